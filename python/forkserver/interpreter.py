@@ -1,0 +1,46 @@
+"""Which folders of the host the running interpreter needs: they are shown, read-only, in every sandbox."""
+from __future__ import annotations
+
+import os
+import sys
+
+# Shown whole, at their own path. On a merged /usr the others are links into it and are copied as links.
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+# The few parts of /etc that programs need and that tell nothing about the machine's users.
+ETC = ("alternatives", "ld.so.cache", "ssl/certs", "ssl/openssl.cnf", "pki/tls/certs", "pki/ca-trust", "localtime",
+       "mime.types", "fonts", "os-release")
+
+
+def folders() -> list[str]:
+    """Folders outside the system's own that hold this interpreter, its standard library and its packages."""
+    executable = os.path.realpath(sys.executable)
+    wanted = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix, os.path.dirname(executable)}
+    wanted.update(path for path in sys.path if path)
+    if executable.startswith("/nix/store/"):
+        wanted.add("/nix/store")
+    found: list[str] = []
+    for path in sorted({os.path.abspath(path) for path in wanted}):
+        inside = any(path == parent or path.startswith(parent + "/") for parent in (*SYSTEM, *found))
+        if not inside and os.path.isdir(path):
+            _refuse_if_too_broad(path)
+            found.append(path)
+    return found
+
+
+def _refuse_if_too_broad(path: str) -> None:
+    home = os.path.expanduser("~")
+    if path in ("/", "/home", "/root", "/etc", "/var", "/tmp", "/proc", "/sys", "/dev", "/run", home):
+        raise PermissionError(f"the interpreter's folder is {path}, and showing that to a sandbox would show too much")
+
+
+def hidden_from(uid: int) -> list[str]:
+    """Those of the folders that another user cannot reach because a folder above them is closed."""
+    hidden = []
+    for folder in folders():
+        parts = folder.split("/")
+        for depth in range(2, len(parts) + 1):
+            status = os.stat("/".join(parts[:depth]))
+            if status.st_uid != uid and not status.st_mode & 0o001:
+                hidden.append(folder)
+                break
+    return hidden

@@ -1,0 +1,98 @@
+"""System calls that Python's standard library does not offer, by ctypes.
+
+The library handle keeps the GIL (PyDLL): calls are short, and a raw clone must not give it up half-way.
+"""
+from __future__ import annotations
+
+import ctypes
+import os
+
+_libc = ctypes.PyDLL(None, use_errno=True)
+_syscall = _libc.syscall
+_syscall.restype = ctypes.c_long
+
+X86_64 = os.uname().machine == "x86_64"
+
+# Numbers above 423 are the same on every architecture.
+OPEN_TREE = 428
+MOVE_MOUNT = 429
+MOUNT_SETATTR = 442
+LANDLOCK_CREATE_RULESET = 444
+LANDLOCK_ADD_RULE = 445
+LANDLOCK_RESTRICT_SELF = 446
+CLONE = 56 if X86_64 else 220
+PIVOT_ROOT = 155 if X86_64 else 41
+CAPSET = 126 if X86_64 else 91
+
+PR_SET_PDEATHSIG = 1
+PR_SET_DUMPABLE = 4
+PR_SET_SECCOMP = 22
+PR_CAPBSET_DROP = 24
+PR_SET_NO_NEW_PRIVS = 38
+PR_CAP_AMBIENT = 47
+
+CLONE_NEWNS = 0x00020000
+CLONE_NEWCGROUP = 0x02000000
+CLONE_NEWUTS = 0x04000000
+CLONE_NEWIPC = 0x08000000
+CLONE_NEWUSER = 0x10000000
+CLONE_NEWPID = 0x20000000
+CLONE_NEWNET = 0x40000000
+
+
+def syscall(number: int, *args: object) -> int:
+    """One system call; ints are passed as longs, bytes and buffers by address. Raises OSError on failure."""
+    result = _syscall(ctypes.c_long(number), *[ctypes.c_long(a) if isinstance(a, int) else a for a in args])
+    if result == -1:
+        _fail()
+    return result
+
+
+def prctl(option: int, a: int = 0, b: int = 0, c: int = 0, d: int = 0) -> int:
+    result = _libc.prctl(option, ctypes.c_ulong(a), ctypes.c_ulong(b), ctypes.c_ulong(c), ctypes.c_ulong(d))
+    if result == -1:
+        _fail()
+    return result
+
+
+def mount(source: bytes | None, target: bytes, kind: bytes | None, flags: int, data: bytes | None = None) -> None:
+    if _libc.mount(source, target, kind, ctypes.c_ulong(flags), data) == -1:
+        _fail(target)
+
+
+def umount_detached(target: bytes) -> None:
+    if _libc.umount2(target, 2) == -1:
+        _fail(target)
+
+
+def unshare(flags: int) -> None:
+    if _libc.unshare(flags) == -1:
+        _fail()
+
+
+def sethostname(name: bytes) -> None:
+    if _libc.sethostname(name, len(name)) == -1:
+        _fail()
+
+
+def fork_into(namespaces: int) -> int:
+    """fork() whose child is the first process of new namespaces: one fork where unshare would need two.
+
+    The hooks are those that os.fork() runs. The C library's cached thread id is stale in the child until it forks
+    again with os.fork(), which the init does for every worker; the init itself uses no threads.
+    """
+    ctypes.pythonapi.PyOS_BeforeFork()
+    pid = _syscall(ctypes.c_long(CLONE), ctypes.c_long(namespaces | 17), 0, 0, 0, 0)
+    if pid == 0:
+        ctypes.pythonapi.PyOS_AfterFork_Child()
+        return 0
+    errno = ctypes.get_errno()
+    ctypes.pythonapi.PyOS_AfterFork_Parent()
+    if pid == -1:
+        raise OSError(errno, os.strerror(errno))
+    return pid
+
+
+def _fail(target: bytes | None = None) -> None:
+    errno = ctypes.get_errno()
+    raise OSError(errno, os.strerror(errno), os.fsdecode(target) if target else None)

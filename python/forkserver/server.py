@@ -1,0 +1,250 @@
+"""The fork server: one small, single-threaded process from which every sandbox is forked.
+
+Commands come from the host as lines of JSON on stdin, events go back on stdout. It never sees user code, environment
+variables, tokens or output: a fork could read whatever its parent ever held. The pipes of a worker are made here; the
+host opens its ends through /proc/<this process>/fd and then says `taken`, so no file ever exists on disk. The end of
+stdin is the end of the host: the server leaves, and every sandbox with it.
+"""
+from __future__ import annotations
+
+import fcntl
+import gc
+import importlib
+import json
+import os
+import select
+import signal
+import socket
+import sys
+from dataclasses import dataclass, field
+
+from . import init, landlock, libc, limits, privileged, seccomp, walls
+
+_F_SETPIPE_SZ = 1031
+_PAGE = 4096
+# commands, aside, events, stdout, stderr: (pages, True where the worker reads). Small on purpose: pipes of one user share
+# 64 MiB by default. The worker enlarges its output pipes when it has much to say.
+_PIPES = ((4, True), (2, True), (8, False), (16, False), (4, False))
+_OUTPUT = _PIPES[3:]
+
+
+@dataclass
+class Sandbox:
+    pid: int
+    socket: socket.socket
+    untaken: list[int] = field(default_factory=list)
+
+
+class Server:
+    def __init__(self, worker_main: init.WorkerMain, root: socket.socket | None) -> None:
+        self._worker_main = worker_main
+        self._root = root
+        self._sandboxes: dict[int, Sandbox] = {}
+        self._by_fd: dict[int, int] = {}
+        self._by_pid: dict[int, int] = {}
+        self._landlock = landlock.abi()
+        self._filter = seccomp.build()
+        self._epoll = select.epoll()
+
+    def run(self) -> None:
+        wake, self._wake = os.pipe()
+        os.set_blocking(wake, False)
+        os.set_blocking(self._wake, False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
+        self._epoll.register(0, select.EPOLLIN)
+        self._epoll.register(wake, select.EPOLLIN)
+        self._tell({"event": "hello", "pid": os.getpid(), "python": sys.version.split()[0],
+                    "executable": sys.executable, "prefix": sys.prefix, "landlock": self._landlock, "uid": os.getuid(),
+                    "threads": len(os.listdir("/proc/self/task")), "modules": sorted(_preloaded)})
+        pending = b""
+        while True:
+            for fd, _ in self._epoll.poll():
+                if fd == 0:
+                    chunk = os.read(0, 65536)
+                    if not chunk:
+                        return
+                    *lines, pending = (pending + chunk).split(b"\n")
+                    for line in lines:
+                        self._obey(json.loads(line))
+                elif fd == wake:
+                    _drain(wake)
+                    self._reap()
+                else:
+                    self._forward(fd)
+
+    def _obey(self, order: dict) -> None:
+        op, number = order["op"], order["sandbox"]
+        if op == "open":
+            self._open(number, order)
+            return
+        sandbox = self._sandboxes.get(number)
+        if sandbox is None:
+            return  # it ended while the order was on its way; `closed` has been or will be told
+        if op == "taken":
+            _close(sandbox.untaken)
+        elif op == "close":
+            os.kill(sandbox.pid, signal.SIGKILL)
+        elif op == "worker":
+            self._send_pipes(number, sandbox, _PIPES, {"op": "worker"})
+        elif op == "streams":
+            self._send_pipes(number, sandbox, _OUTPUT, {"op": "streams"})
+        else:
+            _send(sandbox.socket, order)
+
+    def _open(self, number: int, order: dict) -> None:
+        asked = order["limits"]
+        bounds = limits.Limits(asked["memoryBytes"], asked["diskBytes"], asked["processes"], asked["openFiles"])
+        trees: list[int] = []
+        ours: list[int] = []
+        theirs: list[int] = []
+        try:
+            mounts = [self._mount(mount, trees) for mount in order["mounts"]]
+            plan = walls.make_plan(mounts, bounds.disk_bytes, self._landlock, self._filter)
+            ours, theirs = _make_pipes(_PIPES)
+            server_end, init_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            pid = libc.fork_into(walls.NAMESPACES)
+        except OSError as error:
+            _close(trees + ours + theirs)
+            self._tell({"event": "failed", "sandbox": number, "stage": "fork", "message": str(error)})
+            return
+        if pid == 0:
+            try:
+                init.start(init_end, theirs, plan, bounds, self._worker_main)
+            finally:
+                os._exit(1)
+        init_end.close()
+        _close(trees + theirs)
+        self._sandboxes[number] = Sandbox(pid, server_end, ours)
+        self._by_fd[server_end.fileno()] = number
+        self._by_pid[pid] = number
+        self._epoll.register(server_end, select.EPOLLIN)
+        self._tell({"event": "pipes", "sandbox": number, "fds": ours})
+
+    def _mount(self, asked: dict, trees: list[int]) -> walls.Mount:
+        mount = walls.Mount(asked["path"], asked["write"])
+        if self._root is None:
+            return mount
+        tree = privileged.request_tree(self._root, mount)
+        trees.append(tree)
+        return walls.Mount(mount.path, mount.write, tree)
+
+    def _send_pipes(self, number: int, sandbox: Sandbox, kinds: tuple, order: dict) -> None:
+        ours, theirs = _make_pipes(kinds)
+        _send(sandbox.socket, order, theirs)
+        _close(theirs)
+        sandbox.untaken += ours
+        self._tell({"event": "pipes", "sandbox": number, "fds": ours})
+
+    def _forward(self, fd: int) -> None:
+        """Pass an event of an init on, under the number of the socket it came from, whatever it says itself."""
+        number = self._by_fd[fd]
+        try:
+            message = self._sandboxes[number].socket.recv(4096)
+        except OSError:
+            message = b""
+        if message:
+            self._tell({**json.loads(message), "sandbox": number})
+        else:
+            self._epoll.unregister(fd)  # it is ending; the signal that it has ended is on its way
+
+    def _reap(self) -> None:
+        while True:
+            try:
+                pid, _ = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            number = self._by_pid.pop(pid, None)
+            if number is None:
+                continue
+            sandbox = self._sandboxes[number]
+            self._drain_events(number, sandbox)
+            del self._sandboxes[number], self._by_fd[sandbox.socket.fileno()]
+            sandbox.socket.close()
+            _close(sandbox.untaken)
+            self._tell({"event": "closed", "sandbox": number})
+
+    def _drain_events(self, number: int, sandbox: Sandbox) -> None:
+        sandbox.socket.setblocking(False)
+        try:
+            while message := sandbox.socket.recv(4096):
+                self._tell({**json.loads(message), "sandbox": number})
+        except OSError:
+            pass
+
+    def _tell(self, event: dict) -> None:
+        data = json.dumps(event).encode() + b"\n"
+        while data:
+            data = data[os.write(1, data):]
+
+
+_preloaded: list[str] = []
+
+
+def preload(modules: list[str]) -> None:
+    """Import what sessions will want, once, so that every fork has it. A module that is absent or broken is left out."""
+    for name in modules:
+        try:
+            importlib.import_module(name)
+            _preloaded.append(name)
+        except BaseException:  # a broken package may raise anything
+            continue
+
+
+def serve(worker_main: init.WorkerMain, options: dict) -> None:
+    """The whole life of the fork server, in a process that has just been started with these options."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    root = privileged.drop(options["uid"], options["gid"]) if "uid" in options else None
+    preload(options["preload"])
+    server = Server(worker_main, root)
+    gc.collect()
+    gc.freeze()
+    try:
+        server.run()
+    finally:
+        os._exit(0)
+
+
+def _make_pipes(kinds: tuple) -> tuple[list[int], list[int]]:
+    """Pipes as (the host's ends, the worker's ends)."""
+    ours: list[int] = []
+    theirs: list[int] = []
+    try:
+        for pages, worker_reads in kinds:
+            read, write = os.pipe()
+            ours.append(write if worker_reads else read)
+            theirs.append(read if worker_reads else write)
+            try:
+                fcntl.fcntl(write, _F_SETPIPE_SZ, pages * _PAGE)
+            except OSError:
+                pass  # the user's share is used up: the pipe is small and slow, and works
+    except OSError:
+        _close(ours + theirs)
+        raise
+    return ours, theirs
+
+
+def _send(peer: socket.socket, order: dict, fds: list[int] | None = None) -> None:
+    try:
+        if fds:
+            socket.send_fds(peer, [json.dumps(order).encode()], fds)
+        else:
+            peer.send(json.dumps(order).encode())
+    except OSError:
+        pass  # the sandbox is ending; `closed` will be told
+
+
+def _close(fds: list[int]) -> None:
+    for fd in fds:
+        os.close(fd)
+    fds.clear()
+
+
+def _drain(fd: int) -> None:
+    try:
+        while os.read(fd, 4096):
+            pass
+    except BlockingIOError:
+        pass

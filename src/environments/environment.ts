@@ -1,0 +1,91 @@
+// A place to run workers, with stated guarantees. One contract suite runs against every environment.
+
+import type { OutputStream } from "../protocol/execution.ts";
+
+/** A folder or file of the host that a sandbox sees, at its own path. */
+export interface Mount {
+  readonly path: string;
+  readonly mode: "ro" | "rw";
+}
+
+/** What one sandbox may use. Enforced by the kernel per process, and for memory by a watch over the sum. */
+export interface SandboxLimits {
+  readonly memoryBytes: number;
+  /** Everything the sandbox writes: its working folder, /tmp and shared memory together. */
+  readonly diskBytes: number;
+  readonly processes: number;
+  readonly openFiles: number;
+}
+
+export interface SandboxOptions {
+  readonly mounts: readonly Mount[];
+  readonly limits: SandboxLimits;
+}
+
+/** How a worker's process ended. `reason` is set when the sandbox ended it: what for. */
+export type WorkerExit =
+  | { readonly kind: "code"; readonly code: number; readonly reason: KillReason | null }
+  | { readonly kind: "signal"; readonly signal: number; readonly reason: KillReason | null }
+  | { readonly kind: "sandbox-gone" };
+
+export type KillReason = "timeout" | "cancelled" | "memory" | "violation" | "closed";
+
+/** What a worker sends up. Buffers are only valid during the call: copy what is kept. */
+export interface WorkerListener {
+  onEvents(chunk: Buffer): void;
+  onOutput(stream: OutputStream, chunk: Buffer): void;
+  /** Output of pipes that were replaced by `renewStreams`. */
+  onBackground(stream: OutputStream, chunk: Buffer): void;
+  /** Called once, after the last byte of events and output. */
+  onExit(exit: WorkerExit): void;
+}
+
+/** One worker process. All methods may be called at any time and do nothing once it has ended. */
+export interface Worker {
+  /** Must be called once, before anything is sent. */
+  listen(listener: WorkerListener): void;
+  /** To the main thread: one line, with its payload if any. */
+  command(line: string, payload?: string): void;
+  /** To the listener thread. */
+  aside(line: string, payload?: string): void;
+  /** Resolves when the signal has been sent. */
+  interrupt(): Promise<void>;
+  /** Ends the worker and everything it started; the sandbox and its files stay. */
+  kill(reason: KillReason): void;
+  /** Turns the watch over the sandbox's memory on while code runs. */
+  watch(on: boolean): void;
+  /** Delivers at once what is in the output pipes now. */
+  drain(): void;
+  /** Sends the worker a new pair of output pipes; the old pair is background from now on. */
+  renewStreams(): Promise<void>;
+}
+
+/** The walls around one session. It outlives its workers. */
+export interface Sandbox {
+  /** The worker that lives now. A new sandbox has one. */
+  readonly worker: Worker;
+  /** Starts another worker after the last one ended. */
+  restart(): Promise<Worker>;
+  /** Ends every process in it; its files are gone. Idempotent. */
+  close(): Promise<void>;
+}
+
+export interface EnvironmentReport {
+  readonly name: string;
+  /** The kind of walls; `null` where none has been tried yet. */
+  readonly tier: string | null;
+  readonly python: { readonly version: string; readonly executable: string } | null;
+  readonly landlock: number | null;
+  readonly preloaded: readonly string[];
+  readonly user: number | null;
+}
+
+export interface Environment extends AsyncDisposable {
+  readonly name: string;
+  /** A sandbox with a live worker, from a pool when one is ready. Throws EnvironmentUnavailableError with the reason. */
+  openSandbox(options: SandboxOptions): Promise<Sandbox>;
+  /** A hint that a good moment has come to prepare another sandbox. */
+  refill(): void;
+  report(): EnvironmentReport;
+  close(): Promise<void>;
+}

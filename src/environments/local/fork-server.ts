@@ -1,0 +1,166 @@
+// The conversation with one fork server process: orders go down as lines of JSON, events come back.
+//
+// Started once; sandboxes are forked from it, so that the host itself never forks while it serves. When the process ends
+// every sandbox it held has ended with it, and this object is over.
+
+import { spawn, type ChildProcessByStdio } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
+import { EnvironmentUnavailableError } from "../../errors.ts";
+import { pythonFolder } from "./python-folder.ts";
+
+export interface Hello {
+  readonly pid: number;
+  readonly python: string;
+  readonly executable: string;
+  readonly landlock: number;
+  readonly uid: number;
+  readonly threads: number;
+  readonly modules: readonly string[];
+}
+
+export type ServerEvent =
+  | { readonly event: "pipes"; readonly sandbox: number; readonly fds: readonly number[] }
+  | { readonly event: "failed"; readonly sandbox: number; readonly stage: string; readonly message: string }
+  | { readonly event: "signalled"; readonly sandbox: number }
+  | {
+      readonly event: "exit";
+      readonly sandbox: number;
+      readonly reason: string | null;
+      readonly code?: number;
+      readonly signal?: number;
+    }
+  | { readonly event: "closed"; readonly sandbox: number };
+
+export interface ForkServerOptions {
+  readonly executable: string;
+  readonly preload: readonly string[];
+  /** Where compiled Python is cached between starts. */
+  readonly cacheFolder: string | undefined;
+}
+
+/** The user that sandboxes run as when the host is root. Nobody's account: it owns nothing. */
+export const RESERVED_UID = 64001;
+
+/** The whole environment of every session: nothing of the host's passes. */
+const CLEAN_ENVIRONMENT = {
+  PATH: "/usr/local/bin:/usr/bin:/bin",
+  HOME: "/work",
+  USER: "user",
+  LOGNAME: "user",
+  SHELL: "/bin/sh",
+  LANG: "C.UTF-8",
+  TMPDIR: "/tmp",
+  PYTHONDONTWRITEBYTECODE: "1",
+  OPENBLAS_NUM_THREADS: "1",
+  OMP_NUM_THREADS: "1",
+  MPLBACKEND: "agg",
+};
+
+export class ForkServer {
+  readonly hello: Hello;
+  readonly #process: ServerProcess;
+  readonly #listeners = new Map<number, (event: ServerEvent) => void>();
+  #nextSandbox = 1;
+  #ended: Promise<void>;
+  #alive = true;
+
+  private constructor(process: ServerProcess, hello: Hello, lines: LineSplitter) {
+    this.#process = process;
+    this.hello = hello;
+    lines.onLine = (line) => this.#hear(JSON.parse(line) as ServerEvent);
+    this.#ended = new Promise((resolve) => {
+      process.once("exit", () => {
+        this.#alive = false;
+        for (const [sandbox, listener] of this.#listeners) listener({ event: "closed", sandbox });
+        this.#listeners.clear();
+        resolve();
+      });
+    });
+  }
+
+  static async start(options: ForkServerOptions): Promise<ForkServer> {
+    const process = spawnServer(options);
+    const lines = new LineSplitter();
+    process.stdout.on("data", (chunk: Buffer) => lines.push(chunk));
+    process.stdin.on("error", () => {});
+    let complaint = "";
+    process.stderr.on("data", (chunk: Buffer) => {
+      complaint = (complaint + chunk.toString()).slice(-4096);
+    });
+    const hello = await new Promise<Hello>((resolve, reject) => {
+      lines.onLine = (line) => resolve(JSON.parse(line) as Hello);
+      process.once("error", (error) => reject(startFailure(options.executable, error.message)));
+      process.once("exit", (code, signal) =>
+        reject(startFailure(options.executable, lastLine(complaint) ?? `it ended with ${signal ?? code}`)),
+      );
+    });
+    return new ForkServer(process, hello, lines);
+  }
+
+  get alive(): boolean {
+    return this.#alive;
+  }
+
+  /** A number for a new sandbox; its events go to the listener until `closed`. */
+  register(listener: (event: ServerEvent) => void): number {
+    const sandbox = this.#nextSandbox++;
+    this.#listeners.set(sandbox, listener);
+    return sandbox;
+  }
+
+  order(op: string, sandbox: number, details: object = {}): void {
+    if (this.#alive) this.#process.stdin.write(`${JSON.stringify({ op, sandbox, ...details })}\n`);
+  }
+
+  async close(): Promise<void> {
+    this.#process.stdin.end();
+    const killer = setTimeout(() => this.#process.kill("SIGKILL"), 2000);
+    await this.#ended;
+    clearTimeout(killer);
+  }
+
+  #hear(event: ServerEvent): void {
+    const listener = this.#listeners.get(event.sandbox);
+    if (event.event === "closed") this.#listeners.delete(event.sandbox);
+    listener?.(event);
+  }
+}
+
+type ServerProcess = ChildProcessByStdio<Writable, Readable, Readable>;
+
+function spawnServer({ executable, preload, cacheFolder }: ForkServerOptions): ServerProcess {
+  const root = process.getuid?.() === 0;
+  const options = { preload, ...(root && { uid: RESERVED_UID, gid: RESERVED_UID }) };
+  const cache = cacheFolder === undefined ? ["-B"] : ["-X", `pycache_prefix=${cacheFolder}`];
+  const script = `${pythonFolder()}/forkserver/__main__.py`;
+  return spawn(executable, ["-I", ...cache, script, JSON.stringify(options)], {
+    stdio: ["pipe", "pipe", "pipe"],
+    detached: true, // a Ctrl-C in the terminal is for the host to handle
+    env: CLEAN_ENVIRONMENT,
+    cwd: "/",
+  });
+}
+
+function startFailure(executable: string, why: string): EnvironmentUnavailableError {
+  return new EnvironmentUnavailableError({
+    environment: "local",
+    why: `Python at '${executable}' did not start the fork server: ${why}`,
+    fix: "Install Python 3.9 or newer, or name another interpreter with RLM_PYTHON",
+  });
+}
+
+function lastLine(text: string): string | undefined {
+  return text.trim().split("\n").at(-1) || undefined;
+}
+
+/** Splits a stream of bytes into lines. The fork server is ours, so lines are not bounded. */
+class LineSplitter {
+  onLine: (line: string) => void = () => {};
+  #rest = "";
+
+  push(chunk: Buffer): void {
+    const lines = (this.#rest + chunk.toString()).split("\n");
+    this.#rest = lines.pop() ?? "";
+    for (const line of lines) this.onLine(line);
+  }
+}

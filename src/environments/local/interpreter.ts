@@ -1,0 +1,61 @@
+// Which Python to run. The answer is a real interpreter, never a shim: a version manager's shim is a script that costs a
+// tenth of a second at every start, so it is asked once what it stands for.
+
+import { execFile } from "node:child_process";
+import { accessSync, closeSync, constants, openSync, readSync, statSync } from "node:fs";
+import { delimiter, join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { EnvironmentUnavailableError } from "../../errors.ts";
+
+const run = promisify(execFile);
+
+/** `wanted`: an interpreter, the folder of a virtual environment, or a command name; absent means `python3`. */
+export async function findInterpreter(wanted: string | undefined): Promise<string> {
+  const path = locate(wanted ?? "python3");
+  if (path === undefined) throw missing(wanted ?? "python3", "there is no such program");
+  if (!isScript(path)) return path;
+  try {
+    const { stdout } = await run(path, ["-I", "-S", "-c", "import sys; print(sys.executable)"], { timeout: 20_000 });
+    return stdout.trim();
+  } catch (error) {
+    throw missing(path, (error as Error).message.split("\n").at(-1) ?? "it failed");
+  }
+}
+
+function locate(wanted: string): string | undefined {
+  if (!wanted.includes("/")) {
+    const folders = (process.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(delimiter);
+    return folders.map((folder) => join(folder, wanted)).find(isProgram);
+  }
+  const path = resolve(wanted);
+  const inEnvironment = join(path, "bin", "python3");
+  return [inEnvironment, path].find(isProgram);
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function isScript(path: string): boolean {
+  const fd = openSync(path, "r");
+  try {
+    const start = Buffer.alloc(2);
+    readSync(fd, start, 0, 2, 0);
+    return start.toString("latin1") === "#!";
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function missing(wanted: string, why: string): EnvironmentUnavailableError {
+  return new EnvironmentUnavailableError({
+    environment: "local",
+    why: `Python '${wanted}' cannot be used: ${why}`,
+    fix: "Install Python 3.9 or newer (on Debian and Ubuntu: apt-get install python3), or set RLM_PYTHON to one",
+  });
+}

@@ -1,0 +1,144 @@
+// One worker of a local sandbox: five pipes, and orders that go through the fork server to the sandbox's init.
+
+import type { OutputStream } from "../../protocol/execution.ts";
+import type { KillReason, Worker, WorkerExit, WorkerListener } from "../environment.ts";
+import type { ForkServer } from "./fork-server.ts";
+import { openPipe, PipeReader, PipeWriter } from "./pipes.ts";
+
+/** More than any of our pipes holds: what is read past this was written after the reading began. */
+const DRAIN_LIMIT = 2 * 1024 * 1024;
+
+export class LocalWorker implements Worker {
+  readonly #server: ForkServer;
+  readonly #sandbox: number;
+  readonly #commands: PipeWriter;
+  readonly #aside: PipeWriter;
+  readonly #events: PipeReader;
+  #output: OutputPipes;
+  readonly #background = new Set<PipeReader>();
+  #listener: WorkerListener | undefined;
+  readonly #early: Buffer[] = [];
+  readonly #signals: (() => void)[] = [];
+  #renewal: { readonly resolve: () => void; readonly reject: (error: Error) => void } | undefined;
+  #ended = false;
+  /** Settles when the worker has sent its first event, or has ended. */
+  readonly ready: Promise<void>;
+  #onReady: () => void = () => {};
+
+  constructor(server: ForkServer, sandbox: number, fds: readonly number[]) {
+    this.#server = server;
+    this.#sandbox = sandbox;
+    const [commands, aside, events, ...output] = fds as [number, number, number, number, number];
+    const { pid } = server.hello;
+    this.#commands = new PipeWriter(openPipe(pid, commands, "write"));
+    this.#aside = new PipeWriter(openPipe(pid, aside, "write"));
+    this.#events = new PipeReader(openPipe(pid, events, "read"), (chunk) => this.#hearEvents(chunk));
+    this.#output = this.#openOutput(output);
+    this.ready = new Promise((resolve) => {
+      this.#onReady = resolve;
+    });
+    server.order("taken", sandbox);
+  }
+
+  listen(listener: WorkerListener): void {
+    this.#listener = listener;
+    for (const chunk of this.#early.splice(0)) listener.onEvents(chunk);
+  }
+
+  command(line: string, payload?: string): void {
+    this.#commands.write(payload === undefined ? `${line}\n` : `${line}\n${payload}`);
+  }
+
+  aside(line: string, payload?: string): void {
+    this.#aside.write(payload === undefined ? `${line}\n` : `${line}\n${payload}`);
+  }
+
+  interrupt(): Promise<void> {
+    if (this.#ended) return Promise.resolve();
+    this.#server.order("interrupt", this.#sandbox);
+    return new Promise((resolve) => this.#signals.push(resolve));
+  }
+
+  kill(reason: KillReason): void {
+    if (!this.#ended) this.#server.order("kill", this.#sandbox, { reason });
+  }
+
+  watch(on: boolean): void {
+    if (!this.#ended) this.#server.order("watch", this.#sandbox, { on });
+  }
+
+  drain(): void {
+    this.#output.stdout.drain(DRAIN_LIMIT);
+    this.#output.stderr.drain(DRAIN_LIMIT);
+  }
+
+  renewStreams(): Promise<void> {
+    if (this.#ended) return Promise.resolve();
+    this.#server.order("streams", this.#sandbox);
+    return new Promise((resolve, reject) => {
+      this.#renewal = { resolve, reject };
+    });
+  }
+
+  /** The fork server acknowledged a signal. */
+  signalled(): void {
+    this.#signals.shift()?.();
+  }
+
+  /** The fork server made a new pair of output pipes and sent the worker its ends. */
+  takeOutput(fds: readonly number[]): void {
+    const old = this.#output;
+    this.#output = this.#openOutput(fds);
+    this.#server.order("taken", this.#sandbox);
+    this.#retire("stdout", old.stdout);
+    this.#retire("stderr", old.stderr);
+    this.#renewal?.resolve();
+    this.#renewal = undefined;
+  }
+
+  /** The process has ended: deliver what is left, then say so. */
+  end(exit: WorkerExit): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#events.drain(DRAIN_LIMIT * 32);
+    this.drain();
+    for (const reader of this.#background) reader.drain(DRAIN_LIMIT);
+    for (const pipe of [this.#commands, this.#aside, this.#events, this.#output.stdout, this.#output.stderr]) pipe.close();
+    for (const reader of this.#background) reader.close();
+    for (const resolve of this.#signals.splice(0)) resolve();
+    this.#renewal?.resolve();
+    this.#onReady();
+    this.#listener?.onExit(exit);
+  }
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  #hearEvents(chunk: Buffer): void {
+    if (this.#listener !== undefined) {
+      this.#listener.onEvents(chunk);
+      return;
+    }
+    this.#early.push(Buffer.from(chunk)); // `ready`, and no more: nothing has been asked yet
+    this.#onReady();
+  }
+
+  #openOutput(fds: readonly number[]): OutputPipes {
+    const open = (stream: OutputStream, fd: number): PipeReader =>
+      new PipeReader(openPipe(this.#server.hello.pid, fd, "read"), (chunk) => this.#listener?.onOutput(stream, chunk));
+    const [stdout, stderr] = fds as [number, number];
+    return { stdout: open("stdout", stdout), stderr: open("stderr", stderr) };
+  }
+
+  #retire(stream: OutputStream, reader: PipeReader): void {
+    this.#background.add(reader);
+    reader.redirect((chunk) => this.#listener?.onBackground(stream, chunk));
+    reader.onEnd = () => this.#background.delete(reader);
+  }
+}
+
+interface OutputPipes {
+  readonly stdout: PipeReader;
+  readonly stderr: PipeReader;
+}

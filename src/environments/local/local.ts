@@ -1,0 +1,183 @@
+// The `local` environment: sandboxes of the Linux kernel's own making, forked in milliseconds, no daemon and no set-up.
+//
+// A fork server is started with the first sandbox. A few sandboxes with the usual options wait in a pool, confined and
+// warm, so that opening a session costs nothing. When modules are to be preloaded, a second fork server that has them
+// takes over as soon as it is ready; until then sessions start without them rather than wait.
+
+import { EnvironmentUnavailableError } from "../../errors.ts";
+import type { Environment, EnvironmentReport, SandboxOptions } from "../environment.ts";
+import { ForkServer } from "./fork-server.ts";
+import { findInterpreter } from "./interpreter.ts";
+import { LocalSandbox } from "./local-sandbox.ts";
+import { resolveMounts } from "./mounts.ts";
+import { checkRequestedTier, TIER } from "./tier.ts";
+
+export interface LocalOptions {
+  /** An interpreter, the folder of a virtual environment, or a command name. Default: `python3` on the PATH. */
+  readonly python: string | undefined;
+  /** Modules imported before sessions are forked; absent or broken ones are left out. Empty: none. */
+  readonly preload: readonly string[];
+  /** How many sandboxes wait ready. 0: none. */
+  readonly poolSize: number;
+  /** What the waiting sandboxes are made with; others are made when asked for. */
+  readonly poolOptions: SandboxOptions;
+  readonly cacheFolder: string | undefined;
+}
+
+const REFILL_DELAY_MS = 20;
+
+export class LocalEnvironment implements Environment {
+  readonly name = "local";
+  readonly #options: LocalOptions;
+  readonly #poolKey: string;
+  readonly #pool: LocalSandbox[] = [];
+  readonly #servers = new Set<ForkServer>();
+  #server: Promise<ForkServer> | undefined;
+  #current: ForkServer | undefined;
+  #filling = false;
+  #refillTimer: NodeJS.Timeout | undefined;
+  #closed = false;
+  #proven = false;
+
+  constructor(options: LocalOptions) {
+    this.#options = options;
+    this.#poolKey = toKey(options.poolOptions);
+  }
+
+  /** Starts the fork server and fills the pool; without this the first session does. */
+  async warm(): Promise<void> {
+    await this.#startServer();
+    await this.#fill();
+  }
+
+  async openSandbox(options: SandboxOptions): Promise<LocalSandbox> {
+    if (this.#closed) throw new EnvironmentUnavailableError(CLOSED);
+    const pooled = toKey(options) === this.#poolKey ? this.#takePooled() : undefined;
+    if (pooled !== undefined) return pooled;
+    const server = await this.#startServer();
+    const sandbox = await LocalSandbox.open(server, { ...options, mounts: resolveMounts(options.mounts) });
+    this.#proven = true;
+    return sandbox;
+  }
+
+  refill(): void {
+    if (this.#closed || this.#refillTimer !== undefined || this.#pool.length >= this.#options.poolSize) return;
+    this.#refillTimer = setTimeout(() => {
+      this.#refillTimer = undefined;
+      void this.#fill();
+    }, REFILL_DELAY_MS);
+  }
+
+  report(): EnvironmentReport {
+    const hello = this.#current?.hello;
+    return {
+      name: this.name,
+      tier: this.#proven ? TIER : null,
+      python: hello === undefined ? null : { version: hello.python, executable: hello.executable },
+      landlock: hello?.landlock ?? null,
+      preloaded: hello?.modules ?? [],
+      user: hello?.uid ?? null,
+    };
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    clearTimeout(this.#refillTimer);
+    await this.#server?.catch(() => {});
+    await Promise.all([...this.#servers].map((server) => server.close()));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #takePooled(): LocalSandbox | undefined {
+    let sandbox: LocalSandbox | undefined;
+    do sandbox = this.#pool.shift();
+    while (sandbox?.worker.ended);
+    return sandbox;
+  }
+
+  async #fill(): Promise<void> {
+    if (this.#filling) return;
+    this.#filling = true;
+    try {
+      while (!this.#closed && this.#pool.length < this.#options.poolSize) {
+        const server = await this.#startServer();
+        const sandbox = await LocalSandbox.open(server, this.#options.poolOptions);
+        this.#proven = true;
+        if (server === this.#current && !this.#closed) this.#pool.push(sandbox);
+        else await sandbox.close();
+      }
+    } catch {
+      // Whoever opens the next session meets the same failure and is told.
+    } finally {
+      this.#filling = false;
+    }
+  }
+
+  #startServer(): Promise<ForkServer> {
+    if (this.#current !== undefined && !this.#current.alive) {
+      this.#servers.delete(this.#current);
+      this.#current = undefined;
+      this.#server = undefined;
+      this.#pool.length = 0;
+    }
+    this.#server ??= this.#startFirst().catch((error: unknown) => {
+      this.#server = undefined;
+      throw error;
+    });
+    return this.#server;
+  }
+
+  async #startFirst(): Promise<ForkServer> {
+    checkRequestedTier(process.env["RLM_SANDBOX_TIER"]);
+    if (process.platform !== "linux") throw new EnvironmentUnavailableError(NOT_LINUX);
+    const executable = await findInterpreter(this.#options.python);
+    const server = await this.#launch(executable, []);
+    if (this.#options.preload.length > 0) void this.#upgrade(executable);
+    return server;
+  }
+
+  async #launch(executable: string, preload: readonly string[]): Promise<ForkServer> {
+    const server = await ForkServer.start({ executable, preload, cacheFolder: this.#options.cacheFolder });
+    this.#servers.add(server);
+    this.#current = server;
+    return server;
+  }
+
+  /** Replaces the first fork server by one with modules loaded. Sessions of the old one live on. */
+  async #upgrade(executable: string): Promise<void> {
+    const old = this.#current;
+    const server = await ForkServer.start({
+      executable,
+      preload: this.#options.preload,
+      cacheFolder: this.#options.cacheFolder,
+    }).catch(() => undefined);
+    if (server === undefined) return;
+    // A module that leaves threads behind would make every fork unsafe; sessions import it themselves then.
+    const useless = server.hello.modules.length === 0 || server.hello.threads > 1;
+    if (useless || this.#closed || this.#current !== old) {
+      await server.close();
+      return;
+    }
+    this.#servers.add(server);
+    this.#current = server;
+    this.#server = Promise.resolve(server);
+    const stale = this.#pool.splice(0);
+    await this.#fill();
+    await Promise.all(stale.map((sandbox) => sandbox.close()));
+  }
+}
+
+const CLOSED = { environment: "local", why: "the runtime is closed", fix: "Open another with openRuntime()" };
+const NOT_LINUX = {
+  environment: "local",
+  why: "its walls are built from Linux kernel features",
+  fix: "Run it on Linux; on Windows inside WSL 2",
+};
+
+function toKey({ mounts, limits }: SandboxOptions): string {
+  return JSON.stringify([mounts, limits]);
+}

@@ -1,0 +1,120 @@
+// The host's ends of a worker's pipes.
+//
+// The fork server makes the pipes and the host opens its ends through /proc, so they never have a name on disk. Reading
+// uses one buffer for all pipes of the process: chunks are handled before the next read. Writing tries at once, without
+// a trip through the event loop, and falls back to a stream when the pipe is full.
+
+import { closeSync, constants, openSync, readSync, writeSync } from "node:fs";
+import { Socket } from "node:net";
+
+const READ_BYTES = 64 * 1024;
+const shared = Buffer.allocUnsafeSlow(READ_BYTES);
+
+export function openPipe(serverPid: number, fd: number, direction: "read" | "write"): number {
+  const flags = direction === "read" ? constants.O_RDONLY : constants.O_WRONLY;
+  return openSync(`/proc/${serverPid}/fd/${fd}`, flags | constants.O_NONBLOCK);
+}
+
+export class PipeReader {
+  readonly #fd: number;
+  readonly #socket: Socket;
+  #deliver: (chunk: Buffer) => void;
+  #open = true;
+  /** Called when the last writer has gone, or the reader was closed. */
+  onEnd: () => void = () => {};
+
+  constructor(fd: number, deliver: (chunk: Buffer) => void) {
+    this.#fd = fd;
+    this.#deliver = deliver;
+    this.#socket = new Socket({
+      fd,
+      readable: true,
+      writable: false,
+      onread: {
+        buffer: shared,
+        callback: (length) => {
+          this.#deliver(shared.subarray(0, length));
+          return true;
+        },
+      },
+    });
+    this.#socket.on("error", () => this.close());
+    this.#socket.on("close", () => {
+      this.#open = false;
+      this.onEnd();
+    });
+  }
+
+  /** From now on chunks go elsewhere. */
+  redirect(deliver: (chunk: Buffer) => void): void {
+    this.#deliver = deliver;
+  }
+
+  /** Delivers what the pipe holds now, at most `limit` bytes of it, without waiting. */
+  drain(limit: number): void {
+    let total = 0;
+    while (this.#open && total < limit) {
+      const length = this.#readNow();
+      if (length === 0) return;
+      total += length;
+      this.#deliver(shared.subarray(0, length));
+    }
+  }
+
+  close(): void {
+    this.#open = false;
+    this.#socket.destroy();
+  }
+
+  #readNow(): number {
+    try {
+      return readSync(this.#fd, shared, 0, READ_BYTES, null);
+    } catch {
+      return 0; // EAGAIN: empty
+    }
+  }
+}
+
+export class PipeWriter {
+  readonly #fd: number;
+  #socket: Socket | undefined;
+  #open = true;
+
+  constructor(fd: number) {
+    this.#fd = fd;
+  }
+
+  write(text: string): void {
+    if (!this.#open) return;
+    if (this.#socket !== undefined && this.#socket.writableLength > 0) {
+      this.#socket.write(text);
+      return;
+    }
+    const data = Buffer.from(text, "utf8");
+    const written = this.#writeNow(data);
+    if (written < data.length) this.#stream().write(data.subarray(written));
+  }
+
+  close(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    if (this.#socket === undefined) closeSync(this.#fd);
+    else this.#socket.destroy();
+  }
+
+  /** How much went out without waiting. An error other than a full pipe means that the worker is gone: its exit tells. */
+  #writeNow(data: Buffer): number {
+    let written = 0;
+    try {
+      while (written < data.length) written += writeSync(this.#fd, data, written);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") return data.length;
+    }
+    return written;
+  }
+
+  #stream(): Socket {
+    this.#socket ??= new Socket({ fd: this.#fd, readable: false, writable: true }).on("error", () => {});
+    return this.#socket;
+  }
+}

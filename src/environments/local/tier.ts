@@ -1,0 +1,36 @@
+// Why a sandbox could not be built on this machine, and what to do about it.
+//
+// Tier A is tried by doing it: the first session builds every wall, and the step that fails names the reason.
+
+import { EnvironmentUnavailableError } from "../../errors.ts";
+
+export const TIER = "A";
+
+export function explainFailure(stage: string, message: string): EnvironmentUnavailableError {
+  return new EnvironmentUnavailableError({
+    environment: "local",
+    why: `sandbox tier ${TIER} failed to ${stage}: ${message}`,
+    fix: fixFor(stage, message),
+  });
+}
+
+/** Refuses, before anything starts, a tier that does not exist here. */
+export function checkRequestedTier(requested: string | undefined): void {
+  if (requested === undefined || requested === "" || requested === TIER) return;
+  throw new EnvironmentUnavailableError({
+    environment: "local",
+    why: `RLM_SANDBOX_TIER asks for tier '${requested}', and only tier ${TIER} is built`,
+    fix: "Unset RLM_SANDBOX_TIER",
+  });
+}
+
+function fixFor(stage: string, message: string): string {
+  if (stage === "build the root" && message.includes("'")) return "Check that the mounted path exists and may be read";
+  if (stage === "fork" || stage === "map the user") {
+    return (
+      "Allow unprivileged user namespaces: sysctl user.max_user_namespaces=15000; on Ubuntu 23.10 or newer also " +
+      "sysctl kernel.apparmor_restrict_unprivileged_userns=0; in a container run it with --security-opt seccomp=unconfined"
+    );
+  }
+  return "Run 'rlm doctor' to see what this machine offers";
+}

@@ -1,0 +1,123 @@
+// Every error of ours. Each says in its comment what is still alive afterwards and whether trying again can help.
+//
+// A Python exception in a session is a result, not one of these. A mistake in calling the API is a TypeError or RangeError.
+
+import type { ExecutionResult } from "./protocol/execution.ts";
+
+/** Base of every error that this package throws when work fails. `code` is stable; messages may change. */
+export abstract class RLMError extends Error {
+  abstract readonly code: string;
+  override get name(): string {
+    return this.constructor.name;
+  }
+}
+
+/** Code failed and the caller asked to throw (`result.unwrap()`). The session lives if `sessionAlive`. */
+export class REPLExecutionError extends RLMError {
+  readonly code = "EXECUTION_FAILED";
+  readonly reason: string;
+  readonly traceback: string;
+  readonly sessionAlive: boolean;
+  constructor(result: ExecutionResult, options?: ErrorOptions) {
+    const reason = result.reason ?? result.status;
+    const what = result.error ? `${result.error.name}: ${result.error.value}` : reason;
+    super(`Execution ${result.executionId} in session ${result.sessionId} failed: ${what}`, options);
+    this.reason = reason;
+    this.traceback = result.error?.traceback ?? "";
+    this.sessionAlive = result.state !== "lost";
+  }
+}
+
+/** The host refused something: a mount, a path, a message of a worker. Other sessions are untouched. */
+export class REPLSecurityError extends RLMError {
+  readonly code = "SECURITY";
+  readonly action: string;
+  readonly target: string;
+  readonly environment: string;
+  constructor(
+    { action, target, environment, why }: { action: string; target: string; environment: string; why: string },
+    options?: ErrorOptions,
+  ) {
+    super(`Cannot ${action} '${target}': ${why}`, options);
+    this.action = action;
+    this.target = target;
+    this.environment = environment;
+  }
+}
+
+/** No session was started: this environment cannot hold its promises here. `fix` says what would change that. */
+export class EnvironmentUnavailableError extends RLMError {
+  readonly code = "ENVIRONMENT_UNAVAILABLE";
+  readonly environment: string;
+  readonly why: string;
+  readonly fix: string;
+  constructor({ environment, why, fix }: { environment: string; why: string; fix: string }, options?: ErrorOptions) {
+    super(`Cannot start a session in environment '${environment}': ${why}. ${fix}`, options);
+    this.environment = environment;
+    this.why = why;
+    this.fix = fix;
+  }
+}
+
+/** Nothing was queued: too many executions wait in this session already. Try again when some have ended. */
+export class SessionBusyError extends RLMError {
+  readonly code = "SESSION_BUSY";
+  readonly sessionId: string;
+  readonly waiting: number;
+  constructor({ sessionId, waiting }: { sessionId: string; waiting: number }, options?: ErrorOptions) {
+    super(`Cannot queue an execution in session '${sessionId}': ${waiting} are waiting already`, options);
+    this.sessionId = sessionId;
+    this.waiting = waiting;
+  }
+}
+
+/** The session does not exist, or not any more. Nothing happened. */
+export class SessionNotFoundError extends RLMError {
+  readonly code = "SESSION_NOT_FOUND";
+  readonly sessionId: string;
+  constructor({ sessionId, known }: { sessionId: string; known: readonly string[] }, options?: ErrorOptions) {
+    const others = known.length > 0 ? `existing: ${known.slice(0, 20).join(", ")}` : "there are none";
+    super(`Cannot find session '${sessionId}': ${others}`, options);
+    this.sessionId = sessionId;
+  }
+}
+
+/** No session was created: the id is taken by a live one, which is untouched. */
+export class SessionExistsError extends RLMError {
+  readonly code = "SESSION_EXISTS";
+  readonly sessionId: string;
+  constructor({ sessionId }: { sessionId: string }, options?: ErrorOptions) {
+    super(`Cannot create session '${sessionId}': a session with this id exists`, options);
+    this.sessionId = sessionId;
+  }
+}
+
+/** The session was closed, by its owner, by idle expiry or with the runtime. Its state is gone; open another. */
+export class SessionClosedError extends RLMError {
+  readonly code = "SESSION_CLOSED";
+  readonly sessionId: string;
+  constructor({ sessionId, why }: { sessionId: string; why: string }, options?: ErrorOptions) {
+    super(`Cannot use session '${sessionId}': ${why}`, options);
+    this.sessionId = sessionId;
+  }
+}
+
+/** Nothing was created: a limit of the runtime is reached. Close something, or raise the limit. */
+export class LimitExceededError extends RLMError {
+  readonly code = "LIMIT_EXCEEDED";
+  readonly limit: string;
+  readonly value: number;
+  constructor({ what, limit, value }: { what: string; limit: string; value: number }, options?: ErrorOptions) {
+    super(`Cannot ${what}: the limit ${limit} is ${value}`, options);
+    this.limit = limit;
+    this.value = value;
+  }
+}
+
+/** The fork server or a worker of ours ended or answered nonsense. Sessions it held are lost; new ones can be opened. */
+export class WorkerLostError extends RLMError {
+  readonly code = "WORKER_LOST";
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+  }
+}

@@ -1,0 +1,73 @@
+// Cuts the bytes of a worker's event pipe into messages. Bounded in every direction: the sender is hostile.
+
+import { MAX_LINE_BYTES, parsePayloadLength } from "../protocol/worker-events.ts";
+
+const NEWLINE = 10;
+
+export class FrameReader {
+  readonly #onMessage: (message: unknown) => void;
+  readonly #onViolation: (why: string) => void;
+  #rest: Buffer = Buffer.alloc(0);
+  #payload: { parts: Buffer[]; missing: number } | undefined;
+  #broken = false;
+
+  constructor(onMessage: (message: unknown) => void, onViolation: (why: string) => void) {
+    this.#onMessage = onMessage;
+    this.#onViolation = onViolation;
+  }
+
+  push(chunk: Buffer): void {
+    let data = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    while (data.length > 0 && !this.#broken) {
+      const taken = this.#payload === undefined ? this.#takeLine(data) : this.#takePayload(data, this.#payload);
+      if (taken === 0) break;
+      data = data.subarray(taken);
+    }
+    this.#rest = data.length === 0 || this.#broken ? EMPTY : Buffer.from(data);
+  }
+
+  /** How many bytes were used: 0 when the line is not whole yet. */
+  #takeLine(data: Buffer): number {
+    const end = data.indexOf(NEWLINE);
+    if (end === -1) {
+      if (data.length > MAX_LINE_BYTES) this.#violate("a line is too long");
+      return 0;
+    }
+    if (end > MAX_LINE_BYTES) return this.#violate("a line is too long");
+    const message = parseJSON(data.toString("utf8", 0, end));
+    const length = parsePayloadLength(message);
+    if (length === undefined) return this.#violate("a line is not a message");
+    if (length === 0) this.#onMessage(message);
+    else this.#payload = { parts: [], missing: length };
+    return end + 1;
+  }
+
+  #takePayload(data: Buffer, payload: { parts: Buffer[]; missing: number }): number {
+    const part = data.subarray(0, payload.missing);
+    payload.parts.push(Buffer.from(part));
+    payload.missing -= part.length;
+    if (payload.missing === 0) {
+      this.#payload = undefined;
+      const message = parseJSON(Buffer.concat(payload.parts).toString("utf8"));
+      if (message === undefined) this.#violate("a payload is not a message");
+      else this.#onMessage(message);
+    }
+    return part.length;
+  }
+
+  #violate(why: string): 0 {
+    this.#broken = true;
+    this.#onViolation(why);
+    return 0;
+  }
+}
+
+const EMPTY: Buffer = Buffer.alloc(0);
+
+function parseJSON(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

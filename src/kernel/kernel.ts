@@ -1,0 +1,314 @@
+// One worker and the conversation with it.
+//
+// A kernel is idle or running one execution. Calls made from inside are answered by the handler the kernel was opened
+// with. When the worker dies the kernel is over; it never restarts itself, because only the session knows what should
+// happen to the state that was lost.
+
+import type { KillReason, Worker, WorkerExit } from "../environments/environment.ts";
+import type { MimeBundle, OutputStream } from "../protocol/execution.ts";
+import {
+  toConfigureMessage,
+  toExecMessage,
+  toFlushMessage,
+  toReplyMessage,
+  toResetMessage,
+  toStreamsMessage,
+  type CallAnswer,
+  type ExecCommand,
+  type HostMessage,
+} from "../protocol/host-messages.ts";
+import { MAX_IGNORED, parseWorkerEvent, type CallEvent, type StatusEvent } from "../protocol/worker-events.ts";
+import { ExecutionClock } from "./execution-clock.ts";
+import { FrameReader } from "./frame-reader.ts";
+
+/** Answers a call from inside a session. What it throws is raised there, by name and message. */
+export type CallHandler = (call: HostCall) => Promise<unknown>;
+
+export interface HostCall {
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly executionId: string;
+  /** Aborted when the execution that made the call is interrupted or lost. */
+  readonly signal: AbortSignal;
+}
+
+/** What one execution sends up while it runs. Buffers are only valid during the call. */
+export interface ExecutionSink {
+  onOutput(stream: OutputStream, chunk: Buffer): void;
+  onDisplay(data: MimeBundle): void;
+  onCall(call: number, name: string): void;
+  onReply(call: number, ok: boolean): void;
+}
+
+/** What a kernel reports beside its executions. */
+export interface KernelListener {
+  onBackground(stream: OutputStream, chunk: Buffer): void;
+  /** The worker ended while nothing ran, or after the outcome of what ran was given. */
+  onEnd(exit: WorkerExit): void;
+}
+
+export type StopReason = "timeout" | "cancelled";
+
+/** How an execution ended: the worker said so, or the worker is no more. */
+export type Outcome =
+  | { readonly kind: "status"; readonly status: StatusEvent; readonly stopped: StopReason | null; readonly durationMs: number }
+  | { readonly kind: "lost"; readonly exit: WorkerExit; readonly violation: string | null; readonly durationMs: number };
+
+export interface KernelOptions {
+  readonly onCall: CallHandler;
+  /** Between an interrupt and the end of the worker. */
+  readonly graceMs: number;
+}
+
+const MAX_OPEN_CALLS = 1024;
+
+interface Running {
+  readonly id: string;
+  readonly sink: ExecutionSink;
+  readonly clock: ExecutionClock;
+  readonly resolve: (outcome: Outcome) => void;
+  calls: AbortController | undefined;
+  stopped: StopReason | null;
+  grace: NodeJS.Timeout | undefined;
+}
+
+export class Kernel {
+  readonly #worker: Worker;
+  readonly #options: KernelOptions;
+  readonly #listener: KernelListener;
+  #running: Running | undefined;
+  #asked: { readonly id: string; readonly resolve: (status: StatusEvent | undefined) => void } | undefined;
+  /** Settles when the worker may be given the next command. */
+  #settled: Promise<void> | undefined;
+  #openCalls = 0;
+  #ignored = 0;
+  #watched = false;
+  #survivors = false;
+  #violation: string | null = null;
+  #ended = false;
+
+  constructor(worker: Worker, options: KernelOptions, listener: KernelListener) {
+    this.#worker = worker;
+    this.#options = options;
+    this.#listener = listener;
+    const frames = new FrameReader(
+      (message) => this.#hear(message),
+      (why) => this.#violate(why),
+    );
+    worker.listen({
+      onEvents: (chunk) => frames.push(chunk),
+      onOutput: (stream, chunk) => this.#hearOutput(stream, chunk),
+      onBackground: (stream, chunk) => listener.onBackground(stream, chunk),
+      onExit: (exit) => this.#end(exit),
+    });
+  }
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  /** Threads or processes of earlier executions are still alive in the sandbox. */
+  get hasSurvivors(): boolean {
+    return this.#survivors;
+  }
+
+  /** Runs code; must not be called while something runs. Never rejects. */
+  async execute(command: ExecCommand, limitMs: number | null, sink: ExecutionSink): Promise<Outcome> {
+    if (this.#settled !== undefined) await this.#settled;
+    return new Promise((resolve) => {
+      if (this.#ended) {
+        resolve({ kind: "lost", exit: { kind: "sandbox-gone" }, violation: null, durationMs: 0 });
+        return;
+      }
+      const clock = new ExecutionClock(limitMs, {
+        onFlush: () => this.#aside(toFlushMessage(command.id)),
+        onWatch: () => this.#watch(true),
+        onTimeout: () => this.stop("timeout"),
+      });
+      this.#ignored = 0;
+      this.#running = { id: command.id, sink, clock, resolve, calls: undefined, stopped: null, grace: undefined };
+      this.#command(toExecMessage(command, byteLength));
+    });
+  }
+
+  /** Interrupts what runs; after the grace time the worker is ended. Does nothing when nothing runs. */
+  stop(reason: StopReason): void {
+    const running = this.#running;
+    if (running === undefined || running.stopped !== null) return;
+    running.stopped = reason;
+    running.clock.stop();
+    running.calls?.abort(new Error(`The execution was interrupted: ${reason}`));
+    this.#settle(this.#worker.interrupt());
+    running.grace = setTimeout(() => this.kill(reason), this.#options.graceMs);
+  }
+
+  /** Ends the worker and everything it started. */
+  kill(reason: KillReason): void {
+    this.#worker.kill(reason);
+  }
+
+  /** Environment variables and working directory of the whole session. `undefined`: the worker was lost. */
+  configure(id: string, settings: Parameters<typeof toConfigureMessage>[1]): Promise<StatusEvent | undefined> {
+    return this.#ask(id, toConfigureMessage(id, settings));
+  }
+
+  reset(id: string): Promise<StatusEvent | undefined> {
+    return this.#ask(id, toResetMessage(id));
+  }
+
+  async #ask(id: string, message: HostMessage): Promise<StatusEvent | undefined> {
+    if (this.#settled !== undefined) await this.#settled;
+    return this.#askNow(id, message);
+  }
+
+  #askNow(id: string, message: HostMessage): Promise<StatusEvent | undefined> {
+    if (this.#ended) return Promise.resolve(undefined);
+    return new Promise((resolve) => {
+      this.#asked = { id, resolve };
+      this.#command(message);
+    });
+  }
+
+  #hear(message: unknown): void {
+    const event = parseWorkerEvent(message);
+    if (event === undefined) {
+      this.#violate("a message is malformed");
+      return;
+    }
+    const expected = event !== null && (event.type === "ready" || this.#dispatch(event));
+    if (!expected && ++this.#ignored > MAX_IGNORED) this.#violate("too many messages that nobody asked for");
+  }
+
+  /** True when the event was expected. */
+  #dispatch(event: Exclude<NonNullable<ReturnType<typeof parseWorkerEvent>>, { type: "ready" }>): boolean {
+    switch (event.type) {
+      case "status":
+        return this.#hearStatus(event);
+      case "display":
+        if (event.id !== this.#running?.id) return false;
+        this.#running.sink.onDisplay(event.data);
+        return true;
+      case "call":
+        void this.#answer(event);
+        return true;
+    }
+  }
+
+  #hearStatus(status: StatusEvent): boolean {
+    const running = this.#running;
+    if (running !== undefined && status.id === running.id) {
+      if (status.pending) this.#worker.drain();
+      this.#running = undefined;
+      this.#finish(running);
+      this.#survivors = status.survivors;
+      if (status.survivors) this.#renewStreams(running.id);
+      else if (this.#watched) this.#watch(false);
+      running.resolve({ kind: "status", status, stopped: running.stopped, durationMs: running.clock.elapsedMs });
+      return true;
+    }
+    if (this.#asked !== undefined && status.id === this.#asked.id) {
+      const { resolve } = this.#asked;
+      this.#asked = undefined;
+      resolve(status);
+      return true;
+    }
+    return false;
+  }
+
+  #hearOutput(stream: OutputStream, chunk: Buffer): void {
+    if (this.#running === undefined) this.#listener.onBackground(stream, chunk);
+    else this.#running.sink.onOutput(stream, chunk);
+  }
+
+  async #answer({ id, call, name, args }: CallEvent): Promise<void> {
+    const running = this.#running?.id === id ? this.#running : undefined;
+    running?.sink.onCall(call, name);
+    running?.clock.pause();
+    const answer = await this.#handle(id, name, args, running);
+    running?.clock.resume();
+    if (running === this.#running) running?.sink.onReply(call, "value" in answer);
+    this.#aside(toReplyMessage(id, call, answer, byteLength));
+  }
+
+  async #handle(id: string, name: string, args: CallEvent["args"], running: Running | undefined): Promise<CallAnswer> {
+    if (this.#openCalls >= MAX_OPEN_CALLS) {
+      return { error: { name: "TooManyCalls", value: `${MAX_OPEN_CALLS} calls are waiting already` } };
+    }
+    const controller = running === undefined ? new AbortController() : (running.calls ??= new AbortController());
+    this.#openCalls += 1;
+    try {
+      const value = await this.#options.onCall({ name, args, executionId: id, signal: controller.signal });
+      return { value: value ?? null };
+    } catch (error) {
+      return { error: toCallError(error) };
+    } finally {
+      this.#openCalls -= 1;
+    }
+  }
+
+  /** Late output must never enter the next execution: it waits until the worker has output pipes of its own again. */
+  #renewStreams(id: string): void {
+    const renew = async (): Promise<void> => {
+      await this.#worker.renewStreams();
+      await this.#askNow(`${id}/streams`, toStreamsMessage(`${id}/streams`));
+    };
+    this.#settle(renew());
+  }
+
+  #settle(work: Promise<void>): void {
+    const before = this.#settled;
+    const settled = Promise.allSettled([before, work]).then(() => {
+      if (this.#settled === settled) this.#settled = undefined;
+    });
+    this.#settled = settled;
+  }
+
+  #watch(on: boolean): void {
+    this.#watched = on;
+    this.#worker.watch(on);
+  }
+
+  #violate(why: string): void {
+    this.#violation ??= why;
+    this.#worker.kill("violation");
+  }
+
+  #finish(running: Running): void {
+    running.clock.stop();
+    clearTimeout(running.grace);
+  }
+
+  #end(exit: WorkerExit): void {
+    this.#ended = true;
+    this.#survivors = false;
+    this.#asked?.resolve(undefined);
+    this.#asked = undefined;
+    const running = this.#running;
+    if (running === undefined) {
+      this.#listener.onEnd(exit);
+      return;
+    }
+    this.#running = undefined;
+    this.#finish(running);
+    running.calls?.abort(new Error("The worker was lost"));
+    running.resolve({ kind: "lost", exit, violation: this.#violation, durationMs: running.clock.elapsedMs });
+    this.#listener.onEnd(exit);
+  }
+
+  #command({ line, payload }: HostMessage): void {
+    this.#worker.command(line, payload);
+  }
+
+  #aside({ line, payload }: HostMessage): void {
+    this.#worker.aside(line, payload);
+  }
+}
+
+function byteLength(text: string): number {
+  return Buffer.byteLength(text, "utf8");
+}
+
+function toCallError(error: unknown): { name: string; value: string } {
+  if (error instanceof Error) return { name: error.name, value: error.message };
+  return { name: "Error", value: String(error) };
+}

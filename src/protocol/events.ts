@@ -1,0 +1,79 @@
+// What happens in a session, as plain data: the one union that the terminal, a socket and a recording all read.
+
+import type { ExecutionResult, MimeBundle, OutputStream } from "./execution.ts";
+import type { ExecutionId, SessionId } from "./ids.ts";
+
+interface EventBase {
+  readonly sessionId: SessionId;
+  /** Counts up by one within a session. */
+  readonly seq: number;
+  /** Milliseconds since the epoch. */
+  readonly time: number;
+}
+
+interface ExecutionEventBase extends EventBase {
+  readonly executionId: ExecutionId;
+}
+
+export interface ExecutionStart extends ExecutionEventBase {
+  readonly type: "execution-start";
+  readonly code: string;
+  readonly executionCount: number;
+}
+
+export interface OutputDelta extends ExecutionEventBase {
+  readonly type: "output-delta";
+  readonly stream: OutputStream;
+  readonly text: string;
+}
+
+/** Output that was dropped because it passed the bound that stays readable. */
+export interface OutputGap extends ExecutionEventBase {
+  readonly type: "output-gap";
+  readonly stream: OutputStream;
+  readonly omittedBytes: number;
+}
+
+export interface Display extends ExecutionEventBase {
+  readonly type: "display";
+  readonly data: MimeBundle;
+}
+
+export interface CallStart extends ExecutionEventBase {
+  readonly type: "call-start";
+  readonly call: number;
+  readonly name: string;
+}
+
+export interface CallEnd extends ExecutionEventBase {
+  readonly type: "call-end";
+  readonly call: number;
+  readonly ok: boolean;
+}
+
+export interface ExecutionEnd extends ExecutionEventBase {
+  readonly type: "execution-end";
+  readonly result: ExecutionResult;
+}
+
+/** Printed by threads or children after the execution that started them had ended. */
+export interface BackgroundDelta extends EventBase {
+  readonly type: "background-delta";
+  readonly stream: OutputStream;
+  readonly text: string;
+}
+
+/** The namespace was emptied: by a reset, or because the worker was lost. */
+export interface SessionReset extends EventBase {
+  readonly type: "session-reset";
+  readonly epoch: number;
+  readonly why: "reset" | "worker-lost";
+}
+
+export interface SessionEnd extends EventBase {
+  readonly type: "session-end";
+  readonly why: string;
+}
+
+export type ExecutionEvent = ExecutionStart | OutputDelta | OutputGap | Display | CallStart | CallEnd | ExecutionEnd;
+export type SessionEvent = ExecutionEvent | BackgroundDelta | SessionReset | SessionEnd;

@@ -1,0 +1,64 @@
+// Messages to a worker, as text. What is bulky travels behind the line as a payload, which the writer appends.
+
+export const INLINE_CHARACTERS = 16 * 1024;
+
+export interface ExecCommand {
+  readonly id: string;
+  readonly count: number;
+  readonly code: string;
+  readonly env: Readonly<Record<string, string>> | undefined;
+}
+
+/** A line without its newline, and the payload that must follow it. */
+export interface HostMessage {
+  readonly line: string;
+  readonly payload: string | undefined;
+}
+
+export function toExecMessage({ id, count, code, env }: ExecCommand, payloadBytes: (text: string) => number): HostMessage {
+  // Code with lone surrogates has no UTF-8 form: JSON carries it as it is, and Python says what is wrong with it.
+  if (code.length <= INLINE_CHARACTERS || !isWellFormed(code)) {
+    return { line: JSON.stringify({ id, cmd: "exec", count, code, env }), payload: undefined };
+  }
+  return { line: JSON.stringify({ id, cmd: "exec", count, bytes: payloadBytes(code), env }), payload: code };
+}
+
+export function toConfigureMessage(
+  id: string,
+  settings: { readonly env?: Readonly<Record<string, string>> | undefined; readonly cwd?: string | undefined },
+): HostMessage {
+  return { line: JSON.stringify({ id, cmd: "configure", ...settings }), payload: undefined };
+}
+
+export function toResetMessage(id: string): HostMessage {
+  return { line: JSON.stringify({ id, cmd: "reset" }), payload: undefined };
+}
+
+export function toStreamsMessage(id: string): HostMessage {
+  return { line: JSON.stringify({ id, cmd: "streams" }), payload: undefined };
+}
+
+export function toFlushMessage(id: string): HostMessage {
+  return { line: JSON.stringify({ cmd: "flush", id }), payload: undefined };
+}
+
+export type CallAnswer =
+  | { readonly value: unknown }
+  | { readonly error: { readonly name: string; readonly value: string } };
+
+export function toReplyMessage(
+  id: string,
+  call: number,
+  answer: CallAnswer,
+  payloadBytes: (text: string) => number,
+): HostMessage {
+  const body = JSON.stringify(answer);
+  if (body.length <= INLINE_CHARACTERS) {
+    return { line: `${JSON.stringify({ cmd: "reply", id, call }).slice(0, -1)},${body.slice(1)}`, payload: undefined };
+  }
+  return { line: JSON.stringify({ cmd: "reply", id, call, bytes: payloadBytes(body) }), payload: body };
+}
+
+function isWellFormed(text: string): boolean {
+  return !/\p{Surrogate}/u.test(text);
+}

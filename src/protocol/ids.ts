@@ -1,0 +1,17 @@
+// Identifiers as branded strings, so that one kind is never passed for another.
+
+declare const brand: unique symbol;
+type Branded<Name extends string> = string & { readonly [brand]: Name };
+
+export type SessionId = Branded<"session">;
+export type ExecutionId = Branded<"execution">;
+
+const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+/** Accepts what a person would type as a name: letters, digits, `.`, `_`, `-`, 64 at most. Throws a RangeError. */
+export function parseSessionId(value: string): SessionId {
+  if (!SESSION_ID.test(value)) {
+    throw new RangeError(`Cannot use '${value.slice(0, 80)}' as a session id: letters, digits, '.', '_', '-', at most 64`);
+  }
+  return value as SessionId;
+}

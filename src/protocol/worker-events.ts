@@ -1,0 +1,141 @@
+// Messages from a worker, parsed. User code shares the worker's process, so every field is hostile until it is read here.
+
+import type { ExecutionError, ExecutionStatus, MimeBundle } from "./execution.ts";
+
+export const PROTOCOL_VERSION = 1;
+export const MAX_LINE_BYTES = 64 * 1024;
+export const MAX_PAYLOAD_BYTES = 32 * 1024 * 1024;
+export const MAX_DEPTH = 64;
+export const MAX_IGNORED = 10_000;
+
+export interface ReadyEvent {
+  readonly type: "ready";
+  readonly protocol: number;
+  readonly python: string;
+}
+
+export interface StatusEvent {
+  readonly type: "status";
+  readonly id: string;
+  readonly status: ExecutionStatus;
+  readonly value: MimeBundle | undefined;
+  readonly valueTotal: number | undefined;
+  readonly error: ExecutionError | undefined;
+  readonly incomplete: boolean;
+  readonly exitCode: number | undefined;
+  readonly pending: boolean;
+  readonly survivors: boolean;
+  readonly cpuMs: number;
+  readonly peakBytes: number;
+}
+
+export interface DisplayEvent {
+  readonly type: "display";
+  readonly id: string;
+  readonly data: MimeBundle;
+}
+
+export interface CallEvent {
+  readonly type: "call";
+  readonly id: string;
+  readonly call: number;
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+}
+
+export type WorkerEvent = ReadyEvent | StatusEvent | DisplayEvent | CallEvent;
+
+/** The typed event; `null` for a message that means nothing to us and is ignored; `undefined` for a violation. */
+export function parseWorkerEvent(message: unknown): WorkerEvent | null | undefined {
+  if (!isRecord(message)) return undefined;
+  const { type } = message;
+  switch (type) {
+    case "status":
+      return parseStatus(message);
+    case "call":
+      return parseCall(message);
+    case "display":
+      return parseDisplay(message);
+    case "ready":
+      return parseReady(message);
+    default:
+      return null;
+  }
+}
+
+/** The length of the payload that follows a line: 0 for none, `undefined` for a violation. */
+export function parsePayloadLength(message: unknown): number | undefined {
+  if (!isRecord(message)) return undefined;
+  const { bytes } = message;
+  if (bytes === undefined) return 0;
+  return isCount(bytes) && bytes <= MAX_PAYLOAD_BYTES ? bytes : undefined;
+}
+
+const STATUSES: ReadonlySet<unknown> = new Set(["ok", "error", "interrupted", "exit"]);
+
+function parseStatus(message: Record<string, unknown>): StatusEvent | null {
+  const { id, status, value, valueTotal, error, exitCode, cpuMs, peakBytes } = message;
+  if (typeof id !== "string" || !STATUSES.has(status)) return null;
+  if (value !== undefined && !isMimeBundle(value)) return null;
+  if (error !== undefined && !isError(error)) return null;
+  if (exitCode !== undefined && !Number.isInteger(exitCode)) return null;
+  return {
+    type: "status",
+    id,
+    status: status as ExecutionStatus,
+    value,
+    valueTotal: isCount(valueTotal) ? valueTotal : undefined,
+    error: error && { name: error.name, value: error.value, traceback: error.traceback },
+    incomplete: message["incomplete"] === true,
+    exitCode: exitCode as number | undefined,
+    pending: message["pending"] === true,
+    survivors: message["survivors"] === true,
+    cpuMs: typeof cpuMs === "number" && cpuMs >= 0 ? cpuMs : 0,
+    peakBytes: isCount(peakBytes) ? peakBytes : 0,
+  };
+}
+
+function parseCall(message: Record<string, unknown>): CallEvent | null | undefined {
+  const { id, call, name, args } = message;
+  if (typeof id !== "string" || !isCount(call) || typeof name !== "string" || name.length > 256) return null;
+  if (!isRecord(args)) return null;
+  if (isDeeperThan(args, MAX_DEPTH)) return undefined;
+  return { type: "call", id, call, name, args };
+}
+
+function parseDisplay(message: Record<string, unknown>): DisplayEvent | null {
+  const { id, data } = message;
+  if (typeof id !== "string" || !isMimeBundle(data)) return null;
+  return { type: "display", id, data };
+}
+
+function parseReady(message: Record<string, unknown>): ReadyEvent | null {
+  const { protocol, python } = message;
+  if (!isCount(protocol) || typeof python !== "string") return null;
+  return { type: "ready", protocol, python };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+}
+
+function isMimeBundle(value: unknown): value is MimeBundle {
+  return isRecord(value) && Object.values(value).every((entry) => typeof entry === "string");
+}
+
+function isError(value: unknown): value is ExecutionError {
+  if (!isRecord(value)) return false;
+  return (
+    typeof value["name"] === "string" && typeof value["value"] === "string" && typeof value["traceback"] === "string"
+  );
+}
+
+function isDeeperThan(value: unknown, depth: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (depth === 0) return true;
+  return Object.values(value).some((entry) => isDeeperThan(entry, depth - 1));
+}
