@@ -1,0 +1,149 @@
+// Makes a fresh clone ready, so that `npm start` and `npm test` are each the whole set-up.
+//
+//   node scripts/setup.mjs [build] [test]      build: dist/ is up to date     test: also what only tests need
+//
+// Runs on a plain Node with nothing installed. Every step looks before it acts, so the second time takes a moment. What
+// may not be installed from here is named, with the command that installs it; only a missing necessity ends in failure.
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const debianPython = "/usr/bin/python3";
+const stamps = join("node_modules", ".cache", "rlm");
+
+process.chdir(fileURLToPath(new URL("..", import.meta.url)));
+const words = new Set(process.argv.slice(2));
+requireNode();
+installNodePackages();
+installDebianPackages();
+if (words.has("build")) build();
+
+function requireNode() {
+  const [major, minor] = process.versions.node.split(".").map(Number);
+  if (major > 20 || (major === 20 && minor >= 19)) return;
+  fail(`Node.js 20.19 or newer is needed, this is ${process.version}: install it from https://nodejs.org`);
+}
+
+/** npm ci, when the lock file is not the one that was installed. */
+function installNodePackages() {
+  const wanted = hash([readFileSync("package-lock.json"), process.platform, process.arch]);
+  if (stamp("install") === wanted) return;
+  // Tools are devDependencies: they are wanted under NODE_ENV=production too.
+  if (!run("npm", ["ci", "--include=dev", "--prefer-offline"])) fail("npm ci failed: see its message above");
+  setStamp("install", wanted);
+}
+
+function installDebianPackages() {
+  const missing = missingDebianPackages();
+  if (missing.length === 0) return;
+  const names = missing.map(({ name }) => name);
+  // An optional package that could not be had is asked for again tomorrow, not at every run.
+  const attempt = `${names.join(" ")} ${new Date().toISOString().slice(0, 10)}`;
+  const necessary = missing.some(({ necessity }) => necessity);
+  if (necessary || stamp("debian") !== attempt) {
+    if (aptInstall(names) && missingDebianPackages().length === 0) return;
+    setStamp("debian", attempt);
+  }
+  for (const { name, why } of missingDebianPackages()) say(`missing: ${name} (${why}): apt-get install ${name}`);
+  if (missingDebianPackages().some(({ necessity }) => necessity)) fail("rlm cannot run without Python");
+}
+
+/** What is not there, as Debian names it. The interpreters are asked, since python3-minimal has a python3 without json. */
+function missingDebianPackages() {
+  const debian = pythonLacks(debianPython);
+  const missing = [];
+  if (!isUsable(debian) && !isUsable(pythonLacks("python3"))) {
+    missing.push({
+      name: "python3",
+      why: "Python 3.9 or newer with json, ctypes and asyncio runs the code",
+      necessity: true,
+    });
+  }
+  if (words.has("test") && debian?.includes("numpy") !== false) {
+    missing.push({ name: "python3-numpy", why: "tests of preloaded modules are skipped without it", necessity: false });
+  }
+  return missing;
+}
+
+/** The modules that an interpreter lacks, with "3.9" where it is too old; undefined where it does not start. */
+function pythonLacks(python) {
+  const question = `
+import sys
+lacks = [] if sys.version_info >= (3, 9) else ["3.9"]
+from importlib.util import find_spec
+specs = {name: find_spec(name) for name in ("json", "ctypes", "_ctypes", "asyncio", "numpy")}
+lacks += [name for name, spec in specs.items() if spec is None or spec.origin is None]  # no origin: an empty folder
+print(" ".join(lacks))`;
+  const { status, stdout } = spawnSync(python, ["-I", "-c", question], { encoding: "utf8" });
+  return status === 0 ? stdout.split(/\s+/).filter(Boolean) : undefined;
+}
+
+function isUsable(lacks) {
+  return lacks !== undefined && lacks.every((name) => name === "numpy");
+}
+
+/** Tries with the package lists at hand first; a fresh container has none, and old ones point to what is gone. */
+function aptInstall(names) {
+  const sudo = process.getuid?.() === 0 ? [] : ["sudo", "-n"];
+  if (!succeeds("apt-get", ["--version"]) || (sudo.length > 0 && !succeeds("sudo", ["-n", "true"]))) return false;
+  const apt = (...args) => {
+    const [command, ...rest] = [...sudo, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq", ...args];
+    return run(command, rest, { stdout: "ignore" });
+  };
+  const install = () => apt("install", "-y", "--no-install-recommends", ...names);
+  return install() || (apt("update") && install());
+}
+
+/** dist/, when something it is made of has changed. */
+function build() {
+  const inputs = [...filesIn("src"), ...filesIn("python"), "scripts/build.mjs", "package.json"];
+  inputs.push(...readdirSync(".").filter((name) => /^tsconfig.*\.json$/.test(name)));
+  const wanted = hash(inputs.toSorted().flatMap((file) => [file, readFileSync(file)]));
+  if (stamp("build") === wanted && existsSync("dist/cli.js")) return;
+  if (!run(process.execPath, ["scripts/build.mjs"])) fail("the build failed: see its message above");
+  setStamp("build", wanted);
+}
+
+function filesIn(folder) {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.name.endsWith(".pyc"))
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+function hash(parts) {
+  const sum = createHash("sha256");
+  for (const part of parts) sum.update(part).update("\0");
+  return sum.digest("hex");
+}
+
+function stamp(name) {
+  const file = join(stamps, name);
+  return existsSync(file) ? readFileSync(file, "utf8") : undefined;
+}
+
+function setStamp(name, value) {
+  mkdirSync(stamps, { recursive: true });
+  writeFileSync(join(stamps, name), value);
+}
+
+/** Shows the command and what it says, all on stderr: stdout belongs to whatever comes after the set-up. */
+function run(command, args, { stdout = 2 } = {}) {
+  say(`$ ${[command, ...args].join(" ")}`);
+  return spawnSync(command, args, { stdio: ["ignore", stdout, 2] }).status === 0;
+}
+
+function succeeds(command, args) {
+  return spawnSync(command, args, { stdio: "ignore" }).status === 0;
+}
+
+function say(line) {
+  process.stderr.write(`setup: ${line}\n`);
+}
+
+function fail(line) {
+  say(line);
+  process.exit(1);
+}

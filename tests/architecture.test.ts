@@ -1,0 +1,212 @@
+// The layers of ARCHITECTURE.md, as data, held against the imports that are really there.
+//
+// A new folder or top-level file in src/ belongs in the table; what it may import is the decision to make.
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { isBuiltin } from "node:module";
+import { join, posix, relative } from "node:path";
+import { Visitor, parseSync } from "rolldown/utils";
+import { describe, expect, test } from "vitest";
+
+interface Layer {
+  /** Layers that it may import. */
+  readonly imports: readonly string[];
+  /** Layers of which it may import types, and nothing that exists at run time. */
+  readonly types?: readonly string[];
+  /** Absent: it may use Node's modules. */
+  readonly node?: false;
+}
+
+const ground = ["errors.ts", "util", "protocol"];
+const parts = ["environments", "backends", "store", "tools", "kernel", "tasks", "session", "rlm"];
+
+const layers: Readonly<Record<string, Layer>> = {
+  "errors.ts": { imports: [] },
+  util: { imports: [] },
+  protocol: { imports: [], node: false },
+  environments: { imports: ground },
+  backends: { imports: ground },
+  store: { imports: ground },
+  tools: { imports: ground },
+  kernel: { imports: ["environments", ...ground] },
+  tasks: { imports: ["environments", ...ground] },
+  session: { imports: ["kernel", "tasks", "environments", ...ground] },
+  rlm: { imports: ["session", "tools", "backends", ...ground] },
+  "runtime.ts": { imports: [...parts, ...ground] },
+  server: { imports: ["runtime.ts", ...ground] },
+  cli: { imports: ["runtime.ts", "server", ...ground] },
+  "index.ts": { imports: ["runtime.ts", ...ground], types: ["session"] },
+};
+
+const maxLines = 400;
+const root = join(import.meta.dirname, "..");
+
+describe("src/", () => {
+  const sources = readSources();
+
+  test("imports follow the table of layers", () => {
+    expect(Object.keys(sources).length, "number of files read").toBeGreaterThan(0);
+    expect(violations(sources)).toEqual([]);
+  });
+
+  test("index.ts lists every public name", () => {
+    const stars = importsOf("src/index.ts", sources["src/index.ts"] ?? "").filter(({ star }) => star);
+    expect(stars.map(({ specifier }) => `export * from "${specifier}"`)).toEqual([]);
+  });
+
+  test(`no file has more than ${maxLines} lines`, () => {
+    const lengths = Object.entries(sources).map(([file, source]) => ({ file, lines: source.split("\n").length - 1 }));
+    expect(lengths.filter(({ lines }) => lines > maxLines)).toEqual([]);
+  });
+});
+
+describe("the check itself", () => {
+  test.each([
+    ["an import upwards", "rlm/x.ts", `import { y } from "../runtime.ts";`, "rlm may import session, tools, backends"],
+    ["an import past a layer", "rlm/x.ts", `import { y } from "../kernel/y.ts";`, "rlm may import session, tools"],
+    [
+      "an import of a type",
+      "server/http/x.ts",
+      `import type { Y } from "../../session/y.ts";`,
+      "server may import runtime",
+    ],
+    ["a type import in place", "util/x.ts", `type Y = import("../errors.ts").Y;`, "util may import nothing of ours"],
+    ["a re-export", "tools/x.ts", `export { y } from "../store/y.ts";`, "tools may import errors.ts, util, protocol"],
+    ["a dynamic import", "kernel/x.ts", "const y = await import(`../tasks/y.ts`);", "kernel may import environments"],
+    [
+      "a value where types are allowed",
+      "index.ts",
+      `export { y } from "./session/y.ts";`,
+      "index.ts may import runtime.ts",
+    ],
+    ["Node in the protocol", "protocol/x.ts", `import { join } from "path";`, "protocol uses nothing of Node's"],
+    ["a file outside src", "util/x.ts", `import p from "../../package.json";`, "src/ imports only what is in src/"],
+    ["an unknown layer", "extras/x.ts", "export {};", "not in the table of layers"],
+    ["a syntax error", "util/x.ts", "import {", "does not parse"],
+  ])("finds %s", (_, file, source, message) => {
+    expect(violations({ [`src/${file}`]: source })).toEqual([expect.stringContaining(message)]);
+  });
+
+  test("says who imports whom, and what would be allowed", () => {
+    expect(violations({ "src/kernel/deep/x.ts": `import "../../session/y.ts";` })).toEqual([
+      "src/kernel/deep/x.ts imports src/session/y.ts: kernel may import environments, errors.ts, util, protocol",
+    ]);
+  });
+
+  test("accepts what the table allows", () => {
+    const sources = {
+      "src/session/a.ts": `import { b } from "./b.ts"; import "../kernel/k.ts"; import { z } from "zod"; import "node:fs";`,
+      "src/index.ts": `export type { Session } from "./session/a.ts"; export { openRuntime } from "./runtime.ts";`,
+    };
+    expect(violations(sources)).toEqual([]);
+  });
+});
+
+describe("python/", () => {
+  test("the worker imports the standard library and itself, nothing else", ({ skip }) => {
+    const files = filesIn("python", ".py");
+    if (files.length === 0) return skip("there is no worker yet");
+    const { imports, standard } = pythonImports(files);
+    if (standard === null) return skip("Python before 3.10 does not know the names of its standard library");
+    const own = files.flatMap((file) => file.replace(/\.py$/, "").split("/"));
+    // The worker loads itself under a private name, which no module of the user's can take.
+    const known = new Set([...standard, ...own, "_rlm_worker"]);
+    expect(
+      imports.filter(([, module]) => !known.has(module)).map(([file, module]) => `${file} imports ${module}`),
+    ).toEqual([]);
+  });
+});
+
+interface Import {
+  readonly specifier: string;
+  readonly typeOnly: boolean;
+  readonly star: boolean;
+}
+
+/** One line for each import that the table does not allow. */
+function violations(sources: Readonly<Record<string, string>>): string[] {
+  return Object.entries(sources).flatMap(([file, source]) => {
+    const name = layerOf(file);
+    const layer = layers[name];
+    if (layer === undefined) return [`${file}: "${name}" is not in the table of layers, tests/architecture.test.ts`];
+    try {
+      return importsOf(file, source).flatMap((found) => violation(file, name, layer, found) ?? []);
+    } catch (error) {
+      return [String(error)];
+    }
+  });
+}
+
+function violation(file: string, name: string, layer: Layer, found: Import): string | undefined {
+  const { specifier, typeOnly } = found;
+  if (isBuiltin(specifier)) {
+    return layer.node === false ? `${file} imports ${specifier}: ${name} uses nothing of Node's` : undefined;
+  }
+  if (!specifier.startsWith(".")) return undefined;
+  const target = posix.join(posix.dirname(file), specifier);
+  if (!target.startsWith("src/")) return `${file} imports ${target}: src/ imports only what is in src/`;
+  const imported = layerOf(target);
+  const allowed = [name, ...layer.imports, ...(typeOnly ? (layer.types ?? []) : [])];
+  if (allowed.includes(imported)) return undefined;
+  const types = layer.types?.map((other) => `types of ${other}`) ?? [];
+  const words = [...layer.imports, ...types].join(", ") || "nothing of ours";
+  return `${file} imports ${target}: ${name} may import ${words}`;
+}
+
+/** The folder in src/ that a file is in, or the name of a file directly in src/. */
+function layerOf(file: string): string {
+  return file.split("/")[1] ?? file;
+}
+
+/** Everything a module asks for: import and export from, import() of a constant, import types. */
+function importsOf(file: string, source: string): Import[] {
+  const { program, errors } = parseSync(file, source);
+  if (errors[0] !== undefined) throw new Error(`${file} does not parse: ${errors[0].message}`);
+  const found: Import[] = [];
+  const add = (specifier: string, typeOnly: boolean, star = false): void =>
+    void found.push({ specifier, typeOnly, star });
+  new Visitor({
+    ImportDeclaration: ({ source: { value }, importKind }) => add(value, importKind === "type"),
+    ExportAllDeclaration: ({ source: { value }, exportKind }) => add(value, exportKind === "type", true),
+    ExportNamedDeclaration: (node) => {
+      if (node.source !== null) add(node.source.value, node.exportKind === "type");
+    },
+    ImportExpression: ({ source: asked }) => {
+      if (asked.type === "Literal" && typeof asked.value === "string") add(asked.value, false);
+      if (asked.type === "TemplateLiteral") add(asked.quasis[0]?.value.cooked ?? "", false);
+    },
+    TSImportType: (node) => add(node.source.value, true),
+  }).visit(program);
+  return found;
+}
+
+function readSources(): Record<string, string> {
+  return Object.fromEntries(filesIn("src", ".ts").map((file) => [file, readFileSync(join(root, file), "utf8")]));
+}
+
+function filesIn(folder: string, ending: string): string[] {
+  if (!existsSync(join(root, folder))) return [];
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(ending))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+    .toSorted();
+}
+
+/** What Python files import, as [file, top-level module], and the names of the standard library where Python knows them. */
+function pythonImports(files: readonly string[]): { imports: [string, string][]; standard: string[] | null } {
+  const script = `
+import ast, json, sys
+imports = []
+for file in sys.argv[1:]:
+    with open(file, encoding="utf-8") as source:
+        for node in ast.walk(ast.parse(source.read(), file)):
+            if isinstance(node, ast.Import):
+                imports += [[file, name.name.split(".")[0]] for name in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.level == 0:
+                imports.append([file, node.module.split(".")[0]])
+names = getattr(sys, "stdlib_module_names", None)
+print(json.dumps({"imports": imports, "standard": names and sorted(names)}))`;
+  const python = existsSync("/usr/bin/python3") ? "/usr/bin/python3" : "python3";
+  const output = execFileSync(python, ["-I", "-c", script, ...files], { cwd: root, encoding: "utf8" });
+  return JSON.parse(output) as ReturnType<typeof pythonImports>;
+}

@@ -1,0 +1,67 @@
+"""Runs the unittests of this folder and reports each as one line of JSON on the descriptor named by the argument.
+
+A line is {"name", "outcome": "passed" | "failed" | "skipped", "detail"}; detail is the traceback or the reason. Tests
+may print what they like, since the lines have a descriptor of their own.
+"""
+
+import json
+import os
+import sys
+import unittest
+
+
+class Reporter(unittest.TestResult):
+    """Writes a line when a test ends; a test with several failures (subtests, clean-up) is one line with all of them."""
+
+    def __init__(self, report) -> None:
+        super().__init__()
+        self._report = report
+        self._problems: list = []
+        self._reason = None
+
+    def startTest(self, test) -> None:
+        super().startTest(test)
+        self._problems, self._reason = [], None
+
+    def stopTest(self, test) -> None:
+        super().stopTest(test)
+        self._end(test)
+
+    def addError(self, test, err) -> None:
+        super().addError(test, err)
+        self._fail(test, self.errors[-1][1])
+
+    def addFailure(self, test, err) -> None:
+        super().addFailure(test, err)
+        self._fail(test, self.failures[-1][1])
+
+    def addSubTest(self, test, subtest, err) -> None:
+        super().addSubTest(test, subtest, err)
+        if err is not None:
+            self._problems.append(f"{subtest}\n{self._exc_info_to_string(err, test)}")
+
+    def addUnexpectedSuccess(self, test) -> None:
+        super().addUnexpectedSuccess(test)
+        self._fail(test, "passed, although marked as an expected failure")
+
+    def addSkip(self, test, reason) -> None:
+        super().addSkip(test, reason)
+        self._reason = reason
+        if not isinstance(test, unittest.TestCase):
+            self._end(test)
+
+    def _fail(self, test, detail) -> None:
+        self._problems.append(detail)
+        if not isinstance(test, unittest.TestCase):  # setUpClass or setUpModule: no test was started
+            self._end(test)
+
+    def _end(self, test) -> None:
+        outcome = "failed" if self._problems else "passed" if self._reason is None else "skipped"
+        line = {"name": test.id(), "outcome": outcome, "detail": "\n".join(self._problems) or self._reason or ""}
+        self._report.write(json.dumps(line) + "\n")
+        self._report.flush()
+        self._problems, self._reason = [], None
+
+
+with os.fdopen(int(sys.argv[1]), "w") as report:
+    unittest.TestLoader().discover(os.path.dirname(os.path.abspath(__file__))).run(Reporter(report))

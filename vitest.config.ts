@@ -1,0 +1,40 @@
+import { readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { defineConfig } from "vitest/config";
+
+const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
+
+// Tests that start processes. They come after the others, each file alone on a small machine, because a test that
+// measures time or memory should not compete with the next one.
+const system = [
+  "tests/{cli,contracts,e2e,environments,hostile,kernel,rlm,server,session,tasks,worker}/**/*.test.ts",
+  "tests/runtime.test.ts",
+];
+
+export default defineConfig({
+  define: { __RLM_VERSION__: JSON.stringify(version) },
+  test: {
+    reporters: ["default", "./tests/count-reporter.ts"],
+    // State lives in objects, never in modules, so files can share a process: five times as fast as one process each.
+    isolate: false,
+    projects: [
+      {
+        extends: true,
+        test: { name: "unit", include: ["tests/**/*.test.ts"], exclude: system, pool: "threads" },
+      },
+      {
+        extends: true,
+        test: {
+          name: "system",
+          include: system,
+          // A process of their own: signals, exit codes and descriptors are those of a real program.
+          pool: "forks",
+          maxWorkers: Math.max(1, Math.floor(availableParallelism() / 2)),
+          sequence: { groupOrder: 1 },
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+    ],
+  },
+});
