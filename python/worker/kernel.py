@@ -1,0 +1,140 @@
+"""Runs cells in one namespace, the real ``__main__`` module. Knows nothing of pipes and messages.
+
+``run`` never raises: whatever user code does becomes an Outcome, and the namespace keeps what was set before.
+"""
+
+import builtins
+import os
+import sys
+from types import ModuleType
+from typing import Any, Callable, Dict, Optional, Tuple
+
+from .cells import COROUTINE, Cell, Compiler
+from .loop import Loop
+from .report import error_of, plain_error, text_of
+from .signals import Interrupts
+
+
+class Outcome:
+    """The end of an execution; fields as in the ``status`` event of docs/protocol.md. ``cause`` is what was raised."""
+
+    __slots__ = ("status", "value", "total", "error", "incomplete", "exit_code", "cause")
+
+    def __init__(self, status: str, **fields: Any) -> None:
+        self.status = status
+        self.value: Optional[str] = fields.get("value")
+        self.total: int = fields.get("total", 0)
+        self.error: Optional[Dict[str, str]] = fields.get("error")
+        self.incomplete: bool = fields.get("incomplete", False)
+        self.exit_code: int = fields.get("exit_code", 0)
+        self.cause: Optional[BaseException] = fields.get("cause")
+
+
+DONE = Outcome("ok")
+INTERRUPTED = {"name": "KeyboardInterrupt", "value": "", "traceback": ""}
+
+
+class Kernel:
+    """``finish`` is called as part of every execution, after the code: it flushes what user code may have replaced."""
+
+    def __init__(self, interrupts: Interrupts, finish: Callable[[], None]) -> None:
+        self.module = ModuleType("__main__")
+        self._interrupts = interrupts
+        self._finish = finish
+        self._compiler = Compiler()
+        self._loop = Loop()
+        self._renames: Dict[str, str] = {}
+        self._initialise()
+
+    def run(self, source: str, count: int) -> Outcome:
+        """Compiles and runs one cell."""
+        interrupts = self._interrupts
+        interrupts.hit = False
+        text, error = interrupts.guard(self._run, source, count)
+        if error is None and not interrupts.hit:
+            return DONE if text is None else Outcome("ok", value=text[0], total=text[1])
+        return self._failed(error, source)
+
+    def reset(self) -> None:
+        """The namespace as it was at first; the module stays the same object."""
+        self._loop.close()
+        self._compiler.reset()
+        self.module.__dict__.clear()
+        self._initialise()
+
+    def _run(self, source: str, count: int) -> Optional[Tuple[str, int]]:
+        try:
+            cell = self._compiler.compile(source, count)
+            if self._renames:
+                self._renames.clear()
+            if cell.filename[6:-1] != str(count):
+                self._renames[cell.filename] = f"<cell {count}>"
+            value = None
+            if cell.awaits:
+                value = self._loop.run(self._run_async(cell))
+            else:
+                if cell.body is not None:
+                    exec(cell.body, self._namespace)
+                if cell.last is not None:
+                    value = eval(cell.last, self._namespace)
+            return None if value is None else text_of(value)
+        finally:
+            if sys.gettrace() is not None:
+                sys.settrace(None)
+            if sys.getprofile() is not None:
+                sys.setprofile(None)
+            self._finish()
+
+    async def _run_async(self, cell: Cell) -> Any:
+        """Both parts in one task: a task made in the body may be awaited in the last line."""
+        value = None
+        for code in (cell.body, cell.last):
+            if code is not None:
+                value = eval(code, self._namespace)
+                if code.co_flags & COROUTINE:
+                    value = await value
+        return value if cell.last is not None else None
+
+    def _failed(self, error: Optional[BaseException], source: str) -> Outcome:
+        interrupts = self._interrupts
+        if error is None:
+            return Outcome("interrupted", error=INTERRUPTED)
+        if isinstance(error, SystemExit) and not interrupts.hit:
+            code, failure = interrupts.guard(_exit_code, error)
+            if failure is None:
+                return Outcome("exit", exit_code=code, cause=error)
+        described, failure = interrupts.guard(error_of, error, self._renames)
+        if failure is not None:
+            described = plain_error(error)
+        if interrupts.hit:
+            return Outcome("interrupted", error=described, cause=error)
+        incomplete = False
+        if isinstance(error, SyntaxError) and _is_of_cell(error):
+            incomplete = bool(interrupts.guard(self._compiler.is_incomplete, source)[0])
+        return Outcome("error", error=described, incomplete=incomplete, cause=error)
+
+    def _initialise(self) -> None:
+        sys.modules["__main__"] = self.module
+        self._namespace = self.module.__dict__
+        self._namespace.update(
+            __name__="__main__", __doc__=None, __package__=None, __loader__=None, __spec__=None, __builtins__=builtins
+        )
+
+
+def _is_of_cell(error: SyntaxError) -> bool:
+    """Whether compiling the cell raised it, and not code that ran: no frame below the compiler's."""
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    return last is not None and last.tb_frame.f_globals.get("__name__") == Compiler.__module__
+
+
+def _exit_code(error: SystemExit) -> int:
+    """What the operating system would see; a message goes to stderr, as Python does."""
+    code = error.code
+    if code is None:
+        return 0
+    if isinstance(code, int):
+        return int.__and__(code, 0xFF)
+    print(code, file=sys.stderr)
+    return 1

@@ -1,0 +1,48 @@
+"""Top-level await: one event loop for the whole session, so that tasks and connections survive from cell to cell."""
+
+import sys
+from typing import Any, Coroutine, Optional
+
+GRACE_SECONDS = 1.0
+
+
+class Loop:
+    """Runs one coroutine at a time on the session's loop; asyncio is imported when the first one comes."""
+
+    def __init__(self) -> None:
+        self._loop: Optional[Any] = None
+
+    def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
+        """The coroutine's result. An interrupt cancels it, and it has a second for its finally blocks."""
+        import asyncio
+
+        loop = self._loop
+        if loop is None or loop.is_closed():
+            loop = self._loop = asyncio.new_event_loop()
+        asyncio.set_event_loop(loop)
+        task = loop.create_task(coroutine)
+        try:
+            return loop.run_until_complete(task)
+        except BaseException:
+            if not task.done():
+                task.cancel()
+                loop.run_until_complete(asyncio.wait({task}, timeout=GRACE_SECONDS))
+            if task.done() and not task.cancelled():
+                task.exception()  # seen: asyncio would otherwise complain about it later
+            raise
+
+    def close(self) -> None:
+        """Drops the loop and its tasks; whatever they do about it is no concern of ours."""
+        loop, self._loop = self._loop, None
+        if loop is None or loop.is_closed():
+            return
+        asyncio = sys.modules["asyncio"]
+        try:
+            tasks = asyncio.all_tasks(loop)
+            for task in tasks:
+                task.cancel()
+            if tasks:
+                loop.run_until_complete(asyncio.wait(tasks, timeout=GRACE_SECONDS))
+            loop.close()
+        except Exception:
+            pass

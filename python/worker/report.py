@@ -1,0 +1,81 @@
+"""What an execution left behind, as plain data: the text of a value, the name, value and traceback of an exception.
+
+Everything here may run user code (``__repr__``, ``__str__``, properties of exceptions), so it is called under guard.
+"""
+
+import os
+import traceback
+from typing import Any, Dict, Iterable, List, Optional, Tuple
+
+from .channel import cut
+
+MAX_VALUE = 16_000
+MAX_TRACEBACK = 60_000
+OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+
+def text_of(value: Any) -> Tuple[str, int]:
+    """repr() as an exact str, cut from the middle, and its whole length. Raises what repr raises."""
+    text = str.__str__(repr(value))
+    size = len(text)
+    return (text, size) if size <= MAX_VALUE else (cut(text, MAX_VALUE), size)
+
+
+def error_of(error: BaseException, renames: Dict[str, str]) -> Dict[str, str]:
+    """name, value and traceback, frames of the worker left out; ``renames`` maps names of files to those to show."""
+    return {
+        "name": name_of(error),
+        "value": cut(_message_of(error), MAX_VALUE),
+        "traceback": cut(traceback_of(error, renames), MAX_TRACEBACK),
+    }
+
+
+def plain_error(error: BaseException) -> Dict[str, str]:
+    """error_of for an exception that cannot even be looked at; runs no user code."""
+    name = name_of(error)
+    return {"name": name, "value": "", "traceback": f"{name}: <exception could not be formatted>\n"}
+
+
+def name_of(error: BaseException) -> str:
+    return str.__str__(type.__dict__["__name__"].__get__(type(error)))
+
+
+def traceback_of(error: BaseException, renames: Optional[Dict[str, str]] = None) -> str:
+    """The text Python would print, without the worker's frames."""
+    try:
+        summary = traceback.TracebackException(type(error), error, error.__traceback__)
+        for part in _chain(summary):
+            part.stack[:] = _visible(part.stack, renames or {})
+        if summary.stack or summary.__cause__ or summary.__context__ or getattr(summary, "exceptions", None):
+            return "".join(summary.format())
+        return "".join(summary.format_exception_only())
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        return f"{name_of(error)}: {_message_of(error)}\n"
+
+
+def _message_of(error: BaseException) -> str:
+    try:
+        return str.__str__(str(error))
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        return "<exception str() failed>"
+
+
+def _chain(summary: Any) -> Iterable[Any]:
+    waiting: List[Any] = [summary]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        waiting.extend(filter(None, (part.__cause__, part.__context__, *(getattr(part, "exceptions", None) or ()))))
+
+
+def _visible(stack: Any, renames: Dict[str, str]) -> List[Any]:
+    frames = [frame for frame in stack if not frame.filename.startswith(OWN)]
+    for frame in frames:
+        if frame.filename in renames and frame.name == "<module>":
+            frame.line  # looked up under the old name, which linecache knows
+            frame.filename = renames[frame.filename]
+    return frames

@@ -1,0 +1,288 @@
+"""The worker: one session's interpreter, driven by commands, one at a time and in order.
+
+The fork server calls ``prepare()`` once and ``run()`` in each process it forks, with the output pipes on fd 1 and 2 and
+an empty fd 0. ``run`` never returns: the worker exits when its commands end, and kills itself when its channel or its own
+code is broken, so that the host sees a lost worker and never a silent one.
+"""
+
+import _socket
+import array
+import fcntl
+import os
+import resource
+import signal
+import sys
+import time
+from typing import Any, Dict, NoReturn, Optional
+
+from . import hooks
+from .calls import Calls
+from .channel import ChannelClosed, Reader, Writer, quote
+from .kernel import Kernel, Outcome
+from .listener import Listener
+from .processes import Processes
+from .report import plain_error, error_of, traceback_of
+from .signals import Interrupts
+from .streams import PRIVATE, Streams
+
+PROTOCOL = 1
+NOTABLE_NS = 200_000  # an execution shorter than this cannot have changed the peak memory by much
+_MISSING = object()
+_environ = os.environ
+
+
+def prepare(asyncio: bool = False) -> None:
+    """What can be done once for all workers: imports and caches. Starts no thread and touches no descriptor."""
+    import traceback
+
+    if asyncio:
+        import asyncio as _  # noqa: F401
+    try:
+        compile("(", "<cell>", "exec")
+    except SyntaxError as error:
+        "".join(traceback.TracebackException.from_exception(error).format())
+
+
+def run(
+    commands_fd: int,
+    aside_fd: int,
+    events_fd: int,
+    door_fd: Optional[int] = None,
+    cwd: Optional[str] = None,
+    alone: Optional[bool] = None,
+) -> NoReturn:
+    """Serves until the commands end. Takes over the descriptors.
+
+    ``alone`` says that every process in this pid namespace, but for pid 1, belongs to the session; absent, it is
+    taken to be so when the parent is pid 1.
+    """
+    try:
+        if cwd is not None:
+            os.chdir(cwd)
+        worker = Worker(commands_fd, aside_fd, events_fd, door_fd, os.getppid() == 1 if alone is None else alone)
+        worker.serve()
+    except ChannelClosed:
+        os._exit(0)
+    except BaseException as error:
+        die(traceback_of(error))
+
+
+def die(reason: str) -> NoReturn:
+    """Ends this process in a way that nobody takes for a result."""
+    try:
+        os.write(2, f"worker: {reason}\n".encode("utf-8", "backslashreplace")[:4096])
+    except BaseException:
+        pass
+    os.kill(os.getpid(), signal.SIGKILL)
+    os._exit(70)
+
+
+class Worker:
+    """Puts the parts together; ``serve`` is the main loop."""
+
+    def __init__(self, commands: int, aside: int, events: int, door: Optional[int], alone: bool) -> None:
+        commands, aside, events = _private(commands), _private(aside), _private(events)
+        self._pid = os.getpid()
+        self._cwd = os.getcwd()
+        self._reader = Reader(commands)
+        self._writer = Writer(events)
+        self._door = None if door is None else _socket.socket(_socket.AF_UNIX, _socket.SOCK_SEQPACKET, 0, _private(door))
+        self._channel = [commands, aside, events]
+        self._streams = Streams()
+        self._interrupts = Interrupts()
+        self._kernel = Kernel(self._interrupts, self._streams.finish)
+        self._processes = Processes(alone, PRIVATE)
+        calls = Calls(self._writer, self._streams.threads)
+        self._listener = Listener(Reader(aside), self._streams, calls, die)
+        self._peak = _peak_bytes()
+        self._cpu = time.process_time_ns()
+        self._children_cpu = 0.0
+        calls.install()
+        hooks.install(self._streams.flush, self._after_fork)
+        self._streams.threads.install()
+        self._interrupts.install()
+        self._streams.begin()
+
+    def serve(self) -> NoReturn:
+        self._listener.start()
+        python = "%d.%d.%d" % sys.version_info[:3]
+        self._writer.send({"type": "ready", "id": None, "protocol": PROTOCOL, "python": python})
+        read = self._reader.read
+        others = {"configure": self._configure, "reset": self._reset, "streams": self._take_streams}
+        while True:
+            message, payload = read()
+            if message["cmd"] == "exec":
+                self._execute(message, payload)
+            else:
+                self._answer(message["id"], others[message["cmd"]], message)
+
+    def _execute(self, message: Dict[str, Any], payload: Optional[bytes]) -> None:
+        name = message["id"]
+        streams = self._streams
+        streams.begin()
+        streams.threads.execution = name
+        if streams.has_threads():
+            self._cpu = time.process_time_ns()
+        self._listener.running = name
+        if payload is None and "env" not in message:
+            outcome = self._kernel.run(message["code"], message["count"])
+        else:
+            outcome = self._execute_special(message, payload)
+        self._listener.running = None
+        if os.getpid() != self._pid:
+            _leave(outcome)
+        pending = streams.end()
+        processes = self._processes
+        survivors = streams.has_threads()
+        changed = processes.changed()
+        if changed:
+            if outcome.status == "interrupted":
+                processes.kill_new()
+            survivors = processes.survivors() or survivors
+        now = time.process_time_ns()
+        used = now - self._cpu
+        self._cpu = now
+        if used > NOTABLE_NS:
+            self._peak = _peak_bytes()
+            streams.check()
+        cpu_ms = used / 1e6 + (self._take_children_cpu() if changed else 0)
+        if outcome.error is not None or outcome.total > 2000 or outcome.status != "ok":
+            event = _status_event(name, outcome, pending, survivors, cpu_ms, self._peak)
+            self._writer.send(event)
+            return
+        # The same event, written by hand: this is the path of nearly every execution.
+        value = "" if outcome.value is None else ',"value":{"text/plain":%s}' % quote(outcome.value)
+        self._writer.send_frame(
+            b'{"type":"status","id":%s,"status":"ok"%s%s%s,"cpuMs":%.3f,"peakBytes":%d}\n'
+            % (
+                quote(name).encode(),
+                value.encode(),
+                b',"pending":true' if pending else b"",
+                b',"survivors":true' if survivors else b"",
+                cpu_ms,
+                self._peak,
+            )
+        )
+
+    def _execute_special(self, message: Dict[str, Any], payload: Optional[bytes]) -> Outcome:
+        """Code as a payload, or with environment variables, which are put back afterwards."""
+        try:
+            code = message["code"] if payload is None else str(payload, "utf-8")
+        except UnicodeDecodeError as error:
+            return Outcome("error", error=error_of(error, {}))
+        before = {}
+        try:
+            for key, value in message.get("env", {}).items():
+                before[key] = _environ.get(key, _MISSING)
+                _environ[key] = value
+            return self._kernel.run(code, message["count"])
+        except (ValueError, TypeError, OSError) as error:
+            return Outcome("error", error=error_of(error, {}))
+        finally:
+            for key, value in before.items():
+                if value is _MISSING:
+                    _environ.pop(key, None)
+                else:
+                    _environ[key] = value
+
+    def _answer(self, name: str, step: Any, message: Dict[str, Any]) -> None:
+        event: Dict[str, Any] = {"type": "status", "id": name, "status": "ok"}
+        try:
+            step(message)
+        except Exception as error:
+            event.update(status="error", error=error_of(error, {}))
+        self._writer.send(event)
+
+    def _configure(self, message: Dict[str, Any]) -> None:
+        for key, value in message.get("env", {}).items():
+            _environ[key] = value
+        if "cwd" in message:
+            os.chdir(os.path.join(self._cwd, message["cwd"]))
+
+    def _reset(self, _message: Dict[str, Any]) -> None:
+        self._streams.begin()
+        self._kernel.reset()
+        self._streams.flush()
+
+    def _take_streams(self, _message: Dict[str, Any]) -> None:
+        if self._door is None:
+            raise RuntimeError("this worker has no door")
+        fds = array.array("i")
+        space = _socket.CMSG_SPACE(2 * fds.itemsize)
+        _, ancillary, _, _ = self._door.recvmsg(16, space, _socket.MSG_CMSG_CLOEXEC)
+        for level, kind, data in ancillary:
+            if level == _socket.SOL_SOCKET and kind == _socket.SCM_RIGHTS:
+                fds.frombytes(data[: len(data) - len(data) % fds.itemsize])
+        if len(fds) != 2:
+            for fd in fds:
+                os.close(fd)
+            raise RuntimeError(f"the door gave {len(fds)} descriptors, not 2")
+        self._streams.replace(*fds)
+
+    def _take_children_cpu(self) -> float:
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        before, self._children_cpu = self._children_cpu, (usage.ru_utime + usage.ru_stime) * 1000
+        return self._children_cpu - before
+
+    def _after_fork(self) -> None:
+        """In the child of a fork by user code: the conversation with the host is its parent's alone."""
+        self._writer.close()
+        for fd in self._channel:
+            try:
+                os.close(fd)
+            except OSError:
+                pass
+        if self._door is not None:
+            self._door.close()
+        self._streams.forget()
+        self._streams.threads.forget()
+
+
+def _status_event(
+    name: str, outcome: Outcome, pending: bool, survivors: bool, cpu_ms: float, peak: int
+) -> Dict[str, Any]:
+    event: Dict[str, Any] = {"type": "status", "id": name, "status": outcome.status}
+    if outcome.value is not None:
+        event["value"] = {"text/plain": outcome.value}
+        if outcome.total > len(outcome.value):
+            event["valueTotal"] = outcome.total
+    if outcome.error is not None:
+        event["error"] = outcome.error
+    if outcome.incomplete:
+        event["incomplete"] = True
+    if outcome.status == "exit":
+        event["exitCode"] = outcome.exit_code
+    if pending:
+        event["pending"] = True
+    if survivors:
+        event["survivors"] = True
+    event["cpuMs"] = round(cpu_ms, 3)
+    event["peakBytes"] = peak
+    return event
+
+
+def _leave(outcome: Outcome) -> NoReturn:
+    """The end of a child that user code forked and that ran off the end of the cell."""
+    try:
+        code = outcome.exit_code
+        if outcome.error is not None:
+            code = 1
+            sys.stderr.write(outcome.error["traceback"])
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        os._exit(code)
+
+
+def _private(fd: int) -> int:
+    """The same pipe under a number that user code does not meet by accident, closed in every program it starts."""
+    if fd >= PRIVATE:
+        os.set_inheritable(fd, False)
+        return fd
+    moved = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, PRIVATE)
+    os.close(fd)
+    return moved
+
+
+def _peak_bytes() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -1,0 +1,196 @@
+"""Starts the worker plainly and speaks the protocol with it, as the host does."""
+
+import array
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+MAIN = os.path.join(ROOT, "python", "worker", "__main__.py")
+PYTHON = os.environ.get("RLM_TEST_PYTHON", sys.executable)
+PATIENCE = 20.0
+
+
+class Ended(Exception):
+    """A pipe of the worker ended where a message was expected."""
+
+
+class Source:
+    """One pipe from the worker, read with a deadline."""
+
+    def __init__(self, fd):
+        self.fd = fd
+        self.buffer = b""
+
+    def more(self, deadline):
+        left = deadline - time.monotonic()
+        if left <= 0 or not select.select([self.fd], [], [], left)[0]:
+            raise TimeoutError(f"nothing came; so far {self.buffer[-300:]!r}")
+        data = os.read(self.fd, 1 << 20)
+        if not data:
+            raise Ended(self.buffer)
+        self.buffer += data
+
+    def line(self, patience=PATIENCE):
+        deadline = time.monotonic() + patience
+        while b"\n" not in self.buffer:
+            self.more(deadline)
+        line, _, self.buffer = self.buffer.partition(b"\n")
+        return line
+
+    def exactly(self, size, patience=PATIENCE):
+        deadline = time.monotonic() + patience
+        while len(self.buffer) < size:
+            self.more(deadline)
+        data, self.buffer = self.buffer[:size], self.buffer[size:]
+        return data
+
+    def until(self, needle, patience=PATIENCE):
+        deadline = time.monotonic() + patience
+        while needle not in self.buffer:
+            self.more(deadline)
+        return self.buffer
+
+    def drain(self):
+        """What is in the pipe now."""
+        while select.select([self.fd], [], [], 0)[0]:
+            data = os.read(self.fd, 1 << 20)
+            if not data:
+                break
+            self.buffer += data
+        data, self.buffer = self.buffer, b""
+        return data
+
+    def rest(self, patience=PATIENCE):
+        """Everything until the end of the pipe."""
+        deadline = time.monotonic() + patience
+        try:
+            while True:
+                self.more(deadline)
+        except Ended:
+            return self.buffer
+
+
+class Worker:
+    def __init__(self, cwd=None):
+        commands, self.commands = os.pipe()
+        aside, self.aside = os.pipe()
+        events_r, events = os.pipe()
+        out_r, out = os.pipe()
+        err_r, err = os.pipe()
+        self.door, door = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        inherited = [commands, aside, events, door.fileno()]
+        self.process = subprocess.Popen(
+            [PYTHON, "-I", MAIN, *map(str, inherited)],
+            stdin=subprocess.DEVNULL, stdout=out, stderr=err, pass_fds=inherited, cwd=cwd,
+        )
+        for fd in (commands, aside, events, out, err):
+            os.close(fd)
+        door.close()
+        self.events, self.out, self.err = Source(events_r), Source(out_r), Source(err_r)
+        self.number = 0
+        self.ready = self.event()
+
+    def event(self, patience=PATIENCE):
+        message = json.loads(self.events.line(patience))
+        if "bytes" in message:
+            header, message = message, json.loads(self.events.exactly(message["bytes"], patience))
+            assert header["type"] == message["type"] and header["id"] == message["id"], header
+        return message
+
+    def write(self, fd, message, payload=b""):
+        data = memoryview(json.dumps(message).encode() + b"\n" + payload)
+        while data:
+            data = data[os.write(fd, data):]
+
+    def send(self, code, payload=None, **fields):
+        """Starts an execution and returns its id."""
+        self.number += 1
+        message = {"id": f"e{self.number}", "cmd": "exec", "count": self.number, **fields}
+        if payload is None:
+            self.write(self.commands, {**message, "code": code})
+        else:
+            self.write(self.commands, {**message, "bytes": len(payload)}, payload)
+        return message["id"]
+
+    def status(self, execution, patience=PATIENCE):
+        event = self.event(patience)
+        assert event["type"] == "status" and event["id"] == execution, event
+        return event
+
+    def run(self, code, **fields):
+        return self.status(self.send(code, **fields))
+
+    def value(self, code, **fields):
+        status = self.run(code, **fields)
+        assert status["status"] == "ok", status
+        return status.get("value", {}).get("text/plain")
+
+    def command(self, cmd, **fields):
+        self.number += 1
+        self.write(self.commands, {"id": f"c{self.number}", "cmd": cmd, **fields})
+        return self.status(f"c{self.number}")
+
+    def tell(self, **message):
+        self.write(self.aside, message)
+
+    def printed(self, code, **fields):
+        """Runs code; returns its status and what both streams hold."""
+        status = self.run(code, **fields)
+        return status, self.out.drain().decode(), self.err.drain().decode()
+
+    def interrupt(self):
+        os.kill(self.process.pid, signal.SIGINT)
+
+    def new_streams(self):
+        """Hands the worker a new pair of pipes; returns the sources of the old pair."""
+        out_r, out = os.pipe()
+        err_r, err = os.pipe()
+        self.door.sendmsg([b"s"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [out, err]))])
+        os.close(out)
+        os.close(err)
+        status = self.command("streams")
+        assert status["status"] == "ok", status
+        old = self.out, self.err
+        self.out, self.err = Source(out_r), Source(err_r)
+        self.extra = getattr(self, "extra", []) + list(old)
+        return old
+
+    def close(self):
+        for fd in (self.commands, self.aside):
+            try:
+                os.close(fd)
+            except OSError:
+                pass
+        try:
+            code = self.process.wait(5)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            code = self.process.wait()
+        for source in (self.events, self.out, self.err, *getattr(self, "extra", [])):
+            os.close(source.fd)
+        self.door.close()
+        return code
+
+
+class WorkerCase(unittest.TestCase):
+    """A worker per class; ``fresh`` for tests that break theirs."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.worker = Worker()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.worker.close()
+
+    def fresh(self, **options):
+        worker = Worker(**options)
+        self.addCleanup(worker.close)
+        return worker
