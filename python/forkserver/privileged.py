@@ -21,8 +21,8 @@ def drop(uid: int, gid: int) -> socket.socket:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     if os.fork() == 0:
         ours.close()
-        os.closerange(3, theirs.fileno())
-        os.closerange(theirs.fileno() + 1, 1024)
+        theirs = socket.socket(fileno=os.dup2(theirs.detach(), 3))
+        os.closerange(4, 1024)
         os.dup2(os.open("/dev/null", os.O_RDWR), 0)
         os.dup2(0, 1)
         _serve(theirs, uid, gid)

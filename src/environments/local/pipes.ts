@@ -5,7 +5,7 @@
 // a trip through the event loop, and falls back to a stream when the pipe is full.
 
 import { closeSync, constants, openSync, readSync, writeSync } from "node:fs";
-import { Socket } from "node:net";
+import { Socket, type ConnectOpts, type SocketConstructorOpts } from "node:net";
 
 const READ_BYTES = 64 * 1024;
 const shared = Buffer.allocUnsafeSlow(READ_BYTES);
@@ -26,18 +26,19 @@ export class PipeReader {
   constructor(fd: number, deliver: (chunk: Buffer) => void) {
     this.#fd = fd;
     this.#deliver = deliver;
-    this.#socket = new Socket({
+    const options: SocketConstructorOpts & Pick<ConnectOpts, "onread"> = {
       fd,
       readable: true,
       writable: false,
       onread: {
         buffer: shared,
-        callback: (length) => {
+        callback: (length: number) => {
           this.#deliver(shared.subarray(0, length));
           return true;
         },
       },
-    });
+    };
+    this.#socket = new Socket(options);
     this.#socket.on("error", () => this.close());
     this.#socket.on("close", () => {
       this.#open = false;

@@ -1,0 +1,3 @@
+#!/usr/bin/env node
+process.stdout.write("stub\n");
+export {};

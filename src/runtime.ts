@@ -1,0 +1,215 @@
+// Puts the pieces together: environments below, sessions above. The only place that knows them all.
+
+import { realpathSync } from "node:fs";
+import { resolve } from "node:path";
+import type { EnvironmentReport, Mount, SandboxLimits, SandboxOptions } from "./environments/environment.ts";
+import { LocalEnvironment } from "./environments/local/local.ts";
+import { EnvironmentUnavailableError } from "./errors.ts";
+import type { CallHandler } from "./kernel/kernel.ts";
+import type { ExecutionResult } from "./protocol/execution.ts";
+import { checkEnvironment, type ExecuteOptions } from "./session/options.ts";
+import type { Session } from "./session/session.ts";
+import { Sessions } from "./session/sessions.ts";
+import { dataFolder } from "./util/data-folder.ts";
+
+export type { EnvironmentReport, Mount } from "./environments/environment.ts";
+export { parseMount } from "./environments/local/mounts.ts";
+export type { CallHandler, HostCall } from "./kernel/kernel.ts";
+export type { ExecuteOptions } from "./session/options.ts";
+export type { Execution } from "./session/execution.ts";
+export type { HistoryEntry } from "./session/history.ts";
+export type { Result } from "./session/result.ts";
+export type { OutputSlice, Session, SessionInfo } from "./session/session.ts";
+
+export interface Limits extends SandboxLimits {
+  /** Sessions alive at once. */
+  readonly sessions: number;
+  /** Executions that may wait in one session. */
+  readonly waiting: number;
+  /** What a result keeps of each stream, beginning and end. */
+  readonly keptOutputBytes: number;
+  /** What stays readable by offset. */
+  readonly readableOutputBytes: number;
+}
+
+const MIB = 1024 * 1024;
+
+export const DEFAULT_LIMITS: Limits = {
+  memoryBytes: 2048 * MIB,
+  diskBytes: 1024 * MIB,
+  processes: 128,
+  openFiles: 512,
+  sessions: 100,
+  waiting: 128,
+  keptOutputBytes: MIB,
+  readableOutputBytes: 256 * MIB,
+};
+
+export const DEFAULT_TIMEOUT_MS = 55_000;
+const DEFAULT_IDLE_TIMEOUT_MS = 5 * 60_000;
+const GRACE_MS = 2_000;
+const DEFAULT_POOL_SIZE = 3;
+const DEFAULT_PRELOAD = ["numpy", "pandas"];
+
+export interface RuntimeOptions {
+  /** Where sessions run unless they say otherwise. Only `local` exists so far. */
+  readonly environment?: "local";
+  /** An interpreter, the folder of a virtual environment, or a command name. Default: RLM_PYTHON, else `python3`. */
+  readonly python?: string;
+  /** Modules that sessions find already imported; absent ones are left out. Default: numpy and pandas. */
+  readonly preload?: readonly string[];
+  /** Sandboxes that wait ready for the next session. Default 3; 0 starts nothing before the first session. */
+  readonly poolSize?: number;
+  /** Each one replaces a default. */
+  readonly limits?: Partial<Limits>;
+  /** Folders of the host that every session sees. Default: none. */
+  readonly mounts?: readonly Mount[];
+  /** For executions that name none. Null: no limit. Default: 55 s. */
+  readonly timeoutMs?: number | null;
+  /** For sessions that name none. Null: never. Default: 5 minutes. */
+  readonly idleTimeoutMs?: number | null;
+}
+
+export interface SessionOptions {
+  /** Default: `s1`, `s2`, ... An id that is taken is an error. */
+  readonly id?: string;
+  readonly environment?: "local";
+  /** Default: the runtime's. */
+  readonly python?: string;
+  /** Environment variables; nothing of the host's environment is ever passed. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Default: the session's working directory. */
+  readonly cwd?: string;
+  /** In addition to the runtime's. */
+  readonly mounts?: readonly Mount[];
+  readonly limits?: Partial<SandboxLimits>;
+  readonly idleTimeoutMs?: number | null;
+  /** Answers `rlm_host.call(name, ...)` in the session. Default: every call is refused. */
+  readonly onCall?: CallHandler;
+}
+
+/** Nothing is started until the first session is opened, unless `poolSize` asks for waiting sandboxes. */
+export async function openRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
+  checkEnvironmentName(options.environment);
+  const runtime = new Runtime(options);
+  return runtime;
+}
+
+export class Runtime implements AsyncDisposable {
+  readonly sessions: Sessions;
+  readonly limits: Limits;
+  readonly #options: RuntimeOptions;
+  readonly #environments = new Map<string, LocalEnvironment>();
+  #closing: Promise<void> | undefined;
+
+  /** Use `openRuntime`. */
+  constructor(options: RuntimeOptions) {
+    this.#options = options;
+    this.limits = { ...DEFAULT_LIMITS, ...options.limits };
+    this.sessions = new Sessions(this.limits.sessions);
+  }
+
+  /** Throws EnvironmentUnavailableError, SessionExistsError, LimitExceededError or REPLSecurityError; nothing remains then. */
+  async openSession(options: SessionOptions = {}): Promise<Session> {
+    checkEnvironmentName(options.environment);
+    if (options.env !== undefined) checkEnvironment(options.env);
+    if (this.#closing !== undefined) throw new EnvironmentUnavailableError(CLOSED);
+    return this.sessions.open(options.id, {
+      environment: this.#environment(options.python),
+      sandboxOptions: this.#sandboxOptions(options),
+      env: options.env ?? {},
+      cwd: options.cwd,
+      onCall: options.onCall ?? refuseCall,
+      output: { keptBytes: this.limits.keptOutputBytes, readableBytes: this.limits.readableOutputBytes },
+      defaultTimeoutMs: this.#options.timeoutMs === undefined ? DEFAULT_TIMEOUT_MS : this.#options.timeoutMs,
+      idleTimeoutMs: options.idleTimeoutMs ?? this.#options.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS,
+      graceMs: GRACE_MS,
+      maxWaiting: this.limits.waiting,
+    });
+  }
+
+  /** One-off: a session that lives for this call. */
+  async execute(code: string, options: ExecuteOptions & SessionOptions = {}): Promise<ExecutionResult> {
+    const { timeoutMs, env, signal, ...sessionOptions } = options;
+    const session = await this.openSession({ ...sessionOptions, ...(env && { env }) });
+    try {
+      const limits = { ...(timeoutMs !== undefined && { timeoutMs }), ...(signal && { signal }) };
+      return await session.execute(code, limits).result;
+    } finally {
+      void session.close();
+    }
+  }
+
+  /** Starts what the first session would start, and fills the pool. */
+  async warm(): Promise<void> {
+    await this.#environment(undefined).warm();
+  }
+
+  /** What is known of the environment that sessions use by default. */
+  report(): EnvironmentReport {
+    return this.#environment(undefined).report();
+  }
+
+  /** Ends every session and every process. Idempotent. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #close(): Promise<void> {
+    await this.sessions.closeAll("the runtime was closed");
+    await Promise.all([...this.#environments.values()].map((environment) => environment.close()));
+  }
+
+  #environment(python: string | undefined): LocalEnvironment {
+    const wanted = python ?? this.#options.python ?? process.env["RLM_PYTHON"];
+    const key = wanted ?? "";
+    let environment = this.#environments.get(key);
+    if (environment === undefined) {
+      environment = new LocalEnvironment({
+        python: wanted,
+        preload: this.#options.preload ?? DEFAULT_PRELOAD,
+        poolSize: this.#options.poolSize ?? DEFAULT_POOL_SIZE,
+        poolOptions: this.#sandboxOptions({}),
+        cacheFolder: dataFolder("python-cache"),
+      });
+      this.#environments.set(key, environment);
+    }
+    return environment;
+  }
+
+  #sandboxOptions({ mounts = [], limits = {} }: SessionOptions): SandboxOptions {
+    const { memoryBytes, diskBytes, processes, openFiles } = { ...this.limits, ...limits };
+    return {
+      mounts: [...(this.#options.mounts ?? []), ...mounts].map(({ path, mode }) => ({ path: realPath(path), mode })),
+      limits: { memoryBytes, diskBytes, processes, openFiles },
+    };
+  }
+}
+
+const CLOSED = { environment: "local", why: "the runtime is closed", fix: "Open another with openRuntime()" };
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(resolve(path));
+  } catch {
+    return resolve(path); // refused later, with the reason
+  }
+}
+
+function checkEnvironmentName(name: string | undefined): void {
+  if (name === undefined || name === "local") return;
+  throw new EnvironmentUnavailableError({
+    environment: name,
+    why: "there is no such environment",
+    fix: "Use 'local'",
+  });
+}
+
+async function refuseCall({ name }: { readonly name: string }): Promise<never> {
+  throw new Error(`No call named '${name}' is answered in this session`);
+}

@@ -1,0 +1,29 @@
+// What may be said about one execution, checked where it enters.
+
+export interface ExecuteOptions {
+  /** Running time, waiting for host calls not counted. Null or Infinity: no limit. Default: the runtime's, 55 s. */
+  readonly timeoutMs?: number | null;
+  /** Environment variables for this execution only. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Aborting interrupts the code; when it waits in the queue it never starts. */
+  readonly signal?: AbortSignal;
+}
+
+export function checkExecuteOptions(code: unknown, { timeoutMs, env }: ExecuteOptions): void {
+  if (typeof code !== "string") throw new TypeError(`Cannot execute a ${typeof code}: code must be a string`);
+  if (timeoutMs !== undefined && timeoutMs !== null && !(timeoutMs > 0)) {
+    throw new RangeError(`Cannot use ${timeoutMs} as timeoutMs: it must be a positive number, or null for no limit`);
+  }
+  if (env !== undefined) checkEnvironment(env);
+}
+
+export function checkEnvironment(env: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(env)) {
+    if (name === "" || name.includes("=") || name.includes("\0")) {
+      throw new RangeError(`Cannot set environment variable '${name}': the name is not valid`);
+    }
+    if (typeof value !== "string" || value.includes("\0")) {
+      throw new TypeError(`Cannot set environment variable '${name}': the value must be a string without NUL`);
+    }
+  }
+}

@@ -1,0 +1,64 @@
+// The live sessions of a runtime, by id.
+
+import { LimitExceededError, SessionExistsError, SessionNotFoundError } from "../errors.ts";
+import { parseSessionId, type SessionId } from "../protocol/ids.ts";
+import { Session, type SessionSettings } from "./session.ts";
+
+export class Sessions {
+  readonly #live = new Map<string, Session>();
+  /** Ids that are taken by sessions still being opened. */
+  readonly #opening = new Set<string>();
+  readonly #limit: number;
+  #made = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Throws SessionNotFoundError. */
+  get(id: string): Session {
+    const session = this.#live.get(id);
+    if (session === undefined) throw new SessionNotFoundError({ sessionId: id, known: [...this.#live.keys()] });
+    return session;
+  }
+
+  list(): readonly Session[] {
+    return [...this.#live.values()];
+  }
+
+  async open(id: string | undefined, settings: Omit<SessionSettings, "id">): Promise<Session> {
+    const own = this.#claim(id);
+    try {
+      const session = await Session.open({ ...settings, id: own }, () => this.#live.delete(own));
+      this.#live.set(own, session);
+      return session;
+    } finally {
+      this.#opening.delete(own);
+    }
+  }
+
+  async closeAll(why: string): Promise<void> {
+    await Promise.all(this.list().map((session) => session.close(why)));
+  }
+
+  #claim(wanted: string | undefined): SessionId {
+    if (this.#live.size + this.#opening.size >= this.#limit) {
+      throw new LimitExceededError({ what: "open another session", limit: "sessions", value: this.#limit });
+    }
+    const id = wanted === undefined ? this.#generate() : parseSessionId(wanted);
+    if (this.#isTaken(id)) throw new SessionExistsError({ sessionId: id });
+    this.#opening.add(id);
+    return id;
+  }
+
+  #generate(): SessionId {
+    let id: string;
+    do id = `s${++this.#made}`;
+    while (this.#isTaken(id));
+    return id as SessionId;
+  }
+
+  #isTaken(id: string): boolean {
+    return this.#live.has(id) || this.#opening.has(id);
+  }
+}
