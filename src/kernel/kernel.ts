@@ -51,8 +51,18 @@ export type StopReason = "timeout" | "cancelled";
 
 /** How an execution ended: the worker said so, or the worker is no more. */
 export type Outcome =
-  | { readonly kind: "status"; readonly status: StatusEvent; readonly stopped: StopReason | null; readonly durationMs: number }
-  | { readonly kind: "lost"; readonly exit: WorkerExit; readonly violation: string | null; readonly durationMs: number };
+  | {
+      readonly kind: "status";
+      readonly status: StatusEvent;
+      readonly stopped: StopReason | null;
+      readonly durationMs: number;
+    }
+  | {
+      readonly kind: "lost";
+      readonly exit: WorkerExit;
+      readonly violation: string | null;
+      readonly durationMs: number;
+    };
 
 export interface KernelOptions {
   readonly onCall: CallHandler;
@@ -257,9 +267,11 @@ export class Kernel {
 
   #settle(work: Promise<void>): void {
     const before = this.#settled;
-    const settled = Promise.allSettled([before, work]).then(() => {
+    const wait = async (): Promise<void> => {
+      await Promise.allSettled([before, work]);
       if (this.#settled === settled) this.#settled = undefined;
-    });
+    };
+    const settled = wait();
     this.#settled = settled;
   }
 

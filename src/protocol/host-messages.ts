@@ -15,7 +15,10 @@ export interface HostMessage {
   readonly payload: string | undefined;
 }
 
-export function toExecMessage({ id, count, code, env }: ExecCommand, payloadBytes: (text: string) => number): HostMessage {
+export function toExecMessage(
+  { id, count, code, env }: ExecCommand,
+  payloadBytes: (text: string) => number,
+): HostMessage {
   // Code with lone surrogates has no UTF-8 form: JSON carries it as it is, and Python says what is wrong with it.
   if (code.length <= INLINE_CHARACTERS || !isWellFormed(code)) {
     return { line: JSON.stringify({ id, cmd: "exec", count, code, env }), payload: undefined };

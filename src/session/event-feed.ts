@@ -35,7 +35,7 @@ export class EventFeed {
 
   emit<Draft extends Unnumbered<SessionEvent>>(draft: Draft): Numbered<Draft> {
     const event = { ...draft, sessionId: this.#sessionId, seq: this.nextSeq(), time: Date.now() };
-    for (const listener of this.#listeners) listener(event as unknown as SessionEvent);
+    for (const listener of this.#listeners) listener(event);
     return event as unknown as Numbered<Draft>;
   }
 

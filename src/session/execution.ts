@@ -50,7 +50,7 @@ export class Execution implements AsyncIterable<ExecutionEvent> {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<ExecutionEvent, void, undefined> {
     const decoders = { stdout: new StringDecoder("utf8"), stderr: new StringDecoder("utf8") };
-    for (let index = 0; ; ) {
+    for (let index = 0; ;) {
       const item = this.#items[index];
       if (item === undefined) {
         if (this.#done) return;

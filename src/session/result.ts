@@ -38,7 +38,9 @@ function fromStatus({ status, stopped }: Extract<Outcome, { kind: "status" }>): 
   if (status.status === "interrupted") {
     const error = status.error ?? { name: "KeyboardInterrupt", value: "", traceback: "KeyboardInterrupt" };
     // Without a stop of ours it was the code that sent the signal to itself.
-    return stopped === null ? { status: "error", state, error } : { status: "interrupted", state, error, reason: stopped };
+    return stopped === null
+      ? { status: "error", state, error }
+      : { status: "interrupted", state, error, reason: stopped };
   }
   return {
     status: status.status,
@@ -61,14 +63,26 @@ function explainLoss(exit: WorkerExit, violation: string | null): { reason: Inte
   const cause = exit.kind === "sandbox-gone" ? null : exit.reason;
   switch (cause) {
     case "timeout":
-      return { reason: "timeout", error: lost("TimeoutError", "the code did not stop when interrupted, so its worker was ended") };
+      return {
+        reason: "timeout",
+        error: lost("TimeoutError", "the code did not stop when interrupted, so its worker was ended"),
+      };
     case "cancelled":
     case "closed":
-      return { reason: "cancelled", error: lost("Cancelled", "the code did not stop when interrupted, so its worker was ended") };
+      return {
+        reason: "cancelled",
+        error: lost("Cancelled", "the code did not stop when interrupted, so its worker was ended"),
+      };
     case "memory":
-      return { reason: "memory", error: lost("MemoryLimitExceeded", "the session used more memory than its limit, so its worker was ended") };
+      return {
+        reason: "memory",
+        error: lost("MemoryLimitExceeded", "the session used more memory than its limit, so its worker was ended"),
+      };
     case "violation":
-      return { reason: "worker-lost", error: lost("ProtocolViolation", `the worker was ended: ${violation ?? "it broke the protocol"}`) };
+      return {
+        reason: "worker-lost",
+        error: lost("ProtocolViolation", `the worker was ended: ${violation ?? "it broke the protocol"}`),
+      };
     case null:
       return { reason: "worker-lost", error: lost("WorkerLost", describeEnd(exit)) };
   }

@@ -7,7 +7,6 @@ import type { Environment, Sandbox, SandboxOptions, WorkerExit } from "../enviro
 import { SessionBusyError, SessionClosedError } from "../errors.ts";
 import { Kernel, type CallHandler, type Outcome } from "../kernel/kernel.ts";
 import type { OutputBounds } from "../kernel/output-log.ts";
-import type { SessionEvent } from "../protocol/events.ts";
 import type { ExecutionResult, MimeBundle, OutputStream } from "../protocol/execution.ts";
 import type { ExecutionId, SessionId } from "../protocol/ids.ts";
 import { EventFeed, type Listener } from "./event-feed.ts";
@@ -169,7 +168,11 @@ export class Session implements AsyncDisposable {
   /** What an execution printed, from a byte offset. Older executions are forgotten; then this is undefined. */
   output(
     executionId: string,
-    { stream = "stdout", offset = 0, length = DEFAULT_SLICE_BYTES }: { stream?: OutputStream; offset?: number; length?: number } = {},
+    {
+      stream = "stdout",
+      offset = 0,
+      length = DEFAULT_SLICE_BYTES,
+    }: { stream?: OutputStream; offset?: number; length?: number } = {},
   ): OutputSlice | undefined {
     const execution = this.#history.execution(executionId);
     if (execution === undefined) return undefined;
@@ -217,7 +220,11 @@ export class Session implements AsyncDisposable {
     }
     this.#running = waiting;
     if (this.#recovery === undefined) this.#run(waiting);
-    else void this.#recovery.then(() => this.#run(waiting), (error: Error) => this.#giveUp(waiting, error));
+    else
+      void this.#recovery.then(
+        () => this.#run(waiting),
+        (error: Error) => this.#giveUp(waiting, error),
+      );
   }
 
   #run(waiting: Waiting): void {
@@ -334,10 +341,14 @@ export class Session implements AsyncDisposable {
 
   #createKernel(sandbox: Sandbox): Kernel {
     const { onCall, graceMs } = this.#settings;
-    const kernel: Kernel = new Kernel(sandbox.worker, { onCall, graceMs }, {
-      onBackground: (stream, chunk) => this.#feed.emitBackground(stream, chunk),
-      onEnd: (exit) => this.#lose(kernel, exit),
-    });
+    const kernel: Kernel = new Kernel(
+      sandbox.worker,
+      { onCall, graceMs },
+      {
+        onBackground: (stream, chunk) => this.#feed.emitBackground(stream, chunk),
+        onEnd: (exit) => this.#lose(kernel, exit),
+      },
+    );
     return kernel;
   }
 
@@ -403,7 +414,10 @@ export class Session implements AsyncDisposable {
 
 function ignore(): void {}
 
-function toValueCut(total: number | undefined, value: MimeBundle | undefined): { total: number; omitted: number } | null {
+function toValueCut(
+  total: number | undefined,
+  value: MimeBundle | undefined,
+): { total: number; omitted: number } | null {
   if (total === undefined) return null;
   return { total, omitted: Math.max(0, total - (value?.["text/plain"]?.length ?? 0)) };
 }

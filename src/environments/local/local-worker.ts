@@ -103,7 +103,8 @@ export class LocalWorker implements Worker {
     this.#events.drain(DRAIN_LIMIT * 32);
     this.drain();
     for (const reader of this.#background) reader.drain(DRAIN_LIMIT);
-    for (const pipe of [this.#commands, this.#aside, this.#events, this.#output.stdout, this.#output.stderr]) pipe.close();
+    for (const pipe of [this.#commands, this.#aside, this.#events, this.#output.stdout, this.#output.stderr])
+      pipe.close();
     for (const reader of this.#background) reader.close();
     for (const resolve of this.#signals.splice(0)) resolve();
     this.#renewal?.resolve();
