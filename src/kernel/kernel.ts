@@ -38,6 +38,8 @@ export interface ExecutionSink {
   onDisplay(data: MimeBundle): void;
   onCall(call: number, name: string): void;
   onReply(call: number, ok: boolean): void;
+  /** The last thing that is sent. */
+  onEnd(outcome: Outcome): void;
 }
 
 /** What a kernel reports beside its executions. */
@@ -75,8 +77,6 @@ const MAX_OPEN_CALLS = 1024;
 interface Running {
   readonly id: string;
   readonly sink: ExecutionSink;
-  readonly clock: ExecutionClock;
-  readonly resolve: (outcome: Outcome) => void;
   calls: AbortController | undefined;
   stopped: StopReason | null;
   grace: NodeJS.Timeout | undefined;
@@ -86,6 +86,7 @@ export class Kernel {
   readonly #worker: Worker;
   readonly #options: KernelOptions;
   readonly #listener: KernelListener;
+  readonly #clock: ExecutionClock;
   #running: Running | undefined;
   #asked: { readonly id: string; readonly resolve: (status: StatusEvent | undefined) => void } | undefined;
   /** Settles when the worker may be given the next command. */
@@ -101,12 +102,17 @@ export class Kernel {
     this.#worker = worker;
     this.#options = options;
     this.#listener = listener;
+    this.#clock = new ExecutionClock({
+      onFlush: () => this.#running !== undefined && this.#aside(toFlushMessage(this.#running.id)),
+      onWatch: () => this.#watch(true),
+      onTimeout: () => this.stop("timeout"),
+    });
     const frames = new FrameReader(
       (message) => this.#hear(message),
       (why) => this.#violate(why),
     );
     worker.listen({
-      onEvents: (chunk) => frames.push(chunk),
+      onEvents: (buffer, length) => frames.push(buffer, length),
       onOutput: (stream, chunk) => this.#hearOutput(stream, chunk),
       onBackground: (stream, chunk) => listener.onBackground(stream, chunk),
       onExit: (exit) => this.#end(exit),
@@ -122,23 +128,21 @@ export class Kernel {
     return this.#survivors;
   }
 
-  /** Runs code; must not be called while something runs. Never rejects. */
-  async execute(command: ExecCommand, limitMs: number | null, sink: ExecutionSink): Promise<Outcome> {
-    if (this.#settled !== undefined) await this.#settled;
-    return new Promise((resolve) => {
-      if (this.#ended) {
-        resolve({ kind: "lost", exit: { kind: "sandbox-gone" }, violation: null, durationMs: 0 });
-        return;
-      }
-      const clock = new ExecutionClock(limitMs, {
-        onFlush: () => this.#aside(toFlushMessage(command.id)),
-        onWatch: () => this.#watch(true),
-        onTimeout: () => this.stop("timeout"),
-      });
-      this.#ignored = 0;
-      this.#running = { id: command.id, sink, clock, resolve, calls: undefined, stopped: null, grace: undefined };
-      this.#command(toExecMessage(command, byteLength));
-    });
+  /** Runs code and tells the sink how it ended. Must not be called while something runs. */
+  execute(command: ExecCommand, limitMs: number | null, sink: ExecutionSink): void {
+    if (this.#settled === undefined) this.#start(command, limitMs, sink);
+    else void this.#settled.then(() => this.#start(command, limitMs, sink));
+  }
+
+  #start(command: ExecCommand, limitMs: number | null, sink: ExecutionSink): void {
+    if (this.#ended) {
+      sink.onEnd({ kind: "lost", exit: { kind: "sandbox-gone" }, violation: null, durationMs: 0 });
+      return;
+    }
+    this.#ignored = 0;
+    this.#running = { id: command.id, sink, calls: undefined, stopped: null, grace: undefined };
+    this.#clock.start(limitMs);
+    this.#command(toExecMessage(command, byteLength));
   }
 
   /** Interrupts what runs; after the grace time the worker is ended. Does nothing when nothing runs. */
@@ -146,7 +150,7 @@ export class Kernel {
     const running = this.#running;
     if (running === undefined || running.stopped !== null) return;
     running.stopped = reason;
-    running.clock.stop();
+    this.#clock.stop();
     running.calls?.abort(new Error(`The execution was interrupted: ${reason}`));
     this.#settle(this.#worker.interrupt());
     running.grace = setTimeout(() => this.kill(reason), this.#options.graceMs);
@@ -213,7 +217,8 @@ export class Kernel {
       this.#survivors = status.survivors;
       if (status.survivors) this.#renewStreams(running.id);
       else if (this.#watched) this.#watch(false);
-      running.resolve({ kind: "status", status, stopped: running.stopped, durationMs: running.clock.elapsedMs });
+      const durationMs = this.#clock.elapsedMs;
+      running.sink.onEnd({ kind: "status", status, stopped: running.stopped, durationMs });
       return true;
     }
     if (this.#asked !== undefined && status.id === this.#asked.id) {
@@ -233,10 +238,12 @@ export class Kernel {
   async #answer({ id, call, name, args }: CallEvent): Promise<void> {
     const running = this.#running?.id === id ? this.#running : undefined;
     running?.sink.onCall(call, name);
-    running?.clock.pause();
+    if (running !== undefined) this.#clock.pause();
     const answer = await this.#handle(id, name, args, running);
-    running?.clock.resume();
-    if (running === this.#running) running?.sink.onReply(call, "value" in answer);
+    if (running !== undefined && running === this.#running) {
+      this.#clock.resume();
+      running.sink.onReply(call, "value" in answer);
+    }
     this.#aside(toReplyMessage(id, call, answer, byteLength));
   }
 
@@ -286,7 +293,7 @@ export class Kernel {
   }
 
   #finish(running: Running): void {
-    running.clock.stop();
+    this.#clock.stop();
     clearTimeout(running.grace);
   }
 
@@ -303,8 +310,9 @@ export class Kernel {
     this.#running = undefined;
     this.#finish(running);
     running.calls?.abort(new Error("The worker was lost"));
-    running.resolve({ kind: "lost", exit, violation: this.#violation, durationMs: running.clock.elapsedMs });
     this.#listener.onEnd(exit);
+    const durationMs = this.#clock.elapsedMs;
+    running.sink.onEnd({ kind: "lost", exit, violation: this.#violation, durationMs });
   }
 
   #command({ line, payload }: HostMessage): void {

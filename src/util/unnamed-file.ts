@@ -1,6 +1,6 @@
 // A temporary file that nobody else can open and that cannot be left behind: it has no name any more when it is first used.
 
-import { closeSync, mkdtempSync, openSync, readSync, rmdirSync, unlinkSync, writeSync } from "node:fs";
+import { closeSync, constants, mkdtempSync, openSync, readSync, rmdirSync, unlinkSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -14,19 +14,14 @@ export class UnnamedFile {
 
   /** Undefined where no temporary file can be made. */
   static open(): UnnamedFile | undefined {
-    try {
-      const folder = mkdtempSync(join(tmpdir(), "rlm-"));
-      const path = join(folder, "file");
+    for (const open of [openNameless, openAndUnlink]) {
       try {
-        const fd = openSync(path, "wx+", 0o600);
-        unlinkSync(path);
-        return new UnnamedFile(fd);
-      } finally {
-        rmdirSync(folder);
+        return new UnnamedFile(open());
+      } catch {
+        // The next way, or none.
       }
-    } catch {
-      return undefined;
     }
+    return undefined;
   }
 
   get length(): number {
@@ -54,5 +49,24 @@ export class UnnamedFile {
 
   close(): void {
     closeSync(this.#fd);
+  }
+}
+
+const O_TMPFILE = 0o20000000 | constants.O_DIRECTORY;
+
+/** The kernel makes the file without a name; not every file system can. */
+function openNameless(): number {
+  return openSync(tmpdir(), O_TMPFILE | constants.O_RDWR, 0o600);
+}
+
+function openAndUnlink(): number {
+  const folder = mkdtempSync(join(tmpdir(), "rlm-"));
+  const path = join(folder, "file");
+  try {
+    const fd = openSync(path, "wx+", 0o600);
+    unlinkSync(path);
+    return fd;
+  } finally {
+    rmdirSync(folder);
   }
 }

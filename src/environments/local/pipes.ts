@@ -8,6 +8,8 @@ import { closeSync, constants, openSync, readSync, writeSync } from "node:fs";
 import { Socket, type ConnectOpts, type SocketConstructorOpts } from "node:net";
 
 const READ_BYTES = 64 * 1024;
+/** So many characters never have more bytes than a pipe takes in one piece. */
+const ATOMIC_CHARACTERS = 1024;
 const shared = Buffer.allocUnsafeSlow(READ_BYTES);
 
 export function openPipe(serverPid: number, fd: number, direction: "read" | "write"): number {
@@ -15,15 +17,18 @@ export function openPipe(serverPid: number, fd: number, direction: "read" | "wri
   return openSync(`/proc/${serverPid}/fd/${fd}`, flags | constants.O_NONBLOCK);
 }
 
+/** Takes the first `length` bytes of a buffer that is only valid during the call. */
+type Deliver = (buffer: Buffer, length: number) => void;
+
 export class PipeReader {
   readonly #fd: number;
   readonly #socket: Socket;
-  #deliver: (chunk: Buffer) => void;
+  #deliver: Deliver;
   #open = true;
   /** Called when the last writer has gone, or the reader was closed. */
   onEnd: () => void = () => {};
 
-  constructor(fd: number, deliver: (chunk: Buffer) => void) {
+  constructor(fd: number, deliver: Deliver) {
     this.#fd = fd;
     this.#deliver = deliver;
     const options: SocketConstructorOpts & Pick<ConnectOpts, "onread"> = {
@@ -33,7 +38,7 @@ export class PipeReader {
       onread: {
         buffer: shared,
         callback: (length: number) => {
-          this.#deliver(shared.subarray(0, length));
+          this.#deliver(shared, length);
           return true;
         },
       },
@@ -47,7 +52,7 @@ export class PipeReader {
   }
 
   /** From now on chunks go elsewhere. */
-  redirect(deliver: (chunk: Buffer) => void): void {
+  redirect(deliver: Deliver): void {
     this.#deliver = deliver;
   }
 
@@ -58,7 +63,7 @@ export class PipeReader {
       const length = this.#readNow();
       if (length === 0) return;
       total += length;
-      this.#deliver(shared.subarray(0, length));
+      this.#deliver(shared, length);
     }
   }
 
@@ -91,6 +96,7 @@ export class PipeWriter {
       this.#socket.write(text);
       return;
     }
+    if (text.length <= ATOMIC_CHARACTERS && this.#writeAtomic(text)) return;
     const data = Buffer.from(text, "utf8");
     const written = this.#writeNow(data);
     if (written < data.length) this.#stream().write(data.subarray(written));
@@ -101,6 +107,16 @@ export class PipeWriter {
     this.#open = false;
     if (this.#socket === undefined) closeSync(this.#fd);
     else this.#socket.destroy();
+  }
+
+  /** A short text goes out whole or, when the pipe is full, not at all. */
+  #writeAtomic(text: string): boolean {
+    try {
+      writeSync(this.#fd, text);
+      return true;
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code !== "EAGAIN";
+    }
   }
 
   /** How much went out without waiting. An error other than a full pipe means that the worker is gone: its exit tells. */
