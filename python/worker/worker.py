@@ -7,7 +7,6 @@ code is broken, so that the host sees a lost worker and never a silent one.
 
 import _socket
 import array
-import fcntl
 import os
 import resource
 import signal
@@ -18,12 +17,13 @@ from typing import Any, Dict, NoReturn, Optional
 from . import hooks
 from .calls import Calls
 from .channel import ChannelClosed, Reader, Writer, quote
+from .descriptors import close_all, move
 from .kernel import Kernel, Outcome
 from .listener import Listener
 from .processes import Processes
-from .report import plain_error, error_of, traceback_of
+from .report import error_of, traceback_of
 from .signals import Interrupts
-from .streams import PRIVATE, Streams
+from .streams import Streams
 
 PROTOCOL = 1
 NOTABLE_NS = 200_000  # an execution shorter than this cannot have changed the peak memory by much
@@ -81,20 +81,21 @@ class Worker:
     """Puts the parts together; ``serve`` is the main loop."""
 
     def __init__(self, commands: int, aside: int, events: int, door: Optional[int], alone: bool) -> None:
-        commands, aside, events = _private(commands), _private(aside), _private(events)
+        commands, aside, events = move(commands), move(aside), move(events)
         self._pid = os.getpid()
         self._cwd = os.getcwd()
         self._reader = Reader(commands)
         self._writer = Writer(events)
-        self._door = None if door is None else _socket.socket(_socket.AF_UNIX, _socket.SOCK_SEQPACKET, 0, _private(door))
+        self._door = None if door is None else _socket.socket(_socket.AF_UNIX, _socket.SOCK_SEQPACKET, 0, move(door))
         self._channel = [commands, aside, events]
         self._streams = Streams()
         self._interrupts = Interrupts()
         self._kernel = Kernel(self._interrupts, self._streams.finish)
-        self._processes = Processes(alone, PRIVATE)
+        self._processes = Processes(alone)
         calls = Calls(self._writer, self._streams.threads)
-        self._listener = Listener(Reader(aside), self._streams, calls, die)
+        self._listener = Listener(Reader(aside), self._streams, calls, self._interrupts, die)
         self._peak = _peak_bytes()
+        self._finished = self._listener.finished.append
         self._cpu = time.process_time_ns()
         self._children_cpu = 0.0
         calls.install()
@@ -128,6 +129,7 @@ class Worker:
             outcome = self._kernel.run(message["code"], message["count"])
         else:
             outcome = self._execute_special(message, payload)
+        self._finished(name)
         self._listener.running = None
         if os.getpid() != self._pid:
             _leave(outcome)
@@ -227,11 +229,8 @@ class Worker:
     def _after_fork(self) -> None:
         """In the child of a fork by user code: the conversation with the host is its parent's alone."""
         self._writer.close()
-        for fd in self._channel:
-            try:
-                os.close(fd)
-            except OSError:
-                pass
+        close_all(self._channel)
+        self._interrupts.close()
         if self._door is not None:
             self._door.close()
         self._streams.forget()
@@ -272,16 +271,6 @@ def _leave(outcome: Outcome) -> NoReturn:
         sys.stderr.flush()
     finally:
         os._exit(code)
-
-
-def _private(fd: int) -> int:
-    """The same pipe under a number that user code does not meet by accident, closed in every program it starts."""
-    if fd >= PRIVATE:
-        os.set_inheritable(fd, False)
-        return fd
-    moved = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, PRIVATE)
-    os.close(fd)
-    return moved
 
 
 def _peak_bytes() -> int:

@@ -34,7 +34,8 @@ class Interrupts(WorkerCase):
             self.assertIn("<cell", error["traceback"])
 
     def test_a_stuck_await_is_cancelled_and_its_finally_runs(self):
-        status = self.check("try:\n  await asyncio.Event().wait()\nfinally:\n  await asyncio.sleep(0); ran = 1", "import asyncio\n")
+        status = self.check("pass", "import asyncio\ntry:\n  asyncio.get_running_loop().call_later(0.02, lambda: print('go', flush=True))\n"
+                            "  await asyncio.Event().wait()\nfinally:\n  await asyncio.sleep(0); ran = 1\n")
         self.assertEqual(status["error"]["name"], "KeyboardInterrupt")
         self.assertIn("await asyncio.Event().wait()", status["error"]["traceback"])
         self.assertEqual(self.worker.value("ran"), "1")
@@ -43,7 +44,7 @@ class Interrupts(WorkerCase):
         self.check("import asyncio\nwhile True:\n  try: await asyncio.sleep(60)\n  except asyncio.CancelledError: pass")
 
     def test_a_swallowed_interrupt_is_still_one(self):
-        status = self.check("import time\ntry: time.sleep(60)\nexcept KeyboardInterrupt: kept = 7\nkept")
+        status = self.check("  time.sleep(60)\nexcept KeyboardInterrupt: kept = 7\nkept", "import time\ntry:\n  ")
         self.assertEqual(status["error"], {"name": "KeyboardInterrupt", "value": "", "traceback": ""})
         self.assertNotIn("value", status)
         self.assertEqual(self.worker.value("kept"), "7")
