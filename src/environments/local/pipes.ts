@@ -61,9 +61,9 @@ export class PipeReader {
     let total = 0;
     while (this.#open && total < limit) {
       const length = this.#readNow();
-      if (length === 0) return;
+      if (length > 0) this.#deliver(shared, length);
+      if (length < READ_BYTES) return; // that was all
       total += length;
-      this.#deliver(shared, length);
     }
   }
 
@@ -73,10 +73,14 @@ export class PipeReader {
   }
 
   #readNow(): number {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0; // an empty pipe is an exception here, and its stack trace would cost more than the read
     try {
       return readSync(this.#fd, shared, 0, READ_BYTES, null);
     } catch {
-      return 0; // EAGAIN: empty
+      return 0;
+    } finally {
+      Error.stackTraceLimit = stackTraceLimit;
     }
   }
 }
