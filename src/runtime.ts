@@ -121,8 +121,8 @@ export class Runtime implements AsyncDisposable {
       cwd: options.cwd,
       onCall: options.onCall ?? refuseCall,
       output: { keptBytes: this.limits.keptOutputBytes, readableBytes: this.limits.readableOutputBytes },
-      defaultTimeoutMs: this.#options.timeoutMs === undefined ? DEFAULT_TIMEOUT_MS : this.#options.timeoutMs,
-      idleTimeoutMs: options.idleTimeoutMs ?? this.#options.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS,
+      defaultTimeoutMs: firstGiven(this.#options.timeoutMs, DEFAULT_TIMEOUT_MS),
+      idleTimeoutMs: firstGiven(options.idleTimeoutMs, firstGiven(this.#options.idleTimeoutMs, DEFAULT_IDLE_TIMEOUT_MS)),
       graceMs: GRACE_MS,
       maxWaiting: this.limits.waiting,
     });
@@ -192,6 +192,11 @@ export class Runtime implements AsyncDisposable {
 }
 
 const CLOSED = { environment: "local", why: "the runtime is closed", fix: "Open another with openRuntime()" };
+
+/** Null is a value here: no limit. */
+function firstGiven(value: number | null | undefined, otherwise: number | null): number | null {
+  return value === undefined ? otherwise : value;
+}
 
 function realPath(path: string): string {
   try {

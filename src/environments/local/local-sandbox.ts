@@ -84,12 +84,18 @@ export class LocalSandbox implements Sandbox {
   }
 
   #takePipes(fds: readonly number[]): void {
-    if (fds.length === 2) {
-      this.#worker?.takeOutput(fds);
-      return;
+    try {
+      if (fds.length === 2) this.#worker?.takeOutput(fds);
+      else this.#takeWorker(new LocalWorker(this.#server, this.#number, fds));
+    } catch (error) {
+      this.#failure = explainFailure("open the pipes of a worker", (error as Error).message);
+      this.#server.order("close", this.#number); // whoever waits is told when it has ended
     }
-    this.#worker = new LocalWorker(this.#server, this.#number, fds);
-    this.#opening?.resolve(this.#worker);
+  }
+
+  #takeWorker(worker: LocalWorker): void {
+    this.#worker = worker;
+    this.#opening?.resolve(worker);
     this.#opening = undefined;
   }
 
