@@ -23,6 +23,7 @@ from .listener import Listener
 from .processes import Processes
 from .report import error_of, traceback_of
 from .signals import Interrupts
+from .status import status_event
 from .streams import Streams
 
 PROTOCOL = 1
@@ -167,7 +168,7 @@ class Worker:
             cpu_ms += self._take_children_cpu()
         self._brief = 0
         survivors = self._known or streams.has_threads()
-        self._writer.send(_status_event(name, outcome, pending, survivors, cpu_ms, self._peak))
+        self._writer.send(status_event(name, outcome, pending, survivors, cpu_ms, self._peak))
 
     def _execute_special(self, message: Dict[str, Any], payload: Optional[bytes]) -> Outcome:
         """Code as a payload, or with environment variables, which are put back afterwards."""
@@ -238,29 +239,6 @@ class Worker:
             self._door.close()
         self._streams.forget()
         self._streams.threads.forget()
-
-
-def _status_event(
-    name: str, outcome: Outcome, pending: bool, survivors: bool, cpu_ms: float, peak: int
-) -> Dict[str, Any]:
-    event: Dict[str, Any] = {"type": "status", "id": name, "status": outcome.status}
-    if outcome.value is not None:
-        event["value"] = {"text/plain": outcome.value}
-        if outcome.total > len(outcome.value):
-            event["valueTotal"] = outcome.total
-    if outcome.error is not None:
-        event["error"] = outcome.error
-    if outcome.incomplete:
-        event["incomplete"] = True
-    if outcome.status == "exit":
-        event["exitCode"] = outcome.exit_code
-    if pending:
-        event["pending"] = True
-    if survivors:
-        event["survivors"] = True
-    event["cpuMs"] = round(cpu_ms, 3)
-    event["peakBytes"] = peak
-    return event
 
 
 def _leave(outcome: Outcome) -> NoReturn:
