@@ -122,7 +122,10 @@ export class Runtime implements AsyncDisposable {
       onCall: options.onCall ?? refuseCall,
       output: { keptBytes: this.limits.keptOutputBytes, readableBytes: this.limits.readableOutputBytes },
       defaultTimeoutMs: firstGiven(this.#options.timeoutMs, DEFAULT_TIMEOUT_MS),
-      idleTimeoutMs: firstGiven(options.idleTimeoutMs, firstGiven(this.#options.idleTimeoutMs, DEFAULT_IDLE_TIMEOUT_MS)),
+      idleTimeoutMs: firstGiven(
+        options.idleTimeoutMs,
+        firstGiven(this.#options.idleTimeoutMs, DEFAULT_IDLE_TIMEOUT_MS),
+      ),
       graceMs: GRACE_MS,
       maxWaiting: this.limits.waiting,
     });

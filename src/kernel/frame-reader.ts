@@ -1,6 +1,6 @@
 // Cuts the bytes of a worker's event pipe into messages. Bounded in every direction: the sender is hostile.
 
-import { MAX_LINE_BYTES, parsePayloadLength } from "../protocol/worker-events.ts";
+import { isDeeperThan, MAX_DEPTH, MAX_LINE_BYTES, parsePayloadLength } from "../protocol/worker-events.ts";
 
 const NEWLINE = 10;
 const EMPTY: Buffer = Buffer.alloc(0);
@@ -44,7 +44,7 @@ export class FrameReader {
     const message = parseJSON(data.toString("utf8", 0, end));
     const length = parsePayloadLength(message);
     if (length === undefined) return this.#violate("a line is not a message");
-    if (length === 0) this.#onMessage(message);
+    if (length === 0) this.#pass(message, end);
     else this.#payload = { parts: [], missing: length };
     return end + 1;
   }
@@ -57,9 +57,15 @@ export class FrameReader {
       this.#payload = undefined;
       const message = parseJSON(Buffer.concat(payload.parts).toString("utf8"));
       if (message === undefined) this.#violate("a payload is not a message");
-      else this.#onMessage(message);
+      else this.#pass(message, MAX_LINE_BYTES);
     }
     return part.length;
+  }
+
+  #pass(message: unknown, bytes: number): void {
+    const couldBeDeep = bytes > 2 * MAX_DEPTH;
+    if (couldBeDeep && isDeeperThan(message, MAX_DEPTH)) this.#violate("a message is nested too deep");
+    else this.#onMessage(message);
   }
 
   #violate(why: string): 0 {

@@ -17,7 +17,13 @@ import {
   type ExecCommand,
   type HostMessage,
 } from "../protocol/host-messages.ts";
-import { MAX_IGNORED, parseWorkerEvent, type CallEvent, type StatusEvent } from "../protocol/worker-events.ts";
+import {
+  MAX_IGNORED,
+  parseWorkerEvent,
+  type CallEvent,
+  type StatusEvent,
+  type WorkerEvent,
+} from "../protocol/worker-events.ts";
 import { ExecutionClock } from "./execution-clock.ts";
 import { FrameReader } from "./frame-reader.ts";
 
@@ -95,6 +101,7 @@ export class Kernel {
   #ignored = 0;
   #watched = false;
   #survivors = false;
+  #greeted = false;
   #violation: string | null = null;
   #ended = false;
 
@@ -185,17 +192,15 @@ export class Kernel {
 
   #hear(message: unknown): void {
     const event = parseWorkerEvent(message);
-    if (event === undefined) {
-      this.#violate("a message is malformed");
-      return;
-    }
-    const expected = event !== null && (event.type === "ready" || this.#dispatch(event));
+    const expected = event !== null && this.#dispatch(event);
     if (!expected && ++this.#ignored > MAX_IGNORED) this.#violate("too many messages that nobody asked for");
   }
 
   /** True when the event was expected. */
-  #dispatch(event: Exclude<NonNullable<ReturnType<typeof parseWorkerEvent>>, { type: "ready" }>): boolean {
+  #dispatch(event: WorkerEvent): boolean {
     switch (event.type) {
+      case "ready":
+        return !this.#greeted && (this.#greeted = true);
       case "status":
         return this.#hearStatus(event);
       case "display":

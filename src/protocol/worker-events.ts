@@ -45,9 +45,9 @@ export interface CallEvent {
 
 export type WorkerEvent = ReadyEvent | StatusEvent | DisplayEvent | CallEvent;
 
-/** The typed event; `null` for a message that means nothing to us and is ignored; `undefined` for a violation. */
-export function parseWorkerEvent(message: unknown): WorkerEvent | null | undefined {
-  if (!isRecord(message)) return undefined;
+/** The typed event; `null` for a message that means nothing to us and is ignored. */
+export function parseWorkerEvent(message: unknown): WorkerEvent | null {
+  if (!isRecord(message)) return null;
   const { type } = message;
   switch (type) {
     case "status":
@@ -71,14 +71,22 @@ export function parsePayloadLength(message: unknown): number | undefined {
   return isCount(bytes) && bytes <= MAX_PAYLOAD_BYTES ? bytes : undefined;
 }
 
+/** Whether a message is nested deeper than is ever needed. Looks no further than that itself. */
+export function isDeeperThan(value: unknown, depth: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (depth === 0) return true;
+  return Object.values(value).some((entry) => isDeeperThan(entry, depth - 1));
+}
+
 const STATUSES: ReadonlySet<unknown> = new Set(["ok", "error", "interrupted", "exit"]);
 
 function parseStatus(message: Record<string, unknown>): StatusEvent | null {
-  const { id, status, value, valueTotal, error, exitCode, cpuMs, peakBytes } = message;
+  const { id, status, value, valueTotal, error, exitCode, cpuMs = 0, peakBytes = 0 } = message;
   if (typeof id !== "string" || !STATUSES.has(status)) return null;
   if (value !== undefined && !isMimeBundle(value)) return null;
   if (error !== undefined && !isError(error)) return null;
   if (exitCode !== undefined && !Number.isInteger(exitCode)) return null;
+  if (!Number.isFinite(cpuMs) || !isCount(peakBytes)) return null;
   return {
     type: "status",
     id,
@@ -90,16 +98,15 @@ function parseStatus(message: Record<string, unknown>): StatusEvent | null {
     exitCode: exitCode as number | undefined,
     pending: message["pending"] === true,
     survivors: message["survivors"] === true,
-    cpuMs: typeof cpuMs === "number" && cpuMs >= 0 ? cpuMs : 0,
-    peakBytes: isCount(peakBytes) ? peakBytes : 0,
+    cpuMs: cpuMs as number,
+    peakBytes: peakBytes as number,
   };
 }
 
-function parseCall(message: Record<string, unknown>): CallEvent | null | undefined {
+function parseCall(message: Record<string, unknown>): CallEvent | null {
   const { id, call, name, args } = message;
   if (typeof id !== "string" || !isCount(call) || typeof name !== "string" || name.length > 256) return null;
   if (!isRecord(args)) return null;
-  if (isDeeperThan(args, MAX_DEPTH)) return undefined;
   return { type: "call", id, call, name, args };
 }
 
@@ -132,10 +139,4 @@ function isError(value: unknown): value is ExecutionError {
   return (
     typeof value["name"] === "string" && typeof value["value"] === "string" && typeof value["traceback"] === "string"
   );
-}
-
-function isDeeperThan(value: unknown, depth: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  if (depth === 0) return true;
-  return Object.values(value).some((entry) => isDeeperThan(entry, depth - 1));
 }
