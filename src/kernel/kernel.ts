@@ -160,7 +160,13 @@ export class Kernel {
     this.#clock.stop();
     running.calls?.abort(new Error(`The execution was interrupted: ${reason}`));
     this.#settle(this.#worker.interrupt());
-    running.grace = setTimeout(() => this.kill(reason), this.#options.graceMs);
+    running.grace = setTimeout(() => this.#insist(running, reason), this.#options.graceMs / 2);
+  }
+
+  /** Half of the grace time is over: once more, in case the code swallowed it, and then no more asking. */
+  #insist(running: Running, reason: StopReason): void {
+    this.#settle(this.#worker.interrupt());
+    running.grace = setTimeout(() => this.kill(reason), this.#options.graceMs / 2);
   }
 
   /** Ends the worker and everything it started. */
