@@ -138,9 +138,13 @@ class Server:
 
     def _forward(self, fd: int) -> None:
         """Pass an event of an init on, under the number of the socket it came from, whatever it says itself."""
-        number = self._by_fd[fd]
+        number = self._by_fd.get(fd)
+        if number is None:
+            return  # it has ended in this very round
         try:
-            message = self._sandboxes[number].socket.recv(4096)
+            message = self._sandboxes[number].socket.recv(4096, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return
         except OSError:
             message = b""
         if message:

@@ -102,7 +102,7 @@ export class LocalSandbox implements Sandbox {
   #end(): void {
     this.#closed = true;
     this.#worker?.end({ kind: "sandbox-gone" });
-    this.#opening?.reject(this.#failure ?? new WorkerLostError("Cannot start a worker: the sandbox ended"));
+    this.#opening?.reject(this.#failure ?? new WorkerLostError(`Cannot start a worker: ${this.#server.lastWords}`));
     this.#onGone();
   }
 }
