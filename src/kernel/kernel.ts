@@ -158,9 +158,14 @@ export class Kernel {
     if (running === undefined || running.stopped !== null) return;
     running.stopped = reason;
     this.#clock.stop();
-    running.calls?.abort(new Error(`The execution was interrupted: ${reason}`));
-    this.#settle(this.#worker.interrupt());
+    this.#settle(this.#interrupt(running, reason));
     running.grace = setTimeout(() => this.#insist(running, reason), this.#options.graceMs / 2);
+  }
+
+  /** The signal first: a call that fails because it is aborted must not be what the code hears of. */
+  async #interrupt(running: Running, reason: StopReason): Promise<void> {
+    await this.#worker.interrupt();
+    running.calls?.abort(new Error(`The execution was interrupted: ${reason}`));
   }
 
   /** Half of the grace time is over: once more, in case the code swallowed it, and then no more asking. */
