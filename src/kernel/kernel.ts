@@ -158,18 +158,16 @@ export class Kernel {
     if (running === undefined || running.stopped !== null) return;
     running.stopped = reason;
     this.#clock.stop();
-    this.#settle(this.#interrupt(running, reason));
+    this.#settle(this.#worker.interrupt());
     running.grace = setTimeout(() => this.#insist(running, reason), this.#options.graceMs / 2);
   }
 
-  /** The signal first: a call that fails because it is aborted must not be what the code hears of. */
-  async #interrupt(running: Running, reason: StopReason): Promise<void> {
-    await this.#worker.interrupt();
-    running.calls?.abort(new Error(`The execution was interrupted: ${reason}`));
-  }
-
-  /** Half of the grace time is over: once more, in case the code swallowed it, and then no more asking. */
+  /**
+   * Half of the grace time is over: once more, in case the code swallowed it, and then no more asking. Calls are aborted
+   * only now, or when the execution has ended, so that a failed call is never what the code hears of first.
+   */
   #insist(running: Running, reason: StopReason): void {
+    running.calls?.abort(new Error(`The execution was interrupted: ${reason}`));
     this.#settle(this.#worker.interrupt());
     running.grace = setTimeout(() => this.kill(reason), this.#options.graceMs / 2);
   }
@@ -311,6 +309,7 @@ export class Kernel {
   #finish(running: Running): void {
     this.#clock.stop();
     clearTimeout(running.grace);
+    if (running.stopped !== null) running.calls?.abort(new Error(`The execution was interrupted: ${running.stopped}`));
   }
 
   #end(exit: WorkerExit): void {
