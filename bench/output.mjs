@@ -13,19 +13,12 @@ const MB = 1e6;
 export async function measure({ quick, row, note, delay }) {
   const runtime = await openBenchRuntime({ poolSize: 0 });
   const session = await runtime.openSession();
-  const idle = await watchIdle();
   const stopWatching = watchLoop();
   await measureLargeWrites({ session, quick, row });
   await measurePrints({ session, quick, row });
-  delay("output", stopWatching(), idle);
+  delay("output", stopWatching());
   await measureFirstByte({ session, quick, row });
   await measureMemory({ session, row, note });
-}
-
-async function watchIdle() {
-  const stopWatching = watchLoop();
-  await new Promise((resolve) => setTimeout(resolve, 1000));
-  return stopWatching();
 }
 
 async function measureLargeWrites({ session, quick, row }) {

@@ -15,6 +15,7 @@ try {
     row: (row) => send({ kind: "row", ...row }),
     note: (text) => send({ kind: "note", text }),
     absent: (peer, why) => send({ kind: "absent", peer, why }),
+    scale: (measured) => send({ kind: "scale", ...measured }),
     delay: (phase, delay) => send({ kind: "delay", phase, ...delay }),
   });
 } catch (error) {
@@ -22,6 +23,6 @@ try {
   process.exitCode = 1;
 } finally {
   await closeRuntimes();
-  endProcesses();
+  await endProcesses();
   process.disconnect?.();
 }

@@ -3,7 +3,7 @@
 
 import { constants, openSync, writeSync } from "node:fs";
 import { Socket } from "node:net";
-import { lineReader, peer, PYTHON, start, within } from "./processes.mjs";
+import { lineReader, onCores, peer, PYTHON, start, within } from "./processes.mjs";
 
 const buffer = Buffer.allocUnsafeSlow(64 * 1024);
 
@@ -25,9 +25,11 @@ export function writePipe(pid, fd) {
   return (text) => writeSync(own, text);
 }
 
-/** The floor of a round trip: a Python process that sends every byte back. */
-export async function openEcho() {
-  const child = start(PYTHON, ["-I", "-S", peer("echo.py")], { stdio: ["pipe", "pipe", "inherit"] });
+/** The floor of a round trip: a Python process that sends every byte back. On this process's core, or on another. */
+export async function openEcho({ core } = {}) {
+  const plain = [PYTHON, ["-I", "-S", peer("echo.py")]];
+  const [command, args] = core === undefined ? plain : onCores(String(core), ...plain);
+  const child = start(command, args, { stdio: ["pipe", "pipe", "inherit"] });
   const [down, up] = JSON.parse(await within(5000, "starting the echo", lineReader(child.stdout)()));
   let resolve;
   readPipe(child.pid, up, () => resolve());

@@ -6,7 +6,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { CACHE, cleanEnvironment, lineReader, onAllCores, peer, PYTHON, start, stop, within } from "./processes.mjs";
+import { allCores, CACHE, cleanEnvironment, lineReader, onCores, peer, PYTHON, start, stop, within } from "./processes.mjs";
 
 const FOLDER = join(CACHE, "ipykernel");
 const WANTED = ["python3-ipykernel", "python3-jupyter-client"];
@@ -19,7 +19,7 @@ export function installKernel() {
     rmSync(parts, { recursive: true, force: true });
     mkdirSync(parts, { recursive: true });
     const run = (command, args) =>
-      execFileSync(command, args, { cwd: parts, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"], timeout: 120_000 });
+      execFileSync(command, args, { cwd: parts, encoding: "utf8", maxBuffer: 2 ** 28, stdio: ["ignore", "pipe", "pipe"], timeout: 120_000 });
     run("apt-get", ["download", ...missingPackages(run)]);
     for (const file of readdirSync(parts)) if (file.endsWith(".deb")) run("dpkg", ["-x", file, parts]);
     writeFileSync(join(parts, "done"), "");
@@ -36,9 +36,9 @@ function missingPackages(run) {
   const flags = ["recommends", "suggests", "conflicts", "breaks", "replaces", "enhances"].map((kind) => `--no-${kind}`);
   const needed = run("apt-cache", ["depends", "--recurse", ...flags, ...WANTED]).match(/^[a-z0-9][^\s:<]*$/gm) ?? [];
   const installed = new Set(run("dpkg-query", ["-W", "-f", "${Package} ${db:Status-Status}\n"]).match(/^\S+(?= installed)/gm));
-  const real = new Set(run("apt-cache", ["pkgnames"]).split("\n"));
-  const missing = [...new Set(needed)].filter((name) => !installed.has(name) && real.has(name));
-  return missing.filter((name) => run("apt-cache", ["policy", name]).match(/Candidate: \d/));
+  const missing = [...new Set(needed)].filter((name) => !installed.has(name));
+  const policies = run("apt-cache", ["policy", ...missing]).split(/^(?=\S)/m);
+  return policies.filter((policy) => /Candidate: \d/.test(policy)).map((policy) => policy.slice(0, policy.indexOf(":")));
 }
 
 /**
@@ -80,7 +80,7 @@ function openDriver() {
     IPYTHONDIR: join(CACHE, "jupyter"),
     JUPYTER_PLATFORM_DIRS: "1",
   };
-  const [command, args] = onAllCores(PYTHON, [peer("ipykernel.py")]);
+  const [command, args] = onCores(allCores(), PYTHON, [peer("drive_ipykernel.py")]);
   const child = start(command, args, { env: environment, stdio: ["pipe", "pipe", "pipe"] });
   let complaint = "";
   child.stderr.on("data", (text) => (complaint = `${complaint}${text}`.slice(-2000)));

@@ -36,7 +36,12 @@ export function stop(child) {
   }
 }
 
-export function endProcesses() {
+/** Lets children leave by themselves, so that they can end what they started, and kills those that stay. */
+export async function endProcesses() {
+  const exits = [...started].map((child) => new Promise((resolve) => child.once("exit", resolve)));
+  for (const child of started) child.stdin?.end();
+  const patience = new Promise((resolve) => setTimeout(resolve, 2000).unref());
+  await Promise.race([Promise.all(exits), patience]);
   for (const child of started) stop(child);
 }
 
@@ -79,14 +84,14 @@ export function unpin() {
   return setCores(allCores());
 }
 
-/** A command line that may use every core, whatever this process is held to. */
-export function onAllCores(command, args) {
-  return hasTaskset() ? ["taskset", ["-c", allCores(), command, ...args]] : [command, args];
+/** A command line that runs on these cores, whatever this process is held to. */
+export function onCores(list, command, args) {
+  return hasTaskset() ? ["taskset", ["-c", list, command, ...args]] : [command, args];
 }
 
 const cores = availableParallelism();
 
-function allCores() {
+export function allCores() {
   return `0-${cores - 1}`;
 }
 
@@ -97,7 +102,7 @@ function setCores(list) {
 }
 
 let taskset;
-export function hasTaskset() {
+function hasTaskset() {
   try {
     taskset ??= execFileSync("taskset", ["-V"], { stdio: ["ignore", "pipe", "ignore"] }).length > 0;
   } catch {
