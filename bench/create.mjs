@@ -14,9 +14,9 @@ const TIMEOUT_MS = 30_000;
 export async function measure(bench) {
   const pinned = pin();
   if (!pinned) bench.note("taskset is absent: host and workers may be on different cores");
-  await measureOne(bench);
+  await bench.part(measureOne, bench);
   if (pinned) unpin();
-  await measureBurst(bench);
+  await bench.part(measureBurst, bench);
 }
 
 async function measureOne({ quick, row, delay, absent }) {
@@ -59,7 +59,10 @@ async function measureOne({ quick, row, delay, absent }) {
       question: "Create to first result, from the pool",
       ours: ms("pooled"),
       other: { name: "ipykernel", best: Math.min(...starts) / 1000, unit: "ms" },
-      ratio: { best: Math.min(...starts) / Math.min(...medians.pooled), typical: median(starts) / median(medians.pooled) },
+      ratio: {
+        best: Math.min(...starts) / Math.min(...medians.pooled),
+        typical: median(starts) / median(medians.pooled),
+      },
       aim: { least: 500 },
       floor: medians.spawn,
     });
@@ -128,7 +131,9 @@ async function openAndKeep(runtime) {
 
 /** The least that starting Python can cost: no site, no import, one byte. */
 async function spawnLean() {
-  const child = start(PYTHON, ["-I", "-S", "-c", "import os; os.write(1, b'1')"], { stdio: ["ignore", "pipe", "ignore"] });
+  const child = start(PYTHON, ["-I", "-S", "-c", "import os; os.write(1, b'1')"], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
   await within(TIMEOUT_MS, "a spawn", new Promise((resolve) => child.stdout.once("data", resolve)));
 }
 
@@ -140,6 +145,6 @@ async function startWorkerPlainly() {
   commands.on("error", () => {});
   const nextLine = lineReader(events);
   commands.write('{"id":"e1","cmd":"exec","count":1,"code":"1+1"}\n');
-  for (let type; type !== "status"; ) ({ type } = JSON.parse(await within(TIMEOUT_MS, "a plain worker", nextLine())));
+  for (let type; type !== "status";) ({ type } = JSON.parse(await within(TIMEOUT_MS, "a plain worker", nextLine())));
   stop(child);
 }

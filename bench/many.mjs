@@ -2,13 +2,13 @@
 
 import { openKernel } from "./lib/ipykernel.mjs";
 import { watchLoop } from "./lib/loop-delay.mjs";
-import { cpuTicks, descendants, forkServers, proportionalBytes, within } from "./lib/processes.mjs";
+import { cpuMicroseconds, cpuTicks, descendants, forkServers, proportionalBytes, within } from "./lib/processes.mjs";
 import { openBenchRuntime } from "./lib/runtime.mjs";
 
 const MIB = 2 ** 20;
 const AT_ONCE = 50;
 
-export async function measure({ quick, row, note, delay, absent }) {
+export async function measure({ quick, row, note, delay, absent, part }) {
   const count = quick ? 100 : 500;
   const runtime = await openBenchRuntime({ poolSize: 0, limits: { sessions: count } });
   const stopWatching = watchLoop();
@@ -16,9 +16,9 @@ export async function measure({ quick, row, note, delay, absent }) {
   await Promise.all(sessions.map((session) => session.execute("x=1").result));
   delay(`opening ${count} sessions`, stopWatching());
 
-  await measureMemory({ count, row, note, absent });
-  await measureThroughput({ sessions, quick, row, delay });
-  await measureIdle({ count, row, note });
+  await part(measureMemory, { count, row, note, absent });
+  await part(measureThroughput, { sessions, quick, row, note, delay });
+  await part(measureIdle, { count, row, note });
 }
 
 async function openMany(runtime, count) {
@@ -57,7 +57,7 @@ async function measureMemory({ count, row, note, absent }) {
   }
 }
 
-async function measureThroughput({ sessions, quick, row, delay }) {
+async function measureThroughput({ sessions, quick, row, note, delay }) {
   const seconds = quick ? 1.5 : 3;
   const run = async (until, code) => {
     let done = 0;
@@ -71,11 +71,19 @@ async function measureThroughput({ sessions, quick, row, delay }) {
     return done;
   };
   await run(performance.now() + 500, "x=1");
+  const [server] = forkServers();
+  const workers = descendants(server);
   const stopWatching = watchLoop();
+  const before = sum(workers.map(cpuMicroseconds));
+  const own = process.cpuUsage();
   const begin = performance.now();
   const done = await run(begin + seconds * 1000, "x=1");
   const rate = done / ((performance.now() - begin) / 1000);
   delay("executes of many sessions", stopWatching());
+  const { user, system } = process.cpuUsage(own);
+  const hostUs = (user + system) / done;
+  const workerUs = (sum(workers.map(cpuMicroseconds)) - before) / done;
+  note(`processor time of one execute among many: host ${hostUs.toFixed(0)} us, worker ${workerUs.toFixed(0)} us`);
   row({
     question: `Executes per second, ${sessions.length} sessions, one in flight in each`,
     ours: { best: rate, unit: "/s" },
@@ -84,15 +92,18 @@ async function measureThroughput({ sessions, quick, row, delay }) {
 }
 
 async function measureIdle({ count, row, note }) {
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  await new Promise((resolve) => setTimeout(resolve, 1500)); // until the host has collected its garbage
   const [server] = forkServers();
-  const pids = [process.pid, server, ...descendants(server)];
-  const before = pids.map(cpuTicks);
+  const sandboxes = descendants(server);
+  const read = () => ({ sandboxes: sum(sandboxes.map(cpuTicks)), server: cpuTicks(server) });
+  const before = read();
+  const hostBefore = cpuTicks(process.pid); // after the reading, which is work of the host's
   await new Promise((resolve) => setTimeout(resolve, 3000));
-  const used = pids.map((pid, index) => cpuTicks(pid) - before[index]);
-  const total = sum(used);
-  const [host, forkServer] = used;
-  if (total > 0) note(`idle: host ${host}, fork server ${forkServer}, sandboxes ${total - host - forkServer} ticks in 3 s`);
+  const host = cpuTicks(process.pid) - hostBefore;
+  const after = read();
+  const others = { sandboxes: after.sandboxes - before.sandboxes, server: after.server - before.server };
+  const total = host + others.server + others.sandboxes;
+  if (total > 0) note(`idle: host ${host}, fork server ${others.server}, sandboxes ${others.sandboxes} ticks in 3 s`);
   row({
     question: `Processor time of ${count} idle sessions and the host in 3 s`,
     ours: { best: total, unit: "ticks of 10 ms" },

@@ -6,7 +6,18 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { allCores, CACHE, cleanEnvironment, lineReader, onCores, peer, PYTHON, start, stop, within } from "./processes.mjs";
+import {
+  allCores,
+  CACHE,
+  cleanEnvironment,
+  lineReader,
+  onCores,
+  peer,
+  PYTHON,
+  start,
+  stop,
+  within,
+} from "./processes.mjs";
 
 const FOLDER = join(CACHE, "ipykernel");
 const WANTED = ["python3-ipykernel", "python3-jupyter-client"];
@@ -19,7 +30,13 @@ export function installKernel() {
     rmSync(parts, { recursive: true, force: true });
     mkdirSync(parts, { recursive: true });
     const run = (command, args) =>
-      execFileSync(command, args, { cwd: parts, encoding: "utf8", maxBuffer: 2 ** 28, stdio: ["ignore", "pipe", "pipe"], timeout: 120_000 });
+      execFileSync(command, args, {
+        cwd: parts,
+        encoding: "utf8",
+        maxBuffer: 2 ** 28,
+        stdio: ["ignore", "pipe", "pipe"],
+        timeout: 120_000,
+      });
     run("apt-get", ["download", ...missingPackages(run)]);
     for (const file of readdirSync(parts)) if (file.endsWith(".deb")) run("dpkg", ["-x", file, parts]);
     writeFileSync(join(parts, "done"), "");
@@ -35,10 +52,14 @@ export function installKernel() {
 function missingPackages(run) {
   const flags = ["recommends", "suggests", "conflicts", "breaks", "replaces", "enhances"].map((kind) => `--no-${kind}`);
   const needed = run("apt-cache", ["depends", "--recurse", ...flags, ...WANTED]).match(/^[a-z0-9][^\s:<]*$/gm) ?? [];
-  const installed = new Set(run("dpkg-query", ["-W", "-f", "${Package} ${db:Status-Status}\n"]).match(/^\S+(?= installed)/gm));
+  const installed = new Set(
+    run("dpkg-query", ["-W", "-f", "${Package} ${db:Status-Status}\n"]).match(/^\S+(?= installed)/gm),
+  );
   const missing = [...new Set(needed)].filter((name) => !installed.has(name));
   const policies = run("apt-cache", ["policy", ...missing]).split(/^(?=\S)/m);
-  return policies.filter((policy) => /Candidate: \d/.test(policy)).map((policy) => policy.slice(0, policy.indexOf(":")));
+  return policies
+    .filter((policy) => /Candidate: \d/.test(policy))
+    .map((policy) => policy.slice(0, policy.indexOf(":")));
 }
 
 /**
@@ -98,5 +119,10 @@ function openDriver() {
 
 function libraryFolders() {
   const lib = join(FOLDER, "usr/lib");
-  return [lib, ...readdirSync(lib).filter((name) => name.includes("-linux-")).map((name) => join(lib, name))];
+  return [
+    lib,
+    ...readdirSync(lib)
+      .filter((name) => name.includes("-linux-"))
+      .map((name) => join(lib, name)),
+  ];
 }

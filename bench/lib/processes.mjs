@@ -7,12 +7,12 @@ import { fileURLToPath } from "node:url";
 
 export const PYTHON = "/usr/bin/python3";
 export const CACHE = fileURLToPath(new URL("../../node_modules/.cache/rlm-bench", import.meta.url));
+const LEFT_OUT = new Set(["PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "NODE_EXTRA_CA_CERTS"]);
 const started = new Set();
 
 /** Variables that change how fast Python or Node start or print are left out. */
 export function cleanEnvironment() {
-  const { PYTHONUNBUFFERED, PYTHONDONTWRITEBYTECODE, NODE_EXTRA_CA_CERTS, PYTHONPATH, ...rest } = process.env;
-  return rest;
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !LEFT_OUT.has(name)));
 }
 
 export function peer(name) {
@@ -122,7 +122,7 @@ export function descendants(pid) {
     children.set(parent, [...(children.get(parent) ?? []), Number(name)]);
   }
   const found = [];
-  for (const waiting = [pid]; waiting.length > 0; ) {
+  for (const waiting = [pid]; waiting.length > 0;) {
     const below = children.get(waiting.pop()) ?? [];
     found.push(...below);
     waiting.push(...below);
@@ -158,7 +158,9 @@ export function cpuMicroseconds(pid) {
 
 /** The fields of /proc/PID/stat from the state on. */
 function statFields(pid) {
-  return read(`/proc/${pid}/stat`)?.replace(/^.*\) /s, "").split(" ");
+  return read(`/proc/${pid}/stat`)
+    ?.replace(/^.*\) /s, "")
+    .split(" ");
 }
 
 function read(path) {

@@ -8,14 +8,16 @@ const README = new URL("../README.md", import.meta.url);
 const [BEGIN, END] = ["<!-- latest: begin -->", "<!-- latest: end -->"];
 const HEADER = ["question", "ours", "floor or peer", "ratio", "aim", "met"];
 
-/** What a row says, cell by cell, and whether its floor wandered. */
+/** What a row says, cell by cell; a ratio whose floor wandered has a tilde. */
 export function toCells({ question, ours, other, ratio, aim, floor }) {
   const noisy = isNoisy(floor);
   const cells = [
     question,
     amount(ours),
     other === undefined ? "" : `${amount(other)} ${other.name}`,
-    ratio === undefined ? "" : `${noisy ? "~" : ""}${number(ratio.best)}${ratio.typical === undefined ? "" : ` (${number(ratio.typical)})`}`,
+    ratio === undefined
+      ? ""
+      : `${noisy ? "~" : ""}${number(ratio.best)}${ratio.typical === undefined ? "" : ` (${number(ratio.typical)})`}`,
     aim === undefined ? "" : aimText(aim, ratio === undefined ? ours.unit : ""),
     aim === undefined ? "" : isMet(aim, ratio ?? ours) ? "yes" : "NO",
   ];
@@ -39,7 +41,14 @@ export function toDelayRow({ phase, ownMs, p999Ms, maxMs }) {
 export function toTerminal(rows) {
   const table = [HEADER, ...rows.map((cells) => cells.map((cell) => cell.replaceAll("`", "")))];
   const widths = HEADER.map((_, column) => Math.max(...table.map((cells) => cells[column].length)));
-  return table.map((cells) => cells.map((cell, column) => cell.padEnd(widths[column])).join("  ").trimEnd()).join("\n");
+  return table
+    .map((cells) =>
+      cells
+        .map((cell, column) => cell.padEnd(widths[column]))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
 }
 
 export function toMarkdown(rows) {
