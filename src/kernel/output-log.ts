@@ -8,6 +8,7 @@ import { closeSync, mkdtempSync, openSync, readSync, rmdirSync, unlinkSync, writ
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Cut } from "../protocol/execution.ts";
+import { GrowingBuffer } from "../util/growing-buffer.ts";
 
 export interface OutputBounds {
   /** How much a result shows, beginning and end together. */
@@ -19,11 +20,9 @@ export interface OutputBounds {
 export class OutputLog {
   readonly #bounds: OutputBounds;
   /** The first `keptBytes`; while everything fits, all there is. */
-  #head: Buffer[] = [];
-  #headBytes = 0;
+  readonly #head = new GrowingBuffer();
   /** The last bytes, once they are past what the file holds. At most twice half of `keptBytes`. */
-  #tail: Buffer[] = [];
-  #tailBytes = 0;
+  readonly #tail = new GrowingBuffer();
   #file: number | undefined;
   #fileBytes = 0;
   #total = 0;
@@ -38,15 +37,14 @@ export class OutputLog {
 
   /** How many bytes, from the first, can be read. */
   get readable(): number {
-    return this.#file === undefined ? this.#headBytes : this.#fileBytes;
+    return this.#file === undefined ? this.#head.length : this.#fileBytes;
   }
 
   /** Takes a chunk; it is copied. */
   append(chunk: Buffer): void {
     this.#total += chunk.length;
-    if (this.#file === undefined && this.#headBytes + chunk.length <= this.#bounds.keptBytes) {
-      this.#head.push(Buffer.from(chunk));
-      this.#headBytes += chunk.length;
+    if (this.#file === undefined && this.#head.length + chunk.length <= this.#bounds.keptBytes) {
+      this.#head.append(chunk);
       return;
     }
     if (this.#file === undefined) this.#spill();
@@ -59,7 +57,7 @@ export class OutputLog {
   read(offset: number, length: number): Buffer {
     const end = Math.min(offset + length, this.readable);
     if (offset >= end) return Buffer.alloc(0);
-    if (this.#file === undefined) return Buffer.concat(this.#head).subarray(offset, end);
+    if (this.#file === undefined) return Buffer.from(this.#head.view().subarray(offset, end));
     const buffer = Buffer.allocUnsafe(end - offset);
     const read = readSync(this.#file, buffer, 0, buffer.length, offset);
     return buffer.subarray(0, read);
@@ -68,7 +66,7 @@ export class OutputLog {
   /** The text for a result: whole, or its beginning and end with a line between that says how much is missing. */
   summary(): { readonly text: string; readonly cut: Cut | null } {
     const { keptBytes } = this.#bounds;
-    if (this.#total <= keptBytes) return { text: this.#concat().toString("utf8"), cut: null };
+    if (this.#total <= keptBytes) return { text: this.#head.view().toString("utf8"), cut: null };
     const half = Math.floor(keptBytes / 2);
     const head = trimEnd(this.read(0, half));
     const tail = trimStart(this.#lastBytes(keptBytes - half));
@@ -80,14 +78,8 @@ export class OutputLog {
   close(): void {
     if (this.#file !== undefined) closeSync(this.#file);
     this.#file = undefined;
-    this.#head = [];
-    this.#tail = [];
-    this.#headBytes = 0;
-  }
-
-  #concat(): Buffer {
-    if (this.#head.length > 1) this.#head = [Buffer.concat(this.#head)];
-    return this.#head[0] ?? Buffer.alloc(0);
+    this.#head.clear();
+    this.#tail.clear();
   }
 
   #spill(): void {
@@ -96,8 +88,8 @@ export class OutputLog {
     this.#file = openSync(path, "wx+", 0o600);
     unlinkSync(path);
     rmdirSync(folder);
-    const all = this.#concat();
-    this.#head = [];
+    const all = this.#head.view();
+    this.#head.clear();
     this.#write(all);
   }
 
@@ -114,17 +106,16 @@ export class OutputLog {
 
   #appendTail(data: Buffer): void {
     const kept = Math.ceil(this.#bounds.keptBytes / 2);
-    this.#tail.push(Buffer.from(data));
-    this.#tailBytes += data.length;
-    if (this.#tailBytes > 2 * kept) {
-      const all = Buffer.concat(this.#tail);
-      this.#tail = [Buffer.from(all.subarray(all.length - kept))];
-      this.#tailBytes = kept;
+    this.#tail.append(data);
+    if (this.#tail.length > 2 * kept) {
+      const all = this.#tail.view();
+      this.#tail.clear();
+      this.#tail.append(all.subarray(all.length - kept));
     }
   }
 
   #lastBytes(count: number): Buffer {
-    const tail = Buffer.concat(this.#tail);
+    const tail = this.#tail.view();
     if (tail.length >= count) return tail.subarray(tail.length - count);
     const before = this.read(this.readable - (count - tail.length), count - tail.length);
     return Buffer.concat([before, tail]);

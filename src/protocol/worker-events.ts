@@ -6,6 +6,8 @@ export const PROTOCOL_VERSION = 1;
 export const MAX_LINE_BYTES = 64 * 1024;
 export const MAX_PAYLOAD_BYTES = 32 * 1024 * 1024;
 export const MAX_DEPTH = 64;
+/** Objects, arrays and strings in one message. */
+export const MAX_PARTS = 500_000;
 export const MAX_IGNORED = 10_000;
 
 export interface ReadyEvent {
@@ -78,7 +80,7 @@ function parseStatus(message: Record<string, unknown>): StatusEvent | null {
   if (typeof id !== "string" || !STATUSES.has(status)) return null;
   if (value !== undefined && !isMimeBundle(value)) return null;
   if (error !== undefined && !isError(error)) return null;
-  if (exitCode !== undefined && !Number.isInteger(exitCode)) return null;
+  if (exitCode !== undefined && !(isCount(exitCode) && exitCode <= 255)) return null;
   return {
     type: "status",
     id,
@@ -87,19 +89,18 @@ function parseStatus(message: Record<string, unknown>): StatusEvent | null {
     valueTotal: isCount(valueTotal) ? valueTotal : undefined,
     error: error && { name: error.name, value: error.value, traceback: error.traceback },
     incomplete: message["incomplete"] === true,
-    exitCode: exitCode as number | undefined,
+    exitCode,
     pending: message["pending"] === true,
     survivors: message["survivors"] === true,
-    cpuMs: typeof cpuMs === "number" && cpuMs >= 0 ? cpuMs : 0,
+    cpuMs: typeof cpuMs === "number" && cpuMs >= 0 && Number.isFinite(cpuMs) ? cpuMs : 0,
     peakBytes: isCount(peakBytes) ? peakBytes : 0,
   };
 }
 
-function parseCall(message: Record<string, unknown>): CallEvent | null | undefined {
+function parseCall(message: Record<string, unknown>): CallEvent | null {
   const { id, call, name, args } = message;
   if (typeof id !== "string" || !isCount(call) || typeof name !== "string" || name.length > 256) return null;
   if (!isRecord(args)) return null;
-  if (isDeeperThan(args, MAX_DEPTH)) return undefined;
   return { type: "call", id, call, name, args };
 }
 
@@ -132,10 +133,4 @@ function isError(value: unknown): value is ExecutionError {
   return (
     typeof value["name"] === "string" && typeof value["value"] === "string" && typeof value["traceback"] === "string"
   );
-}
-
-function isDeeperThan(value: unknown, depth: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  if (depth === 0) return true;
-  return Object.values(value).some((entry) => isDeeperThan(entry, depth - 1));
 }
