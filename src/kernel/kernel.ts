@@ -17,7 +17,7 @@ import {
   type ExecCommand,
   type HostMessage,
 } from "../protocol/host-messages.ts";
-import { MAX_IGNORED, parseWorkerEvent, type CallEvent, type StatusEvent } from "../protocol/worker-events.ts";
+import { MAX_IGNORED, parseWorkerEvent, type CallEvent, type StatusEvent, type WorkerEvent } from "../protocol/worker-events.ts";
 import { ExecutionClock } from "./execution-clock.ts";
 import { FrameReader } from "./frame-reader.ts";
 
@@ -61,6 +61,13 @@ export interface KernelOptions {
 }
 
 const MAX_OPEN_CALLS = 1024;
+/** Arguments of all open calls together, as they came. */
+const MAX_OPEN_CALL_BYTES = 64 * 1024 * 1024;
+/** Refusals that the worker has not taken; past this it does not want to hear them. */
+const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
+/** For what the worker does by itself: a reset may run finalisers. */
+const ASK_LIMIT_MS = 15_000;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 interface Running {
   readonly id: string;
@@ -80,19 +87,24 @@ export class Kernel {
   #asked: { readonly id: string; readonly resolve: (status: StatusEvent | undefined) => void } | undefined;
   /** Settles when the worker may be given the next command. */
   #settled: Promise<void> | undefined;
+  /** Why the execution that waits for the worker to settle is given up. */
+  #giveUp: ((reason: StopReason) => void) | undefined;
   #openCalls = 0;
+  #openCallBytes = 0;
+  #greeted = false;
   #ignored = 0;
   #watched = false;
   #survivors = false;
   #violation: string | null = null;
   #ended = false;
+  #exit: WorkerExit = { kind: "sandbox-gone" };
 
   constructor(worker: Worker, options: KernelOptions, listener: KernelListener) {
     this.#worker = worker;
     this.#options = options;
     this.#listener = listener;
     const frames = new FrameReader(
-      (message) => this.#hear(message),
+      (message, bytes) => this.#hear(message, bytes),
       (why) => this.#violate(why),
     );
     worker.listen({
@@ -114,10 +126,12 @@ export class Kernel {
 
   /** Runs code; must not be called while something runs. Never rejects. */
   async execute(command: ExecCommand, limitMs: number | null, sink: ExecutionSink): Promise<Outcome> {
-    if (this.#settled !== undefined) await this.#settled;
+    const started = performance.now();
+    if (this.#settled !== undefined) await this.#settleWithin(limitMs);
     return new Promise((resolve) => {
       if (this.#ended) {
-        resolve({ kind: "lost", exit: { kind: "sandbox-gone" }, violation: null, durationMs: 0 });
+        const durationMs = performance.now() - started;
+        resolve({ kind: "lost", exit: this.#exit, violation: this.#violation, durationMs });
         return;
       }
       const clock = new ExecutionClock(limitMs, {
@@ -134,6 +148,7 @@ export class Kernel {
   /** Interrupts what runs; after the grace time the worker is ended. Does nothing when nothing runs. */
   stop(reason: StopReason): void {
     const running = this.#running;
+    if (running === undefined) this.#giveUp?.(reason);
     if (running === undefined || running.stopped !== null) return;
     running.stopped = reason;
     running.clock.stop();
@@ -157,8 +172,11 @@ export class Kernel {
   }
 
   async #ask(id: string, message: HostMessage): Promise<StatusEvent | undefined> {
+    const timer = setTimeout(() => this.kill("timeout"), ASK_LIMIT_MS);
     if (this.#settled !== undefined) await this.#settled;
-    return this.#askNow(id, message);
+    const status = await this.#askNow(id, message);
+    clearTimeout(timer);
+    return status;
   }
 
   #askNow(id: string, message: HostMessage): Promise<StatusEvent | undefined> {
@@ -169,19 +187,23 @@ export class Kernel {
     });
   }
 
-  #hear(message: unknown): void {
+  #hear(message: unknown, bytes: number): void {
     const event = parseWorkerEvent(message);
     if (event === undefined) {
       this.#violate("a message is malformed");
       return;
     }
-    const expected = event !== null && (event.type === "ready" || this.#dispatch(event));
+    const expected = event !== null && this.#dispatch(event, bytes);
     if (!expected && ++this.#ignored > MAX_IGNORED) this.#violate("too many messages that nobody asked for");
   }
 
   /** True when the event was expected. */
-  #dispatch(event: Exclude<NonNullable<ReturnType<typeof parseWorkerEvent>>, { type: "ready" }>): boolean {
+  #dispatch(event: WorkerEvent, bytes: number): boolean {
     switch (event.type) {
+      case "ready":
+        if (this.#greeted) return false;
+        this.#greeted = true;
+        return true;
       case "status":
         return this.#hearStatus(event);
       case "display":
@@ -189,7 +211,7 @@ export class Kernel {
         this.#running.sink.onDisplay(event.data);
         return true;
       case "call":
-        void this.#answer(event);
+        void this.#answer(event, bytes);
         return true;
     }
   }
@@ -220,7 +242,13 @@ export class Kernel {
     else this.#running.sink.onOutput(stream, chunk);
   }
 
-  async #answer({ id, call, name, args }: CallEvent): Promise<void> {
+  async #answer({ id, call, name, args }: CallEvent, bytes: number): Promise<void> {
+    if (this.#openCalls >= MAX_OPEN_CALLS || this.#openCallBytes + bytes > MAX_OPEN_CALL_BYTES) {
+      this.#refuse(id, call);
+      return;
+    }
+    this.#openCalls += 1;
+    this.#openCallBytes += bytes;
     const running = this.#running?.id === id ? this.#running : undefined;
     running?.sink.onCall(call, name);
     running?.clock.pause();
@@ -228,21 +256,28 @@ export class Kernel {
     running?.clock.resume();
     if (running === this.#running) running?.sink.onReply(call, "value" in answer);
     this.#aside(toReplyMessage(id, call, answer, byteLength));
+    // A call is open until its answer has been taken: whoever does not read cannot make the host keep answers for ever.
+    if (this.#worker.asideBacklog > 0) await this.#worker.asideTaken();
+    this.#openCalls -= 1;
+    this.#openCallBytes -= bytes;
+  }
+
+  #refuse(id: string, call: number): void {
+    if (this.#worker.asideBacklog > MAX_UNREAD_BYTES) {
+      this.#violate("it does not take the answers to its calls");
+      return;
+    }
+    const error = { name: "TooManyCalls", value: `${this.#openCalls} calls are waiting already` };
+    this.#aside(toReplyMessage(id, call, { error }, byteLength));
   }
 
   async #handle(id: string, name: string, args: CallEvent["args"], running: Running | undefined): Promise<CallAnswer> {
-    if (this.#openCalls >= MAX_OPEN_CALLS) {
-      return { error: { name: "TooManyCalls", value: `${MAX_OPEN_CALLS} calls are waiting already` } };
-    }
     const controller = running === undefined ? new AbortController() : (running.calls ??= new AbortController());
-    this.#openCalls += 1;
     try {
       const value = await this.#options.onCall({ name, args, executionId: id, signal: controller.signal });
       return { value: value ?? null };
     } catch (error) {
       return { error: toCallError(error) };
-    } finally {
-      this.#openCalls -= 1;
     }
   }
 
@@ -253,6 +288,15 @@ export class Kernel {
       await this.#askNow(`${id}/streams`, toStreamsMessage(`${id}/streams`));
     };
     this.#settle(renew());
+  }
+
+  /** Waiting for the worker counts: one that does not answer within the limit of the next execution is ended. */
+  async #settleWithin(limitMs: number | null): Promise<void> {
+    const timer = limitMs === null ? undefined : setTimeout(() => this.kill("timeout"), Math.min(limitMs, MAX_TIMER_MS));
+    this.#giveUp = (reason) => this.kill(reason);
+    await this.#settled;
+    this.#giveUp = undefined;
+    clearTimeout(timer);
   }
 
   #settle(work: Promise<void>): void {
@@ -280,6 +324,7 @@ export class Kernel {
 
   #end(exit: WorkerExit): void {
     this.#ended = true;
+    this.#exit = exit;
     this.#survivors = false;
     this.#asked?.resolve(undefined);
     this.#asked = undefined;

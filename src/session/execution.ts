@@ -78,8 +78,9 @@ export class Execution implements AsyncIterable<ExecutionEvent> {
     this.#wake();
   }
 
+  /** Past the bound only the end is remembered; whoever listens to the session has heard the rest. */
   appendEvent(event: ExecutionEvent): void {
-    this.#items.push(event);
+    if (this.#items.length < MAX_ITEMS || event.type === "execution-end") this.#items.push(event);
     this.#wake();
   }
 

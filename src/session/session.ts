@@ -10,6 +10,7 @@ import type { OutputBounds } from "../kernel/output-log.ts";
 import type { SessionEvent } from "../protocol/events.ts";
 import type { ExecutionResult, MimeBundle, OutputStream } from "../protocol/execution.ts";
 import type { ExecutionId, SessionId } from "../protocol/ids.ts";
+import { Displays } from "./displays.ts";
 import { EventFeed, type Listener } from "./event-feed.ts";
 import { Execution } from "./execution.ts";
 import { History, type HistoryEntry } from "./history.ts";
@@ -228,7 +229,7 @@ export class Session implements AsyncDisposable {
       this.#next();
       return;
     }
-    const displays: MimeBundle[] = [];
+    const displays = new Displays();
     const common = { executionId: execution.id };
     this.#history.begin(execution, count);
     execution.appendEvent(
@@ -243,8 +244,7 @@ export class Session implements AsyncDisposable {
         this.#feed.emitOutput(execution.id, stream, chunk);
       },
       onDisplay: (data) => {
-        displays.push(data);
-        execution.appendEvent(this.#feed.emit({ type: "display", ...common, data }));
+        if (displays.add(data)) execution.appendEvent(this.#feed.emit({ type: "display", ...common, data }));
       },
       onCall: (call, name) => execution.appendEvent(this.#feed.emit({ type: "call-start", ...common, call, name })),
       onReply: (call, ok) => execution.appendEvent(this.#feed.emit({ type: "call-end", ...common, call, ok })),
@@ -252,7 +252,7 @@ export class Session implements AsyncDisposable {
     void outcome.then((ended) => this.#finish(waiting, ended, displays));
   }
 
-  #finish(waiting: Waiting, outcome: Outcome, displays: readonly MimeBundle[]): void {
+  #finish(waiting: Waiting, outcome: Outcome, displays: Displays): void {
     this.#running = undefined;
     this.#lastExecutedAt = new Date();
     if (outcome.kind === "lost") this.#epoch += 1;
@@ -267,7 +267,7 @@ export class Session implements AsyncDisposable {
     this.#next();
   }
 
-  #toResult({ execution, count }: Waiting, outcome: Outcome, displays: readonly MimeBundle[]): ExecutionResult {
+  #toResult({ execution, count }: Waiting, outcome: Outcome, displays: Displays): ExecutionResult {
     const stdout = execution.printed("stdout")?.summary();
     const stderr = execution.printed("stderr")?.summary();
     const status = outcome.kind === "status" ? outcome.status : undefined;
@@ -276,11 +276,12 @@ export class Session implements AsyncDisposable {
       ...(stdout?.cut && { stdout: stdout.cut }),
       ...(stderr?.cut && { stderr: stderr.cut }),
       ...(valueCut && { value: valueCut }),
+      ...(displays.cut && { displays: displays.cut }),
     };
     return {
       stdout: stdout?.text ?? "",
       stderr: stderr?.text ?? "",
-      displays,
+      displays: displays.kept,
       ...toVerdict(outcome),
       truncated: Object.keys(truncated).length > 0 ? truncated : null,
       sessionId: this.id,
