@@ -1,13 +1,11 @@
 // The corpus of hostile snippets, each run in a sandbox of its own; the test passes when the attempt fails as documented.
 
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openRuntime, type Runtime } from "../../src/index.ts";
-import { openCanaries, type Canaries } from "./canaries.ts";
 import { python } from "./machine.ts";
-import { expand, judge, type Corpus, type Probe, type Stage } from "./probe.ts";
+import { expand, type Corpus, type Probe } from "./probe.ts";
+import { hold, openStage, readCorpus, type OpenStage } from "./stage.ts";
 
 const MIB = 2 ** 20;
 const corpus = readCorpus("sandbox-probes.json");
@@ -19,39 +17,25 @@ const OWN_PROMISE = new Set(["res-infinite-output"]);
 // Spend most of their time waiting for a limit, so several can run at once.
 const PATIENT = new Set(corpus.probes.filter(({ timeout }) => timeout === 1500).map(({ id }) => id));
 
-let canaries: Canaries;
-let runtime: Runtime;
-let stage: Stage;
+let stage: OpenStage;
 
 beforeAll(async () => {
-  canaries = await openCanaries();
-  runtime = await openRuntime({
-    python,
-    preload: [],
-    limits: { memoryBytes: 1024 * MIB, diskBytes: 128 * MIB },
-    idleTimeoutMs: null,
-  });
-  const sibling = await runtime.openSession({ id: "sibling" });
-  await sibling.execute("mark = 'untouched'").result;
-  stage = { runtime, sibling, values: canaries.values };
+  stage = await openStage();
 });
 
-afterAll(async () => {
-  await runtime?.close();
-  await canaries?.[Symbol.asyncDispose]();
-});
+afterAll(() => stage?.[Symbol.asyncDispose]());
 
 describe("probes", () => {
   for (const probe of corpus.probes) {
     if (probe.category === "protocol" || PATIENT.has(probe.id) || OWN_PROMISE.has(probe.id)) continue;
-    test.skipIf(probe.language === "pyodide")(nameOf(probe), () => hold(probe, corpus));
+    test.skipIf(probe.language === "pyodide")(nameOf(probe), () => attack(probe, corpus));
     for (const missing of missingFeatures(probe)) test.skip(`${probe.id}: ${missing}`, () => {});
   }
 });
 
 describe.concurrent("probes that wait for a limit", () => {
   for (const probe of corpus.probes.filter(({ id }) => PATIENT.has(id))) {
-    test(nameOf(probe), () => hold(probe, corpus));
+    test(nameOf(probe), () => attack(probe, corpus));
   }
 });
 
@@ -61,13 +45,13 @@ describe("probes of the protocol", () => {
     expect(protocol.probes.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
   });
 
-  for (const probe of protocol.probes) test(nameOf(probe), () => hold(probe, protocol));
+  for (const probe of protocol.probes) test(nameOf(probe), () => attack(probe, protocol));
 });
 
 // The corpus wants such a session dead. We promise that printing without end harms nobody: it is an ordinary timeout,
 // the state is kept, what does not fit is counted, and the host does not grow.
 test("res-infinite-output: printing without end ends with its time limit, keeps the state, and does not grow the host", async () => {
-  await using session = await runtime.openSession();
+  await using session = await stage.runtime.openSession();
   await session.execute("kept = 1").result;
   const before = process.memoryUsage.rss();
   let peak = before;
@@ -99,12 +83,12 @@ describe("the probes bite: without a sandbox they find the canary", () => {
     "net-docker-sock",
   ])("%s", (id) => {
     const probe = corpus.probes.find((each) => each.id === id);
-    const code = `${corpus.prelude_python}\n${expand(probe?.code ?? "", canaries.values)}`;
+    const code = `${corpus.prelude_python}\n${expand(probe?.code ?? "", stage.values)}`;
     const script = join(import.meta.dirname, "../fixtures/run-unsandboxed.py");
     // Asynchronous in effect: the servers that answer are in this process, so only what is queued by the kernel counts.
     const value = execFileSync(python, ["-I", script], {
       input: code.replaceAll("s.recv(64)", "s.getpeername()"),
-      cwd: canaries.scratch,
+      cwd: stage.canaries.scratch,
       encoding: "utf8",
       ...(process.getuid?.() === 0 && { uid: 64001, gid: 64001 }),
     });
@@ -112,13 +96,13 @@ describe("the probes bite: without a sandbox they find the canary", () => {
   });
 });
 
-function readCorpus(name: string): Corpus {
-  return JSON.parse(readFileSync(join(import.meta.dirname, "../fixtures", name), "utf8")) as Corpus;
+/** Recursion without end is a question of memory; with less of it the answer comes sooner. */
+function withLimits(probe: Probe): Probe {
+  return probe.id === "life-stack-overflow" ? { ...probe, limits: { memoryBytes: 192 * MIB } } : probe;
 }
 
-async function hold(probe: Probe, from: Corpus): Promise<void> {
-  const complaints = await judge(probe, from.prelude_python, stage);
-  if (complaints.length > 0) expect.fail(complaints.join("\n"));
+function attack(probe: Probe, { prelude_python: prelude }: Corpus): Promise<void> {
+  return hold(withLimits(probe), prelude, stage);
 }
 
 function nameOf({ id, expected, language }: Probe): string {
