@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 import type { EnvironmentReport, Mount, SandboxLimits, SandboxOptions } from "./environments/environment.ts";
 import { LocalEnvironment } from "./environments/local/local.ts";
 import { EnvironmentUnavailableError } from "./errors.ts";
-import type { CallHandler } from "./kernel/kernel.ts";
+import type { CallHandler } from "./kernel/calls.ts";
 import type { ExecutionResult } from "./protocol/execution.ts";
 import { checkEnvironment, type ExecuteOptions } from "./session/options.ts";
 import type { Session } from "./session/session.ts";
@@ -14,7 +14,7 @@ import { dataFolder } from "./util/data-folder.ts";
 
 export type { EnvironmentReport, Mount } from "./environments/environment.ts";
 export { parseMount } from "./environments/local/mounts.ts";
-export type { CallHandler, HostCall } from "./kernel/kernel.ts";
+export type { CallHandler, HostCall } from "./kernel/calls.ts";
 export type { ExecuteOptions } from "./session/options.ts";
 export type { Execution } from "./session/execution.ts";
 export type { HistoryEntry } from "./session/history.ts";

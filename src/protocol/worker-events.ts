@@ -6,6 +6,8 @@ export const PROTOCOL_VERSION = 1;
 export const MAX_LINE_BYTES = 64 * 1024;
 export const MAX_PAYLOAD_BYTES = 32 * 1024 * 1024;
 export const MAX_DEPTH = 64;
+/** Values in one message. */
+export const MAX_PARTS = 500_000;
 export const MAX_IGNORED = 10_000;
 
 export interface ReadyEvent {
@@ -71,13 +73,6 @@ export function parsePayloadLength(message: unknown): number | undefined {
   return isCount(bytes) && bytes <= MAX_PAYLOAD_BYTES ? bytes : undefined;
 }
 
-/** Whether a message is nested deeper than is ever needed. Looks no further than that itself. */
-export function isDeeperThan(value: unknown, depth: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  if (depth === 0) return true;
-  return Object.values(value).some((entry) => isDeeperThan(entry, depth - 1));
-}
-
 const STATUSES: ReadonlySet<unknown> = new Set(["ok", "error", "interrupted", "exit"]);
 
 function parseStatus(message: Record<string, unknown>): StatusEvent | null {
@@ -85,8 +80,8 @@ function parseStatus(message: Record<string, unknown>): StatusEvent | null {
   if (typeof id !== "string" || !STATUSES.has(status)) return null;
   if (value !== undefined && !isMimeBundle(value)) return null;
   if (error !== undefined && !isError(error)) return null;
-  if (exitCode !== undefined && !Number.isInteger(exitCode)) return null;
-  if (!Number.isFinite(cpuMs) || !isCount(peakBytes)) return null;
+  if (exitCode !== undefined && !(isCount(exitCode) && exitCode <= 255)) return null;
+  if (!isDuration(cpuMs) || !isCount(peakBytes)) return null;
   return {
     type: "status",
     id,
@@ -95,11 +90,11 @@ function parseStatus(message: Record<string, unknown>): StatusEvent | null {
     valueTotal: isCount(valueTotal) ? valueTotal : undefined,
     error: error && { name: error.name, value: error.value, traceback: error.traceback },
     incomplete: message["incomplete"] === true,
-    exitCode: exitCode as number | undefined,
+    exitCode,
     pending: message["pending"] === true,
     survivors: message["survivors"] === true,
-    cpuMs: cpuMs as number,
-    peakBytes: peakBytes as number,
+    cpuMs,
+    peakBytes,
   };
 }
 
@@ -128,6 +123,10 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 
 function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+}
+
+function isDuration(value: unknown): value is number {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0;
 }
 
 function isMimeBundle(value: unknown): value is MimeBundle {
