@@ -64,7 +64,7 @@ export class FrameReader {
     if (payload.missing === 0) {
       this.#payload = undefined;
       const message = parse(payload.bytes.view(), payload.bytes.length);
-      if (message === undefined) this.#violate("a payload is not a message");
+      if (parsePayloadLength(message) === undefined) this.#violate("a payload is not a message");
       else this.#onMessage(message, payload.bytes.length);
     }
     return part.length;
