@@ -117,6 +117,13 @@ describe("interpreters", () => {
     }
   });
 
+  test("imports in a session use the compiled files of the installation", async () => {
+    await using runtime = await openTestRuntime({ poolSize: 0 });
+    const code =
+      "import sys, wave, os; (sys.pycache_prefix, os.path.dirname(wave.__cached__) == os.path.dirname(wave.__file__) + '/__pycache__')";
+    expect(await valueOf(runtime, code)).toBe("(None, True)");
+  });
+
   test("preloaded modules are there in every session that starts once they are loaded; absent ones are left out", async () => {
     await using environment = openLocal({ preload: ["colorsys", "no_such_module"], poolSize: 1 });
     await environment.warm();
