@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { LocalEnvironment } from "../../src/environments/local/local.ts";
 import { EnvironmentUnavailableError, type Runtime } from "../../src/index.ts";
-import { describeEnvironment, PLAIN } from "../contracts/environment.ts";
+import { converse, describeEnvironment, PLAIN } from "../contracts/environment.ts";
 import { openTestRuntime, PYTHON } from "../open.ts";
 
 function openLocal(changes: Partial<ConstructorParameters<typeof LocalEnvironment>[0]> = {}): LocalEnvironment {
@@ -129,6 +129,25 @@ describe("interpreters", () => {
     await environment.warm();
     await expect.poll(() => environment.report().preloaded).toEqual(["colorsys"]);
   });
+});
+
+test("sessions of a preloaded numpy draw different numbers", async ({ skip }) => {
+  await using environment = openLocal({ preload: ["numpy"], poolSize: 2 });
+  await environment.warm();
+  try {
+    await expect.poll(() => environment.report().preloaded, { timeout: 10_000 }).toEqual(["numpy"]);
+  } catch {
+    skip("numpy is not installed");
+  }
+  const draw = async (): Promise<string> => {
+    const sandbox = await environment.openSandbox(PLAIN);
+    const { heard, exec } = converse(sandbox);
+    await exec("e1", "import numpy, random; (numpy.random.rand(), random.random())");
+    await sandbox.close();
+    return heard.events.split("\n").at(-2) ?? "";
+  };
+  const [one, two] = [JSON.parse(await draw()), JSON.parse(await draw())] as { value: unknown }[];
+  expect(one?.value).not.toEqual(two?.value);
 });
 
 describe("mounts", () => {
