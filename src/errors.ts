@@ -117,7 +117,4 @@ export class LimitExceededError extends RLMError {
 /** The fork server or a worker of ours ended or answered nonsense. Sessions it held are lost; new ones can be opened. */
 export class WorkerLostError extends RLMError {
   readonly code = "WORKER_LOST";
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-  }
 }

@@ -73,7 +73,12 @@ def _chain(summary: Any) -> Iterable[Any]:
 
 
 def _visible(stack: Any, renames: Dict[str, str]) -> List[Any]:
-    frames = [frame for frame in stack if not frame.filename.startswith(OWN)]
+    """Without the worker's frames, and without asyncio's where they stand between the worker and the cell."""
+    frames = list(stack)
+    if frames and frames[0].filename.startswith(OWN):
+        cell = next((index for index, frame in enumerate(frames) if frame.filename.startswith("<cell ")), 0)
+        frames = frames[cell:]
+    frames = [frame for frame in frames if not frame.filename.startswith(OWN)]
     for frame in frames:
         if frame.filename in renames and frame.name == "<module>":
             frame.line  # looked up under the old name, which linecache knows

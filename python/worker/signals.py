@@ -6,24 +6,32 @@ other signals wait while no user code runs.
 """
 
 import _signal
+import os
+import threading
+import time
 from typing import Any, Callable, Optional, Tuple
 
 from .channel import ALL_SIGNALS
+from .descriptors import open_private_pipe
 
 SIGINT = int(_signal.SIGINT)
 OTHERS = ALL_SIGNALS - {SIGINT}
 
 
 class Interrupts:
-    """State of one worker. ``hit`` says that a SIGINT reached user code since it was last set to False."""
+    """State of one worker. ``hit`` says that a SIGINT reached user code since it was last set to False; ``count`` is
+    the number of SIGINTs that Python has taken notice of, and ``wake_fd`` becomes readable when any signal comes."""
 
     def __init__(self) -> None:
         self.armed = False
         self.hit = False
+        self.count = 0
+        self.wake_fd, self._wakeup = open_private_pipe()
         self._touched = False
         self._foreign = False
         self._user_mask: Any = ()
         self._shielded = False
+        self._main = threading.main_thread().ident
         self._handler = self._on_sigint  # one object, so that it can be compared by identity
         self._signal = _signal.signal
         self._mask = _signal.pthread_sigmask
@@ -31,6 +39,7 @@ class Interrupts:
     def install(self) -> None:
         """Takes SIGINT, and learns from now on when user code changes handlers or the mask."""
         _signal.signal(SIGINT, self._handler)
+        _signal.set_wakeup_fd(self._wakeup, warn_on_full_buffer=False)
 
         def set_handler(signalnum: int, handler: Any) -> Any:
             self._touched = True
@@ -73,7 +82,36 @@ class Interrupts:
             failure = error
         return None, failure
 
+    def missed(self, count: int) -> int:
+        """Called by the listener when ``wake_fd`` is readable, with what this returned the last time.
+
+        A signal that comes in the last instant before a system call is noted by Python but does not end the call. When
+        ``count`` has not moved after a moment that has happened, and the main thread is nudged until it has.
+        """
+        came = False
+        for wait_ms in (4, 8, 16, 32, 64, 128, 256, 512):
+            time.sleep(wait_ms / 1000)
+            now = self.count  # before the pipe is emptied: signals left in it have not been counted yet
+            came = came or SIGINT in self._signals()
+            if now != count or not came:
+                return now
+            _signal.pthread_kill(self._main, SIGINT)
+        return self.count
+
+    def _signals(self) -> bytes:
+        try:
+            return os.read(self.wake_fd, 65536)
+        except BlockingIOError:
+            return b""
+
+    def close(self) -> None:
+        """For the child of a fork."""
+        _signal.set_wakeup_fd(-1)
+        os.close(self.wake_fd)
+        os.close(self._wakeup)
+
     def _on_sigint(self, _signum: int, _frame: Any) -> None:
+        self.count += 1
         if self.armed:
             self.hit = True
             raise KeyboardInterrupt
@@ -83,6 +121,7 @@ class Interrupts:
         self._touched = False
         if _signal.getsignal(SIGINT) is not self._handler:
             self._signal(SIGINT, self._handler)
+        _signal.set_wakeup_fd(self._wakeup, warn_on_full_buffer=False)
         self._foreign = any(callable(_signal.getsignal(number)) for number in OTHERS)
         if not self._foreign:
             self._mask(_signal.SIG_UNBLOCK, (SIGINT,))

@@ -14,10 +14,10 @@ import sys
 import termios
 from typing import Any, List, Optional, Set, Tuple
 
+from .descriptors import close_all, duplicate
 from .threads import Threads
 
 BUFFER = 64 * 1024
-PRIVATE = 64  # private descriptors are numbered from here, away from those that user code gets
 F_GETPIPE_SZ = 1032
 
 
@@ -109,11 +109,11 @@ class Streams:
                 self._retired.append(old)
                 self._route()
             else:
-                _close_all(old.fds)
+                close_all(old.fds)
         self.flush()
         os.dup2(out, 1)
         os.dup2(err, 2)
-        _close_all((out, err))
+        close_all((out, err))
         self._thread_ended(old)
 
     def forget(self) -> None:
@@ -122,11 +122,11 @@ class Streams:
         kept = self.threads.tag().generation
         for generation in [self.current, *self._retired]:
             if generation is not kept or not generation.retired:
-                _close_all(generation.fds)
+                close_all(generation.fds)
 
     def _adopt(self, out: int, err: int) -> Generation:
         self._sizes = (_pipe_size(out), _pipe_size(err))
-        return Generation(*(fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, PRIVATE) for fd in (out, err)))
+        return Generation(duplicate(out), duplicate(err))
 
     def _open(self, fd: int, lines: bool) -> io.TextIOWrapper:
         stream = _text(fd, lines)
@@ -189,7 +189,7 @@ class Streams:
                 self._retired.remove(generation)
                 for stream in generation.streams:
                     _flush_foreign(stream)
-                _close_all(generation.fds)
+                close_all(generation.fds)
                 if not self._retired:
                     self._unroute()
 
@@ -239,11 +239,3 @@ def _flush_foreign(stream: Any) -> None:
         stream.flush()
     except Exception:
         pass
-
-
-def _close_all(fds: Any) -> None:
-    for fd in fds:
-        try:
-            os.close(fd)
-        except OSError:
-            pass

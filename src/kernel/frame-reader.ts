@@ -3,11 +3,12 @@
 import { MAX_LINE_BYTES, parsePayloadLength } from "../protocol/worker-events.ts";
 
 const NEWLINE = 10;
+const EMPTY: Buffer = Buffer.alloc(0);
 
 export class FrameReader {
   readonly #onMessage: (message: unknown) => void;
   readonly #onViolation: (why: string) => void;
-  #rest: Buffer = Buffer.alloc(0);
+  #rest = EMPTY;
   #payload: { parts: Buffer[]; missing: number } | undefined;
   #broken = false;
 
@@ -16,14 +17,20 @@ export class FrameReader {
     this.#onViolation = onViolation;
   }
 
-  push(chunk: Buffer): void {
+  /** Takes the first `length` bytes of a buffer that is only valid during the call. */
+  push(buffer: Buffer, length: number): void {
+    const chunk = buffer.subarray(0, length);
     let data = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     while (data.length > 0 && !this.#broken) {
       const taken = this.#payload === undefined ? this.#takeLine(data) : this.#takePayload(data, this.#payload);
+      if (taken === data.length) {
+        this.#rest = EMPTY;
+        return;
+      }
       if (taken === 0) break;
       data = data.subarray(taken);
     }
-    this.#rest = data.length === 0 || this.#broken ? EMPTY : Buffer.from(data);
+    this.#rest = this.#broken ? EMPTY : Buffer.from(data);
   }
 
   /** How many bytes were used: 0 when the line is not whole yet. */
@@ -61,8 +68,6 @@ export class FrameReader {
     return 0;
   }
 }
-
-const EMPTY: Buffer = Buffer.alloc(0);
 
 function parseJSON(text: string): unknown {
   try {

@@ -38,6 +38,8 @@ export interface ExecutionSink {
   onDisplay(data: MimeBundle): void;
   onCall(call: number, name: string): void;
   onReply(call: number, ok: boolean): void;
+  /** The last thing that is sent. */
+  onEnd(outcome: Outcome): void;
 }
 
 /** What a kernel reports beside its executions. */
@@ -51,8 +53,18 @@ export type StopReason = "timeout" | "cancelled";
 
 /** How an execution ended: the worker said so, or the worker is no more. */
 export type Outcome =
-  | { readonly kind: "status"; readonly status: StatusEvent; readonly stopped: StopReason | null; readonly durationMs: number }
-  | { readonly kind: "lost"; readonly exit: WorkerExit; readonly violation: string | null; readonly durationMs: number };
+  | {
+      readonly kind: "status";
+      readonly status: StatusEvent;
+      readonly stopped: StopReason | null;
+      readonly durationMs: number;
+    }
+  | {
+      readonly kind: "lost";
+      readonly exit: WorkerExit;
+      readonly violation: string | null;
+      readonly durationMs: number;
+    };
 
 export interface KernelOptions {
   readonly onCall: CallHandler;
@@ -65,8 +77,6 @@ const MAX_OPEN_CALLS = 1024;
 interface Running {
   readonly id: string;
   readonly sink: ExecutionSink;
-  readonly clock: ExecutionClock;
-  readonly resolve: (outcome: Outcome) => void;
   calls: AbortController | undefined;
   stopped: StopReason | null;
   grace: NodeJS.Timeout | undefined;
@@ -76,6 +86,7 @@ export class Kernel {
   readonly #worker: Worker;
   readonly #options: KernelOptions;
   readonly #listener: KernelListener;
+  readonly #clock: ExecutionClock;
   #running: Running | undefined;
   #asked: { readonly id: string; readonly resolve: (status: StatusEvent | undefined) => void } | undefined;
   /** Settles when the worker may be given the next command. */
@@ -91,12 +102,17 @@ export class Kernel {
     this.#worker = worker;
     this.#options = options;
     this.#listener = listener;
+    this.#clock = new ExecutionClock({
+      onFlush: () => this.#running !== undefined && this.#aside(toFlushMessage(this.#running.id)),
+      onWatch: () => this.#watch(true),
+      onTimeout: () => this.stop("timeout"),
+    });
     const frames = new FrameReader(
       (message) => this.#hear(message),
       (why) => this.#violate(why),
     );
     worker.listen({
-      onEvents: (chunk) => frames.push(chunk),
+      onEvents: (buffer, length) => frames.push(buffer, length),
       onOutput: (stream, chunk) => this.#hearOutput(stream, chunk),
       onBackground: (stream, chunk) => listener.onBackground(stream, chunk),
       onExit: (exit) => this.#end(exit),
@@ -112,23 +128,21 @@ export class Kernel {
     return this.#survivors;
   }
 
-  /** Runs code; must not be called while something runs. Never rejects. */
-  async execute(command: ExecCommand, limitMs: number | null, sink: ExecutionSink): Promise<Outcome> {
-    if (this.#settled !== undefined) await this.#settled;
-    return new Promise((resolve) => {
-      if (this.#ended) {
-        resolve({ kind: "lost", exit: { kind: "sandbox-gone" }, violation: null, durationMs: 0 });
-        return;
-      }
-      const clock = new ExecutionClock(limitMs, {
-        onFlush: () => this.#aside(toFlushMessage(command.id)),
-        onWatch: () => this.#watch(true),
-        onTimeout: () => this.stop("timeout"),
-      });
-      this.#ignored = 0;
-      this.#running = { id: command.id, sink, clock, resolve, calls: undefined, stopped: null, grace: undefined };
-      this.#command(toExecMessage(command, byteLength));
-    });
+  /** Runs code and tells the sink how it ended. Must not be called while something runs. */
+  execute(command: ExecCommand, limitMs: number | null, sink: ExecutionSink): void {
+    if (this.#settled === undefined) this.#start(command, limitMs, sink);
+    else void this.#settled.then(() => this.#start(command, limitMs, sink));
+  }
+
+  #start(command: ExecCommand, limitMs: number | null, sink: ExecutionSink): void {
+    if (this.#ended) {
+      sink.onEnd({ kind: "lost", exit: { kind: "sandbox-gone" }, violation: null, durationMs: 0 });
+      return;
+    }
+    this.#ignored = 0;
+    this.#running = { id: command.id, sink, calls: undefined, stopped: null, grace: undefined };
+    this.#clock.start(limitMs);
+    this.#command(toExecMessage(command, byteLength));
   }
 
   /** Interrupts what runs; after the grace time the worker is ended. Does nothing when nothing runs. */
@@ -136,7 +150,7 @@ export class Kernel {
     const running = this.#running;
     if (running === undefined || running.stopped !== null) return;
     running.stopped = reason;
-    running.clock.stop();
+    this.#clock.stop();
     running.calls?.abort(new Error(`The execution was interrupted: ${reason}`));
     this.#settle(this.#worker.interrupt());
     running.grace = setTimeout(() => this.kill(reason), this.#options.graceMs);
@@ -203,7 +217,8 @@ export class Kernel {
       this.#survivors = status.survivors;
       if (status.survivors) this.#renewStreams(running.id);
       else if (this.#watched) this.#watch(false);
-      running.resolve({ kind: "status", status, stopped: running.stopped, durationMs: running.clock.elapsedMs });
+      const durationMs = this.#clock.elapsedMs;
+      running.sink.onEnd({ kind: "status", status, stopped: running.stopped, durationMs });
       return true;
     }
     if (this.#asked !== undefined && status.id === this.#asked.id) {
@@ -223,10 +238,12 @@ export class Kernel {
   async #answer({ id, call, name, args }: CallEvent): Promise<void> {
     const running = this.#running?.id === id ? this.#running : undefined;
     running?.sink.onCall(call, name);
-    running?.clock.pause();
+    if (running !== undefined) this.#clock.pause();
     const answer = await this.#handle(id, name, args, running);
-    running?.clock.resume();
-    if (running === this.#running) running?.sink.onReply(call, "value" in answer);
+    if (running !== undefined && running === this.#running) {
+      this.#clock.resume();
+      running.sink.onReply(call, "value" in answer);
+    }
     this.#aside(toReplyMessage(id, call, answer, byteLength));
   }
 
@@ -257,9 +274,11 @@ export class Kernel {
 
   #settle(work: Promise<void>): void {
     const before = this.#settled;
-    const settled = Promise.allSettled([before, work]).then(() => {
+    const wait = async (): Promise<void> => {
+      await Promise.allSettled([before, work]);
       if (this.#settled === settled) this.#settled = undefined;
-    });
+    };
+    const settled = wait();
     this.#settled = settled;
   }
 
@@ -274,7 +293,7 @@ export class Kernel {
   }
 
   #finish(running: Running): void {
-    running.clock.stop();
+    this.#clock.stop();
     clearTimeout(running.grace);
   }
 
@@ -291,8 +310,9 @@ export class Kernel {
     this.#running = undefined;
     this.#finish(running);
     running.calls?.abort(new Error("The worker was lost"));
-    running.resolve({ kind: "lost", exit, violation: this.#violation, durationMs: running.clock.elapsedMs });
     this.#listener.onEnd(exit);
+    const durationMs = this.#clock.elapsedMs;
+    running.sink.onEnd({ kind: "lost", exit, violation: this.#violation, durationMs });
   }
 
   #command({ line, payload }: HostMessage): void {

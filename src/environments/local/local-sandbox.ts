@@ -1,6 +1,6 @@
 // The walls around one session, as the host sees them: a number at the fork server, and the worker that lives there now.
 
-import { EnvironmentUnavailableError, WorkerLostError } from "../../errors.ts";
+import { type EnvironmentUnavailableError, WorkerLostError } from "../../errors.ts";
 import type { KillReason, Sandbox, SandboxOptions, WorkerExit } from "../environment.ts";
 import type { ForkServer, ServerEvent } from "./fork-server.ts";
 import { LocalWorker } from "./local-worker.ts";
@@ -32,7 +32,9 @@ export class LocalSandbox implements Sandbox {
       mounts: mounts.map(({ path, mode }) => ({ path, write: mode === "rw" })),
       limits,
     });
-    await (await worker).ready;
+    await (
+      await worker
+    ).ready;
     if (sandbox.worker.ended) throw sandbox.#failure ?? new WorkerLostError("Cannot start a worker: it ended at once");
     return sandbox;
   }
