@@ -4,5 +4,8 @@ import { toTerminalText } from "../util/terminal-text.ts";
 
 /** Whatever the message quotes cannot become a second line or a command to the terminal. */
 export function complain(message: string): void {
-  process.stderr.write(`rlm: ${toTerminalText(message).trim().replaceAll(/\s*[\r\n]+\s*/g, " ")}\n`);
+  const line = toTerminalText(message)
+    .trim()
+    .replaceAll(/\s*[\r\n]+\s*/g, " ");
+  process.stderr.write(`rlm: ${line.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase())}\n`);
 }

@@ -1,1 +1,3 @@
-export async function doctor(_options: { readonly json?: true }): Promise<number> { return 70; }
+export async function doctor(_options: { readonly json?: true }): Promise<number> {
+  return 70;
+}

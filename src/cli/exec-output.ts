@@ -13,7 +13,10 @@ export async function printExecution(session: Session, execution: Execution, out
   for await (const event of execution) {
     if (event.type === "output-delta") await copies[event.stream].pass(event.text);
     if (event.type === "output-gap") {
-      await output.write("stderr", `rlm: ${event.omittedBytes} bytes of ${event.stream} are missing here: they came faster than they were read\n`);
+      await output.write(
+        "stderr",
+        `rlm: ${event.omittedBytes} bytes of ${event.stream} are missing here: they came faster than they were read\n`,
+      );
     }
   }
   await copies.stdout.finish();

@@ -14,7 +14,8 @@ const MAX_BYTES = 64 * 1024 * 1024;
 export async function readSource(code: string | undefined, args: readonly string[]): Promise<Source> {
   if (code !== undefined) return { code, argv: ["-c", ...args] };
   const [name] = args;
-  if (name === undefined) throw new UsageError("nothing to run: give -c CODE, a FILE, or - for standard input. Run 'rlm exec --help'");
+  if (name === undefined)
+    throw new UsageError("nothing to run: give -c CODE, a FILE, or - for standard input. Run 'rlm exec --help'");
   const bytes = name === "-" ? await readStandardInput() : await readProgram(name);
   return { code: decode(bytes, name === "-" ? "standard input" : `'${name}'`), argv: args };
 }

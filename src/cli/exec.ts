@@ -43,8 +43,8 @@ async function run(
   stopper: Stopper,
 ): Promise<number> {
   const session = await runtime.openSession({ id: "exec", env: Object.fromEntries(e), idleTimeoutMs: null });
-  stopper.session = session;
   await setArguments(session, argv);
+  stopper.session = session;
   const execution = session.execute(code, { timeoutMs: timeout === 0 ? null : timeout * 1000 });
   if (json) {
     const result = await execution.result;
@@ -53,7 +53,7 @@ async function run(
   }
   await printExecution(session, execution, output);
   const result = await execution.result;
-  await printOutcome(result, output);
+  if (!stopper.stopped) await printOutcome(result, output);
   return fromResult(result);
 }
 

@@ -7,7 +7,16 @@ import { RLMError } from "../errors.ts";
 import type { ExecutionResult, InterruptReason } from "../protocol/execution.ts";
 import { UsageError } from "./usage-error.ts";
 
-export const EXIT = { ok: 0, error: 1, usage: 2, failure: 70, hungUp: 129, cancelled: 130, unread: 141, ended: 143 } as const;
+export const EXIT = {
+  ok: 0,
+  error: 1,
+  usage: 2,
+  failure: 70,
+  hungUp: 129,
+  cancelled: 130,
+  unread: 141,
+  ended: 143,
+} as const;
 
 const BY_REASON: Readonly<Record<InterruptReason, number>> = {
   timeout: 124,

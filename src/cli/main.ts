@@ -12,6 +12,7 @@ import { complain } from "./complain.ts";
 /** Runs one command line and sets the exit code. Never throws. */
 export async function main(args: readonly string[]): Promise<void> {
   const program = createProgram();
+  process.stdout.on("error", () => {}); // whoever reads it may stop at any time, as `head` does
   try {
     if (args.length === 0) program.help({ error: true });
     await program.parseAsync(args, { from: "user" });
@@ -61,7 +62,11 @@ function addExec(program: Command): void {
       new Option("--env <name>", "where to run it").choices(["local", "docker", "wasm"]).default("local", "local"),
     )
     .option("-e <KEY=VALUE>", "set an environment variable; may be repeated", collect(parseAssignment))
-    .option("--mount <PATH[:ro|rw]>", "show a folder of this machine, read-only unless :rw; may be repeated", collect(String))
+    .option(
+      "--mount <PATH[:ro|rw]>",
+      "show a folder of this machine, read-only unless :rw; may be repeated",
+      collect(String),
+    )
     .option("--python <path>", "an interpreter or a virtual environment (default: RLM_PYTHON, else python3)")
     .option("--memory <size>", "the most memory it may use, such as 512m or 4g (default: 2g)", parseSize)
     .addOption(new Option("--allow-net <host>").hideHelp())
@@ -79,7 +84,11 @@ function addServe(program: Command): void {
     .description("Serves over HTTP, to whoever has the token that it prints.")
     .option("--port <number>", "0 takes any that is free", parsePort, 8000)
     .option("--host <address>", "the address to listen on", "127.0.0.1")
-    .option("--allow-host <name>", "a host name clients may use; needed for other addresses; may be repeated", collect(String))
+    .option(
+      "--allow-host <name>",
+      "a host name clients may use; needed for other addresses; may be repeated",
+      collect(String),
+    )
     .addHelpText("after", SERVE_EXAMPLES)
     .allowExcessArguments(false)
     .action(async (options: ServeArguments) => {

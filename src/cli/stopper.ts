@@ -14,6 +14,7 @@ export class Stopper implements Disposable {
   readonly #stopped: Promise<number>;
   readonly #listeners = new AbortController();
   #resolve!: (code: number) => void;
+  #isStopped = false;
   #interrupts = 0;
 
   constructor(runtime: Runtime) {
@@ -26,8 +27,13 @@ export class Stopper implements Disposable {
     this.#on("SIGHUP", () => this.stop(EXIT.hungUp));
   }
 
+  get stopped(): boolean {
+    return this.#isStopped;
+  }
+
   /** Closes the runtime; `race` answers with this code. */
   stop(code: number): void {
+    this.#isStopped = true;
     this.#resolve(code);
     void this.#runtime.close();
   }

@@ -46,8 +46,7 @@ export class TerminalFilter {
     if (character === "[") this.#begin("sequence");
     else if ("]PX^_".includes(character)) this.#state = "string";
     else if (character === ESC) this.#state = "escape";
-    else if (character >= " " && character <= "/")
-      this.#state = "escape"; // intermediate: the final byte follows
+    else if (character >= " " && character <= "/") this.#state = "escape"; // intermediate: the final byte follows
     else if (!(character >= "0" && character <= "~")) return this.#text(character);
     return "";
   }
