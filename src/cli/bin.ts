@@ -17,5 +17,3 @@ if (major < wantedMajor || (major === wantedMajor && minor < wantedMinor)) {
 } else {
   void import("./main.ts").then(({ main }) => main(process.argv.slice(2)));
 }
-
-export {};

@@ -30,16 +30,14 @@ const MALFORMED = { status: 400, code: "MALFORMED", detail: "The request makes n
 export async function listen(app: Hono, { host, port }: { host: string; port: number }): Promise<Listening> {
   let draining = false;
   const answer = async (request: Request, bindings: unknown): Promise<Response> => {
-    const response = await app.fetch(request, bindings as object);
-    // Counts from here: code may take longer to run than a client may take to read.
     const { outgoing } = bindings as HttpBindings;
+    const response = await app.fetch(request);
+    // Counts from here: code may take longer to run than a client may take to read.
     outgoing.setTimeout(WRITE_MS, () => void outgoing.destroy());
     return secure(response, draining);
   };
-  const server = createServer(
-    TIMES,
-    getRequestListener(answer, { hostname: host, errorHandler: () => toResponse(MALFORMED) }),
-  );
+  const listener = getRequestListener(answer, { hostname: host, errorHandler: () => toResponse(MALFORMED) });
+  const server = createServer(TIMES, (incoming, outgoing) => void listener(incoming, outgoing));
   server.maxConnections = MAX_CONNECTIONS;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject).listen(port, host, () => resolve(void server.off("error", reject)));
