@@ -39,16 +39,32 @@ describe("exit codes", () => {
 
   test.each([
     ["an unknown command", ["exce"], "rlm: unknown command 'exce'. Did you mean 'exec'? Run 'rlm --help'"],
-    ["an unknown option", ["serve", "--prot"], "rlm: unknown option '--prot'. Did you mean '--port'? Run 'rlm serve --help'"],
-    ["nothing to run", ["exec"], "rlm: nothing to run: give -c CODE, a FILE, or - for standard input. Run 'rlm exec --help'"],
+    [
+      "an unknown option",
+      ["serve", "--prot"],
+      "rlm: unknown option '--prot'. Did you mean '--port'? Run 'rlm serve --help'",
+    ],
+    [
+      "nothing to run",
+      ["exec"],
+      "rlm: nothing to run: give -c CODE, a FILE, or - for standard input. Run 'rlm exec --help'",
+    ],
     ["a missing file", ["exec", "no.py"], "rlm: cannot run 'no.py': there is no such file"],
     ["a folder", ["exec", "/usr"], "rlm: cannot run '/usr': it is a folder"],
     ["a strange environment", ["exec", "--env", "x", "-c", "1"], /^rlm: option '--env <name>' argument 'x' is invalid/],
     ["a wrong variable", ["exec", "-e", "x", "-c", "1"], /It must be KEY=VALUE\. Run 'rlm exec --help'$/],
     ["a wrong time", ["exec", "--timeout", "soon", "-c", "1"], /It must be seconds/],
     ["a wrong size", ["exec", "--memory", "much", "-c", "1"], /It must be a size/],
-    ["a refused mount", ["exec", "--mount", "/nowhere", "-c", "1"], "rlm: cannot mount '/nowhere': it does not exist, or may not be read"],
-    ["network", ["exec", "--allow-net", "x", "-c", "1"], "rlm: --allow-net is not available in this version: sessions have no network"],
+    [
+      "a refused mount",
+      ["exec", "--mount", "/nowhere", "-c", "1"],
+      "rlm: cannot mount '/nowhere': it does not exist, or may not be read",
+    ],
+    [
+      "network",
+      ["exec", "--allow-net", "x", "-c", "1"],
+      "rlm: --allow-net is not available in this version: sessions have no network",
+    ],
   ])("%s is 2, with one line", async (_, args, line) => {
     const { code, stdout, stderr } = await rlm(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
@@ -95,12 +111,18 @@ describe("what to run", () => {
 
   test("a file that is not UTF-8 is refused", async () => {
     const path = write("latin.py", Buffer.from("print('\xe9')", "latin1"));
-    expect(await rlm(["exec", path])).toEqual({ code: 2, stdout: "", stderr: `rlm: cannot run '${path}': it is not UTF-8 text\n` });
+    expect(await rlm(["exec", path])).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: `rlm: cannot run '${path}': it is not UTF-8 text\n`,
+    });
   });
 
   test("line numbers in a traceback are those of the file", async () => {
     const path = write("fails.py", "\n\nraise ValueError('here')\n");
-    expect((await rlm(["exec", path])).stderr).toMatch(/line 3, in <module>\n {4}raise ValueError\('here'\)\nValueError: here\n$/);
+    expect((await rlm(["exec", path])).stderr).toMatch(
+      /line 3, in <module>\n {4}raise ValueError\('here'\)\nValueError: here\n$/,
+    );
   });
 
   test("standard input of the program is empty", async () => {
@@ -139,7 +161,11 @@ describe("options", () => {
     const path = write("data.txt", "before");
     const code = `p = ${JSON.stringify(path)}\nprint(open(p).read())\nopen(p, "w").write("after")`;
     const readOnly = await rlm(["exec", "--mount", folder, "-c", code]);
-    expect(readOnly).toMatchObject({ code: 1, stdout: "before\n", stderr: expect.stringContaining("Read-only file system") });
+    expect(readOnly).toMatchObject({
+      code: 1,
+      stdout: "before\n",
+      stderr: expect.stringContaining("Read-only file system"),
+    });
     const hidden = await rlm(["exec", "-c", code]);
     expect(hidden).toMatchObject({ code: 1, stderr: expect.stringContaining("FileNotFoundError") });
   });
@@ -167,9 +193,12 @@ describe("options", () => {
     expect(await rlm(["--version"])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
   });
 
-  test.each([[["--help"]], [["exec", "--help"]], [["serve", "-h"]], [["doctor", "--help"]]])("%s helps", async (args) => {
-    expect(await rlm(args)).toEqual({ code: 0, stdout: expect.stringMatching(/^Usage: rlm/), stderr: "" });
-  });
+  test.each([[["--help"]], [["exec", "--help"]], [["serve", "-h"]], [["doctor", "--help"]]])(
+    "%s helps",
+    async (args) => {
+      expect(await rlm(args)).toEqual({ code: 0, stdout: expect.stringMatching(/^Usage: rlm/), stderr: "" });
+    },
+  );
 });
 
 describe("output", () => {
@@ -187,7 +216,9 @@ describe("output", () => {
     const code = "import sys; sys.stdout.buffer.write('é'.encode() + bytes(range(256)) * 999 + 'é'.encode()[:1])";
     await using program = start(["exec", "-c", code]);
     await program.ended;
-    const all = Buffer.concat(Array.from({ length: 999 }, () => Buffer.from(Array.from({ length: 256 }, (_, byte) => byte))));
+    const all = Buffer.concat(
+      Array.from({ length: 999 }, () => Buffer.from(Array.from({ length: 256 }, (_, byte) => byte))),
+    );
     expect(program.bytes("stdout").equals(Buffer.concat([Buffer.from("é"), all, Buffer.from([0xc3])]))).toBe(true);
   });
 
@@ -222,7 +253,8 @@ while True:
 `;
 
   test("the program may answer Ctrl-C itself", async () => {
-    const code = "import time\ntry:\n  print('ready', flush=True); time.sleep(600)\nexcept KeyboardInterrupt:\n  print('bye'); exit(3)";
+    const code =
+      "import time\ntry:\n  print('ready', flush=True); time.sleep(600)\nexcept KeyboardInterrupt:\n  print('bye'); exit(3)";
     await using program = start(["exec", "-c", code]);
     await program.until(/ready/);
     program.signal("SIGINT");
