@@ -18,6 +18,7 @@ from .streams import Streams
 from .threads import start_raw
 
 FLUSH_MS = 10
+SHRINK_AFTER_MS = 100
 STACK_BYTES = 256 * 1024
 
 
@@ -79,9 +80,12 @@ class Listener:
     def _flush(self, execution: str) -> None:
         """Until the execution ends. The main thread may not have begun it yet: the two pipes keep no common order."""
         while execution not in self.finished and self.running in (execution, None):
+            self._streams.enlarge()
             self._streams.flush()
             if self._wait(FLUSH_MS):
                 self._hear()
+        if not self._wait(SHRINK_AFTER_MS):
+            self._streams.shrink()
 
     def _reply(self, message: Dict[str, Any], payload: Optional[bytes]) -> None:
         if payload is not None:

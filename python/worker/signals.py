@@ -7,6 +7,7 @@ other signals wait while no user code runs.
 
 import _signal
 import os
+import sys
 import threading
 import time
 from typing import Any, Callable, Optional, Tuple
@@ -27,6 +28,7 @@ class Interrupts:
         self.hit = False
         self.count = 0
         self.wake_fd, self._wakeup = open_private_pipe()
+        self._swallowed = False
         self._touched = False
         self._foreign = False
         self._user_mask: Any = ()
@@ -39,6 +41,7 @@ class Interrupts:
     def install(self) -> None:
         """Takes SIGINT, and learns from now on when user code changes handlers or the mask."""
         _signal.signal(SIGINT, self._handler)
+        _signal.pthread_sigmask(_signal.SIG_UNBLOCK, (SIGINT,))
         _signal.set_wakeup_fd(self._wakeup, warn_on_full_buffer=False)
 
         def set_handler(signalnum: int, handler: Any) -> Any:
@@ -50,6 +53,7 @@ class Interrupts:
             return self._mask(how, mask)
 
         _signal.signal, _signal.pthread_sigmask = set_handler, set_mask
+        sys.unraisablehook = self._on_unraisable
 
     def guard(self, step: Callable[..., Any], *args: Any) -> Tuple[Any, Optional[BaseException]]:
         """Calls the step as user code. Returns its result, or what it raised; never raises.
@@ -66,21 +70,27 @@ class Interrupts:
                     self.armed = True
                     result = step(*args)
                     self.armed = False
-                    if self._touched or self._foreign:
-                        self._repair()
-                    return result, None
                 except BaseException as error:
                     self.armed = False
                     failure = error
-                    if self._touched or self._foreign:
-                        self._repair()
+                if self._touched or self._foreign:
+                    self._settle()
+                if failure is None:
+                    return result, None
             except BaseException as error:
                 self.armed = False
                 failure = error
+                if self._touched or self._foreign:
+                    self._settle()
         except BaseException as error:
             self.armed = False
             failure = error
-        return None, failure
+            if self._touched or self._foreign:
+                self._settle()
+        try:
+            return None, failure
+        finally:
+            failure = None  # its traceback holds this frame: a cycle would keep alive what user code let go
 
     def missed(self, count: int) -> int:
         """Called by the listener when ``wake_fd`` is readable, with what this returned the last time.
@@ -91,6 +101,9 @@ class Interrupts:
         came = False
         for wait_ms in (4, 8, 16, 32, 64, 128, 256, 512):
             time.sleep(wait_ms / 1000)
+            if self._swallowed:
+                self._swallowed = False
+                _signal.pthread_kill(self._main, SIGINT)
             now = self.count  # before the pipe is emptied: signals left in it have not been counted yet
             came = came or SIGINT in self._signals()
             if now != count or not came:
@@ -116,19 +129,36 @@ class Interrupts:
             self.hit = True
             raise KeyboardInterrupt
 
+    def _on_unraisable(self, args: Any) -> None:
+        """Python drops what is raised in a ``__del__`` or a weakref callback; an interrupt dropped there is repeated."""
+        if self.armed and self.hit and args.exc_type is KeyboardInterrupt and threading.get_ident() == self._main:
+            self._swallowed = True
+            os.write(self._wakeup, b"\0")
+        else:
+            sys.__unraisablehook__(args)
+
+    def _settle(self) -> None:
+        """SIGINT is ours again; other signals wait for user code where it has handlers for any."""
+        for _ in range(100):
+            try:
+                self._repair()
+                return
+            except BaseException:
+                pass  # a handler of the user's raised here; what is blocked by now stays so
+
     def _repair(self) -> None:
-        """SIGINT is ours again; signals with handlers of the user's wait for the next execution."""
-        self._touched = False
+        if not self._shielded:
+            self._user_mask = self._mask(_signal.SIG_BLOCK, ()) - {SIGINT}
+            self._shielded = True
+        self._mask(_signal.SIG_BLOCK, OTHERS)
         if _signal.getsignal(SIGINT) is not self._handler:
             self._signal(SIGINT, self._handler)
+        self._mask(_signal.SIG_UNBLOCK, (SIGINT,))
         _signal.set_wakeup_fd(self._wakeup, warn_on_full_buffer=False)
         self._foreign = any(callable(_signal.getsignal(number)) for number in OTHERS)
+        self._touched = False
         if not self._foreign:
-            self._mask(_signal.SIG_UNBLOCK, (SIGINT,))
-            return
-        self._user_mask = self._mask(_signal.SIG_BLOCK, OTHERS) - {SIGINT}
-        self._mask(_signal.SIG_UNBLOCK, (SIGINT,))
-        self._shielded = True
+            self._unshield()
 
     def _unshield(self) -> None:
         self._shielded = False

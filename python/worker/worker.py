@@ -23,9 +23,11 @@ from .listener import Listener
 from .processes import Processes
 from .report import error_of, traceback_of
 from .signals import Interrupts
+from .status import status_event
 from .streams import Streams
 
 PROTOCOL = 1
+REHEARSALS = 3
 BRIEF_NS = 50_000  # too short to make a process, or to use much memory: nobody looks for either
 BRIEF_COUNT = 16  # so many brief executions in a row are counted from one reading of the processor clock
 LONG_NS = 5_000_000  # from here on the processor clock is used as it is: libraries may have used several cores
@@ -103,13 +105,31 @@ class Worker:
         self._known = False  # whether processes of earlier executions live
         self._brief = 0
         calls.install()
-        hooks.install(self._streams.flush, self._after_fork)
+        hooks.install(self._streams.flush, self._after_fork, self._streams.old_pipes)
         self._streams.threads.install()
         self._interrupts.install()
         self._streams.begin()
 
+    def _rehearse(self) -> None:
+        """Goes through executions that nobody hears of: what they touch is copied into this process before it counts.
+
+        A fork shares its memory with its parent until either writes to it, and each first write to a page costs more
+        than running a line of code does.
+        """
+        read_end, write_end = os.pipe()
+        real = self._reader, self._writer
+        self._reader, self._writer = Reader(read_end), Writer(write_end)
+        message = {"type": "exec", "id": "", "cmd": "exec", "count": 0, "code": "0"}
+        for _ in range(REHEARSALS):
+            self._writer.send(message)
+            self._execute(*self._reader.read())
+            self._reader.read()
+        self._reader, self._writer = real
+        close_all((read_end, write_end))
+
     def serve(self) -> NoReturn:
         self._listener.start()
+        self._rehearse()
         python = "%d.%d.%d" % sys.version_info[:3]
         self._writer.send({"type": "ready", "id": None, "protocol": PROTOCOL, "python": python})
         read = self._reader.read
@@ -167,7 +187,7 @@ class Worker:
             cpu_ms += self._take_children_cpu()
         self._brief = 0
         survivors = self._known or streams.has_threads()
-        self._writer.send(_status_event(name, outcome, pending, survivors, cpu_ms, self._peak))
+        self._writer.send(status_event(name, outcome, pending, survivors, cpu_ms, self._peak))
 
     def _execute_special(self, message: Dict[str, Any], payload: Optional[bytes]) -> Outcome:
         """Code as a payload, or with environment variables, which are put back afterwards."""
@@ -238,29 +258,6 @@ class Worker:
             self._door.close()
         self._streams.forget()
         self._streams.threads.forget()
-
-
-def _status_event(
-    name: str, outcome: Outcome, pending: bool, survivors: bool, cpu_ms: float, peak: int
-) -> Dict[str, Any]:
-    event: Dict[str, Any] = {"type": "status", "id": name, "status": outcome.status}
-    if outcome.value is not None:
-        event["value"] = {"text/plain": outcome.value}
-        if outcome.total > len(outcome.value):
-            event["valueTotal"] = outcome.total
-    if outcome.error is not None:
-        event["error"] = outcome.error
-    if outcome.incomplete:
-        event["incomplete"] = True
-    if outcome.status == "exit":
-        event["exitCode"] = outcome.exit_code
-    if pending:
-        event["pending"] = True
-    if survivors:
-        event["survivors"] = True
-    event["cpuMs"] = round(cpu_ms, 3)
-    event["peakBytes"] = peak
-    return event
 
 
 def _leave(outcome: Outcome) -> NoReturn:

@@ -49,6 +49,10 @@ export interface Worker {
   command(line: string, payload?: string): void;
   /** To the listener thread. */
   aside(line: string, payload?: string): void;
+  /** How much of what was sent aside the worker has not taken yet, in bytes. */
+  readonly asideBacklog: number;
+  /** Resolves when the worker has taken it, or has ended. */
+  asideTaken(): Promise<void>;
   /** Resolves when the signal has been sent. */
   interrupt(): Promise<void>;
   /** Ends the worker and everything it started; the sandbox and its files stay. */

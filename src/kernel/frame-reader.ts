@@ -1,18 +1,26 @@
 // Cuts the bytes of a worker's event pipe into messages. Bounded in every direction: the sender is hostile.
 
 import { MAX_LINE_BYTES, parsePayloadLength } from "../protocol/worker-events.ts";
+import { ByteBuffer } from "../util/byte-buffer.ts";
+import { isTooRich } from "./rich-json.ts";
 
 const NEWLINE = 10;
 const EMPTY: Buffer = Buffer.alloc(0);
 
+interface Payload {
+  readonly bytes: ByteBuffer;
+  missing: number;
+}
+
 export class FrameReader {
-  readonly #onMessage: (message: unknown) => void;
+  readonly #onMessage: (message: unknown, bytes: number) => void;
   readonly #onViolation: (why: string) => void;
   #rest = EMPTY;
-  #payload: { parts: Buffer[]; missing: number } | undefined;
+  #payload: Payload | undefined;
   #broken = false;
 
-  constructor(onMessage: (message: unknown) => void, onViolation: (why: string) => void) {
+  /** `bytes` is how long the message was. */
+  constructor(onMessage: (message: unknown, bytes: number) => void, onViolation: (why: string) => void) {
     this.#onMessage = onMessage;
     this.#onViolation = onViolation;
   }
@@ -41,23 +49,23 @@ export class FrameReader {
       return 0;
     }
     if (end > MAX_LINE_BYTES) return this.#violate("a line is too long");
-    const message = parseJSON(data.toString("utf8", 0, end));
+    const message = parse(data, end);
     const length = parsePayloadLength(message);
     if (length === undefined) return this.#violate("a line is not a message");
-    if (length === 0) this.#onMessage(message);
-    else this.#payload = { parts: [], missing: length };
+    if (length === 0) this.#onMessage(message, end);
+    else this.#payload = { bytes: new ByteBuffer(), missing: length };
     return end + 1;
   }
 
-  #takePayload(data: Buffer, payload: { parts: Buffer[]; missing: number }): number {
+  #takePayload(data: Buffer, payload: Payload): number {
     const part = data.subarray(0, payload.missing);
-    payload.parts.push(Buffer.from(part));
+    payload.bytes.append(part);
     payload.missing -= part.length;
     if (payload.missing === 0) {
       this.#payload = undefined;
-      const message = parseJSON(Buffer.concat(payload.parts).toString("utf8"));
-      if (message === undefined) this.#violate("a payload is not a message");
-      else this.#onMessage(message);
+      const message = parse(payload.bytes.view(), payload.bytes.length);
+      if (parsePayloadLength(message) === undefined) this.#violate("a payload is not a message");
+      else this.#onMessage(message, payload.bytes.length);
     }
     return part.length;
   }
@@ -69,9 +77,11 @@ export class FrameReader {
   }
 }
 
-function parseJSON(text: string): unknown {
+/** Undefined for what is not JSON, or is more than any message of ours holds. */
+function parse(json: Buffer, length: number): unknown {
+  if (isTooRich(json, length)) return undefined;
   try {
-    return JSON.parse(text) as unknown;
+    return JSON.parse(json.toString("utf8", 0, length)) as unknown;
   } catch {
     return undefined;
   }

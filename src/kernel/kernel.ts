@@ -10,27 +10,22 @@ import {
   toConfigureMessage,
   toExecMessage,
   toFlushMessage,
-  toReplyMessage,
   toResetMessage,
   toStreamsMessage,
-  type CallAnswer,
   type ExecCommand,
   type HostMessage,
 } from "../protocol/host-messages.ts";
-import { MAX_IGNORED, parseWorkerEvent, type CallEvent, type StatusEvent } from "../protocol/worker-events.ts";
+import {
+  MAX_IGNORED,
+  parseWorkerEvent,
+  type CallEvent,
+  type StatusEvent,
+  type WorkerEvent,
+} from "../protocol/worker-events.ts";
+import { byteLength } from "../util/byte-length.ts";
+import { Calls, type CallHandler } from "./calls.ts";
 import { ExecutionClock } from "./execution-clock.ts";
 import { FrameReader } from "./frame-reader.ts";
-
-/** Answers a call from inside a session. What it throws is raised there, by name and message. */
-export type CallHandler = (call: HostCall) => Promise<unknown>;
-
-export interface HostCall {
-  readonly name: string;
-  readonly args: Readonly<Record<string, unknown>>;
-  readonly executionId: string;
-  /** Aborted when the execution that made the call is interrupted or lost. */
-  readonly signal: AbortSignal;
-}
 
 /** What one execution sends up while it runs. Buffers are only valid during the call. */
 export interface ExecutionSink {
@@ -72,7 +67,9 @@ export interface KernelOptions {
   readonly graceMs: number;
 }
 
-const MAX_OPEN_CALLS = 1024;
+/** For what the worker does by itself: a reset may run finalisers. */
+const ASK_LIMIT_MS = 15_000;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 interface Running {
   readonly id: string;
@@ -87,16 +84,20 @@ export class Kernel {
   readonly #options: KernelOptions;
   readonly #listener: KernelListener;
   readonly #clock: ExecutionClock;
+  readonly #calls: Calls;
   #running: Running | undefined;
   #asked: { readonly id: string; readonly resolve: (status: StatusEvent | undefined) => void } | undefined;
   /** Settles when the worker may be given the next command. */
   #settled: Promise<void> | undefined;
-  #openCalls = 0;
+  /** Ends the wait of an execution for the worker to settle. */
+  #giveUp: ((reason: StopReason) => void) | undefined;
   #ignored = 0;
   #watched = false;
   #survivors = false;
+  #greeted = false;
   #violation: string | null = null;
   #ended = false;
+  #exit: WorkerExit = { kind: "sandbox-gone" };
 
   constructor(worker: Worker, options: KernelOptions, listener: KernelListener) {
     this.#worker = worker;
@@ -107,8 +108,9 @@ export class Kernel {
       onWatch: () => this.#watch(true),
       onTimeout: () => this.stop("timeout"),
     });
+    this.#calls = new Calls(worker, options.onCall, (why) => this.#violate(why));
     const frames = new FrameReader(
-      (message) => this.#hear(message),
+      (message, bytes) => this.#hear(message, bytes),
       (why) => this.#violate(why),
     );
     worker.listen({
@@ -131,12 +133,27 @@ export class Kernel {
   /** Runs code and tells the sink how it ended. Must not be called while something runs. */
   execute(command: ExecCommand, limitMs: number | null, sink: ExecutionSink): void {
     if (this.#settled === undefined) this.#start(command, limitMs, sink);
-    else void this.#settled.then(() => this.#start(command, limitMs, sink));
+    else void this.#startWhenSettled(this.#settled, command, limitMs, sink);
+  }
+
+  /** Waiting counts: a worker that does not settle within the limit of the next execution is ended. */
+  async #startWhenSettled(
+    settled: Promise<void>,
+    command: ExecCommand,
+    limitMs: number | null,
+    sink: ExecutionSink,
+  ): Promise<void> {
+    const timer = setTimeout(() => this.kill("timeout"), Math.min(limitMs ?? MAX_TIMER_MS, MAX_TIMER_MS));
+    this.#giveUp = (reason) => this.kill(reason);
+    await settled;
+    this.#giveUp = undefined;
+    clearTimeout(timer);
+    this.#start(command, limitMs, sink);
   }
 
   #start(command: ExecCommand, limitMs: number | null, sink: ExecutionSink): void {
     if (this.#ended) {
-      sink.onEnd({ kind: "lost", exit: { kind: "sandbox-gone" }, violation: null, durationMs: 0 });
+      sink.onEnd({ kind: "lost", exit: this.#exit, violation: this.#violation, durationMs: 0 });
       return;
     }
     this.#ignored = 0;
@@ -148,12 +165,22 @@ export class Kernel {
   /** Interrupts what runs; after the grace time the worker is ended. Does nothing when nothing runs. */
   stop(reason: StopReason): void {
     const running = this.#running;
+    if (running === undefined) this.#giveUp?.(reason);
     if (running === undefined || running.stopped !== null) return;
     running.stopped = reason;
     this.#clock.stop();
+    this.#settle(this.#worker.interrupt());
+    running.grace = setTimeout(() => this.#insist(running, reason), this.#options.graceMs / 2);
+  }
+
+  /**
+   * Half of the grace time is over: once more, in case the code swallowed it, and then no more asking. Calls are aborted
+   * only now, or when the execution has ended, so that a failed call is never what the code hears of first.
+   */
+  #insist(running: Running, reason: StopReason): void {
     running.calls?.abort(new Error(`The execution was interrupted: ${reason}`));
     this.#settle(this.#worker.interrupt());
-    running.grace = setTimeout(() => this.kill(reason), this.#options.graceMs);
+    running.grace = setTimeout(() => this.kill(reason), this.#options.graceMs / 2);
   }
 
   /** Ends the worker and everything it started. */
@@ -171,8 +198,11 @@ export class Kernel {
   }
 
   async #ask(id: string, message: HostMessage): Promise<StatusEvent | undefined> {
+    const timer = setTimeout(() => this.kill("timeout"), ASK_LIMIT_MS);
     if (this.#settled !== undefined) await this.#settled;
-    return this.#askNow(id, message);
+    const status = await this.#askNow(id, message);
+    clearTimeout(timer);
+    return status;
   }
 
   #askNow(id: string, message: HostMessage): Promise<StatusEvent | undefined> {
@@ -183,19 +213,17 @@ export class Kernel {
     });
   }
 
-  #hear(message: unknown): void {
+  #hear(message: unknown, bytes: number): void {
     const event = parseWorkerEvent(message);
-    if (event === undefined) {
-      this.#violate("a message is malformed");
-      return;
-    }
-    const expected = event !== null && (event.type === "ready" || this.#dispatch(event));
+    const expected = event !== null && this.#dispatch(event, bytes);
     if (!expected && ++this.#ignored > MAX_IGNORED) this.#violate("too many messages that nobody asked for");
   }
 
   /** True when the event was expected. */
-  #dispatch(event: Exclude<NonNullable<ReturnType<typeof parseWorkerEvent>>, { type: "ready" }>): boolean {
+  #dispatch(event: WorkerEvent, bytes: number): boolean {
     switch (event.type) {
+      case "ready":
+        return !this.#greeted && (this.#greeted = true);
       case "status":
         return this.#hearStatus(event);
       case "display":
@@ -203,7 +231,7 @@ export class Kernel {
         this.#running.sink.onDisplay(event.data);
         return true;
       case "call":
-        void this.#answer(event);
+        void this.#answer(event, bytes);
         return true;
     }
   }
@@ -235,32 +263,16 @@ export class Kernel {
     else this.#running.sink.onOutput(stream, chunk);
   }
 
-  async #answer({ id, call, name, args }: CallEvent): Promise<void> {
-    const running = this.#running?.id === id ? this.#running : undefined;
-    running?.sink.onCall(call, name);
+  async #answer(event: CallEvent, bytes: number): Promise<void> {
+    if (!this.#calls.admit(event, bytes)) return;
+    const running = this.#running?.id === event.id ? this.#running : undefined;
+    running?.sink.onCall(event.call, event.name);
     if (running !== undefined) this.#clock.pause();
-    const answer = await this.#handle(id, name, args, running);
-    if (running !== undefined && running === this.#running) {
-      this.#clock.resume();
-      running.sink.onReply(call, "value" in answer);
-    }
-    this.#aside(toReplyMessage(id, call, answer, byteLength));
-  }
-
-  async #handle(id: string, name: string, args: CallEvent["args"], running: Running | undefined): Promise<CallAnswer> {
-    if (this.#openCalls >= MAX_OPEN_CALLS) {
-      return { error: { name: "TooManyCalls", value: `${MAX_OPEN_CALLS} calls are waiting already` } };
-    }
     const controller = running === undefined ? new AbortController() : (running.calls ??= new AbortController());
-    this.#openCalls += 1;
-    try {
-      const value = await this.#options.onCall({ name, args, executionId: id, signal: controller.signal });
-      return { value: value ?? null };
-    } catch (error) {
-      return { error: toCallError(error) };
-    } finally {
-      this.#openCalls -= 1;
-    }
+    const ok = await this.#calls.answer(event, bytes, controller.signal);
+    if (running === undefined || running !== this.#running) return;
+    this.#clock.resume();
+    running.sink.onReply(event.call, ok);
   }
 
   /** Late output must never enter the next execution: it waits until the worker has output pipes of its own again. */
@@ -295,10 +307,12 @@ export class Kernel {
   #finish(running: Running): void {
     this.#clock.stop();
     clearTimeout(running.grace);
+    if (running.stopped !== null) running.calls?.abort(new Error(`The execution was interrupted: ${running.stopped}`));
   }
 
   #end(exit: WorkerExit): void {
     this.#ended = true;
+    this.#exit = exit;
     this.#survivors = false;
     this.#asked?.resolve(undefined);
     this.#asked = undefined;
@@ -322,13 +336,4 @@ export class Kernel {
   #aside({ line, payload }: HostMessage): void {
     this.#worker.aside(line, payload);
   }
-}
-
-function byteLength(text: string): number {
-  return Buffer.byteLength(text, "utf8");
-}
-
-function toCallError(error: unknown): { name: string; value: string } {
-  if (error instanceof Error) return { name: error.name, value: error.message };
-  return { name: "Error", value: String(error) };
 }

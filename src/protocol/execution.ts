@@ -47,7 +47,7 @@ export interface ExecutionResult {
   /** Only for `exit`. */
   readonly exitCode?: number;
   /** Null when nothing was cut. */
-  readonly truncated: Readonly<Partial<Record<OutputStream | "value", Cut>>> | null;
+  readonly truncated: Readonly<Partial<Record<OutputStream | "value" | "displays", Cut>>> | null;
   readonly sessionId: SessionId;
   readonly executionId: ExecutionId;
   readonly executionCount: number;

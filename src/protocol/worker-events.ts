@@ -6,6 +6,8 @@ export const PROTOCOL_VERSION = 1;
 export const MAX_LINE_BYTES = 64 * 1024;
 export const MAX_PAYLOAD_BYTES = 32 * 1024 * 1024;
 export const MAX_DEPTH = 64;
+/** Values in one message. */
+export const MAX_PARTS = 500_000;
 export const MAX_IGNORED = 10_000;
 
 export interface ReadyEvent {
@@ -45,9 +47,9 @@ export interface CallEvent {
 
 export type WorkerEvent = ReadyEvent | StatusEvent | DisplayEvent | CallEvent;
 
-/** The typed event; `null` for a message that means nothing to us and is ignored; `undefined` for a violation. */
-export function parseWorkerEvent(message: unknown): WorkerEvent | null | undefined {
-  if (!isRecord(message)) return undefined;
+/** The typed event; `null` for a message that means nothing to us and is ignored. */
+export function parseWorkerEvent(message: unknown): WorkerEvent | null {
+  if (!isRecord(message)) return null;
   const { type } = message;
   switch (type) {
     case "status":
@@ -74,11 +76,12 @@ export function parsePayloadLength(message: unknown): number | undefined {
 const STATUSES: ReadonlySet<unknown> = new Set(["ok", "error", "interrupted", "exit"]);
 
 function parseStatus(message: Record<string, unknown>): StatusEvent | null {
-  const { id, status, value, valueTotal, error, exitCode, cpuMs, peakBytes } = message;
+  const { id, status, value, valueTotal, error, exitCode, cpuMs = 0, peakBytes = 0 } = message;
   if (typeof id !== "string" || !STATUSES.has(status)) return null;
   if (value !== undefined && !isMimeBundle(value)) return null;
   if (error !== undefined && !isError(error)) return null;
-  if (exitCode !== undefined && !Number.isInteger(exitCode)) return null;
+  if (exitCode !== undefined && !(isCount(exitCode) && exitCode <= 255)) return null;
+  if (!isDuration(cpuMs) || !isCount(peakBytes)) return null;
   return {
     type: "status",
     id,
@@ -87,19 +90,18 @@ function parseStatus(message: Record<string, unknown>): StatusEvent | null {
     valueTotal: isCount(valueTotal) ? valueTotal : undefined,
     error: error && { name: error.name, value: error.value, traceback: error.traceback },
     incomplete: message["incomplete"] === true,
-    exitCode: exitCode as number | undefined,
+    exitCode,
     pending: message["pending"] === true,
     survivors: message["survivors"] === true,
-    cpuMs: typeof cpuMs === "number" && cpuMs >= 0 ? cpuMs : 0,
-    peakBytes: isCount(peakBytes) ? peakBytes : 0,
+    cpuMs,
+    peakBytes,
   };
 }
 
-function parseCall(message: Record<string, unknown>): CallEvent | null | undefined {
+function parseCall(message: Record<string, unknown>): CallEvent | null {
   const { id, call, name, args } = message;
   if (typeof id !== "string" || !isCount(call) || typeof name !== "string" || name.length > 256) return null;
   if (!isRecord(args)) return null;
-  if (isDeeperThan(args, MAX_DEPTH)) return undefined;
   return { type: "call", id, call, name, args };
 }
 
@@ -123,6 +125,10 @@ function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }
 
+function isDuration(value: unknown): value is number {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0;
+}
+
 function isMimeBundle(value: unknown): value is MimeBundle {
   return isRecord(value) && Object.values(value).every((entry) => typeof entry === "string");
 }
@@ -132,10 +138,4 @@ function isError(value: unknown): value is ExecutionError {
   return (
     typeof value["name"] === "string" && typeof value["value"] === "string" && typeof value["traceback"] === "string"
   );
-}
-
-function isDeeperThan(value: unknown, depth: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  if (depth === 0) return true;
-  return Object.values(value).some((entry) => isDeeperThan(entry, depth - 1));
 }

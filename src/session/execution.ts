@@ -114,8 +114,10 @@ export class Execution implements AsyncIterable<ExecutionEvent> {
     this.#wake();
   }
 
+  /** Past the bound it is not remembered; whoever listens to the session has heard it. */
   appendEvent(event: ExecutionEvent): void {
-    (this.#items ??= []).push(event);
+    const items = (this.#items ??= []);
+    if (items.length < MAX_ITEMS) items.push(event);
     this.#wake();
   }
 

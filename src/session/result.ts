@@ -14,6 +14,7 @@ import type {
   Usage,
 } from "../protocol/execution.ts";
 import type { ExecutionId, SessionId } from "../protocol/ids.ts";
+import type { Displays } from "./displays.ts";
 import type { Execution } from "./execution.ts";
 
 /** What the session knows of an execution beside how it ended. */
@@ -21,7 +22,7 @@ export interface ResultContext {
   readonly execution: Execution;
   readonly executionCount: number;
   readonly epoch: number;
-  readonly displays: readonly MimeBundle[];
+  readonly displays: Displays;
 }
 
 /** A result as `session.execute` gives it: plain data, and a way to throw for those who prefer that. */
@@ -54,7 +55,7 @@ export class Result implements ExecutionResult {
     if (verdict.incomplete === true) this.incomplete = true;
     if (verdict.reason !== undefined) this.reason = verdict.reason;
     if (verdict.exitCode !== undefined) this.exitCode = verdict.exitCode;
-    this.displays = displays;
+    this.displays = displays.kept;
     this.sessionId = execution.sessionId;
     this.executionId = execution.id;
     this.executionCount = executionCount;
@@ -68,7 +69,7 @@ export class Result implements ExecutionResult {
     const stderr = execution.printed("stderr")?.summary();
     if (stdout !== undefined) this.stdout = stdout.text;
     if (stderr !== undefined) this.stderr = stderr.text;
-    this.truncated = toTruncated(stdout?.cut, stderr?.cut, toValueCut(outcome));
+    this.truncated = toTruncated(stdout?.cut, stderr?.cut, toValueCut(outcome), displays.cut);
   }
 
   /** The result itself when its status is `ok`; otherwise throws a REPLExecutionError. */
@@ -152,7 +153,13 @@ function toTruncated(
   stdout: Cut | null | undefined,
   stderr: Cut | null | undefined,
   value: Cut | null,
+  displays: Cut | null,
 ): ExecutionResult["truncated"] {
-  if (!stdout && !stderr && !value) return null;
-  return { ...(stdout && { stdout }), ...(stderr && { stderr }), ...(value && { value }) };
+  if (!stdout && !stderr && !value && !displays) return null;
+  return {
+    ...(stdout && { stdout }),
+    ...(stderr && { stderr }),
+    ...(value && { value }),
+    ...(displays && { displays }),
+  };
 }

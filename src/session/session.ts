@@ -5,7 +5,8 @@
 
 import type { Environment, Sandbox, SandboxOptions, WorkerExit } from "../environments/environment.ts";
 import { SessionBusyError, SessionClosedError } from "../errors.ts";
-import { Kernel, type CallHandler, type Outcome } from "../kernel/kernel.ts";
+import type { CallHandler } from "../kernel/calls.ts";
+import { Kernel, type Outcome } from "../kernel/kernel.ts";
 import type { OutputBounds } from "../kernel/output-log.ts";
 import type { OutputStream } from "../protocol/execution.ts";
 import type { ExecutionId, SessionId } from "../protocol/ids.ts";

@@ -2,11 +2,12 @@
 
 import type { ExecutionSink, Outcome } from "../kernel/kernel.ts";
 import type { MimeBundle, OutputStream } from "../protocol/execution.ts";
+import { Displays } from "./displays.ts";
 import type { EventFeed } from "./event-feed.ts";
 import type { Execution } from "./execution.ts";
 import type { ExecuteOptions } from "./options.ts";
 
-const NO_DISPLAYS: readonly MimeBundle[] = [];
+const NO_DISPLAYS = new Displays();
 
 export class Turn implements ExecutionSink {
   readonly execution: Execution;
@@ -15,7 +16,7 @@ export class Turn implements ExecutionSink {
   cancelled = false;
   readonly #feed: EventFeed;
   readonly #onEnd: (turn: Turn, outcome: Outcome) => void;
-  #displays: MimeBundle[] | undefined;
+  #displays: Displays | undefined;
 
   constructor(
     execution: Execution,
@@ -29,7 +30,7 @@ export class Turn implements ExecutionSink {
     this.#onEnd = onEnd;
   }
 
-  get displays(): readonly MimeBundle[] {
+  get displays(): Displays {
     return this.#displays ?? NO_DISPLAYS;
   }
 
@@ -39,8 +40,7 @@ export class Turn implements ExecutionSink {
   }
 
   onDisplay(data: MimeBundle): void {
-    (this.#displays ??= []).push(data);
-    this.#append({ type: "display", data });
+    if ((this.#displays ??= new Displays()).add(data)) this.#append({ type: "display", data });
   }
 
   onCall(call: number, name: string): void {

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { FrameReader } from "../../src/kernel/frame-reader.ts";
 import { MAX_LINE_BYTES } from "../../src/protocol/worker-events.ts";

@@ -105,6 +105,10 @@ class Errors(WorkerCase):
         self.assertLessEqual(len(error["value"]), 16_000)
         self.assertLessEqual(len(error["traceback"]), 60_000)
 
+    def test_an_error_keeps_nothing_alive(self):
+        self.worker.run("import gc, weakref\ngc.disable()\nclass Big: pass\ndef f():\n  global ref\n  b = Big(); ref = weakref.ref(b)\n  try: 1/0\n  except ZeroDivisionError: {}['x']\nf()")
+        self.assertEqual(self.worker.value("ref() is None"), "True")
+
     def test_endless_recursion_is_an_error(self):
         self.assertEqual(self.worker.run("def r(): r()\nr()")["error"]["name"], "RecursionError")
 

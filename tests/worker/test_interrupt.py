@@ -53,6 +53,9 @@ class Interrupts(WorkerCase):
         self.check("class R:\n  def __repr__(self):\n    while True: pass\nR()")
         self.check("class E(Exception):\n  def __str__(self):\n    while True: pass\nraise E()")
 
+    def test_an_interrupt_that_a_destructor_swallows_is_repeated(self):
+        self.check("      time.sleep(60)\nd = D()\ndel d\ntime.sleep(60)", "import time\nclass D:\n  def __del__(self):\n    if 1:\n      ")
+
     def test_an_idle_worker_ignores_sigint(self):
         for _ in range(20):
             self.worker.interrupt()

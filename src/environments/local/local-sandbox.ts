@@ -84,19 +84,25 @@ export class LocalSandbox implements Sandbox {
   }
 
   #takePipes(fds: readonly number[]): void {
-    if (fds.length === 2) {
-      this.#worker?.takeOutput(fds);
-      return;
+    try {
+      if (fds.length === 2) this.#worker?.takeOutput(fds);
+      else this.#takeWorker(new LocalWorker(this.#server, this.#number, fds));
+    } catch (error) {
+      this.#failure = explainFailure("open the pipes of a worker", (error as Error).message);
+      this.#server.order("close", this.#number); // whoever waits is told when it has ended
     }
-    this.#worker = new LocalWorker(this.#server, this.#number, fds);
-    this.#opening?.resolve(this.#worker);
+  }
+
+  #takeWorker(worker: LocalWorker): void {
+    this.#worker = worker;
+    this.#opening?.resolve(worker);
     this.#opening = undefined;
   }
 
   #end(): void {
     this.#closed = true;
     this.#worker?.end({ kind: "sandbox-gone" });
-    this.#opening?.reject(this.#failure ?? new WorkerLostError("Cannot start a worker: the sandbox ended"));
+    this.#opening?.reject(this.#failure ?? new WorkerLostError(`Cannot start a worker: ${this.#server.lastWords}`));
     this.#onGone();
   }
 }

@@ -7,6 +7,8 @@ import { openPipe, PipeReader, PipeWriter } from "./pipes.ts";
 
 /** More than any of our pipes holds: what is read past this was written after the reading began. */
 const DRAIN_LIMIT = 2 * 1024 * 1024;
+/** Retired output pipes that processes of the session may hold open. Past this the oldest is closed. */
+const MAX_BACKGROUND = 32;
 
 export class LocalWorker implements Worker {
   readonly #server: ForkServer;
@@ -51,6 +53,14 @@ export class LocalWorker implements Worker {
 
   aside(line: string, payload?: string): void {
     this.#aside.write(payload === undefined ? `${line}\n` : `${line}\n${payload}`);
+  }
+
+  get asideBacklog(): number {
+    return this.#aside.backlog;
+  }
+
+  asideTaken(): Promise<void> {
+    return this.#aside.taken();
   }
 
   interrupt(): Promise<void> {
@@ -136,6 +146,11 @@ export class LocalWorker implements Worker {
 
   #retire(stream: OutputStream, reader: PipeReader): void {
     this.#background.add(reader);
+    const [oldest] = this.#background;
+    if (this.#background.size > MAX_BACKGROUND && oldest !== undefined) {
+      this.#background.delete(oldest);
+      oldest.close();
+    }
     reader.redirect((buffer, length) => this.#listener?.onBackground(stream, buffer.subarray(0, length)));
     reader.onEnd = () => this.#background.delete(reader);
   }

@@ -106,6 +106,18 @@ export class PipeWriter {
     if (written < data.length) this.#stream().write(data.subarray(written));
   }
 
+  /** How much waits for room in the pipe, in bytes. */
+  get backlog(): number {
+    return this.#open ? (this.#socket?.writableLength ?? 0) : 0;
+  }
+
+  /** Resolves when nothing waits any more: the pipe has it, or nobody will. */
+  taken(): Promise<void> {
+    const socket = this.#socket;
+    if (socket === undefined || this.backlog === 0) return Promise.resolve();
+    return new Promise((resolve) => void socket.write("", () => resolve())); // called in order, and when it is destroyed
+  }
+
   close(): void {
     if (!this.#open) return;
     this.#open = false;

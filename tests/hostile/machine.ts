@@ -1,0 +1,64 @@
+// What the tests look at outside the sandbox: processes, by /proc.
+
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+
+export const python = existsSync("/usr/bin/python3") ? "/usr/bin/python3" : "python3";
+
+export function processes(): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+}
+
+/** Living processes with exactly this argument on their command line. */
+export function processesWith(argument: string): number[] {
+  return processes().filter((pid) => {
+    const status = read(`/proc/${pid}/stat`);
+    return !/\) [ZX] /.test(status) && read(`/proc/${pid}/cmdline`).split("\0").includes(argument);
+  });
+}
+
+export function childrenOf(parent: number): number[] {
+  return processes().filter((pid) => parentOf(pid) === parent);
+}
+
+export function descendantsOf(ancestor: number): number[] {
+  const parents = new Map(processes().map((pid) => [pid, parentOf(pid)]));
+  const isBelow = (pid: number | undefined): boolean =>
+    pid !== undefined && pid !== 0 && (pid === ancestor || isBelow(parents.get(pid)));
+  return [...parents.keys()].filter((pid) => pid !== ancestor && isBelow(pid));
+}
+
+/** Memory of processes, shared pages counted once, in bytes. */
+export function proportionalBytes(pids: readonly number[]): number {
+  const kilobytes = pids.map((pid) => Number(/^Pss:\s+(\d+)/m.exec(read(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0));
+  return kilobytes.reduce((sum, each) => sum + each, 0) * 1024;
+}
+
+/** Whether the condition comes true within the time. Only for what sends no event, such as the end of a stranger. */
+export async function comesTrue(condition: () => boolean, withinMs: number): Promise<boolean> {
+  const deadline = performance.now() + withinMs;
+  while (!condition()) {
+    if (performance.now() > deadline) return false;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  return true;
+}
+
+export function isAlive(pid: number): boolean {
+  const status = read(`/proc/${pid}/stat`);
+  return status !== "" && !/\) [ZX] /.test(status);
+}
+
+function parentOf(pid: number): number | undefined {
+  const fields = /\) \S (\d+)/.exec(read(`/proc/${pid}/stat`));
+  return fields === null ? undefined : Number(fields[1]);
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return ""; // it ended meanwhile
+  }
+}

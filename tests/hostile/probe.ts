@@ -1,0 +1,201 @@
+// Runs one probe of the corpus in a session of its own and says in words what did not hold.
+
+import { existsSync } from "node:fs";
+import type { Result, Runtime, Session, SessionOptions } from "../../src/index.ts";
+import { comesTrue, descendantsOf, processesWith, proportionalBytes } from "./machine.ts";
+
+export interface Check {
+  readonly value_re?: string;
+  readonly alive?: true;
+  readonly dead?: true;
+  readonly sibling_alive?: true;
+  readonly max_ms?: number;
+  readonly value_int_max?: number;
+  readonly value_len_max?: number;
+  readonly tree_rss_max_mib?: number;
+  readonly host_buffer_max?: number;
+  readonly host_file_absent?: string;
+  readonly new_session_clean?: string;
+  readonly new_session_ok?: true;
+  readonly after_close_no_proc?: string;
+  readonly sanitize?: true;
+  readonly export?: string;
+  readonly export_safe?: readonly string[];
+}
+
+export interface Probe {
+  readonly id: string;
+  readonly category: string;
+  readonly language: "python" | "shell" | "pyodide";
+  readonly expected: "denied" | "contained" | "harmless" | "works";
+  readonly code: string;
+  readonly check?: Check;
+  readonly timeout?: number;
+  readonly sibling_setup?: string;
+  /** Limits of its session where the stage's own do not fit. */
+  readonly limits?: SessionOptions["limits"];
+  readonly mounts?: SessionOptions["mounts"];
+}
+
+export interface Corpus {
+  readonly prelude_python: string;
+  readonly probes: readonly Probe[];
+}
+
+/** A probe of our own: Python, contained, unless it says otherwise. */
+export function toProbe(id: string, code: string, more: Partial<Probe> = {}): Probe {
+  return { id, code, category: "own", language: "python", expected: "contained", ...more };
+}
+
+/** Where probes run: the sibling is another session, with `mark = 'untouched'` in it. */
+export interface Stage {
+  readonly runtime: Runtime;
+  readonly sibling: Session;
+  readonly values: Readonly<Record<string, string>>;
+}
+
+interface Seen {
+  readonly result: Result;
+  readonly text: string;
+  readonly elapsedMs: number;
+  readonly peakBytes: number;
+}
+
+let marks = 7_000_000 + (process.pid % 1000) * 1000;
+
+/** An argument for `sleep` that nobody else uses. */
+export function uniqueSleep(): string {
+  return String((marks += 1));
+}
+
+/** Puts values in the place of {{NAMES}}; a name without a value is a mistake in the probe. */
+export function expand(text: string, values: Readonly<Record<string, string>>): string {
+  return text.replace(/\{\{(\w+)\}\}/g, (_, name: string) => {
+    const value = values[name];
+    if (value === undefined) throw new Error(`The placeholder ${name} has no value`);
+    return value;
+  });
+}
+
+/** The complaints about one probe; empty when it held. */
+export async function judge(probe: Probe, prelude: string, stage: Stage): Promise<string[]> {
+  const { runtime, sibling } = stage;
+  const session = await runtime.openSession({
+    ...(probe.limits && { limits: probe.limits }),
+    ...(probe.mounts && { mounts: probe.mounts }),
+  });
+  const values = { ...stage.values, SID: session.id, EID: `${session.id}.2`, SLEEPMARK: uniqueSleep() };
+  const expanded = JSON.parse(expand(JSON.stringify(probe.check ?? {}), values)) as Check;
+  const code = toPython(probe, expand(probe.code, values));
+  try {
+    await session.execute(prelude).result;
+    if (probe.sibling_setup !== undefined) await sibling.execute(probe.sibling_setup).result;
+    const seen = await run(session, code, probe);
+    const complaints = [
+      ...judgeExpectation(probe, seen),
+      ...judgeNumbers(expanded, seen),
+      ...(await judgeSession(expanded, seen, session)),
+      ...(await judgeSurroundings(expanded, stage, session)),
+    ];
+    const { unwrap: _, ...shown } = seen.result;
+    return complaints.length === 0
+      ? []
+      : [`${probe.id}:`, ...complaints, `code:\n${code}`, `seen: ${JSON.stringify(shown).slice(0, 2000)}`];
+  } finally {
+    await session.close();
+  }
+}
+
+async function run(session: Session, code: string, probe: Probe): Promise<Seen> {
+  const started = performance.now();
+  const running = session.execute(code, { timeoutMs: probe.timeout ?? 10_000 }).result;
+  const peakBytes = probe.check?.tree_rss_max_mib === undefined ? 0 : await samplePeak(running);
+  const result = await running;
+  return { result, text: textOf(result, probe), elapsedMs: performance.now() - started, peakBytes };
+}
+
+/** The most memory that processes below this one used together while the promise was pending. */
+async function samplePeak(running: Promise<unknown>): Promise<number> {
+  let over = false;
+  let peak = 0;
+  const stop = (): void => void (over = true);
+  void running.then(stop, stop);
+  await comesTrue(() => {
+    peak = Math.max(peak, proportionalBytes(descendantsOf(process.pid)));
+    return over;
+  }, 30_000);
+  return peak;
+}
+
+function judgeExpectation(probe: Probe, { result, text }: Seen): string[] {
+  if (probe.expected === "denied" && probe.language === "python" && !text.startsWith("DENIED")) {
+    return [`expected DENIED, the value is: ${text}`];
+  }
+  if (probe.expected === "works" && result.status !== "ok") return [`expected to work, status is ${result.status}`];
+  const pattern = probe.check?.value_re;
+  if (pattern !== undefined && !new RegExp(pattern, "s").test(text)) return [`expected /${pattern}/, got: ${text}`];
+  return [];
+}
+
+function judgeNumbers(check: Check, { text, result, elapsedMs, peakBytes }: Seen): string[] {
+  const facts: [number | undefined, number, string][] = [
+    [check.max_ms, elapsedMs, "milliseconds"],
+    [check.value_len_max, text.length, "characters of value"],
+    [check.value_int_max, Number.isNaN(Number(text)) ? 0 : Number(text), "as value"],
+    [check.tree_rss_max_mib, peakBytes / 2 ** 20, "MiB in all processes together"],
+    [check.host_buffer_max, Math.max(result.stdout.length, result.stderr.length) - 100, "characters of output kept"],
+  ];
+  return facts.flatMap(([limit, value, what]) =>
+    limit !== undefined && value > limit ? [`at most ${limit} ${what}, got ${value}`] : [],
+  );
+}
+
+/** The session, or its successor, must answer in every case. */
+async function judgeSession(check: Check, { result }: Seen, session: Session): Promise<string[]> {
+  const complaints: string[] = [];
+  if (check.alive && result.state !== "kept") complaints.push(`the state should be kept, it is ${result.state}`);
+  if (check.dead && (result.state !== "lost" || result.epoch !== 2)) complaints.push("the state should be lost");
+  let after = await session.execute("1+1", { timeoutMs: 5000 }).result;
+  // A worker that was broken meets its end with the next execution; then it is the successor that answers.
+  if (after.state === "lost" && !check.alive) after = await session.execute("1+1", { timeoutMs: 5000 }).result;
+  if (after.value?.["text/plain"] !== "2") {
+    complaints.push(`1+1 afterwards gives ${JSON.stringify(after).slice(0, 500)}`);
+  }
+  return complaints;
+}
+
+async function judgeSurroundings(check: Check, { runtime, sibling }: Stage, session: Session): Promise<string[]> {
+  const complaints: string[] = [];
+  const { value } = await sibling.execute("mark").result;
+  if (value?.["text/plain"] !== "'untouched'") complaints.push("the sibling lost its state");
+  if (check.host_file_absent !== undefined && existsSync(check.host_file_absent)) {
+    complaints.push(`${check.host_file_absent} exists on the host`);
+  }
+  if (check.new_session_clean !== undefined || check.new_session_ok) {
+    await using fresh = await runtime.openSession();
+    const path = check.new_session_clean ?? "/nowhere";
+    const answer = await fresh.execute(`import os; os.path.exists(${JSON.stringify(path)})`).result;
+    if (answer.value?.["text/plain"] !== "False") complaints.push(`${path} exists in a new session, or it is broken`);
+  }
+  if (check.after_close_no_proc !== undefined) {
+    const mark = check.after_close_no_proc;
+    if (processesWith(mark).length === 0) complaints.push(`there was no process with ${mark} to begin with`);
+    await session.close();
+    if (!(await comesTrue(() => processesWith(mark).length === 0, 1000))) complaints.push(`sleep ${mark} is alive`);
+  }
+  return complaints;
+}
+
+function toPython({ language }: Probe, code: string): string {
+  if (language === "python") return code;
+  const command = JSON.stringify(code);
+  return `_r = subprocess.run(["/bin/bash", "-c", ${command}], capture_output=True, text=True); print(_r.stdout + _r.stderr)`;
+}
+
+/** The value as the probe meant it: a string without its quotes, what a shell printed, or that the worker is dead. */
+function textOf(result: Result, { language }: Probe): string {
+  if (result.state === "lost") return `dead: ${result.reason ?? result.exitCode}`;
+  if (language === "shell") return result.stdout;
+  const value = result.value?.["text/plain"] ?? "";
+  return /^(['"]).*\1$/s.test(value) ? value.slice(1, -1) : value;
+}
