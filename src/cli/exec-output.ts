@@ -27,7 +27,8 @@ export async function printExecution(session: Session, execution: Execution, out
 export async function printOutcome(result: ExecutionResult, output: StandardOutput): Promise<void> {
   const { error } = result;
   // A program that answers Ctrl-C with sys.exit() was interrupted, and has nothing to complain about.
-  if (error !== undefined && error.name !== "SystemExit") await output.write("stderr", `${error.traceback.trimEnd()}\n`);
+  if (error !== undefined && error.name !== "SystemExit")
+    await output.write("stderr", `${error.traceback.trimEnd()}\n`);
   if (result.status === "interrupted" && result.reason === "timeout") {
     await output.write("stderr", `rlm: stopped at the time limit, after ${(result.durationMs / 1000).toFixed(1)} s\n`);
   }
