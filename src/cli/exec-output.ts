@@ -1,5 +1,6 @@
 // What a running program prints, passed on as it comes: byte for byte into a file or a pipe, made safe on a terminal.
 
+import type { OutputGap } from "../protocol/events.ts";
 import type { ExecutionResult, OutputStream } from "../protocol/execution.ts";
 import type { Execution, Session } from "../runtime.ts";
 import type { StandardOutput } from "./standard-output.ts";
@@ -12,15 +13,14 @@ export async function printExecution(session: Session, execution: Execution, out
   };
   for await (const event of execution) {
     if (event.type === "output-delta") await copies[event.stream].pass(event.text);
-    if (event.type === "output-gap") {
-      await output.write(
-        "stderr",
-        `rlm: ${event.omittedBytes} bytes of ${event.stream} are missing here: they came faster than they were read\n`,
-      );
-    }
+    if (event.type === "output-gap") await output.write("stderr", toNotice(event));
   }
   await copies.stdout.finish();
   await copies.stderr.finish();
+}
+
+function toNotice({ omittedBytes, stream }: OutputGap): string {
+  return `rlm: ${omittedBytes} bytes of ${stream} are missing here: more was printed than is kept of one stream\n`;
 }
 
 /** What a program that did not end well leaves on stderr, as `python` would. */

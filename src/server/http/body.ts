@@ -3,7 +3,7 @@
 import type { z } from "zod";
 import type { Problem } from "./problem.ts";
 
-export const MAX_BODY_BYTES = 64 * 1024 * 1024;
+const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
 export type Parsed<Value> = { readonly value: Value } | { readonly problem: Problem };
 
