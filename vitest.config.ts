@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
@@ -8,10 +9,11 @@ const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { versio
 // measures time or memory should not compete with the next one.
 const system = [
   "tests/{cli,contracts,e2e,environments,hostile,kernel,rlm,server,session,tasks,worker}/**/*.test.ts",
-  "tests/runtime.test.ts",
+  "tests/{docs,runtime}.test.ts",
 ];
 
 export default defineConfig({
+  resolve: { alias: { "rlm-runtime": fileURLToPath(new URL("src/index.ts", import.meta.url)) } },
   define: { __RLM_VERSION__: JSON.stringify(version) },
   test: {
     reporters: ["default", "./tests/count-reporter.ts"],

@@ -2,8 +2,6 @@
 //
 // A Python exception in a session is a result, not one of these. A mistake in calling the API is a TypeError or RangeError.
 
-import type { ExecutionResult } from "./protocol/execution.ts";
-
 /** Base of every error that this package throws when work fails. `code` is stable; messages may change. */
 export abstract class RLMError extends Error {
   abstract readonly code: string;
@@ -12,13 +10,23 @@ export abstract class RLMError extends Error {
   }
 }
 
+/** The part of a result that an error tells. */
+interface FailedExecution {
+  readonly executionId: string;
+  readonly sessionId: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly state: string;
+  readonly error?: { readonly name: string; readonly value: string; readonly traceback: string };
+}
+
 /** Code failed and the caller asked to throw (`result.unwrap()`). The session lives if `sessionAlive`. */
 export class REPLExecutionError extends RLMError {
   readonly code = "EXECUTION_FAILED";
   readonly reason: string;
   readonly traceback: string;
   readonly sessionAlive: boolean;
-  constructor(result: ExecutionResult, options?: ErrorOptions) {
+  constructor(result: FailedExecution, options?: ErrorOptions) {
     const reason = result.reason ?? result.status;
     const what = result.error ? `${result.error.name}: ${result.error.value}` : reason;
     super(`Execution ${result.executionId} in session ${result.sessionId} failed: ${what}`, options);
@@ -117,7 +125,4 @@ export class LimitExceededError extends RLMError {
 /** The fork server or a worker of ours ended or answered nonsense. Sessions it held are lost; new ones can be opened. */
 export class WorkerLostError extends RLMError {
   readonly code = "WORKER_LOST";
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-  }
 }

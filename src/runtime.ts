@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 import type { EnvironmentReport, Mount, SandboxLimits, SandboxOptions } from "./environments/environment.ts";
 import { LocalEnvironment } from "./environments/local/local.ts";
 import { EnvironmentUnavailableError } from "./errors.ts";
-import type { CallHandler } from "./kernel/kernel.ts";
+import type { CallHandler } from "./kernel/calls.ts";
 import type { ExecutionResult } from "./protocol/execution.ts";
 import { checkEnvironment, type ExecuteOptions } from "./session/options.ts";
 import type { Session } from "./session/session.ts";
@@ -14,7 +14,7 @@ import { dataFolder } from "./util/data-folder.ts";
 
 export type { EnvironmentReport, Mount } from "./environments/environment.ts";
 export { parseMount } from "./environments/local/mounts.ts";
-export type { CallHandler, HostCall } from "./kernel/kernel.ts";
+export type { CallHandler, HostCall } from "./kernel/calls.ts";
 export type { ExecuteOptions } from "./session/options.ts";
 export type { Execution } from "./session/execution.ts";
 export type { HistoryEntry } from "./session/history.ts";
@@ -121,8 +121,11 @@ export class Runtime implements AsyncDisposable {
       cwd: options.cwd,
       onCall: options.onCall ?? refuseCall,
       output: { keptBytes: this.limits.keptOutputBytes, readableBytes: this.limits.readableOutputBytes },
-      defaultTimeoutMs: this.#options.timeoutMs === undefined ? DEFAULT_TIMEOUT_MS : this.#options.timeoutMs,
-      idleTimeoutMs: options.idleTimeoutMs ?? this.#options.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS,
+      defaultTimeoutMs: firstGiven(this.#options.timeoutMs, DEFAULT_TIMEOUT_MS),
+      idleTimeoutMs: firstGiven(
+        options.idleTimeoutMs,
+        firstGiven(this.#options.idleTimeoutMs, DEFAULT_IDLE_TIMEOUT_MS),
+      ),
       graceMs: GRACE_MS,
       maxWaiting: this.limits.waiting,
     });
@@ -192,6 +195,11 @@ export class Runtime implements AsyncDisposable {
 }
 
 const CLOSED = { environment: "local", why: "the runtime is closed", fix: "Open another with openRuntime()" };
+
+/** Null is a value here: no limit. */
+function firstGiven(value: number | null | undefined, otherwise: number | null): number | null {
+  return value === undefined ? otherwise : value;
+}
 
 function realPath(path: string): string {
   try {

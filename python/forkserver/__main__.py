@@ -2,6 +2,7 @@
 
 Both packages are loaded under names of our own, so that user code's `import worker` finds the user's worker.
 """
+import functools
 import importlib.util
 import json
 import os
@@ -25,7 +26,7 @@ def main() -> None:
     from _rlm_worker import worker  # type: ignore[import-not-found]
 
     worker.prepare()
-    server.serve(worker.run, json.loads(sys.argv[1]))
+    server.serve(functools.partial(worker.run, alone=True), json.loads(sys.argv[1]))
 
 
 main()

@@ -43,7 +43,7 @@ class Server:
         self._by_fd: dict[int, int] = {}
         self._by_pid: dict[int, int] = {}
         self._landlock = landlock.abi()
-        self._filter = seccomp.build()
+        self._plan = walls.system_plan(self._landlock, seccomp.build())
         self._epoll = select.epoll()
 
     def run(self) -> None:
@@ -100,7 +100,7 @@ class Server:
         theirs: list[int] = []
         try:
             mounts = [self._mount(mount, trees) for mount in order["mounts"]]
-            plan = walls.make_plan(mounts, bounds.disk_bytes, self._landlock, self._filter)
+            plan = walls.add_to_plan(self._plan, mounts, bounds.disk_bytes)
             ours, theirs = _make_pipes(_PIPES)
             server_end, init_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             pid = libc.fork_into(walls.NAMESPACES)
@@ -138,9 +138,13 @@ class Server:
 
     def _forward(self, fd: int) -> None:
         """Pass an event of an init on, under the number of the socket it came from, whatever it says itself."""
-        number = self._by_fd[fd]
+        number = self._by_fd.get(fd)
+        if number is None:
+            return  # it has ended in this very round
         try:
-            message = self._sandboxes[number].socket.recv(4096)
+            message = self._sandboxes[number].socket.recv(4096, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return
         except OSError:
             message = b""
         if message:

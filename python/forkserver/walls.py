@@ -8,7 +8,7 @@ from __future__ import annotations
 import errno
 import os
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from . import interpreter, landlock, libc, seccomp
 
@@ -56,7 +56,8 @@ class Plan:
     gid: int
 
 
-def make_plan(mounts: list[Mount], disk_bytes: int, landlock_abi: int, program: bytes) -> Plan:
+def system_plan(landlock_abi: int, program: bytes) -> Plan:
+    """What every sandbox of this fork server sees: looked up once."""
     links: list[tuple[str, str]] = []
     shown: list[Mount] = []
     for path in (*interpreter.SYSTEM, *(f"/etc/{name}" for name in interpreter.ETC)):
@@ -66,8 +67,13 @@ def make_plan(mounts: list[Mount], disk_bytes: int, landlock_abi: int, program: 
             shown.append(Mount(path, write=False))
     shown += [Mount(folder, write=False) for folder in interpreter.folders()]
     shown += [Mount(f"/dev/{name}", write=True) for name in _DEVICES]
-    shown += sorted(mounts, key=lambda mount: mount.path)  # outer folders before the ones inside them
-    return Plan(tuple(links), tuple(shown), disk_bytes, landlock_abi, program, os.getuid(), os.getgid())
+    return Plan(tuple(links), tuple(shown), 0, landlock_abi, program, os.getuid(), os.getgid())
+
+
+def add_to_plan(plan: Plan, mounts: list[Mount], disk_bytes: int) -> Plan:
+    """The plan of one sandbox, with its own mounts: outer folders before the ones inside them."""
+    ordered = sorted(mounts, key=lambda mount: mount.path)
+    return replace(plan, mounts=(*plan.mounts, *ordered), disk_bytes=disk_bytes)
 
 
 def raise_walls(plan: Plan, stage) -> None:

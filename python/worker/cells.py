@@ -19,7 +19,7 @@ for _name in __future__.all_feature_names:
 
 AWAIT = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 COROUTINE = 0x80  # inspect.CO_COROUTINE; inspect is slow to import
-SHORT = 200  # below this many characters the syntax tree is cheap enough
+SHORT = 100  # below this many characters the syntax tree is cheap enough
 MAX_CACHED = 256
 MAX_CACHED_SOURCE = 4096
 MAX_LINES_CELLS = 256

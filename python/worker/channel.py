@@ -8,7 +8,6 @@ exception keeps from being sent stays in the buffer until the next flush.
 import io
 import json
 import os
-import select
 import signal
 from _signal import SIG_BLOCK, SIG_SETMASK, pthread_sigmask
 from json.encoder import encode_basestring_ascii as quote
@@ -46,13 +45,9 @@ class Reader:
             return message, self._payload(message["bytes"])
         return message, None
 
-    def waiting(self, timeout_ms: Optional[int]) -> bool:
-        """Whether a message has begun to arrive within the time; None waits without end."""
-        if self._rest:
-            return True
-        poll = select.poll()
-        poll.register(self.fd, select.POLLIN)
-        return bool(poll.poll(timeout_ms))
+    def has_begun(self) -> bool:
+        """Whether part of the next message was read already, so that a wait for the pipe may be in vain."""
+        return bool(self._rest)
 
     def _more(self) -> bytes:
         data = os.read(self.fd, 65536)

@@ -16,9 +16,9 @@ from .signals import Interrupts
 
 
 class Outcome:
-    """The end of an execution; fields as in the ``status`` event of docs/protocol.md. ``cause`` is what was raised."""
+    """The end of an execution; fields as in the ``status`` event of docs/protocol.md."""
 
-    __slots__ = ("status", "value", "total", "error", "incomplete", "exit_code", "cause")
+    __slots__ = ("status", "value", "total", "error", "incomplete", "exit_code")
 
     def __init__(self, status: str, **fields: Any) -> None:
         self.status = status
@@ -27,7 +27,6 @@ class Outcome:
         self.error: Optional[Dict[str, str]] = fields.get("error")
         self.incomplete: bool = fields.get("incomplete", False)
         self.exit_code: int = fields.get("exit_code", 0)
-        self.cause: Optional[BaseException] = fields.get("cause")
 
 
 DONE = Outcome("ok")
@@ -53,7 +52,10 @@ class Kernel:
         text, error = interrupts.guard(self._run, source, count)
         if error is None and not interrupts.hit:
             return DONE if text is None else Outcome("ok", value=text[0], total=text[1])
-        return self._failed(error, source)
+        try:
+            return self._failed(error, source)
+        finally:
+            error = None  # the frames of its traceback lead back to this one: see guard
 
     def reset(self) -> None:
         """The namespace as it was at first; the module stays the same object."""
@@ -102,16 +104,16 @@ class Kernel:
         if isinstance(error, SystemExit) and not interrupts.hit:
             code, failure = interrupts.guard(_exit_code, error)
             if failure is None:
-                return Outcome("exit", exit_code=code, cause=error)
+                return Outcome("exit", exit_code=code)
         described, failure = interrupts.guard(error_of, error, self._renames)
         if failure is not None:
             described = plain_error(error)
         if interrupts.hit:
-            return Outcome("interrupted", error=described, cause=error)
+            return Outcome("interrupted", error=described)
         incomplete = False
         if isinstance(error, SyntaxError) and _is_of_cell(error):
             incomplete = bool(interrupts.guard(self._compiler.is_incomplete, source)[0])
-        return Outcome("error", error=described, incomplete=incomplete, cause=error)
+        return Outcome("error", error=described, incomplete=incomplete)
 
     def _initialise(self) -> None:
         sys.modules["__main__"] = self.module

@@ -1,32 +1,41 @@
 """The listener: a thread that hears the host while user code runs.
 
-It sleeps in a read, and costs nothing until a message comes. After ``flush`` it wakes every 10 ms to flush the output
+It sleeps, and costs nothing, until a message or a signal comes. After ``flush`` it wakes every 10 ms to flush the output
 of the named execution, until that ends.
 """
 
-import _thread
 import json
+import select
 import threading
 from _signal import SIG_BLOCK, SIG_SETMASK, pthread_sigmask
-from typing import Any, Callable, Dict, Optional
+from collections import deque
+from typing import Any, Callable, Deque, Dict, Optional
 
 from .calls import Calls
 from .channel import ALL_SIGNALS, ChannelClosed, Reader
+from .signals import Interrupts
 from .streams import Streams
 from .threads import start_raw
 
 FLUSH_MS = 10
+SHRINK_AFTER_MS = 100
 STACK_BYTES = 256 * 1024
 
 
 class Listener:
-    """``running`` is the id of the running execution, or None; ``die`` ends the worker when the channel broke."""
+    """``running`` is the id of the running execution, or None; ``finished`` has the last ones that ended; both are set
+    by the main thread. ``die`` ends the worker when the channel broke."""
 
-    def __init__(self, reader: Reader, streams: Streams, calls: Calls, die: Callable[[str], None]) -> None:
+    def __init__(
+        self, reader: Reader, streams: Streams, calls: Calls, interrupts: Interrupts, die: Callable[[str], None]
+    ) -> None:
         self.running: Optional[str] = None
+        self.finished: Deque[str] = deque(maxlen=16)
         self._reader = reader
         self._streams = streams
         self._calls = calls
+        self._interrupts = interrupts
+        self._interrupts_seen = 0
         self._die = die
 
     def start(self) -> None:
@@ -41,12 +50,25 @@ class Listener:
 
     def _main(self) -> None:
         try:
+            self._poll = select.poll()
+            self._poll.register(self._reader.fd, select.POLLIN)
+            self._poll.register(self._interrupts.wake_fd, select.POLLIN)
             while True:
-                self._hear()
+                if self._wait(None):
+                    self._hear()
         except ChannelClosed:
             return  # the host is gone; the main thread ends the worker
         except BaseException as error:
             self._die(f"listener: {error!r}")
+
+    def _wait(self, timeout_ms: Optional[int]) -> bool:
+        """Whether a message is coming. None waits without end."""
+        if self._reader.has_begun():
+            return True
+        ready = dict(self._poll.poll(timeout_ms))
+        if ready.pop(self._interrupts.wake_fd, None):
+            self._interrupts_seen = self._interrupts.missed(self._interrupts_seen)
+        return bool(ready)
 
     def _hear(self) -> None:
         message, payload = self._reader.read()
@@ -56,10 +78,14 @@ class Listener:
             self._flush(message["id"])
 
     def _flush(self, execution: str) -> None:
-        while self.running == execution:
+        """Until the execution ends. The main thread may not have begun it yet: the two pipes keep no common order."""
+        while execution not in self.finished and self.running in (execution, None):
+            self._streams.enlarge()
             self._streams.flush()
-            if self._reader.waiting(FLUSH_MS):
+            if self._wait(FLUSH_MS):
                 self._hear()
+        if not self._wait(SHRINK_AFTER_MS):
+            self._streams.shrink()
 
     def _reply(self, message: Dict[str, Any], payload: Optional[bytes]) -> None:
         if payload is not None:

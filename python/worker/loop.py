@@ -23,10 +23,12 @@ class Loop:
         task = loop.create_task(coroutine)
         try:
             return loop.run_until_complete(task)
-        except BaseException:
+        except BaseException as error:
             if not task.done():
                 task.cancel()
                 loop.run_until_complete(asyncio.wait({task}, timeout=GRACE_SECONDS))
+                if task.cancelled():
+                    raise error.with_traceback(_where_cancelled(task)) from None
             if task.done() and not task.cancelled():
                 task.exception()  # seen: asyncio would otherwise complain about it later
             raise
@@ -46,3 +48,13 @@ class Loop:
             loop.close()
         except Exception:
             pass
+
+
+def _where_cancelled(task: Any) -> Any:
+    """The traceback of the await that was cut off, which says more than the inside of the event loop."""
+    try:
+        task.result()
+    except BaseException as error:
+        while type(error.__context__) is type(error):  # Python 3.9 and 3.10 keep the first one below
+            error = error.__context__
+        return error.__traceback__

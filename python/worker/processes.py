@@ -5,11 +5,12 @@ nothing to look at. Inside a sandbox every process but init and the worker is th
 descendants of the worker are.
 """
 
-import fcntl
 import os
 import signal
 import time
 from typing import Dict, List, NamedTuple, Optional, Set, Tuple
+
+from .descriptors import move
 
 KILL_SECONDS = 0.5
 
@@ -23,11 +24,11 @@ class Process(NamedTuple):
 class Processes:
     """``alone``: this worker's pid namespace holds nothing but its session."""
 
-    def __init__(self, alone: bool, private: int) -> None:
+    def __init__(self, alone: bool) -> None:
         self._alone = alone
         self._me = os.getpid()
         self._known: Set[Tuple[int, int]] = set()
-        self._counter = _open_counter(private)
+        self._counter = _open_counter()
         self._last = self._count()
 
     def changed(self) -> bool:
@@ -87,15 +88,13 @@ class Processes:
         return [process for process in found if process is not None]
 
 
-def _open_counter(private: int) -> Optional[int]:
+def _open_counter() -> Optional[int]:
     """A descriptor to read the kernel's count from: the short file where there is one, else the one all have."""
     for path in ("/proc/sys/kernel/ns_last_pid", "/proc/loadavg"):
         try:
-            fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-            moved = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, private)
-            os.close(fd)
-            os.pread(moved, 128, 0)
-            return moved
+            fd = move(os.open(path, os.O_RDONLY | os.O_CLOEXEC))
+            os.pread(fd, 128, 0)
+            return fd
         except OSError:
             continue
     return None

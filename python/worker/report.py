@@ -11,6 +11,7 @@ from .channel import cut
 
 MAX_VALUE = 16_000
 MAX_TRACEBACK = 60_000
+MAX_FRAMES = 5_000  # the innermost; endless recursion may leave millions
 OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
@@ -43,7 +44,7 @@ def name_of(error: BaseException) -> str:
 def traceback_of(error: BaseException, renames: Optional[Dict[str, str]] = None) -> str:
     """The text Python would print, without the worker's frames."""
     try:
-        summary = traceback.TracebackException(type(error), error, error.__traceback__)
+        summary = traceback.TracebackException(type(error), error, error.__traceback__, limit=-MAX_FRAMES)
         for part in _chain(summary):
             part.stack[:] = _visible(part.stack, renames or {})
         if summary.stack or summary.__cause__ or summary.__context__ or getattr(summary, "exceptions", None):
@@ -73,7 +74,12 @@ def _chain(summary: Any) -> Iterable[Any]:
 
 
 def _visible(stack: Any, renames: Dict[str, str]) -> List[Any]:
-    frames = [frame for frame in stack if not frame.filename.startswith(OWN)]
+    """Without the worker's frames, and without asyncio's where they stand between the worker and the cell."""
+    frames = list(stack)
+    if frames and frames[0].filename.startswith(OWN):
+        cell = next((index for index, frame in enumerate(frames) if frame.filename.startswith("<cell ")), 0)
+        frames = frames[cell:]
+    frames = [frame for frame in frames if not frame.filename.startswith(OWN)]
     for frame in frames:
         if frame.filename in renames and frame.name == "<module>":
             frame.line  # looked up under the old name, which linecache knows

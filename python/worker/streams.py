@@ -14,11 +14,13 @@ import sys
 import termios
 from typing import Any, List, Optional, Set, Tuple
 
+from .descriptors import close_all, duplicate
 from .threads import Threads
 
 BUFFER = 64 * 1024
-PRIVATE = 64  # private descriptors are numbered from here, away from those that user code gets
+F_SETPIPE_SZ = 1031
 F_GETPIPE_SZ = 1032
+LARGE_PIPE = 1024 * 1024
 
 
 class Generation:
@@ -93,6 +95,26 @@ class Streams:
         except (ValueError, OSError, RuntimeError):
             self._broken = True
 
+    def enlarge(self) -> None:
+        """Gives stdout a large pipe when the one it has is filling up. Called by the listener, in long executions."""
+        fd, (size, err_size) = self.current.fds[0], self._sizes
+        if size >= LARGE_PIPE or _unread(fd) < size // 2:
+            return
+        try:
+            self._sizes = (fcntl.fcntl(fd, F_SETPIPE_SZ, LARGE_PIPE), err_size)
+        except OSError:
+            pass  # the user's share of pipe memory is used up
+
+    def shrink(self) -> None:
+        """Gives the memory of a large pipe back. Called by the listener after an execution."""
+        fd, (size, err_size) = self.current.fds[0], self._sizes
+        if size < LARGE_PIPE:
+            return
+        try:
+            self._sizes = (fcntl.fcntl(fd, F_SETPIPE_SZ, BUFFER), err_size)
+        except OSError:
+            pass  # it is not empty yet
+
     def has_threads(self) -> bool:
         """Whether threads that user code started still live."""
         return bool(self.current.threads or self._retired)
@@ -109,24 +131,32 @@ class Streams:
                 self._retired.append(old)
                 self._route()
             else:
-                _close_all(old.fds)
+                close_all(old.fds)
         self.flush()
         os.dup2(out, 1)
         os.dup2(err, 2)
-        _close_all((out, err))
+        close_all((out, err))
         self._thread_ended(old)
+
+    def old_pipes(self) -> Optional[Tuple[int, int]]:
+        """The pipes of the calling thread, when they are no longer the current ones."""
+        generation = self.threads.tag().generation
+        return generation.fds if generation.retired else None
 
     def forget(self) -> None:
         """For the child of a fork: lets go of the pipes that only the parent answers for."""
         self._lock = _thread.allocate_lock()
         kept = self.threads.tag().generation
+        if kept.retired:
+            os.dup2(kept.fds[0], 1)
+            os.dup2(kept.fds[1], 2)
         for generation in [self.current, *self._retired]:
             if generation is not kept or not generation.retired:
-                _close_all(generation.fds)
+                close_all(generation.fds)
 
     def _adopt(self, out: int, err: int) -> Generation:
         self._sizes = (_pipe_size(out), _pipe_size(err))
-        return Generation(*(fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, PRIVATE) for fd in (out, err)))
+        return Generation(duplicate(out), duplicate(err))
 
     def _open(self, fd: int, lines: bool) -> io.TextIOWrapper:
         stream = _text(fd, lines)
@@ -189,7 +219,7 @@ class Streams:
                 self._retired.remove(generation)
                 for stream in generation.streams:
                     _flush_foreign(stream)
-                _close_all(generation.fds)
+                close_all(generation.fds)
                 if not self._retired:
                     self._unroute()
 
@@ -219,6 +249,15 @@ def _pipe_size(fd: int) -> int:
         return -1
 
 
+def _unread(fd: int) -> int:
+    count = bytearray(4)
+    try:
+        fcntl.ioctl(fd, termios.FIONREAD, count)
+    except OSError:
+        return 0
+    return int.from_bytes(count, sys.byteorder)
+
+
 def _identity(fd: int) -> Optional[Tuple[int, int]]:
     try:
         stat = os.fstat(fd)
@@ -239,11 +278,3 @@ def _flush_foreign(stream: Any) -> None:
         stream.flush()
     except Exception:
         pass
-
-
-def _close_all(fds: Any) -> None:
-    for fd in fds:
-        try:
-            os.close(fd)
-        except OSError:
-            pass

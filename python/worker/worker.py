@@ -7,7 +7,6 @@ code is broken, so that the host sees a lost worker and never a silent one.
 
 import _socket
 import array
-import fcntl
 import os
 import resource
 import signal
@@ -18,17 +17,23 @@ from typing import Any, Dict, NoReturn, Optional
 from . import hooks
 from .calls import Calls
 from .channel import ChannelClosed, Reader, Writer, quote
-from .kernel import Kernel, Outcome
+from .descriptors import close_all, move
+from .kernel import DONE, Kernel, Outcome
 from .listener import Listener
 from .processes import Processes
-from .report import plain_error, error_of, traceback_of
+from .report import error_of, traceback_of
 from .signals import Interrupts
-from .streams import PRIVATE, Streams
+from .status import status_event
+from .streams import Streams
 
 PROTOCOL = 1
-NOTABLE_NS = 200_000  # an execution shorter than this cannot have changed the peak memory by much
+REHEARSALS = 3
+BRIEF_NS = 50_000  # too short to make a process, or to use much memory: nobody looks for either
+BRIEF_COUNT = 16  # so many brief executions in a row are counted from one reading of the processor clock
+LONG_NS = 5_000_000  # from here on the processor clock is used as it is: libraries may have used several cores
 _MISSING = object()
 _environ = os.environ
+_now = time.perf_counter_ns
 
 
 def prepare(asyncio: bool = False) -> None:
@@ -81,30 +86,50 @@ class Worker:
     """Puts the parts together; ``serve`` is the main loop."""
 
     def __init__(self, commands: int, aside: int, events: int, door: Optional[int], alone: bool) -> None:
-        commands, aside, events = _private(commands), _private(aside), _private(events)
+        commands, aside, events = move(commands), move(aside), move(events)
         self._pid = os.getpid()
         self._cwd = os.getcwd()
         self._reader = Reader(commands)
         self._writer = Writer(events)
-        self._door = None if door is None else _socket.socket(_socket.AF_UNIX, _socket.SOCK_SEQPACKET, 0, _private(door))
+        self._door = None if door is None else _socket.socket(_socket.AF_UNIX, _socket.SOCK_SEQPACKET, 0, move(door))
         self._channel = [commands, aside, events]
         self._streams = Streams()
         self._interrupts = Interrupts()
         self._kernel = Kernel(self._interrupts, self._streams.finish)
-        self._processes = Processes(alone, PRIVATE)
+        self._processes = Processes(alone)
         calls = Calls(self._writer, self._streams.threads)
-        self._listener = Listener(Reader(aside), self._streams, calls, die)
+        self._listener = Listener(Reader(aside), self._streams, calls, self._interrupts, die)
         self._peak = _peak_bytes()
         self._cpu = time.process_time_ns()
         self._children_cpu = 0.0
+        self._known = False  # whether processes of earlier executions live
+        self._brief = 0
         calls.install()
-        hooks.install(self._streams.flush, self._after_fork)
+        hooks.install(self._streams.flush, self._after_fork, self._streams.old_pipes)
         self._streams.threads.install()
         self._interrupts.install()
         self._streams.begin()
 
+    def _rehearse(self) -> None:
+        """Goes through executions that nobody hears of: what they touch is copied into this process before it counts.
+
+        A fork shares its memory with its parent until either writes to it, and each first write to a page costs more
+        than running a line of code does.
+        """
+        read_end, write_end = os.pipe()
+        real = self._reader, self._writer
+        self._reader, self._writer = Reader(read_end), Writer(write_end)
+        message = {"type": "exec", "id": "", "cmd": "exec", "count": 0, "code": "0"}
+        for _ in range(REHEARSALS):
+            self._writer.send(message)
+            self._execute(*self._reader.read())
+            self._reader.read()
+        self._reader, self._writer = real
+        close_all((read_end, write_end))
+
     def serve(self) -> NoReturn:
         self._listener.start()
+        self._rehearse()
         python = "%d.%d.%d" % sys.version_info[:3]
         self._writer.send({"type": "ready", "id": None, "protocol": PROTOCOL, "python": python})
         read = self._reader.read
@@ -119,50 +144,50 @@ class Worker:
     def _execute(self, message: Dict[str, Any], payload: Optional[bytes]) -> None:
         name = message["id"]
         streams = self._streams
+        listener = self._listener
         streams.begin()
         streams.threads.execution = name
-        if streams.has_threads():
+        listener.running = name
+        if streams.has_threads() or not self._brief:
             self._cpu = time.process_time_ns()
-        self._listener.running = name
+        start = _now()
         if payload is None and "env" not in message:
             outcome = self._kernel.run(message["code"], message["count"])
         else:
             outcome = self._execute_special(message, payload)
-        self._listener.running = None
+        listener.finished.append(name)
+        listener.running = None
         if os.getpid() != self._pid:
             _leave(outcome)
-        pending = streams.end()
-        processes = self._processes
-        survivors = streams.has_threads()
-        changed = processes.changed()
-        if changed:
-            if outcome.status == "interrupted":
-                processes.kill_new()
-            survivors = processes.survivors() or survivors
-        now = time.process_time_ns()
-        used = now - self._cpu
-        self._cpu = now
-        if used > NOTABLE_NS:
-            self._peak = _peak_bytes()
-            streams.check()
-        cpu_ms = used / 1e6 + (self._take_children_cpu() if changed else 0)
-        if outcome.error is not None or outcome.total > 2000 or outcome.status != "ok":
-            event = _status_event(name, outcome, pending, survivors, cpu_ms, self._peak)
-            self._writer.send(event)
+        elapsed = _now() - start
+        if elapsed > BRIEF_NS or outcome.status != "ok" or outcome.total > 2000 or self._known or streams.has_threads():
+            self._report(name, outcome, elapsed)
             return
-        # The same event, written by hand: this is the path of nearly every execution.
-        value = "" if outcome.value is None else ',"value":{"text/plain":%s}' % quote(outcome.value)
+        # Nearly every execution ends here, so the event is written by hand.
+        self._brief = (self._brief + 1) % BRIEF_COUNT
+        value = "" if outcome is DONE else f',"value":{{"text/plain":{quote(outcome.value)}}}'
+        pending = ',"pending":true' if streams.end() else ""
         self._writer.send_frame(
-            b'{"type":"status","id":%s,"status":"ok"%s%s%s,"cpuMs":%.3f,"peakBytes":%d}\n'
-            % (
-                quote(name).encode(),
-                value.encode(),
-                b',"pending":true' if pending else b"",
-                b',"survivors":true' if survivors else b"",
-                cpu_ms,
-                self._peak,
-            )
+            f'{{"type":"status","id":{quote(name)},"status":"ok"{value}{pending},"cpuMs":{elapsed / 1e6:.3f},'
+            f'"peakBytes":{self._peak}}}\n'.encode()
         )
+
+    def _report(self, name: str, outcome: Outcome, elapsed: int) -> None:
+        """The status of an execution that may have done anything."""
+        streams = self._streams
+        pending = streams.end()
+        streams.check()
+        self._peak = _peak_bytes()
+        used_ns = time.process_time_ns() - self._cpu
+        cpu_ms = (used_ns if elapsed > LONG_NS else min(used_ns, elapsed)) / 1e6
+        if self._processes.changed():
+            if outcome.status == "interrupted":
+                self._processes.kill_new()
+            self._known = self._processes.survivors()
+            cpu_ms += self._take_children_cpu()
+        self._brief = 0
+        survivors = self._known or streams.has_threads()
+        self._writer.send(status_event(name, outcome, pending, survivors, cpu_ms, self._peak))
 
     def _execute_special(self, message: Dict[str, Any], payload: Optional[bytes]) -> Outcome:
         """Code as a payload, or with environment variables, which are put back afterwards."""
@@ -227,38 +252,12 @@ class Worker:
     def _after_fork(self) -> None:
         """In the child of a fork by user code: the conversation with the host is its parent's alone."""
         self._writer.close()
-        for fd in self._channel:
-            try:
-                os.close(fd)
-            except OSError:
-                pass
+        close_all(self._channel)
+        self._interrupts.close()
         if self._door is not None:
             self._door.close()
         self._streams.forget()
         self._streams.threads.forget()
-
-
-def _status_event(
-    name: str, outcome: Outcome, pending: bool, survivors: bool, cpu_ms: float, peak: int
-) -> Dict[str, Any]:
-    event: Dict[str, Any] = {"type": "status", "id": name, "status": outcome.status}
-    if outcome.value is not None:
-        event["value"] = {"text/plain": outcome.value}
-        if outcome.total > len(outcome.value):
-            event["valueTotal"] = outcome.total
-    if outcome.error is not None:
-        event["error"] = outcome.error
-    if outcome.incomplete:
-        event["incomplete"] = True
-    if outcome.status == "exit":
-        event["exitCode"] = outcome.exit_code
-    if pending:
-        event["pending"] = True
-    if survivors:
-        event["survivors"] = True
-    event["cpuMs"] = round(cpu_ms, 3)
-    event["peakBytes"] = peak
-    return event
 
 
 def _leave(outcome: Outcome) -> NoReturn:
@@ -272,16 +271,6 @@ def _leave(outcome: Outcome) -> NoReturn:
         sys.stderr.flush()
     finally:
         os._exit(code)
-
-
-def _private(fd: int) -> int:
-    """The same pipe under a number that user code does not meet by accident, closed in every program it starts."""
-    if fd >= PRIVATE:
-        os.set_inheritable(fd, False)
-        return fd
-    moved = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, PRIVATE)
-    os.close(fd)
-    return moved
 
 
 def _peak_bytes() -> int:

@@ -32,7 +32,8 @@ export type KillReason = "timeout" | "cancelled" | "memory" | "violation" | "clo
 
 /** What a worker sends up. Buffers are only valid during the call: copy what is kept. */
 export interface WorkerListener {
-  onEvents(chunk: Buffer): void;
+  /** The first `length` bytes of a buffer. */
+  onEvents(buffer: Buffer, length: number): void;
   onOutput(stream: OutputStream, chunk: Buffer): void;
   /** Output of pipes that were replaced by `renewStreams`. */
   onBackground(stream: OutputStream, chunk: Buffer): void;

@@ -1,7 +1,9 @@
-// The time of one execution: when its output starts to be flushed, when its memory is watched, when its time is up.
+// The time of the running execution: when its output starts to be flushed, when its memory is watched, when its time is
+// up.
 //
 // The limit counts time in which the code runs; while it waits for a call to the host the clock stands still. Most
-// executions end before the first stage, so only one timer is set for them.
+// executions end within the first few milliseconds, so the first timer is left to run out and is shared by all that
+// follow before it fires.
 
 export interface ClockStages {
   /** The code has run long enough that somebody may be waiting to see its output. */
@@ -13,78 +15,101 @@ export interface ClockStages {
 
 const FLUSH_AFTER_MS = 5;
 const WATCH_AFTER_MS = 40;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export class ExecutionClock {
   readonly #stages: ClockStages;
-  readonly #limitMs: number | null;
-  readonly #started = performance.now();
-  #timer: NodeJS.Timeout | undefined;
+  #running = false;
+  #started = 0;
+  #limitMs = Infinity;
   #stage: "flush" | "watch" | "limit" = "flush";
-  #waiting = 0;
+  #openCalls = 0;
   #waitingSince = 0;
   #waitedMs = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #timerDue = 0;
 
-  constructor(limitMs: number | null, stages: ClockStages) {
-    this.#limitMs = limitMs;
+  constructor(stages: ClockStages) {
     this.#stages = stages;
-    this.#arm(FLUSH_AFTER_MS);
   }
 
   get elapsedMs(): number {
     return performance.now() - this.#started;
   }
 
-  /** The code waits for the host; calls may overlap. */
-  pause(): void {
-    if (this.#waiting++ === 0) this.#waitingSince = performance.now();
-  }
-
-  resume(): void {
-    if (--this.#waiting === 0) {
-      this.#waitedMs += performance.now() - this.#waitingSince;
-      if (this.#stage === "limit") this.#armLimit();
-    }
+  start(limitMs: number | null): void {
+    this.#running = true;
+    this.#started = performance.now();
+    this.#limitMs = limitMs ?? Infinity;
+    this.#stage = "flush";
+    this.#openCalls = 0;
+    this.#waitedMs = 0;
+    this.#arm(this.#started);
   }
 
   stop(): void {
+    this.#running = false;
+    if (this.#timer === undefined || this.#timerDue - performance.now() <= FLUSH_AFTER_MS) return;
     clearTimeout(this.#timer);
+    this.#timer = undefined;
   }
 
-  #arm(delayMs: number): void {
-    const untilLimit = this.#limitMs === null ? MAX_TIMER_MS : Math.max(1, this.#remainingMs());
-    this.#timer = setTimeout(() => this.#fire(), Math.min(delayMs, untilLimit, MAX_TIMER_MS));
+  /** The code waits for the host; calls may overlap. */
+  pause(): void {
+    if (this.#openCalls++ === 0) this.#waitingSince = performance.now();
+  }
+
+  resume(): void {
+    if (!this.#running || --this.#openCalls > 0) return;
+    const now = performance.now();
+    this.#waitedMs += now - this.#waitingSince;
+    this.#arm(now);
+  }
+
+  /** Makes sure that a timer fires no later than the next thing to do. */
+  #arm(now: number): void {
+    const due = Math.min(this.#stageDue(), this.#limitDue());
+    if (due === Infinity || (this.#timer !== undefined && this.#timerDue <= due)) return;
+    clearTimeout(this.#timer);
+    this.#timerDue = due;
+    this.#timer = setTimeout(() => this.#fire(), Math.min(Math.max(1, due - now), MAX_TIMER_MS));
   }
 
   #fire(): void {
-    if (this.#limitMs !== null && this.#waiting === 0 && this.#remainingMs() <= 0) {
+    this.#timer = undefined;
+    if (!this.#running) return;
+    const now = performance.now();
+    if (now >= this.#limitDue()) {
+      this.#running = false;
       this.#stages.onTimeout();
       return;
     }
-    switch (this.#stage) {
-      case "flush":
-        this.#stage = "watch";
-        this.#stages.onFlush();
-        this.#arm(WATCH_AFTER_MS);
-        break;
-      case "watch":
-        this.#stage = "limit";
-        this.#stages.onWatch();
-        this.#armLimit();
-        break;
-      case "limit":
-        if (this.#waiting === 0) this.#armLimit(); // else armed again when the last call is answered
-        break;
+    if (now >= this.#stageDue()) this.#enterNextStage();
+    this.#arm(now);
+  }
+
+  #enterNextStage(): void {
+    if (this.#stage === "flush") {
+      this.#stage = "watch";
+      this.#stages.onFlush();
+    } else {
+      this.#stage = "limit";
+      this.#stages.onWatch();
     }
   }
 
-  #armLimit(): void {
-    clearTimeout(this.#timer);
-    if (this.#limitMs !== null) this.#arm(MAX_TIMER_MS);
+  #stageDue(): number {
+    switch (this.#stage) {
+      case "flush":
+        return this.#started + FLUSH_AFTER_MS;
+      case "watch":
+        return this.#started + WATCH_AFTER_MS;
+      case "limit":
+        return Infinity;
+    }
   }
 
-  #remainingMs(): number {
-    return (this.#limitMs ?? 0) - (this.elapsedMs - this.#waitedMs);
+  #limitDue(): number {
+    return this.#openCalls > 0 ? Infinity : this.#started + this.#waitedMs + this.#limitMs;
   }
 }
-
-const MAX_TIMER_MS = 2 ** 31 - 1;

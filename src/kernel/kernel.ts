@@ -10,27 +10,22 @@ import {
   toConfigureMessage,
   toExecMessage,
   toFlushMessage,
-  toReplyMessage,
   toResetMessage,
   toStreamsMessage,
-  type CallAnswer,
   type ExecCommand,
   type HostMessage,
 } from "../protocol/host-messages.ts";
-import { MAX_IGNORED, parseWorkerEvent, type CallEvent, type StatusEvent, type WorkerEvent } from "../protocol/worker-events.ts";
+import {
+  MAX_IGNORED,
+  parseWorkerEvent,
+  type CallEvent,
+  type StatusEvent,
+  type WorkerEvent,
+} from "../protocol/worker-events.ts";
+import { byteLength } from "../util/byte-length.ts";
+import { Calls, type CallHandler } from "./calls.ts";
 import { ExecutionClock } from "./execution-clock.ts";
 import { FrameReader } from "./frame-reader.ts";
-
-/** Answers a call from inside a session. What it throws is raised there, by name and message. */
-export type CallHandler = (call: HostCall) => Promise<unknown>;
-
-export interface HostCall {
-  readonly name: string;
-  readonly args: Readonly<Record<string, unknown>>;
-  readonly executionId: string;
-  /** Aborted when the execution that made the call is interrupted or lost. */
-  readonly signal: AbortSignal;
-}
 
 /** What one execution sends up while it runs. Buffers are only valid during the call. */
 export interface ExecutionSink {
@@ -38,6 +33,8 @@ export interface ExecutionSink {
   onDisplay(data: MimeBundle): void;
   onCall(call: number, name: string): void;
   onReply(call: number, ok: boolean): void;
+  /** The last thing that is sent. */
+  onEnd(outcome: Outcome): void;
 }
 
 /** What a kernel reports beside its executions. */
@@ -51,8 +48,18 @@ export type StopReason = "timeout" | "cancelled";
 
 /** How an execution ended: the worker said so, or the worker is no more. */
 export type Outcome =
-  | { readonly kind: "status"; readonly status: StatusEvent; readonly stopped: StopReason | null; readonly durationMs: number }
-  | { readonly kind: "lost"; readonly exit: WorkerExit; readonly violation: string | null; readonly durationMs: number };
+  | {
+      readonly kind: "status";
+      readonly status: StatusEvent;
+      readonly stopped: StopReason | null;
+      readonly durationMs: number;
+    }
+  | {
+      readonly kind: "lost";
+      readonly exit: WorkerExit;
+      readonly violation: string | null;
+      readonly durationMs: number;
+    };
 
 export interface KernelOptions {
   readonly onCall: CallHandler;
@@ -60,11 +67,6 @@ export interface KernelOptions {
   readonly graceMs: number;
 }
 
-const MAX_OPEN_CALLS = 1024;
-/** Arguments of all open calls together, as they came. */
-const MAX_OPEN_CALL_BYTES = 64 * 1024 * 1024;
-/** Refusals that the worker has not taken; past this it does not want to hear them. */
-const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 /** For what the worker does by itself: a reset may run finalisers. */
 const ASK_LIMIT_MS = 15_000;
 const MAX_TIMER_MS = 2 ** 31 - 1;
@@ -72,8 +74,6 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 interface Running {
   readonly id: string;
   readonly sink: ExecutionSink;
-  readonly clock: ExecutionClock;
-  readonly resolve: (outcome: Outcome) => void;
   calls: AbortController | undefined;
   stopped: StopReason | null;
   grace: NodeJS.Timeout | undefined;
@@ -83,18 +83,18 @@ export class Kernel {
   readonly #worker: Worker;
   readonly #options: KernelOptions;
   readonly #listener: KernelListener;
+  readonly #clock: ExecutionClock;
+  readonly #calls: Calls;
   #running: Running | undefined;
   #asked: { readonly id: string; readonly resolve: (status: StatusEvent | undefined) => void } | undefined;
   /** Settles when the worker may be given the next command. */
   #settled: Promise<void> | undefined;
-  /** Why the execution that waits for the worker to settle is given up. */
+  /** Ends the wait of an execution for the worker to settle. */
   #giveUp: ((reason: StopReason) => void) | undefined;
-  #openCalls = 0;
-  #openCallBytes = 0;
-  #greeted = false;
   #ignored = 0;
   #watched = false;
   #survivors = false;
+  #greeted = false;
   #violation: string | null = null;
   #ended = false;
   #exit: WorkerExit = { kind: "sandbox-gone" };
@@ -103,12 +103,18 @@ export class Kernel {
     this.#worker = worker;
     this.#options = options;
     this.#listener = listener;
+    this.#clock = new ExecutionClock({
+      onFlush: () => this.#running !== undefined && this.#aside(toFlushMessage(this.#running.id)),
+      onWatch: () => this.#watch(true),
+      onTimeout: () => this.stop("timeout"),
+    });
+    this.#calls = new Calls(worker, options.onCall, (why) => this.#violate(why));
     const frames = new FrameReader(
       (message, bytes) => this.#hear(message, bytes),
       (why) => this.#violate(why),
     );
     worker.listen({
-      onEvents: (chunk) => frames.push(chunk),
+      onEvents: (buffer, length) => frames.push(buffer, length),
       onOutput: (stream, chunk) => this.#hearOutput(stream, chunk),
       onBackground: (stream, chunk) => listener.onBackground(stream, chunk),
       onExit: (exit) => this.#end(exit),
@@ -124,25 +130,36 @@ export class Kernel {
     return this.#survivors;
   }
 
-  /** Runs code; must not be called while something runs. Never rejects. */
-  async execute(command: ExecCommand, limitMs: number | null, sink: ExecutionSink): Promise<Outcome> {
-    const started = performance.now();
-    if (this.#settled !== undefined) await this.#settleWithin(limitMs);
-    return new Promise((resolve) => {
-      if (this.#ended) {
-        const durationMs = performance.now() - started;
-        resolve({ kind: "lost", exit: this.#exit, violation: this.#violation, durationMs });
-        return;
-      }
-      const clock = new ExecutionClock(limitMs, {
-        onFlush: () => this.#aside(toFlushMessage(command.id)),
-        onWatch: () => this.#watch(true),
-        onTimeout: () => this.stop("timeout"),
-      });
-      this.#ignored = 0;
-      this.#running = { id: command.id, sink, clock, resolve, calls: undefined, stopped: null, grace: undefined };
-      this.#command(toExecMessage(command, byteLength));
-    });
+  /** Runs code and tells the sink how it ended. Must not be called while something runs. */
+  execute(command: ExecCommand, limitMs: number | null, sink: ExecutionSink): void {
+    if (this.#settled === undefined) this.#start(command, limitMs, sink);
+    else void this.#startWhenSettled(this.#settled, command, limitMs, sink);
+  }
+
+  /** Waiting counts: a worker that does not settle within the limit of the next execution is ended. */
+  async #startWhenSettled(
+    settled: Promise<void>,
+    command: ExecCommand,
+    limitMs: number | null,
+    sink: ExecutionSink,
+  ): Promise<void> {
+    const timer = setTimeout(() => this.kill("timeout"), Math.min(limitMs ?? MAX_TIMER_MS, MAX_TIMER_MS));
+    this.#giveUp = (reason) => this.kill(reason);
+    await settled;
+    this.#giveUp = undefined;
+    clearTimeout(timer);
+    this.#start(command, limitMs, sink);
+  }
+
+  #start(command: ExecCommand, limitMs: number | null, sink: ExecutionSink): void {
+    if (this.#ended) {
+      sink.onEnd({ kind: "lost", exit: this.#exit, violation: this.#violation, durationMs: 0 });
+      return;
+    }
+    this.#ignored = 0;
+    this.#running = { id: command.id, sink, calls: undefined, stopped: null, grace: undefined };
+    this.#clock.start(limitMs);
+    this.#command(toExecMessage(command, byteLength));
   }
 
   /** Interrupts what runs; after the grace time the worker is ended. Does nothing when nothing runs. */
@@ -151,10 +168,19 @@ export class Kernel {
     if (running === undefined) this.#giveUp?.(reason);
     if (running === undefined || running.stopped !== null) return;
     running.stopped = reason;
-    running.clock.stop();
+    this.#clock.stop();
+    this.#settle(this.#worker.interrupt());
+    running.grace = setTimeout(() => this.#insist(running, reason), this.#options.graceMs / 2);
+  }
+
+  /**
+   * Half of the grace time is over: once more, in case the code swallowed it, and then no more asking. Calls are aborted
+   * only now, or when the execution has ended, so that a failed call is never what the code hears of first.
+   */
+  #insist(running: Running, reason: StopReason): void {
     running.calls?.abort(new Error(`The execution was interrupted: ${reason}`));
     this.#settle(this.#worker.interrupt());
-    running.grace = setTimeout(() => this.kill(reason), this.#options.graceMs);
+    running.grace = setTimeout(() => this.kill(reason), this.#options.graceMs / 2);
   }
 
   /** Ends the worker and everything it started. */
@@ -189,10 +215,6 @@ export class Kernel {
 
   #hear(message: unknown, bytes: number): void {
     const event = parseWorkerEvent(message);
-    if (event === undefined) {
-      this.#violate("a message is malformed");
-      return;
-    }
     const expected = event !== null && this.#dispatch(event, bytes);
     if (!expected && ++this.#ignored > MAX_IGNORED) this.#violate("too many messages that nobody asked for");
   }
@@ -201,9 +223,7 @@ export class Kernel {
   #dispatch(event: WorkerEvent, bytes: number): boolean {
     switch (event.type) {
       case "ready":
-        if (this.#greeted) return false;
-        this.#greeted = true;
-        return true;
+        return !this.#greeted && (this.#greeted = true);
       case "status":
         return this.#hearStatus(event);
       case "display":
@@ -225,7 +245,8 @@ export class Kernel {
       this.#survivors = status.survivors;
       if (status.survivors) this.#renewStreams(running.id);
       else if (this.#watched) this.#watch(false);
-      running.resolve({ kind: "status", status, stopped: running.stopped, durationMs: running.clock.elapsedMs });
+      const durationMs = this.#clock.elapsedMs;
+      running.sink.onEnd({ kind: "status", status, stopped: running.stopped, durationMs });
       return true;
     }
     if (this.#asked !== undefined && status.id === this.#asked.id) {
@@ -242,43 +263,16 @@ export class Kernel {
     else this.#running.sink.onOutput(stream, chunk);
   }
 
-  async #answer({ id, call, name, args }: CallEvent, bytes: number): Promise<void> {
-    if (this.#openCalls >= MAX_OPEN_CALLS || this.#openCallBytes + bytes > MAX_OPEN_CALL_BYTES) {
-      this.#refuse(id, call);
-      return;
-    }
-    this.#openCalls += 1;
-    this.#openCallBytes += bytes;
-    const running = this.#running?.id === id ? this.#running : undefined;
-    running?.sink.onCall(call, name);
-    running?.clock.pause();
-    const answer = await this.#handle(id, name, args, running);
-    running?.clock.resume();
-    if (running === this.#running) running?.sink.onReply(call, "value" in answer);
-    this.#aside(toReplyMessage(id, call, answer, byteLength));
-    // A call is open until its answer has been taken: whoever does not read cannot make the host keep answers for ever.
-    if (this.#worker.asideBacklog > 0) await this.#worker.asideTaken();
-    this.#openCalls -= 1;
-    this.#openCallBytes -= bytes;
-  }
-
-  #refuse(id: string, call: number): void {
-    if (this.#worker.asideBacklog > MAX_UNREAD_BYTES) {
-      this.#violate("it does not take the answers to its calls");
-      return;
-    }
-    const error = { name: "TooManyCalls", value: `${this.#openCalls} calls are waiting already` };
-    this.#aside(toReplyMessage(id, call, { error }, byteLength));
-  }
-
-  async #handle(id: string, name: string, args: CallEvent["args"], running: Running | undefined): Promise<CallAnswer> {
+  async #answer(event: CallEvent, bytes: number): Promise<void> {
+    if (!this.#calls.admit(event, bytes)) return;
+    const running = this.#running?.id === event.id ? this.#running : undefined;
+    running?.sink.onCall(event.call, event.name);
+    if (running !== undefined) this.#clock.pause();
     const controller = running === undefined ? new AbortController() : (running.calls ??= new AbortController());
-    try {
-      const value = await this.#options.onCall({ name, args, executionId: id, signal: controller.signal });
-      return { value: value ?? null };
-    } catch (error) {
-      return { error: toCallError(error) };
-    }
+    const ok = await this.#calls.answer(event, bytes, controller.signal);
+    if (running === undefined || running !== this.#running) return;
+    this.#clock.resume();
+    running.sink.onReply(event.call, ok);
   }
 
   /** Late output must never enter the next execution: it waits until the worker has output pipes of its own again. */
@@ -290,20 +284,13 @@ export class Kernel {
     this.#settle(renew());
   }
 
-  /** Waiting for the worker counts: one that does not answer within the limit of the next execution is ended. */
-  async #settleWithin(limitMs: number | null): Promise<void> {
-    const timer = limitMs === null ? undefined : setTimeout(() => this.kill("timeout"), Math.min(limitMs, MAX_TIMER_MS));
-    this.#giveUp = (reason) => this.kill(reason);
-    await this.#settled;
-    this.#giveUp = undefined;
-    clearTimeout(timer);
-  }
-
   #settle(work: Promise<void>): void {
     const before = this.#settled;
-    const settled = Promise.allSettled([before, work]).then(() => {
+    const wait = async (): Promise<void> => {
+      await Promise.allSettled([before, work]);
       if (this.#settled === settled) this.#settled = undefined;
-    });
+    };
+    const settled = wait();
     this.#settled = settled;
   }
 
@@ -318,8 +305,9 @@ export class Kernel {
   }
 
   #finish(running: Running): void {
-    running.clock.stop();
+    this.#clock.stop();
     clearTimeout(running.grace);
+    if (running.stopped !== null) running.calls?.abort(new Error(`The execution was interrupted: ${running.stopped}`));
   }
 
   #end(exit: WorkerExit): void {
@@ -336,8 +324,9 @@ export class Kernel {
     this.#running = undefined;
     this.#finish(running);
     running.calls?.abort(new Error("The worker was lost"));
-    running.resolve({ kind: "lost", exit, violation: this.#violation, durationMs: running.clock.elapsedMs });
     this.#listener.onEnd(exit);
+    const durationMs = this.#clock.elapsedMs;
+    running.sink.onEnd({ kind: "lost", exit, violation: this.#violation, durationMs });
   }
 
   #command({ line, payload }: HostMessage): void {
@@ -347,13 +336,4 @@ export class Kernel {
   #aside({ line, payload }: HostMessage): void {
     this.#worker.aside(line, payload);
   }
-}
-
-function byteLength(text: string): number {
-  return Buffer.byteLength(text, "utf8");
-}
-
-function toCallError(error: unknown): { name: string; value: string } {
-  if (error instanceof Error) return { name: error.name, value: error.message };
-  return { name: "Error", value: String(error) };
 }

@@ -1,14 +1,12 @@
 // Everything one stream of one execution printed: a little of it in memory, the rest in a file without a name.
 //
 // The result keeps the beginning and the end. What lies between stays readable by offset up to a bound, past which bytes
-// are counted and dropped. Printing without end therefore costs a fixed amount of memory and of disk. The file is
-// unlinked as soon as it is open, so that nothing remains whatever becomes of this process.
+// are counted and dropped. Printing without end therefore costs a fixed amount of memory and of disk.
 
-import { closeSync, mkdtempSync, openSync, readSync, rmdirSync, unlinkSync, writeSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Cut } from "../protocol/execution.ts";
-import { GrowingBuffer } from "../util/growing-buffer.ts";
+import { ByteBuffer } from "../util/byte-buffer.ts";
+import { UnnamedFile } from "../util/unnamed-file.ts";
+import { trimBrokenEnd, trimBrokenStart } from "../util/utf8.ts";
 
 export interface OutputBounds {
   /** How much a result shows, beginning and end together. */
@@ -19,12 +17,12 @@ export interface OutputBounds {
 
 export class OutputLog {
   readonly #bounds: OutputBounds;
-  /** The first `keptBytes`; while everything fits, all there is. */
-  readonly #head = new GrowingBuffer();
-  /** The last bytes, once they are past what the file holds. At most twice half of `keptBytes`. */
-  readonly #tail = new GrowingBuffer();
-  #file: number | undefined;
-  #fileBytes = 0;
+  /** All there is while it fits into `keptBytes`, and nothing once there is a file. */
+  readonly #head = new ByteBuffer();
+  /** The last bytes, once they are past what can be read. */
+  readonly #tail = new ByteBuffer();
+  /** Null where none could be made: then only the head can be read. */
+  #file: UnnamedFile | null | undefined;
   #total = 0;
 
   constructor(bounds: OutputBounds) {
@@ -37,7 +35,7 @@ export class OutputLog {
 
   /** How many bytes, from the first, can be read. */
   get readable(): number {
-    return this.#file === undefined ? this.#head.length : this.#fileBytes;
+    return this.#file?.length ?? this.#head.length;
   }
 
   /** Takes a chunk; it is copied. */
@@ -47,20 +45,16 @@ export class OutputLog {
       this.#head.append(chunk);
       return;
     }
-    if (this.#file === undefined) this.#spill();
-    const room = Math.min(chunk.length, this.#bounds.readableBytes - this.#fileBytes);
-    if (room > 0) this.#write(chunk.subarray(0, room));
-    if (room < chunk.length) this.#appendTail(chunk.subarray(Math.max(room, 0)));
+    if (this.#file === undefined) this.#file = this.#spill();
+    const written = this.#file === null ? 0 : this.#file.append(chunk.subarray(0, this.#room(this.#file)));
+    if (written < chunk.length) this.#appendTail(chunk.subarray(written));
   }
 
   /** Bytes from `offset`, at most `length` of them; fewer where the stream ends or was dropped. */
   read(offset: number, length: number): Buffer {
     const end = Math.min(offset + length, this.readable);
     if (offset >= end) return Buffer.alloc(0);
-    if (this.#file === undefined) return Buffer.from(this.#head.view().subarray(offset, end));
-    const buffer = Buffer.allocUnsafe(end - offset);
-    const read = readSync(this.#file, buffer, 0, buffer.length, offset);
-    return buffer.subarray(0, read);
+    return this.#file?.read(offset, end - offset) ?? Buffer.from(this.#head.view(offset, end));
   }
 
   /** The text for a result: whole, or its beginning and end with a line between that says how much is missing. */
@@ -68,76 +62,46 @@ export class OutputLog {
     const { keptBytes } = this.#bounds;
     if (this.#total <= keptBytes) return { text: this.#head.view().toString("utf8"), cut: null };
     const half = Math.floor(keptBytes / 2);
-    const head = trimEnd(this.read(0, half));
-    const tail = trimStart(this.#lastBytes(keptBytes - half));
+    const head = trimBrokenEnd(this.read(0, half));
+    const tail = trimBrokenStart(this.#lastBytes(keptBytes - half));
     const omitted = this.#total - head.length - tail.length;
     const marker = `\n… ${omitted.toLocaleString("en-US")} bytes omitted …\n`;
     return { text: head.toString("utf8") + marker + tail.toString("utf8"), cut: { total: this.#total, omitted } };
   }
 
+  /** Forgets everything but the total. */
   close(): void {
-    if (this.#file !== undefined) closeSync(this.#file);
-    this.#file = undefined;
+    this.#file?.close();
+    this.#file = null;
     this.#head.clear();
     this.#tail.clear();
   }
 
-  #spill(): void {
-    const folder = mkdtempSync(join(tmpdir(), "rlm-output-"));
-    const path = join(folder, "log");
-    this.#file = openSync(path, "wx+", 0o600);
-    unlinkSync(path);
-    rmdirSync(folder);
-    const all = this.#head.view();
-    this.#head.clear();
-    this.#write(all);
+  #room(file: UnnamedFile): number {
+    return Math.max(0, this.#bounds.readableBytes - file.length);
   }
 
-  #write(data: Buffer): void {
-    let written = 0;
-    try {
-      while (written < data.length) written += writeSync(this.#file!, data, written, data.length - written, this.#fileBytes + written);
-    } catch {
-      // The disk is full: what did not fit counts as dropped.
-      this.#appendTail(data.subarray(written));
+  #spill(): UnnamedFile | null {
+    const file = UnnamedFile.open();
+    if (file === undefined) return null;
+    if (file.append(this.#head.view()) < this.#head.length) {
+      file.close();
+      return null;
     }
-    this.#fileBytes += written;
+    this.#head.clear();
+    return file;
   }
 
   #appendTail(data: Buffer): void {
     const kept = Math.ceil(this.#bounds.keptBytes / 2);
     this.#tail.append(data);
-    if (this.#tail.length > 2 * kept) {
-      const all = this.#tail.view();
-      this.#tail.clear();
-      this.#tail.append(all.subarray(all.length - kept));
-    }
+    if (this.#tail.length > 2 * kept) this.#tail.keepLast(kept);
   }
 
   #lastBytes(count: number): Buffer {
     const tail = this.#tail.view();
     if (tail.length >= count) return tail.subarray(tail.length - count);
-    const before = this.read(this.readable - (count - tail.length), count - tail.length);
-    return Buffer.concat([before, tail]);
+    const missing = count - tail.length;
+    return Buffer.concat([this.read(Math.max(0, this.readable - missing), missing), tail]);
   }
-}
-
-/** Without the incomplete UTF-8 character at the end, if there is one. */
-function trimEnd(data: Buffer): Buffer {
-  for (let back = 1; back <= 3 && back <= data.length; back += 1) {
-    const byte = data[data.length - back]!;
-    if (byte < 0x80) break;
-    if (byte >= 0xc0) {
-      const size = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
-      return size > back ? data.subarray(0, data.length - back) : data;
-    }
-  }
-  return data;
-}
-
-/** Without the rest of a UTF-8 character whose beginning was cut off. */
-function trimStart(data: Buffer): Buffer {
-  let start = 0;
-  while (start < 3 && start < data.length && (data[start]! & 0xc0) === 0x80) start += 1;
-  return data.subarray(start);
 }

@@ -3,6 +3,7 @@
 export const INLINE_CHARACTERS = 16 * 1024;
 
 export interface ExecCommand {
+  /** Ours: nothing in it needs escaping. */
   readonly id: string;
   readonly count: number;
   readonly code: string;
@@ -15,10 +16,17 @@ export interface HostMessage {
   readonly payload: string | undefined;
 }
 
-export function toExecMessage({ id, count, code, env }: ExecCommand, payloadBytes: (text: string) => number): HostMessage {
+export function toExecMessage(
+  { id, count, code, env }: ExecCommand,
+  payloadBytes: (text: string) => number,
+): HostMessage {
   // Code with lone surrogates has no UTF-8 form: JSON carries it as it is, and Python says what is wrong with it.
   if (code.length <= INLINE_CHARACTERS || !isWellFormed(code)) {
-    return { line: JSON.stringify({ id, cmd: "exec", count, code, env }), payload: undefined };
+    const rest = env === undefined ? "}" : `,"env":${JSON.stringify(env)}}`;
+    return {
+      line: `{"id":"${id}","cmd":"exec","count":${count},"code":${JSON.stringify(code)}${rest}`,
+      payload: undefined,
+    };
   }
   return { line: JSON.stringify({ id, cmd: "exec", count, bytes: payloadBytes(code), env }), payload: code };
 }

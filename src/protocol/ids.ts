@@ -11,7 +11,9 @@ const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 /** Accepts what a person would type as a name: letters, digits, `.`, `_`, `-`, 64 at most. Throws a RangeError. */
 export function parseSessionId(value: string): SessionId {
   if (!SESSION_ID.test(value)) {
-    throw new RangeError(`Cannot use '${value.slice(0, 80)}' as a session id: letters, digits, '.', '_', '-', at most 64`);
+    throw new RangeError(
+      `Cannot use '${value.slice(0, 80)}' as a session id: letters, digits, '.', '_', '-', at most 64`,
+    );
   }
   return value as SessionId;
 }

@@ -6,7 +6,7 @@ export const PROTOCOL_VERSION = 1;
 export const MAX_LINE_BYTES = 64 * 1024;
 export const MAX_PAYLOAD_BYTES = 32 * 1024 * 1024;
 export const MAX_DEPTH = 64;
-/** Objects, arrays and strings in one message. */
+/** Values in one message. */
 export const MAX_PARTS = 500_000;
 export const MAX_IGNORED = 10_000;
 
@@ -47,9 +47,9 @@ export interface CallEvent {
 
 export type WorkerEvent = ReadyEvent | StatusEvent | DisplayEvent | CallEvent;
 
-/** The typed event; `null` for a message that means nothing to us and is ignored; `undefined` for a violation. */
-export function parseWorkerEvent(message: unknown): WorkerEvent | null | undefined {
-  if (!isRecord(message)) return undefined;
+/** The typed event; `null` for a message that means nothing to us and is ignored. */
+export function parseWorkerEvent(message: unknown): WorkerEvent | null {
+  if (!isRecord(message)) return null;
   const { type } = message;
   switch (type) {
     case "status":
@@ -76,11 +76,12 @@ export function parsePayloadLength(message: unknown): number | undefined {
 const STATUSES: ReadonlySet<unknown> = new Set(["ok", "error", "interrupted", "exit"]);
 
 function parseStatus(message: Record<string, unknown>): StatusEvent | null {
-  const { id, status, value, valueTotal, error, exitCode, cpuMs, peakBytes } = message;
+  const { id, status, value, valueTotal, error, exitCode, cpuMs = 0, peakBytes = 0 } = message;
   if (typeof id !== "string" || !STATUSES.has(status)) return null;
   if (value !== undefined && !isMimeBundle(value)) return null;
   if (error !== undefined && !isError(error)) return null;
   if (exitCode !== undefined && !(isCount(exitCode) && exitCode <= 255)) return null;
+  if (!isDuration(cpuMs) || !isCount(peakBytes)) return null;
   return {
     type: "status",
     id,
@@ -92,8 +93,8 @@ function parseStatus(message: Record<string, unknown>): StatusEvent | null {
     exitCode,
     pending: message["pending"] === true,
     survivors: message["survivors"] === true,
-    cpuMs: typeof cpuMs === "number" && cpuMs >= 0 && Number.isFinite(cpuMs) ? cpuMs : 0,
-    peakBytes: isCount(peakBytes) ? peakBytes : 0,
+    cpuMs,
+    peakBytes,
   };
 }
 
@@ -122,6 +123,10 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 
 function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+}
+
+function isDuration(value: unknown): value is number {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0;
 }
 
 function isMimeBundle(value: unknown): value is MimeBundle {

@@ -7,19 +7,20 @@ import type { ExecutionId, SessionId } from "../protocol/ids.ts";
 
 export type Listener = (event: SessionEvent) => void;
 
-type Numbering = "sessionId" | "seq" | "time";
-type Unnumbered<Event> = Event extends SessionEvent ? Omit<Event, Numbering> : never;
-type Numbered<Draft> = Extract<SessionEvent, { type: Draft extends { type: infer Type } ? Type : never }>;
-
 export class EventFeed {
   readonly #sessionId: SessionId;
   readonly #listeners = new Set<Listener>();
-  #decoders = new Map<string, StringDecoder>();
+  readonly #decoders = new Map<string, StringDecoder>();
   #decoding: ExecutionId | undefined;
   #seq = 0;
 
   constructor(sessionId: SessionId) {
     this.#sessionId = sessionId;
+  }
+
+  /** Whether an event that is made now would reach anybody. */
+  get hasListeners(): boolean {
+    return this.#listeners.size > 0;
   }
 
   subscribe(listener: Listener): Disposable {
@@ -33,27 +34,37 @@ export class EventFeed {
     return this.#seq;
   }
 
-  emit<Draft extends Unnumbered<SessionEvent>>(draft: Draft): Numbered<Draft> {
-    const event = { ...draft, sessionId: this.#sessionId, seq: this.nextSeq(), time: Date.now() };
-    for (const listener of this.#listeners) listener(event as unknown as SessionEvent);
-    return event as unknown as Numbered<Draft>;
+  send(event: SessionEvent): void {
+    for (const listener of this.#listeners) listener(event);
   }
 
-  emitOutput(executionId: ExecutionId, stream: OutputStream, chunk: Buffer): void {
-    if (this.#listeners.size === 0) return;
+  sendOutput(executionId: ExecutionId, stream: OutputStream, chunk: Buffer): void {
+    if (!this.hasListeners) return;
     if (this.#decoding !== executionId) {
       this.#decoding = executionId;
       this.#decoders.delete("stdout");
       this.#decoders.delete("stderr");
     }
     const text = this.#decode(stream, chunk);
-    if (text !== "") this.emit({ type: "output-delta", executionId, stream, text });
+    if (text !== "") this.send({ type: "output-delta", ...this.#stamp(), executionId, stream, text });
   }
 
-  emitBackground(stream: OutputStream, chunk: Buffer): void {
-    if (this.#listeners.size === 0) return;
+  sendBackground(stream: OutputStream, chunk: Buffer): void {
+    if (!this.hasListeners) return;
     const text = this.#decode(`background-${stream}`, chunk);
-    if (text !== "") this.emit({ type: "background-delta", stream, text });
+    if (text !== "") this.send({ type: "background-delta", ...this.#stamp(), stream, text });
+  }
+
+  sendReset(epoch: number, why: "reset" | "worker-lost"): void {
+    this.send({ type: "session-reset", ...this.#stamp(), epoch, why });
+  }
+
+  sendEnd(why: string): void {
+    this.send({ type: "session-end", ...this.#stamp(), why });
+  }
+
+  #stamp(): { readonly sessionId: SessionId; readonly seq: number; readonly time: number } {
+    return { sessionId: this.#sessionId, seq: this.nextSeq(), time: Date.now() };
   }
 
   #decode(key: string, chunk: Buffer): string {

@@ -5,7 +5,7 @@
 
 import { StringDecoder } from "node:string_decoder";
 import { OutputLog, type OutputBounds } from "../kernel/output-log.ts";
-import type { ExecutionEvent } from "../protocol/events.ts";
+import type { ExecutionEnd, ExecutionEvent, ExecutionStart } from "../protocol/events.ts";
 import type { OutputStream } from "../protocol/execution.ts";
 import type { ExecutionId, SessionId } from "../protocol/ids.ts";
 import type { Result } from "./result.ts";
@@ -19,6 +19,11 @@ interface Stretch {
   readonly time: number;
 }
 
+interface Stamp {
+  readonly seq: number;
+  readonly time: number;
+}
+
 const MAX_ITEMS = 50_000;
 const READ_BYTES = 64 * 1024;
 
@@ -26,131 +31,159 @@ export class Execution implements AsyncIterable<ExecutionEvent> {
   readonly id: ExecutionId;
   readonly sessionId: SessionId;
   readonly code: string;
+  /** Its number in the session. */
+  readonly count: number;
   /** Never rejects because of what the code did; rejects when the session could not run it at all. */
   readonly result: Promise<Result>;
   readonly #bounds: OutputBounds;
-  readonly #logs: Partial<Record<OutputStream, OutputLog>> = {};
-  readonly #items: (ExecutionEvent | Stretch)[] = [];
-  readonly #waiting: (() => void)[] = [];
+  #stdout: OutputLog | undefined;
+  #stderr: OutputLog | undefined;
+  #started: Stamp | undefined;
+  #items: (ExecutionEvent | Stretch)[] | undefined;
+  #ended: (Stamp & { readonly result: Result }) | undefined;
+  #waiting: (() => void)[] | undefined;
+  #done = false;
   #resolve!: (result: Result) => void;
   #reject!: (error: Error) => void;
-  #done = false;
 
-  constructor(id: ExecutionId, sessionId: SessionId, code: string, bounds: OutputBounds) {
+  constructor(id: ExecutionId, sessionId: SessionId, count: number, code: string, bounds: OutputBounds) {
     this.id = id;
     this.sessionId = sessionId;
+    this.count = count;
     this.code = code;
     this.#bounds = bounds;
     this.result = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    this.result.catch(() => {}); // whoever never looks at the result is not punished for it
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<ExecutionEvent, void, undefined> {
     const decoders = { stdout: new StringDecoder("utf8"), stderr: new StringDecoder("utf8") };
-    for (let index = 0; ; ) {
-      const item = this.#items[index];
+    while (this.#started === undefined && !this.#done) await this.#change();
+    if (this.#started !== undefined) yield this.startEvent();
+    let offset = 0;
+    for (let index = 0; ;) {
+      const item = this.#items?.[index];
+      const isOver = this.#done || (this.#items !== undefined && this.#items.length > index + 1);
       if (item === undefined) {
-        if (this.#done) return;
-        await new Promise<void>((resolve) => this.#waiting.push(resolve));
+        if (this.#done) break;
+        await this.#change();
       } else if ("type" in item) {
-        if (item.type === "execution-end") yield* this.#remainders(decoders);
         yield item;
         index += 1;
       } else {
-        yield* this.#readStretch(item, index, decoders[item.stream]);
-        index += 1;
+        offset = Math.max(offset, item.start);
+        const data = this.#read(item, offset);
+        offset += data.length;
+        if (data.length > 0) yield* this.#delta(item, decoders[item.stream].write(data));
+        else if (isOver) {
+          if (offset < item.end) yield this.#gap(item, item.end - offset);
+          index += 1;
+          offset = 0;
+        } else await this.#change(); // the last stretch may still grow
       }
     }
+    if (this.#ended === undefined) return;
+    for (const stream of ["stdout", "stderr"] as const) {
+      yield* this.#delta({ stream, ...this.#ended }, decoders[stream].end());
+    }
+    yield this.endEvent();
   }
 
-  /** Used by the session: everything below writes the story. */
+  /** What was printed on a stream, if anything was. */
+  printed(stream: OutputStream): OutputLog | undefined {
+    return stream === "stdout" ? this.#stdout : this.#stderr;
+  }
+
+  /** Used by the session: from here on everything writes the story, in this order. */
+  begin(seq: number, time: number): void {
+    this.#started = { seq, time };
+    this.#wake();
+  }
+
   appendOutput(stream: OutputStream, chunk: Buffer, seq: number, time: number): void {
-    const log = this.log(stream);
+    const log = this.#log(stream);
     const start = log.total;
     log.append(chunk);
-    const last = this.#items.at(-1);
+    const items = (this.#items ??= []);
+    const last = items.at(-1);
     if (last !== undefined && !("type" in last) && last.stream === stream) last.end = log.total;
-    else if (this.#items.length < MAX_ITEMS) this.#items.push({ stream, start, end: log.total, seq, time });
+    else if (items.length < MAX_ITEMS) items.push({ stream, start, end: log.total, seq, time });
     else this.#extendLast(stream, log.total);
     this.#wake();
   }
 
-  /** Past the bound only the end is remembered; whoever listens to the session has heard the rest. */
+  /** Past the bound it is not remembered; whoever listens to the session has heard it. */
   appendEvent(event: ExecutionEvent): void {
-    if (this.#items.length < MAX_ITEMS || event.type === "execution-end") this.#items.push(event);
+    const items = (this.#items ??= []);
+    if (items.length < MAX_ITEMS) items.push(event);
     this.#wake();
   }
 
-  settle(result: Result): void {
+  settle(result: Result, seq: number, time: number): void {
+    this.#ended = { result, seq, time };
     this.#done = true;
     this.#wake();
     this.#resolve(result);
   }
 
-  fail(error: Error): void {
+  fail(why: Error): void {
     this.#done = true;
     this.#wake();
-    this.#reject(error);
+    this.result.catch(() => {}); // whoever never looks at the result is not punished for it
+    this.#reject(why);
   }
 
-  log(stream: OutputStream): OutputLog {
-    return (this.#logs[stream] ??= new OutputLog(this.#bounds));
+  startEvent(): ExecutionStart {
+    const { seq, time } = this.#started ?? { seq: 0, time: 0 };
+    const { sessionId, id: executionId, code, count: executionCount } = this;
+    return { type: "execution-start", sessionId, executionId, seq, time, code, executionCount };
   }
 
-  /** The log if anything was printed. */
-  printed(stream: OutputStream): OutputLog | undefined {
-    return this.#logs[stream];
+  /** Only once settled. */
+  endEvent(): ExecutionEnd {
+    if (this.#ended === undefined) throw new TypeError(`Cannot tell the end of execution ${this.id}: it has not ended`);
+    const { seq, time, result } = this.#ended;
+    return { type: "execution-end", sessionId: this.sessionId, executionId: this.id, seq, time, result };
   }
 
   /** Forgets what was printed. */
   dropOutput(): void {
-    this.#logs.stdout?.close();
-    this.#logs.stderr?.close();
+    this.#stdout?.close();
+    this.#stderr?.close();
   }
 
-  *#readStretch(stretch: Stretch, index: number, decoder: StringDecoder): Generator<ExecutionEvent> {
-    const { stream, seq, time } = stretch;
-    const log = this.log(stream);
-    const common = { sessionId: this.sessionId, executionId: this.id, seq, time, stream };
-    let offset = stretch.start;
-    // The last stretch may grow while it is read.
-    while (offset < Math.min(stretch.end, log.readable)) {
-      const data = log.read(offset, Math.min(READ_BYTES, stretch.end - offset));
-      if (data.length === 0) break;
-      offset += data.length;
-      const text = decoder.write(data);
-      if (text !== "") yield { type: "output-delta", ...common, text };
-    }
-    const isOver = this.#done || this.#items.length > index + 1;
-    if (offset < stretch.end && isOver) yield { type: "output-gap", ...common, omittedBytes: stretch.end - offset };
-    else if (!isOver) this.#splitAt(stretch, index);
+  #log(stream: OutputStream): OutputLog {
+    if (stream === "stdout") return (this.#stdout ??= new OutputLog(this.#bounds));
+    return (this.#stderr ??= new OutputLog(this.#bounds));
   }
 
-  /** What is printed from here on is a stretch of its own, so that a reader who has come this far meets it next. */
-  #splitAt(stretch: Stretch, index: number): void {
-    if (this.#items[index] !== stretch || this.#items.length !== index + 1) return;
-    this.#items.push({ ...stretch, start: stretch.end, end: stretch.end });
+  #read({ stream, end }: Stretch, offset: number): Buffer {
+    return this.#log(stream).read(offset, Math.min(READ_BYTES, end - offset));
   }
 
-  *#remainders(decoders: Record<OutputStream, StringDecoder>): Generator<ExecutionEvent> {
-    for (const stream of ["stdout", "stderr"] as const) {
-      const text = decoders[stream].end();
-      const last = this.#items.at(-1) as ExecutionEvent;
-      const common = { sessionId: this.sessionId, executionId: this.id, seq: last.seq, time: last.time };
-      if (text !== "") yield { type: "output-delta", ...common, stream, text };
-    }
+  *#delta({ stream, seq, time }: Omit<Stretch, "start" | "end">, text: string): Generator<ExecutionEvent> {
+    const common = { sessionId: this.sessionId, executionId: this.id, seq, time };
+    if (text !== "") yield { type: "output-delta", ...common, stream, text };
+  }
+
+  #gap({ stream, seq, time }: Stretch, omittedBytes: number): ExecutionEvent {
+    const common = { sessionId: this.sessionId, executionId: this.id, seq, time };
+    return { type: "output-gap", ...common, stream, omittedBytes };
   }
 
   #extendLast(stream: OutputStream, end: number): void {
-    const last = this.#items.findLast((item): item is Stretch => !("type" in item) && item.stream === stream);
+    const last = this.#items?.findLast((item): item is Stretch => !("type" in item) && item.stream === stream);
     if (last !== undefined) last.end = end;
   }
 
+  #change(): Promise<void> {
+    return new Promise((resolve) => (this.#waiting ??= []).push(resolve));
+  }
+
   #wake(): void {
-    if (this.#waiting.length === 0) return;
+    if (this.#waiting === undefined) return;
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 }

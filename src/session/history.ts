@@ -1,6 +1,6 @@
 // What was run in a session, and what it printed: the last ones only.
 
-import type { ExecutionResult, ExecutionStatus } from "../protocol/execution.ts";
+import type { ExecutionStatus } from "../protocol/execution.ts";
 import type { ExecutionId } from "../protocol/ids.ts";
 import type { Execution } from "./execution.ts";
 
@@ -22,52 +22,70 @@ const MAX_LOGS = 32;
 /** ...as long as they printed no more than this together. */
 const MAX_LOG_BYTES = 512 * 1024 * 1024;
 
-export class History {
-  #entries: HistoryEntry[] = [];
-  readonly #executions = new Map<string, Execution>();
+interface Entry {
+  readonly executionId: ExecutionId;
+  readonly executionCount: number;
+  readonly code: string;
+  readonly startedAt: number;
+  status: ExecutionStatus | null;
+  durationMs: number | null;
+}
 
-  begin(execution: Execution, executionCount: number): void {
+export class History {
+  #entries: Entry[] = [];
+  /** Those whose output can be read, oldest first. */
+  readonly #executions: Execution[] = [];
+  #printedBytes = 0;
+
+  begin(execution: Execution, startedAt: number): void {
     this.#entries.push({
       executionId: execution.id,
-      executionCount,
+      executionCount: execution.count,
       code: execution.code.slice(0, MAX_CODE),
-      startedAt: new Date().toISOString(),
+      startedAt,
       status: null,
       durationMs: null,
     });
     if (this.#entries.length > MAX_ENTRIES * 2) this.#entries = this.#entries.slice(-MAX_ENTRIES);
-    this.#executions.set(execution.id, execution);
+    this.#executions.push(execution);
   }
 
-  end(execution: Execution, { status, durationMs }: ExecutionResult): void {
+  end(execution: Execution, status: ExecutionStatus, durationMs: number): void {
     const last = this.#entries.at(-1);
-    if (last?.executionId === execution.id) this.#entries[this.#entries.length - 1] = { ...last, status, durationMs };
-    this.#forgetOldOutput();
+    if (last?.executionId === execution.id) {
+      last.status = status;
+      last.durationMs = durationMs;
+    }
+    this.#printedBytes += printedBytes(execution);
+    while (this.#hasTooMuch()) this.#forgetOldest();
   }
 
   entries(): readonly HistoryEntry[] {
-    return this.#entries.slice(-MAX_ENTRIES);
+    const last = this.#entries.slice(-MAX_ENTRIES);
+    return last.map(({ startedAt, ...entry }) => ({ ...entry, startedAt: new Date(startedAt).toISOString() }));
   }
 
   execution(id: string): Execution | undefined {
-    return this.#executions.get(id);
+    return this.#executions.find((execution) => execution.id === id);
   }
 
   clear(): void {
     this.#entries = [];
-    for (const execution of this.#executions.values()) execution.dropOutput();
-    this.#executions.clear();
+    for (const execution of this.#executions.splice(0)) execution.dropOutput();
+    this.#printedBytes = 0;
   }
 
-  #forgetOldOutput(): void {
-    let bytes = 0;
-    for (const execution of this.#executions.values()) bytes += printedBytes(execution);
-    for (const [id, execution] of this.#executions) {
-      if (this.#executions.size <= MAX_LOGS && bytes <= MAX_LOG_BYTES) return;
-      bytes -= printedBytes(execution);
-      execution.dropOutput();
-      this.#executions.delete(id);
-    }
+  /** The last one is always kept. */
+  #hasTooMuch(): boolean {
+    const count = this.#executions.length;
+    return count > MAX_LOGS || (this.#printedBytes > MAX_LOG_BYTES && count > 1);
+  }
+
+  #forgetOldest(): void {
+    const oldest = this.#executions.shift();
+    if (oldest === undefined) return;
+    this.#printedBytes -= printedBytes(oldest);
+    oldest.dropOutput();
   }
 }
 

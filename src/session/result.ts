@@ -3,82 +3,163 @@
 import type { WorkerExit } from "../environments/environment.ts";
 import { REPLExecutionError } from "../errors.ts";
 import type { Outcome } from "../kernel/kernel.ts";
-import type { ExecutionError, ExecutionResult, InterruptReason, StateAfter } from "../protocol/execution.ts";
+import type {
+  Cut,
+  ExecutionError,
+  ExecutionResult,
+  ExecutionStatus,
+  InterruptReason,
+  MimeBundle,
+  StateAfter,
+  Usage,
+} from "../protocol/execution.ts";
+import type { ExecutionId, SessionId } from "../protocol/ids.ts";
+import type { Displays } from "./displays.ts";
+import type { Execution } from "./execution.ts";
+
+/** What the session knows of an execution beside how it ended. */
+export interface ResultContext {
+  readonly execution: Execution;
+  readonly executionCount: number;
+  readonly epoch: number;
+  readonly displays: Displays;
+}
 
 /** A result as `session.execute` gives it: plain data, and a way to throw for those who prefer that. */
-export interface Result extends ExecutionResult {
+export class Result implements ExecutionResult {
+  readonly status: ExecutionStatus;
+  readonly stdout: string = "";
+  readonly stderr: string = "";
+  declare readonly value?: MimeBundle;
+  readonly displays: readonly MimeBundle[];
+  declare readonly error?: ExecutionError;
+  declare readonly incomplete?: true;
+  declare readonly reason?: InterruptReason;
+  readonly state: StateAfter;
+  declare readonly exitCode?: number;
+  readonly truncated: ExecutionResult["truncated"] = null;
+  readonly sessionId: SessionId;
+  readonly executionId: ExecutionId;
+  readonly executionCount: number;
+  readonly epoch: number;
+  readonly durationMs: number = 0;
+  readonly usage: Usage = NO_USAGE;
+
+  /** No outcome: the execution was cancelled before it started. */
+  constructor({ execution, executionCount, epoch, displays }: ResultContext, outcome?: Outcome) {
+    const verdict = outcome === undefined ? NEVER_STARTED : toVerdict(outcome);
+    this.status = verdict.status;
+    this.state = verdict.state;
+    if (verdict.value !== undefined) this.value = verdict.value;
+    if (verdict.error !== undefined) this.error = verdict.error;
+    if (verdict.incomplete === true) this.incomplete = true;
+    if (verdict.reason !== undefined) this.reason = verdict.reason;
+    if (verdict.exitCode !== undefined) this.exitCode = verdict.exitCode;
+    this.displays = displays.kept;
+    this.sessionId = execution.sessionId;
+    this.executionId = execution.id;
+    this.executionCount = executionCount;
+    this.epoch = epoch;
+    if (outcome === undefined) return;
+    this.durationMs = outcome.durationMs;
+    if (outcome.kind === "status") {
+      this.usage = { cpuMs: outcome.status.cpuMs, peakMemoryBytes: outcome.status.peakBytes };
+    }
+    const stdout = execution.printed("stdout")?.summary();
+    const stderr = execution.printed("stderr")?.summary();
+    if (stdout !== undefined) this.stdout = stdout.text;
+    if (stderr !== undefined) this.stderr = stderr.text;
+    this.truncated = toTruncated(stdout?.cut, stderr?.cut, toValueCut(outcome), displays.cut);
+  }
+
   /** The result itself when its status is `ok`; otherwise throws a REPLExecutionError. */
-  unwrap(): ExecutionResult;
+  unwrap(): this {
+    if (this.status !== "ok") throw new REPLExecutionError(this);
+    return this;
+  }
 }
 
 type Verdict = Pick<ExecutionResult, "status" | "state"> &
-  Partial<Pick<ExecutionResult, "value" | "error" | "incomplete" | "reason" | "exitCode">>;
+  Partial<Pick<ExecutionResult, "value" | "error" | "reason" | "exitCode">> & { readonly incomplete?: boolean };
 
-/** Status, reason and state; what was printed and the ids are added by the session. */
-export function toVerdict(outcome: Outcome): Verdict {
+const NO_USAGE: Usage = { cpuMs: 0, peakMemoryBytes: 0 };
+const NEVER_STARTED: Verdict = { status: "interrupted", reason: "cancelled", state: "kept" };
+const INTERRUPTED: ExecutionError = { name: "KeyboardInterrupt", value: "", traceback: "KeyboardInterrupt" };
+
+function toVerdict(outcome: Outcome): Verdict {
   return outcome.kind === "status" ? fromStatus(outcome) : fromLoss(outcome);
 }
 
-export function toResult(fields: ExecutionResult): Result {
-  const result = fields as Result;
-  Object.defineProperty(result, "unwrap", { value: unwrap, enumerable: false });
-  return result;
-}
-
-/** The verdict on an execution that never started. */
-export const NEVER_STARTED: Verdict = { status: "interrupted", reason: "cancelled", state: "kept" };
-
-function unwrap(this: ExecutionResult): ExecutionResult {
-  if (this.status !== "ok") throw new REPLExecutionError(this);
-  return this;
-}
-
 function fromStatus({ status, stopped }: Extract<Outcome, { kind: "status" }>): Verdict {
-  const state: StateAfter = "kept";
-  if (status.status === "interrupted") {
-    const error = status.error ?? { name: "KeyboardInterrupt", value: "", traceback: "KeyboardInterrupt" };
-    // Without a stop of ours it was the code that sent the signal to itself.
-    return stopped === null ? { status: "error", state, error } : { status: "interrupted", state, error, reason: stopped };
+  const { value, error = INTERRUPTED, incomplete, exitCode = 0 } = status;
+  switch (status.status) {
+    case "ok":
+      return value === undefined ? { status: "ok", state: "kept" } : { status: "ok", state: "kept", value };
+    case "error":
+      return { status: "error", state: "kept", error, incomplete };
+    case "exit":
+      return { status: "exit", state: "kept", exitCode };
+    case "interrupted":
+      // Without a stop of ours it was the code that sent the signal to itself.
+      if (stopped === null) return { status: "error", state: "kept", error };
+      return { status: "interrupted", state: "kept", error, reason: stopped };
   }
-  return {
-    status: status.status,
-    state,
-    ...(status.value && { value: status.value }),
-    ...(status.error && { error: status.error }),
-    ...(status.incomplete && { incomplete: true as const }),
-    ...(status.status === "exit" && { exitCode: status.exitCode ?? 0 }),
-  };
 }
 
 function fromLoss({ exit, violation }: Extract<Outcome, { kind: "lost" }>): Verdict {
-  const state: StateAfter = "lost";
-  if (exit.kind === "code" && exit.reason === null) return { status: "exit", exitCode: exit.code, state };
+  if (exit.kind === "code" && exit.reason === null) return { status: "exit", exitCode: exit.code, state: "lost" };
   const { reason, error } = explainLoss(exit, violation);
-  return { status: "interrupted", reason, state, error };
+  return { status: "interrupted", reason, state: "lost", error };
 }
+
+const NO_ANSWER = "the code did not stop when interrupted, so its worker was ended";
 
 function explainLoss(exit: WorkerExit, violation: string | null): { reason: InterruptReason; error: ExecutionError } {
   const cause = exit.kind === "sandbox-gone" ? null : exit.reason;
   switch (cause) {
     case "timeout":
-      return { reason: "timeout", error: lost("TimeoutError", "the code did not stop when interrupted, so its worker was ended") };
+      return { reason: "timeout", error: toError("TimeoutError", NO_ANSWER) };
     case "cancelled":
+      return { reason: "cancelled", error: toError("Cancelled", NO_ANSWER) };
     case "closed":
-      return { reason: "cancelled", error: lost("Cancelled", "the code did not stop when interrupted, so its worker was ended") };
+      return { reason: "cancelled", error: toError("Cancelled", "the session was closed") };
     case "memory":
-      return { reason: "memory", error: lost("MemoryLimitExceeded", "the session used more memory than its limit, so its worker was ended") };
+      return { reason: "memory", error: toError("MemoryLimitExceeded", "the session used more memory than its limit") };
     case "violation":
-      return { reason: "worker-lost", error: lost("ProtocolViolation", `the worker was ended: ${violation ?? "it broke the protocol"}`) };
+      return {
+        reason: "worker-lost",
+        error: toError("ProtocolViolation", violation ?? "the worker broke the protocol"),
+      };
     case null:
-      return { reason: "worker-lost", error: lost("WorkerLost", describeEnd(exit)) };
+      return { reason: "worker-lost", error: toError("WorkerLost", describeEnd(exit)) };
   }
 }
 
 function describeEnd(exit: WorkerExit): string {
-  if (exit.kind === "signal") return `the worker was killed by signal ${exit.signal}`;
-  return "the sandbox ended";
+  return exit.kind === "signal" ? `the worker was killed by signal ${exit.signal}` : "the sandbox ended";
 }
 
-function lost(name: string, value: string): ExecutionError {
+function toError(name: string, value: string): ExecutionError {
   return { name, value, traceback: `${name}: ${value}` };
+}
+
+function toValueCut(outcome: Outcome): Cut | null {
+  if (outcome.kind === "lost" || outcome.status.valueTotal === undefined) return null;
+  const { valueTotal: total, value } = outcome.status;
+  return { total, omitted: Math.max(0, total - (value?.["text/plain"]?.length ?? 0)) };
+}
+
+function toTruncated(
+  stdout: Cut | null | undefined,
+  stderr: Cut | null | undefined,
+  value: Cut | null,
+  displays: Cut | null,
+): ExecutionResult["truncated"] {
+  if (!stdout && !stderr && !value && !displays) return null;
+  return {
+    ...(stdout && { stdout }),
+    ...(stderr && { stderr }),
+    ...(value && { value }),
+    ...(displays && { displays }),
+  };
 }

@@ -5,17 +5,17 @@
 
 import type { Environment, Sandbox, SandboxOptions, WorkerExit } from "../environments/environment.ts";
 import { SessionBusyError, SessionClosedError } from "../errors.ts";
-import { Kernel, type CallHandler, type Outcome } from "../kernel/kernel.ts";
+import type { CallHandler } from "../kernel/calls.ts";
+import { Kernel, type Outcome } from "../kernel/kernel.ts";
 import type { OutputBounds } from "../kernel/output-log.ts";
-import type { SessionEvent } from "../protocol/events.ts";
-import type { ExecutionResult, MimeBundle, OutputStream } from "../protocol/execution.ts";
+import type { OutputStream } from "../protocol/execution.ts";
 import type { ExecutionId, SessionId } from "../protocol/ids.ts";
-import { Displays } from "./displays.ts";
 import { EventFeed, type Listener } from "./event-feed.ts";
 import { Execution } from "./execution.ts";
 import { History, type HistoryEntry } from "./history.ts";
 import { checkExecuteOptions, type ExecuteOptions } from "./options.ts";
-import { NEVER_STARTED, toResult, toVerdict } from "./result.ts";
+import { Result } from "./result.ts";
+import { Turn } from "./turn.ts";
 
 export interface SessionSettings {
   readonly id: SessionId;
@@ -57,13 +57,6 @@ export interface OutputSlice {
   readonly readableBytes: number;
 }
 
-interface Waiting {
-  readonly execution: Execution;
-  readonly count: number;
-  readonly options: ExecuteOptions;
-  cancelled: boolean;
-}
-
 const DEFAULT_SLICE_BYTES = 1024 * 1024;
 
 export class Session implements AsyncDisposable {
@@ -72,15 +65,18 @@ export class Session implements AsyncDisposable {
   readonly #sandboxes: { current: Sandbox };
   readonly #feed: EventFeed;
   readonly #history = new History();
-  readonly #queue: Waiting[] = [];
+  readonly #queue: Turn[] = [];
   readonly #createdAt = new Date();
   readonly #onClosed: (session: Session) => void;
   #kernel: Kernel;
   /** Settles when there is a kernel again; absent while there is one. */
   #recovery: Promise<void> | undefined;
-  #running: Waiting | undefined;
-  #lastExecutedAt: Date | undefined;
+  #running: Turn | undefined;
+  /** As an outcome reaches it; one function for all executions. */
+  readonly #onEnd = (turn: Turn, outcome: Outcome): void => this.#finish(turn, outcome);
+  #lastExecutedAt: number | undefined;
   #count = 0;
+  #executed = 0;
   #epoch = 1;
   #asked = 0;
   #idleTimer: NodeJS.Timeout | undefined;
@@ -119,12 +115,11 @@ export class Session implements AsyncDisposable {
     }
     this.#count += 1;
     const id = `${this.id}.${this.#count}` as ExecutionId;
-    const execution = new Execution(id, this.id, code, this.#settings.output);
-    const waiting: Waiting = { execution, count: this.#count, options, cancelled: false };
-    options.signal?.addEventListener("abort", () => this.#cancel(waiting), { once: true });
-    this.#queue.push(waiting);
-    clearTimeout(this.#idleTimer);
-    this.#next();
+    const execution = new Execution(id, this.id, this.#count, code, this.#settings.output);
+    const turn = new Turn(execution, options, this.#feed, this.#onEnd);
+    options.signal?.addEventListener("abort", () => this.#cancel(turn), { once: true });
+    this.#queue.push(turn);
+    if (this.#running === undefined) this.#next();
     return execution;
   }
 
@@ -142,7 +137,7 @@ export class Session implements AsyncDisposable {
     if (status === undefined) return; // the worker was lost: the namespace is empty all the same
     this.#history.clear();
     this.#epoch += 1;
-    this.#feed.emit({ type: "session-reset", epoch: this.#epoch, why: "reset" });
+    this.#feed.sendReset(this.#epoch, "reset");
   }
 
   info(): SessionInfo {
@@ -151,7 +146,7 @@ export class Session implements AsyncDisposable {
       environment: this.#settings.environment.name,
       state: this.#closedWhy !== undefined ? "closed" : this.#running === undefined ? "idle" : "running",
       createdAt: this.#createdAt.toISOString(),
-      lastExecutedAt: this.#lastExecutedAt?.toISOString() ?? null,
+      lastExecutedAt: this.#lastExecutedAt === undefined ? null : new Date(this.#lastExecutedAt).toISOString(),
       executionCount: this.#count,
       waiting: this.#queue.length,
       epoch: this.#epoch,
@@ -170,14 +165,18 @@ export class Session implements AsyncDisposable {
   /** What an execution printed, from a byte offset. Older executions are forgotten; then this is undefined. */
   output(
     executionId: string,
-    { stream = "stdout", offset = 0, length = DEFAULT_SLICE_BYTES }: { stream?: OutputStream; offset?: number; length?: number } = {},
+    {
+      stream = "stdout",
+      offset = 0,
+      length = DEFAULT_SLICE_BYTES,
+    }: { stream?: OutputStream; offset?: number; length?: number } = {},
   ): OutputSlice | undefined {
     const execution = this.#history.execution(executionId);
     if (execution === undefined) return undefined;
-    const log = execution.log(stream);
-    const bytes = log.read(offset, length);
-    const { total: totalBytes, readable: readableBytes } = log;
-    return { bytes, offset, nextOffset: offset + bytes.length, totalBytes, readableBytes };
+    const log = execution.printed(stream);
+    const bytes = log?.read(offset, length) ?? Buffer.alloc(0);
+    const nextOffset = offset + bytes.length;
+    return { bytes, offset, nextOffset, totalBytes: log?.total ?? 0, readableBytes: log?.readable ?? 0 };
   }
 
   /** Ends everything in the session and answers with its final statistics. Idempotent. */
@@ -193,152 +192,99 @@ export class Session implements AsyncDisposable {
   async #close(why: string): Promise<SessionInfo> {
     this.#closedWhy = why;
     clearTimeout(this.#idleTimer);
-    this.#kernel.kill("closed");
-    for (const waiting of this.#queue.splice(0)) this.#settleUnstarted(waiting);
+    for (const turn of this.#queue.splice(0)) this.#settle(turn);
     await this.#recovery?.catch(() => {});
     await this.#sandboxes.current.close();
     const info = this.info();
     this.#history.clear();
-    this.#feed.emit({ type: "session-end", why });
+    this.#feed.sendEnd(why);
     this.#onClosed(this);
     return info;
   }
 
   #next(): void {
     if (this.#running !== undefined || this.#closedWhy !== undefined) return;
-    const waiting = this.#queue.shift();
-    if (waiting === undefined) {
-      this.#startIdleTimer();
-      return;
-    }
-    if (waiting.cancelled) {
-      this.#settleUnstarted(waiting);
-      this.#next();
-      return;
-    }
-    this.#running = waiting;
-    if (this.#recovery === undefined) this.#run(waiting);
-    else void this.#recovery.then(() => this.#run(waiting), (error: Error) => this.#giveUp(waiting, error));
+    const turn = this.#queue.shift();
+    if (turn === undefined) return;
+    this.#running = turn;
+    if (this.#recovery === undefined) this.#run(turn);
+    else
+      void this.#recovery.then(
+        () => this.#run(turn),
+        (error: Error) => this.#giveUp(turn, error),
+      );
   }
 
-  #run(waiting: Waiting): void {
-    const { execution, count, options } = waiting;
-    if (waiting.cancelled || this.#closedWhy !== undefined) {
+  #run(turn: Turn): void {
+    const { execution, options } = turn;
+    if (turn.cancelled || this.#closedWhy !== undefined) {
       this.#running = undefined;
-      this.#settleUnstarted(waiting);
+      this.#settle(turn);
       this.#next();
       return;
     }
-    const displays = new Displays();
-    const common = { executionId: execution.id };
-    this.#history.begin(execution, count);
-    execution.appendEvent(
-      this.#feed.emit({ type: "execution-start", ...common, code: execution.code, executionCount: count }),
-    );
-    const { timeoutMs = this.#settings.defaultTimeoutMs } = options;
+    const now = Date.now();
+    execution.begin(this.#feed.nextSeq(), now);
+    this.#history.begin(execution, now);
+    if (this.#feed.hasListeners) this.#feed.send(execution.startEvent());
+    const { timeoutMs = this.#settings.defaultTimeoutMs, env } = options;
     const limitMs = timeoutMs === Infinity ? null : timeoutMs;
-    const command = { id: execution.id, count, code: execution.code, env: options.env };
-    const outcome = this.#kernel.execute(command, limitMs, {
-      onOutput: (stream, chunk) => {
-        execution.appendOutput(stream, chunk, this.#feed.nextSeq(), Date.now());
-        this.#feed.emitOutput(execution.id, stream, chunk);
-      },
-      onDisplay: (data) => {
-        if (displays.add(data)) execution.appendEvent(this.#feed.emit({ type: "display", ...common, data }));
-      },
-      onCall: (call, name) => execution.appendEvent(this.#feed.emit({ type: "call-start", ...common, call, name })),
-      onReply: (call, ok) => execution.appendEvent(this.#feed.emit({ type: "call-end", ...common, call, ok })),
-    });
-    void outcome.then((ended) => this.#finish(waiting, ended, displays));
+    this.#kernel.execute({ id: execution.id, count: execution.count, code: execution.code, env }, limitMs, turn);
   }
 
-  #finish(waiting: Waiting, outcome: Outcome, displays: Displays): void {
+  #finish(turn: Turn, ended: Outcome): void {
+    const outcome = this.#closedWhy === undefined ? ended : toClosed(ended);
     this.#running = undefined;
-    this.#lastExecutedAt = new Date();
+    this.#lastExecutedAt = Date.now();
+    const isFirst = this.#executed === 0;
+    this.#executed += 1;
     if (outcome.kind === "lost") this.#epoch += 1;
-    const result = this.#toResult(waiting, outcome, displays);
-    this.#history.end(waiting.execution, result);
-    this.#end(waiting.execution, result);
+    this.#settle(turn, outcome);
     if (outcome.kind === "lost") {
-      this.#feed.emit({ type: "session-reset", epoch: this.#epoch, why: "worker-lost" });
+      this.#feed.sendReset(this.#epoch, "worker-lost");
       this.#recover(outcome.exit);
     }
-    this.#settings.environment.refill();
+    if (isFirst) this.#settings.environment.refill();
     this.#next();
   }
 
-  #toResult({ execution, count }: Waiting, outcome: Outcome, displays: Displays): ExecutionResult {
-    const stdout = execution.printed("stdout")?.summary();
-    const stderr = execution.printed("stderr")?.summary();
-    const status = outcome.kind === "status" ? outcome.status : undefined;
-    const valueCut = toValueCut(status?.valueTotal, status?.value);
-    const truncated = {
-      ...(stdout?.cut && { stdout: stdout.cut }),
-      ...(stderr?.cut && { stderr: stderr.cut }),
-      ...(valueCut && { value: valueCut }),
-      ...(displays.cut && { displays: displays.cut }),
-    };
-    return {
-      stdout: stdout?.text ?? "",
-      stderr: stderr?.text ?? "",
-      displays: displays.kept,
-      ...toVerdict(outcome),
-      truncated: Object.keys(truncated).length > 0 ? truncated : null,
-      sessionId: this.id,
-      executionId: execution.id,
-      executionCount: count,
-      epoch: this.#epoch,
-      durationMs: outcome.durationMs,
-      usage: { cpuMs: status?.cpuMs ?? 0, peakMemoryBytes: status?.peakBytes ?? 0 },
-    };
+  /** Without an outcome: it never started. */
+  #settle({ execution, displays }: Turn, outcome?: Outcome): void {
+    const context = { execution, executionCount: execution.count, epoch: this.#epoch, displays };
+    const result = new Result(context, outcome);
+    if (outcome !== undefined) this.#history.end(execution, result.status, result.durationMs);
+    execution.settle(result, this.#feed.nextSeq(), Date.now());
+    if (this.#feed.hasListeners) this.#feed.send(execution.endEvent());
   }
 
-  #settleUnstarted({ execution, count }: Waiting): void {
-    this.#end(execution, {
-      stdout: "",
-      stderr: "",
-      displays: [],
-      ...NEVER_STARTED,
-      truncated: null,
-      sessionId: this.id,
-      executionId: execution.id,
-      executionCount: count,
-      epoch: this.#epoch,
-      durationMs: 0,
-      usage: { cpuMs: 0, peakMemoryBytes: 0 },
-    });
-  }
-
-  #end(execution: Execution, fields: ExecutionResult): void {
-    const result = toResult(fields);
-    execution.appendEvent(this.#feed.emit({ type: "execution-end", executionId: execution.id, result }));
-    execution.settle(result);
-  }
-
-  #giveUp(waiting: Waiting, error: Error): void {
+  #giveUp(turn: Turn, error: Error): void {
     this.#running = undefined;
-    waiting.execution.fail(error);
+    turn.execution.fail(error);
     this.#next();
   }
 
-  #cancel(waiting: Waiting): void {
-    waiting.cancelled = true;
-    if (this.#running === waiting) {
+  #cancel(turn: Turn): void {
+    turn.cancelled = true;
+    if (this.#running === turn) {
       this.#kernel.stop("cancelled");
       return;
     }
-    const index = this.#queue.indexOf(waiting);
+    const index = this.#queue.indexOf(turn);
     if (index === -1) return;
     this.#queue.splice(index, 1);
-    this.#settleUnstarted(waiting);
+    this.#settle(turn);
   }
 
   #createKernel(sandbox: Sandbox): Kernel {
     const { onCall, graceMs } = this.#settings;
-    const kernel: Kernel = new Kernel(sandbox.worker, { onCall, graceMs }, {
-      onBackground: (stream, chunk) => this.#feed.emitBackground(stream, chunk),
-      onEnd: (exit) => this.#lose(kernel, exit),
-    });
+    const kernel: Kernel = new Kernel(
+      sandbox.worker,
+      { onCall, graceMs },
+      {
+        onBackground: (stream, chunk) => this.#feed.sendBackground(stream, chunk),
+        onEnd: (exit) => this.#lose(kernel, exit),
+      },
+    );
     return kernel;
   }
 
@@ -346,7 +292,7 @@ export class Session implements AsyncDisposable {
   #lose(kernel: Kernel, exit: WorkerExit): void {
     if (kernel !== this.#kernel || this.#running !== undefined || this.#closedWhy !== undefined) return;
     this.#epoch += 1;
-    this.#feed.emit({ type: "session-reset", epoch: this.#epoch, why: "worker-lost" });
+    this.#feed.sendReset(this.#epoch, "worker-lost");
     this.#recover(exit);
   }
 
@@ -384,11 +330,16 @@ export class Session implements AsyncDisposable {
     }
   }
 
+  /** One timer that looks at the time when it fires, so that executions need not touch it. */
   #startIdleTimer(): void {
-    clearTimeout(this.#idleTimer);
     const { idleTimeoutMs } = this.#settings;
     if (idleTimeoutMs === null || this.#closedWhy !== undefined) return;
-    this.#idleTimer = setTimeout(() => void this.close("it was idle for too long"), idleTimeoutMs);
+    const idleMs = this.#running === undefined ? Date.now() - (this.#lastExecutedAt ?? this.#createdAt.getTime()) : 0;
+    if (idleMs >= idleTimeoutMs) {
+      void this.close("it was idle for too long");
+      return;
+    }
+    this.#idleTimer = setTimeout(() => this.#startIdleTimer(), idleTimeoutMs - idleMs);
     this.#idleTimer.unref();
   }
 
@@ -402,9 +353,10 @@ export class Session implements AsyncDisposable {
   }
 }
 
-function ignore(): void {}
-
-function toValueCut(total: number | undefined, value: MimeBundle | undefined): { total: number; omitted: number } | null {
-  if (total === undefined) return null;
-  return { total, omitted: Math.max(0, total - (value?.["text/plain"]?.length ?? 0)) };
+/** Closing ends the sandbox as a whole; what ran in it was cancelled, not lost. */
+function toClosed(outcome: Outcome): Outcome {
+  if (outcome.kind === "status") return outcome;
+  return { ...outcome, exit: { kind: "signal", signal: 9, reason: "closed" } };
 }
+
+function ignore(): void {}

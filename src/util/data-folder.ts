@@ -6,7 +6,8 @@ import { join } from "node:path";
 
 /** A folder under the user's data folder, made with mode 0700; undefined where it cannot be made. */
 export function dataFolder(name: string): string | undefined {
-  const base = process.env["RLM_DATA"] ?? join(process.env["XDG_DATA_HOME"] ?? join(homedir(), ".local", "share"), "rlm");
+  const base =
+    process.env["RLM_DATA"] ?? join(process.env["XDG_DATA_HOME"] ?? join(homedir(), ".local", "share"), "rlm");
   const folder = join(base, name);
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });

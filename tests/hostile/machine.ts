@@ -5,7 +5,9 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 export const python = existsSync("/usr/bin/python3") ? "/usr/bin/python3" : "python3";
 
 export function processes(): number[] {
-  return readdirSync("/proc").filter((name) => /^\d+$/.test(name)).map(Number);
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
 }
 
 /** Living processes with exactly this argument on their command line. */

@@ -34,14 +34,35 @@ describe("a message that breaks the framing ends its worker", () => {
     ["a payload length that is true", `line({"type": "status", "id": "{{EID}}", "bytes": True})`],
     ["a payload one byte past 32 MiB", `line({"type": "status", "id": "{{EID}}", "bytes": (32 << 20) + 1})`],
     ["a payload of 10 to the power of 308", `line(b'{"type": "status", "id": "{{EID}}", "bytes": 1e308}')`],
-    ["a payload that is no JSON", `os.write(EVENTS, b'{"type": "status", "id": "{{EID}}", "bytes": 4}\\n\\xff\\xff\\xff\\xff')`],
+    [
+      "a payload that is no JSON",
+      `os.write(EVENTS, b'{"type": "status", "id": "{{EID}}", "bytes": 4}\\n\\xff\\xff\\xff\\xff')`,
+    ],
     ["a payload that is an array", `os.write(EVENTS, b'{"type": "status", "id": "{{EID}}", "bytes": 2}\\n[]')`],
-    ["a call nested 1,000 deep", `line(b'{"type":"call","id":"{{EID}}","call":1,"name":"x","args":{"a":' + b"[" * 1000 + b"]" * 1000 + b"}}")`],
-    ["a display nested 10,000 deep", `line(b'{"type":"display","id":"{{EID}}","data":{"a":' + b"[" * 10000 + b"]" * 10000 + b"}}")`],
-    ["a payload nested a million deep", `b = b"[" * 1000000 + b"]" * 1000000; os.write(EVENTS, b'{"type":"display","id":"{{EID}}","bytes":%d}\\n' % len(b)); [os.write(EVENTS, b[i:i+65536]) for i in range(0, len(b), 65536)]`],
-    ["a payload of five million objects", `b = b"[" + b"{}," * 5000000 + b"{}]"; os.write(EVENTS, b'{"type":"display","id":"{{EID}}","bytes":%d}\\n' % len(b)); [os.write(EVENTS, b[i:i+65536]) for i in range(0, len(b), 65536)]`],
-    ["200,000 greetings", `b = b'{"type":"ready","id":null,"protocol":1,"python":"3"}\\n' * 1000\nfor i in range(200): os.write(EVENTS, b)`],
-    ["20,000 statuses of the running execution", `b = b'{"type":"status","id":"{{EID}}","status":"ok"}\\n' * 1000\nfor i in range(20): os.write(EVENTS, b)`],
+    [
+      "a call nested 1,000 deep",
+      `line(b'{"type":"call","id":"{{EID}}","call":1,"name":"x","args":{"a":' + b"[" * 1000 + b"]" * 1000 + b"}}")`,
+    ],
+    [
+      "a display nested 10,000 deep",
+      `line(b'{"type":"display","id":"{{EID}}","data":{"a":' + b"[" * 10000 + b"]" * 10000 + b"}}")`,
+    ],
+    [
+      "a payload nested a million deep",
+      `b = b"[" * 1000000 + b"]" * 1000000; os.write(EVENTS, b'{"type":"display","id":"{{EID}}","bytes":%d}\\n' % len(b)); [os.write(EVENTS, b[i:i+65536]) for i in range(0, len(b), 65536)]`,
+    ],
+    [
+      "a payload of five million objects",
+      `b = b"[" + b"{}," * 5000000 + b"{}]"; os.write(EVENTS, b'{"type":"display","id":"{{EID}}","bytes":%d}\\n' % len(b)); [os.write(EVENTS, b[i:i+65536]) for i in range(0, len(b), 65536)]`,
+    ],
+    [
+      "200,000 greetings",
+      `b = b'{"type":"ready","id":null,"protocol":1,"python":"3"}\\n' * 1000\nfor i in range(200): os.write(EVENTS, b)`,
+    ],
+    [
+      "20,000 statuses of the running execution",
+      `b = b'{"type":"status","id":"{{EID}}","status":"ok"}\\n' * 1000\nfor i in range(20): os.write(EVENTS, b)`,
+    ],
   ])("%s", (id, code) => {
     // The status flood ends the execution before it ends the worker.
     const check: Check = id.includes("statuses") ? { max_ms: 2500 } : DEAD;
@@ -53,15 +74,30 @@ describe("a message that nobody asked for is ignored", () => {
   test.each([
     ["a status of another session", `line({"type": "status", "id": "sibling.1", "status": "ok"})`],
     ["a status that is no status", `line({"type": "status", "id": "{{EID}}", "status": "splendid"})`],
-    ["a value that is no bundle", `line({"type": "status", "id": "{{EID}}", "status": "ok", "value": {"text/plain": 1}})`],
+    [
+      "a value that is no bundle",
+      `line({"type": "status", "id": "{{EID}}", "status": "ok", "value": {"text/plain": 1}})`,
+    ],
     ["an error without a name", `line({"type": "status", "id": "{{EID}}", "status": "error", "error": {}})`],
-    ["an exit code of 10 to the power of 300", `line(b'{"type": "status", "id": "{{EID}}", "status": "exit", "exitCode": 1e300}')`],
+    [
+      "an exit code of 10 to the power of 300",
+      `line(b'{"type": "status", "id": "{{EID}}", "status": "exit", "exitCode": 1e300}')`,
+    ],
     ["a display of another execution", `line({"type": "display", "id": "sibling.1", "data": {"text/plain": "x"}})`],
     ["a call without arguments", `line({"type": "call", "id": "{{EID}}", "call": 1, "name": "x"})`],
     ["a call with a long name", `line({"type": "call", "id": "{{EID}}", "call": 1, "name": "x" * 300, "args": {}})`],
-    ["calls numbered strangely", `[line({"type": "call", "id": "{{EID}}", "call": c, "name": "x", "args": {}}) for c in (-1, 1.5, "1", None, 1 << 70)]`],
-    ["the same call twice", `[line({"type": "call", "id": "{{EID}}", "call": 77, "name": "x", "args": {}}) for _ in range(2)]`],
-    ["types that are methods of every object", `[line({"type": t, "id": "{{EID}}"}) for t in ("__proto__", "constructor", "toString", "hasOwnProperty")]`],
+    [
+      "calls numbered strangely",
+      `[line({"type": "call", "id": "{{EID}}", "call": c, "name": "x", "args": {}}) for c in (-1, 1.5, "1", None, 1 << 70)]`,
+    ],
+    [
+      "the same call twice",
+      `[line({"type": "call", "id": "{{EID}}", "call": 77, "name": "x", "args": {}}) for _ in range(2)]`,
+    ],
+    [
+      "types that are methods of every object",
+      `[line({"type": t, "id": "{{EID}}"}) for t in ("__proto__", "constructor", "toString", "hasOwnProperty")]`,
+    ],
     ["invalid UTF-8 in a string", `line(b'{"type": "x", "id": "\\xc3\\x28\\xed\\xa0\\x80"}')`],
     ["a lone surrogate in a string", `line(b'{"type": "x", "id": "\\\\ud800"}')`],
   ])("%s", (id, code) => hold(toProbe(id, `${code}\n"real"`, { check: ALIVE }), prelude, stage));
@@ -69,14 +105,46 @@ describe("a message that nobody asked for is ignored", () => {
 
 describe("a session's own descriptors, misused, harm that session alone", () => {
   test.each([
-    ["a header, no payload, and _exit", `line({"type": "status", "id": "{{EID}}", "bytes": 1000}); os._exit(3)`, { dead: true }],
-    ["commands injected by opening its pipe for writing", `w = os.open("/proc/self/fd/%d" % COMMANDS, os.O_WRONLY); os.write(w, b'{"id": "forged", "cmd": "exec", "count": 9, "code": "injected = 1"}\\n'); "real"`, ALIVE],
-    ["replies injected by opening their pipe for writing", `w = os.open("/proc/self/fd/%d" % ASIDE, os.O_WRONLY); os.write(w, b'{"cmd": "reply", "id": "{{EID}}", "call": 5, "value": 1}\\n'); "real"`, ALIVE],
-    ["garbage sent to oneself", `w = os.open("/proc/self/fd/%d" % ASIDE, os.O_WRONLY); os.write(w, b'\\xff\\xff\\n'); time.sleep(5)`, DEAD],
-    ["small pipes", `[fcntl.fcntl(n, 1031, 4096) for n in (1, 2, EVENTS, COMMANDS, ASIDE)]; print("x" * 500000); "real"`, ALIVE],
-    ["large pipes", `for n in (1, 2, EVENTS, COMMANDS, ASIDE):\n    try: fcntl.fcntl(n, 1031, 1 << 20)\n    except OSError: pass\nprint("x" * 500000); "real"`, ALIVE],
-    ["descriptors sent through the door", `s = socket.socket(fileno=os.dup(DOOR)); s.setblocking(False)\ntry:\n    while True: socket.send_fds(s, [b"s"], [0] * 100)\nexcept OSError: pass\n"real"`, ALIVE],
-    ["SIGSTOP sent by a child", `subprocess.run(["/bin/sh", "-c", "kill -STOP $PPID"]); time.sleep(0.1); "real"`, { max_ms: 4500 }],
+    [
+      "a header, no payload, and _exit",
+      `line({"type": "status", "id": "{{EID}}", "bytes": 1000}); os._exit(3)`,
+      { dead: true },
+    ],
+    [
+      "commands injected by opening its pipe for writing",
+      `w = os.open("/proc/self/fd/%d" % COMMANDS, os.O_WRONLY); os.write(w, b'{"id": "forged", "cmd": "exec", "count": 9, "code": "injected = 1"}\\n'); "real"`,
+      ALIVE,
+    ],
+    [
+      "replies injected by opening their pipe for writing",
+      `w = os.open("/proc/self/fd/%d" % ASIDE, os.O_WRONLY); os.write(w, b'{"cmd": "reply", "id": "{{EID}}", "call": 5, "value": 1}\\n'); "real"`,
+      ALIVE,
+    ],
+    [
+      "garbage sent to oneself",
+      `w = os.open("/proc/self/fd/%d" % ASIDE, os.O_WRONLY); os.write(w, b'\\xff\\xff\\n'); time.sleep(5)`,
+      DEAD,
+    ],
+    [
+      "small pipes",
+      `[fcntl.fcntl(n, 1031, 4096) for n in (1, 2, EVENTS, COMMANDS, ASIDE)]; print("x" * 500000); "real"`,
+      ALIVE,
+    ],
+    [
+      "large pipes",
+      `for n in (1, 2, EVENTS, COMMANDS, ASIDE):\n    try: fcntl.fcntl(n, 1031, 1 << 20)\n    except OSError: pass\nprint("x" * 500000); "real"`,
+      ALIVE,
+    ],
+    [
+      "descriptors sent through the door",
+      `s = socket.socket(fileno=os.dup(DOOR)); s.setblocking(False)\ntry:\n    while True: socket.send_fds(s, [b"s"], [0] * 100)\nexcept OSError: pass\n"real"`,
+      ALIVE,
+    ],
+    [
+      "SIGSTOP sent by a child",
+      `subprocess.run(["/bin/sh", "-c", "kill -STOP $PPID"]); time.sleep(0.1); "real"`,
+      { max_ms: 4500 },
+    ],
     ["exec of another program", `os.execv("/bin/sleep", ["sleep", "60"])`, { dead: true, max_ms: 4500 }],
   ] as [string, string, Check][])("%s", (id, code, check) =>
     hold(toProbe(id, code, { check, timeout: 1500 }), prelude, stage),
@@ -117,8 +185,9 @@ describe("a session's own descriptors, misused, harm that session alone", () => 
 
   test("stolen commands cost the session its state, not the caller's patience", async () => {
     await using session = await open();
-    await session.execute(`import threading\nthreading.Thread(target=lambda: [os.read(COMMANDS, 65536) for _ in range(9)]).start()`)
-      .result;
+    await session.execute(
+      `import threading\nthreading.Thread(target=lambda: [os.read(COMMANDS, 65536) for _ in range(9)]).start()`,
+    ).result;
     const stolen = await session.execute("1", { timeoutMs: 1000 }).result;
     expect(stolen).toMatchObject({ status: "interrupted", reason: "timeout" });
     expect(await valueOf(session, "1+1")).toBe("2");
@@ -136,8 +205,9 @@ import threading; threading.Thread(target=time.sleep, args=(2,), daemon=True).st
 
   test("a worker that never takes its new output pipes is ended at the time limit of the next execution", async () => {
     await using session = await open();
-    await session.execute(`line({"type": "status", "id": "${session.id}.2", "status": "ok", "survivors": True}); time.sleep(60)`)
-      .result;
+    await session.execute(
+      `line({"type": "status", "id": "${session.id}.2", "status": "ok", "survivors": True}); time.sleep(60)`,
+    ).result;
     const next = await session.execute("1", { timeoutMs: 500 }).result;
     expect(next).toMatchObject({ status: "interrupted", reason: "timeout", state: "lost" });
     expect(await valueOf(session, "1+1")).toBe("2");
@@ -145,8 +215,9 @@ import threading; threading.Thread(target=time.sleep, args=(2,), daemon=True).st
 
   test("a worker that never takes its new output pipes can be given up by interrupt()", async () => {
     await using session = await open();
-    await session.execute(`line({"type": "status", "id": "${session.id}.2", "status": "ok", "survivors": True}); time.sleep(60)`)
-      .result;
+    await session.execute(
+      `line({"type": "status", "id": "${session.id}.2", "status": "ok", "survivors": True}); time.sleep(60)`,
+    ).result;
     const next = session.execute("1", { timeoutMs: null });
     session.interrupt();
     expect(await next.result).toMatchObject({ status: "interrupted", reason: "cancelled", state: "lost" });

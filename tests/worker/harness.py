@@ -95,6 +95,8 @@ class Worker:
         door.close()
         self.events, self.out, self.err = Source(events_r), Source(out_r), Source(err_r)
         self.number = 0
+        self.closed = False
+        self.retired = []
         self.ready = self.event()
 
     def event(self, patience=PATIENCE):
@@ -159,36 +161,32 @@ class Worker:
         assert status["status"] == "ok", status
         old = self.out, self.err
         self.out, self.err = Source(out_r), Source(err_r)
-        self.extra = getattr(self, "extra", []) + list(old)
+        self.retired += old
         return old
 
     def close(self):
-        for fd in (self.commands, self.aside):
-            try:
-                os.close(fd)
-            except OSError:
-                pass
+        """Ends the commands and returns the exit code; may be called again."""
+        if self.closed:
+            return self.process.returncode
+        self.closed = True
+        os.close(self.commands)
+        os.close(self.aside)
         try:
             code = self.process.wait(5)
         except subprocess.TimeoutExpired:
             self.process.kill()
             code = self.process.wait()
-        for source in (self.events, self.out, self.err, *getattr(self, "extra", [])):
+        for source in (self.events, self.out, self.err, *self.retired):
             os.close(source.fd)
         self.door.close()
         return code
 
 
 class WorkerCase(unittest.TestCase):
-    """A worker per class; ``fresh`` for tests that break theirs."""
+    """Each test has a worker of its own."""
 
-    @classmethod
-    def setUpClass(cls):
-        cls.worker = Worker()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.worker.close()
+    def setUp(self):
+        self.worker = self.fresh()
 
     def fresh(self, **options):
         worker = Worker(**options)

@@ -63,10 +63,12 @@ export class ForkServer {
   #nextSandbox = 1;
   #ended: Promise<void>;
   #alive = true;
+  readonly #complaint: () => string | undefined;
 
-  private constructor(process: ServerProcess, hello: Hello, lines: LineSplitter) {
+  private constructor(process: ServerProcess, hello: Hello, lines: LineSplitter, complaint: () => string | undefined) {
     this.#process = process;
     this.hello = hello;
+    this.#complaint = complaint;
     lines.onLine = (line) => this.#hear(JSON.parse(line) as ServerEvent);
     this.#ended = new Promise((resolve) => {
       process.once("exit", () => {
@@ -94,11 +96,16 @@ export class ForkServer {
         reject(startFailure(options.executable, lastLine(complaint) ?? `it ended with ${signal ?? code}`)),
       );
     });
-    return new ForkServer(process, hello, lines);
+    return new ForkServer(process, hello, lines, () => lastLine(complaint));
   }
 
   get alive(): boolean {
     return this.#alive;
+  }
+
+  /** Why it ended, when it has and said so. */
+  get lastWords(): string {
+    return this.#alive ? "the sandbox ended" : `the fork server ended: ${this.#complaint() ?? "it was killed"}`;
   }
 
   /** A number for a new sandbox; its events go to the listener until `closed`. */

@@ -1,6 +1,6 @@
 // The walls around one session, as the host sees them: a number at the fork server, and the worker that lives there now.
 
-import { EnvironmentUnavailableError, WorkerLostError } from "../../errors.ts";
+import { type EnvironmentUnavailableError, WorkerLostError } from "../../errors.ts";
 import type { KillReason, Sandbox, SandboxOptions, WorkerExit } from "../environment.ts";
 import type { ForkServer, ServerEvent } from "./fork-server.ts";
 import { LocalWorker } from "./local-worker.ts";
@@ -32,7 +32,9 @@ export class LocalSandbox implements Sandbox {
       mounts: mounts.map(({ path, mode }) => ({ path, write: mode === "rw" })),
       limits,
     });
-    await (await worker).ready;
+    await (
+      await worker
+    ).ready;
     if (sandbox.worker.ended) throw sandbox.#failure ?? new WorkerLostError("Cannot start a worker: it ended at once");
     return sandbox;
   }
@@ -82,19 +84,25 @@ export class LocalSandbox implements Sandbox {
   }
 
   #takePipes(fds: readonly number[]): void {
-    if (fds.length === 2) {
-      this.#worker?.takeOutput(fds);
-      return;
+    try {
+      if (fds.length === 2) this.#worker?.takeOutput(fds);
+      else this.#takeWorker(new LocalWorker(this.#server, this.#number, fds));
+    } catch (error) {
+      this.#failure = explainFailure("open the pipes of a worker", (error as Error).message);
+      this.#server.order("close", this.#number); // whoever waits is told when it has ended
     }
-    this.#worker = new LocalWorker(this.#server, this.#number, fds);
-    this.#opening?.resolve(this.#worker);
+  }
+
+  #takeWorker(worker: LocalWorker): void {
+    this.#worker = worker;
+    this.#opening?.resolve(worker);
     this.#opening = undefined;
   }
 
   #end(): void {
     this.#closed = true;
     this.#worker?.end({ kind: "sandbox-gone" });
-    this.#opening?.reject(this.#failure ?? new WorkerLostError("Cannot start a worker: the sandbox ended"));
+    this.#opening?.reject(this.#failure ?? new WorkerLostError(`Cannot start a worker: ${this.#server.lastWords}`));
     this.#onGone();
   }
 }

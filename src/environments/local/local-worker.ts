@@ -34,7 +34,7 @@ export class LocalWorker implements Worker {
     const { pid } = server.hello;
     this.#commands = new PipeWriter(openPipe(pid, commands, "write"));
     this.#aside = new PipeWriter(openPipe(pid, aside, "write"));
-    this.#events = new PipeReader(openPipe(pid, events, "read"), (chunk) => this.#hearEvents(chunk));
+    this.#events = new PipeReader(openPipe(pid, events, "read"), (buffer, length) => this.#hearEvents(buffer, length));
     this.#output = this.#openOutput(output);
     this.ready = new Promise((resolve) => {
       this.#onReady = resolve;
@@ -44,7 +44,7 @@ export class LocalWorker implements Worker {
 
   listen(listener: WorkerListener): void {
     this.#listener = listener;
-    for (const chunk of this.#early.splice(0)) listener.onEvents(chunk);
+    for (const chunk of this.#early.splice(0)) listener.onEvents(chunk, chunk.length);
   }
 
   command(line: string, payload?: string): void {
@@ -113,7 +113,8 @@ export class LocalWorker implements Worker {
     this.#events.drain(DRAIN_LIMIT * 32);
     this.drain();
     for (const reader of this.#background) reader.drain(DRAIN_LIMIT);
-    for (const pipe of [this.#commands, this.#aside, this.#events, this.#output.stdout, this.#output.stderr]) pipe.close();
+    for (const pipe of [this.#commands, this.#aside, this.#events, this.#output.stdout, this.#output.stderr])
+      pipe.close();
     for (const reader of this.#background) reader.close();
     for (const resolve of this.#signals.splice(0)) resolve();
     this.#renewal?.resolve();
@@ -125,18 +126,20 @@ export class LocalWorker implements Worker {
     return this.#ended;
   }
 
-  #hearEvents(chunk: Buffer): void {
+  #hearEvents(buffer: Buffer, length: number): void {
     if (this.#listener !== undefined) {
-      this.#listener.onEvents(chunk);
+      this.#listener.onEvents(buffer, length);
       return;
     }
-    this.#early.push(Buffer.from(chunk)); // `ready`, and no more: nothing has been asked yet
+    this.#early.push(Buffer.from(buffer.subarray(0, length))); // `ready`, and no more: nothing has been asked yet
     this.#onReady();
   }
 
   #openOutput(fds: readonly number[]): OutputPipes {
     const open = (stream: OutputStream, fd: number): PipeReader =>
-      new PipeReader(openPipe(this.#server.hello.pid, fd, "read"), (chunk) => this.#listener?.onOutput(stream, chunk));
+      new PipeReader(openPipe(this.#server.hello.pid, fd, "read"), (buffer, length) =>
+        this.#listener?.onOutput(stream, buffer.subarray(0, length)),
+      );
     const [stdout, stderr] = fds as [number, number];
     return { stdout: open("stdout", stdout), stderr: open("stderr", stderr) };
   }
@@ -148,7 +151,7 @@ export class LocalWorker implements Worker {
       this.#background.delete(oldest);
       oldest.close();
     }
-    reader.redirect((chunk) => this.#listener?.onBackground(stream, chunk));
+    reader.redirect((buffer, length) => this.#listener?.onBackground(stream, buffer.subarray(0, length)));
     reader.onEnd = () => this.#background.delete(reader);
   }
 }

@@ -7,7 +7,21 @@ import { REPLSecurityError } from "../../errors.ts";
 import type { Mount } from "../environment.ts";
 
 /** Never shown, nor anything above them: the machine's own state, or every user's files at once. */
-const WHOLE = ["/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib64", "/proc", "/root", "/run", "/sbin", "/sys"];
+const WHOLE = [
+  "/",
+  "/bin",
+  "/boot",
+  "/dev",
+  "/etc",
+  "/home",
+  "/lib",
+  "/lib64",
+  "/proc",
+  "/root",
+  "/run",
+  "/sbin",
+  "/sys",
+];
 const INSIDE = ["/dev", "/proc", "/sys"];
 const TAKEN = ["/work", "/tmp", "/usr", "/var"];
 

@@ -8,6 +8,8 @@ import { closeSync, constants, openSync, readSync, writeSync } from "node:fs";
 import { Socket, type ConnectOpts, type SocketConstructorOpts } from "node:net";
 
 const READ_BYTES = 64 * 1024;
+/** So many characters never have more bytes than a pipe takes in one piece. */
+const ATOMIC_CHARACTERS = 1024;
 const shared = Buffer.allocUnsafeSlow(READ_BYTES);
 
 export function openPipe(serverPid: number, fd: number, direction: "read" | "write"): number {
@@ -15,15 +17,18 @@ export function openPipe(serverPid: number, fd: number, direction: "read" | "wri
   return openSync(`/proc/${serverPid}/fd/${fd}`, flags | constants.O_NONBLOCK);
 }
 
+/** Takes the first `length` bytes of a buffer that is only valid during the call. */
+type Deliver = (buffer: Buffer, length: number) => void;
+
 export class PipeReader {
   readonly #fd: number;
   readonly #socket: Socket;
-  #deliver: (chunk: Buffer) => void;
+  #deliver: Deliver;
   #open = true;
   /** Called when the last writer has gone, or the reader was closed. */
   onEnd: () => void = () => {};
 
-  constructor(fd: number, deliver: (chunk: Buffer) => void) {
+  constructor(fd: number, deliver: Deliver) {
     this.#fd = fd;
     this.#deliver = deliver;
     const options: SocketConstructorOpts & Pick<ConnectOpts, "onread"> = {
@@ -33,7 +38,7 @@ export class PipeReader {
       onread: {
         buffer: shared,
         callback: (length: number) => {
-          this.#deliver(shared.subarray(0, length));
+          this.#deliver(shared, length);
           return true;
         },
       },
@@ -47,7 +52,7 @@ export class PipeReader {
   }
 
   /** From now on chunks go elsewhere. */
-  redirect(deliver: (chunk: Buffer) => void): void {
+  redirect(deliver: Deliver): void {
     this.#deliver = deliver;
   }
 
@@ -56,9 +61,9 @@ export class PipeReader {
     let total = 0;
     while (this.#open && total < limit) {
       const length = this.#readNow();
-      if (length === 0) return;
+      if (length > 0) this.#deliver(shared, length);
+      if (length < READ_BYTES) return; // that was all
       total += length;
-      this.#deliver(shared.subarray(0, length));
     }
   }
 
@@ -68,10 +73,14 @@ export class PipeReader {
   }
 
   #readNow(): number {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0; // an empty pipe is an exception here, and its stack trace would cost more than the read
     try {
       return readSync(this.#fd, shared, 0, READ_BYTES, null);
     } catch {
-      return 0; // EAGAIN: empty
+      return 0;
+    } finally {
+      Error.stackTraceLimit = stackTraceLimit;
     }
   }
 }
@@ -91,6 +100,7 @@ export class PipeWriter {
       this.#socket.write(text);
       return;
     }
+    if (text.length <= ATOMIC_CHARACTERS && this.#writeAtomic(text)) return;
     const data = Buffer.from(text, "utf8");
     const written = this.#writeNow(data);
     if (written < data.length) this.#stream().write(data.subarray(written));
@@ -113,6 +123,16 @@ export class PipeWriter {
     this.#open = false;
     if (this.#socket === undefined) closeSync(this.#fd);
     else this.#socket.destroy();
+  }
+
+  /** A short text goes out whole or, when the pipe is full, not at all. */
+  #writeAtomic(text: string): boolean {
+    try {
+      writeSync(this.#fd, text);
+      return true;
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code !== "EAGAIN";
+    }
   }
 
   /** How much went out without waiting. An error other than a full pipe means that the worker is gone: its exit tells. */

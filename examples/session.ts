@@ -1,0 +1,14 @@
+import { openRuntime } from "rlm-runtime";
+
+await using runtime = await openRuntime();
+await using session = await runtime.openSession();
+
+await session.execute("import math\nradius = 3").result;
+const { value } = await session.execute("math.pi * radius ** 2").result;
+console.log(value?.["text/plain"]);
+
+const failed = await session.execute("radius / 0").result;
+console.log(failed.status, failed.error?.name, failed.state);
+
+const slow = await session.execute("while True: pass", { timeoutMs: 200 }).result;
+console.log(slow.status, slow.reason, slow.state);

@@ -1,0 +1,85 @@
+// Calls from inside a session that wait for their answer: how many, how large, and when they are over.
+//
+// A call is open until its answer has been taken by the worker, so that whoever asks without listening cannot make the
+// host keep answers for ever.
+
+import type { Worker } from "../environments/environment.ts";
+import { toReplyMessage, type CallAnswer } from "../protocol/host-messages.ts";
+import type { CallEvent } from "../protocol/worker-events.ts";
+import { byteLength } from "../util/byte-length.ts";
+
+/** Answers a call from inside a session. What it throws is raised there, by name and message. */
+export type CallHandler = (call: HostCall) => Promise<unknown>;
+
+export interface HostCall {
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly executionId: string;
+  /** Aborted when the execution that made the call is interrupted or lost. */
+  readonly signal: AbortSignal;
+}
+
+const MAX_OPEN = 1024;
+/** Arguments of all open calls together, as they came. */
+const MAX_OPEN_BYTES = 64 * 1024 * 1024;
+/** Refusals that the worker has not taken; past this it does not want to hear them. */
+const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
+
+export class Calls {
+  readonly #worker: Worker;
+  readonly #handler: CallHandler;
+  readonly #onViolation: (why: string) => void;
+  #open = 0;
+  #openBytes = 0;
+
+  constructor(worker: Worker, handler: CallHandler, onViolation: (why: string) => void) {
+    this.#worker = worker;
+    this.#handler = handler;
+    this.#onViolation = onViolation;
+  }
+
+  /** False, and the worker is told, when too many are open. */
+  admit({ id, call }: CallEvent, bytes: number): boolean {
+    if (this.#open < MAX_OPEN && this.#openBytes + bytes <= MAX_OPEN_BYTES) {
+      this.#open += 1;
+      this.#openBytes += bytes;
+      return true;
+    }
+    const error = { name: "TooManyCalls", value: `${this.#open} calls are waiting already` };
+    if (this.#worker.asideBacklog > MAX_UNREAD_BYTES) this.#onViolation("it does not take the answers to its calls");
+    else this.#reply(id, call, { error });
+    return false;
+  }
+
+  /** Resolves with whether the handler succeeded, when the answer is on its way. Only for calls that were admitted. */
+  async answer({ id, call, name, args }: CallEvent, bytes: number, signal: AbortSignal): Promise<boolean> {
+    const answer = await this.#ask({ name, args, executionId: id, signal });
+    this.#reply(id, call, answer);
+    void this.#release(bytes);
+    return "value" in answer;
+  }
+
+  async #ask(call: HostCall): Promise<CallAnswer> {
+    try {
+      return { value: (await this.#handler(call)) ?? null };
+    } catch (error) {
+      return { error: toCallError(error) };
+    }
+  }
+
+  #reply(id: string, call: number, answer: CallAnswer): void {
+    const { line, payload } = toReplyMessage(id, call, answer, byteLength);
+    this.#worker.aside(line, payload);
+  }
+
+  async #release(bytes: number): Promise<void> {
+    if (this.#worker.asideBacklog > 0) await this.#worker.asideTaken();
+    this.#open -= 1;
+    this.#openBytes -= bytes;
+  }
+}
+
+function toCallError(error: unknown): { name: string; value: string } {
+  if (error instanceof Error) return { name: error.name, value: error.message };
+  return { name: "Error", value: String(error) };
+}

@@ -1,0 +1,69 @@
+// One execution's place in the queue of its session, and the listener to its kernel while it runs.
+
+import type { ExecutionSink, Outcome } from "../kernel/kernel.ts";
+import type { MimeBundle, OutputStream } from "../protocol/execution.ts";
+import { Displays } from "./displays.ts";
+import type { EventFeed } from "./event-feed.ts";
+import type { Execution } from "./execution.ts";
+import type { ExecuteOptions } from "./options.ts";
+
+const NO_DISPLAYS = new Displays();
+
+export class Turn implements ExecutionSink {
+  readonly execution: Execution;
+  readonly options: ExecuteOptions;
+  /** Set when the caller has given up on it. */
+  cancelled = false;
+  readonly #feed: EventFeed;
+  readonly #onEnd: (turn: Turn, outcome: Outcome) => void;
+  #displays: Displays | undefined;
+
+  constructor(
+    execution: Execution,
+    options: ExecuteOptions,
+    feed: EventFeed,
+    onEnd: (turn: Turn, outcome: Outcome) => void,
+  ) {
+    this.execution = execution;
+    this.options = options;
+    this.#feed = feed;
+    this.#onEnd = onEnd;
+  }
+
+  get displays(): Displays {
+    return this.#displays ?? NO_DISPLAYS;
+  }
+
+  onOutput(stream: OutputStream, chunk: Buffer): void {
+    this.execution.appendOutput(stream, chunk, this.#feed.nextSeq(), Date.now());
+    this.#feed.sendOutput(this.execution.id, stream, chunk);
+  }
+
+  onDisplay(data: MimeBundle): void {
+    if ((this.#displays ??= new Displays()).add(data)) this.#append({ type: "display", data });
+  }
+
+  onCall(call: number, name: string): void {
+    this.#append({ type: "call-start", call, name });
+  }
+
+  onReply(call: number, ok: boolean): void {
+    this.#append({ type: "call-end", call, ok });
+  }
+
+  onEnd(outcome: Outcome): void {
+    this.#onEnd(this, outcome);
+  }
+
+  #append(
+    part:
+      | { readonly type: "display"; readonly data: MimeBundle }
+      | { readonly type: "call-start"; readonly call: number; readonly name: string }
+      | { readonly type: "call-end"; readonly call: number; readonly ok: boolean },
+  ): void {
+    const { id: executionId, sessionId } = this.execution;
+    const event = { ...part, sessionId, executionId, seq: this.#feed.nextSeq(), time: Date.now() };
+    this.execution.appendEvent(event);
+    this.#feed.send(event);
+  }
+}

@@ -1,0 +1,27 @@
+// Cutting UTF-8 without leaving half a character at either end of the cut.
+
+/** Without the character that is incomplete at the end, if there is one. */
+export function trimBrokenEnd(data: Buffer): Buffer {
+  for (let back = 1; back <= 3 && back <= data.length; back += 1) {
+    const byte = data[data.length - back] ?? 0;
+    if (byte < 0x80) return data;
+    if (byte >= 0xc0) return sizeOfCharacter(byte) > back ? data.subarray(0, data.length - back) : data;
+  }
+  return data;
+}
+
+/** Without the rest of a character whose beginning was cut off. */
+export function trimBrokenStart(data: Buffer): Buffer {
+  let start = 0;
+  while (start < 3 && isContinuation(data[start])) start += 1;
+  return data.subarray(start);
+}
+
+function sizeOfCharacter(firstByte: number): number {
+  if (firstByte >= 0xf0) return 4;
+  return firstByte >= 0xe0 ? 3 : 2;
+}
+
+function isContinuation(byte: number | undefined): boolean {
+  return byte !== undefined && (byte & 0xc0) === 0x80;
+}

@@ -1,0 +1,154 @@
+// What every environment promises. Each one runs this suite; what it cannot do is declared, and told when skipped.
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Environment, Sandbox, SandboxOptions, WorkerExit } from "../../src/environments/environment.ts";
+import type { OutputStream } from "../../src/protocol/execution.ts";
+import { DEFAULT_LIMITS } from "../../src/runtime.ts";
+
+export interface EnvironmentContract {
+  readonly open: () => Environment;
+}
+
+export const PLAIN: SandboxOptions = { mounts: [], limits: DEFAULT_LIMITS };
+
+/** Talks to a worker by hand: what was heard so far, and a way to wait for more. */
+export function converse(sandbox: Sandbox) {
+  const heard = { events: "", stdout: "", stderr: "", background: "", exit: undefined as WorkerExit | undefined };
+  let wake: () => void = () => {};
+  sandbox.worker.listen({
+    onEvents: (buffer, length) => {
+      heard.events += buffer.toString("utf8", 0, length);
+      wake();
+    },
+    onOutput: (stream: OutputStream, chunk: Buffer) => {
+      heard[stream] += chunk.toString();
+      wake();
+    },
+    onBackground: (_, chunk) => {
+      heard.background += chunk.toString();
+      wake();
+    },
+    onExit: (exit) => {
+      heard.exit = exit;
+      wake();
+    },
+  });
+  const until = async (fits: (now: typeof heard) => boolean): Promise<void> => {
+    while (!fits(heard)) await new Promise<void>((resolve) => (wake = resolve));
+  };
+  const exec = async (id: string, code: string): Promise<void> => {
+    sandbox.worker.command(JSON.stringify({ id, cmd: "exec", count: 1, code }));
+    await until(({ events, exit }) => events.includes(`"type":"status","id":"${id}"`) || exit !== undefined);
+    sandbox.worker.drain();
+  };
+  return { heard, until, exec };
+}
+
+export function describeEnvironment(name: string, { open }: EnvironmentContract): void {
+  describe(`environment ${name}`, () => {
+    let environment: Environment;
+    beforeAll(() => {
+      environment = open();
+    });
+    afterAll(() => environment.close());
+
+    test("opens a sandbox whose worker has said that it is ready", async () => {
+      const sandbox = await environment.openSandbox(PLAIN);
+      const { heard, until } = converse(sandbox);
+      await until(({ events }) => events.includes("\n"));
+      expect(JSON.parse(heard.events)).toMatchObject({ type: "ready", protocol: 1 });
+      await sandbox.close();
+    });
+
+    test("carries commands down, and events and both streams up", async () => {
+      const sandbox = await environment.openSandbox(PLAIN);
+      const { heard, exec } = converse(sandbox);
+      await exec("e1", "import sys; print('out'); print('err', file=sys.stderr); 6 * 7");
+      expect(heard.events).toContain('"text/plain":"42"');
+      expect(heard).toMatchObject({ stdout: "out\n", stderr: "err\n" });
+      await sandbox.close();
+    });
+
+    test("interrupts what runs, and says when the signal has been sent", async () => {
+      const sandbox = await environment.openSandbox(PLAIN);
+      const { heard, until } = converse(sandbox);
+      const code = "print('up', flush=True)\nwhile True: pass";
+      sandbox.worker.command(JSON.stringify({ id: "e1", cmd: "exec", count: 1, code }));
+      await until(({ stdout }) => stdout === "up\n");
+      await sandbox.worker.interrupt();
+      await until(({ events }) => events.includes('"status"'));
+      expect(heard.events).toContain('"interrupted"');
+      await sandbox.close();
+    });
+
+    test("tells how a worker ended, after its last output, and starts another beside the same files", async () => {
+      const sandbox = await environment.openSandbox(PLAIN);
+      const first = converse(sandbox);
+      await first.exec("e1", "open('f', 'w').write('x'); print('bye', flush=True); import os; os._exit(5)");
+      await first.until(({ exit }) => exit !== undefined);
+      expect(first.heard).toMatchObject({ stdout: "bye\n", exit: { kind: "code", code: 5, reason: null } });
+      await sandbox.restart();
+      const second = converse(sandbox);
+      await second.exec("e1", "open('f').read()");
+      expect(second.heard.events).toContain("'x'");
+      await sandbox.close();
+    });
+
+    test("kills a worker with all it started, and keeps the sandbox", async () => {
+      const sandbox = await environment.openSandbox(PLAIN);
+      const first = converse(sandbox);
+      await first.exec("e1", "import subprocess; subprocess.Popen(['setsid', 'sleep', '1000']); None");
+      sandbox.worker.kill("timeout");
+      await first.until(({ exit }) => exit !== undefined);
+      expect(first.heard.exit).toEqual({ kind: "signal", signal: 9, reason: "timeout" });
+      await sandbox.restart();
+      const second = converse(sandbox);
+      await second.exec(
+        "e1",
+        "import os; sorted(int(p) for p in os.listdir('/proc') if p.isdigit() and int(p) != os.getpid())",
+      );
+      expect(second.heard.events).toContain('"text/plain":"[1]"');
+      await sandbox.close();
+    });
+
+    test("renews output pipes: what old children print is background", async () => {
+      const sandbox = await environment.openSandbox(PLAIN);
+      const { heard, exec, until } = converse(sandbox);
+      await exec(
+        "e1",
+        "import os, subprocess; r, w = os.pipe(); p = subprocess.Popen('read x; echo old', shell=True, stdin=r)",
+      );
+      expect(heard.events).toContain('"survivors":true');
+      await sandbox.worker.renewStreams();
+      sandbox.worker.command(JSON.stringify({ id: "s1", cmd: "streams" }));
+      await until(({ events }) => events.includes('"id":"s1"'));
+      await exec("e2", "os.write(w, b'\\n'); p.wait(); print('new')");
+      await until(({ background }) => background.includes("old"));
+      expect(heard).toMatchObject({ stdout: "new\n", background: "old\n" });
+      await sandbox.close();
+    });
+
+    test("closing ends everything, twice is once, and orders to the dead do nothing", async () => {
+      const sandbox = await environment.openSandbox(PLAIN);
+      const { heard } = converse(sandbox);
+      await sandbox.close();
+      await sandbox.close();
+      expect(heard.exit).toEqual({ kind: "sandbox-gone" });
+      sandbox.worker.command("{}");
+      sandbox.worker.aside("{}");
+      sandbox.worker.kill("timeout");
+      await sandbox.worker.interrupt();
+      await expect(sandbox.restart()).rejects.toThrow(/gone/);
+    });
+
+    test("sandboxes do not see each other", async () => {
+      const [one, two] = await Promise.all([environment.openSandbox(PLAIN), environment.openSandbox(PLAIN)]);
+      const first = converse(one);
+      const second = converse(two);
+      await first.exec("e1", "open('/tmp/secret', 'w').write('x'); open('secret', 'w').write('x')");
+      await second.exec("e1", "import os; os.listdir('.'), os.listdir('/tmp'), os.listdir('/dev/shm')");
+      expect(second.heard.events).toContain("([], [], [])");
+      await Promise.all([one.close(), two.close()]);
+    });
+  });
+}

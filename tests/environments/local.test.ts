@@ -1,0 +1,198 @@
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { LocalEnvironment } from "../../src/environments/local/local.ts";
+import { EnvironmentUnavailableError, type Runtime } from "../../src/index.ts";
+import { describeEnvironment, PLAIN } from "../contracts/environment.ts";
+import { openTestRuntime, PYTHON } from "../open.ts";
+
+function openLocal(changes: Partial<ConstructorParameters<typeof LocalEnvironment>[0]> = {}): LocalEnvironment {
+  return new LocalEnvironment({
+    python: PYTHON,
+    preload: [],
+    poolSize: 0,
+    poolOptions: PLAIN,
+    cacheFolder: undefined,
+    ...changes,
+  });
+}
+
+describeEnvironment("local", { open: () => openLocal() });
+describeEnvironment("local, from the pool", { open: () => openLocal({ poolSize: 2 }) });
+
+const scratch = mkdtempSync(join(tmpdir(), "rlm-test-"));
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+async function valueOf(runtime: Runtime, code: string, options = {}): Promise<string | undefined> {
+  const result = await runtime.execute(code, options);
+  if (result.error !== undefined) throw new Error(result.error.traceback);
+  return result.value?.["text/plain"];
+}
+
+describe("the pool", () => {
+  test("gives ready sandboxes and is filled again", async () => {
+    await using environment = openLocal({ poolSize: 2 });
+    await environment.warm();
+    expect(environment.report()).toMatchObject({ tier: "A", landlock: expect.any(Number), preloaded: [] });
+    const sandboxes = await Promise.all([1, 2, 3].map(() => environment.openSandbox(PLAIN)));
+    environment.refill();
+    await Promise.all(sandboxes.map((sandbox) => sandbox.close()));
+  });
+
+  test("does not hand out a sandbox that has died while waiting", async () => {
+    await using environment = openLocal({ poolSize: 1 });
+    await environment.warm();
+    const children = execFileSync("pgrep", ["-f", "forkserver/__main__.py"]).toString();
+    expect(children).not.toBe("");
+    const sandbox = await environment.openSandbox(PLAIN);
+    await sandbox.close();
+    const next = await environment.openSandbox(PLAIN);
+    expect(next.worker).toBeDefined();
+    await next.close();
+  });
+});
+
+describe("interpreters", () => {
+  test("a virtual environment is used with its packages, also one under a closed home folder", async () => {
+    const home = join(scratch, "home");
+    mkdirSync(home, { mode: 0o700 });
+    const venv = join(home, "venv");
+    mkdirSync(join(venv, "bin"), { recursive: true });
+    symlinkSync(PYTHON, join(venv, "bin", "python3"));
+    writeFileSync(join(venv, "pyvenv.cfg"), "home = /usr/bin\ninclude-system-site-packages = false\n");
+    const version = execFileSync(PYTHON, ["-c", "import sys; print('python%d.%d' % sys.version_info[:2])"])
+      .toString()
+      .trim();
+    const packages = join(venv, "lib", version, "site-packages");
+    mkdirSync(packages, { recursive: true });
+    writeFileSync(join(packages, "only_here.py"), "answer = 42\n");
+    await using runtime = await openTestRuntime({ python: venv, poolSize: 0 });
+    expect(await valueOf(runtime, "import only_here, sys; (only_here.answer, sys.prefix)")).toBe(`(42, '${venv}')`);
+    expect(await valueOf(runtime, `import os; os.listdir('${home}')`)).toBe("['venv']");
+    expect(
+      await valueOf(runtime, "import subprocess, sys; subprocess.run([sys.executable, '-c', 'print(1)']).returncode"),
+    ).toBe("0");
+  });
+
+  test("a shim is asked once what it stands for", async () => {
+    const shim = join(scratch, "python-shim");
+    const counter = join(scratch, "asked");
+    writeFileSync(shim, `#!/bin/sh\necho x >> ${counter}\nexec ${PYTHON} "$@"\n`);
+    chmodSync(shim, 0o755);
+    await using runtime = await openTestRuntime({ python: shim, poolSize: 0 });
+    expect(await valueOf(runtime, "1 + 1")).toBe("2");
+    expect(await valueOf(runtime, "1 + 1")).toBe("2");
+    expect(readFileSync(counter, "utf8")).toBe("x\n");
+    expect(runtime.report().python?.executable).toBe(PYTHON);
+  });
+
+  test("one that does not exist, or does not start, is told with the fix", async () => {
+    for (const python of ["/nowhere/python3", "no-such-python", "/bin/true"]) {
+      await using runtime = await openTestRuntime({ python, poolSize: 0 });
+      const failure: unknown = await runtime.openSession().catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(EnvironmentUnavailableError);
+      expect((failure as Error).message).toMatch(/RLM_PYTHON/);
+    }
+  });
+
+  test("a tier that does not exist is refused", async () => {
+    process.env["RLM_SANDBOX_TIER"] = "Z";
+    try {
+      await using runtime = await openTestRuntime({ poolSize: 0 });
+      await expect(runtime.openSession()).rejects.toThrow(/RLM_SANDBOX_TIER asks for tier 'Z'/);
+    } finally {
+      delete process.env["RLM_SANDBOX_TIER"];
+    }
+  });
+
+  test("preloaded modules are there in every session that starts once they are loaded; absent ones are left out", async () => {
+    await using environment = openLocal({ preload: ["colorsys", "no_such_module"], poolSize: 1 });
+    await environment.warm();
+    await expect.poll(() => environment.report().preloaded).toEqual(["colorsys"]);
+  });
+});
+
+describe("mounts", () => {
+  let runtime: Runtime;
+  let folder: string;
+  beforeAll(async () => {
+    runtime = await openTestRuntime({ poolSize: 0 });
+    folder = join(scratch, "project");
+    mkdirSync(folder);
+    writeFileSync(join(folder, "data.txt"), "hello");
+    writeFileSync(join(scratch, "outside.txt"), "secret");
+    symlinkSync(join(scratch, "outside.txt"), join(folder, "link"));
+  });
+  afterAll(() => runtime.close());
+
+  test("read-only: seen at its own path, not writable, and nothing beside it", async () => {
+    const mounts = [{ path: folder, mode: "ro" }];
+    expect(await valueOf(runtime, `open('${folder}/data.txt').read()`, { mounts })).toBe("'hello'");
+    const write = await runtime.execute(`open('${folder}/data.txt', 'w')`, { mounts: [{ path: folder, mode: "ro" }] });
+    expect(write.error?.value).toMatch(/Read-only file system|Permission denied/);
+    const link = await runtime.execute(`open('${folder}/link').read()`, { mounts: [{ path: folder, mode: "ro" }] });
+    expect(link.error?.name).toBe("FileNotFoundError");
+    expect(await valueOf(runtime, `import os; os.listdir('${scratch}')`, { mounts })).toBe("['project']");
+  });
+
+  test("read-write: what code writes belongs to the folder's owner, for root too", async () => {
+    const mounts = [{ path: folder, mode: "rw" }];
+    await valueOf(runtime, `import os; os.makedirs('${folder}/new/deep'); open('${folder}/new/f', 'w').write('x')`, {
+      mounts,
+    });
+    expect(readFileSync(join(folder, "new", "f"), "utf8")).toBe("x");
+    expect(statSync(join(folder, "new", "f")).uid).toBe(process.getuid?.());
+  });
+
+  test("a single file can be mounted, and a folder below /tmp", async () => {
+    const file = join(folder, "data.txt");
+    expect(await valueOf(runtime, `open('${file}').read()`, { mounts: [{ path: file, mode: "ro" }] })).toBe("'hello'");
+    expect(await valueOf(runtime, `open('/tmp/own', 'w').write('x')`, { mounts: [{ path: folder, mode: "ro" }] })).toBe(
+      "1",
+    );
+  });
+
+  test.each([
+    ["/"],
+    ["/etc"],
+    ["/proc"],
+    ["/proc/self"],
+    ["/dev/null"],
+    ["/nowhere/at/all"],
+    ["/sys/kernel"],
+    ["/usr"],
+  ])("%s is refused before anything starts", async (path) => {
+    await expect(runtime.openSession({ mounts: [{ path, mode: "ro" }] })).rejects.toThrow(/Cannot mount/);
+  });
+});
+
+test("a fork server that is killed takes its sessions with it, and the next session gets a new one", async () => {
+  await using runtime = await openTestRuntime({ poolSize: 0 });
+  const session = await runtime.openSession();
+  await session.execute("x = 1").result;
+  const running = session.execute("print('up', flush=True)\nwhile True: pass");
+  for await (const event of running) if (event.type === "output-delta") break;
+  const server = readFileSync(
+    "/proc/self/task/self/children".replace("self/task/self", `${process.pid}/task/${process.pid}`),
+    "utf8",
+  );
+  for (const pid of server.trim().split(" ")) {
+    if (existsSync(`/proc/${pid}/cmdline`) && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("forkserver")) {
+      process.kill(Number(pid), "SIGKILL");
+    }
+  }
+  expect(await running.result).toMatchObject({ status: "interrupted", reason: "worker-lost", state: "lost", epoch: 2 });
+  expect((await session.execute("1 + 1").result).value).toEqual({ "text/plain": "2" });
+});

@@ -1,0 +1,74 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { FrameReader } from "../../src/kernel/frame-reader.ts";
+import { MAX_LINE_BYTES } from "../../src/protocol/worker-events.ts";
+
+interface Heard {
+  readonly messages: unknown[];
+  readonly violations: string[];
+}
+
+function read(chunks: readonly Buffer[]): Heard {
+  const heard: Heard = { messages: [], violations: [] };
+  const reader = new FrameReader(
+    (message) => heard.messages.push(message),
+    (why) => heard.violations.push(why),
+  );
+  for (const chunk of chunks) reader.push(chunk, chunk.length);
+  return heard;
+}
+
+/** Cuts bytes at the given places. */
+function cut(data: Buffer, places: readonly number[]): Buffer[] {
+  const edges = [0, ...places.map((place) => place % (data.length + 1)), data.length].toSorted((a, b) => a - b);
+  return edges.slice(1).map((edge, index) => data.subarray(edges[index], edge));
+}
+
+const message = fc.record({ type: fc.constant("call"), text: fc.string({ unit: "binary" }), n: fc.integer() });
+
+test("messages arrive whole and in order however their bytes are cut", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(message, fc.boolean()), { maxLength: 20 }),
+      fc.array(fc.nat(), { maxLength: 30 }),
+      (sent, places) => {
+        const data = Buffer.concat(
+          sent.map(([body, asPayload]) => {
+            const json = JSON.stringify(body);
+            const header = `{"type":"call","bytes":${Buffer.byteLength(json)}}\n`;
+            return Buffer.from(asPayload ? header + json : `${json}\n`);
+          }),
+        );
+        // What is sent as JSON arrives as JSON: -0 becomes 0.
+        const expected = sent.map(([body]) => JSON.parse(JSON.stringify(body)) as unknown);
+        expect(read(cut(data, places))).toEqual({ messages: expected, violations: [] });
+      },
+    ),
+  );
+});
+
+test("arbitrary bytes give messages or one violation, and never throw", () => {
+  fc.assert(
+    fc.property(fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 10 }), (chunks) => {
+      expect(read(chunks.map((chunk) => Buffer.from(chunk))).violations.length).toBeLessThanOrEqual(1);
+    }),
+  );
+});
+
+test.each([
+  ["a line that is too long", "x".repeat(MAX_LINE_BYTES + 1)],
+  ["a long line that ends", `"${"x".repeat(MAX_LINE_BYTES)}"\n`],
+  ["an array", "[1]\n"],
+  ["a number", "1\n"],
+  ["null", "null\n"],
+  ["no JSON", "\xff\xfe\n"],
+  ["a payload that is too long", '{"bytes":33554433}\n'],
+  ["a negative payload", '{"bytes":-1}\n'],
+  ["a payload of half a byte", '{"bytes":0.5}\n'],
+  ["a payload of text", '{"bytes":"9"}\n'],
+  ["a payload that is no JSON", '{"bytes":2}\n{]'],
+])("%s is a violation, told once, and nothing after it is heard", (_, text) => {
+  const heard = read([Buffer.from(text, "latin1"), Buffer.from('{"type":"status"}\n')]);
+  expect(heard.messages).toEqual([]);
+  expect(heard.violations).toHaveLength(1);
+});

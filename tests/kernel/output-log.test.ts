@@ -1,0 +1,61 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { OutputLog } from "../../src/kernel/output-log.ts";
+
+const chunks = fc.array(fc.string({ unit: "binary", maxLength: 40 }), { maxLength: 60 });
+
+test("every byte up to the bound can be read by offset, whatever the chunks", () => {
+  fc.assert(
+    fc.property(chunks, fc.nat(200), fc.nat(200), (texts, offset, length) => {
+      const log = new OutputLog({ keptBytes: 100, readableBytes: 400 });
+      const all = Buffer.concat(texts.map((text) => Buffer.from(text)));
+      for (const text of texts) log.append(Buffer.from(text));
+      expect(log.total).toBe(all.length);
+      expect(log.readable).toBe(all.length <= 100 ? all.length : Math.min(all.length, 400));
+      expect(log.read(offset, length)).toEqual(all.subarray(0, log.readable).subarray(offset, offset + length));
+      log.close();
+    }),
+  );
+});
+
+test("a summary is whole, or the true beginning and end with what is missing counted", () => {
+  fc.assert(
+    fc.property(
+      chunks,
+      fc.integer({ min: 20, max: 200 }),
+      fc.integer({ min: 0, max: 300 }),
+      (texts, keptBytes, extra) => {
+        const log = new OutputLog({ keptBytes, readableBytes: keptBytes + extra });
+        const all = texts.join("");
+        for (const text of texts) log.append(Buffer.from(text));
+        const { text, cut } = log.summary();
+        const total = Buffer.byteLength(all);
+        if (cut === null) {
+          expect(total).toBeLessThanOrEqual(keptBytes);
+          expect(text).toBe(all);
+        } else {
+          const marker = `\n… ${cut.omitted.toLocaleString("en-US")} bytes omitted …\n`;
+          const at = text.lastIndexOf(marker);
+          const head = text.slice(0, at);
+          const tail = text.slice(at + marker.length);
+          expect(all.startsWith(head)).toBe(true);
+          expect(all.endsWith(tail)).toBe(true);
+          expect(Buffer.byteLength(head) + Buffer.byteLength(tail) + cut.omitted).toBe(total);
+          expect(Buffer.byteLength(head) + Buffer.byteLength(tail)).toBeLessThanOrEqual(keptBytes);
+          expect(cut.total).toBe(total);
+        }
+        log.close();
+      },
+    ),
+  );
+});
+
+test("a million tiny chunks cost what their bytes cost", () => {
+  const log = new OutputLog({ keptBytes: 1 << 20, readableBytes: 1 << 20 });
+  const before = process.memoryUsage().rss;
+  const chunk = Buffer.from("x");
+  for (let index = 0; index < 1_000_000; index += 1) log.append(chunk);
+  expect(log.summary().cut).toBeNull();
+  expect(process.memoryUsage().rss - before).toBeLessThan(64 << 20);
+  log.close();
+});

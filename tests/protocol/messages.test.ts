@@ -1,0 +1,107 @@
+// Both ends, one truth: the same messages are read by the tests of the Python worker.
+
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { FrameReader } from "../../src/kernel/frame-reader.ts";
+import {
+  toConfigureMessage,
+  toExecMessage,
+  toFlushMessage,
+  toReplyMessage,
+  toResetMessage,
+  toStreamsMessage,
+  type HostMessage,
+} from "../../src/protocol/host-messages.ts";
+import { parseWorkerEvent } from "../../src/protocol/worker-events.ts";
+
+interface Fixture {
+  readonly name: string;
+  readonly line: string;
+  readonly payload?: string;
+  readonly parsed: Record<string, unknown>;
+  readonly expect?: "violation" | "ignore";
+}
+
+function fixtures(file: string): readonly Fixture[] {
+  return JSON.parse(readFileSync(`tests/fixtures/messages/${file}.json`, "utf8")) as Fixture[];
+}
+
+function receive({ line, payload = "" }: Fixture): { readonly messages: unknown[]; readonly violations: string[] } {
+  const heard = { messages: [] as unknown[], violations: [] as string[] };
+  const reader = new FrameReader(
+    (message) => heard.messages.push(message),
+    (why) => heard.violations.push(why),
+  );
+  const data = Buffer.from(`${line}\n${payload}`);
+  reader.push(data, data.length);
+  return heard;
+}
+
+test.each(fixtures("events"))("event: $name", (fixture) => {
+  const { messages, violations } = receive(fixture);
+  expect(violations).toEqual([]);
+  expect(messages).toEqual([fixture.parsed]);
+  const event = parseWorkerEvent(messages[0]);
+  for (const [key, value] of Object.entries(event ?? { type: "missing" })) {
+    const sent = fixture.parsed[key];
+    if (sent !== undefined) expect(value).toEqual(sent);
+  }
+  expect(event?.type).toBe(fixture.parsed["type"]);
+});
+
+test.each(fixtures("bad-events"))("hostile event: $name", (fixture) => {
+  const { messages, violations } = receive(fixture);
+  if (fixture.expect === "violation") {
+    expect(violations).toHaveLength(1);
+    expect(messages).toEqual([]);
+    return;
+  }
+  expect(violations).toEqual([]);
+  const event = parseWorkerEvent(messages[0]);
+  // Ignored because of what it is, or later because nobody asked for it.
+  const isUnasked = event !== null && ["e999", "__proto__"].includes("id" in event ? event.id : "");
+  const isLate = event?.type === "ready" || fixture.name.includes("__proto__");
+  expect(event === null || isUnasked || isLate).toBe(true);
+  expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
+});
+
+const bytes = (text: string): number => Buffer.byteLength(text);
+
+function build(message: Record<string, unknown>, payload: string | undefined): HostMessage {
+  const id = String(message["id"]);
+  switch (message["cmd"]) {
+    case "exec": {
+      const code = payload ?? String(message["code"]);
+      return toExecMessage({ id, count: Number(message["count"]), code, env: message["env"] as undefined }, bytes);
+    }
+    case "configure":
+      return toConfigureMessage(id, message as { cwd: string });
+    case "reset":
+      return toResetMessage(id);
+    case "streams":
+      return toStreamsMessage(id);
+    case "flush":
+      return toFlushMessage(id);
+    default: {
+      const answer = payload === undefined ? message : (JSON.parse(payload) as Record<string, unknown>);
+      const reply = "error" in answer ? { error: answer["error"] as never } : { value: answer["value"] };
+      return toReplyMessage(id, Number(message["call"]), reply, bytes);
+    }
+  }
+}
+
+test.each([...fixtures("commands"), ...fixtures("aside")])("$name", ({ parsed, payload }) => {
+  const { line, payload: sent } = build(parsed, payload);
+  const message = JSON.parse(line) as Record<string, unknown>;
+  if (sent === undefined && payload !== undefined) {
+    // Short enough to travel in the line itself: the same message in its other form.
+    const whole =
+      "code" in message
+        ? message["code"]
+        : JSON.stringify("error" in message ? { error: message["error"] } : { value: message["value"] });
+    expect(whole).toBe("code" in message ? payload : JSON.stringify(JSON.parse(payload)));
+  } else {
+    expect(message).toEqual(parsed);
+    expect(sent).toBe(payload);
+  }
+});

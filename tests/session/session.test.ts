@@ -1,0 +1,474 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  EnvironmentUnavailableError,
+  LimitExceededError,
+  REPLExecutionError,
+  REPLSecurityError,
+  SessionBusyError,
+  SessionClosedError,
+  SessionExistsError,
+  SessionNotFoundError,
+  type ExecutionEvent,
+  type Runtime,
+  type Session,
+  type SessionEvent,
+} from "../../src/index.ts";
+import { openTestRuntime } from "../open.ts";
+
+let runtime: Runtime;
+beforeAll(async () => {
+  runtime = await openTestRuntime();
+});
+afterAll(() => runtime.close());
+
+async function run(session: Session, code: string, options = {}) {
+  return session.execute(code, options).result;
+}
+
+/** Resolves with the first event that fits. */
+function until<Type extends SessionEvent["type"]>(
+  session: Session,
+  type: Type,
+  fits: (event: Extract<SessionEvent, { type: Type }>) => boolean = () => true,
+): Promise<Extract<SessionEvent, { type: Type }>> {
+  return new Promise((resolve) => {
+    const subscription = session.subscribe((event) => {
+      if (event.type !== type || !fits(event as never)) return;
+      subscription[Symbol.dispose]();
+      resolve(event as never);
+    });
+  });
+}
+
+describe("a result", () => {
+  test("has every field of the specification", async () => {
+    await using session = await runtime.openSession({ id: "fields" });
+    const result = await run(session, "import sys\nprint('out')\nprint('err', file=sys.stderr)\n6 * 7");
+    expect({ ...result }).toEqual({
+      status: "ok",
+      stdout: "out\n",
+      stderr: "err\n",
+      value: { "text/plain": "42" },
+      displays: [],
+      state: "kept",
+      truncated: null,
+      sessionId: "fields",
+      executionId: "fields.1",
+      executionCount: 1,
+      epoch: 1,
+      durationMs: expect.any(Number),
+      usage: { cpuMs: expect.any(Number), peakMemoryBytes: expect.any(Number) },
+    });
+    expect(result.usage.peakMemoryBytes).toBeGreaterThan(1_000_000);
+  });
+
+  test("of a statement, of None and of empty code has no value", async () => {
+    await using session = await runtime.openSession();
+    for (const code of ["x = 1", "None", "", "# nothing\n", "\n\n"]) {
+      const result = await run(session, code);
+      expect(result.status).toBe("ok");
+      expect(result).not.toHaveProperty("value");
+    }
+  });
+
+  test("of an exception has its name, its value and the user's frames only, and state set before is kept", async () => {
+    await using session = await runtime.openSession();
+    const result = await run(session, "before = 1\ndef f():\n    return 1 / 0\nf()");
+    expect(result.status).toBe("error");
+    expect(result.error).toMatchObject({ name: "ZeroDivisionError", value: "division by zero" });
+    expect(result.error?.traceback).toContain('File "<cell 1>", line 4, in <module>');
+    expect(result.error?.traceback).toContain("return 1 / 0");
+    expect(result.error?.traceback).not.toMatch(/worker|forkserver/);
+    expect((await run(session, "before")).value).toEqual({ "text/plain": "1" });
+  });
+
+  test("says when code ends in the middle of a statement, and nothing was run", async () => {
+    await using session = await runtime.openSession();
+    expect(await run(session, "ran = 1\nfor x in range(3):")).toMatchObject({ incomplete: true });
+    expect((await run(session, "'ran' in globals()")).value).toEqual({ "text/plain": "False" });
+    expect(await run(session, "1 +* 2")).not.toHaveProperty("incomplete");
+  });
+
+  test("of sys.exit keeps the state, of os._exit loses it and changes the epoch", async () => {
+    await using session = await runtime.openSession();
+    const soft = await run(session, "x = 1\nimport sys; sys.exit(3)");
+    expect(soft).toMatchObject({ status: "exit", exitCode: 3, state: "kept", epoch: 1 });
+    expect((await run(session, "x")).value).toEqual({ "text/plain": "1" });
+    const hard = await run(session, "print('last words', flush=True)\nimport os; os._exit(4)");
+    expect(hard).toMatchObject({ status: "exit", exitCode: 4, state: "lost", epoch: 2, stdout: "last words\n" });
+    expect(await run(session, "x")).toMatchObject({ status: "error", error: { name: "NameError" }, epoch: 2 });
+  });
+
+  test("of a worker killed by the kernel says so; files stay", async () => {
+    await using session = await runtime.openSession();
+    await run(session, "open('kept.txt', 'w').write('here')");
+    const result = await run(session, "import ctypes; ctypes.string_at(0)");
+    expect(result).toMatchObject({ status: "interrupted", reason: "worker-lost", state: "lost", epoch: 2 });
+    expect(result.error?.value).toContain("signal 11");
+    expect((await run(session, "open('kept.txt').read()")).value).toEqual({ "text/plain": "'here'" });
+  });
+
+  test("can be unwrapped", async () => {
+    await using session = await runtime.openSession();
+    const good = await run(session, "1");
+    expect(good.unwrap()).toBe(good);
+    const bad = await run(session, "raise ValueError('no')");
+    expect(() => bad.unwrap()).toThrow(REPLExecutionError);
+    expect(() => bad.unwrap()).toThrow(/ValueError: no/);
+  });
+
+  test("can be sent as JSON", async () => {
+    await using session = await runtime.openSession();
+    const result = await run(session, "print('\\ud800'); 'a\\x00'");
+    expect(JSON.parse(JSON.stringify(result))).toEqual({ ...result });
+  });
+});
+
+describe("output", () => {
+  test("of child processes and of the C library is captured, in order", async () => {
+    await using session = await runtime.openSession();
+    const result = await run(
+      session,
+      [
+        "import subprocess, ctypes, os, sys",
+        "print('python')",
+        "subprocess.run(['sh', '-c', 'echo child; echo oops >&2'])",
+        "print('again', flush=True)",
+        "libc = ctypes.CDLL(None); libc.puts(b'from C'); libc.fflush(None)",
+        "os.write(1, b'raw\\n')",
+        "None",
+      ].join("\n"),
+    );
+    expect(result).toMatchObject({ stdout: "python\nchild\nagain\nfrom C\nraw\n", stderr: "oops\n" });
+  });
+
+  test("streams while the code runs", async () => {
+    await using session = await runtime.openSession();
+    const execution = session.execute("print('first')\nimport time\nwhile True: time.sleep(0.01)");
+    for await (const event of execution) {
+      if (event.type === "output-delta") {
+        expect(event).toMatchObject({ stream: "stdout", text: "first\n", executionId: execution.id });
+        session.interrupt();
+      }
+    }
+    expect((await execution.result).status).toBe("interrupted");
+  });
+
+  test("can be iterated late and more than once: the whole story, in order", async () => {
+    await using session = await runtime.openSession();
+    const code = "import sys\nprint('a')\nsys.stdout.flush()\nprint('b', file=sys.stderr)\nprint('ü')";
+    const execution = session.execute(code);
+    await execution.result;
+    for (let reader = 0; reader < 2; reader += 1) {
+      const events: ExecutionEvent[] = [];
+      for await (const event of execution) events.push(event);
+      expect(events[0]).toMatchObject({ type: "execution-start", code, executionCount: 1 });
+      expect(events.at(-1)).toMatchObject({ type: "execution-end", result: { status: "ok" } });
+      const text = (stream: string) =>
+        events
+          .flatMap((event) => (event.type === "output-delta" && event.stream === stream ? [event.text] : []))
+          .join("");
+      expect(text("stdout")).toBe("a\nü\n");
+      expect(text("stderr")).toBe("b\n");
+    }
+  });
+
+  test("past the bound is cut from the middle, counted, and readable by offset", async () => {
+    await using small = await openTestRuntime({
+      poolSize: 0,
+      limits: { keptOutputBytes: 1000, readableOutputBytes: 5000 },
+    });
+    await using session = await small.openSession();
+    const result = await run(session, "for i in range(2000): print(f'{i:09d}')");
+    expect(result.truncated).toEqual({ stdout: { total: 20_000, omitted: 19_000 } });
+    expect(result.stdout).toMatch(/^000000000\n[\s\S]*… 19,000 bytes omitted …[\s\S]*000001999\n$/);
+    const slice = session.output(result.executionId, { offset: 4990, length: 100 });
+    expect(slice).toMatchObject({ offset: 4990, nextOffset: 5000, totalBytes: 20_000, readableBytes: 5000 });
+    expect(slice?.bytes.toString()).toBe("000000499\n");
+    expect(session.output("nobody")).toBeUndefined();
+    const gaps = [];
+    for await (const event of session.execute("print('x' * 9999)")) {
+      if (event.type === "output-gap") gaps.push(event.omittedBytes);
+    }
+    expect(gaps).toEqual([5000]);
+  });
+
+  test("is never mixed between sessions that print at once", async () => {
+    const sessions = await Promise.all(["a", "b", "c"].map((id) => runtime.openSession({ id: `mix-${id}` })));
+    const results = await Promise.all(
+      sessions.map((session) => run(session, `for i in range(20000): print('${session.id}')`)),
+    );
+    for (const [index, { stdout }] of results.entries()) {
+      expect(new Set(stdout.trim().split("\n"))).toEqual(new Set([`mix-${"abc"[index]}`]));
+    }
+    await Promise.all(sessions.map((session) => session.close()));
+  });
+
+  test("of threads and children that live on goes to the background, never into the next execution", async () => {
+    await using session = await runtime.openSession();
+    const background: string[] = [];
+    session.subscribe((event) => event.type === "background-delta" && background.push(event.text));
+    const done = until(session, "background-delta", () => background.join("").includes("thread done"));
+    const first = await run(
+      session,
+      [
+        "import subprocess, threading, time, os",
+        "go = threading.Event()",
+        "def late():",
+        "    go.wait()",
+        "    print('from thread')",
+        "    subprocess.run(['sh', '-c', 'echo from child of thread'])",
+        "    print('thread done', flush=True)",
+        "threading.Thread(target=late).start()",
+        "r, w = os.pipe()",
+        "child = subprocess.Popen(['sh', '-c', 'read x; echo from child'], stdin=r)",
+        "print('started')",
+      ].join("\n"),
+    );
+    expect(first.stdout).toBe("started\n");
+    const second = await run(session, "os.write(w, b'x\\n'); child.wait(); go.set(); print('second')");
+    expect(second.stdout).toBe("second\n");
+    await done;
+    const text = background.join("");
+    expect(text).toContain("from thread");
+    expect(text).toContain("from child\n");
+    const third = await run(session, "print('third')");
+    expect(third.stdout).toBe("third\n");
+  });
+});
+
+describe("time", () => {
+  test("runs out: the code is interrupted and the state kept", async () => {
+    await using session = await runtime.openSession();
+    await run(session, "x = 5");
+    for (const code of [
+      "while True: pass",
+      "import time; time.sleep(60)",
+      "import subprocess; subprocess.run(['sleep', '60'])",
+      "import asyncio; await asyncio.sleep(60)",
+      "import threading; threading.Lock().acquire() and threading.Event().wait()",
+      "import re; re.match('(a+)+$', 'a' * 60 + 'b')",
+    ]) {
+      const result = await run(session, code, { timeoutMs: 100 });
+      expect(result, code).toMatchObject({ status: "interrupted", reason: "timeout", state: "kept", epoch: 1 });
+      expect(result.error?.name, code).toBe("KeyboardInterrupt");
+    }
+    expect((await run(session, "x")).value).toEqual({ "text/plain": "5" });
+  });
+
+  test("runs out for code that will not stop: the worker is ended, the session goes on empty", async () => {
+    await using session = await runtime.openSession();
+    const code = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass";
+    const result = await run(session, code, { timeoutMs: 50 });
+    expect(result).toMatchObject({ status: "interrupted", reason: "timeout", state: "lost", epoch: 2 });
+    expect((await run(session, "1 + 1")).value).toEqual({ "text/plain": "2" });
+  });
+
+  test("stands still while the code waits for a call to the host", async () => {
+    let answer: (value: string) => void = () => {};
+    const waited = new Promise<string>((resolve) => (answer = resolve));
+    await using session = await runtime.openSession({ onCall: () => waited });
+    const execution = session.execute("import rlm_host; rlm_host.call('slow')", { timeoutMs: 100 });
+    for await (const event of execution) if (event.type === "call-start") break;
+    await run(await runtime.openSession({ id: "bystander" }), "import time; time.sleep(0.3)");
+    await runtime.sessions.get("bystander").close();
+    answer("done");
+    expect((await execution.result).value).toEqual({ "text/plain": "'done'" });
+  });
+
+  test("an interrupt is heard while the code waits for a call, which is then aborted", async () => {
+    let aborted = false;
+    await using session = await runtime.openSession({
+      onCall: ({ signal }) =>
+        new Promise((_, reject) => {
+          signal.addEventListener("abort", () => {
+            aborted = true;
+            reject(new Error("aborted"));
+          });
+        }),
+    });
+    const execution = session.execute("import rlm_host; rlm_host.call('never')");
+    for await (const event of execution) if (event.type === "call-start") session.interrupt();
+    expect(await execution.result).toMatchObject({ status: "interrupted", reason: "cancelled", state: "kept" });
+    expect(aborted).toBe(true);
+  });
+
+  test("an interrupt ends the children that the execution started and spares older ones", async () => {
+    await using session = await runtime.openSession();
+    await run(session, "import subprocess; old = subprocess.Popen(['sleep', '1000'])");
+    const execution = session.execute(
+      "import os, time\nnew = subprocess.Popen(['setsid', 'sleep', '1000'])\nprint('up', flush=True)\ntime.sleep(60)",
+    );
+    for await (const event of execution) if (event.type === "output-delta") session.interrupt();
+    expect(await execution.result).toMatchObject({ status: "interrupted", state: "kept" });
+    expect((await run(session, "old.poll(), new.wait()")).value).toEqual({ "text/plain": "(None, -9)" });
+  });
+
+  test("a signal cancels what runs and what waits", async () => {
+    await using session = await runtime.openSession();
+    const controller = new AbortController();
+    const first = session.execute("print('up', flush=True)\nwhile True: pass");
+    const second = session.execute("ran = 1", { signal: controller.signal });
+    controller.abort();
+    expect(await second.result).toMatchObject({ status: "interrupted", reason: "cancelled", state: "kept" });
+    session.interrupt();
+    await first.result;
+    expect((await run(session, "'ran' in globals()")).value).toEqual({ "text/plain": "False" });
+    expect(() => session.execute("1", { signal: controller.signal })).toThrow(/abort/);
+  });
+
+  test("an interrupt never hits the execution after the one it was meant for", async () => {
+    await using session = await runtime.openSession();
+    for (let round = 0; round < 100; round += 1) {
+      const short = session.execute("pass");
+      session.interrupt();
+      const next = await session.execute("sum(range(1000))").result;
+      expect(next.value).toEqual({ "text/plain": "499500" });
+      await short.result;
+    }
+  });
+});
+
+describe("order", () => {
+  test("is first come, first served, and too many are refused", async () => {
+    await using session = await runtime.openSession();
+    const blocker = session.execute("import time; time.sleep(60)");
+    const waiting = Array.from({ length: 128 }, (_, index) => session.execute(`print(${index})`));
+    expect(() => session.execute("1")).toThrow(SessionBusyError);
+    expect(session.info()).toMatchObject({ state: "running", waiting: 128 });
+    session.interrupt();
+    await blocker.result;
+    const printed = await Promise.all(waiting.map(async ({ result }) => (await result).stdout.trim()));
+    expect(printed).toEqual(waiting.map((_, index) => String(index)));
+  });
+});
+
+describe("state", () => {
+  test("lives from one execution to the next: names, imports, functions, await, futures", async () => {
+    await using session = await runtime.openSession();
+    await run(session, "import asyncio\nasync def f(x):\n    await asyncio.sleep(0)\n    return x * 2");
+    expect((await run(session, "await f(21)")).value).toEqual({ "text/plain": "42" });
+    await run(session, "task = asyncio.ensure_future(f(4))");
+    expect((await run(session, "await task")).value).toEqual({ "text/plain": "8" });
+    expect((await run(session, "__name__, f.__module__")).value).toEqual({ "text/plain": "('__main__', '__main__')" });
+  });
+
+  test("is emptied by reset; id and statistics stay, the history is cleared", async () => {
+    await using session = await runtime.openSession();
+    await run(session, "x = 1");
+    await session.reset();
+    expect(await run(session, "x")).toMatchObject({ status: "error", epoch: 2, executionCount: 2 });
+    expect(session.history().map(({ executionCount }) => executionCount)).toEqual([2]);
+  });
+
+  test("environment variables belong to the session or to one execution; nothing of the host's passes", async () => {
+    process.env["RLM_TEST_CANARY"] = "secret";
+    await using session = await runtime.openSession({ env: { A: "session" }, cwd: "/tmp" });
+    expect((await run(session, "import os; os.environ['A'], os.getcwd()")).value).toEqual({
+      "text/plain": "('session', '/tmp')",
+    });
+    const once = await run(session, "os.environ['A'], os.environ['B']", { env: { A: "once", B: "b" } });
+    expect(once.value).toEqual({ "text/plain": "('once', 'b')" });
+    const after = await run(session, "os.environ['A'], 'B' in os.environ, 'RLM_TEST_CANARY' in os.environ");
+    expect(after.value).toEqual({ "text/plain": "('session', False, False)" });
+    await run(session, "os._exit(0)");
+    expect((await run(session, "import os; os.environ['A'], os.getcwd()")).value).toEqual({
+      "text/plain": "('session', '/tmp')",
+    });
+    delete process.env["RLM_TEST_CANARY"];
+  });
+});
+
+describe("calls", () => {
+  test("reach the handler and its answer, many at once, sync, async and from threads", async () => {
+    await using session = await runtime.openSession({
+      onCall: async ({ name, args }) => ({ name, doubled: Number(args["x"]) * 2 }),
+    });
+    const result = await run(
+      session,
+      [
+        "import asyncio, rlm_host",
+        "from concurrent.futures import ThreadPoolExecutor",
+        "one = rlm_host.call('one', x=1)['doubled']",
+        "many = await asyncio.gather(*[rlm_host.acall('many', x=i) for i in range(100)])",
+        "with ThreadPoolExecutor(8) as pool: threads = list(pool.map(lambda i: rlm_host.call('t', x=i)['doubled'], range(50)))",
+        "one, sum(r['doubled'] for r in many), sum(threads)",
+      ].join("\n"),
+    );
+    expect(result.value).toEqual({ "text/plain": "(2, 9900, 2450)" });
+  });
+
+  test("that fail raise in the session with the name and the message", async () => {
+    await using session = await runtime.openSession({
+      onCall: async () => {
+        throw new RangeError("too big");
+      },
+    });
+    const result = await run(session, "import rlm_host\nrlm_host.call('x')");
+    expect(result.error?.traceback).toContain("RangeError: too big");
+    await using deaf = await runtime.openSession();
+    expect((await run(deaf, "import rlm_host\nrlm_host.call('x')")).error?.value).toContain("No call named 'x'");
+  });
+
+  test("carry large arguments and answers", async () => {
+    await using session = await runtime.openSession({ onCall: async ({ args }) => args["text"] });
+    const result = await run(session, "import rlm_host\nt = 'ü' * 2_000_000\nrlm_host.call('echo', text=t) == t");
+    expect(result.value).toEqual({ "text/plain": "True" });
+  });
+});
+
+describe("a session's life", () => {
+  test("can be listed, found and closed with final statistics", async () => {
+    const session = await runtime.openSession({ id: "life" });
+    await run(session, "1");
+    expect(runtime.sessions.list()).toContain(session);
+    expect(runtime.sessions.get("life")).toBe(session);
+    await expect(runtime.openSession({ id: "life" })).rejects.toThrow(SessionExistsError);
+    expect(await session.close()).toMatchObject({ id: "life", state: "closed", executionCount: 1 });
+    expect(() => runtime.sessions.get("life")).toThrow(SessionNotFoundError);
+    expect(() => session.execute("1")).toThrow(SessionClosedError);
+  });
+
+  test("ends with everything in it: running and waiting executions are told", async () => {
+    const session = await runtime.openSession();
+    const running = session.execute("print('up', flush=True)\nwhile True: pass");
+    for await (const event of running) if (event.type === "output-delta") break;
+    const waiting = session.execute("1");
+    await session.close();
+    expect(await running.result).toMatchObject({ status: "interrupted", reason: "cancelled", state: "lost" });
+    expect(await waiting.result).toMatchObject({ status: "interrupted", reason: "cancelled" });
+  });
+
+  test("ends when it has been idle for too long, never while code runs", async () => {
+    const session = await runtime.openSession({ idleTimeoutMs: 50 });
+    const ended = until(session, "session-end");
+    expect((await run(session, "import time; time.sleep(0.3); 1")).status).toBe("ok");
+    expect((await ended).why).toContain("idle");
+  });
+
+  test("starts with wrong input refused at once", async () => {
+    await using session = await runtime.openSession();
+    expect(() => session.execute(1 as never)).toThrow(TypeError);
+    expect(() => session.execute("1", { timeoutMs: -1 })).toThrow(RangeError);
+    expect(() => session.execute("1", { env: { "A=B": "x" } })).toThrow(RangeError);
+    await expect(runtime.openSession({ id: "../x" })).rejects.toThrow(RangeError);
+    await expect(runtime.openSession({ cwd: "/nowhere" })).rejects.toThrow(/nowhere/);
+    await expect(runtime.openSession({ environment: "moon" as never })).rejects.toThrow(EnvironmentUnavailableError);
+    await expect(runtime.openSession({ mounts: [{ path: "/etc", mode: "ro" }] })).rejects.toThrow(REPLSecurityError);
+  });
+
+  test("counts against the limit of sessions", async () => {
+    await using small = await openTestRuntime({ poolSize: 0, limits: { sessions: 1 } });
+    await using _session = await small.openSession();
+    await expect(small.openSession()).rejects.toThrow(LimitExceededError);
+  });
+
+  test("one-off executions have a session of their own", async () => {
+    expect(await runtime.execute("import os; os.environ['K']", { env: { K: "v" } })).toMatchObject({
+      status: "ok",
+      value: { "text/plain": "'v'" },
+    });
+    expect(await runtime.execute("x = 1")).toMatchObject({ status: "ok" });
+    expect((await runtime.execute("x")).error?.name).toBe("NameError");
+  });
+});
