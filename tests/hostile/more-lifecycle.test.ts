@@ -30,7 +30,7 @@ describe("when the host ends, everything ends within a second and nothing stays 
     const temp = join(folder, "tmp");
     const data = join(folder, "data");
     const marks = [uniqueSleep(), uniqueSleep()];
-    const host = startHost(dist, ["spin", ...marks], { TMPDIR: temp, RLM_DATA: data }, temp);
+    const host = startHost(dist, ["spin", marks.join(",")], { TMPDIR: temp, RLM_DATA: data }, temp);
     await once(host.stdout ?? host, "data");
     const family = descendantsOf(host.pid ?? 0);
     expect(family.length, "processes below the host").toBeGreaterThanOrEqual(9);
@@ -43,8 +43,9 @@ describe("when the host ends, everything ends within a second and nothing stays 
     await comesTrue(() => left().length === 0, 1000);
     expect(left()).toEqual([]);
     expect(readdirSync(temp)).toEqual([]);
-    const files = existsSync(data) ? readdirSync(data, { recursive: true }).map(String) : [];
-    expect(files.filter((file) => /\.\w+$/.test(file) && !file.endsWith(".pyc"))).toEqual([]);
+    // Compiled Python is a cache, meant to stay.
+    const files = existsSync(data) ? readdirSync(data, { recursive: true, withFileTypes: true }) : [];
+    expect(files.filter((file) => !file.isDirectory() && !file.name.endsWith(".pyc"))).toEqual([]);
     rmSync(folder, { recursive: true });
   });
 });
@@ -158,7 +159,7 @@ describe("as an ordinary user", () => {
       expect(user).toBe(64123);
       const bad = results.filter(({ id, value, after }) => {
         const denied = corpus.probes.find((probe) => probe.id === id)?.expected === "denied";
-        return after?.["text/plain"] !== "2" || (denied && !value?.["text/plain"]?.startsWith("'DENIED"));
+        return after?.["text/plain"] !== "2" || (denied && !/^.DENIED/.test(value?.["text/plain"] ?? ""));
       });
       expect(bad).toEqual([]);
       expect(results).toHaveLength(ORDINARY.length);
