@@ -15,7 +15,11 @@ afterAll(() => runtime?.close());
 
 type Seen = Partial<ExecutionResult> & Record<string, unknown>;
 const OK = { status: "ok", state: "kept" };
-const error = (name: string): Seen => ({ status: "error", state: "kept", error: expect.objectContaining({ name }) as never });
+const error = (name: string): Seen => ({
+  status: "error",
+  state: "kept",
+  error: expect.objectContaining({ name }) as never,
+});
 
 describe("code", () => {
   test.each<[string, string, Seen]>([
@@ -39,10 +43,18 @@ describe("code", () => {
     ["sys.exit with a text", `import sys; sys.exit("no")`, { status: "exit", exitCode: 1, state: "kept" }],
     ["os._exit", `import os; os._exit(3)`, { status: "exit", exitCode: 3, state: "lost" }],
     ["abort", `import os; os.abort()`, { status: "interrupted", reason: "worker-lost", state: "lost" }],
-    ["its working directory deleted", `import os, shutil; os.mkdir("d"); os.chdir("d"); shutil.rmtree(os.getcwd()); 1`, OK],
+    [
+      "its working directory deleted",
+      `import os, shutil; os.mkdir("d"); os.chdir("d"); shutil.rmtree(os.getcwd()); 1`,
+      OK,
+    ],
     ["everything in it deleted", `import os; os.system("rm -rf /work/* /work /tmp/*"); 1`, OK],
     ["stdout replaced", `import sys; sys.stdout = None; 1`, OK],
-    ["stdout replaced by nonsense", `import sys; sys.stdout = sys.stderr = object(); print("x")`, error("AttributeError")],
+    [
+      "stdout replaced by nonsense",
+      `import sys; sys.stdout = sys.stderr = object(); print("x")`,
+      error("AttributeError"),
+    ],
     ["print replaced", `import builtins; builtins.print = None; 1`, OK],
     ["__import__ replaced", `import builtins; builtins.__import__ = None; 1`, OK],
     ["every name deleted", `for n in list(globals()): del globals()[n]`, {}],
@@ -51,14 +63,22 @@ describe("code", () => {
     ["descriptors exhausted", `f = [open("/dev/null") for _ in range(10000)]`, error("OSError")],
     ["a __repr__ that raises", `class R:\n    def __repr__(self): 1/0\nR()`, error("ZeroDivisionError")],
     ["a __repr__ that is no text", `class R:\n    def __repr__(self): return 1\nR()`, error("TypeError")],
-    ["an exception that cannot be shown", `class E(Exception):\n    def __str__(self): raise self\nraise E()`, error("E")],
+    [
+      "an exception that cannot be shown",
+      `class E(Exception):\n    def __str__(self): raise self\nraise E()`,
+      error("E"),
+    ],
     ["recursion", `def f(): return f()\nf()`, error("RecursionError")],
     ["a fork that exits", `import os\nif os.fork() == 0: os._exit(0)\nos.wait(); 1`, OK],
     ["a fork that goes on", `import os\nos.fork(); 1`, OK],
     ["sys.settrace", `import sys\ndef t(*a): raise RuntimeError\nsys.settrace(t); 1`, { state: "kept" }],
     ["sys.setprofile", `import sys\nsys.setprofile(lambda *a: 1/0); 1`, { state: "kept" }],
     ["a million lines on stderr", `import sys\nfor i in range(1000000): sys.stderr.write("x\\n")`, OK],
-    ["a handler for every signal", `import signal\nfor s in signal.valid_signals():\n    try: signal.signal(s, signal.SIG_IGN)\n    except (OSError, ValueError): pass`, OK],
+    [
+      "a handler for every signal",
+      `import signal\nfor s in signal.valid_signals():\n    try: signal.signal(s, signal.SIG_IGN)\n    except (OSError, ValueError): pass`,
+      OK,
+    ],
     ["an endless generator as value", `import itertools; itertools.count()`, OK],
     ["a modified sys.modules", `import sys; sys.modules.clear()`, {}],
   ])("%s", async (_, code, expected) => {

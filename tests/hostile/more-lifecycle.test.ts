@@ -61,7 +61,12 @@ describe("when a part of ours is killed", () => {
     await printedSomething(running);
     const family = descendantsOf(server ?? 0);
     process.kill(server ?? 0, "SIGKILL");
-    expect(await running.result).toMatchObject({ status: "interrupted", reason: "worker-lost", state: "lost", epoch: 2 });
+    expect(await running.result).toMatchObject({
+      status: "interrupted",
+      reason: "worker-lost",
+      state: "lost",
+      epoch: 2,
+    });
     expect(await comesTrue(() => !family.some(isAlive), 1000)).toBe(true);
     expect((await session.execute("'x' in globals()").result).value).toEqual({ "text/plain": "False" });
     await using another = await runtime.openSession();
@@ -77,7 +82,10 @@ describe("when a part of ours is killed", () => {
     const [server] = childrenOf(process.pid).filter((pid) => !before.has(pid));
     process.kill(server ?? 0, "SIGKILL");
     await reset;
-    expect(await session.execute("'x' in globals()").result).toMatchObject({ value: { "text/plain": "False" }, epoch: 2 });
+    expect(await session.execute("'x' in globals()").result).toMatchObject({
+      value: { "text/plain": "False" },
+      epoch: 2,
+    });
   });
 
   test("an init: its session comes back empty with a new epoch, the others notice nothing", async () => {
@@ -86,12 +94,19 @@ describe("when a part of ours is killed", () => {
     const sibling = await runtime.openSession();
     await sibling.execute("x = 1").result;
     const session = await runtime.openSession();
-    const running = session.execute(`import subprocess; print('now', flush=True); subprocess.run(["sleep", "${mark}"])`);
+    const running = session.execute(
+      `import subprocess; print('now', flush=True); subprocess.run(["sleep", "${mark}"])`,
+    );
     await printedSomething(running);
     await comesTrue(() => processesWith(mark).length === 1, 1000);
     const worker = parentOf(processesWith(mark)[0] ?? 0);
     process.kill(parentOf(worker ?? 0) ?? 0, "SIGKILL");
-    expect(await running.result).toMatchObject({ status: "interrupted", reason: "worker-lost", state: "lost", epoch: 2 });
+    expect(await running.result).toMatchObject({
+      status: "interrupted",
+      reason: "worker-lost",
+      state: "lost",
+      epoch: 2,
+    });
     expect(processesWith(mark)).toEqual([]);
     expect((await session.execute("1+1").result).value).toEqual({ "text/plain": "2" });
     expect(await sibling.execute("x").result).toMatchObject({ value: { "text/plain": "1" }, epoch: 1 });
@@ -107,12 +122,21 @@ describe("processes that a session starts", () => {
 
   const daemons: [string, (mark: string) => string][] = [
     ["a child", (mark) => `subprocess.Popen(["sleep", "${mark}"])`],
-    ["a daemon forked twice", (mark) => `if os.fork() == 0:
+    [
+      "a daemon forked twice",
+      (mark) => `if os.fork() == 0:
     os.setsid()
     if os.fork() == 0: os.execvp("sleep", ["sleep", "${mark}"])
-    os._exit(0)`],
-    ["one that ignores every signal", (mark) => `subprocess.Popen(["/bin/sh", "-c", "trap '' HUP INT QUIT TERM; sleep ${mark}; :"])`],
-    ["one in a session of its own", (mark) => `subprocess.Popen(["setsid", "nohup", "sleep", "${mark}"], stdout=-3, stderr=-3)`],
+    os._exit(0)`,
+    ],
+    [
+      "one that ignores every signal",
+      (mark) => `subprocess.Popen(["/bin/sh", "-c", "trap '' HUP INT QUIT TERM; sleep ${mark}; :"])`,
+    ],
+    [
+      "one in a session of its own",
+      (mark) => `subprocess.Popen(["setsid", "nohup", "sleep", "${mark}"], stdout=-3, stderr=-3)`,
+    ],
   ];
 
   test.each(daemons)("%s ends with an interrupt of the execution that started it", async (_, start) => {
@@ -150,7 +174,12 @@ describe("as an ordinary user", () => {
       chmodSync(folder, 0o777);
       cpSync(dist, join(folder, "dist"), { recursive: true });
       await new Promise((resolve) => execFile("chmod", ["-R", "a+rX", folder], resolve));
-      const probes = ORDINARY.map((id) => toRequest(corpus.probes.find((probe) => probe.id === id), stage.values));
+      const probes = ORDINARY.map((id) =>
+        toRequest(
+          corpus.probes.find((probe) => probe.id === id),
+          stage.values,
+        ),
+      );
       const environment = { TMPDIR: join(folder, "tmp"), RLM_DATA: join(folder, "data"), HOME: folder };
       const host = startHost(join(folder, "dist"), ["probe"], environment, join(folder, "tmp"), 64123);
       host.stdin?.end(JSON.stringify(probes));
@@ -176,11 +205,41 @@ interface OrdinaryResult {
 }
 
 const ORDINARY = [
-  "fs-read-ssh", "fs-list-homes", "fs-symlink-read", "fs-inherited-fds", "fs-open-by-handle", "env-own-proc",
-  "proc-cmdline-scan", "proc-fd-of-parent", "host-sees-hostpids", "net-loopback-tcp", "net-udp", "net-netlink",
-  "net-abstract-unix", "net-path-unix", "net-high-bits-family", "w-etc", "w-usr", "w-home-rc", "w-sysctl", "w-uid-map",
-  "priv-setuid0", "priv-capset", "priv-mount", "priv-unshare-user", "priv-setns", "priv-raise-rlimit", "x-posix-mq",
-  "res-fork-bomb", "res-mem-bytearray", "res-disk-fill", "life-os-exit", "life-segv", "ok-state", "ok-subprocess", "ok-mp",
+  "fs-read-ssh",
+  "fs-list-homes",
+  "fs-symlink-read",
+  "fs-inherited-fds",
+  "fs-open-by-handle",
+  "env-own-proc",
+  "proc-cmdline-scan",
+  "proc-fd-of-parent",
+  "host-sees-hostpids",
+  "net-loopback-tcp",
+  "net-udp",
+  "net-netlink",
+  "net-abstract-unix",
+  "net-path-unix",
+  "net-high-bits-family",
+  "w-etc",
+  "w-usr",
+  "w-home-rc",
+  "w-sysctl",
+  "w-uid-map",
+  "priv-setuid0",
+  "priv-capset",
+  "priv-mount",
+  "priv-unshare-user",
+  "priv-setns",
+  "priv-raise-rlimit",
+  "x-posix-mq",
+  "res-fork-bomb",
+  "res-mem-bytearray",
+  "res-disk-fill",
+  "life-os-exit",
+  "life-segv",
+  "ok-state",
+  "ok-subprocess",
+  "ok-mp",
 ];
 
 function toRequest(probe: Probe | undefined, values: Readonly<Record<string, string>>): object {
@@ -188,7 +247,13 @@ function toRequest(probe: Probe | undefined, values: Readonly<Record<string, str
   return { id: probe?.id, prelude: corpus.prelude_python, code, timeoutMs: 10_000 };
 }
 
-function startHost(from: string, args: string[], env: Record<string, string>, temp: string, uid?: number): ChildProcess {
+function startHost(
+  from: string,
+  args: string[],
+  env: Record<string, string>,
+  temp: string,
+  uid?: number,
+): ChildProcess {
   mkdirSync(temp);
   chmodSync(temp, 0o777);
   const script = join(temp, "..", "host.mjs");

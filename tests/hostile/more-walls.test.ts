@@ -1,6 +1,16 @@
 // What a session sees and may touch: facts about its walls, and attempts to move them.
 
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { homedir, hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -37,9 +47,11 @@ describe("facts", () => {
   });
 
   test("one user, one group, and nobody else is mapped", async () => {
-    expect(await json(`[open("/proc/self/%s_map" % k).read().split()[::2] for k in ("uid", "gid")] + [os.getuid(), os.getgid(), [g for g in os.getgroups() if g not in (1000, 65534)]]`)).toEqual([
-      ["1000", "1"], ["1000", "1"], 1000, 1000, [],
-    ]);
+    expect(
+      await json(
+        `[open("/proc/self/%s_map" % k).read().split()[::2] for k in ("uid", "gid")] + [os.getuid(), os.getgid(), [g for g in os.getgroups() if g not in (1000, 65534)]]`,
+      ),
+    ).toEqual([["1000", "1"], ["1000", "1"], 1000, 1000, []]);
   });
 
   test("the host's name is hidden", async () => {
@@ -77,11 +89,17 @@ describe("facts", () => {
   test("processes: the init, the worker and its own children", async () => {
     await using other = await stage.runtime.openSession();
     await other.execute(`import subprocess; p = subprocess.Popen(["sleep", "50"])`).result;
-    expect(await json(`sorted(int(n) for n in os.listdir("/proc") if n.isdigit())[:1] + [len([n for n in os.listdir("/proc") if n.isdigit()])]`)).toEqual([1, 2]);
+    expect(
+      await json(
+        `sorted(int(n) for n in os.listdir("/proc") if n.isdigit())[:1] + [len([n for n in os.listdir("/proc") if n.isdigit()])]`,
+      ),
+    ).toEqual([1, 2]);
   });
 
   test("network: a loopback interface that is down, and nothing else", async () => {
-    expect(await json(`[l.split(":")[0].strip() for l in open("/proc/net/dev").read().splitlines()[2:]]`)).toEqual(["lo"]);
+    expect(await json(`[l.split(":")[0].strip() for l in open("/proc/net/dev").read().splitlines()[2:]]`)).toEqual([
+      "lo",
+    ]);
     // SIOCGIFFLAGS through the only kind of socket there is; bit 0 is "up".
     const code = `a, _ = socket.socketpair(); import fcntl
 try: r = struct.unpack("16sh", fcntl.ioctl(a, 0x8913, struct.pack("16sh", b"lo", 0)))[1] & 1
@@ -92,10 +110,23 @@ r`;
   });
 
   test("/dev holds five harmless devices, /sys and every home are absent", async () => {
-    expect(await json(`sorted(os.listdir("/dev"))`)).toEqual(
-      ["fd", "full", "null", "random", "shm", "stderr", "stdin", "stdout", "urandom", "zero"],
-    );
-    expect(await json(`[p for p in ("/sys", "/home", "/root", "/boot", "/opt", "/srv", "/mnt", "/media", "/etc/shadow") if os.path.exists(p)]`)).toEqual([]);
+    expect(await json(`sorted(os.listdir("/dev"))`)).toEqual([
+      "fd",
+      "full",
+      "null",
+      "random",
+      "shm",
+      "stderr",
+      "stdin",
+      "stdout",
+      "urandom",
+      "zero",
+    ]);
+    expect(
+      await json(
+        `[p for p in ("/sys", "/home", "/root", "/boot", "/opt", "/srv", "/mnt", "/media", "/etc/shadow") if os.path.exists(p)]`,
+      ),
+    ).toEqual([]);
     expect(await json(`[len(os.listdir(p)) for p in ("/run", "/var")]`)).toEqual([0, 0]);
   });
 
@@ -182,8 +213,14 @@ describe("attempts on the walls", () => {
     ["a remount for writing", `T(lambda: SC(NR(165,40), 0, b"/usr", 0, 32 | 4096, 0))`],
     ["unmounting /proc", `T(lambda: SC(NR(166,39), b"/proc", 2))`],
     ["mount_setattr", `T(lambda: SC(442, -100, b"/usr", 0, ctypes.create_string_buffer(32), 32))`],
-    ["any socket but a pair", `def f():\n    for family in range(0, 46):\n        for kind in (1, 2, 3, 5):\n            try: return family, kind, SC(NR(41,198), family, kind, 0)\n            except OSError: pass\n    raise PermissionError("none")\nT(f)`],
-    ["a pair of another family", `T(lambda: [SC(NR(53,199), f, 1, 0, ctypes.create_string_buffer(8)) for f in (2, 10, 40)])`],
+    [
+      "any socket but a pair",
+      `def f():\n    for family in range(0, 46):\n        for kind in (1, 2, 3, 5):\n            try: return family, kind, SC(NR(41,198), family, kind, 0)\n            except OSError: pass\n    raise PermissionError("none")\nT(f)`,
+    ],
+    [
+      "a pair of another family",
+      `T(lambda: [SC(NR(53,199), f, 1, 0, ctypes.create_string_buffer(8)) for f in (2, 10, 40)])`,
+    ],
     ["clone3", `T(lambda: SC(435, ctypes.create_string_buffer(88), 88))`],
     ["a system call of tomorrow", `T(lambda: SC(470, 0))`],
     ["memory without a name", `T(lambda: SC(NR(319,279), b"x", 0))`],
@@ -211,7 +248,11 @@ T(f)`;
   });
 
   test("a set-user-ID program of the system runs without its privilege", async () => {
-    expect(await json(`subprocess.run(["/bin/sh", "-c", "exec /usr/bin/passwd -S root; exec /bin/su -c id"], capture_output=True).returncode != 0`)).toBe(true);
+    expect(
+      await json(
+        `subprocess.run(["/bin/sh", "-c", "exec /usr/bin/passwd -S root; exec /bin/su -c id"], capture_output=True).returncode != 0`,
+      ),
+    ).toBe(true);
     expect(await json(`subprocess.run(["id", "-u"], capture_output=True, text=True).stdout.strip()`)).toBe("1000");
   });
 });
@@ -227,9 +268,18 @@ describe("folders of the host", () => {
     await reader.execute(`${prelude}\nos.chdir(${JSON.stringify(folder)})`).result;
     expect((await reader.execute(`open("file").read()`).result).value).toEqual({ "text/plain": "'before'" });
     for (const attempt of [
-      `open("file", "w")`, `open("new", "w")`, `os.truncate("file", 0)`, `os.chmod("file", 0)`, `os.utime("file")`,
-      `os.rename("file", "other")`, `os.unlink("file")`, `os.link("file", "hard")`, `os.symlink("a", "b")`, `os.mkdir("d")`,
-      `os.setxattr("file", "user.x", b"1")`, `os.open("/proc/self/fd/%d" % os.open("file", os.O_RDONLY), os.O_RDWR)`,
+      `open("file", "w")`,
+      `open("new", "w")`,
+      `os.truncate("file", 0)`,
+      `os.chmod("file", 0)`,
+      `os.utime("file")`,
+      `os.rename("file", "other")`,
+      `os.unlink("file")`,
+      `os.link("file", "hard")`,
+      `os.symlink("a", "b")`,
+      `os.mkdir("d")`,
+      `os.setxattr("file", "user.x", b"1")`,
+      `os.open("/proc/self/fd/%d" % os.open("file", os.O_RDONLY), os.O_RDWR)`,
     ]) {
       const { value } = await reader.execute(`T(lambda: ${attempt})`).result;
       expect(value?.["text/plain"], attempt).toMatch(/^.DENIED/);
@@ -248,7 +298,9 @@ describe("folders of the host", () => {
       `os.link("/usr/bin/env", ${JSON.stringify(join(shared, "hard"))})`,
       `os.rename("/usr/bin/env", ${JSON.stringify(join(shared, "moved"))})`,
     ]) {
-      expect((await session.execute(`T(lambda: ${attempt})`).result).value?.["text/plain"], attempt).toMatch(/^.DENIED/);
+      expect((await session.execute(`T(lambda: ${attempt})`).result).value?.["text/plain"], attempt).toMatch(
+        /^.DENIED/,
+      );
     }
   });
 
