@@ -46,28 +46,15 @@ export const DEFAULT_LIMITS: Limits = {
   readableOutputBytes: 256 * MIB,
 };
 
-export const DEFAULT_TIMEOUT_MS = 55_000;
+const DEFAULT_TIMEOUT_MS = 55_000;
 const DEFAULT_IDLE_TIMEOUT_MS = 5 * 60_000;
 const GRACE_MS = 2_000;
 const DEFAULT_POOL_SIZE = 3;
 /** What model-written code imports most: the import then costs nothing, and its memory is shared by all sessions. */
-const DEFAULT_PRELOAD = [
-  ...["asyncio", "collections", "csv", "dataclasses", "datetime", "decimal", "functools", "hashlib", "itertools"],
-  ...[
-    "json",
-    "math",
-    "pathlib",
-    "random",
-    "re",
-    "shutil",
-    "statistics",
-    "string",
-    "subprocess",
-    "tempfile",
-    "textwrap",
-  ],
-  ...["typing", "urllib.parse", "uuid", "numpy", "pandas"],
-];
+const DEFAULT_PRELOAD = (
+  "asyncio collections csv dataclasses datetime decimal functools hashlib itertools json math pathlib random re shutil " +
+  "statistics string subprocess tempfile textwrap typing urllib.parse uuid numpy pandas"
+).split(" ");
 
 export interface RuntimeOptions {
   /** Where sessions run unless they say otherwise. Only `local` exists so far. */
