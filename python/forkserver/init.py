@@ -19,6 +19,7 @@ from typing import Callable, NoReturn
 from . import libc, limits as limits_module, walls
 
 WATCH_INTERVAL_MS = 50
+IDLE_INTERVAL_MS = 500
 WATCH_BACKOFF_S = 0.5
 REAP_PATIENCE_S = 0.5
 PIPES_OF_WORKER = 5
@@ -36,6 +37,8 @@ class Init:
         self._end_reason: str | None = None
         self._watching = False
         self._next_watch = 0.0
+        self._alone = True
+        self._last_made = b""
 
     def run(self, plan: walls.Plan, pipes: list[int]) -> NoReturn:
         try:
@@ -65,15 +68,29 @@ class Init:
         poll.register(self._server, select.POLLIN)
         poll.register(wake, select.POLLIN)
         while True:
-            ready = poll.poll(WATCH_INTERVAL_MS if self._watching else None)
+            ready = poll.poll(self._interval())
             for fd, _ in ready:
                 if fd == wake:
                     _empty(wake)
                     self._reap()
                 else:
                     self._hear()
-            if self._watching and self._worker:
+            if self._worker and (self._watching or not self._is_quiet()):
                 self._watch()
+
+    def _interval(self) -> int | None:
+        """The host says when code runs, but only from what the worker says; so an idle session is looked at as well."""
+        if not self._worker:
+            return None
+        return WATCH_INTERVAL_MS if self._watching or not self._alone else IDLE_INTERVAL_MS
+
+    def _is_quiet(self) -> bool:
+        """Cheap: nothing but the worker lives, nothing was started since the last look, and it is within its limit."""
+        made = _last_made()
+        if not self._alone or made != self._last_made:
+            self._last_made = made
+            return False
+        return _resident_bytes(str(self._worker)) <= self._limits.memory_bytes
 
     def _hear(self) -> None:
         message, fds, _, _ = socket.recv_fds(self._server, 4096, PIPES_OF_WORKER)
@@ -133,7 +150,9 @@ class Init:
         os.dup2(err, 2)
         _close_all_but({0, 1, 2, commands, aside, events, door})
         libc.prctl(libc.PR_SET_DUMPABLE, 1)
+        _reseed()
         limits_module.apply(self._limits)
+        _reseed()
         self._worker_main(commands, aside, events, door)
 
     def _reap(self) -> None:
@@ -173,6 +192,7 @@ class Init:
         if now < self._next_watch:
             return
         processes = [name for name in os.listdir("/proc") if name.isdigit() and name != "1"]
+        self._alone = len(processes) <= 1
         if sum(map(_resident_bytes, processes)) <= self._limits.memory_bytes:
             return
         if sum(map(_proportional_bytes, processes)) <= self._limits.memory_bytes:
@@ -194,6 +214,13 @@ def start(server: socket.socket, keep: list[int], plan: walls.Plan, limits: limi
     Init(server, limits, worker_main).run(plan, keep)
 
 
+def _reseed() -> None:
+    """Forks of a preloaded numpy would all draw the same numbers. Python's own generator looks after itself."""
+    generator = sys.modules.get("numpy.random")
+    if generator is not None:
+        generator.seed()
+
+
 def _close_all_but(keep: set[int]) -> None:
     low = 0
     for fd in sorted(keep):
@@ -201,6 +228,13 @@ def _close_all_but(keep: set[int]) -> None:
             os.closerange(low, fd)
         low = fd + 1
     os.closerange(low, 1 << 20 if sys.version_info >= (3, 11) else os.sysconf("SC_OPEN_MAX"))
+
+
+def _reseed() -> None:
+    """Random numbers of its own for each worker. Python's own module does that at every fork, numpy's does not."""
+    random = sys.modules.get("numpy.random")
+    if random is not None:
+        random.seed()
 
 
 def _empty(fd: int) -> None:
@@ -212,6 +246,12 @@ def _empty(fd: int) -> None:
 
 
 _PAGE = os.sysconf("SC_PAGESIZE")
+
+
+def _last_made() -> bytes:
+    """The number of the process or thread that was made last."""
+    with open("/proc/loadavg", "rb") as file:
+        return file.read().rpartition(b" ")[2]
 
 
 def _resident_bytes(pid: str) -> int:

@@ -15,6 +15,7 @@ X86_64 = os.uname().machine == "x86_64"
 
 # Numbers above 423 are the same on every architecture.
 OPEN_TREE = 428
+OPENAT2 = 437
 MOVE_MOUNT = 429
 MOUNT_SETATTR = 442
 LANDLOCK_CREATE_RULESET = 444

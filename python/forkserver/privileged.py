@@ -55,7 +55,7 @@ def _serve(peer: socket.socket, uid: int, gid: int) -> None:
             return
         asked = json.loads(request)
         try:
-            tree = _owned_tree(walls.Mount(asked["path"], asked["write"]), uid, gid)
+            tree = _owned_tree(walls.Mount(asked["path"], asked["write"], exact=True), uid, gid)
             socket.send_fds(peer, [b"{}"], [tree])
             os.close(tree)
         except OSError as error:
@@ -64,7 +64,7 @@ def _serve(peer: socket.socket, uid: int, gid: int) -> None:
 
 def _owned_tree(mount: walls.Mount, uid: int, gid: int) -> int:
     tree = walls.clone_tree(mount)
-    status = os.stat(mount.path)
+    status = os.fstat(tree)
     if (status.st_uid, status.st_gid) == (uid, gid):
         return tree
     namespace = _user_namespace((status.st_uid, uid), (status.st_gid, gid))

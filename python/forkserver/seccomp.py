@@ -48,10 +48,18 @@ _COLUMN = 0 if libc.X86_64 else 1
 _CLONE, _CLONE3 = (56, 435) if libc.X86_64 else (220, 435)
 _SOCKET, _SOCKETPAIR = (41, 53) if libc.X86_64 else (198, 199)
 _IOCTL, _PERSONALITY, _PRLIMIT = (16, 135, 302) if libc.X86_64 else (29, 92, 261)
+_OPENAT2 = 437
+# Calls that set the mode of a file: (number, which argument the mode is).
+_MODES = ((90, 1), (91, 1), (268, 2), (452, 2), (85, 1), (133, 1), (259, 2)) if libc.X86_64 else (
+    (52, 1), (53, 2), (452, 2), (33, 2))
+# Those that take a mode only when they make a file: (number, which argument the flags are); the mode is the next one.
+_OPENS = ((2, 1), (257, 2)) if libc.X86_64 else ((56, 2),)
 
 _NAMESPACE_FLAGS = 0x7E020080  # every CLONE_NEW* flag, the time namespace included
 _TIOCSTI, _TIOCLINUX, _TIOCSETD = 0x5412, 0x541C, 0x5423
 _AF_UNIX = 1
+_SET_ID_BITS = 0o6000
+_MAKES_FILE = 0o100 | 0o20000000  # O_CREAT and the bit of O_TMPFILE
 
 _KILL = 0x80000000
 _ALLOW = 0x7FFF0000
@@ -88,6 +96,7 @@ def build() -> bytes:
         when(_JSET, 0x40000000, _KILL)
     when(_JGT, LAST_REVIEWED, _ENOSYS)
     when(_JEQ, _CLONE3, _ENOSYS)  # its flags are behind a pointer; the C library falls back to clone
+    when(_JEQ, _OPENAT2, _ENOSYS)  # likewise its mode
     for numbers in DENIED.values():
         number = numbers[_COLUMN]
         if number is not None:
@@ -100,6 +109,12 @@ def build() -> bytes:
         (_LOAD, 0, 0, _ARG1), (_JEQ, 2, 0, _TIOCSTI), (_JEQ, 1, 0, _TIOCLINUX), (_JEQ, 0, 1, _TIOCSETD), deny, allow])
     section(_PERSONALITY, [(_LOAD, 0, 0, _ARG0), (_JEQ, 1, 0, 0), (_JEQ, 0, 1, 0xFFFFFFFF), allow, deny])
     section(_PRLIMIT, [(_LOAD, 0, 0, _ARG0), (_JEQ, 1, 0, 0), deny, allow])  # of oneself only, not of the init
+    # In a folder of the host that may be written to, a set-user-ID file would wait for another user of the host.
+    for number, mode in _MODES:
+        section(number, [(_LOAD, 0, 0, _ARG0 + 8 * mode), (_JSET, 0, 1, _SET_ID_BITS), deny, allow])
+    for number, flags in _OPENS:
+        section(number, [(_LOAD, 0, 0, _ARG0 + 8 * flags), (_JSET, 0, 3, _MAKES_FILE),
+                         (_LOAD, 0, 0, _ARG0 + 8 * flags + 8), (_JSET, 0, 1, _SET_ID_BITS), deny, allow])
     code.append(allow)
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
 

@@ -122,12 +122,12 @@ class Server:
         self._tell({"event": "pipes", "sandbox": number, "fds": ours})
 
     def _mount(self, asked: dict, trees: list[int]) -> walls.Mount:
-        mount = walls.Mount(asked["path"], asked["write"])
+        mount = walls.Mount(asked["path"], asked["write"], exact=True)
         if self._root is None:
             return mount
         tree = privileged.request_tree(self._root, mount)
         trees.append(tree)
-        return walls.Mount(mount.path, mount.write, tree)
+        return walls.Mount(mount.path, mount.write, tree, exact=True)
 
     def _send_pipes(self, number: int, sandbox: Sandbox, kinds: tuple, order: dict) -> None:
         ours, theirs = _make_pipes(kinds)

@@ -26,6 +26,7 @@ _GROUP = f"root:x:0:\nuser:x:{USER}:\n"
 _BIND, _REC, _PRIVATE, _NOSUID, _NODEV, _NOEXEC, _RDONLY, _REMOUNT = 4096, 16384, 1 << 18, 2, 4, 8, 1, 32
 _OPEN_TREE_CLONE, _AT_EMPTY_PATH, _AT_RECURSIVE, _CLOEXEC = 1, 0x1000, 0x8000, os.O_CLOEXEC
 _ATTR_RDONLY, _ATTR_NOSUID, _ATTR_NODEV = 1, 2, 4
+_RESOLVE_NO_SYMLINKS = 4
 
 
 @dataclass(frozen=True)
@@ -33,11 +34,13 @@ class Mount:
     """A folder or file of the host, seen at the same path inside.
 
     `tree` is a detached mount that a process with more rights has prepared; without it the init makes one itself.
+    `exact`: the path was checked and holds no symbolic link; if one appeared since, the mount fails.
     """
 
     path: str
     write: bool
     tree: int | None = None
+    exact: bool = False
 
 
 @dataclass(frozen=True)
@@ -139,7 +142,8 @@ def clone_tree(mount: Mount) -> int:
     """A detached copy of the mounts at a path, already read-only where it must be."""
     flags = _OPEN_TREE_CLONE | _AT_RECURSIVE | _CLOEXEC
     try:
-        tree = libc.syscall(libc.OPEN_TREE, -100, os.fsencode(mount.path), flags)
+        tree = _open_exact_tree(mount.path, flags) if mount.exact else libc.syscall(
+            libc.OPEN_TREE, -100, os.fsencode(mount.path), flags)
         attributes = _ATTR_NOSUID | (0 if mount.path.startswith("/dev/") else _ATTR_NODEV)
         if not mount.write:
             attributes |= _ATTR_RDONLY
@@ -148,6 +152,15 @@ def clone_tree(mount: Mount) -> int:
     except OSError as error:
         raise OSError(error.errno, error.strerror, mount.path) from None
     return tree
+
+
+def _open_exact_tree(path: str, flags: int) -> int:
+    how = struct.pack("=QQQ", os.O_PATH | os.O_CLOEXEC, 0, _RESOLVE_NO_SYMLINKS)
+    place = libc.syscall(libc.OPENAT2, -100, os.fsencode(path), how, len(how))
+    try:
+        return libc.syscall(libc.OPEN_TREE, place, b"", flags | _AT_EMPTY_PATH)
+    finally:
+        os.close(place)
 
 
 def _attach(mount: Mount, tree: int) -> None:

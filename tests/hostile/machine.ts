@@ -50,7 +50,7 @@ export function isAlive(pid: number): boolean {
   return status !== "" && !/\) [ZX] /.test(status);
 }
 
-function parentOf(pid: number): number | undefined {
+export function parentOf(pid: number): number | undefined {
   const fields = /\) \S (\d+)/.exec(read(`/proc/${pid}/stat`));
   return fields === null ? undefined : Number(fields[1]);
 }

@@ -1,6 +1,6 @@
 // Which folders of the host may be shown to a sandbox at all. Refused before anything starts.
 
-import { realpathSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, resolve } from "node:path";
 import { REPLSecurityError } from "../../errors.ts";
@@ -53,6 +53,9 @@ function checkMount(path: string, mode: string): string {
   if (WHOLE.includes(real) || real === homedir()) refuse("that would show far more than a project");
   if (INSIDE.some((folder) => real.startsWith(`${folder}/`))) refuse("devices and kernel files are not for a sandbox");
   if (TAKEN.includes(real)) refuse(`the sandbox has a ${real} of its own`);
+  const status = statSync(real);
+  if (!status.isDirectory() && !status.isFile()) refuse("it is neither a folder nor a file");
+  if (mode === "rw" && !status.isDirectory()) refuse("only a folder can be mounted for writing");
   if (mode !== "ro" && mode !== "rw") refuse(`the mode is '${mode}', not 'ro' or 'rw'`);
   return real;
 }
