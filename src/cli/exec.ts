@@ -1,6 +1,7 @@
 // `rlm exec`: one program in one session, and an exit code that tells how it went.
 
 import { openRuntime, parseMount, type Runtime, type RuntimeOptions, type Session } from "../runtime.ts";
+import { complain } from "./complain.ts";
 import { readSource, type Source } from "./exec-source.ts";
 import { EXIT, fromResult } from "./exit-code.ts";
 import { StandardOutput } from "./standard-output.ts";
@@ -29,7 +30,11 @@ export async function exec(args: readonly string[], options: ExecArguments): Pro
   const output = new StandardOutput();
   await using runtime = await openRuntime(toRuntimeOptions(options));
   using stopper = new Stopper(runtime);
-  output.onUnread = () => stopper.stop(EXIT.unread);
+  stopper.onStop = () => output.abandon();
+  output.onBroken = (error) => {
+    if (error.code !== "EPIPE") complain(`cannot write the output: ${error.message}`);
+    stopper.stop(error.code === "EPIPE" ? EXIT.unread : EXIT.failure);
+  };
   const code = await stopper.race(run(runtime, source, options, output, stopper));
   await output.flush();
   return code;
@@ -53,7 +58,7 @@ async function run(
   }
   await printExecution(session, execution, output);
   const result = await execution.result;
-  if (!stopper.stopped) await printOutcome(result, output);
+  await printOutcome(result, output);
   return fromResult(result);
 }
 

@@ -73,7 +73,7 @@ function addExec(program: Command): void {
     .addHelpText("after", EXEC_EXAMPLES)
     .action(async (args: string[], options: ExecArguments) => {
       const { exec } = await import("./exec.ts");
-      process.exitCode = await exec(args, options);
+      process.exit(await exec(args, options)); // at once: output that nobody takes would hold it up
     });
 }
 

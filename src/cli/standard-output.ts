@@ -4,13 +4,14 @@ import type { OutputStream } from "../protocol/execution.ts";
 import { TerminalFilter } from "../util/terminal-text.ts";
 
 export class StandardOutput {
-  /** Called once when nobody reads standard output any more. Later writes go nowhere. */
-  onUnread: () => void = () => {};
+  /** Called once when a stream cannot be written: nobody reads it (EPIPE), or worse. Later writes to it go nowhere. */
+  onBroken: (error: NodeJS.ErrnoException) => void = () => {};
   readonly #filters = { stdout: new TerminalFilter(), stderr: new TerminalFilter() };
   readonly #broken = new Set<OutputStream>();
 
   constructor() {
-    for (const stream of ["stdout", "stderr"] as const) process[stream].on("error", () => this.#break(stream));
+    for (const stream of ["stdout", "stderr"] as const)
+      process[stream].on("error", (error) => this.#break(stream, error));
   }
 
   isTerminal(stream: OutputStream): boolean {
@@ -32,6 +33,11 @@ export class StandardOutput {
     });
   }
 
+  /** What has not gone out yet, and all that follows, is dropped. */
+  abandon(): void {
+    this.#broken.add("stdout").add("stderr");
+  }
+
   /** Resolves when everything has gone out. */
   async flush(): Promise<void> {
     for (const stream of ["stdout", "stderr"] as const) {
@@ -40,9 +46,9 @@ export class StandardOutput {
     }
   }
 
-  #break(stream: OutputStream): void {
+  #break(stream: OutputStream, error: Error): void {
     if (this.#broken.has(stream)) return;
     this.#broken.add(stream);
-    if (stream === "stdout") this.onUnread();
+    this.onBroken(error);
   }
 }

@@ -10,11 +10,11 @@ import { EXIT } from "./exit-code.ts";
 export class Stopper implements Disposable {
   /** The session that Ctrl-C interrupts. While there is none, Ctrl-C ends the command. */
   session: Session | undefined;
+  onStop: () => void = () => {};
   readonly #runtime: Runtime;
   readonly #stopped: Promise<number>;
   readonly #listeners = new AbortController();
   #resolve!: (code: number) => void;
-  #isStopped = false;
   #interrupts = 0;
 
   constructor(runtime: Runtime) {
@@ -27,13 +27,9 @@ export class Stopper implements Disposable {
     this.#on("SIGHUP", () => this.stop(EXIT.hungUp));
   }
 
-  get stopped(): boolean {
-    return this.#isStopped;
-  }
-
   /** Closes the runtime; `race` answers with this code. */
   stop(code: number): void {
-    this.#isStopped = true;
+    this.onStop();
     this.#resolve(code);
     void this.#runtime.close();
   }

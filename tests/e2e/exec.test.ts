@@ -228,9 +228,23 @@ describe("output", () => {
     expect(stdout).toBe(expected);
   });
 
-  test("ends quietly when nobody reads it any more", async () => {
-    const program = shell(`${COMMAND} exec -c 'while True: print("y")' | head -1`);
-    expect(await program.ended).toEqual({ code: 0, stdout: "y\n", stderr: "" });
+  test.each(["", "2>&1 >/dev/null"])("ends quietly when nobody reads it any more %s", async (redirect) => {
+    const code = "import sys\nwhile True: print('y'); print('y', file=sys.stderr)";
+    const program = shell(`(${COMMAND} exec -c "${code}" ${redirect || "2>/dev/null"}; echo $? >&2) | head -1`);
+    expect(await program.ended).toEqual({ code: 0, stdout: "y\n", stderr: "141\n" });
+  });
+
+  test("that cannot be written is told", async () => {
+    const { stderr } = await shell(`${COMMAND} exec -c 'print(1)' >/dev/full; echo $? >&2`).ended;
+    expect(stderr).toMatch(/^rlm: cannot write the output: ENOSPC.*\n70\n$/);
+  });
+
+  test("that nobody takes does not hold up the end", async () => {
+    const code = "import sys; print('ready', file=sys.stderr, flush=True)\nwhile True: print('y' * 1000)";
+    await using program = start(["exec", "-c", code], { unread: true });
+    await program.until(/ready/, "stderr");
+    program.signal("SIGTERM");
+    expect((await program.exit).code).toBe(143);
   });
 
   test("has no commands for a terminal in it, but colours", async () => {

@@ -19,7 +19,8 @@ export interface Ended {
 interface StartOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string | Buffer;
-  readonly cwd?: string;
+  /** Leaves what is printed on stdout in the pipe. */
+  readonly unread?: true;
 }
 
 /** Runs to the end. */
@@ -36,21 +37,30 @@ export function shell(command: string): Program {
 }
 
 export class Program implements AsyncDisposable {
+  /** Settles when the process is gone. */
+  readonly exit: Promise<Pick<Ended, "code">>;
+  /** Settles when all it printed has been read, too. */
   readonly ended: Promise<Ended>;
   readonly #child: ChildProcessWithoutNullStreams;
   readonly #chunks: Record<"stdout" | "stderr", Buffer[]> = { stdout: [], stderr: [] };
   readonly #waiting = new Set<() => void>();
   #isEnded = false;
 
-  constructor(command: string, args: readonly string[], { env, stdin = "", cwd }: StartOptions = {}) {
-    this.#child = spawn(command, args, { cwd, env: { ...process.env, RLM_PYTHON: PYTHON, NO_COLOR: "1", ...env } });
+  constructor(command: string, args: readonly string[], { env, stdin = "", unread }: StartOptions = {}) {
+    this.#child = spawn(command, args, { env: { ...process.env, RLM_PYTHON: PYTHON, NO_COLOR: "1", ...env } });
     this.#child.stdin.on("error", () => {}).end(stdin);
-    for (const stream of ["stdout", "stderr"] as const) {
+    for (const stream of unread ? (["stderr"] as const) : (["stdout", "stderr"] as const)) {
       this.#child[stream].on("data", (chunk: Buffer) => {
         this.#chunks[stream].push(chunk);
         this.#wake();
       });
     }
+    this.exit = new Promise((resolve) => {
+      this.#child.on("exit", (code) => {
+        if (unread) this.#child.stdout.resume(); // so that it can be closed
+        resolve({ code });
+      });
+    });
     this.ended = new Promise((resolve) => {
       this.#child.on("close", (code) => {
         this.#isEnded = true;
@@ -58,10 +68,6 @@ export class Program implements AsyncDisposable {
         resolve({ code, stdout: this.text("stdout"), stderr: this.text("stderr") });
       });
     });
-  }
-
-  get pid(): number {
-    return this.#child.pid ?? -1;
   }
 
   bytes(stream: "stdout" | "stderr"): Buffer {
@@ -72,10 +78,10 @@ export class Program implements AsyncDisposable {
     return this.bytes(stream).toString("utf8");
   }
 
-  /** Resolves as soon as the pattern has been printed on stdout; rejects when the program ends without it. */
-  async until(pattern: RegExp): Promise<RegExpExecArray> {
+  /** Resolves as soon as the pattern has been printed; rejects when the program ends without it. */
+  async until(pattern: RegExp, stream: "stdout" | "stderr" = "stdout"): Promise<RegExpExecArray> {
     for (;;) {
-      const match = pattern.exec(this.text("stdout"));
+      const match = pattern.exec(this.text(stream));
       if (match !== null) return match;
       if (this.#isEnded) throw new Error(`ended without ${pattern}: ${this.text("stdout")}${this.text("stderr")}`);
       await new Promise<void>((resolve) => this.#waiting.add(resolve));
