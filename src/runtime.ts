@@ -85,6 +85,8 @@ export interface SessionOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Default: the session's working directory. */
   readonly cwd?: string;
+  /** `sys.argv`. Default: `[""]`, as at a prompt. */
+  readonly argv?: readonly string[];
   /** In addition to the runtime's. */
   readonly mounts?: readonly Mount[];
   readonly limits?: Partial<SandboxLimits>;
@@ -125,6 +127,7 @@ export class Runtime implements AsyncDisposable {
       sandboxOptions: this.#sandboxOptions(options),
       env: options.env ?? {},
       cwd: options.cwd,
+      argv: options.argv,
       onCall: options.onCall ?? refuseCall,
       output: {
         keptBytes: this.limits.keptOutputBytes,
@@ -143,11 +146,11 @@ export class Runtime implements AsyncDisposable {
 
   /** One-off: a session that lives for this call. */
   async execute(code: string, options: ExecuteOptions & SessionOptions = {}): Promise<ExecutionResult> {
-    const { timeoutMs, env, signal, ...sessionOptions } = options;
-    const session = await this.openSession({ ...sessionOptions, ...(env && { env }) });
+    const { timeoutMs, fileName, signal, ...sessionOptions } = options;
+    const session = await this.openSession(sessionOptions);
     try {
-      const limits = { ...(timeoutMs !== undefined && { timeoutMs }), ...(signal && { signal }) };
-      return await session.execute(code, limits).result;
+      const own = { timeoutMs, fileName, signal } as ExecuteOptions;
+      return await session.execute(code, own).result;
     } finally {
       void session.close();
     }
@@ -224,7 +227,7 @@ function checkEnvironmentName(name: string | undefined): void {
   if (name === undefined || name === "local") return;
   throw new EnvironmentUnavailableError({
     environment: name,
-    why: "there is no such environment",
+    why: ["docker", "wasm"].includes(name) ? "this version does not have it yet" : "there is no such environment",
     fix: "Use 'local'",
   });
 }

@@ -48,19 +48,19 @@ class Compiler:
         self._kept: Deque[Tuple[str, int]] = deque()
         self._kept_characters = 0
 
-    def compile(self, source: str, count: int) -> Cell:
+    def compile(self, source: str, count: int, name: Optional[str] = None) -> Cell:
         """Raises what ``compile`` raises: SyntaxError, ValueError, MemoryError, RecursionError, UnicodeError."""
         key = (source, self.flags)
         cell = self._cache.get(key)
-        if cell is not None:
+        if cell is not None and name is None:
             return cell
-        filename = f"<cell {count}>"
+        filename = name or f"<cell {count}>"
         self._keep(filename, source)
         cell = self._split_text(source, filename) or self._split_tree(source, filename)
         if cell.body is not None:
             self.flags |= cell.body.co_flags & FUTURES
         # Functions carry the name of the cell that defined them, so a cell that defines any is compiled anew.
-        if len(source) <= MAX_CACHED_SOURCE and not _has_code(cell.body) and not _has_code(cell.last):
+        if name is None and len(source) <= MAX_CACHED_SOURCE and not _has_code(cell.body) and not _has_code(cell.last):
             if len(self._cache) >= MAX_CACHED:
                 del self._cache[next(iter(self._cache))]
             self._cache[key] = cell

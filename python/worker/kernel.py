@@ -45,11 +45,11 @@ class Kernel:
         self._renames: Dict[str, str] = {}
         self._initialise()
 
-    def run(self, source: str, count: int) -> Outcome:
-        """Compiles and runs one cell."""
+    def run(self, source: str, count: int, name: Optional[str] = None) -> Outcome:
+        """Compiles and runs one cell; ``name`` is what tracebacks call it, if not by its number."""
         interrupts = self._interrupts
         interrupts.hit = False
-        text, error = interrupts.guard(self._run, source, count)
+        text, error = interrupts.guard(self._run, source, count, name)
         if error is None and not interrupts.hit:
             return DONE if text is None else Outcome("ok", value=text[0], total=text[1])
         try:
@@ -64,12 +64,12 @@ class Kernel:
         self.module.__dict__.clear()
         self._initialise()
 
-    def _run(self, source: str, count: int) -> Optional[Tuple[str, int]]:
+    def _run(self, source: str, count: int, name: Optional[str]) -> Optional[Tuple[str, int]]:
         try:
-            cell = self._compiler.compile(source, count)
+            cell = self._compiler.compile(source, count, name)
             if self._renames:
                 self._renames.clear()
-            if cell.filename[6:-1] != str(count):
+            if name is None and cell.filename[6:-1] != str(count):
                 self._renames[cell.filename] = f"<cell {count}>"
             value = None
             if cell.awaits:

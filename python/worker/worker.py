@@ -151,7 +151,7 @@ class Worker:
         if streams.has_threads() or not self._brief:
             self._cpu = time.process_time_ns()
         start = _now()
-        if payload is None and "env" not in message:
+        if payload is None and "env" not in message and "name" not in message:
             outcome = self._kernel.run(message["code"], message["count"])
         else:
             outcome = self._execute_special(message, payload)
@@ -190,7 +190,7 @@ class Worker:
         self._writer.send(status_event(name, outcome, pending, survivors, cpu_ms, self._peak))
 
     def _execute_special(self, message: Dict[str, Any], payload: Optional[bytes]) -> Outcome:
-        """Code as a payload, or with environment variables, which are put back afterwards."""
+        """Code as a payload, with a name, or with environment variables, which are put back afterwards."""
         try:
             code = message["code"] if payload is None else str(payload, "utf-8")
         except UnicodeDecodeError as error:
@@ -200,7 +200,7 @@ class Worker:
             for key, value in message.get("env", {}).items():
                 before[key] = _environ.get(key, _MISSING)
                 _environ[key] = value
-            return self._kernel.run(code, message["count"])
+            return self._kernel.run(code, message["count"], message.get("name"))
         except (ValueError, TypeError, OSError) as error:
             return Outcome("error", error=error_of(error, {}))
         finally:
@@ -221,6 +221,8 @@ class Worker:
     def _configure(self, message: Dict[str, Any]) -> None:
         for key, value in message.get("env", {}).items():
             _environ[key] = value
+        if "argv" in message:
+            sys.argv = list(message["argv"])
         if "cwd" in message:
             os.chdir(os.path.join(self._cwd, message["cwd"]))
 

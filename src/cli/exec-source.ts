@@ -6,18 +6,22 @@ import { UsageError } from "./usage-error.ts";
 export interface Source {
   readonly code: string;
   readonly argv: readonly string[];
+  /** What tracebacks call it, as Python's own do. */
+  readonly fileName: string;
 }
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /** `code` is the value of -c; without it the first argument names a file, or is `-`. */
 export async function readSource(code: string | undefined, args: readonly string[]): Promise<Source> {
-  if (code !== undefined) return { code, argv: ["-c", ...args] };
+  if (code !== undefined) return { code, argv: ["-c", ...args], fileName: "<string>" };
   const [name] = args;
   if (name === undefined)
     throw new UsageError("nothing to run: give -c CODE, a FILE, or - for standard input. Run 'rlm exec --help'");
   const bytes = name === "-" ? await readStandardInput() : await readProgram(name);
-  return { code: decode(bytes, name === "-" ? "standard input" : `'${name}'`), argv: args };
+  const isInput = name === "-";
+  const text = decode(bytes, isInput ? "standard input" : `'${name}'`);
+  return { code: text, argv: args, fileName: isInput ? "<stdin>" : name };
 }
 
 async function readProgram(path: string): Promise<Buffer> {

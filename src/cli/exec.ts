@@ -1,6 +1,6 @@
 // `rlm exec`: one program in one session, and an exit code that tells how it went.
 
-import { openRuntime, parseMount, type Runtime, type RuntimeOptions, type Session } from "../runtime.ts";
+import { openRuntime, parseMount, type Runtime, type RuntimeOptions } from "../runtime.ts";
 import { complain } from "./complain.ts";
 import { readSource, type Source } from "./exec-source.ts";
 import { EXIT, fromResult } from "./exit-code.ts";
@@ -8,6 +8,9 @@ import { StandardOutput } from "./standard-output.ts";
 import { Stopper } from "./stopper.ts";
 import { printExecution, printOutcome } from "./exec-output.ts";
 import { UsageError } from "./usage-error.ts";
+
+/** A program's output is passed on whole, however far the reader is behind: what waits, waits on disk. */
+const ALL_OUTPUT = 2 ** 40;
 
 /** The options as the command line has them. */
 export interface ExecArguments {
@@ -42,15 +45,14 @@ export async function exec(args: readonly string[], options: ExecArguments): Pro
 
 async function run(
   runtime: Runtime,
-  { code, argv }: Source,
+  { code, argv, fileName }: Source,
   { timeout = 0, json, e = [] }: ExecArguments,
   output: StandardOutput,
   stopper: Stopper,
 ): Promise<number> {
-  const session = await runtime.openSession({ id: "exec", env: Object.fromEntries(e), idleTimeoutMs: null });
-  await setArguments(session, argv);
+  const session = await runtime.openSession({ id: "exec", env: Object.fromEntries(e), argv, idleTimeoutMs: null });
   stopper.session = session;
-  const execution = session.execute(code, { timeoutMs: timeout === 0 ? null : timeout * 1000 });
+  const execution = session.execute(code, { timeoutMs: timeout === 0 ? null : timeout * 1000, fileName });
   if (json) {
     const result = await execution.result;
     await output.write("stdout", `${JSON.stringify(result)}\n`);
@@ -62,11 +64,6 @@ async function run(
   return fromResult(result);
 }
 
-/** In an execution of its own, so that the program keeps its line numbers. */
-async function setArguments(session: Session, argv: readonly string[]): Promise<void> {
-  await session.execute(`import sys; sys.argv = ${JSON.stringify(argv)}; del sys`).result;
-}
-
 function toRuntimeOptions({ env, mount = [], python, memory }: ExecArguments): RuntimeOptions {
   return {
     // Another name is refused by the runtime, with the reason.
@@ -75,6 +72,6 @@ function toRuntimeOptions({ env, mount = [], python, memory }: ExecArguments): R
     preload: [],
     mounts: mount.map(parseMount),
     ...(python !== undefined && { python }),
-    ...(memory !== undefined && { limits: { memoryBytes: memory } }),
+    limits: { readableOutputBytes: ALL_OUTPUT, ...(memory !== undefined && { memoryBytes: memory }) },
   };
 }

@@ -32,20 +32,13 @@ export async function serve({ port, host, allowHost = [] }: ServeArguments): Pro
     throw explain(error, host, port);
   });
   try {
-    const isReady = await Promise.race([prove(runtime).then(() => true), ended.then(() => false)]);
+    const isReady = await Promise.race([runtime.warm().then(() => true), ended.then(() => false)]);
     if (isReady) process.stdout.write(greeting(runtime, listening, token));
     await ended;
   } finally {
     await listening.close(DRAIN_MS);
   }
   return EXIT.ok;
-}
-
-/** Opens a session and closes it: what stands in the way of every session is told now, and not to the first client. */
-async function prove(runtime: Runtime): Promise<void> {
-  await runtime.warm();
-  const session = await runtime.openSession();
-  await session.close();
 }
 
 function greeting(runtime: Runtime, { url }: Listening, { value, path }: Token): string {

@@ -8,6 +8,8 @@ export interface ExecCommand {
   readonly count: number;
   readonly code: string;
   readonly env: Readonly<Record<string, string>> | undefined;
+  /** What tracebacks call it; absent: by its number. */
+  readonly name?: string | undefined;
 }
 
 /** A line without its newline, and the payload that must follow it. */
@@ -17,23 +19,27 @@ export interface HostMessage {
 }
 
 export function toExecMessage(
-  { id, count, code, env }: ExecCommand,
+  { id, count, code, env, name }: ExecCommand,
   payloadBytes: (text: string) => number,
 ): HostMessage {
   // Code with lone surrogates has no UTF-8 form: JSON carries it as it is, and Python says what is wrong with it.
   if (code.length <= INLINE_CHARACTERS || !isWellFormed(code)) {
-    const rest = env === undefined ? "}" : `,"env":${JSON.stringify(env)}}`;
+    const rest = env === undefined && name === undefined ? "}" : `,${JSON.stringify({ env, name }).slice(1)}`;
     return {
       line: `{"id":"${id}","cmd":"exec","count":${count},"code":${JSON.stringify(code)}${rest}`,
       payload: undefined,
     };
   }
-  return { line: JSON.stringify({ id, cmd: "exec", count, bytes: payloadBytes(code), env }), payload: code };
+  return { line: JSON.stringify({ id, cmd: "exec", count, bytes: payloadBytes(code), env, name }), payload: code };
 }
 
 export function toConfigureMessage(
   id: string,
-  settings: { readonly env?: Readonly<Record<string, string>> | undefined; readonly cwd?: string | undefined },
+  settings: {
+    readonly env?: Readonly<Record<string, string>> | undefined;
+    readonly cwd?: string | undefined;
+    readonly argv?: readonly string[] | undefined;
+  },
 ): HostMessage {
   return { line: JSON.stringify({ id, cmd: "configure", ...settings }), payload: undefined };
 }

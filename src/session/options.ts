@@ -5,6 +5,8 @@ export interface ExecuteOptions {
   readonly timeoutMs?: number | null;
   /** Environment variables for this execution only. */
   readonly env?: Readonly<Record<string, string>>;
+  /** What tracebacks call the code. Default: `<cell N>`. */
+  readonly fileName?: string;
   /** Aborting interrupts the code; when it waits in the queue it never starts. */
   readonly signal?: AbortSignal;
 }

@@ -25,6 +25,8 @@ export interface SessionSettings {
   readonly env: Readonly<Record<string, string>>;
   /** Where code starts; relative to the working directory. Absent: the working directory itself. */
   readonly cwd: string | undefined;
+  /** `sys.argv` of the session. Absent: as at a prompt. */
+  readonly argv: readonly string[] | undefined;
   readonly onCall: CallHandler;
   readonly output: OutputBounds;
   readonly defaultTimeoutMs: number | null;
@@ -227,9 +229,9 @@ export class Session implements AsyncDisposable {
     execution.begin(this.#feed.nextSeq(), now);
     this.#history.begin(execution, now);
     if (this.#feed.hasListeners) this.#feed.send(execution.startEvent());
-    const { timeoutMs = this.#settings.defaultTimeoutMs, env } = options;
+    const { timeoutMs = this.#settings.defaultTimeoutMs, env, fileName: name } = options;
     const limitMs = timeoutMs === Infinity ? null : timeoutMs;
-    this.#kernel.execute({ id: execution.id, count: execution.count, code: execution.code, env }, limitMs, turn);
+    this.#kernel.execute({ id: execution.id, count: execution.count, code: execution.code, env, name }, limitMs, turn);
   }
 
   #finish(turn: Turn, ended: Outcome): void {
@@ -319,9 +321,9 @@ export class Session implements AsyncDisposable {
   }
 
   async #configure(): Promise<void> {
-    const { env, cwd } = this.#settings;
-    if (cwd === undefined && Object.keys(env).length === 0) return;
-    const status = await this.#kernel.configure(this.#nextAsk(), { env, cwd });
+    const { env, cwd, argv } = this.#settings;
+    if (cwd === undefined && argv === undefined && Object.keys(env).length === 0) return;
+    const status = await this.#kernel.configure(this.#nextAsk(), { env, cwd, argv });
     if (status?.error !== undefined) {
       throw new RangeError(`Cannot open session '${this.id}': ${status.error.value || status.error.name}`);
     }

@@ -1,8 +1,8 @@
 // Where this program keeps what outlives it, by the conventions of the platform.
 
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 
 /** A folder under the user's data folder, made with mode 0700; undefined where it cannot be made. */
 export function dataFolder(name: string): string | undefined {
@@ -10,9 +10,17 @@ export function dataFolder(name: string): string | undefined {
     process.env["RLM_DATA"] ?? join(process.env["XDG_DATA_HOME"] ?? join(homedir(), ".local", "share"), "rlm");
   const folder = join(base, name);
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     return folder;
   } catch {
     return undefined;
   }
+}
+
+/** One folder at a time: the recursive way of `mkdirSync` never returns where the kernel denies that a folder exists. */
+function makeFolder(folder: string): void {
+  const path = resolve(folder);
+  if (existsSync(path)) return;
+  makeFolder(dirname(path));
+  mkdirSync(path, { mode: 0o700 });
 }

@@ -184,7 +184,7 @@ print("done")`,
     await expect.poll(() => countProcesses(marker), { timeout: 10_000 }).toBe(1);
     server.program.signal("SIGTERM");
     server.program.signal("SIGINT");
-    expect((await server.program.ended).code).toBe(130);
+    expect([130, 143]).toContain((await server.program.ended).code); // two signals at once come in any order
     await answer;
     await expect.poll(() => countProcesses(marker), { timeout: 2000 }).toBe(0);
   });

@@ -72,7 +72,16 @@ function build(message: Record<string, unknown>, payload: string | undefined): H
   switch (message["cmd"]) {
     case "exec": {
       const code = payload ?? String(message["code"]);
-      return toExecMessage({ id, count: Number(message["count"]), code, env: message["env"] as undefined }, bytes);
+      return toExecMessage(
+        {
+          id,
+          count: Number(message["count"]),
+          code,
+          env: message["env"] as undefined,
+          name: message["name"] as undefined,
+        },
+        bytes,
+      );
     }
     case "configure":
       return toConfigureMessage(id, message);

@@ -384,6 +384,24 @@ describe("state", () => {
   });
 });
 
+test("code can have a file name, and a session arguments", async () => {
+  await using session = await runtime.openSession({ argv: ["script.py", "--flag"] });
+  const result = await run(session, "import sys\ndef f():\n    raise ValueError(sys.argv)\nf()", {
+    fileName: "script.py",
+  });
+  expect(result.error?.traceback).toBe(
+    [
+      "Traceback (most recent call last):",
+      '  File "script.py", line 4, in <module>',
+      "    f()",
+      '  File "script.py", line 3, in f',
+      "    raise ValueError(sys.argv)",
+      "ValueError: ['script.py', '--flag']",
+      "",
+    ].join("\n"),
+  );
+});
+
 describe("calls", () => {
   test("reach the handler and its answer, many at once, sync, async and from threads", async () => {
     await using session = await runtime.openSession({

@@ -64,7 +64,7 @@ export class LocalEnvironment implements Environment {
     if (this.#closed || this.#refillTimer !== undefined || this.#pool.length >= this.#options.poolSize) return;
     this.#refillTimer = setTimeout(() => {
       this.#refillTimer = undefined;
-      void this.#fill();
+      this.#fill().catch(() => {}); // whoever opens the next session meets the same failure and is told
     }, REFILL_DELAY_MS);
   }
 
@@ -110,8 +110,6 @@ export class LocalEnvironment implements Environment {
         if (server === this.#current && !this.#closed) this.#pool.push(sandbox);
         else await sandbox.close();
       }
-    } catch {
-      // Whoever opens the next session meets the same failure and is told.
     } finally {
       this.#filling = false;
     }
@@ -166,7 +164,7 @@ export class LocalEnvironment implements Environment {
     this.#current = server;
     this.#server = Promise.resolve(server);
     const stale = this.#pool.splice(0);
-    await this.#fill();
+    await this.#fill().catch(() => {});
     await Promise.all(stale.map((sandbox) => sandbox.close()));
   }
 }
