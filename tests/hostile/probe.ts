@@ -88,7 +88,7 @@ export async function judge(probe: Probe, prelude: string, stage: Stage): Promis
   const expanded = JSON.parse(expand(JSON.stringify(probe.check ?? {}), values)) as Check;
   const code = toPython(probe, expand(probe.code, values));
   try {
-    await session.execute(prelude).result;
+    (await session.execute(prelude).result).unwrap();
     if (probe.sibling_setup !== undefined) await sibling.execute(probe.sibling_setup).result;
     const seen = await run(session, code, probe);
     const complaints = [
@@ -97,10 +97,10 @@ export async function judge(probe: Probe, prelude: string, stage: Stage): Promis
       ...(await judgeSession(expanded, seen, session)),
       ...(await judgeSurroundings(expanded, stage, session)),
     ];
-    const { unwrap: _, ...shown } = seen.result;
+    const shown = JSON.stringify(seen.result);
     return complaints.length === 0
       ? []
-      : [`${probe.id}:`, ...complaints, `code:\n${code}`, `seen: ${JSON.stringify(shown).slice(0, 2000)}`];
+      : [`${probe.id}:`, ...complaints, `code:\n${code}`, `seen: ${shown.slice(0, 2000)}`];
   } finally {
     await session.close();
   }
