@@ -6,6 +6,7 @@ import type { EnvironmentReport, Mount, SandboxLimits, SandboxOptions } from "./
 import { LocalEnvironment } from "./environments/local/local.ts";
 import { EnvironmentUnavailableError } from "./errors.ts";
 import type { CallHandler } from "./kernel/calls.ts";
+import { SpillFiles } from "./kernel/spill-file.ts";
 import type { ExecutionResult } from "./protocol/execution.ts";
 import { checkEnvironment, type ExecuteOptions } from "./session/options.ts";
 import type { Session } from "./session/session.ts";
@@ -45,18 +46,22 @@ export const DEFAULT_LIMITS: Limits = {
   readableOutputBytes: 256 * MIB,
 };
 
-export const DEFAULT_TIMEOUT_MS = 55_000;
+const DEFAULT_TIMEOUT_MS = 55_000;
 const DEFAULT_IDLE_TIMEOUT_MS = 5 * 60_000;
 const GRACE_MS = 2_000;
 const DEFAULT_POOL_SIZE = 3;
-const DEFAULT_PRELOAD = ["numpy", "pandas"];
+/** What model-written code imports most: the import then costs nothing, and its memory is shared by all sessions. */
+const DEFAULT_PRELOAD = (
+  "asyncio collections csv dataclasses datetime decimal functools hashlib itertools json math pathlib random re shutil " +
+  "statistics string subprocess tempfile textwrap typing urllib.parse uuid numpy pandas"
+).split(" ");
 
 export interface RuntimeOptions {
   /** Where sessions run unless they say otherwise. Only `local` exists so far. */
   readonly environment?: "local";
   /** An interpreter, the folder of a virtual environment, or a command name. Default: RLM_PYTHON, else `python3`. */
   readonly python?: string;
-  /** Modules that sessions find already imported; absent ones are left out. Default: numpy and pandas. */
+  /** Modules that sessions import at no cost; absent ones are left out. Default: the usual ones, numpy and pandas. */
   readonly preload?: readonly string[];
   /** Sandboxes that wait ready for the next session. Default 3; 0 starts nothing before the first session. */
   readonly poolSize?: number;
@@ -99,6 +104,7 @@ export class Runtime implements AsyncDisposable {
   readonly sessions: Sessions;
   readonly limits: Limits;
   readonly #options: RuntimeOptions;
+  readonly #files = new SpillFiles();
   readonly #environments = new Map<string, LocalEnvironment>();
   #closing: Promise<void> | undefined;
 
@@ -120,7 +126,11 @@ export class Runtime implements AsyncDisposable {
       env: options.env ?? {},
       cwd: options.cwd,
       onCall: options.onCall ?? refuseCall,
-      output: { keptBytes: this.limits.keptOutputBytes, readableBytes: this.limits.readableOutputBytes },
+      output: {
+        keptBytes: this.limits.keptOutputBytes,
+        readableBytes: this.limits.readableOutputBytes,
+        files: this.#files,
+      },
       defaultTimeoutMs: firstGiven(this.#options.timeoutMs, DEFAULT_TIMEOUT_MS),
       idleTimeoutMs: firstGiven(
         options.idleTimeoutMs,
@@ -166,6 +176,7 @@ export class Runtime implements AsyncDisposable {
   async #close(): Promise<void> {
     await this.sessions.closeAll("the runtime was closed");
     await Promise.all([...this.#environments.values()].map((environment) => environment.close()));
+    this.#files.close();
   }
 
   #environment(python: string | undefined): LocalEnvironment {

@@ -25,6 +25,7 @@ def main() -> None:
     from _rlm_forkserver import server  # type: ignore[import-not-found]
     from _rlm_worker import worker  # type: ignore[import-not-found]
 
+    sys.pycache_prefix = None  # that was for our own files; everything else has its compiled form beside it
     worker.prepare()
     server.serve(functools.partial(worker.run, alone=True), json.loads(sys.argv[1]))
 

@@ -150,6 +150,7 @@ class Init:
         os.dup2(err, 2)
         _close_all_but({0, 1, 2, commands, aside, events, door})
         libc.prctl(libc.PR_SET_DUMPABLE, 1)
+        _reseed()
         limits_module.apply(self._limits)
         _reseed()
         self._worker_main(commands, aside, events, door)
@@ -211,6 +212,13 @@ def start(server: socket.socket, keep: list[int], plan: walls.Plan, limits: limi
     _close_all_but({2, server.fileno(), *keep, *trees})
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     Init(server, limits, worker_main).run(plan, keep)
+
+
+def _reseed() -> None:
+    """Forks of a preloaded numpy would all draw the same numbers. Python's own generator looks after itself."""
+    generator = sys.modules.get("numpy.random")
+    if generator is not None:
+        generator.seed()
 
 
 def _close_all_but(keep: set[int]) -> None:

@@ -17,6 +17,7 @@ import {
 } from "../protocol/host-messages.ts";
 import {
   MAX_IGNORED,
+  PROTOCOL_VERSION,
   parseWorkerEvent,
   type CallEvent,
   type StatusEvent,
@@ -223,6 +224,7 @@ export class Kernel {
   #dispatch(event: WorkerEvent, bytes: number): boolean {
     switch (event.type) {
       case "ready":
+        if (event.protocol !== PROTOCOL_VERSION) this.#violate(`it speaks version ${event.protocol} of the protocol`);
         return !this.#greeted && (this.#greeted = true);
       case "status":
         return this.#hearStatus(event);

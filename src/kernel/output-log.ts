@@ -5,14 +5,16 @@
 
 import type { Cut } from "../protocol/execution.ts";
 import { ByteBuffer } from "../util/byte-buffer.ts";
-import { UnnamedFile } from "../util/unnamed-file.ts";
 import { trimBrokenEnd, trimBrokenStart } from "../util/utf8.ts";
+import type { SpillFile, SpillFiles } from "./spill-file.ts";
 
 export interface OutputBounds {
   /** How much a result shows, beginning and end together. */
   readonly keptBytes: number;
   /** How much stays readable by offset. */
   readonly readableBytes: number;
+  /** Where it goes when it is more than a result shows. */
+  readonly files: SpillFiles;
 }
 
 export class OutputLog {
@@ -22,7 +24,7 @@ export class OutputLog {
   /** The last bytes, once they are past what can be read. */
   readonly #tail = new ByteBuffer();
   /** Null where none could be made: then only the head can be read. */
-  #file: UnnamedFile | null | undefined;
+  #file: SpillFile | null | undefined;
   #total = 0;
 
   constructor(bounds: OutputBounds) {
@@ -77,12 +79,12 @@ export class OutputLog {
     this.#tail.clear();
   }
 
-  #room(file: UnnamedFile): number {
+  #room(file: SpillFile): number {
     return Math.max(0, this.#bounds.readableBytes - file.length);
   }
 
-  #spill(): UnnamedFile | null {
-    const file = UnnamedFile.open();
+  #spill(): SpillFile | null {
+    const file = this.#bounds.files.open();
     if (file === undefined) return null;
     if (file.append(this.#head.view()) < this.#head.length) {
       file.close();

@@ -5,6 +5,7 @@ import { MAX_DEPTH, MAX_PARTS } from "../protocol/worker-events.ts";
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
+const [OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /** Whether the first `length` bytes hold too many values, or values nested too deeply. */
 export function isTooRich(json: Buffer, length: number): boolean {
@@ -12,26 +13,14 @@ export function isTooRich(json: Buffer, length: number): boolean {
   let depth = 0;
   let parts = 0;
   for (let at = 0; at < length; at += 1) {
-    switch (json[at]) {
-      case QUOTE:
-        at = endOfString(json, at + 1, length);
-        break;
-      case COMMA:
-        parts += 1;
-        break;
-      case 0x7b: // {
-      case 0x5b: // [
-        depth += 1;
-        parts += 1;
-        if (depth > MAX_DEPTH) return true;
-        break;
-      case 0x7d: // }
-      case 0x5d: // ]
-        depth -= 1;
-        break;
-      default:
-        break;
-    }
+    const byte = json[at];
+    if (byte === QUOTE) at = endOfString(json, at + 1, length);
+    else if (byte === COMMA) parts += 1;
+    else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      depth += 1;
+      parts += 1;
+      if (depth > MAX_DEPTH) return true;
+    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth -= 1;
   }
   return parts > MAX_PARTS;
 }

@@ -1,6 +1,6 @@
 // Messages to a worker, as text. What is bulky travels behind the line as a payload, which the writer appends.
 
-export const INLINE_CHARACTERS = 16 * 1024;
+const INLINE_CHARACTERS = 16 * 1024;
 
 export interface ExecCommand {
   /** Ours: nothing in it needs escaping. */

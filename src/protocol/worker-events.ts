@@ -4,7 +4,7 @@ import type { ExecutionError, ExecutionStatus, MimeBundle } from "./execution.ts
 
 export const PROTOCOL_VERSION = 1;
 export const MAX_LINE_BYTES = 64 * 1024;
-export const MAX_PAYLOAD_BYTES = 32 * 1024 * 1024;
+const MAX_PAYLOAD_BYTES = 32 * 1024 * 1024;
 export const MAX_DEPTH = 64;
 /** Values in one message. */
 export const MAX_PARTS = 500_000;

@@ -117,7 +117,7 @@ export class Session implements AsyncDisposable {
     const id = `${this.id}.${this.#count}` as ExecutionId;
     const execution = new Execution(id, this.id, this.#count, code, this.#settings.output);
     const turn = new Turn(execution, options, this.#feed, this.#onEnd);
-    options.signal?.addEventListener("abort", () => this.#cancel(turn), { once: true });
+    if (options.signal !== undefined) turn.listenTo(options.signal, () => this.#cancel(turn));
     this.#queue.push(turn);
     if (this.#running === undefined) this.#next();
     return execution;
@@ -249,7 +249,9 @@ export class Session implements AsyncDisposable {
   }
 
   /** Without an outcome: it never started. */
-  #settle({ execution, displays }: Turn, outcome?: Outcome): void {
+  #settle(turn: Turn, outcome?: Outcome): void {
+    const { execution, displays } = turn;
+    turn.stopListening();
     const context = { execution, executionCount: execution.count, epoch: this.#epoch, displays };
     const result = new Result(context, outcome);
     if (outcome !== undefined) this.#history.end(execution, result.status, result.durationMs);
@@ -259,6 +261,7 @@ export class Session implements AsyncDisposable {
 
   #giveUp(turn: Turn, error: Error): void {
     this.#running = undefined;
+    turn.stopListening();
     turn.execution.fail(error);
     this.#next();
   }

@@ -17,6 +17,7 @@ export class Turn implements ExecutionSink {
   readonly #feed: EventFeed;
   readonly #onEnd: (turn: Turn, outcome: Outcome) => void;
   #displays: Displays | undefined;
+  stopListening: () => void = () => {};
 
   constructor(
     execution: Execution,
@@ -28,6 +29,12 @@ export class Turn implements ExecutionSink {
     this.options = options;
     this.#feed = feed;
     this.#onEnd = onEnd;
+  }
+
+  /** Until the turn is over: a signal may serve many executions. */
+  listenTo(signal: AbortSignal, onAbort: () => void): void {
+    signal.addEventListener("abort", onAbort, { once: true });
+    this.stopListening = () => signal.removeEventListener("abort", onAbort);
   }
 
   get displays(): Displays {

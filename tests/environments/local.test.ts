@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { LocalEnvironment } from "../../src/environments/local/local.ts";
 import { EnvironmentUnavailableError, type Runtime } from "../../src/index.ts";
-import { describeEnvironment, PLAIN } from "../contracts/environment.ts";
+import { converse, describeEnvironment, PLAIN } from "../contracts/environment.ts";
 import { openTestRuntime, PYTHON } from "../open.ts";
 
 function openLocal(changes: Partial<ConstructorParameters<typeof LocalEnvironment>[0]> = {}): LocalEnvironment {
@@ -49,18 +49,6 @@ describe("the pool", () => {
     const sandboxes = await Promise.all([1, 2, 3].map(() => environment.openSandbox(PLAIN)));
     environment.refill();
     await Promise.all(sandboxes.map((sandbox) => sandbox.close()));
-  });
-
-  test("does not hand out a sandbox that has died while waiting", async () => {
-    await using environment = openLocal({ poolSize: 1 });
-    await environment.warm();
-    const children = execFileSync("pgrep", ["-f", "forkserver/__main__.py"]).toString();
-    expect(children).not.toBe("");
-    const sandbox = await environment.openSandbox(PLAIN);
-    await sandbox.close();
-    const next = await environment.openSandbox(PLAIN);
-    expect(next.worker).toBeDefined();
-    await next.close();
   });
 });
 
@@ -117,11 +105,37 @@ describe("interpreters", () => {
     }
   });
 
+  test("imports in a session use the compiled files of the installation", async () => {
+    await using runtime = await openTestRuntime({ poolSize: 0 });
+    const code =
+      "import sys, wave, os; (sys.pycache_prefix, os.path.dirname(wave.__cached__) == os.path.dirname(wave.__file__) + '/__pycache__')";
+    expect(await valueOf(runtime, code)).toBe("(None, True)");
+  });
+
   test("preloaded modules are there in every session that starts once they are loaded; absent ones are left out", async () => {
     await using environment = openLocal({ preload: ["colorsys", "no_such_module"], poolSize: 1 });
     await environment.warm();
     await expect.poll(() => environment.report().preloaded).toEqual(["colorsys"]);
   });
+});
+
+test("sessions of a preloaded numpy draw different numbers", async ({ skip }) => {
+  await using environment = openLocal({ preload: ["numpy"], poolSize: 2 });
+  await environment.warm();
+  try {
+    await expect.poll(() => environment.report().preloaded, { timeout: 10_000 }).toEqual(["numpy"]);
+  } catch {
+    skip("numpy is not installed");
+  }
+  const draw = async (): Promise<string> => {
+    const sandbox = await environment.openSandbox(PLAIN);
+    const { heard, exec } = converse(sandbox);
+    await exec("e1", "import numpy, random; (numpy.random.rand(), random.random())");
+    await sandbox.close();
+    return heard.events.split("\n").at(-2) ?? "";
+  };
+  const [one, two] = [JSON.parse(await draw()), JSON.parse(await draw())] as { value: unknown }[];
+  expect(one?.value).not.toEqual(two?.value);
 });
 
 describe("mounts", () => {

@@ -1,13 +1,18 @@
 import * as fc from "fast-check";
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { OutputLog } from "../../src/kernel/output-log.ts";
+import { SpillFiles } from "../../src/kernel/spill-file.ts";
+
+// One for all: files are used again by the next log, whose bytes must be its own all the same.
+const files = new SpillFiles();
+afterAll(() => files.close());
 
 const chunks = fc.array(fc.string({ unit: "binary", maxLength: 40 }), { maxLength: 60 });
 
 test("every byte up to the bound can be read by offset, whatever the chunks", () => {
   fc.assert(
     fc.property(chunks, fc.nat(200), fc.nat(200), (texts, offset, length) => {
-      const log = new OutputLog({ keptBytes: 100, readableBytes: 400 });
+      const log = new OutputLog({ keptBytes: 100, readableBytes: 400, files });
       const all = Buffer.concat(texts.map((text) => Buffer.from(text)));
       for (const text of texts) log.append(Buffer.from(text));
       expect(log.total).toBe(all.length);
@@ -25,7 +30,7 @@ test("a summary is whole, or the true beginning and end with what is missing cou
       fc.integer({ min: 20, max: 200 }),
       fc.integer({ min: 0, max: 300 }),
       (texts, keptBytes, extra) => {
-        const log = new OutputLog({ keptBytes, readableBytes: keptBytes + extra });
+        const log = new OutputLog({ keptBytes, readableBytes: keptBytes + extra, files });
         const all = texts.join("");
         for (const text of texts) log.append(Buffer.from(text));
         const { text, cut } = log.summary();
@@ -51,11 +56,23 @@ test("a summary is whole, or the true beginning and end with what is missing cou
 });
 
 test("a million tiny chunks cost what their bytes cost", () => {
-  const log = new OutputLog({ keptBytes: 1 << 20, readableBytes: 1 << 20 });
+  const log = new OutputLog({ keptBytes: 1 << 20, readableBytes: 1 << 20, files });
   const before = process.memoryUsage().rss;
   const chunk = Buffer.from("x");
   for (let index = 0; index < 1_000_000; index += 1) log.append(chunk);
   expect(log.summary().cut).toBeNull();
   expect(process.memoryUsage().rss - before).toBeLessThan(64 << 20);
   log.close();
+});
+
+test("a file that is used again shows nothing of its last user", () => {
+  const first = new OutputLog({ keptBytes: 10, readableBytes: 1000, files });
+  first.append(Buffer.from("secret".repeat(100)));
+  first.close();
+  const second = new OutputLog({ keptBytes: 10, readableBytes: 1000, files });
+  second.append(Buffer.from("x".repeat(50)));
+  expect(second.read(0, 1000).toString()).toBe("x".repeat(50));
+  expect(second.read(50, 1000)).toHaveLength(0);
+  expect(second.summary().text).not.toContain("secret");
+  second.close();
 });

@@ -75,7 +75,7 @@ function build(message: Record<string, unknown>, payload: string | undefined): H
       return toExecMessage({ id, count: Number(message["count"]), code, env: message["env"] as undefined }, bytes);
     }
     case "configure":
-      return toConfigureMessage(id, message as { cwd: string });
+      return toConfigureMessage(id, message);
     case "reset":
       return toResetMessage(id);
     case "streams":

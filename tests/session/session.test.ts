@@ -25,6 +25,11 @@ async function run(session: Session, code: string, options = {}) {
   return session.execute(code, options).result;
 }
 
+/** As a reader of JSON sees it. */
+function toPlain(result: object): unknown {
+  return Object.fromEntries(Object.entries(result));
+}
+
 /** Resolves with the first event that fits. */
 function until<Type extends SessionEvent["type"]>(
   session: Session,
@@ -44,7 +49,7 @@ describe("a result", () => {
   test("has every field of the specification", async () => {
     await using session = await runtime.openSession({ id: "fields" });
     const result = await run(session, "import sys\nprint('out')\nprint('err', file=sys.stderr)\n6 * 7");
-    expect({ ...result }).toEqual({
+    expect(toPlain(result)).toEqual({
       status: "ok",
       stdout: "out\n",
       stderr: "err\n",
@@ -120,7 +125,7 @@ describe("a result", () => {
   test("can be sent as JSON", async () => {
     await using session = await runtime.openSession();
     const result = await run(session, "print('\\ud800'); 'a\\x00'");
-    expect(JSON.parse(JSON.stringify(result))).toEqual({ ...result });
+    expect(JSON.parse(JSON.stringify(result))).toEqual(toPlain(result));
   });
 });
 

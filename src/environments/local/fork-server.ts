@@ -39,7 +39,7 @@ export interface ForkServerOptions {
 }
 
 /** The user that sandboxes run as when the host is root. Nobody's account: it owns nothing. */
-export const RESERVED_UID = 64001;
+const RESERVED_UID = 64001;
 
 /** The whole environment of every session: nothing of the host's passes. */
 const CLEAN_ENVIRONMENT = {

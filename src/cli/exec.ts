@@ -1,0 +1,80 @@
+// `rlm exec`: one program in one session, and an exit code that tells how it went.
+
+import { openRuntime, parseMount, type Runtime, type RuntimeOptions, type Session } from "../runtime.ts";
+import { complain } from "./complain.ts";
+import { readSource, type Source } from "./exec-source.ts";
+import { EXIT, fromResult } from "./exit-code.ts";
+import { StandardOutput } from "./standard-output.ts";
+import { Stopper } from "./stopper.ts";
+import { printExecution, printOutcome } from "./exec-output.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** The options as the command line has them. */
+export interface ExecArguments {
+  readonly c?: string;
+  readonly json?: true;
+  readonly timeout?: number;
+  readonly env: string;
+  readonly e?: readonly (readonly [string, string])[];
+  readonly mount?: readonly string[];
+  readonly python?: string;
+  readonly memory?: number;
+  readonly allowNet?: string;
+}
+
+export async function exec(args: readonly string[], options: ExecArguments): Promise<number> {
+  if (options.allowNet !== undefined) {
+    throw new UsageError("--allow-net is not available in this version: sessions have no network");
+  }
+  const source = await readSource(options.c, args);
+  const output = new StandardOutput();
+  await using runtime = await openRuntime(toRuntimeOptions(options));
+  using stopper = new Stopper(runtime);
+  stopper.onStop = () => output.abandon();
+  output.onBroken = (error) => {
+    if (error.code !== "EPIPE") complain(`cannot write the output: ${error.message}`);
+    stopper.stop(error.code === "EPIPE" ? EXIT.unread : EXIT.failure);
+  };
+  const code = await stopper.race(run(runtime, source, options, output, stopper));
+  await output.flush();
+  return code;
+}
+
+async function run(
+  runtime: Runtime,
+  { code, argv }: Source,
+  { timeout = 0, json, e = [] }: ExecArguments,
+  output: StandardOutput,
+  stopper: Stopper,
+): Promise<number> {
+  const session = await runtime.openSession({ id: "exec", env: Object.fromEntries(e), idleTimeoutMs: null });
+  await setArguments(session, argv);
+  stopper.session = session;
+  const execution = session.execute(code, { timeoutMs: timeout === 0 ? null : timeout * 1000 });
+  if (json) {
+    const result = await execution.result;
+    await output.write("stdout", `${JSON.stringify(result)}\n`);
+    return fromResult(result);
+  }
+  await printExecution(session, execution, output);
+  const result = await execution.result;
+  await printOutcome(result, output);
+  return fromResult(result);
+}
+
+/** In an execution of its own, so that the program keeps its line numbers. */
+async function setArguments(session: Session, argv: readonly string[]): Promise<void> {
+  await session.execute(`import sys; sys.argv = ${JSON.stringify(argv)}; del sys`).result;
+}
+
+function toRuntimeOptions({ env, mount = [], python, memory }: ExecArguments): RuntimeOptions {
+  return {
+    // Another name is refused by the runtime, with the reason.
+    environment: env as "local",
+    poolSize: 0,
+    preload: [],
+    mounts: mount.map(parseMount),
+    ...(python !== undefined && { python }),
+    ...(memory !== undefined && { limits: { memoryBytes: memory } }),
+  };
+}

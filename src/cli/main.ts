@@ -1,0 +1,134 @@
+// The commands and their options. Each command's own file is imported when it is asked for, so that none pays for another.
+
+import { Command, CommanderError, Option } from "commander";
+import { VERSION } from "../util/version.ts";
+import { toUsageLine } from "./commander-message.ts";
+import type { ExecArguments } from "./exec.ts";
+import { EXIT, fromError } from "./exit-code.ts";
+import { parseAssignment, parsePort, parseSeconds, parseSize, collect } from "./option-values.ts";
+import type { ServeArguments } from "./serve.ts";
+import { complain } from "./complain.ts";
+
+/** Runs one command line and sets the exit code. Never throws. */
+export async function main(args: readonly string[]): Promise<void> {
+  const program = createProgram();
+  process.stdout.on("error", () => {}); // whoever reads it may stop at any time, as `head` does
+  try {
+    if (args.length === 0) program.help({ error: true });
+    await program.parseAsync(args, { from: "user" });
+  } catch (error) {
+    process.exitCode = report(error, program, args);
+  }
+}
+
+function report(error: unknown, program: Command, args: readonly string[]): number {
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return EXIT.ok;
+    const line = toUsageLine(error, program, args);
+    if (line !== undefined) complain(line);
+    return EXIT.usage;
+  }
+  complain(error instanceof Error ? error.message : String(error));
+  return fromError(error);
+}
+
+function createProgram(): Command {
+  const program = new Command("rlm")
+    .description("Persistent, sandboxed Python for language models and the programs that drive them.")
+    .version(VERSION, "-V, --version", "print the version")
+    .helpOption("-h, --help", "print this")
+    .helpCommand(false)
+    .configureHelp({ showGlobalOptions: false })
+    .configureOutput({ outputError: () => {} }) // said in one line, by report()
+    .exitOverride()
+    .addHelpText("after", PROGRAM_EXAMPLES);
+  addExec(program);
+  addServe(program);
+  addDoctor(program);
+  return program;
+}
+
+function addExec(program: Command): void {
+  program
+    .command("exec")
+    .summary("run Python code in a sandbox")
+    .description("Runs Python code in a sandbox, as `python` would: what it prints comes out as it is printed.")
+    .usage("[options] (-c CODE | FILE | -) [--] [ARGUMENT...]")
+    .argument("[arguments...]", "FILE or - (standard input), then what the program finds in sys.argv")
+    .option("-c <code>", "the code itself")
+    .option("--json", "print the whole result as one JSON object, and nothing else")
+    .option("--timeout <seconds>", "stop the code after this long (default: never)", parseSeconds)
+    .addOption(
+      new Option("--env <name>", "where to run it").choices(["local", "docker", "wasm"]).default("local", "local"),
+    )
+    .option("-e <KEY=VALUE>", "set an environment variable; may be repeated", collect(parseAssignment))
+    .option(
+      "--mount <PATH[:ro|rw]>",
+      "show a folder of this machine, read-only unless :rw; may be repeated",
+      collect(String),
+    )
+    .option("--python <path>", "an interpreter or a virtual environment (default: RLM_PYTHON, else python3)")
+    .option("--memory <size>", "the most memory it may use, such as 512m or 4g (default: 2g)", parseSize)
+    .addOption(new Option("--allow-net <host>").hideHelp())
+    .addHelpText("after", EXEC_EXAMPLES)
+    .action(async (args: string[], options: ExecArguments) => {
+      const { exec } = await import("./exec.ts");
+      process.exit(await exec(args, options)); // at once: output that nobody takes would hold it up
+    });
+}
+
+function addServe(program: Command): void {
+  program
+    .command("serve")
+    .summary("serve sessions over HTTP")
+    .description("Serves over HTTP, to whoever has the token that it prints.")
+    .option("--port <number>", "0 takes any that is free", parsePort, 8000)
+    .option("--host <address>", "the address to listen on", "127.0.0.1")
+    .option(
+      "--allow-host <name>",
+      "a host name clients may use; needed for other addresses; may be repeated",
+      collect(String),
+    )
+    .addHelpText("after", SERVE_EXAMPLES)
+    .allowExcessArguments(false)
+    .action(async (options: ServeArguments) => {
+      const { serve } = await import("./serve.ts");
+      process.exitCode = await serve(options);
+    });
+}
+
+function addDoctor(program: Command): void {
+  program
+    .command("doctor")
+    .summary("check what this machine offers, and how to repair it")
+    .description("Checks Node, Python, the sandbox and what they need, and prints the fix for what is not right.")
+    .option("--json", "print the findings as one JSON object, and nothing else")
+    .allowExcessArguments(false)
+    .action(async (options: { readonly json?: true }) => {
+      const { doctor } = await import("./doctor.ts");
+      process.exitCode = await doctor(options);
+    });
+}
+
+const PROGRAM_EXAMPLES = `
+Examples:
+  rlm exec -c 'print(6*7)'     run code
+  rlm serve                    serve over HTTP
+  rlm doctor                   is everything all right here?
+
+'rlm COMMAND --help' has more.`;
+
+const EXEC_EXAMPLES = `
+Examples:
+  rlm exec -c 'print(6*7)'
+  rlm exec report.py 2024 --mount ./data --timeout 60
+  rlm exec report.py -- --verbose      what follows -- is the program's own
+  echo 'print(1)' | rlm exec - --json
+
+Exit codes: 0 ok, 1 the code raised, n for exit(n), 124 time limit, 130 Ctrl-C, 2 wrong usage, 70 our own failure.`;
+
+const SERVE_EXAMPLES = `
+Examples:
+  rlm serve
+  RLM_TOKEN=secret rlm serve --port 0
+  rlm serve --host 0.0.0.0 --allow-host box.example`;

@@ -1,0 +1,46 @@
+// From the text of an option to its value. A wrong one is refused before anything starts.
+
+import { InvalidArgumentError } from "commander";
+
+/** Timers cannot wait longer: 24 days. */
+const MAX_SECONDS = 2_000_000;
+const MIB = 1024 * 1024;
+const MIN_MEMORY = 64 * MIB;
+const UNITS: Readonly<Record<string, number>> = { "": 1, k: 1024, m: MIB, g: 1024 * MIB };
+
+/** Seconds, fractions allowed. 0 means no limit. */
+export function parseSeconds(text: string): number {
+  const seconds = /^\d+(\.\d+)?$|^\.\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (!(seconds >= 0 && seconds <= MAX_SECONDS)) {
+    throw new InvalidArgumentError(`It must be seconds, from 0 (no limit) to ${MAX_SECONDS}`);
+  }
+  return seconds;
+}
+
+export function parsePort(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(port <= 65_535)) throw new InvalidArgumentError("It must be a number from 0 to 65535");
+  return port;
+}
+
+/** `512m`, `2g`, `2GiB`, or a number of bytes. */
+export function parseSize(text: string): number {
+  const match = /^(?<amount>\d+(?:\.\d+)?)(?<unit>[kmg]?)(?:i?b)?$/i.exec(text);
+  const unit = UNITS[match?.groups?.["unit"]?.toLowerCase() ?? "?"];
+  const bytes = Math.round(Number(match?.groups?.["amount"]) * (unit ?? Number.NaN));
+  if (!(bytes >= MIN_MEMORY && bytes <= Number.MAX_SAFE_INTEGER)) {
+    throw new InvalidArgumentError("It must be a size of at least 64m, such as 512m or 4g");
+  }
+  return bytes;
+}
+
+export function parseAssignment(text: string): readonly [name: string, value: string] {
+  const at = text.indexOf("=");
+  if (at < 1) throw new InvalidArgumentError("It must be KEY=VALUE");
+  return [text.slice(0, at), text.slice(at + 1)];
+}
+
+/** For an option that may be repeated: its values in order. */
+export function collect<Value>(parse: (text: string) => Value): (text: string, before?: Value[]) => Value[] {
+  return (text, before = []) => [...before, parse(text)];
+}

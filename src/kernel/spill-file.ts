@@ -1,0 +1,123 @@
+// A temporary file that nobody else can open and that cannot be left behind: it has no name when it is first used.
+//
+// Writing to a fresh file costs several times what writing over old pages does, so a few files that are no longer needed
+// are kept and used again. A file knows how much of it belongs to its present user; no more than that is ever read.
+
+import {
+  close,
+  closeSync,
+  constants,
+  ftruncate,
+  mkdtempSync,
+  openSync,
+  readSync,
+  rmdirSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const MAX_SPARE = 2;
+const MAX_SPARE_BYTES = 128 * 1024 * 1024;
+
+/** The spare files of one runtime. */
+export class SpillFiles {
+  readonly #spare: number[] = [];
+  #closed = false;
+
+  /** An empty file; undefined where none can be made. */
+  open(): SpillFile | undefined {
+    const fd = this.#spare.pop() ?? openFile();
+    return fd === undefined ? undefined : new SpillFile(fd, (written) => this.#release(fd, written));
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const fd of this.#spare.splice(0)) closeSync(fd);
+  }
+
+  /** Not in the way of anybody: giving pages back to the system takes long. */
+  #release(fd: number, written: number): void {
+    if (this.#closed || this.#spare.length >= MAX_SPARE) {
+      close(fd, () => {});
+      return;
+    }
+    this.#spare.push(fd);
+    if (written > MAX_SPARE_BYTES) ftruncate(fd, MAX_SPARE_BYTES, () => {});
+  }
+}
+
+export class SpillFile {
+  readonly #fd: number;
+  readonly #onClose: (written: number) => void;
+  #length = 0;
+  #open = true;
+
+  /** Use `SpillFiles.open`. */
+  constructor(fd: number, onClose: (written: number) => void) {
+    this.#fd = fd;
+    this.#onClose = onClose;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** How many bytes were written: fewer than given when the disk is full. */
+  append(data: Buffer): number {
+    let written = 0;
+    try {
+      while (written < data.length) {
+        written += writeSync(this.#fd, data, written, data.length - written, this.#length + written);
+      }
+    } catch {
+      // Full: the caller sees how far it went.
+    }
+    this.#length += written;
+    return written;
+  }
+
+  /** Bytes that were appended; what lies past the end is somebody else's and is not read. */
+  read(offset: number, length: number): Buffer {
+    const end = Math.min(offset + length, this.#length);
+    const buffer = Buffer.allocUnsafe(Math.max(0, end - offset));
+    return buffer.subarray(0, readSync(this.#fd, buffer, 0, buffer.length, offset));
+  }
+
+  close(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#onClose(this.#length);
+  }
+}
+
+function openFile(): number | undefined {
+  for (const open of [openNameless, openAndUnlink]) {
+    try {
+      return open();
+    } catch {
+      // The next way, or none.
+    }
+  }
+  return undefined;
+}
+
+const O_TMPFILE = 0o20000000 | constants.O_DIRECTORY;
+
+/** The kernel makes the file without a name; not every file system can. */
+function openNameless(): number {
+  return openSync(tmpdir(), O_TMPFILE | constants.O_RDWR, 0o600);
+}
+
+function openAndUnlink(): number {
+  const folder = mkdtempSync(join(tmpdir(), "rlm-"));
+  const path = join(folder, "file");
+  try {
+    const fd = openSync(path, "wx+", 0o600);
+    unlinkSync(path);
+    return fd;
+  } finally {
+    rmdirSync(folder);
+  }
+}

@@ -1,0 +1,60 @@
+// A request body on its way from bytes to a value that can be trusted. It is bounded while it is read.
+
+import type { z } from "zod";
+import type { Problem } from "./problem.ts";
+
+const MAX_BODY_BYTES = 64 * 1024 * 1024;
+
+export type Parsed<Value> = { readonly value: Value } | { readonly problem: Problem };
+
+export async function parseBody<Schema extends z.ZodType>(
+  request: Request,
+  schema: Schema,
+  maxBytes = MAX_BODY_BYTES,
+): Promise<Parsed<z.output<Schema>>> {
+  if (Number(request.headers.get("content-length") ?? 0) > maxBytes) return { problem: tooLarge(maxBytes) };
+  const bytes = await readBounded(request, maxBytes);
+  if (bytes === undefined) return { problem: tooLarge(maxBytes) };
+  let json: unknown;
+  try {
+    json = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch {
+    return { problem: invalid("The body is not JSON in UTF-8") };
+  }
+  const parsed = schema.safeParse(json);
+  return parsed.success ? { value: parsed.data } : { problem: invalid(describe(parsed.error)) };
+}
+
+/** Undefined when there is more than allowed; the rest is not read then. */
+async function readBounded(request: Request, maxBytes: number): Promise<Buffer | undefined> {
+  const chunks: Uint8Array[] = [];
+  let total = 0;
+  if (request.body === null) return Buffer.alloc(0);
+  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
+    total += chunk.length;
+    if (total > maxBytes) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** The first thing that is wrong, with the name of the field. */
+function describe(error: z.ZodError): string {
+  const [issue] = error.issues;
+  if (issue === undefined) return "The body does not have the right form";
+  if (issue.code === "unrecognized_keys") return `There is no field '${issue.keys[0]}'`;
+  const inner = issue.code === "invalid_key" ? issue.issues[0] : undefined;
+  const field = issue.path.join(".");
+  const problem = (inner ?? issue).message.replace(/^Invalid input: /, "");
+  return field === "" ? `The body is wrong: ${problem}` : `Field '${field}' is wrong: ${problem}`;
+}
+
+function invalid(detail: string): Problem {
+  return { status: 422, code: "INVALID_BODY", detail };
+}
+
+/** The rest of the body is not wanted, so neither is the connection that carries it. */
+function tooLarge(maxBytes: number): Problem {
+  const detail = `The body is larger than ${maxBytes / 1024 / 1024} MiB`;
+  return { status: 413, code: "BODY_TOO_LARGE", detail, headers: { connection: "close" } };
+}

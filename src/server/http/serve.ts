@@ -1,0 +1,68 @@
+// The app on a socket: bounded in time and number, and able to end without breaking what is under way.
+
+import { createServer, type ServerOptions } from "node:http";
+import type { AddressInfo } from "node:net";
+import { getRequestListener, type HttpBindings } from "@hono/node-server";
+import type { Hono } from "hono";
+import { toResponse } from "./problem.ts";
+
+export interface Listening {
+  /** `http://127.0.0.1:8000`, with the port that was really taken. */
+  readonly url: string;
+  /** Stops accepting, waits for the requests under way for so long at most, then ends what is left. */
+  close(drainMs: number): Promise<void>;
+}
+
+const TIMES: ServerOptions = {
+  headersTimeout: 10_000,
+  requestTimeout: 120_000,
+  keepAliveTimeout: 65_000,
+  // Probes the other end, so that a machine that vanished is noticed.
+  keepAlive: true,
+  keepAliveInitialDelay: 30_000,
+};
+/** A client that reads nothing of its answer for so long is gone. */
+const WRITE_MS = 60_000;
+const MAX_CONNECTIONS = 1000;
+const MALFORMED = { status: 400, code: "MALFORMED", detail: "The request makes no sense: look at its URL and headers" };
+
+/** Rejects with the error of the system when the address cannot be had. */
+export async function listen(app: Hono, { host, port }: { host: string; port: number }): Promise<Listening> {
+  let draining = false;
+  const answer = async (request: Request, bindings: unknown): Promise<Response> => {
+    const { outgoing } = bindings as HttpBindings;
+    const response = await app.fetch(request);
+    // Counts from here: code may take longer to run than a client may take to read.
+    outgoing.setTimeout(WRITE_MS, () => void outgoing.destroy());
+    return secure(response, draining);
+  };
+  const listener = getRequestListener(answer, { hostname: host, errorHandler: () => toResponse(MALFORMED) });
+  const server = createServer(TIMES, (incoming, outgoing) => void listener(incoming, outgoing));
+  server.maxConnections = MAX_CONNECTIONS;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject).listen(port, host, () => resolve(void server.off("error", reject)));
+  });
+  return {
+    url: toURL(server.address() as AddressInfo),
+    close: async (drainMs) => {
+      draining = true;
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      const timer = setTimeout(() => server.closeAllConnections(), drainMs);
+      await closed;
+      clearTimeout(timer);
+    },
+  };
+}
+
+function secure(response: Response, draining: boolean): Response {
+  const { headers } = response;
+  headers.set("x-content-type-options", "nosniff");
+  headers.set("cache-control", "no-store");
+  headers.set("content-security-policy", "default-src 'none'; frame-ancestors 'none'");
+  if (draining) headers.set("connection", "close");
+  return response;
+}
+
+function toURL({ address, family, port }: AddressInfo): string {
+  return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
+}

@@ -1,0 +1,5 @@
+// The version of this package, put in place by the build.
+
+declare const __RLM_VERSION__: string;
+
+export const VERSION: string = __RLM_VERSION__;

@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { fromError, fromResult } from "../../src/cli/exit-code.ts";
+import { UsageError } from "../../src/cli/usage-error.ts";
+import { EnvironmentUnavailableError, REPLSecurityError, type ExecutionResult } from "../../src/index.ts";
+
+test.each([
+  [{ status: "ok" }, 0],
+  [{ status: "error" }, 1],
+  [{ status: "exit", exitCode: 0 }, 0],
+  [{ status: "exit", exitCode: 42 }, 42],
+  [{ status: "interrupted", reason: "timeout" }, 124],
+  [{ status: "interrupted", reason: "cancelled" }, 130],
+  [{ status: "interrupted", reason: "memory" }, 70],
+  [{ status: "interrupted", reason: "worker-lost" }, 70],
+] as const)("the result %j", (result, code) => {
+  expect(fromResult(result as unknown as ExecutionResult)).toBe(code);
+});
+
+test.each([
+  [new UsageError("x"), 2],
+  [new REPLSecurityError({ action: "mount", target: "/", environment: "local", why: "x" }), 2],
+  [new EnvironmentUnavailableError({ environment: "local", why: "x", fix: "y" }), 70],
+  [new TypeError("x"), 70],
+])("the error %s", (error, code) => {
+  expect(fromError(error)).toBe(code);
+});

@@ -1,0 +1,104 @@
+// The built program as a child process, as a user starts it.
+
+import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
+import { existsSync } from "node:fs";
+import { PYTHON } from "../open.ts";
+
+const CLI = new URL("../../dist/cli.js", import.meta.url).pathname;
+if (!existsSync(CLI)) throw new Error("dist/cli.js is not there: run `npm run build` first");
+
+/** For `sh -c`, so that a test can put the program into a pipe. */
+export const COMMAND = `${process.execPath} ${CLI}`;
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+interface StartOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string | Buffer;
+  /** Leaves what is printed on stdout in the pipe. */
+  readonly unread?: true;
+}
+
+/** Runs to the end. */
+export async function rlm(args: readonly string[], options?: StartOptions): Promise<Ended> {
+  return start(args, options).ended;
+}
+
+export function start(args: readonly string[], options?: StartOptions): Program {
+  return new Program(process.execPath, [CLI, ...args], options);
+}
+
+export function shell(command: string): Program {
+  return new Program("/bin/sh", ["-c", command]);
+}
+
+export class Program implements AsyncDisposable {
+  /** Settles when the process is gone. */
+  readonly exit: Promise<Pick<Ended, "code">>;
+  /** Settles when all it printed has been read, too. */
+  readonly ended: Promise<Ended>;
+  readonly #child: ChildProcessWithoutNullStreams;
+  readonly #chunks: Record<"stdout" | "stderr", Buffer[]> = { stdout: [], stderr: [] };
+  readonly #waiting = new Set<() => void>();
+  #isEnded = false;
+
+  constructor(command: string, args: readonly string[], { env, stdin = "", unread }: StartOptions = {}) {
+    this.#child = spawn(command, args, { env: { ...process.env, RLM_PYTHON: PYTHON, NO_COLOR: "1", ...env } });
+    this.#child.stdin.on("error", () => {}).end(stdin);
+    for (const stream of unread ? (["stderr"] as const) : (["stdout", "stderr"] as const)) {
+      this.#child[stream].on("data", (chunk: Buffer) => {
+        this.#chunks[stream].push(chunk);
+        this.#wake();
+      });
+    }
+    this.exit = new Promise((resolve) => {
+      this.#child.on("exit", (code) => {
+        if (unread) this.#child.stdout.resume(); // so that it can be closed
+        resolve({ code });
+      });
+    });
+    this.ended = new Promise((resolve) => {
+      this.#child.on("close", (code) => {
+        this.#isEnded = true;
+        this.#wake();
+        resolve({ code, stdout: this.text("stdout"), stderr: this.text("stderr") });
+      });
+    });
+  }
+
+  bytes(stream: "stdout" | "stderr"): Buffer {
+    return Buffer.concat(this.#chunks[stream]);
+  }
+
+  text(stream: "stdout" | "stderr"): string {
+    return this.bytes(stream).toString("utf8");
+  }
+
+  /** Resolves as soon as the pattern has been printed; rejects when the program ends without it. */
+  async until(pattern: RegExp, stream: "stdout" | "stderr" = "stdout"): Promise<RegExpExecArray> {
+    for (;;) {
+      const match = pattern.exec(this.text(stream));
+      if (match !== null) return match;
+      if (this.#isEnded) throw new Error(`ended without ${pattern}: ${this.text("stdout")}${this.text("stderr")}`);
+      await new Promise<void>((resolve) => this.#waiting.add(resolve));
+    }
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#isEnded) this.#child.kill("SIGKILL");
+    await this.ended;
+  }
+
+  #wake(): void {
+    for (const resolve of this.#waiting) resolve();
+    this.#waiting.clear();
+  }
+}

@@ -1,0 +1,46 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { openToken } from "../../src/server/token.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "rlm-token-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+test("makes one for the user alone and finds it again", () => {
+  const made = openToken(folder, undefined);
+  const path = join(folder, "token");
+  expect(made).toEqual({ value: expect.stringMatching(/^[\w-]{43}$/), path });
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  expect(readFileSync(path, "utf8")).toBe(`${made.value}\n`);
+  expect(openToken(folder, "")).toEqual(made);
+});
+
+test("closes a file that others could read", () => {
+  const { value, path } = openToken(folder, undefined);
+  chmodSync(path ?? "", 0o644);
+  expect(openToken(folder, undefined).value).toBe(value);
+  expect(statSync(path ?? "").mode & 0o777).toBe(0o600);
+});
+
+test("replaces a file that holds no token", () => {
+  writeFileSync(join(folder, "token"), "\n");
+  const { value } = openToken(folder, undefined);
+  expect(value).toMatch(/^[\w-]{43}$/);
+  expect(openToken(folder, undefined).value).toBe(value);
+});
+
+test("takes the one that is given, and writes nothing", () => {
+  expect(openToken(undefined, "given")).toEqual({ value: "given", path: null });
+});
+
+test.each(["two words", "line\n", "é"])("refuses %j, which no header can carry", (given) => {
+  expect(() => openToken(folder, given)).toThrow(RangeError);
+});
+
+test("says what to do when there is no place for it", () => {
+  expect(() => openToken(undefined, undefined)).toThrow(/RLM_DATA/);
+});
