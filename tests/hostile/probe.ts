@@ -2,6 +2,7 @@
 
 import { existsSync } from "node:fs";
 import type { Result, Runtime, Session, SessionOptions } from "../../src/index.ts";
+import { TerminalFilter } from "../../src/util/terminal-text.ts";
 import { comesTrue, descendantsOf, processesWith, proportionalBytes } from "./machine.ts";
 
 export interface Check {
@@ -94,6 +95,7 @@ export async function judge(probe: Probe, prelude: string, stage: Stage): Promis
     const complaints = [
       ...judgeExpectation(probe, seen),
       ...judgeNumbers(expanded, seen),
+      ...judgeText(expanded, seen),
       ...(await judgeSession(expanded, seen, session)),
       ...(await judgeSurroundings(expanded, stage, session)),
     ];
@@ -148,6 +150,14 @@ function judgeNumbers(check: Check, { text, result, elapsedMs, peakBytes }: Seen
   return facts.flatMap(([limit, value, what]) =>
     limit !== undefined && value > limit ? [`at most ${limit} ${what}, got ${value}`] : [],
   );
+}
+
+/** As the command line would show it: whatever commands a terminal is gone, colours may stay. */
+function judgeText({ sanitize }: Check, { result }: Seen): string[] {
+  if (!sanitize) return [];
+  const shown = new TerminalFilter().write(result.stdout);
+  // oxlint-disable-next-line no-control-regex
+  return /\u0007|\u009B|\u001B(?!\[[\d;]*m)/.test(shown) ? [`shown on a terminal: ${JSON.stringify(shown)}`] : [];
 }
 
 /** The session, or its successor, must answer in every case. */

@@ -118,7 +118,6 @@ function named(probes: readonly Probe[]): [string, Probe][] {
 /** Parts of a probe that wait for something that does not exist yet. */
 function missingFeatures({ id, check = {} }: Probe): string[] {
   const missing = [
-    ...(check.sanitize ? ["output is made safe for a terminal (nothing shows output on a terminal yet)"] : []),
     ...(check.export ? [`${check.export} is exported safely (the files API does not exist yet)`] : []),
     ...(check.export_safe ?? []).map((name) => `${name} is not exported (the files API does not exist yet)`),
   ];
