@@ -48,6 +48,7 @@ class Init:
             os.set_blocking(self._wake, False)
             signal.signal(signal.SIGCHLD, lambda *_: None)
             signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
+            self._counter = os.open("/proc/loadavg", os.O_RDONLY | os.O_CLOEXEC)
             self._start_worker(pipes)
             self._loop(wake)
         finally:
@@ -86,7 +87,7 @@ class Init:
 
     def _is_quiet(self) -> bool:
         """Cheap: nothing but the worker lives, nothing was started since the last look, and it is within its limit."""
-        made = _last_made()
+        made = os.pread(self._counter, 128, 0).rpartition(b" ")[2]  # the process or thread that was made last
         if not self._alone or made != self._last_made:
             self._last_made = made
             return False
@@ -248,18 +249,17 @@ def _empty(fd: int) -> None:
 _PAGE = os.sysconf("SC_PAGESIZE")
 
 
-def _last_made() -> bytes:
-    """The number of the process or thread that was made last."""
-    with open("/proc/loadavg", "rb") as file:
-        return file.read().rpartition(b" ")[2]
-
-
 def _resident_bytes(pid: str) -> int:
     try:
-        with open(f"/proc/{pid}/statm", "rb") as file:
-            return int(file.read().split()[1]) * _PAGE
+        fd = os.open(f"/proc/{pid}/statm", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return 0
+    try:
+        return int(os.read(fd, 256).split()[1]) * _PAGE
     except (OSError, IndexError):
         return 0
+    finally:
+        os.close(fd)
 
 
 def _proportional_bytes(pid: str) -> int:

@@ -13,8 +13,8 @@ beforeAll(async () => {
 
 afterAll(() => runtime?.close());
 
-type Seen = Partial<ExecutionResult> & Record<string, unknown>;
-const OK = { status: "ok", state: "kept" };
+type Seen = Partial<ExecutionResult>;
+const OK: Seen = { status: "ok", state: "kept" };
 const error = (name: string): Seen => ({
   status: "error",
   state: "kept",

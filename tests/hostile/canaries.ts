@@ -68,8 +68,9 @@ export async function openCanaries(): Promise<Canaries> {
       for (const name of ENVIRONMENT) Reflect.deleteProperty(process.env, name);
       for (const server of [tcp, tcp6, path, docker]) server?.close();
       udp.close();
+      const ended = once(helper, "exit");
       helper.stdin?.end();
-      await once(helper, "exit");
+      if (helper.exitCode === null) await ended;
       rmSync(scratch, { recursive: true });
     },
   };

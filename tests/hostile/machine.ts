@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 
 export const python = existsSync("/usr/bin/python3") ? "/usr/bin/python3" : "python3";
 
-export function processes(): number[] {
+function processes(): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .map(Number);

@@ -318,7 +318,7 @@ async function open(): Promise<Session> {
         ? new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("aborted"))))
         : Promise.reject(new Error("refused")),
   });
-  await session.execute(prelude).result;
+  (await session.execute(prelude).result).unwrap();
   return session;
 }
 

@@ -148,7 +148,7 @@ total >> 20`;
 
 async function open(): Promise<Session> {
   const session = await stage.runtime.openSession({ limits: LIMITS });
-  await session.execute(prelude).result;
+  (await session.execute(prelude).result).unwrap();
   return session;
 }
 

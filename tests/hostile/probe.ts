@@ -2,6 +2,7 @@
 
 import { existsSync } from "node:fs";
 import type { Result, Runtime, Session, SessionOptions } from "../../src/index.ts";
+import { TerminalFilter } from "../../src/util/terminal-text.ts";
 import { comesTrue, descendantsOf, processesWith, proportionalBytes } from "./machine.ts";
 
 export interface Check {
@@ -88,19 +89,20 @@ export async function judge(probe: Probe, prelude: string, stage: Stage): Promis
   const expanded = JSON.parse(expand(JSON.stringify(probe.check ?? {}), values)) as Check;
   const code = toPython(probe, expand(probe.code, values));
   try {
-    await session.execute(prelude).result;
+    (await session.execute(prelude).result).unwrap();
     if (probe.sibling_setup !== undefined) await sibling.execute(probe.sibling_setup).result;
     const seen = await run(session, code, probe);
     const complaints = [
       ...judgeExpectation(probe, seen),
       ...judgeNumbers(expanded, seen),
+      ...judgeText(expanded, seen),
       ...(await judgeSession(expanded, seen, session)),
       ...(await judgeSurroundings(expanded, stage, session)),
     ];
-    const { unwrap: _, ...shown } = seen.result;
+    const shown = JSON.stringify(seen.result);
     return complaints.length === 0
       ? []
-      : [`${probe.id}:`, ...complaints, `code:\n${code}`, `seen: ${JSON.stringify(shown).slice(0, 2000)}`];
+      : [`${probe.id}:`, ...complaints, `code:\n${code}`, `seen: ${shown.slice(0, 2000)}`];
   } finally {
     await session.close();
   }
@@ -148,6 +150,14 @@ function judgeNumbers(check: Check, { text, result, elapsedMs, peakBytes }: Seen
   return facts.flatMap(([limit, value, what]) =>
     limit !== undefined && value > limit ? [`at most ${limit} ${what}, got ${value}`] : [],
   );
+}
+
+/** As the command line would show it: whatever commands a terminal is gone, colours may stay. */
+function judgeText({ sanitize }: Check, { result }: Seen): string[] {
+  if (!sanitize) return [];
+  const shown = new TerminalFilter().write(result.stdout);
+  // oxlint-disable-next-line no-control-regex
+  return /\u0007|\u009B|\u001B(?!\[[\d;]*m)/.test(shown) ? [`shown on a terminal: ${JSON.stringify(shown)}`] : [];
 }
 
 /** The session, or its successor, must answer in every case. */
