@@ -1,7 +1,7 @@
 """The init of one sandbox: process 1 of its namespaces, ours, never user code.
 
 It starts a worker, starts another when the host asks for one after the last has ended, passes signals on, reaps
-orphans, watches the memory of all processes while the host asks for that, and reports how a worker ended. It outlives
+orphans, watches the memory of all processes while code runs and whenever the machine's shrinks, and reports how a worker ended. It outlives
 every worker, so that whatever the session keeps (its files, its clones) survives the death of one. It ends with the
 fork server, and with it the whole sandbox.
 """
@@ -19,7 +19,6 @@ from typing import Callable, NoReturn
 from . import libc, limits as limits_module, walls
 
 WATCH_INTERVAL_MS = 50
-IDLE_INTERVAL_MS = 500
 WATCH_BACKOFF_S = 0.5
 REAP_PATIENCE_S = 0.5
 PIPES_OF_WORKER = 5
@@ -37,8 +36,6 @@ class Init:
         self._end_reason: str | None = None
         self._watching = False
         self._next_watch = 0.0
-        self._alone = True
-        self._last_made = b""
 
     def run(self, plan: walls.Plan, pipes: list[int]) -> NoReturn:
         try:
@@ -48,7 +45,6 @@ class Init:
             os.set_blocking(self._wake, False)
             signal.signal(signal.SIGCHLD, lambda *_: None)
             signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
-            self._counter = os.open("/proc/loadavg", os.O_RDONLY | os.O_CLOEXEC)
             self._start_worker(pipes)
             self._loop(wake)
         finally:
@@ -69,29 +65,15 @@ class Init:
         poll.register(self._server, select.POLLIN)
         poll.register(wake, select.POLLIN)
         while True:
-            ready = poll.poll(self._interval())
+            ready = poll.poll(WATCH_INTERVAL_MS if self._watching and self._worker else None)
             for fd, _ in ready:
                 if fd == wake:
                     _empty(wake)
                     self._reap()
                 else:
                     self._hear()
-            if self._worker and (self._watching or not self._is_quiet()):
+            if self._watching and self._worker:
                 self._watch()
-
-    def _interval(self) -> int | None:
-        """The host says when code runs, but only from what the worker says; so an idle session is looked at as well."""
-        if not self._worker:
-            return None
-        return WATCH_INTERVAL_MS if self._watching or not self._alone else IDLE_INTERVAL_MS
-
-    def _is_quiet(self) -> bool:
-        """Cheap: nothing but the worker lives, nothing was started since the last look, and it is within its limit."""
-        made = os.pread(self._counter, 128, 0).rpartition(b" ")[2]  # the process or thread that was made last
-        if not self._alone or made != self._last_made:
-            self._last_made = made
-            return False
-        return _resident_bytes(str(self._worker)) <= self._limits.memory_bytes
 
     def _hear(self) -> None:
         message, fds, _, _ = socket.recv_fds(self._server, 4096, PIPES_OF_WORKER)
@@ -105,6 +87,9 @@ class Init:
             self._tell({"event": "signalled"})
         elif op == "watch":
             self._watching = order["on"]
+        elif op == "look":
+            if self._worker:
+                self._watch()
         elif op == "kill":
             if self._worker:
                 self._end_reason = order["reason"]
@@ -153,7 +138,6 @@ class Init:
         libc.prctl(libc.PR_SET_DUMPABLE, 1)
         _reseed()
         limits_module.apply(self._limits)
-        _reseed()
         self._worker_main(commands, aside, events, door)
 
     def _reap(self) -> None:
@@ -193,7 +177,6 @@ class Init:
         if now < self._next_watch:
             return
         processes = [name for name in os.listdir("/proc") if name.isdigit() and name != "1"]
-        self._alone = len(processes) <= 1
         if sum(map(_resident_bytes, processes)) <= self._limits.memory_bytes:
             return
         if sum(map(_proportional_bytes, processes)) <= self._limits.memory_bytes:
@@ -229,13 +212,6 @@ def _close_all_but(keep: set[int]) -> None:
             os.closerange(low, fd)
         low = fd + 1
     os.closerange(low, 1 << 20 if sys.version_info >= (3, 11) else os.sysconf("SC_OPEN_MAX"))
-
-
-def _reseed() -> None:
-    """Random numbers of its own for each worker. Python's own module does that at every fork, numpy's does not."""
-    random = sys.modules.get("numpy.random")
-    if random is not None:
-        random.seed()
 
 
 def _empty(fd: int) -> None:

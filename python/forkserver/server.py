@@ -16,9 +16,10 @@ import select
 import signal
 import socket
 import sys
+import time
 from dataclasses import dataclass, field
 
-from . import init, landlock, libc, limits, privileged, seccomp, walls
+from . import init, landlock, libc, limits, memory, privileged, seccomp, walls
 
 _F_SETPIPE_SZ = 1031
 _PAGE = 4096
@@ -45,6 +46,8 @@ class Server:
         self._landlock = landlock.abi()
         self._plan = walls.system_plan(self._landlock, seccomp.build())
         self._epoll = select.epoll()
+        self._machine = memory.Machine()
+        self._next_look = 0.0
 
     def run(self) -> None:
         wake, self._wake = os.pipe()
@@ -59,7 +62,7 @@ class Server:
                     "threads": len(os.listdir("/proc/self/task")), "modules": sorted(_preloaded)})
         pending = b""
         while True:
-            for fd, _ in self._epoll.poll():
+            for fd, _ in self._epoll.poll(memory.LOOK_INTERVAL_S if self._sandboxes else None):
                 if fd == 0:
                     chunk = os.read(0, 65536)
                     if not chunk:
@@ -72,6 +75,17 @@ class Server:
                     self._reap()
                 else:
                     self._forward(fd)
+            self._look()
+
+    def _look(self) -> None:
+        """Once a second: where did memory go?"""
+        now = time.monotonic()
+        if now < self._next_look:
+            return
+        self._next_look = now + memory.LOOK_INTERVAL_S
+        if self._machine.has_less():
+            for sandbox in self._sandboxes.values():
+                _send(sandbox.socket, {"op": "look"})
 
     def _obey(self, order: dict) -> None:
         op, number = order["op"], order["sandbox"]

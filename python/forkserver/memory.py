@@ -1,0 +1,35 @@
+"""How much memory the machine has left: cheap to ask, and the same for any number of sandboxes.
+
+A sandbox is watched closely while the host says that code runs there, and the host knows that from the worker alone, which
+may lie. What a liar takes is missing from the machine, so that is what is looked at between times.
+"""
+from __future__ import annotations
+
+import os
+
+NOTABLE_BYTES = 96 * 1024 * 1024
+LOOK_INTERVAL_S = 1.0
+LOOKS = 5
+
+
+class Machine:
+    def __init__(self) -> None:
+        self._file = os.open("/proc/meminfo", os.O_RDONLY | os.O_CLOEXEC)
+        self._highest = self._available()
+        self._looks_left = 0
+
+    def has_less(self) -> bool:
+        """Whether a notable amount has gone lately. Whoever took it may not be done: true for some looks after that."""
+        available = self._available()
+        if available <= self._highest - NOTABLE_BYTES:
+            self._highest = available
+            self._looks_left = LOOKS
+        self._highest = max(self._highest, available)
+        self._looks_left -= 1
+        return self._looks_left >= 0
+
+    def _available(self) -> int:
+        for line in os.pread(self._file, 4096, 0).splitlines():
+            if line.startswith(b"MemAvailable:"):
+                return int(line.split()[1]) * 1024
+        return 0
