@@ -27,7 +27,7 @@ from .status import status_event
 from .streams import Streams
 
 PROTOCOL = 1
-REHEARSALS = 3
+REHEARSALS = ("0", "2 * 3", "(4, 'five')", "[6][0]", "None", "pass", "7 if 8 else 9")  # no names: nothing remains of them
 BRIEF_NS = 50_000  # too short to make a process, or to use much memory: nobody looks for either
 BRIEF_COUNT = 16  # so many brief executions in a row are counted from one reading of the processor clock
 LONG_NS = 5_000_000  # from here on the processor clock is used as it is: libraries may have used several cores
@@ -119,9 +119,8 @@ class Worker:
         read_end, write_end = os.pipe()
         real = self._reader, self._writer
         self._reader, self._writer = Reader(read_end), Writer(write_end)
-        message = {"type": "exec", "id": "", "cmd": "exec", "count": 0, "code": "0"}
-        for _ in range(REHEARSALS):
-            self._writer.send(message)
+        for code in REHEARSALS:
+            self._writer.send({"type": "exec", "id": "", "cmd": "exec", "count": 0, "code": code})
             self._execute(*self._reader.read())
             self._reader.read()
         self._reader, self._writer = real
