@@ -4,7 +4,8 @@
 // pace. What passed the readable bound appears as one gap with its size.
 
 import { StringDecoder } from "node:string_decoder";
-import { OutputLog, type OutputBounds } from "../kernel/output-log.ts";
+import type { OutputBounds } from "../kernel/output-log.ts";
+import { PrintedOutput } from "../kernel/printed-output.ts";
 import type { ExecutionEnd, ExecutionEvent, ExecutionStart } from "../protocol/events.ts";
 import type { OutputStream } from "../protocol/execution.ts";
 import type { ExecutionId, SessionId } from "../protocol/ids.ts";
@@ -35,9 +36,8 @@ export class Execution implements AsyncIterable<ExecutionEvent> {
   readonly count: number;
   /** Never rejects because of what the code did; rejects when the session could not run it at all. */
   readonly result: Promise<Result>;
-  readonly #bounds: OutputBounds;
-  #stdout: OutputLog | undefined;
-  #stderr: OutputLog | undefined;
+  /** What it printed; outlives this object in the session's history. */
+  readonly output: PrintedOutput;
   #started: Stamp | undefined;
   #items: (ExecutionEvent | Stretch)[] | undefined;
   #ended: (Stamp & { readonly result: Result }) | undefined;
@@ -51,7 +51,7 @@ export class Execution implements AsyncIterable<ExecutionEvent> {
     this.sessionId = sessionId;
     this.count = count;
     this.code = code;
-    this.#bounds = bounds;
+    this.output = new PrintedOutput(bounds);
     this.result = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -91,11 +91,6 @@ export class Execution implements AsyncIterable<ExecutionEvent> {
     yield this.endEvent();
   }
 
-  /** What was printed on a stream, if anything was. */
-  printed(stream: OutputStream): OutputLog | undefined {
-    return stream === "stdout" ? this.#stdout : this.#stderr;
-  }
-
   /** Used by the session: from here on everything writes the story, in this order. */
   begin(seq: number, time: number): void {
     this.#started = { seq, time };
@@ -103,14 +98,12 @@ export class Execution implements AsyncIterable<ExecutionEvent> {
   }
 
   appendOutput(stream: OutputStream, chunk: Buffer, seq: number, time: number): void {
-    const log = this.#log(stream);
-    const start = log.total;
-    log.append(chunk);
+    const { total } = this.output.append(stream, chunk);
     const items = (this.#items ??= []);
     const last = items.at(-1);
-    if (last !== undefined && !("type" in last) && last.stream === stream) last.end = log.total;
-    else if (items.length < MAX_ITEMS) items.push({ stream, start, end: log.total, seq, time });
-    else this.#extendLast(stream, log.total);
+    if (last !== undefined && !("type" in last) && last.stream === stream) last.end = total;
+    else if (items.length < MAX_ITEMS) items.push({ stream, start: total - chunk.length, end: total, seq, time });
+    else this.#extendLast(stream, total);
     this.#wake();
   }
 
@@ -148,19 +141,8 @@ export class Execution implements AsyncIterable<ExecutionEvent> {
     return { type: "execution-end", sessionId: this.sessionId, executionId: this.id, seq, time, result };
   }
 
-  /** Forgets what was printed. */
-  dropOutput(): void {
-    this.#stdout?.close();
-    this.#stderr?.close();
-  }
-
-  #log(stream: OutputStream): OutputLog {
-    if (stream === "stdout") return (this.#stdout ??= new OutputLog(this.#bounds));
-    return (this.#stderr ??= new OutputLog(this.#bounds));
-  }
-
   #read({ stream, end }: Stretch, offset: number): Buffer {
-    return this.#log(stream).read(offset, Math.min(READ_BYTES, end - offset));
+    return this.output.of(stream)?.read(offset, Math.min(READ_BYTES, end - offset)) ?? Buffer.alloc(0);
   }
 
   *#delta({ stream, seq, time }: Omit<Stretch, "start" | "end">, text: string): Generator<ExecutionEvent> {

@@ -2,6 +2,7 @@
 
 import type { ExecutionStatus } from "../protocol/execution.ts";
 import type { ExecutionId } from "../protocol/ids.ts";
+import type { PrintedOutput } from "../kernel/printed-output.ts";
 import type { Execution } from "./execution.ts";
 
 export interface HistoryEntry {
@@ -34,20 +35,20 @@ interface Entry {
 export class History {
   #entries: Entry[] = [];
   /** Those whose output can be read, oldest first. */
-  readonly #executions: Execution[] = [];
+  readonly #outputs: { readonly id: ExecutionId; readonly output: PrintedOutput }[] = [];
   #printedBytes = 0;
 
   begin(execution: Execution, startedAt: number): void {
     this.#entries.push({
       executionId: execution.id,
       executionCount: execution.count,
-      code: execution.code.slice(0, MAX_CODE),
+      code: toExcerpt(execution.code),
       startedAt,
       status: null,
       durationMs: null,
     });
     if (this.#entries.length > MAX_ENTRIES * 2) this.#entries = this.#entries.slice(-MAX_ENTRIES);
-    this.#executions.push(execution);
+    this.#outputs.push({ id: execution.id, output: execution.output });
   }
 
   end(execution: Execution, status: ExecutionStatus, durationMs: number): void {
@@ -56,7 +57,7 @@ export class History {
       last.status = status;
       last.durationMs = durationMs;
     }
-    this.#printedBytes += printedBytes(execution);
+    this.#printedBytes += execution.output.readable;
     while (this.#hasTooMuch()) this.#forgetOldest();
   }
 
@@ -65,30 +66,32 @@ export class History {
     return last.map(({ startedAt, ...entry }) => ({ ...entry, startedAt: new Date(startedAt).toISOString() }));
   }
 
-  execution(id: string): Execution | undefined {
-    return this.#executions.find((execution) => execution.id === id);
+  /** What an execution printed; undefined once it is forgotten. */
+  output(id: string): PrintedOutput | undefined {
+    return this.#outputs.find((entry) => entry.id === id)?.output;
   }
 
   clear(): void {
     this.#entries = [];
-    for (const execution of this.#executions.splice(0)) execution.dropOutput();
+    for (const { output } of this.#outputs.splice(0)) output.close();
     this.#printedBytes = 0;
   }
 
   /** The last one is always kept. */
   #hasTooMuch(): boolean {
-    const count = this.#executions.length;
+    const count = this.#outputs.length;
     return count > MAX_LOGS || (this.#printedBytes > MAX_LOG_BYTES && count > 1);
   }
 
   #forgetOldest(): void {
-    const oldest = this.#executions.shift();
+    const oldest = this.#outputs.shift();
     if (oldest === undefined) return;
-    this.#printedBytes -= printedBytes(oldest);
-    oldest.dropOutput();
+    this.#printedBytes -= oldest.output.readable;
+    oldest.output.close();
   }
 }
 
-function printedBytes(execution: Execution): number {
-  return (execution.printed("stdout")?.readable ?? 0) + (execution.printed("stderr")?.readable ?? 0);
+/** A copy where the code is long: a slice would keep all of it alive. */
+function toExcerpt(code: string): string {
+  return code.length <= MAX_CODE ? code : Buffer.from(code.slice(0, MAX_CODE), "utf16le").toString("utf16le");
 }

@@ -173,9 +173,9 @@ export class Session implements AsyncDisposable {
       length = DEFAULT_SLICE_BYTES,
     }: { stream?: OutputStream; offset?: number; length?: number } = {},
   ): OutputSlice | undefined {
-    const execution = this.#history.execution(executionId);
-    if (execution === undefined) return undefined;
-    const log = execution.printed(stream);
+    const output = this.#history.output(executionId);
+    if (output === undefined) return undefined;
+    const log = output.of(stream);
     const bytes = log?.read(offset, length) ?? Buffer.alloc(0);
     const nextOffset = offset + bytes.length;
     return { bytes, offset, nextOffset, totalBytes: log?.total ?? 0, readableBytes: log?.readable ?? 0 };

@@ -1,0 +1,43 @@
+// What one execution printed on both of its streams. A log is made when the first byte comes.
+
+import type { OutputStream } from "../protocol/execution.ts";
+import { OutputLog, type OutputBounds } from "./output-log.ts";
+
+export class PrintedOutput {
+  readonly #bounds: OutputBounds;
+  #stdout: OutputLog | undefined;
+  #stderr: OutputLog | undefined;
+
+  constructor(bounds: OutputBounds) {
+    this.#bounds = bounds;
+  }
+
+  /** The log of a stream, if anything was printed on it. */
+  of(stream: OutputStream): OutputLog | undefined {
+    return stream === "stdout" ? this.#stdout : this.#stderr;
+  }
+
+  append(stream: OutputStream, chunk: Buffer): OutputLog {
+    const log = this.of(stream) ?? this.#open(stream);
+    log.append(chunk);
+    return log;
+  }
+
+  /** How many bytes can be read, on both together. */
+  get readable(): number {
+    return (this.#stdout?.readable ?? 0) + (this.#stderr?.readable ?? 0);
+  }
+
+  /** Forgets everything but how much it was. */
+  close(): void {
+    this.#stdout?.close();
+    this.#stderr?.close();
+  }
+
+  #open(stream: OutputStream): OutputLog {
+    const log = new OutputLog(this.#bounds);
+    if (stream === "stdout") this.#stdout = log;
+    else this.#stderr = log;
+    return log;
+  }
+}
