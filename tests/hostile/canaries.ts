@@ -6,6 +6,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
+import { randomUUID } from "node:crypto";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo, type Server } from "node:net";
 import { tmpdir } from "node:os";
@@ -38,7 +39,7 @@ export async function openCanaries(): Promise<Canaries> {
   openPermissions(scratch);
   for (const name of ENVIRONMENT) process.env[name] = `CANARY-ENV-${name}`;
 
-  const abstract = `hostile-${process.pid}`;
+  const abstract = `hostile-${randomUUID()}`;
   const tcp = await listen("CANARY-TCP", { port: 0, host: "127.0.0.1" });
   const { port } = tcp.address() as AddressInfo;
   const tcp6 = await listen("CANARY-TCP", { port, host: "::1" }).catch(() => undefined); // no IPv6 on this machine

@@ -2,7 +2,17 @@
 
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  constants,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -169,7 +179,7 @@ describe("as an ordinary user", () => {
   test.skipIf(process.getuid?.() !== 0)(
     "a host without any privilege has the same walls (where the suite is not root, all of it shows this)",
     async () => {
-      const stage = await openStage();
+      await using stage = await openStage();
       const folder = mkdtempSync(join(tmpdir(), "hostile-user-"));
       chmodSync(folder, 0o777);
       cpSync(dist, join(folder, "dist"), { recursive: true });
@@ -193,7 +203,6 @@ describe("as an ordinary user", () => {
       expect(bad).toEqual([]);
       expect(results).toHaveLength(ORDINARY.length);
       rmSync(folder, { recursive: true });
-      await stage[Symbol.asyncDispose]();
     },
   );
 });
@@ -258,12 +267,23 @@ function startHost(
   chmodSync(temp, 0o777);
   const script = join(temp, "..", "host.mjs");
   if (!existsSync(script)) cpSync(fixture, script);
-  return spawn(process.execPath, [script, from, ...args], {
+  const node = uid === undefined ? process.execPath : nodeForAll(temp);
+  return spawn(node, [script, from, ...args], {
     stdio: ["pipe", "pipe", uid === undefined ? "ignore" : "inherit"],
     env: { PATH: process.env["PATH"] ?? "", TEST_PYTHON: python, ...env },
     cwd: temp,
     ...(uid !== undefined && { uid, gid: uid }),
   });
+}
+
+/** This Node, or a copy of it where its own folder is closed to other users. */
+function nodeForAll(temp: string): string {
+  const parents = process.execPath.split("/").map((_, index, parts) => parts.slice(0, index + 1).join("/") || "/");
+  if (parents.every((path) => (statSync(path).mode & 0o001) !== 0)) return process.execPath;
+  const copy = join(temp, "..", "node");
+  cpSync(process.execPath, copy, { mode: constants.COPYFILE_FICLONE });
+  chmodSync(copy, 0o755);
+  return copy;
 }
 
 async function read(host: ChildProcess): Promise<string> {
