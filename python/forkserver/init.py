@@ -16,7 +16,7 @@ import sys
 import time
 from typing import Callable, NoReturn
 
-from . import libc, limits as limits_module, walls
+from . import libc, limits as limits_module, wakeup, walls
 
 WATCH_INTERVAL_MS = 50
 WATCH_BACKOFF_S = 0.5
@@ -40,11 +40,7 @@ class Init:
     def run(self, plan: walls.Plan, pipes: list[int]) -> NoReturn:
         try:
             self._raise_walls(plan)
-            wake, self._wake = os.pipe()
-            os.set_blocking(wake, False)
-            os.set_blocking(self._wake, False)
-            signal.signal(signal.SIGCHLD, lambda *_: None)
-            signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
+            wake = wakeup.open_wake()
             self._start_worker(pipes)
             self._loop(wake)
         finally:
@@ -68,7 +64,7 @@ class Init:
             ready = poll.poll(WATCH_INTERVAL_MS if self._watching and self._worker else None)
             for fd, _ in ready:
                 if fd == wake:
-                    _empty(wake)
+                    wakeup.empty(wake)
                     self._reap()
                 else:
                     self._hear()
@@ -212,14 +208,6 @@ def _close_all_but(keep: set[int]) -> None:
             os.closerange(low, fd)
         low = fd + 1
     os.closerange(low, 1 << 20 if sys.version_info >= (3, 11) else os.sysconf("SC_OPEN_MAX"))
-
-
-def _empty(fd: int) -> None:
-    try:
-        while os.read(fd, 4096):
-            pass
-    except BlockingIOError:
-        pass
 
 
 _PAGE = os.sysconf("SC_PAGESIZE")

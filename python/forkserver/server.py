@@ -19,7 +19,7 @@ import sys
 import time
 from dataclasses import dataclass, field
 
-from . import init, landlock, libc, limits, memory, privileged, seccomp, walls
+from . import init, landlock, libc, limits, memory, privileged, seccomp, wakeup, walls
 
 _F_SETPIPE_SZ = 1031
 _PAGE = 4096
@@ -50,11 +50,7 @@ class Server:
         self._next_look = 0.0
 
     def run(self) -> None:
-        wake, self._wake = os.pipe()
-        os.set_blocking(wake, False)
-        os.set_blocking(self._wake, False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
-        signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
+        wake = wakeup.open_wake()
         self._epoll.register(0, select.EPOLLIN)
         self._epoll.register(wake, select.EPOLLIN)
         self._tell({"event": "hello", "pid": os.getpid(), "python": sys.version.split()[0],
@@ -71,7 +67,7 @@ class Server:
                     for line in lines:
                         self._obey(json.loads(line))
                 elif fd == wake:
-                    _drain(wake)
+                    wakeup.empty(wake)
                     self._reap()
                 else:
                     self._forward(fd)
@@ -258,11 +254,3 @@ def _close(fds: list[int]) -> None:
     for fd in fds:
         os.close(fd)
     fds.clear()
-
-
-def _drain(fd: int) -> None:
-    try:
-        while os.read(fd, 4096):
-            pass
-    except BlockingIOError:
-        pass

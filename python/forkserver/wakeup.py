@@ -1,0 +1,23 @@
+"""A descriptor that becomes readable when a child process ends, for loops that wait on descriptors."""
+from __future__ import annotations
+
+import os
+import signal
+
+
+def open_wake() -> int:
+    """Takes SIGCHLD for the life of the process. The other end is kept by the interpreter's own signal handler."""
+    read_end, write_end = os.pipe()
+    os.set_blocking(read_end, False)
+    os.set_blocking(write_end, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
+    return read_end
+
+
+def empty(fd: int) -> None:
+    try:
+        while os.read(fd, 4096):
+            pass
+    except BlockingIOError:
+        pass
