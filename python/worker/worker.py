@@ -28,7 +28,7 @@ from .streams import Streams
 
 PROTOCOL = 1
 REHEARSALS = ("0", "2 * 3", "(4, 'five')", "[6][0]", "None", "pass", "7 if 8 else 9")  # no names: nothing remains of them
-BRIEF_NS = 50_000  # too short to make a process, or to use much memory: nobody looks for either
+BRIEF_NS = 200_000  # too short to make a process unnoticed, or to use much memory: nobody looks for either
 BRIEF_COUNT = 16  # so many brief executions in a row are counted from one reading of the processor clock
 LONG_NS = 5_000_000  # from here on the processor clock is used as it is: libraries may have used several cores
 _MISSING = object()
@@ -103,9 +103,10 @@ class Worker:
         self._cpu = time.process_time_ns()
         self._children_cpu = 0.0
         self._known = False  # whether processes of earlier executions live
+        self._spawned = False  # whether this execution has made any, by way of Python
         self._brief = 0
         calls.install()
-        hooks.install(self._streams.flush, self._after_fork, self._streams.old_pipes)
+        hooks.install(self._before_child, self._after_fork, self._streams.old_pipes)
         self._streams.threads.install()
         self._interrupts.install()
         self._streams.begin()
@@ -159,7 +160,14 @@ class Worker:
         if os.getpid() != self._pid:
             _leave(outcome)
         elapsed = _now() - start
-        if elapsed > BRIEF_NS or outcome.status != "ok" or outcome.total > 2000 or self._known or streams.has_threads():
+        if (
+            elapsed > BRIEF_NS
+            or outcome.status != "ok"
+            or outcome.total > 2000
+            or self._spawned
+            or self._known
+            or streams.has_threads()
+        ):
             self._report(name, outcome, elapsed)
             return
         # Nearly every execution ends here, so the event is written by hand.
@@ -185,6 +193,7 @@ class Worker:
             self._known = self._processes.survivors()
             cpu_ms += self._take_children_cpu()
         self._brief = 0
+        self._spawned = False
         survivors = self._known or streams.has_threads()
         self._writer.send(status_event(name, outcome, pending, survivors, cpu_ms, self._peak))
 
@@ -249,6 +258,11 @@ class Worker:
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
         before, self._children_cpu = self._children_cpu, (usage.ru_utime + usage.ru_stime) * 1000
         return self._children_cpu - before
+
+    def _before_child(self) -> None:
+        """Before user code makes a process: this execution is not brief, however short it is."""
+        self._spawned = True
+        self._streams.flush()
 
     def _after_fork(self) -> None:
         """In the child of a fork by user code: the conversation with the host is its parent's alone."""
