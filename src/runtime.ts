@@ -121,8 +121,8 @@ export class Runtime implements AsyncDisposable {
   async openSession(options: SessionOptions = {}): Promise<Session> {
     checkEnvironmentName(options.environment);
     if (options.env !== undefined) checkEnvironment(options.env);
-    if (this.#closing !== undefined) throw new EnvironmentUnavailableError(CLOSED);
-    return this.sessions.open(options.id, {
+    if (!this.#isOpen()) throw new EnvironmentUnavailableError(CLOSED);
+    const session = await this.sessions.open(options.id, {
       environment: this.#environment(options.python),
       sandboxOptions: this.#sandboxOptions(options),
       env: options.env ?? {},
@@ -142,6 +142,9 @@ export class Runtime implements AsyncDisposable {
       graceMs: GRACE_MS,
       maxWaiting: this.limits.waiting,
     });
+    if (this.#isOpen()) return session;
+    await session.close();
+    throw new EnvironmentUnavailableError(CLOSED);
   }
 
   /** One-off: a session that lives for this call. */
@@ -174,6 +177,10 @@ export class Runtime implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  #isOpen(): boolean {
+    return this.#closing === undefined;
   }
 
   async #close(): Promise<void> {

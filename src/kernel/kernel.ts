@@ -87,7 +87,8 @@ export class Kernel {
   readonly #clock: ExecutionClock;
   readonly #calls: Calls;
   #running: Running | undefined;
-  #asked: { readonly id: string; readonly resolve: (status: StatusEvent | undefined) => void } | undefined;
+  /** Commands that wait for their status, by id. */
+  readonly #asked = new Map<string, (status: StatusEvent | undefined) => void>();
   /** Settles when the worker may be given the next command. */
   #settled: Promise<void> | undefined;
   /** Ends the wait of an execution for the worker to settle. */
@@ -209,7 +210,7 @@ export class Kernel {
   #askNow(id: string, message: HostMessage): Promise<StatusEvent | undefined> {
     if (this.#ended) return Promise.resolve(undefined);
     return new Promise((resolve) => {
-      this.#asked = { id, resolve };
+      this.#asked.set(id, resolve);
       this.#command(message);
     });
   }
@@ -251,13 +252,11 @@ export class Kernel {
       running.sink.onEnd({ kind: "status", status, stopped: running.stopped, durationMs });
       return true;
     }
-    if (this.#asked !== undefined && status.id === this.#asked.id) {
-      const { resolve } = this.#asked;
-      this.#asked = undefined;
-      resolve(status);
-      return true;
-    }
-    return false;
+    const resolve = this.#asked.get(status.id);
+    if (resolve === undefined) return false;
+    this.#asked.delete(status.id);
+    resolve(status);
+    return true;
   }
 
   #hearOutput(stream: OutputStream, chunk: Buffer): void {
@@ -316,8 +315,8 @@ export class Kernel {
     this.#ended = true;
     this.#exit = exit;
     this.#survivors = false;
-    this.#asked?.resolve(undefined);
-    this.#asked = undefined;
+    for (const resolve of this.#asked.values()) resolve(undefined);
+    this.#asked.clear();
     const running = this.#running;
     if (running === undefined) {
       this.#listener.onEnd(exit);

@@ -64,7 +64,7 @@ const DEFAULT_SLICE_BYTES = 1024 * 1024;
 export class Session implements AsyncDisposable {
   readonly id: SessionId;
   readonly #settings: SessionSettings;
-  readonly #sandboxes: { current: Sandbox };
+  #sandbox: Sandbox;
   readonly #feed: EventFeed;
   readonly #history = new History();
   readonly #queue: Turn[] = [];
@@ -88,7 +88,7 @@ export class Session implements AsyncDisposable {
   private constructor(settings: SessionSettings, sandbox: Sandbox, onClosed: (session: Session) => void) {
     this.id = settings.id;
     this.#settings = settings;
-    this.#sandboxes = { current: sandbox };
+    this.#sandbox = sandbox;
     this.#onClosed = onClosed;
     this.#feed = new EventFeed(settings.id);
     this.#kernel = this.#createKernel(sandbox);
@@ -128,7 +128,7 @@ export class Session implements AsyncDisposable {
   /** Interrupts the execution that runs now, as Ctrl-C would. Does nothing when none runs. */
   interrupt(): void {
     this.#checkOpen();
-    if (this.#running !== undefined) this.#kernel.stop("cancelled");
+    if (this.#running !== undefined) this.#stop(this.#running);
   }
 
   /** Empties the namespace; id and statistics stay, the history is cleared. Waits for its turn in the queue. */
@@ -196,7 +196,7 @@ export class Session implements AsyncDisposable {
     clearTimeout(this.#idleTimer);
     for (const turn of this.#queue.splice(0)) this.#settle(turn);
     await this.#recovery?.catch(() => {});
-    await this.#sandboxes.current.close();
+    await this.#sandbox.close();
     const info = this.info();
     this.#history.clear();
     this.#feed.sendEnd(why);
@@ -268,10 +268,16 @@ export class Session implements AsyncDisposable {
     this.#next();
   }
 
+  /** What waits for a new worker has not started, and never will. */
+  #stop(turn: Turn): void {
+    if (this.#recovery === undefined) this.#kernel.stop("cancelled");
+    else turn.cancelled = true;
+  }
+
   #cancel(turn: Turn): void {
     turn.cancelled = true;
     if (this.#running === turn) {
-      this.#kernel.stop("cancelled");
+      this.#stop(turn);
       return;
     }
     const index = this.#queue.indexOf(turn);
@@ -313,10 +319,10 @@ export class Session implements AsyncDisposable {
   /** A new worker in the same sandbox; where that is gone, in a new one. */
   async #restart(exit: WorkerExit): Promise<void> {
     const { environment, sandboxOptions } = this.#settings;
-    if (exit.kind === "sandbox-gone") this.#sandboxes.current = await environment.openSandbox(sandboxOptions);
-    else await this.#sandboxes.current.restart();
+    const isBack = exit.kind !== "sandbox-gone" && (await this.#sandbox.restart().then(yes, no));
+    if (!isBack) this.#sandbox = await environment.openSandbox(sandboxOptions);
     if (this.#closedWhy !== undefined) return;
-    this.#kernel = this.#createKernel(this.#sandboxes.current);
+    this.#kernel = this.#createKernel(this.#sandbox);
     await this.#configure();
   }
 
@@ -365,3 +371,11 @@ function toClosed(outcome: Outcome): Outcome {
 }
 
 function ignore(): void {}
+
+function yes(): boolean {
+  return true;
+}
+
+function no(): boolean {
+  return false;
+}

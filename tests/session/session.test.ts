@@ -322,6 +322,15 @@ describe("time", () => {
     expect(() => session.execute("1", { signal: controller.signal })).toThrow(/abort/);
   });
 
+  test("an interrupt while the worker is being replaced cancels what waits for the new one", async () => {
+    await using session = await runtime.openSession();
+    await run(session, "import os; os._exit(0)");
+    const next = session.execute("ran = 1");
+    session.interrupt();
+    expect(await next.result).toMatchObject({ status: "interrupted", reason: "cancelled" });
+    expect((await run(session, "1 + 1")).value).toEqual({ "text/plain": "2" });
+  });
+
   test("an interrupt never hits the execution after the one it was meant for", async () => {
     await using session = await runtime.openSession();
     for (let round = 0; round < 100; round += 1) {
@@ -364,6 +373,13 @@ describe("state", () => {
     await session.reset();
     expect(await run(session, "x")).toMatchObject({ status: "error", epoch: 2, executionCount: 2 });
     expect(session.history().map(({ executionCount }) => executionCount)).toEqual([2]);
+  });
+
+  test("resets that are asked for at once are all answered", async () => {
+    await using session = await runtime.openSession();
+    await run(session, "x = 1");
+    await Promise.all([session.reset(), session.reset(), session.reset()]);
+    expect(session.info().epoch).toBe(4);
   });
 
   test("environment variables belong to the session or to one execution; nothing of the host's passes", async () => {
@@ -478,6 +494,15 @@ describe("a session's life", () => {
     await expect(runtime.openSession({ cwd: "/nowhere" })).rejects.toThrow(/nowhere/);
     await expect(runtime.openSession({ environment: "moon" as never })).rejects.toThrow(EnvironmentUnavailableError);
     await expect(runtime.openSession({ mounts: [{ path: "/etc", mode: "ro" }] })).rejects.toThrow(REPLSecurityError);
+  });
+
+  test("does not start in a runtime that is being closed", async () => {
+    const closing = await openTestRuntime({ poolSize: 0 });
+    const opening = closing.openSession();
+    await closing.close();
+    await expect(opening).rejects.toThrow(/closed|ended/);
+    await expect(closing.openSession()).rejects.toThrow(/the runtime is closed/);
+    await closing.close();
   });
 
   test("counts against the limit of sessions", async () => {

@@ -22,7 +22,7 @@ export class LocalWorker implements Worker {
   readonly #early: Buffer[] = [];
   readonly #signals: (() => void)[] = [];
   #renewal: { readonly resolve: () => void; readonly reject: (error: Error) => void } | undefined;
-  #ended = false;
+  #exit: WorkerExit | undefined;
   /** Settles when the worker has sent its first event, or has ended. */
   readonly ready: Promise<void>;
   #onReady: () => void = () => {};
@@ -45,6 +45,8 @@ export class LocalWorker implements Worker {
   listen(listener: WorkerListener): void {
     this.#listener = listener;
     for (const chunk of this.#early.splice(0)) listener.onEvents(chunk, chunk.length);
+    const exit = this.#exit;
+    if (exit !== undefined) queueMicrotask(() => listener.onExit(exit));
   }
 
   command(line: string, payload?: string): void {
@@ -64,17 +66,17 @@ export class LocalWorker implements Worker {
   }
 
   interrupt(): Promise<void> {
-    if (this.#ended) return Promise.resolve();
+    if (this.ended) return Promise.resolve();
     this.#server.order("interrupt", this.#sandbox);
     return new Promise((resolve) => this.#signals.push(resolve));
   }
 
   kill(reason: KillReason): void {
-    if (!this.#ended) this.#server.order("kill", this.#sandbox, { reason });
+    if (!this.ended) this.#server.order("kill", this.#sandbox, { reason });
   }
 
   watch(on: boolean): void {
-    if (!this.#ended) this.#server.order("watch", this.#sandbox, { on });
+    if (!this.ended) this.#server.order("watch", this.#sandbox, { on });
   }
 
   drain(): void {
@@ -83,7 +85,7 @@ export class LocalWorker implements Worker {
   }
 
   renewStreams(): Promise<void> {
-    if (this.#ended) return Promise.resolve();
+    if (this.ended) return Promise.resolve();
     this.#server.order("streams", this.#sandbox);
     return new Promise((resolve, reject) => {
       this.#renewal = { resolve, reject };
@@ -108,8 +110,8 @@ export class LocalWorker implements Worker {
 
   /** The process has ended: deliver what is left, then say so. */
   end(exit: WorkerExit): void {
-    if (this.#ended) return;
-    this.#ended = true;
+    if (this.ended) return;
+    this.#exit = exit;
     this.#events.drain(DRAIN_LIMIT * 32);
     this.drain();
     for (const reader of this.#background) reader.drain(DRAIN_LIMIT);
@@ -123,7 +125,7 @@ export class LocalWorker implements Worker {
   }
 
   get ended(): boolean {
-    return this.#ended;
+    return this.#exit !== undefined;
   }
 
   #hearEvents(buffer: Buffer, length: number): void {
