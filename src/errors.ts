@@ -73,7 +73,7 @@ export class SessionBusyError extends RLMError {
   readonly sessionId: string;
   readonly waiting: number;
   constructor({ sessionId, waiting }: { sessionId: string; waiting: number }, options?: ErrorOptions) {
-    super(`Cannot queue an execution in session '${sessionId}': ${waiting} are waiting already`, options);
+    super(`Cannot queue an execution in session '${sessionId}': ${waiting} are waiting already. Try again when some have ended`, options);
     this.sessionId = sessionId;
     this.waiting = waiting;
   }
@@ -116,7 +116,7 @@ export class LimitExceededError extends RLMError {
   readonly limit: string;
   readonly value: number;
   constructor({ what, limit, value }: { what: string; limit: string; value: number }, options?: ErrorOptions) {
-    super(`Cannot ${what}: the limit ${limit} is ${value}`, options);
+    super(`Cannot ${what}: the limit is ${value}. Close something, or raise limits.${limit}`, options);
     this.limit = limit;
     this.value = value;
   }

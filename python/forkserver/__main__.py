@@ -1,4 +1,5 @@
-"""Start: `python3 -I forkserver/__main__.py OPTIONS`, OPTIONS being JSON: {"preload": [...], "uid"?: n, "gid"?: n}.
+"""Start: `python3 -I forkserver/__main__.py OPTIONS`, OPTIONS being JSON: {"preload": [...], "host": pid,
+"home": folder, "uid"?: n, "gid"?: n}.
 
 Both packages are loaded under names of our own, so that user code's `import worker` finds the user's worker.
 """

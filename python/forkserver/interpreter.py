@@ -11,7 +11,7 @@ ETC = ("alternatives", "ld.so.cache", "ssl/certs", "ssl/openssl.cnf", "pki/tls/c
        "mime.types", "fonts", "os-release")
 
 
-def folders() -> list[str]:
+def folders(home: str) -> list[str]:
     """Folders outside the system's own that hold this interpreter, its standard library and its packages."""
     executable = os.path.realpath(sys.executable)
     wanted = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix, os.path.dirname(executable)}
@@ -22,21 +22,22 @@ def folders() -> list[str]:
     for path in sorted({os.path.abspath(path) for path in wanted}):
         inside = any(path == parent or path.startswith(parent + "/") for parent in (*SYSTEM, *found))
         if not inside and os.path.isdir(path):
-            _refuse_if_too_broad(path)
+            _refuse_if_too_broad(path, home)
             found.append(path)
     return found
 
 
-def _refuse_if_too_broad(path: str) -> None:
-    home = os.path.expanduser("~")
-    if path in ("/", "/home", "/root", "/etc", "/var", "/tmp", "/proc", "/sys", "/dev", "/run", home):
+def _refuse_if_too_broad(path: str, home: str) -> None:
+    """`home` is the host's; this process has an environment of its own."""
+    holds_home = (home + "/").startswith(path.rstrip("/") + "/")
+    if holds_home or path in ("/", "/home", "/root", "/etc", "/var", "/tmp", "/proc", "/sys", "/dev", "/run"):
         raise PermissionError(f"the interpreter's folder is {path}, and showing that to a sandbox would show too much")
 
 
-def hidden_from(uid: int) -> list[str]:
+def hidden_from(uid: int, home: str) -> list[str]:
     """Those of the folders that another user cannot reach because a folder above them is closed."""
     hidden = []
-    for folder in folders():
+    for folder in folders(home):
         parts = folder.split("/")
         for depth in range(2, len(parts) + 1):
             status = os.stat("/".join(parts[:depth]))

@@ -1,11 +1,12 @@
 """Landlock: a second fence around files, abstract sockets and signals, inside the private root.
 
 The root itself is already private and read-only; this holds where a mistake or a kernel bug would let a process see
-more than that. Without Landlock in the kernel nothing is installed, and `rlm doctor` says so.
+more than that. A kernel without it does not have this tier.
 """
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import struct
 
@@ -29,7 +30,7 @@ def abi() -> int:
 def restrict(version: int, writable: list[bytes], devices: list[bytes]) -> None:
     """Allow reading everywhere, everything below `writable`, writing to `devices`. Needs no_new_privs."""
     if version == 0:
-        return
+        raise OSError(errno.EOPNOTSUPP, "this kernel has no Landlock")
     handled = (1 << 13) - 1  # the thirteen rights of the first version
     if version >= 2:
         handled |= _REFER

@@ -6,6 +6,7 @@ alone, makes a detached mount of such a folder in which its owner appears as the
 """
 from __future__ import annotations
 
+import errno
 import json
 import os
 import socket
@@ -16,7 +17,7 @@ from . import interpreter, libc, walls
 _ATTR_IDMAP = 0x00100000
 
 
-def drop(uid: int, gid: int) -> socket.socket:
+def drop(uid: int, gid: int, home: str) -> socket.socket:
     """Split: the caller goes on as the reserved user; a child that stays root answers on the returned socket."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     if os.fork() == 0:
@@ -28,7 +29,7 @@ def drop(uid: int, gid: int) -> socket.socket:
         _serve(theirs, uid, gid)
         os._exit(0)
     theirs.close()
-    hidden = interpreter.hidden_from(uid)
+    hidden = interpreter.hidden_from(uid, home)
     if hidden:
         _uncover(hidden)
     os.setgroups([])
@@ -42,6 +43,8 @@ def request_tree(server: socket.socket, mount: walls.Mount) -> int:
     """Ask the process that stayed root for a mount. Raises OSError with its reason."""
     server.send(json.dumps({"path": mount.path, "write": mount.write}).encode())
     reply, fds, _, _ = socket.recv_fds(server, 4096, 1)
+    if not reply:
+        raise OSError(errno.EPIPE, "the process that makes mounts is gone", mount.path)
     answer = json.loads(reply)
     if "errno" in answer:
         raise OSError(answer["errno"], answer["message"], mount.path)
@@ -85,21 +88,25 @@ def _user_namespace(user: tuple[int, int], group: tuple[int, int]) -> int:
     ready, done = os.pipe(), os.pipe()
     child = os.fork()
     if child == 0:
-        libc.unshare(libc.CLONE_NEWUSER)
-        os.write(ready[1], b"x")
-        os.read(done[0], 1)
-        os._exit(0)
-    os.read(ready[0], 1)
+        try:
+            os.close(done[1])
+            libc.unshare(libc.CLONE_NEWUSER)
+            os.write(ready[1], b"x")
+            os.read(done[0], 1)
+        finally:
+            os._exit(0)
+    os.close(ready[1])
     try:
+        if not os.read(ready[0], 1):
+            raise OSError(errno.EPERM, "no user namespace can be made")
         for name, (inside, outside) in (("uid_map", user), ("gid_map", group)):
             with open(f"/proc/{child}/{name}", "w") as map_file:
                 map_file.write(f"{inside} {outside} 1")
         return os.open(f"/proc/{child}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
     finally:
-        os.write(done[1], b"x")
-        os.waitpid(child, 0)
-        for fd in (*ready, *done):
+        for fd in (ready[0], *done):
             os.close(fd)
+        os.waitpid(child, 0)
 
 
 def _uncover(folders: list[str]) -> None:

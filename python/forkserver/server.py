@@ -37,14 +37,14 @@ class Sandbox:
 
 
 class Server:
-    def __init__(self, worker_main: init.WorkerMain, root: socket.socket | None) -> None:
+    def __init__(self, worker_main: init.WorkerMain, root: socket.socket | None, home: str) -> None:
         self._worker_main = worker_main
         self._root = root
         self._sandboxes: dict[int, Sandbox] = {}
         self._by_fd: dict[int, int] = {}
         self._by_pid: dict[int, int] = {}
         self._landlock = landlock.abi()
-        self._plan = walls.system_plan(self._landlock, seccomp.build())
+        self._plan = walls.system_plan(self._landlock, seccomp.build(), home)
         self._epoll = select.epoll()
         self._machine = memory.Machine()
         self._next_look = 0.0
@@ -65,7 +65,7 @@ class Server:
                         return
                     *lines, pending = (pending + chunk).split(b"\n")
                     for line in lines:
-                        self._obey(json.loads(line))
+                        self._try_to_obey(json.loads(line))
                 elif fd == wake:
                     wakeup.empty(wake)
                     self._reap()
@@ -83,6 +83,21 @@ class Server:
             for sandbox in self._sandboxes.values():
                 _send(sandbox.socket, {"op": "look"})
 
+    def _try_to_obey(self, order: dict) -> None:
+        """One order that cannot be carried out ends one sandbox, never the fork server."""
+        try:
+            self._obey(order)
+        except Exception as error:
+            self._fail(order["sandbox"], f"{order['op']}", error)
+
+    def _fail(self, number: int, stage: str, error: Exception) -> None:
+        self._tell({"event": "failed", "sandbox": number, "stage": stage, "message": str(error)})
+        sandbox = self._sandboxes.get(number)
+        if sandbox is None:
+            self._tell({"event": "closed", "sandbox": number})
+        else:
+            os.kill(sandbox.pid, signal.SIGKILL)
+
     def _obey(self, order: dict) -> None:
         op, number = order["op"], order["sandbox"]
         if op == "open":
@@ -92,7 +107,9 @@ class Server:
         if sandbox is None:
             return  # it ended while the order was on its way; `closed` has been or will be told
         if op == "taken":
-            _close(sandbox.untaken)
+            taken = [fd for fd in sandbox.untaken if fd in order["fds"]]
+            sandbox.untaken = [fd for fd in sandbox.untaken if fd not in taken]
+            _close(taken)
         elif op == "close":
             os.kill(sandbox.pid, signal.SIGKILL)
         elif op == "worker":
@@ -108,15 +125,21 @@ class Server:
         trees: list[int] = []
         ours: list[int] = []
         theirs: list[int] = []
+        ends: tuple[socket.socket, ...] = ()
+        stage = "mount"
         try:
             mounts = [self._mount(mount, trees) for mount in order["mounts"]]
+            stage = "make pipes"
             plan = walls.add_to_plan(self._plan, mounts, bounds.disk_bytes)
             ours, theirs = _make_pipes(_PIPES)
-            server_end, init_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            ends = server_end, init_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            stage = "fork"
             pid = libc.fork_into(walls.NAMESPACES)
-        except OSError as error:
+        except Exception as error:
             _close(trees + ours + theirs)
-            self._tell({"event": "failed", "sandbox": number, "stage": "fork", "message": str(error)})
+            for end in ends:
+                end.close()
+            self._fail(number, stage, error)
             return
         if pid == 0:
             try:
@@ -210,9 +233,13 @@ def preload(modules: list[str]) -> None:
 def serve(worker_main: init.WorkerMain, options: dict) -> None:
     """The whole life of the fork server, in a process that has just been started with these options."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    root = privileged.drop(options["uid"], options["gid"]) if "uid" in options else None
+    root = privileged.drop(options["uid"], options["gid"], options["home"]) if "uid" in options else None
+    # Importing may take long, and nobody listens to stdin meanwhile. Dropping privileges forgets this, so it comes after.
+    libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != options["host"]:
+        os._exit(0)
     preload(options["preload"])
-    server = Server(worker_main, root)
+    server = Server(worker_main, root, options["home"])
     gc.collect()
     gc.freeze()
     try:

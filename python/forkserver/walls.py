@@ -56,7 +56,7 @@ class Plan:
     gid: int
 
 
-def system_plan(landlock_abi: int, program: bytes) -> Plan:
+def system_plan(landlock_abi: int, program: bytes, home: str) -> Plan:
     """What every sandbox of this fork server sees: looked up once."""
     links: list[tuple[str, str]] = []
     shown: list[Mount] = []
@@ -65,7 +65,7 @@ def system_plan(landlock_abi: int, program: bytes) -> Plan:
             links.append((os.readlink(path), path))
         elif os.path.exists(path):
             shown.append(Mount(path, write=False))
-    shown += [Mount(folder, write=False) for folder in interpreter.folders()]
+    shown += [Mount(folder, write=False) for folder in interpreter.folders(home)]
     shown += [Mount(f"/dev/{name}", write=True) for name in _DEVICES]
     return Plan(tuple(links), tuple(shown), 0, landlock_abi, program, os.getuid(), os.getgid())
 

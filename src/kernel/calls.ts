@@ -53,17 +53,15 @@ export class Calls {
 
   /** Resolves with whether the handler succeeded, when the answer is on its way. Only for calls that were admitted. */
   async answer({ id, call, name, args }: CallEvent, bytes: number, signal: AbortSignal): Promise<boolean> {
-    const answer = await this.#ask({ name, args, executionId: id, signal });
-    this.#reply(id, call, answer);
-    void this.#release(bytes);
-    return "value" in answer;
-  }
-
-  async #ask(call: HostCall): Promise<CallAnswer> {
     try {
-      return { value: (await this.#handler(call)) ?? null };
+      this.#reply(id, call, { value: (await this.#handler({ name, args, executionId: id, signal })) ?? null });
+      return true;
     } catch (error) {
-      return { error: toCallError(error) };
+      // What the handler threw, or what JSON cannot say of its answer.
+      this.#reply(id, call, { error: toCallError(error) });
+      return false;
+    } finally {
+      void this.#release(bytes);
     }
   }
 

@@ -35,7 +35,16 @@ export class EventFeed {
   }
 
   send(event: SessionEvent): void {
-    for (const listener of this.#listeners) listener(event);
+    for (const listener of this.#listeners) {
+      try {
+        listener(event);
+      } catch (error) {
+        // A fault of the listener's: the session goes on, and the fault is seen as any uncaught one is.
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
   }
 
   sendOutput(executionId: ExecutionId, stream: OutputStream, chunk: Buffer): void {

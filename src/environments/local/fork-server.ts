@@ -4,6 +4,7 @@
 // every sandbox it held has ended with it, and this object is over.
 
 import { spawn, type ChildProcessByStdio } from "node:child_process";
+import { homedir } from "node:os";
 import type { Readable, Writable } from "node:stream";
 import { EnvironmentUnavailableError } from "../../errors.ts";
 import { pythonFolder } from "./python-folder.ts";
@@ -38,6 +39,8 @@ export interface ForkServerOptions {
   readonly cacheFolder: string | undefined;
 }
 
+const START_LIMIT_MS = 60_000;
+
 /** The user that sandboxes run as when the host is root. Nobody's account: it owns nothing. */
 const RESERVED_UID = 64001;
 
@@ -63,6 +66,7 @@ export class ForkServer {
   #nextSandbox = 1;
   #ended: Promise<void>;
   #alive = true;
+  #retired = false;
   readonly #complaint: () => string | undefined;
 
   private constructor(process: ServerProcess, hello: Hello, lines: LineSplitter, complaint: () => string | undefined) {
@@ -80,8 +84,13 @@ export class ForkServer {
     });
   }
 
-  static async start(options: ForkServerOptions): Promise<ForkServer> {
+  /** Aborting the signal, or a start that takes a minute, ends the process and rejects. */
+  static async start(options: ForkServerOptions, signal: AbortSignal): Promise<ForkServer> {
+    signal.throwIfAborted();
     const process = spawnServer(options);
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(START_LIMIT_MS)]);
+    const end = (): void => void process.kill("SIGKILL");
+    limit.addEventListener("abort", end, { once: true });
     const lines = new LineSplitter();
     process.stdout.on("data", (chunk: Buffer) => lines.push(chunk));
     process.stdin.on("error", () => {});
@@ -96,6 +105,7 @@ export class ForkServer {
         reject(startFailure(options.executable, lastLine(complaint) ?? `it ended with ${signal ?? code}`)),
       );
     });
+    limit.removeEventListener("abort", end);
     return new ForkServer(process, hello, lines, () => lastLine(complaint));
   }
 
@@ -119,6 +129,12 @@ export class ForkServer {
     if (this.#alive) this.#process.stdin.write(`${JSON.stringify({ op, sandbox, ...details })}\n`);
   }
 
+  /** Closes it when its last sandbox has ended. */
+  retire(): void {
+    this.#retired = true;
+    if (this.#listeners.size === 0) void this.close();
+  }
+
   async close(): Promise<void> {
     this.#process.stdin.end();
     const killer = setTimeout(() => this.#process.kill("SIGKILL"), 2000);
@@ -130,6 +146,7 @@ export class ForkServer {
     const listener = this.#listeners.get(event.sandbox);
     if (event.event === "closed") this.#listeners.delete(event.sandbox);
     listener?.(event);
+    if (this.#retired && this.#listeners.size === 0) void this.close();
   }
 }
 
@@ -137,7 +154,8 @@ type ServerProcess = ChildProcessByStdio<Writable, Readable, Readable>;
 
 function spawnServer({ executable, preload, cacheFolder }: ForkServerOptions): ServerProcess {
   const root = process.getuid?.() === 0;
-  const options = { preload, ...(root && { uid: RESERVED_UID, gid: RESERVED_UID }) };
+  const user = root ? { uid: RESERVED_UID, gid: RESERVED_UID } : {};
+  const options = { preload, host: process.pid, home: homedir(), ...user };
   const cache = cacheFolder === undefined ? ["-B"] : ["-X", `pycache_prefix=${cacheFolder}`];
   const script = `${pythonFolder()}/forkserver/__main__.py`;
   return spawn(executable, ["-I", ...cache, script, JSON.stringify(options)], {

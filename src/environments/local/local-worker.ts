@@ -39,7 +39,7 @@ export class LocalWorker implements Worker {
     this.ready = new Promise((resolve) => {
       this.#onReady = resolve;
     });
-    server.order("taken", sandbox);
+    server.order("taken", sandbox, { fds });
   }
 
   listen(listener: WorkerListener): void {
@@ -101,7 +101,7 @@ export class LocalWorker implements Worker {
   takeOutput(fds: readonly number[]): void {
     const old = this.#output;
     this.#output = this.#openOutput(fds);
-    this.#server.order("taken", this.#sandbox);
+    this.#server.order("taken", this.#sandbox, { fds });
     this.#retire("stdout", old.stdout);
     this.#retire("stderr", old.stderr);
     this.#renewal?.resolve();

@@ -32,7 +32,9 @@ export class LocalEnvironment implements Environment {
   readonly #poolKey: string;
   readonly #pool: LocalSandbox[] = [];
   readonly #servers = new Set<ForkServer>();
+  readonly #starting = new AbortController();
   #server: Promise<ForkServer> | undefined;
+  #upgrading: Promise<void> | undefined;
   #current: ForkServer | undefined;
   #filling = false;
   #refillTimer: NodeJS.Timeout | undefined;
@@ -84,7 +86,8 @@ export class LocalEnvironment implements Environment {
     if (this.#closed) return;
     this.#closed = true;
     clearTimeout(this.#refillTimer);
-    await this.#server?.catch(() => {});
+    this.#starting.abort();
+    await Promise.allSettled([this.#server, this.#upgrading]);
     await Promise.all([...this.#servers].map((server) => server.close()));
   }
 
@@ -134,25 +137,20 @@ export class LocalEnvironment implements Environment {
     if (process.platform !== "linux") throw new EnvironmentUnavailableError(NOT_LINUX);
     const executable = await findInterpreter(this.#options.python);
     const server = await this.#launch(executable, []);
-    if (this.#options.preload.length > 0) void this.#upgrade(executable);
+    this.#servers.add(server);
+    this.#current = server;
+    if (this.#options.preload.length > 0) this.#upgrading = this.#upgrade(executable, server);
     return server;
   }
 
-  async #launch(executable: string, preload: readonly string[]): Promise<ForkServer> {
-    const server = await ForkServer.start({ executable, preload, cacheFolder: this.#options.cacheFolder });
-    this.#servers.add(server);
-    this.#current = server;
-    return server;
+  #launch(executable: string, preload: readonly string[]): Promise<ForkServer> {
+    const { cacheFolder } = this.#options;
+    return ForkServer.start({ executable, preload, cacheFolder }, this.#starting.signal);
   }
 
   /** Replaces the first fork server by one with modules loaded. Sessions of the old one live on. */
-  async #upgrade(executable: string): Promise<void> {
-    const old = this.#current;
-    const server = await ForkServer.start({
-      executable,
-      preload: this.#options.preload,
-      cacheFolder: this.#options.cacheFolder,
-    }).catch(() => undefined);
+  async #upgrade(executable: string, old: ForkServer): Promise<void> {
+    const server = await this.#launch(executable, this.#options.preload).catch(() => undefined);
     if (server === undefined) return;
     // A module that leaves threads behind would make every fork unsafe; sessions import it themselves then.
     const useless = server.hello.modules.length === 0 || server.hello.threads > 1;
@@ -166,6 +164,7 @@ export class LocalEnvironment implements Environment {
     const stale = this.#pool.splice(0);
     await this.#fill().catch(() => {});
     await Promise.all(stale.map((sandbox) => sandbox.close()));
+    old.retire();
   }
 }
 

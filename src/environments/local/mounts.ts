@@ -50,7 +50,7 @@ function checkMount(path: string, mode: string): string {
   } catch {
     return refuse("it does not exist, or may not be read");
   }
-  if (WHOLE.includes(real) || real === homedir()) refuse("that would show far more than a project");
+  if (WHOLE.includes(real) || `${homedir()}/`.startsWith(`${real}/`)) refuse("that would show far more than a project");
   if (INSIDE.some((folder) => real.startsWith(`${folder}/`))) refuse("devices and kernel files are not for a sandbox");
   if (TAKEN.includes(real)) refuse(`the sandbox has a ${real} of its own`);
   const status = statSync(real);

@@ -11,6 +11,8 @@ const READ_BYTES = 64 * 1024;
 /** So many characters never have more bytes than a pipe takes in one piece. */
 const ATOMIC_CHARACTERS = 1024;
 const shared = Buffer.allocUnsafeSlow(READ_BYTES);
+/** Draining happens while a chunk in the other buffer is being handled. */
+const drained = Buffer.allocUnsafeSlow(READ_BYTES);
 
 export function openPipe(serverPid: number, fd: number, direction: "read" | "write"): number {
   const flags = direction === "read" ? constants.O_RDONLY : constants.O_WRONLY;
@@ -59,9 +61,9 @@ export class PipeReader {
   /** Delivers what the pipe holds now, at most `limit` bytes of it, without waiting. */
   drain(limit: number): void {
     let total = 0;
-    while (this.#open && total < limit) {
+    while (this.#open && !this.#socket.destroyed && total < limit) {
       const length = this.#readNow();
-      if (length > 0) this.#deliver(shared, length);
+      if (length > 0) this.#deliver(drained, length);
       if (length < READ_BYTES) return; // that was all
       total += length;
     }
@@ -76,7 +78,7 @@ export class PipeReader {
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0; // an empty pipe is an exception here, and its stack trace would cost more than the read
     try {
-      return readSync(this.#fd, shared, 0, READ_BYTES, null);
+      return readSync(this.#fd, drained, 0, READ_BYTES, null);
     } catch {
       return 0;
     } finally {
@@ -96,8 +98,9 @@ export class PipeWriter {
 
   write(text: string): void {
     if (!this.#open) return;
-    if (this.#socket !== undefined && this.#socket.writableLength > 0) {
-      this.#socket.write(text);
+    if (this.#socket !== undefined) {
+      // It owns the descriptor now, and may have closed it: the number could be somebody else's.
+      if (!this.#socket.destroyed) this.#socket.write(text);
       return;
     }
     if (text.length <= ATOMIC_CHARACTERS && this.#writeAtomic(text)) return;
