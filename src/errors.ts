@@ -73,7 +73,10 @@ export class SessionBusyError extends RLMError {
   readonly sessionId: string;
   readonly waiting: number;
   constructor({ sessionId, waiting }: { sessionId: string; waiting: number }, options?: ErrorOptions) {
-    super(`Cannot queue an execution in session '${sessionId}': ${waiting} are waiting already. Try again when some have ended`, options);
+    super(
+      `Cannot queue an execution in session '${sessionId}': ${waiting} are waiting already. Try again when some have ended`,
+      options,
+    );
     this.sessionId = sessionId;
     this.waiting = waiting;
   }

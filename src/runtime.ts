@@ -11,6 +11,7 @@ import type { ExecutionResult } from "./protocol/execution.ts";
 import { checkEnvironment, type ExecuteOptions } from "./session/options.ts";
 import type { Session } from "./session/session.ts";
 import { Sessions } from "./session/sessions.ts";
+import { checkCount, checkDuration } from "./util/check-number.ts";
 import { dataFolder } from "./util/data-folder.ts";
 
 export type { EnvironmentReport, Mount } from "./environments/environment.ts";
@@ -98,8 +99,11 @@ export interface SessionOptions {
 /** Nothing is started until the first session is opened, unless `poolSize` asks for waiting sandboxes. */
 export async function openRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
   checkEnvironmentName(options.environment);
-  const runtime = new Runtime(options);
-  return runtime;
+  checkLimits(options.limits);
+  checkCount("poolSize", options.poolSize, 0);
+  checkDuration("timeoutMs", options.timeoutMs);
+  checkDuration("idleTimeoutMs", options.idleTimeoutMs);
+  return new Runtime(options);
 }
 
 export class Runtime implements AsyncDisposable {
@@ -113,13 +117,15 @@ export class Runtime implements AsyncDisposable {
   /** Use `openRuntime`. */
   constructor(options: RuntimeOptions) {
     this.#options = options;
-    this.limits = { ...DEFAULT_LIMITS, ...options.limits };
+    this.limits = withDefaults(DEFAULT_LIMITS, options.limits);
     this.sessions = new Sessions(this.limits.sessions);
   }
 
   /** Throws EnvironmentUnavailableError, SessionExistsError, LimitExceededError or REPLSecurityError; nothing remains then. */
   async openSession(options: SessionOptions = {}): Promise<Session> {
     checkEnvironmentName(options.environment);
+    checkLimits(options.limits);
+    checkDuration("idleTimeoutMs", options.idleTimeoutMs);
     if (options.env !== undefined) checkEnvironment(options.env);
     if (!this.#isOpen()) throw new EnvironmentUnavailableError(CLOSED);
     const session = await this.sessions.open(options.id, {
@@ -207,7 +213,7 @@ export class Runtime implements AsyncDisposable {
   }
 
   #sandboxOptions({ mounts = [], limits = {} }: SessionOptions): SandboxOptions {
-    const { memoryBytes, diskBytes, processes, openFiles } = { ...this.limits, ...limits };
+    const { memoryBytes, diskBytes, processes, openFiles } = withDefaults(this.limits, limits);
     return {
       mounts: [...(this.#options.mounts ?? []), ...mounts].map(({ path, mode }) => ({ path: realPath(path), mode })),
       limits: { memoryBytes, diskBytes, processes, openFiles },
@@ -217,9 +223,19 @@ export class Runtime implements AsyncDisposable {
 
 const CLOSED = { environment: "local", why: "the runtime is closed", fix: "Open another with openRuntime()" };
 
-/** Null is a value here: no limit. */
+/** Null is a value here: no limit, as is Infinity. */
 function firstGiven(value: number | null | undefined, otherwise: number | null): number | null {
-  return value === undefined ? otherwise : value;
+  if (value === undefined) return otherwise;
+  return value === Infinity ? null : value;
+}
+
+function withDefaults(defaults: Limits, given: Partial<Limits> = {}): Limits {
+  const said = Object.entries(given).filter(([, value]) => value !== undefined);
+  return { ...defaults, ...Object.fromEntries(said) };
+}
+
+function checkLimits(limits: Partial<Limits> = {}): void {
+  for (const [name, value] of Object.entries(limits)) checkCount(`limits.${name}`, value, 1);
 }
 
 function realPath(path: string): string {

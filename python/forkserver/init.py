@@ -1,9 +1,9 @@
 """The init of one sandbox: process 1 of its namespaces, ours, never user code.
 
 It starts a worker, starts another when the host asks for one after the last has ended, passes signals on, reaps
-orphans, watches the memory of all processes while code runs and whenever the machine's shrinks, and reports how a worker ended. It outlives
-every worker, so that whatever the session keeps (its files, its clones) survives the death of one. It ends with the
-fork server, and with it the whole sandbox.
+orphans, watches the memory of all processes while code runs and whenever the machine's shrinks, and reports how a
+worker ended. It outlives every worker, so that whatever the session keeps (its files, its clones) survives the death
+of one. It ends with the fork server, and with it the whole sandbox.
 """
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only root can do for a sandbox, kept in one small process of its own.
+"""What only root can do for a sandbox, kept in one small process of its own, the mounter.
 
 When the host runs as root, the fork server drops to a reserved user before anything else. Folders of the host may then be
 out of its reach, or owned by someone else. This process, which never forks a sandbox and speaks with the fork server

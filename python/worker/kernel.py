@@ -67,6 +67,8 @@ class Kernel:
     def _run(self, source: str, count: int, name: Optional[str]) -> Optional[Tuple[str, int]]:
         try:
             cell = self._compiler.compile(source, count, name)
+            if name is not None and name[:1] != "<":
+                self._namespace["__file__"] = name
             if self._renames:
                 self._renames.clear()
             if name is None and cell.filename[6:-1] != str(count):

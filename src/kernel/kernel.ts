@@ -47,8 +47,9 @@ export interface KernelListener {
 
 export type StopReason = "timeout" | "cancelled";
 
-/** How an execution ended: the worker said so, or the worker is no more. */
+/** How an execution ended: the worker said so, it was stopped before it started, or the worker is no more. */
 export type Outcome =
+  | { readonly kind: "unstarted"; readonly durationMs: 0 }
   | {
       readonly kind: "status";
       readonly status: StatusEvent;
@@ -70,7 +71,13 @@ export interface KernelOptions {
 
 /** For what the worker does by itself: a reset may run finalisers. */
 const ASK_LIMIT_MS = 15_000;
-const MAX_TIMER_MS = 2 ** 31 - 1;
+/** Between two executions: for a signal to be sent, for new output pipes to be taken. */
+const SETTLE_LIMIT_MS = 5_000;
+
+interface Waiting {
+  readonly sink: ExecutionSink;
+  isStopped: boolean;
+}
 
 interface Running {
   readonly id: string;
@@ -91,8 +98,8 @@ export class Kernel {
   readonly #asked = new Map<string, (status: StatusEvent | undefined) => void>();
   /** Settles when the worker may be given the next command. */
   #settled: Promise<void> | undefined;
-  /** Ends the wait of an execution for the worker to settle. */
-  #giveUp: ((reason: StopReason) => void) | undefined;
+  /** The execution that waits for the worker to settle. */
+  #waiting: Waiting | undefined;
   #ignored = 0;
   #watched = false;
   #survivors = false;
@@ -138,18 +145,20 @@ export class Kernel {
     else void this.#startWhenSettled(this.#settled, command, limitMs, sink);
   }
 
-  /** Waiting counts: a worker that does not settle within the limit of the next execution is ended. */
+  /** A worker that does not settle in good time is ended. An execution that is stopped while it waits never starts. */
   async #startWhenSettled(
     settled: Promise<void>,
     command: ExecCommand,
     limitMs: number | null,
     sink: ExecutionSink,
   ): Promise<void> {
-    const timer = setTimeout(() => this.kill("timeout"), Math.min(limitMs ?? MAX_TIMER_MS, MAX_TIMER_MS));
-    this.#giveUp = (reason) => this.kill(reason);
+    const timer = setTimeout(() => this.kill("timeout"), SETTLE_LIMIT_MS);
+    const waiting: Waiting = { sink, isStopped: false };
+    this.#waiting = waiting;
     await settled;
-    this.#giveUp = undefined;
     clearTimeout(timer);
+    if (waiting.isStopped) return;
+    this.#waiting = undefined;
     this.#start(command, limitMs, sink);
   }
 
@@ -167,7 +176,7 @@ export class Kernel {
   /** Interrupts what runs; after the grace time the worker is ended. Does nothing when nothing runs. */
   stop(reason: StopReason): void {
     const running = this.#running;
-    if (running === undefined) this.#giveUp?.(reason);
+    if (running === undefined) this.#stopWaiting();
     if (running === undefined || running.stopped !== null) return;
     running.stopped = reason;
     this.#clock.stop();
@@ -183,6 +192,14 @@ export class Kernel {
     running.calls?.abort(new Error(`The execution was interrupted: ${reason}`));
     this.#settle(this.#worker.interrupt());
     running.grace = setTimeout(() => this.kill(reason), this.#options.graceMs / 2);
+  }
+
+  #stopWaiting(): void {
+    const waiting = this.#waiting;
+    if (waiting === undefined) return;
+    this.#waiting = undefined;
+    waiting.isStopped = true;
+    waiting.sink.onEnd({ kind: "unstarted", durationMs: 0 });
   }
 
   /** Ends the worker and everything it started. */
@@ -201,10 +218,12 @@ export class Kernel {
 
   async #ask(id: string, message: HostMessage): Promise<StatusEvent | undefined> {
     const timer = setTimeout(() => this.kill("timeout"), ASK_LIMIT_MS);
-    if (this.#settled !== undefined) await this.#settled;
-    const status = await this.#askNow(id, message);
-    clearTimeout(timer);
-    return status;
+    try {
+      if (this.#settled !== undefined) await this.#settled;
+      return await this.#askNow(id, message);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   #askNow(id: string, message: HostMessage): Promise<StatusEvent | undefined> {

@@ -1,5 +1,7 @@
 // What may be said about one execution, checked where it enters.
 
+import { checkDuration } from "../util/check-number.ts";
+
 export interface ExecuteOptions {
   /** Running time, waiting for host calls not counted. Null or Infinity: no limit. Default: the runtime's, 55 s. */
   readonly timeoutMs?: number | null;
@@ -13,9 +15,7 @@ export interface ExecuteOptions {
 
 export function checkExecuteOptions(code: unknown, { timeoutMs, env }: ExecuteOptions): void {
   if (typeof code !== "string") throw new TypeError(`Cannot execute a ${typeof code}: code must be a string`);
-  if (timeoutMs !== undefined && timeoutMs !== null && !(timeoutMs > 0)) {
-    throw new RangeError(`Cannot use ${timeoutMs} as timeoutMs: it must be a positive number, or null for no limit`);
-  }
+  checkDuration("timeoutMs", timeoutMs);
   if (env !== undefined) checkEnvironment(env);
 }
 

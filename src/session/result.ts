@@ -47,7 +47,7 @@ export class Result implements ExecutionResult {
 
   /** No outcome: the execution was cancelled before it started. */
   constructor({ execution, executionCount, epoch, displays }: ResultContext, outcome?: Outcome) {
-    const verdict = outcome === undefined ? NEVER_STARTED : toVerdict(outcome);
+    const verdict = toVerdict(outcome);
     this.status = verdict.status;
     this.state = verdict.state;
     if (verdict.value !== undefined) this.value = verdict.value;
@@ -86,7 +86,8 @@ const NO_USAGE: Usage = { cpuMs: 0, peakMemoryBytes: 0 };
 const NEVER_STARTED: Verdict = { status: "interrupted", reason: "cancelled", state: "kept" };
 const INTERRUPTED: ExecutionError = { name: "KeyboardInterrupt", value: "", traceback: "KeyboardInterrupt" };
 
-function toVerdict(outcome: Outcome): Verdict {
+function toVerdict(outcome: Outcome | undefined): Verdict {
+  if (outcome === undefined || outcome.kind === "unstarted") return NEVER_STARTED;
   return outcome.kind === "status" ? fromStatus(outcome) : fromLoss(outcome);
 }
 
@@ -144,7 +145,7 @@ function toError(name: string, value: string): ExecutionError {
 }
 
 function toValueCut(outcome: Outcome): Cut | null {
-  if (outcome.kind === "lost" || outcome.status.valueTotal === undefined) return null;
+  if (outcome.kind !== "status" || outcome.status.valueTotal === undefined) return null;
   const { valueTotal: total, value } = outcome.status;
   return { total, omitted: Math.max(0, total - (value?.["text/plain"]?.length ?? 0)) };
 }

@@ -4,7 +4,7 @@
 // namespace and a new epoch, in the same sandbox, so its files stay. Closing ends everything and cannot be undone.
 
 import type { Environment, Sandbox, SandboxOptions, WorkerExit } from "../environments/environment.ts";
-import { SessionBusyError, SessionClosedError } from "../errors.ts";
+import { SessionBusyError, SessionClosedError, WorkerLostError } from "../errors.ts";
 import type { CallHandler } from "../kernel/calls.ts";
 import { Kernel, type Outcome } from "../kernel/kernel.ts";
 import type { OutputBounds } from "../kernel/output-log.ts";
@@ -59,7 +59,14 @@ export interface OutputSlice {
   readonly readableBytes: number;
 }
 
+/** A reset that waits for its turn. */
+interface ResetTurn {
+  readonly resolve: () => void;
+}
+
 const DEFAULT_SLICE_BYTES = 1024 * 1024;
+const MAX_TIMER_MS = 2 ** 31 - 1;
+const RESTARTS = 3;
 
 export class Session implements AsyncDisposable {
   readonly id: SessionId;
@@ -67,13 +74,13 @@ export class Session implements AsyncDisposable {
   #sandbox: Sandbox;
   readonly #feed: EventFeed;
   readonly #history = new History();
-  readonly #queue: Turn[] = [];
+  readonly #queue: (Turn | ResetTurn)[] = [];
   readonly #createdAt = new Date();
-  readonly #onClosed: (session: Session) => void;
+  readonly #onClosing: (session: Session) => void;
   #kernel: Kernel;
   /** Settles when there is a kernel again; absent while there is one. */
   #recovery: Promise<void> | undefined;
-  #running: Turn | undefined;
+  #running: Turn | ResetTurn | undefined;
   /** As an outcome reaches it; one function for all executions. */
   readonly #onEnd = (turn: Turn, outcome: Outcome): void => this.#finish(turn, outcome);
   #lastExecutedAt: number | undefined;
@@ -85,25 +92,25 @@ export class Session implements AsyncDisposable {
   #closing: Promise<SessionInfo> | undefined;
   #closedWhy: string | undefined;
 
-  private constructor(settings: SessionSettings, sandbox: Sandbox, onClosed: (session: Session) => void) {
+  private constructor(settings: SessionSettings, sandbox: Sandbox, onClosing: (session: Session) => void) {
     this.id = settings.id;
     this.#settings = settings;
     this.#sandbox = sandbox;
-    this.#onClosed = onClosed;
+    this.#onClosing = onClosing;
     this.#feed = new EventFeed(settings.id);
     this.#kernel = this.#createKernel(sandbox);
-    this.#startIdleTimer();
   }
 
-  static async open(settings: SessionSettings, onClosed: (session: Session) => void): Promise<Session> {
+  static async open(settings: SessionSettings, onClosing: (session: Session) => void): Promise<Session> {
     const sandbox = await settings.environment.openSandbox(settings.sandboxOptions);
-    const session = new Session(settings, sandbox, onClosed);
+    const session = new Session(settings, sandbox, onClosing);
     try {
       await session.#configure();
     } catch (error) {
       await session.close();
       throw error;
     }
+    session.#startIdleTimer();
     return session;
   }
 
@@ -128,25 +135,23 @@ export class Session implements AsyncDisposable {
   /** Interrupts the execution that runs now, as Ctrl-C would. Does nothing when none runs. */
   interrupt(): void {
     this.#checkOpen();
-    if (this.#running !== undefined) this.#stop(this.#running);
+    if (this.#running instanceof Turn) this.#stop(this.#running);
   }
 
-  /** Empties the namespace; id and statistics stay, the history is cleared. Waits for its turn in the queue. */
-  async reset(): Promise<void> {
+  /** Empties the namespace when its turn has come; id, statistics and files stay, the history is cleared. */
+  reset(): Promise<void> {
     this.#checkOpen();
-    await this.#whenIdle();
-    const status = await this.#kernel.reset(this.#nextAsk());
-    if (status === undefined) return; // the worker was lost: the namespace is empty all the same
-    this.#history.clear();
-    this.#epoch += 1;
-    this.#feed.sendReset(this.#epoch, "reset");
+    return new Promise((resolve) => {
+      this.#queue.push({ resolve });
+      this.#next();
+    });
   }
 
   info(): SessionInfo {
     return {
       id: this.id,
       environment: this.#settings.environment.name,
-      state: this.#closedWhy !== undefined ? "closed" : this.#running === undefined ? "idle" : "running",
+      state: this.#state(),
       createdAt: this.#createdAt.toISOString(),
       lastExecutedAt: this.#lastExecutedAt === undefined ? null : new Date(this.#lastExecutedAt).toISOString(),
       executionCount: this.#count,
@@ -194,13 +199,13 @@ export class Session implements AsyncDisposable {
   async #close(why: string): Promise<SessionInfo> {
     this.#closedWhy = why;
     clearTimeout(this.#idleTimer);
-    for (const turn of this.#queue.splice(0)) this.#settle(turn);
+    this.#onClosing(this);
+    for (const turn of this.#queue.splice(0)) this.#dismiss(turn);
     await this.#recovery?.catch(() => {});
     await this.#sandbox.close();
     const info = this.info();
     this.#history.clear();
     this.#feed.sendEnd(why);
-    this.#onClosed(this);
     return info;
   }
 
@@ -209,12 +214,31 @@ export class Session implements AsyncDisposable {
     const turn = this.#queue.shift();
     if (turn === undefined) return;
     this.#running = turn;
-    if (this.#recovery === undefined) this.#run(turn);
+    const recovery = this.#recovery;
+    if (recovery === undefined) this.#begin(turn);
     else
-      void this.#recovery.then(
-        () => this.#run(turn),
+      void recovery.then(
+        () => this.#begin(turn),
         (error: Error) => this.#giveUp(turn, error),
       );
+  }
+
+  #begin(turn: Turn | ResetTurn): void {
+    if (turn instanceof Turn) this.#run(turn);
+    else void this.#empty(turn);
+  }
+
+  async #empty(turn: ResetTurn): Promise<void> {
+    const status = this.#closedWhy === undefined ? await this.#kernel.reset(this.#nextAsk()) : undefined;
+    this.#history.clear();
+    if (status !== undefined) {
+      // Otherwise the worker was lost, which is told as that: the namespace is empty all the same.
+      this.#epoch += 1;
+      this.#feed.sendReset(this.#epoch, "reset");
+    }
+    this.#running = undefined;
+    turn.resolve();
+    this.#next();
   }
 
   #run(turn: Turn): void {
@@ -261,11 +285,23 @@ export class Session implements AsyncDisposable {
     if (this.#feed.hasListeners) this.#feed.send(execution.endEvent());
   }
 
-  #giveUp(turn: Turn, error: Error): void {
+  #giveUp(turn: Turn | ResetTurn, error: Error): void {
     this.#running = undefined;
-    turn.stopListening();
-    turn.execution.fail(error);
+    if (turn instanceof Turn) {
+      turn.stopListening();
+      turn.execution.fail(error);
+    } else turn.resolve(); // there is no namespace
     this.#next();
+  }
+
+  #dismiss(turn: Turn | ResetTurn): void {
+    if (turn instanceof Turn) this.#settle(turn);
+    else turn.resolve();
+  }
+
+  #state(): SessionInfo["state"] {
+    if (this.#closedWhy !== undefined) return "closed";
+    return this.#running === undefined ? "idle" : "running";
   }
 
   /** What waits for a new worker has not started, and never will. */
@@ -301,7 +337,8 @@ export class Session implements AsyncDisposable {
 
   /** The worker ended on its own while nothing ran. An execution that was hit by it has told its own story. */
   #lose(kernel: Kernel, exit: WorkerExit): void {
-    if (kernel !== this.#kernel || this.#running !== undefined || this.#closedWhy !== undefined) return;
+    if (kernel !== this.#kernel || this.#running instanceof Turn || this.#recovery !== undefined) return;
+    if (this.#closedWhy !== undefined) return;
     this.#epoch += 1;
     this.#feed.sendReset(this.#epoch, "worker-lost");
     this.#recover(exit);
@@ -316,14 +353,22 @@ export class Session implements AsyncDisposable {
     this.#recovery = recovery;
   }
 
-  /** A new worker in the same sandbox; where that is gone, in a new one. */
+  /** A new worker in the same sandbox; where that is gone, or will not have one, in a new one. */
   async #restart(exit: WorkerExit): Promise<void> {
     const { environment, sandboxOptions } = this.#settings;
-    const isBack = exit.kind !== "sandbox-gone" && (await this.#sandbox.restart().then(yes, no));
-    if (!isBack) this.#sandbox = await environment.openSandbox(sandboxOptions);
-    if (this.#closedWhy !== undefined) return;
-    this.#kernel = this.#createKernel(this.#sandbox);
-    await this.#configure();
+    for (let attempt = 1; attempt <= RESTARTS; attempt += 1) {
+      const isHere = attempt === 1 && exit.kind !== "sandbox-gone";
+      const isBack = isHere && (await this.#sandbox.restart().then(yes, no));
+      if (!isBack) {
+        void this.#sandbox.close();
+        this.#sandbox = await environment.openSandbox(sandboxOptions);
+      }
+      if (this.#closedWhy !== undefined) return;
+      this.#kernel = this.#createKernel(this.#sandbox);
+      await this.#configure();
+      if (!this.#kernel.ended) return;
+    }
+    throw new WorkerLostError(`Cannot go on in session '${this.id}': ${RESTARTS} new workers ended at once`);
   }
 
   async #configure(): Promise<void> {
@@ -332,12 +377,6 @@ export class Session implements AsyncDisposable {
     const status = await this.#kernel.configure(this.#nextAsk(), { env, cwd, argv });
     if (status?.error !== undefined) {
       throw new RangeError(`Cannot open session '${this.id}': ${status.error.value || status.error.name}`);
-    }
-  }
-
-  async #whenIdle(): Promise<void> {
-    while (this.#running !== undefined || this.#recovery !== undefined) {
-      await (this.#running?.execution.result ?? this.#recovery)?.then(ignore, ignore);
     }
   }
 
@@ -350,7 +389,7 @@ export class Session implements AsyncDisposable {
       void this.close("it was idle for too long");
       return;
     }
-    this.#idleTimer = setTimeout(() => this.#startIdleTimer(), idleTimeoutMs - idleMs);
+    this.#idleTimer = setTimeout(() => this.#startIdleTimer(), Math.min(idleTimeoutMs - idleMs, MAX_TIMER_MS));
     this.#idleTimer.unref();
   }
 
@@ -366,11 +405,9 @@ export class Session implements AsyncDisposable {
 
 /** Closing ends the sandbox as a whole; what ran in it was cancelled, not lost. */
 function toClosed(outcome: Outcome): Outcome {
-  if (outcome.kind === "status") return outcome;
+  if (outcome.kind !== "lost") return outcome;
   return { ...outcome, exit: { kind: "signal", signal: 9, reason: "closed" } };
 }
-
-function ignore(): void {}
 
 function yes(): boolean {
   return true;

@@ -112,6 +112,30 @@ describe("interpreters", () => {
     expect(await valueOf(runtime, code)).toBe("(None, True)");
   });
 
+  test("closing ends a fork server that is still importing", async () => {
+    const folder = join(scratch, "slow");
+    mkdirSync(join(folder, "bin"), { recursive: true });
+    symlinkSync(PYTHON, join(folder, "bin", "python3"));
+    writeFileSync(join(folder, "pyvenv.cfg"), "home = /usr/bin\n");
+    const version = execFileSync(PYTHON, ["-c", "import sys; print('python%d.%d' % sys.version_info[:2])"])
+      .toString()
+      .trim();
+    const packages = join(folder, "lib", version, "site-packages");
+    mkdirSync(packages, { recursive: true });
+    const mark = join(scratch, "importing");
+    writeFileSync(
+      join(packages, "slow_module.py"),
+      `import os, time\nopen('${mark}', 'w').write(str(os.getpid()))\ntime.sleep(100)\n`,
+    );
+    chmodSync(scratch, 0o777);
+    const environment = openLocal({ python: folder, preload: ["slow_module"] });
+    await environment.warm();
+    await expect.poll(() => existsSync(mark) && readFileSync(mark, "utf8") !== "", { timeout: 10_000 }).toBe(true);
+    const pid = Number(readFileSync(mark, "utf8"));
+    await environment.close();
+    expect(existsSync(`/proc/${pid}`)).toBe(false);
+  });
+
   test("preloaded modules are there in every session that starts once they are loaded; absent ones are left out", async () => {
     await using environment = openLocal({ preload: ["colorsys", "no_such_module"], poolSize: 1 });
     await environment.warm();

@@ -203,7 +203,7 @@ import threading; threading.Thread(target=time.sleep, args=(2,), daemon=True).st
     expect(await valueOf(session, "1+1")).toBe("2");
   });
 
-  test("a worker that never takes its new output pipes is ended at the time limit of the next execution", async () => {
+  test("a worker that never takes its new output pipes is ended, and the next execution is told", async () => {
     await using session = await open();
     await session.execute(
       `line({"type": "status", "id": "${session.id}.2", "status": "ok", "survivors": True}); time.sleep(60)`,
@@ -220,7 +220,9 @@ import threading; threading.Thread(target=time.sleep, args=(2,), daemon=True).st
     ).result;
     const next = session.execute("1", { timeoutMs: null });
     session.interrupt();
-    expect(await next.result).toMatchObject({ status: "interrupted", reason: "cancelled", state: "lost" });
+    expect(await next.result).toMatchObject({ status: "interrupted", reason: "cancelled", state: "kept" });
+    expect(await session.execute("1").result).toMatchObject({ reason: "timeout", state: "lost" });
+    expect(await valueOf(session, "1+1")).toBe("2");
   });
 });
 

@@ -318,7 +318,10 @@ describe("folders of the host", () => {
     const { ForkServer } = await import("../../src/environments/local/fork-server.ts");
     const { python } = await import("./machine.ts");
     symlinkSync(stage.values["HOME"] ?? "", join(shared, "swapped"));
-    const server = await ForkServer.start({ executable: python, preload: [], cacheFolder: undefined });
+    const server = await ForkServer.start(
+      { executable: python, preload: [], cacheFolder: undefined },
+      new AbortController().signal,
+    );
     const limits = { memoryBytes: 2 ** 28, diskBytes: 2 ** 24, processes: 32, openFiles: 128 };
     const mounts: Mount[] = [{ path: join(shared, "swapped"), mode: "ro" }];
     try {

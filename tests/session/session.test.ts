@@ -322,6 +322,20 @@ describe("time", () => {
     expect(() => session.execute("1", { signal: controller.signal })).toThrow(/abort/);
   });
 
+  test("an interrupt of what waits for new output pipes cancels it and keeps the state", async () => {
+    await using session = await runtime.openSession();
+    await run(
+      session,
+      "import threading; keep = 7; threading.Thread(target=threading.Event().wait, daemon=True).start()",
+    );
+    const next = session.execute("keep");
+    session.interrupt();
+    const { status, state } = await next.result;
+    expect(["ok", "interrupted"]).toContain(status);
+    expect(state).toBe("kept");
+    expect((await run(session, "keep")).value).toEqual({ "text/plain": "7" });
+  });
+
   test("an interrupt while the worker is being replaced cancels what waits for the new one", async () => {
     await using session = await runtime.openSession();
     await run(session, "import os; os._exit(0)");
@@ -373,6 +387,16 @@ describe("state", () => {
     await session.reset();
     expect(await run(session, "x")).toMatchObject({ status: "error", epoch: 2, executionCount: 2 });
     expect(session.history().map(({ executionCount }) => executionCount)).toEqual([2]);
+  });
+
+  test("reset waits for its turn: what was queued before it runs before it, what came later after", async () => {
+    await using session = await runtime.openSession();
+    const before = session.execute("x = 1\n'x' in globals()");
+    const reset = session.reset();
+    const after = session.execute("'x' in globals()");
+    expect((await before.result).value).toEqual({ "text/plain": "True" });
+    await reset;
+    expect((await after.result).value).toEqual({ "text/plain": "False" });
   });
 
   test("resets that are asked for at once are all answered", async () => {
@@ -449,6 +473,12 @@ describe("calls", () => {
     expect((await run(deaf, "import rlm_host\nrlm_host.call('x')")).error?.value).toContain("No call named 'x'");
   });
 
+  test("whose answer JSON cannot say raise in the session", async () => {
+    await using session = await runtime.openSession({ onCall: async () => 10n });
+    const result = await run(session, "import rlm_host\nrlm_host.call('x')");
+    expect(result.error?.traceback).toContain("BigInt");
+  });
+
   test("carry large arguments and answers", async () => {
     await using session = await runtime.openSession({ onCall: async ({ args }) => args["text"] });
     const result = await run(session, "import rlm_host\nt = 'ü' * 2_000_000\nrlm_host.call('echo', text=t) == t");
@@ -509,6 +539,19 @@ describe("a session's life", () => {
     await using small = await openTestRuntime({ poolSize: 0, limits: { sessions: 1 } });
     await using _session = await small.openSession();
     await expect(small.openSession()).rejects.toThrow(LimitExceededError);
+  });
+
+  test("one-off executions give their place back at once", async () => {
+    await using small = await openTestRuntime({ poolSize: 0, limits: { sessions: 1 } });
+    for (let round = 0; round < 3; round += 1) expect((await small.execute("1")).status).toBe("ok");
+  });
+
+  test("wrong limits are refused, absent ones are the default", async () => {
+    await expect(runtime.openSession({ limits: { memoryBytes: -1 } })).rejects.toThrow(RangeError);
+    await expect(openTestRuntime({ limits: { sessions: 1.5 } })).rejects.toThrow(/limits.sessions/);
+    await expect(openTestRuntime({ idleTimeoutMs: 0 })).rejects.toThrow(/idleTimeoutMs/);
+    const limits = { memoryBytes: undefined } as unknown as { memoryBytes: number };
+    expect((await runtime.execute("1 + 1", { limits })).value).toEqual({ "text/plain": "2" });
   });
 
   test("one-off executions have a session of their own", async () => {

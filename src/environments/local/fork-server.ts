@@ -84,11 +84,11 @@ export class ForkServer {
     });
   }
 
-  /** Aborting the signal, or a start that takes a minute, ends the process and rejects. */
-  static async start(options: ForkServerOptions, signal: AbortSignal): Promise<ForkServer> {
-    signal.throwIfAborted();
+  /** Aborting `stop`, or a start that takes a minute, ends the process and rejects. */
+  static async start(options: ForkServerOptions, stop: AbortSignal): Promise<ForkServer> {
+    stop.throwIfAborted();
     const process = spawnServer(options);
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(START_LIMIT_MS)]);
+    const limit = AbortSignal.any([stop, AbortSignal.timeout(START_LIMIT_MS)]);
     const end = (): void => void process.kill("SIGKILL");
     limit.addEventListener("abort", end, { once: true });
     const lines = new LineSplitter();

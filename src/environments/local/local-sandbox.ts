@@ -46,8 +46,11 @@ export class LocalSandbox implements Sandbox {
 
   async restart(): Promise<LocalWorker> {
     if (this.#closed) throw new WorkerLostError("Cannot start another worker: the sandbox is gone");
-    const worker = this.#awaitWorker();
+    const opening = this.#awaitWorker();
     this.#server.order("worker", this.#number);
+    const worker = await opening;
+    await worker.ready;
+    if (worker.ended) throw new WorkerLostError("Cannot start another worker: it ended at once");
     return worker;
   }
 

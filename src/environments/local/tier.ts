@@ -33,7 +33,8 @@ function fixFor(stage: string, message: string): string {
     );
   }
   if (stage === "mount") return "Check that the path exists and that its file system can be mounted elsewhere";
-  if (stage === "restrict with Landlock") return "Use Linux 5.13 or newer with Landlock enabled (boot with lsm=landlock,...)";
+  if (stage === "restrict with Landlock")
+    return "Use Linux 5.13 or newer with Landlock enabled (boot with lsm=landlock,...)";
   if (stage === "make pipes" || stage === "open the pipes of a worker") {
     return "Raise the limit of open files (ulimit -n); as root in a container also give it the capability SYS_PTRACE";
   }
