@@ -1,38 +1,27 @@
 // A persistent REPL with an identity: a kernel at a time, a queue of executions, limits, a lifetime.
 //
-// Executions run one at a time, first come first served. When a worker is lost the session goes on with an empty
-// namespace and a new epoch, in the same sandbox, so its files stay. Closing ends everything and cannot be undone.
+// Executions and resets run one at a time, first come first served. When a worker is lost the session goes on with an
+// empty namespace and a new epoch. Closing ends everything and cannot be undone.
 
-import type { Environment, Sandbox, SandboxOptions, WorkerExit } from "../environments/environment.ts";
-import { SessionBusyError, SessionClosedError, WorkerLostError } from "../errors.ts";
-import type { CallHandler } from "../kernel/calls.ts";
-import { Kernel, type Outcome } from "../kernel/kernel.ts";
+import type { WorkerExit } from "../environments/environment.ts";
+import { SessionBusyError, SessionClosedError } from "../errors.ts";
+import type { Outcome } from "../kernel/kernel.ts";
 import type { OutputBounds } from "../kernel/output-log.ts";
 import type { OutputStream } from "../protocol/execution.ts";
 import type { ExecutionId, SessionId } from "../protocol/ids.ts";
 import { EventFeed, type Listener } from "./event-feed.ts";
 import { Execution } from "./execution.ts";
 import { History, type HistoryEntry } from "./history.ts";
+import { Kernels, type KernelSettings } from "./kernels.ts";
 import { checkExecuteOptions, type ExecuteOptions } from "./options.ts";
 import { Result } from "./result.ts";
 import { Turn } from "./turn.ts";
 
-export interface SessionSettings {
-  readonly id: SessionId;
-  readonly environment: Environment;
-  readonly sandboxOptions: SandboxOptions;
-  /** Environment variables of the whole session. */
-  readonly env: Readonly<Record<string, string>>;
-  /** Where code starts; relative to the working directory. Absent: the working directory itself. */
-  readonly cwd: string | undefined;
-  /** `sys.argv` of the session. Absent: as at a prompt. */
-  readonly argv: readonly string[] | undefined;
-  readonly onCall: CallHandler;
+export interface SessionSettings extends KernelSettings {
   readonly output: OutputBounds;
   readonly defaultTimeoutMs: number | null;
   /** After this long without an execution the session closes. Null: never. */
   readonly idleTimeoutMs: number | null;
-  readonly graceMs: number;
   readonly maxWaiting: number;
 }
 
@@ -66,20 +55,17 @@ interface ResetTurn {
 
 const DEFAULT_SLICE_BYTES = 1024 * 1024;
 const MAX_TIMER_MS = 2 ** 31 - 1;
-const RESTARTS = 3;
 
 export class Session implements AsyncDisposable {
   readonly id: SessionId;
   readonly #settings: SessionSettings;
-  #sandbox: Sandbox;
   readonly #feed: EventFeed;
   readonly #history = new History();
   readonly #queue: (Turn | ResetTurn)[] = [];
   readonly #createdAt = new Date();
   readonly #onClosing: (session: Session) => void;
-  #kernel: Kernel;
-  /** Settles when there is a kernel again; absent while there is one. */
-  #recovery: Promise<void> | undefined;
+  /** Set once, right after the session is made. */
+  #kernels!: Kernels;
   #running: Turn | ResetTurn | undefined;
   /** As an outcome reaches it; one function for all executions. */
   readonly #onEnd = (turn: Turn, outcome: Outcome): void => this.#finish(turn, outcome);
@@ -87,29 +73,24 @@ export class Session implements AsyncDisposable {
   #count = 0;
   #executed = 0;
   #epoch = 1;
-  #asked = 0;
   #idleTimer: NodeJS.Timeout | undefined;
   #closing: Promise<SessionInfo> | undefined;
   #closedWhy: string | undefined;
 
-  private constructor(settings: SessionSettings, sandbox: Sandbox, onClosing: (session: Session) => void) {
+  private constructor(settings: SessionSettings, onClosing: (session: Session) => void) {
     this.id = settings.id;
     this.#settings = settings;
-    this.#sandbox = sandbox;
     this.#onClosing = onClosing;
     this.#feed = new EventFeed(settings.id);
-    this.#kernel = this.#createKernel(sandbox);
   }
 
+  /** `onClosing` is called when it begins to close: from then on it is nobody's. */
   static async open(settings: SessionSettings, onClosing: (session: Session) => void): Promise<Session> {
-    const sandbox = await settings.environment.openSandbox(settings.sandboxOptions);
-    const session = new Session(settings, sandbox, onClosing);
-    try {
-      await session.#configure();
-    } catch (error) {
-      await session.close();
-      throw error;
-    }
+    const session = new Session(settings, onClosing);
+    session.#kernels = await Kernels.open(settings, {
+      onBackground: (stream, chunk) => session.#feed.sendBackground(stream, chunk),
+      onEnd: (exit) => session.#lose(exit),
+    });
     session.#startIdleTimer();
     return session;
   }
@@ -201,8 +182,7 @@ export class Session implements AsyncDisposable {
     clearTimeout(this.#idleTimer);
     this.#onClosing(this);
     for (const turn of this.#queue.splice(0)) this.#dismiss(turn);
-    await this.#recovery?.catch(() => {});
-    await this.#sandbox.close();
+    await this.#kernels.close();
     const info = this.info();
     this.#history.clear();
     this.#feed.sendEnd(why);
@@ -214,7 +194,7 @@ export class Session implements AsyncDisposable {
     const turn = this.#queue.shift();
     if (turn === undefined) return;
     this.#running = turn;
-    const recovery = this.#recovery;
+    const { recovery } = this.#kernels;
     if (recovery === undefined) this.#begin(turn);
     else
       void recovery.then(
@@ -229,9 +209,9 @@ export class Session implements AsyncDisposable {
   }
 
   async #empty(turn: ResetTurn): Promise<void> {
-    const status = this.#closedWhy === undefined ? await this.#kernel.reset(this.#nextAsk()) : undefined;
+    const isReset = this.#closedWhy === undefined && (await this.#kernels.reset());
     this.#history.clear();
-    if (status !== undefined) {
+    if (isReset) {
       // Otherwise the worker was lost, which is told as that: the namespace is empty all the same.
       this.#epoch += 1;
       this.#feed.sendReset(this.#epoch, "reset");
@@ -255,7 +235,11 @@ export class Session implements AsyncDisposable {
     if (this.#feed.hasListeners) this.#feed.send(execution.startEvent());
     const { timeoutMs = this.#settings.defaultTimeoutMs, env, fileName: name } = options;
     const limitMs = timeoutMs === Infinity ? null : timeoutMs;
-    this.#kernel.execute({ id: execution.id, count: execution.count, code: execution.code, env, name }, limitMs, turn);
+    this.#kernels.current.execute(
+      { id: execution.id, count: execution.count, code: execution.code, env, name },
+      limitMs,
+      turn,
+    );
   }
 
   #finish(turn: Turn, ended: Outcome): void {
@@ -268,7 +252,7 @@ export class Session implements AsyncDisposable {
     this.#settle(turn, outcome);
     if (outcome.kind === "lost") {
       this.#feed.sendReset(this.#epoch, "worker-lost");
-      this.#recover(outcome.exit);
+      this.#kernels.recover(outcome.exit);
     }
     if (isFirst) this.#settings.environment.refill();
     this.#next();
@@ -306,7 +290,7 @@ export class Session implements AsyncDisposable {
 
   /** What waits for a new worker has not started, and never will. */
   #stop(turn: Turn): void {
-    if (this.#recovery === undefined) this.#kernel.stop("cancelled");
+    if (this.#kernels.recovery === undefined) this.#kernels.current.stop("cancelled");
     else turn.cancelled = true;
   }
 
@@ -322,62 +306,12 @@ export class Session implements AsyncDisposable {
     this.#settle(turn);
   }
 
-  #createKernel(sandbox: Sandbox): Kernel {
-    const { onCall, graceMs } = this.#settings;
-    const kernel: Kernel = new Kernel(
-      sandbox.worker,
-      { onCall, graceMs },
-      {
-        onBackground: (stream, chunk) => this.#feed.sendBackground(stream, chunk),
-        onEnd: (exit) => this.#lose(kernel, exit),
-      },
-    );
-    return kernel;
-  }
-
-  /** The worker ended on its own while nothing ran. An execution that was hit by it has told its own story. */
-  #lose(kernel: Kernel, exit: WorkerExit): void {
-    if (kernel !== this.#kernel || this.#running instanceof Turn || this.#recovery !== undefined) return;
-    if (this.#closedWhy !== undefined) return;
+  /** The worker ended on its own while nothing ran. An execution that was hit by it tells its own story. */
+  #lose(exit: WorkerExit): void {
+    if (this.#running instanceof Turn || this.#closedWhy !== undefined) return;
     this.#epoch += 1;
     this.#feed.sendReset(this.#epoch, "worker-lost");
-    this.#recover(exit);
-  }
-
-  #recover(exit: WorkerExit): void {
-    if (this.#closedWhy !== undefined) return;
-    const recovery = this.#restart(exit).finally(() => {
-      if (this.#recovery === recovery) this.#recovery = undefined;
-    });
-    recovery.catch(() => {}); // told to the next execution
-    this.#recovery = recovery;
-  }
-
-  /** A new worker in the same sandbox; where that is gone, or will not have one, in a new one. */
-  async #restart(exit: WorkerExit): Promise<void> {
-    const { environment, sandboxOptions } = this.#settings;
-    for (let attempt = 1; attempt <= RESTARTS; attempt += 1) {
-      const isHere = attempt === 1 && exit.kind !== "sandbox-gone";
-      const isBack = isHere && (await this.#sandbox.restart().then(yes, no));
-      if (!isBack) {
-        void this.#sandbox.close();
-        this.#sandbox = await environment.openSandbox(sandboxOptions);
-      }
-      if (this.#closedWhy !== undefined) return;
-      this.#kernel = this.#createKernel(this.#sandbox);
-      await this.#configure();
-      if (!this.#kernel.ended) return;
-    }
-    throw new WorkerLostError(`Cannot go on in session '${this.id}': ${RESTARTS} new workers ended at once`);
-  }
-
-  async #configure(): Promise<void> {
-    const { env, cwd, argv } = this.#settings;
-    if (cwd === undefined && argv === undefined && Object.keys(env).length === 0) return;
-    const status = await this.#kernel.configure(this.#nextAsk(), { env, cwd, argv });
-    if (status?.error !== undefined) {
-      throw new RangeError(`Cannot open session '${this.id}': ${status.error.value || status.error.name}`);
-    }
+    this.#kernels.recover(exit);
   }
 
   /** One timer that looks at the time when it fires, so that executions need not touch it. */
@@ -393,11 +327,6 @@ export class Session implements AsyncDisposable {
     this.#idleTimer.unref();
   }
 
-  #nextAsk(): string {
-    this.#asked += 1;
-    return `${this.id}/${this.#asked}`;
-  }
-
   #checkOpen(): void {
     if (this.#closedWhy !== undefined) throw new SessionClosedError({ sessionId: this.id, why: this.#closedWhy });
   }
@@ -407,12 +336,4 @@ export class Session implements AsyncDisposable {
 function toClosed(outcome: Outcome): Outcome {
   if (outcome.kind !== "lost") return outcome;
   return { ...outcome, exit: { kind: "signal", signal: 9, reason: "closed" } };
-}
-
-function yes(): boolean {
-  return true;
-}
-
-function no(): boolean {
-  return false;
 }

@@ -1,0 +1,140 @@
+// The kernels of a session, one after another, in a sandbox that outlives them.
+//
+// When a worker is lost the next one starts in the same sandbox, so the files stay; where the sandbox is gone, or will not
+// have another worker, in a new one. Until then there is a recovery to wait for.
+
+import type { Environment, Sandbox, SandboxOptions, WorkerExit } from "../environments/environment.ts";
+import { WorkerLostError } from "../errors.ts";
+import type { CallHandler } from "../kernel/calls.ts";
+import { Kernel, type KernelListener } from "../kernel/kernel.ts";
+import type { SessionId } from "../protocol/ids.ts";
+
+export interface KernelSettings {
+  readonly id: SessionId;
+  readonly environment: Environment;
+  readonly sandboxOptions: SandboxOptions;
+  /** Environment variables of the whole session. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Where code starts; relative to the working directory. Absent: the working directory itself. */
+  readonly cwd: string | undefined;
+  /** `sys.argv` of the session. Absent: as at a prompt. */
+  readonly argv: readonly string[] | undefined;
+  readonly onCall: CallHandler;
+  readonly graceMs: number;
+}
+
+const RESTARTS = 3;
+
+export class Kernels {
+  readonly #settings: KernelSettings;
+  /** Its `onEnd` is told of the kernel that is current; not while another is being started. */
+  readonly #listener: KernelListener;
+  #sandbox: Sandbox;
+  #kernel: Kernel;
+  #recovery: Promise<void> | undefined;
+  #asked = 0;
+  #isClosed = false;
+
+  private constructor(settings: KernelSettings, listener: KernelListener, sandbox: Sandbox) {
+    this.#settings = settings;
+    this.#listener = listener;
+    this.#sandbox = sandbox;
+    this.#kernel = this.#createKernel();
+  }
+
+  static async open(settings: KernelSettings, listener: KernelListener): Promise<Kernels> {
+    const sandbox = await settings.environment.openSandbox(settings.sandboxOptions);
+    const kernels = new Kernels(settings, listener, sandbox);
+    try {
+      await kernels.#configure();
+    } catch (error) {
+      await kernels.close();
+      throw error;
+    }
+    return kernels;
+  }
+
+  get current(): Kernel {
+    return this.#kernel;
+  }
+
+  /** Settles when there is a kernel again, or rejects with the reason why not; absent while there is one. */
+  get recovery(): Promise<void> | undefined {
+    return this.#recovery;
+  }
+
+  /** Empties the namespace. False: the worker was lost over it, so that it is empty all the same. */
+  async reset(): Promise<boolean> {
+    return (await this.#kernel.reset(this.#nextAsk())) !== undefined;
+  }
+
+  /** Starts the kernel after the one that ended in this way. */
+  recover(exit: WorkerExit): void {
+    if (this.#isClosed) return;
+    const recovery = this.#restart(exit).finally(() => {
+      if (this.#recovery === recovery) this.#recovery = undefined;
+    });
+    recovery.catch(() => {}); // told to whoever waits for it
+    this.#recovery = recovery;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#recovery?.catch(() => {});
+    await this.#sandbox.close();
+  }
+
+  async #restart(exit: WorkerExit): Promise<void> {
+    const { environment, sandboxOptions, id } = this.#settings;
+    for (let attempt = 1; attempt <= RESTARTS; attempt += 1) {
+      const isHere = attempt === 1 && exit.kind !== "sandbox-gone";
+      const isBack = isHere && (await this.#sandbox.restart().then(yes, no));
+      if (!isBack) {
+        void this.#sandbox.close();
+        this.#sandbox = await environment.openSandbox(sandboxOptions);
+      }
+      if (this.#isClosed) return;
+      this.#kernel = this.#createKernel();
+      await this.#configure();
+      if (!this.#kernel.ended) return;
+    }
+    throw new WorkerLostError(`Cannot go on in session '${id}': ${RESTARTS} new workers ended at once`);
+  }
+
+  #createKernel(): Kernel {
+    const { onCall, graceMs } = this.#settings;
+    const kernel: Kernel = new Kernel(
+      this.#sandbox.worker,
+      { onCall, graceMs },
+      {
+        onBackground: (stream, chunk) => this.#listener.onBackground(stream, chunk),
+        onEnd: (exit) => {
+          if (kernel === this.#kernel && this.#recovery === undefined && !this.#isClosed) this.#listener.onEnd(exit);
+        },
+      },
+    );
+    return kernel;
+  }
+
+  async #configure(): Promise<void> {
+    const { id, env, cwd, argv } = this.#settings;
+    if (cwd === undefined && argv === undefined && Object.keys(env).length === 0) return;
+    const status = await this.#kernel.configure(this.#nextAsk(), { env, cwd, argv });
+    if (status?.error !== undefined) {
+      throw new RangeError(`Cannot open session '${id}': ${status.error.value || status.error.name}`);
+    }
+  }
+
+  #nextAsk(): string {
+    this.#asked += 1;
+    return `${this.#settings.id}/${this.#asked}`;
+  }
+}
+
+function yes(): boolean {
+  return true;
+}
+
+function no(): boolean {
+  return false;
+}
