@@ -1,15 +1,15 @@
 // Cuts the bytes of a worker's event pipe into messages. Bounded in every direction: the sender is hostile.
 
 import { MAX_LINE_BYTES, parsePayloadLength } from "../protocol/worker-events.ts";
-import { ByteBuffer } from "../util/byte-buffer.ts";
 import { isTooRich } from "./rich-json.ts";
 
 const NEWLINE = 10;
 const EMPTY: Buffer = Buffer.alloc(0);
 
+/** As large as it will be: memory that is not written to yet costs nothing. */
 interface Payload {
-  readonly bytes: ByteBuffer;
-  missing: number;
+  readonly bytes: Buffer;
+  filled: number;
 }
 
 export class FrameReader {
@@ -53,21 +53,21 @@ export class FrameReader {
     const length = parsePayloadLength(message);
     if (length === undefined) return this.#violate("a line is not a message");
     if (length === 0) this.#onMessage(message, end);
-    else this.#payload = { bytes: new ByteBuffer(), missing: length };
+    else this.#payload = { bytes: Buffer.allocUnsafeSlow(length), filled: 0 };
     return end + 1;
   }
 
   #takePayload(data: Buffer, payload: Payload): number {
-    const part = data.subarray(0, payload.missing);
-    payload.bytes.append(part);
-    payload.missing -= part.length;
-    if (payload.missing === 0) {
+    const { bytes } = payload;
+    const taken = data.copy(bytes, payload.filled);
+    payload.filled += taken;
+    if (payload.filled === bytes.length) {
       this.#payload = undefined;
-      const message = parse(payload.bytes.view(), payload.bytes.length);
+      const message = parse(bytes, bytes.length);
       if (parsePayloadLength(message) === undefined) this.#violate("a payload is not a message");
-      else this.#onMessage(message, payload.bytes.length);
+      else this.#onMessage(message, bytes.length);
     }
-    return part.length;
+    return taken;
   }
 
   #violate(why: string): 0 {

@@ -186,10 +186,14 @@ describe("a session's own descriptors, misused, harm that session alone", () => 
   test("stolen commands cost the session its state, not the caller's patience", async () => {
     await using session = await open();
     await session.execute(
-      `import threading\nthreading.Thread(target=lambda: [os.read(COMMANDS, 65536) for _ in range(9)]).start()`,
+      `import threading\nthreading.Thread(target=lambda: [os.read(COMMANDS, 65536) for _ in range(99)]).start()`,
     ).result;
-    const stolen = await session.execute("1", { timeoutMs: 1000 }).result;
-    expect(stolen).toMatchObject({ status: "interrupted", reason: "timeout" });
+    // The thief and the worker read from the same pipe: sooner or later the thief is first.
+    let result = await session.execute("1", { timeoutMs: 1000 }).result;
+    for (let round = 0; round < 50 && result.status === "ok"; round += 1) {
+      result = await session.execute("1", { timeoutMs: 1000 }).result;
+    }
+    expect(result).toMatchObject({ status: "interrupted", reason: "timeout", state: "lost" });
     expect(await valueOf(session, "1+1")).toBe("2");
   });
 
@@ -246,13 +250,14 @@ for i in range(2000): os.write(EVENTS, b)`,
   test("a call with 10 MB of arguments", () =>
     expectGrowth(`import rlm_host\nT(lambda: rlm_host.call("x", a="y" * 10_000_000))`, 128));
 
-  test("10 calls of 30 MB that are all waiting", () =>
+  // Kept: 64 MiB of arguments. The rest of what is allowed is text that was parsed and waits to be collected.
+  test("30 calls of 30 MB that are all waiting", () =>
     expectGrowth(
       `b = b'{"type":"call","id":"{{EID}}","call":1,"name":"wait","args":{"a":"' + b"y" * 30_000_000 + b'"}}'
-for i in range(10):
+for i in range(30):
     os.write(EVENTS, b'{"type":"call","id":"{{EID}}","call":%d,"bytes":%d}\\n' % (i, len(b)))
     for j in range(0, len(b), 65536): os.write(EVENTS, b[j:j+65536])`,
-      256,
+      400,
     ));
 
   test("displays without end", () =>
