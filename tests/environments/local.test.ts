@@ -35,6 +35,18 @@ describeEnvironment("local, from the pool", { open: () => openLocal({ poolSize: 
 const scratch = mkdtempSync(join(tmpdir(), "rlm-test-"));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
+/** A virtual environment of the test interpreter with some modules of its own. */
+function makeVenv(folder: string, modules: Readonly<Record<string, string>>): string {
+  mkdirSync(join(folder, "bin"), { recursive: true });
+  symlinkSync(PYTHON, join(folder, "bin", "python3"));
+  writeFileSync(join(folder, "pyvenv.cfg"), "home = /usr/bin\ninclude-system-site-packages = false\n");
+  const print = "import sys; print('python%d.%d' % sys.version_info[:2])";
+  const packages = join(folder, "lib", execFileSync(PYTHON, ["-c", print]).toString().trim(), "site-packages");
+  mkdirSync(packages, { recursive: true });
+  for (const [name, text] of Object.entries(modules)) writeFileSync(join(packages, `${name}.py`), text);
+  return folder;
+}
+
 async function valueOf(runtime: Runtime, code: string, options = {}): Promise<string | undefined> {
   const result = await runtime.execute(code, options);
   if (result.error !== undefined) throw new Error(result.error.traceback);
@@ -56,22 +68,24 @@ describe("interpreters", () => {
   test("a virtual environment is used with its packages, also one under a closed home folder", async () => {
     const home = join(scratch, "home");
     mkdirSync(home, { mode: 0o700 });
-    const venv = join(home, "venv");
-    mkdirSync(join(venv, "bin"), { recursive: true });
-    symlinkSync(PYTHON, join(venv, "bin", "python3"));
-    writeFileSync(join(venv, "pyvenv.cfg"), "home = /usr/bin\ninclude-system-site-packages = false\n");
-    const version = execFileSync(PYTHON, ["-c", "import sys; print('python%d.%d' % sys.version_info[:2])"])
-      .toString()
-      .trim();
-    const packages = join(venv, "lib", version, "site-packages");
-    mkdirSync(packages, { recursive: true });
-    writeFileSync(join(packages, "only_here.py"), "answer = 42\n");
+    const venv = makeVenv(join(home, "venv"), { only_here: "answer = 42\n" });
     await using runtime = await openTestRuntime({ python: venv, poolSize: 0 });
     expect(await valueOf(runtime, "import only_here, sys; (only_here.answer, sys.prefix)")).toBe(`(42, '${venv}')`);
     expect(await valueOf(runtime, `import os; os.listdir('${home}')`)).toBe("['venv']");
     expect(
       await valueOf(runtime, "import subprocess, sys; subprocess.run([sys.executable, '-c', 'print(1)']).returncode"),
     ).toBe("0");
+  });
+
+  test("one whose folder is the home folder, or holds it, is refused: it would show everything", async () => {
+    const home = makeVenv(join(scratch, "whole-home"), {});
+    const before = process.env["HOME"];
+    for (const folder of [home, join(home, "below")]) {
+      process.env["HOME"] = folder;
+      await using runtime = await openTestRuntime({ python: home, poolSize: 0 });
+      await expect(runtime.openSession()).rejects.toThrow(/would show too much/);
+    }
+    process.env["HOME"] = before;
   });
 
   test("a shim is asked once what it stands for", async () => {
@@ -113,20 +127,9 @@ describe("interpreters", () => {
   });
 
   test("closing ends a fork server that is still importing", async () => {
-    const folder = join(scratch, "slow");
-    mkdirSync(join(folder, "bin"), { recursive: true });
-    symlinkSync(PYTHON, join(folder, "bin", "python3"));
-    writeFileSync(join(folder, "pyvenv.cfg"), "home = /usr/bin\n");
-    const version = execFileSync(PYTHON, ["-c", "import sys; print('python%d.%d' % sys.version_info[:2])"])
-      .toString()
-      .trim();
-    const packages = join(folder, "lib", version, "site-packages");
-    mkdirSync(packages, { recursive: true });
     const mark = join(scratch, "importing");
-    writeFileSync(
-      join(packages, "slow_module.py"),
-      `import os, time\nopen('${mark}', 'w').write(str(os.getpid()))\ntime.sleep(100)\n`,
-    );
+    const slow = `import os, time\nopen('${mark}', 'w').write(str(os.getpid()))\ntime.sleep(100)\n`;
+    const folder = makeVenv(join(scratch, "slow"), { slow_module: slow });
     chmodSync(scratch, 0o777);
     const environment = openLocal({ python: folder, preload: ["slow_module"] });
     await environment.warm();
