@@ -3,7 +3,7 @@
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import type { EnvironmentReport, Mount, SandboxLimits, SandboxOptions } from "./environments/environment.ts";
-import { LocalEnvironment } from "./environments/local/local.ts";
+import { CLOSED, LocalEnvironment } from "./environments/local/local.ts";
 import { EnvironmentUnavailableError } from "./errors.ts";
 import type { CallHandler } from "./kernel/calls.ts";
 import { SpillFiles } from "./kernel/spill-file.ts";
@@ -220,8 +220,6 @@ export class Runtime implements AsyncDisposable {
     };
   }
 }
-
-const CLOSED = { environment: "local", why: "the runtime is closed", fix: "Open another with openRuntime()" };
 
 /** Null is a value here: no limit, as is Infinity. */
 function firstGiven(value: number | null | undefined, otherwise: number | null): number | null {

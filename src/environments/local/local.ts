@@ -168,7 +168,8 @@ export class LocalEnvironment implements Environment {
   }
 }
 
-const CLOSED = { environment: "local", why: "the runtime is closed", fix: "Open another with openRuntime()" };
+/** For whoever asks something of a runtime that is over. */
+export const CLOSED = { environment: "local", why: "the runtime is closed", fix: "Open another with openRuntime()" };
 const NOT_LINUX = {
   environment: "local",
   why: "its walls are built from Linux kernel features",
