@@ -12,7 +12,7 @@ import resource
 import signal
 import sys
 import time
-from typing import Any, Dict, NoReturn, Optional
+from typing import Any, Callable, Dict, NoReturn, Optional
 
 from . import hooks
 from .calls import Calls
@@ -21,7 +21,7 @@ from .descriptors import close_all, move
 from .kernel import DONE, Kernel, Outcome
 from .listener import Listener
 from .processes import Processes
-from .report import error_of, traceback_of
+from .report import error_of, name_of, traceback_of
 from .signals import Interrupts
 from .status import status_event
 from .streams import Streams
@@ -133,13 +133,13 @@ class Worker:
         python = "%d.%d.%d" % sys.version_info[:3]
         self._writer.send({"type": "ready", "id": None, "protocol": PROTOCOL, "python": python})
         read = self._reader.read
-        others = {"configure": self._configure, "reset": self._reset, "streams": self._take_streams}
+        commands = {"configure": self._configure, "reset": self._reset, "streams": self._take_streams}
         while True:
             message, payload = read()
             if message["cmd"] == "exec":
                 self._execute(message, payload)
             else:
-                self._answer(message["id"], others[message["cmd"]], message)
+                self._answer(message, commands[message["cmd"]])
 
     def _execute(self, message: Dict[str, Any], payload: Optional[bytes]) -> None:
         name = message["id"]
@@ -218,13 +218,25 @@ class Worker:
                 else:
                     _environ[key] = value
 
-    def _answer(self, name: str, step: Any, message: Dict[str, Any]) -> None:
-        event: Dict[str, Any] = {"type": "status", "id": name, "status": "ok"}
+    def _answer(self, message: Dict[str, Any], step: Callable[[Dict[str, Any]], Optional[Dict[str, Any]]]) -> None:
+        """Any command but an execution: what the step returns is the data of its status."""
+        event: Dict[str, Any] = {"type": "status", "id": message["id"], "status": "ok"}
         try:
-            step(message)
+            data = step(message)
+            if data is not None:
+                event["data"] = data
         except Exception as error:
             event.update(status="error", error=error_of(error, {}))
         self._writer.send(event)
+
+    def _guarded(self, step: Callable[..., Any], *args: Any) -> Any:
+        """For steps that run user code: may be interrupted, and raises what it raised."""
+        self._streams.begin()
+        result, error = self._interrupts.guard(step, *args)
+        self._streams.flush()
+        if error is not None:
+            raise error if isinstance(error, Exception) else RuntimeError(f"it was stopped by {name_of(error)}")
+        return result
 
     def _configure(self, message: Dict[str, Any]) -> None:
         for key, value in message.get("env", {}).items():

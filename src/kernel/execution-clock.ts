@@ -14,7 +14,7 @@ export interface ClockStages {
 }
 
 const FLUSH_AFTER_MS = 5;
-const WATCH_AFTER_MS = 40;
+export const WATCH_AFTER_MS = 40;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export class ExecutionClock {

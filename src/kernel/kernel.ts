@@ -7,12 +7,11 @@
 import type { KillReason, Worker, WorkerExit } from "../environments/environment.ts";
 import type { MimeBundle, OutputStream } from "../protocol/execution.ts";
 import {
-  toConfigureMessage,
+  toCommandMessage,
   toExecMessage,
   toFlushMessage,
-  toResetMessage,
-  toStreamsMessage,
   type ExecCommand,
+  type HostCommand,
   type HostMessage,
 } from "../protocol/host-messages.ts";
 import {
@@ -24,9 +23,11 @@ import {
   type WorkerEvent,
 } from "../protocol/worker-events.ts";
 import { byteLength } from "../util/byte-length.ts";
+import { Asks } from "./asks.ts";
 import { Calls, type CallHandler } from "./calls.ts";
-import { ExecutionClock } from "./execution-clock.ts";
+import { ExecutionClock, WATCH_AFTER_MS } from "./execution-clock.ts";
 import { FrameReader } from "./frame-reader.ts";
+import { Stopping } from "./stopping.ts";
 
 /** What one execution sends up while it runs. Buffers are only valid during the call. */
 export interface ExecutionSink {
@@ -83,8 +84,12 @@ interface Running {
   readonly id: string;
   readonly sink: ExecutionSink;
   calls: AbortController | undefined;
-  stopped: StopReason | null;
-  grace: NodeJS.Timeout | undefined;
+  stopping: Stopping | undefined;
+}
+
+/** A command that is not an execution, while the worker's main thread is at it. */
+interface Asking {
+  stopping: Stopping | undefined;
 }
 
 export class Kernel {
@@ -94,8 +99,8 @@ export class Kernel {
   readonly #clock: ExecutionClock;
   readonly #calls: Calls;
   #running: Running | undefined;
-  /** Commands that wait for their status, by id. */
-  readonly #asked = new Map<string, (status: StatusEvent | undefined) => void>();
+  readonly #asks = new Asks();
+  #asking: Asking | undefined;
   /** Settles when the worker may be given the next command. */
   #settled: Promise<void> | undefined;
   /** The execution that waits for the worker to settle. */
@@ -168,30 +173,27 @@ export class Kernel {
       return;
     }
     this.#ignored = 0;
-    this.#running = { id: command.id, sink, calls: undefined, stopped: null, grace: undefined };
+    this.#running = { id: command.id, sink, calls: undefined, stopping: undefined };
     this.#clock.start(limitMs);
     this.#command(toExecMessage(command, byteLength));
   }
 
   /** Interrupts what runs; after the grace time the worker is ended. Does nothing when nothing runs. */
   stop(reason: StopReason): void {
-    const running = this.#running;
-    if (running === undefined) this.#stopWaiting();
-    if (running === undefined || running.stopped !== null) return;
-    running.stopped = reason;
-    this.#clock.stop();
-    this.#settle(this.#worker.interrupt());
-    running.grace = setTimeout(() => this.#insist(running, reason), this.#options.graceMs / 2);
-  }
-
-  /**
-   * Half of the grace time is over: once more, in case the code swallowed it, and then no more asking. Calls are aborted
-   * only now, or when the execution has ended, so that a failed call is never what the code hears of first.
-   */
-  #insist(running: Running, reason: StopReason): void {
-    running.calls?.abort(new Error(`The execution was interrupted: ${reason}`));
-    this.#settle(this.#worker.interrupt());
-    running.grace = setTimeout(() => this.kill(reason), this.#options.graceMs / 2);
+    const active = this.#running ?? this.#asking;
+    if (active === undefined) this.#stopWaiting();
+    if (active === undefined || active.stopping !== undefined) return;
+    if (active === this.#running) this.#clock.stop();
+    active.stopping = new Stopping(reason, this.#options.graceMs, {
+      interrupt: () => this.#settle(this.#worker.interrupt()),
+      insist: () => {
+        // Calls are aborted only now, or when the execution has ended, so that a failed call is never what the code
+        // hears of first.
+        this.#running?.calls?.abort(new Error(`The execution was interrupted: ${reason}`));
+        this.#settle(this.#worker.interrupt());
+      },
+      kill: () => this.kill(reason),
+    });
   }
 
   #stopWaiting(): void {
@@ -207,31 +209,30 @@ export class Kernel {
     this.#worker.kill(reason);
   }
 
-  /** Environment variables and working directory of the whole session. `undefined`: the worker was lost. */
-  configure(id: string, settings: Parameters<typeof toConfigureMessage>[1]): Promise<StatusEvent | undefined> {
-    return this.#ask(id, toConfigureMessage(id, settings));
-  }
-
-  reset(id: string): Promise<StatusEvent | undefined> {
-    return this.#ask(id, toResetMessage(id));
-  }
-
-  async #ask(id: string, message: HostMessage): Promise<StatusEvent | undefined> {
-    const timer = setTimeout(() => this.kill("timeout"), ASK_LIMIT_MS);
+  /**
+   * Asks for something that is not an execution, when nothing runs. It can be stopped as an execution can, and is at
+   * the limit. `undefined`: the worker was lost.
+   */
+  async ask(command: HostCommand, limitMs: number | null = ASK_LIMIT_MS): Promise<StatusEvent | undefined> {
+    const timer = limitMs === null ? undefined : setTimeout(() => this.stop("timeout"), limitMs);
+    const watcher = setTimeout(() => this.#watch(true), WATCH_AFTER_MS);
+    const asking: Asking = { stopping: undefined };
+    this.#asking = asking;
     try {
       if (this.#settled !== undefined) await this.#settled;
-      return await this.#askNow(id, message);
+      return await this.#askNow(command);
     } finally {
       clearTimeout(timer);
+      clearTimeout(watcher);
+      asking.stopping?.end();
+      this.#asking = undefined;
+      if (this.#watched && !this.#survivors) this.#watch(false);
     }
   }
 
-  #askNow(id: string, message: HostMessage): Promise<StatusEvent | undefined> {
+  #askNow(command: HostCommand): Promise<StatusEvent | undefined> {
     if (this.#ended) return Promise.resolve(undefined);
-    return new Promise((resolve) => {
-      this.#asked.set(id, resolve);
-      this.#command(message);
-    });
+    return this.#asks.ask((id) => this.#command(toCommandMessage(id, command)));
   }
 
   #hear(message: unknown, bytes: number): void {
@@ -265,17 +266,13 @@ export class Kernel {
       this.#running = undefined;
       this.#finish(running);
       this.#survivors = status.survivors;
-      if (status.survivors) this.#renewStreams(running.id);
+      if (status.survivors) this.#renewStreams();
       else if (this.#watched) this.#watch(false);
       const durationMs = this.#clock.elapsedMs;
-      running.sink.onEnd({ kind: "status", status, stopped: running.stopped, durationMs });
+      running.sink.onEnd({ kind: "status", status, stopped: running.stopping?.reason ?? null, durationMs });
       return true;
     }
-    const resolve = this.#asked.get(status.id);
-    if (resolve === undefined) return false;
-    this.#asked.delete(status.id);
-    resolve(status);
-    return true;
+    return this.#asks.hear(status);
   }
 
   #hearOutput(stream: OutputStream, chunk: Buffer): void {
@@ -296,10 +293,10 @@ export class Kernel {
   }
 
   /** Late output must never enter the next execution: it waits until the worker has output pipes of its own again. */
-  #renewStreams(id: string): void {
+  #renewStreams(): void {
     const renew = async (): Promise<void> => {
       await this.#worker.renewStreams();
-      await this.#askNow(`${id}/streams`, toStreamsMessage(`${id}/streams`));
+      await this.#askNow({ cmd: "streams" });
     };
     this.#settle(renew());
   }
@@ -326,16 +323,16 @@ export class Kernel {
 
   #finish(running: Running): void {
     this.#clock.stop();
-    clearTimeout(running.grace);
-    if (running.stopped !== null) running.calls?.abort(new Error(`The execution was interrupted: ${running.stopped}`));
+    if (running.stopping === undefined) return;
+    running.stopping.end();
+    running.calls?.abort(new Error(`The execution was interrupted: ${running.stopping.reason}`));
   }
 
   #end(exit: WorkerExit): void {
     this.#ended = true;
     this.#exit = exit;
     this.#survivors = false;
-    for (const resolve of this.#asked.values()) resolve(undefined);
-    this.#asked.clear();
+    this.#asks.end();
     const running = this.#running;
     if (running === undefined) {
       this.#listener.onEnd(exit);

@@ -33,23 +33,19 @@ export function toExecMessage(
   return { line: JSON.stringify({ id, cmd: "exec", count, bytes: payloadBytes(code), env, name }), payload: code };
 }
 
-export function toConfigureMessage(
-  id: string,
-  settings: {
-    readonly env?: Readonly<Record<string, string>> | undefined;
-    readonly cwd?: string | undefined;
-    readonly argv?: readonly string[] | undefined;
-  },
-): HostMessage {
-  return { line: JSON.stringify({ id, cmd: "configure", ...settings }), payload: undefined };
-}
+/** What a worker is asked besides running code. Each is answered by one `status` event with the same id. */
+export type HostCommand =
+  | {
+      readonly cmd: "configure";
+      readonly env?: Readonly<Record<string, string>> | undefined;
+      readonly cwd?: string | undefined;
+      readonly argv?: readonly string[] | undefined;
+    }
+  | { readonly cmd: "reset" }
+  | { readonly cmd: "streams" };
 
-export function toResetMessage(id: string): HostMessage {
-  return { line: JSON.stringify({ id, cmd: "reset" }), payload: undefined };
-}
-
-export function toStreamsMessage(id: string): HostMessage {
-  return { line: JSON.stringify({ id, cmd: "streams" }), payload: undefined };
+export function toCommandMessage(id: string, command: HostCommand): HostMessage {
+  return { line: JSON.stringify({ id, ...command }), payload: undefined };
 }
 
 export function toFlushMessage(id: string): HostMessage {

@@ -27,6 +27,8 @@ export interface StatusEvent {
   readonly exitCode: number | undefined;
   readonly pending: boolean;
   readonly survivors: boolean;
+  /** The answer to a command that asks for one; its fields are still hostile. */
+  readonly data: Readonly<Record<string, unknown>> | undefined;
   readonly cpuMs: number;
   readonly peakBytes: number;
 }
@@ -93,6 +95,7 @@ function parseStatus(message: Record<string, unknown>): StatusEvent | null {
     exitCode,
     pending: message["pending"] === true,
     survivors: message["survivors"] === true,
+    data: isRecord(message["data"]) ? message["data"] : undefined,
     cpuMs,
     peakBytes,
   };

@@ -32,7 +32,6 @@ export class Kernels {
   #sandbox: Sandbox;
   #kernel: Kernel;
   #recovery: Promise<void> | undefined;
-  #asked = 0;
   #isClosed = false;
 
   private constructor(settings: KernelSettings, listener: KernelListener, sandbox: Sandbox) {
@@ -65,7 +64,7 @@ export class Kernels {
 
   /** Empties the namespace. False: the worker was lost over it, so that it is empty all the same. */
   async reset(): Promise<boolean> {
-    return (await this.#kernel.reset(this.#nextAsk())) !== undefined;
+    return (await this.#kernel.ask({ cmd: "reset" })) !== undefined;
   }
 
   /** Starts the kernel after the one that ended in this way. */
@@ -119,15 +118,10 @@ export class Kernels {
   async #configure(): Promise<void> {
     const { id, env, cwd, argv } = this.#settings;
     if (cwd === undefined && argv === undefined && Object.keys(env).length === 0) return;
-    const status = await this.#kernel.configure(this.#nextAsk(), { env, cwd, argv });
+    const status = await this.#kernel.ask({ cmd: "configure", env, cwd, argv });
     if (status?.error !== undefined) {
       throw new RangeError(`Cannot open session '${id}': ${status.error.value || status.error.name}`);
     }
-  }
-
-  #nextAsk(): string {
-    this.#asked += 1;
-    return `${this.#settings.id}/${this.#asked}`;
   }
 }
 

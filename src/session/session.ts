@@ -14,6 +14,8 @@ import { Execution } from "./execution.ts";
 import { History, type HistoryEntry } from "./history.ts";
 import { Kernels, type KernelSettings } from "./kernels.ts";
 import { checkExecuteOptions, type ExecuteOptions } from "./options.ts";
+import { IdleTimer } from "./idle-timer.ts";
+import { Operation } from "./operation.ts";
 import { Result } from "./result.ts";
 import { Turn } from "./turn.ts";
 
@@ -48,32 +50,27 @@ export interface OutputSlice {
   readonly readableBytes: number;
 }
 
-/** A reset that waits for its turn. */
-interface ResetTurn {
-  readonly resolve: () => void;
-}
-
 const DEFAULT_SLICE_BYTES = 1024 * 1024;
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export class Session implements AsyncDisposable {
   readonly id: SessionId;
   readonly #settings: SessionSettings;
   readonly #feed: EventFeed;
   readonly #history = new History();
-  readonly #queue: (Turn | ResetTurn)[] = [];
+  readonly #queue: (Turn | Operation)[] = [];
   readonly #createdAt = new Date();
   readonly #onClosing: (session: Session) => void;
   /** Set once, right after the session is made. */
   #kernels!: Kernels;
-  #running: Turn | ResetTurn | undefined;
+  #running: Turn | Operation | undefined;
   /** As an outcome reaches it; one function for all executions. */
   readonly #onEnd = (turn: Turn, outcome: Outcome): void => this.#finish(turn, outcome);
   #lastExecutedAt: number | undefined;
+  #lastUsedAt = Date.now();
   #count = 0;
   #executed = 0;
   #epoch = 1;
-  #idleTimer: NodeJS.Timeout | undefined;
+  #idleTimer: IdleTimer | undefined;
   #closing: Promise<SessionInfo> | undefined;
   #closedWhy: string | undefined;
 
@@ -116,16 +113,12 @@ export class Session implements AsyncDisposable {
   /** Interrupts the execution that runs now, as Ctrl-C would. Does nothing when none runs. */
   interrupt(): void {
     this.#checkOpen();
-    if (this.#running instanceof Turn) this.#stop(this.#running);
+    if (this.#running !== undefined) this.#stop(this.#running);
   }
 
   /** Empties the namespace when its turn has come; id, statistics and files stay, the history is cleared. */
   reset(): Promise<void> {
-    this.#checkOpen();
-    return new Promise((resolve) => {
-      this.#queue.push({ resolve });
-      this.#next();
-    });
+    return this.#enqueue(() => this.#empty());
   }
 
   info(): SessionInfo {
@@ -179,9 +172,9 @@ export class Session implements AsyncDisposable {
 
   async #close(why: string): Promise<SessionInfo> {
     this.#closedWhy = why;
-    clearTimeout(this.#idleTimer);
+    this.#idleTimer?.stop();
     this.#onClosing(this);
-    for (const turn of this.#queue.splice(0)) this.#dismiss(turn);
+    for (const turn of this.#queue.splice(0)) this.#dismiss(turn, why);
     await this.#kernels.close();
     const info = this.info();
     this.#history.clear();
@@ -203,22 +196,35 @@ export class Session implements AsyncDisposable {
       );
   }
 
-  #begin(turn: Turn | ResetTurn): void {
+  #begin(turn: Turn | Operation): void {
     if (turn instanceof Turn) this.#run(turn);
-    else void this.#empty(turn);
+    else void this.#operate(turn);
   }
 
-  async #empty(turn: ResetTurn): Promise<void> {
-    const isReset = this.#closedWhy === undefined && (await this.#kernels.reset());
-    this.#history.clear();
-    if (isReset) {
-      // Otherwise the worker was lost, which is told as that: the namespace is empty all the same.
-      this.#epoch += 1;
-      this.#feed.sendReset(this.#epoch, "reset");
-    }
-    this.#running = undefined;
-    turn.resolve();
+  /** Does something other than running code when its turn has come. */
+  #enqueue<T>(work: () => Promise<T>): Promise<T> {
+    this.#checkOpen();
+    const operation = new Operation(work);
+    this.#queue.push(operation as Operation);
     this.#next();
+    return operation.done;
+  }
+
+  async #operate(operation: Operation): Promise<void> {
+    if (this.#closedWhy === undefined) await operation.run();
+    else operation.dismiss(this.#closedError(this.#closedWhy));
+    this.#running = undefined;
+    this.#lastUsedAt = Date.now();
+    this.#next();
+  }
+
+  async #empty(): Promise<void> {
+    const isReset = await this.#kernels.reset();
+    this.#history.clear();
+    // Otherwise the worker was lost, which is told as that: the namespace is empty all the same.
+    if (!isReset) return;
+    this.#epoch += 1;
+    this.#feed.sendReset(this.#epoch, "reset");
   }
 
   #run(turn: Turn): void {
@@ -245,7 +251,7 @@ export class Session implements AsyncDisposable {
   #finish(turn: Turn, ended: Outcome): void {
     const outcome = this.#closedWhy === undefined ? ended : toClosed(ended);
     this.#running = undefined;
-    this.#lastExecutedAt = Date.now();
+    this.#lastExecutedAt = this.#lastUsedAt = Date.now();
     const isFirst = this.#executed === 0;
     this.#executed += 1;
     if (outcome.kind === "lost") this.#epoch += 1;
@@ -269,18 +275,18 @@ export class Session implements AsyncDisposable {
     if (this.#feed.hasListeners) this.#feed.send(execution.endEvent());
   }
 
-  #giveUp(turn: Turn | ResetTurn, error: Error): void {
+  #giveUp(turn: Turn | Operation, error: Error): void {
     this.#running = undefined;
     if (turn instanceof Turn) {
       turn.stopListening();
       turn.execution.fail(error);
-    } else turn.resolve(); // there is no namespace
+    } else turn.dismiss(error);
     this.#next();
   }
 
-  #dismiss(turn: Turn | ResetTurn): void {
+  #dismiss(turn: Turn | Operation, why: string): void {
     if (turn instanceof Turn) this.#settle(turn);
-    else turn.resolve();
+    else turn.dismiss(this.#closedError(why));
   }
 
   #state(): SessionInfo["state"] {
@@ -289,9 +295,9 @@ export class Session implements AsyncDisposable {
   }
 
   /** What waits for a new worker has not started, and never will. */
-  #stop(turn: Turn): void {
+  #stop(turn: Turn | Operation): void {
     if (this.#kernels.recovery === undefined) this.#kernels.current.stop("cancelled");
-    else turn.cancelled = true;
+    else if (turn instanceof Turn) turn.cancelled = true;
   }
 
   #cancel(turn: Turn): void {
@@ -314,21 +320,19 @@ export class Session implements AsyncDisposable {
     this.#kernels.recover(exit);
   }
 
-  /** One timer that looks at the time when it fires, so that executions need not touch it. */
   #startIdleTimer(): void {
     const { idleTimeoutMs } = this.#settings;
-    if (idleTimeoutMs === null || this.#closedWhy !== undefined) return;
-    const idleMs = this.#running === undefined ? Date.now() - (this.#lastExecutedAt ?? this.#createdAt.getTime()) : 0;
-    if (idleMs >= idleTimeoutMs) {
-      void this.close("it was idle for too long");
-      return;
-    }
-    this.#idleTimer = setTimeout(() => this.#startIdleTimer(), Math.min(idleTimeoutMs - idleMs, MAX_TIMER_MS));
-    this.#idleTimer.unref();
+    if (idleTimeoutMs === null) return;
+    const lastUse = (): number => (this.#running === undefined ? this.#lastUsedAt : Date.now());
+    this.#idleTimer = new IdleTimer(idleTimeoutMs, lastUse, () => void this.close("it was idle for too long"));
   }
 
   #checkOpen(): void {
-    if (this.#closedWhy !== undefined) throw new SessionClosedError({ sessionId: this.id, why: this.#closedWhy });
+    if (this.#closedWhy !== undefined) throw this.#closedError(this.#closedWhy);
+  }
+
+  #closedError(why: string): SessionClosedError {
+    return new SessionClosedError({ sessionId: this.id, why });
   }
 }
 

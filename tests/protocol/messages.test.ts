@@ -4,12 +4,10 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { FrameReader } from "../../src/kernel/frame-reader.ts";
 import {
-  toConfigureMessage,
+  toCommandMessage,
   toExecMessage,
   toFlushMessage,
   toReplyMessage,
-  toResetMessage,
-  toStreamsMessage,
   type HostMessage,
 } from "../../src/protocol/host-messages.ts";
 import { parseWorkerEvent } from "../../src/protocol/worker-events.ts";
@@ -84,11 +82,11 @@ function build(message: Record<string, unknown>, payload: string | undefined): H
       );
     }
     case "configure":
-      return toConfigureMessage(id, message);
+      return toCommandMessage(id, { ...message, cmd: "configure" });
     case "reset":
-      return toResetMessage(id);
+      return toCommandMessage(id, { cmd: "reset" });
     case "streams":
-      return toStreamsMessage(id);
+      return toCommandMessage(id, { cmd: "streams" });
     case "flush":
       return toFlushMessage(id);
     default: {
