@@ -103,6 +103,16 @@ export class SessionExistsError extends RLMError {
   }
 }
 
+/** No copy was made and the session is as it was. `why` says what keeps a copy from being exact, or an undo from being possible. */
+export class ForkRefusedError extends RLMError {
+  readonly code = "FORK_REFUSED";
+  readonly why: string;
+  constructor({ action, why }: { action: string; why: string }, options?: ErrorOptions) {
+    super(`Cannot ${action}: ${why}`, options);
+    this.why = why;
+  }
+}
+
 /** The session was closed, by its owner, by idle expiry or with the runtime. Its state is gone; open another. */
 export class SessionClosedError extends RLMError {
   readonly code = "SESSION_CLOSED";

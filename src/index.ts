@@ -3,6 +3,7 @@
 export { openRuntime, DEFAULT_LIMITS } from "./runtime.ts";
 export type {
   CallHandler,
+  Checkpoint,
   EnvironmentReport,
   ExecuteOptions,
   Execution,
@@ -20,6 +21,7 @@ export type {
 } from "./runtime.ts";
 export {
   EnvironmentUnavailableError,
+  ForkRefusedError,
   LimitExceededError,
   REPLExecutionError,
   REPLSecurityError,

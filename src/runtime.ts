@@ -18,6 +18,7 @@ export type { EnvironmentReport, Mount } from "./environments/environment.ts";
 export { parseMount } from "./environments/local/mounts.ts";
 export type { CallHandler, HostCall } from "./kernel/calls.ts";
 export type { ExecuteOptions } from "./session/options.ts";
+export type { Checkpoint } from "./session/checkpoints.ts";
 export type { Execution } from "./session/execution.ts";
 export type { HistoryEntry } from "./session/history.ts";
 export type { Result } from "./session/result.ts";
@@ -41,6 +42,7 @@ export const DEFAULT_LIMITS: Limits = {
   diskBytes: 1024 * MIB,
   processes: 128,
   openFiles: 512,
+  branches: 50,
   sessions: 100,
   waiting: 128,
   keptOutputBytes: MIB,
@@ -51,6 +53,7 @@ const DEFAULT_TIMEOUT_MS = 55_000;
 const DEFAULT_IDLE_TIMEOUT_MS = 5 * 60_000;
 const GRACE_MS = 2_000;
 const DEFAULT_POOL_SIZE = 3;
+const DEFAULT_AUTO_CHECKPOINTS = 10;
 /** What model-written code imports most: the import then costs nothing, and its memory is shared by all sessions. */
 const DEFAULT_PRELOAD = (
   "asyncio collections csv dataclasses datetime decimal functools hashlib itertools json math pathlib random re shutil " +
@@ -92,6 +95,8 @@ export interface SessionOptions {
   readonly mounts?: readonly Mount[];
   readonly limits?: Partial<SandboxLimits>;
   readonly idleTimeoutMs?: number | null;
+  /** Keep a checkpoint from before each of the last executions (true: 10), so that `undo()` works. Default: false. */
+  readonly autoCheckpoint?: boolean | number;
   /** Answers `rlm_host.call(name, ...)` in the session. Default: every call is refused. */
   readonly onCall?: CallHandler;
 }
@@ -147,6 +152,7 @@ export class Runtime implements AsyncDisposable {
       ),
       graceMs: GRACE_MS,
       maxWaiting: this.limits.waiting,
+      autoCheckpoints: toCount(options.autoCheckpoint ?? false),
     });
     if (this.#isOpen()) return session;
     await session.close();
@@ -213,10 +219,10 @@ export class Runtime implements AsyncDisposable {
   }
 
   #sandboxOptions({ mounts = [], limits = {} }: SessionOptions): SandboxOptions {
-    const { memoryBytes, diskBytes, processes, openFiles } = withDefaults(this.limits, limits);
+    const { memoryBytes, diskBytes, processes, openFiles, branches } = withDefaults(this.limits, limits);
     return {
       mounts: [...(this.#options.mounts ?? []), ...mounts].map(({ path, mode }) => ({ path: realPath(path), mode })),
-      limits: { memoryBytes, diskBytes, processes, openFiles },
+      limits: { memoryBytes, diskBytes, processes, openFiles, branches },
     };
   }
 }
@@ -225,6 +231,10 @@ export class Runtime implements AsyncDisposable {
 function firstGiven(value: number | null | undefined, otherwise: number | null): number | null {
   if (value === undefined) return otherwise;
   return value === Infinity ? null : value;
+}
+
+function toCount(autoCheckpoint: boolean | number): number {
+  return typeof autoCheckpoint === "number" ? autoCheckpoint : autoCheckpoint ? DEFAULT_AUTO_CHECKPOINTS : 0;
 }
 
 function withDefaults(defaults: Limits, given: Partial<Limits> = {}): Limits {

@@ -1,27 +1,30 @@
 """The init of one sandbox: process 1 of its namespaces, ours, never user code.
 
-It starts a worker, starts another when the host asks for one after the last has ended, passes signals on, reaps
-orphans, watches the memory of all processes while code runs and whenever the machine's shrinks, and reports how a
-worker ended. It outlives every worker, so that whatever the session keeps (its files, its clones) survives the death
-of one. It ends with the fork server, and with it the whole sandbox.
+It starts a worker, starts another when the host asks for one after the last has ended, hands out what copies of a
+worker need, passes signals on, reaps orphans, watches the memory of all processes while code runs and whenever the
+machine's shrinks, and reports how a worker ended. It outlives every worker, so that whatever the session keeps (its
+files, its checkpoints) survives the death of one. It ends with the fork server, and with it the whole sandbox.
 """
 from __future__ import annotations
 
 import json
 import os
 import select
+import shutil
 import signal
 import socket
 import sys
 import time
-from typing import Callable, NoReturn
+from typing import Callable, NamedTuple, NoReturn
 
 from . import libc, limits as limits_module, wakeup, walls
+from .branches import Branch, end, hear, mark, mark_of, open_door, processes
+from .memory import proportional_bytes, resident_bytes
 
 WATCH_INTERVAL_MS = 50
 WATCH_BACKOFF_S = 0.5
 REAP_PATIENCE_S = 0.5
-PIPES_OF_WORKER = 5
+MAX_FDS = 5
 
 WorkerMain = Callable[[int, int, int, int], None]
 
@@ -31,17 +34,17 @@ class Init:
         self._server = server
         self._limits = limits
         self._worker_main = worker_main
-        self._worker = 0
-        self._door: socket.socket | None = None
-        self._end_reason: str | None = None
-        self._watching = False
-        self._next_watch = 0.0
+        self._branches: dict[int, Branch] = {}
+        self._by_pid: dict[int, Branch] = {}
+        self._by_door: dict[int, Branch] = {}
+        self._poll = select.poll()
+        self._next_sums: dict[tuple[int, bool], float] = {}
 
     def run(self, plan: walls.Plan, pipes: list[int]) -> NoReturn:
         try:
             self._raise_walls(plan)
             wake = wakeup.open_wake()
-            self._start_worker(pipes)
+            self._start_worker({"branch": 1, "member": 1, "folder": walls.WORK}, pipes)
             self._loop(wake)
         finally:
             os._exit(1)
@@ -57,72 +60,71 @@ class Init:
             raise
 
     def _loop(self, wake: int) -> None:
-        poll = select.poll()
-        poll.register(self._server, select.POLLIN)
-        poll.register(wake, select.POLLIN)
+        self._poll.register(self._server, select.POLLIN)
+        self._poll.register(wake, select.POLLIN)
+        server = self._server.fileno()
         while True:
-            ready = poll.poll(WATCH_INTERVAL_MS if self._watching and self._worker else None)
-            for fd, _ in ready:
+            for fd, _ in self._poll.poll(WATCH_INTERVAL_MS if self._is_watching() else None):
                 if fd == wake:
                     wakeup.empty(wake)
                     self._reap()
-                else:
+                elif fd == server:
                     self._hear()
-            if self._watching and self._worker:
+                else:
+                    self._hear_copy(fd)
+            if self._is_watching():
                 self._watch()
 
+    def _is_watching(self) -> bool:
+        return any(branch.watched for branch in self._branches.values())
+
     def _hear(self) -> None:
-        message, fds, _, _ = socket.recv_fds(self._server, 4096, PIPES_OF_WORKER)
+        message, fds, _, _ = socket.recv_fds(self._server, 65536, MAX_FDS)
         if not message:
             os._exit(0)  # the fork server is gone
         order = json.loads(message)
         op = order["op"]
+        branch = self._branches.get(order.get("branch", 0))
         if op == "interrupt":
-            if self._worker:
-                os.kill(self._worker, signal.SIGINT)
-            self._tell({"event": "signalled"})
+            if branch is not None and branch.pid:
+                os.kill(branch.pid, signal.SIGINT)
+            self._tell({"event": "signalled", "branch": order["branch"]})
         elif op == "watch":
-            self._watching = order["on"]
+            if branch is not None:
+                branch.watched = order["on"]
         elif op == "look":
-            if self._worker:
-                self._watch()
+            self._watch()
         elif op == "kill":
-            if self._worker:
-                self._end_reason = order["reason"]
-                self._end_everything()
+            if branch is not None:
+                self._kill(branch, order["reason"])
         elif op == "worker":
-            if self._worker:
-                self._end_everything()
-                self._reap()
-            self._start_worker(fds)
+            self._start_worker(order, fds)
+        elif op == "clone":
+            self._clone(order, fds)
         elif op == "streams":
-            if self._door is not None:
-                try:
-                    socket.send_fds(self._door, [b"s"], fds)
-                except OSError:
-                    pass  # the worker is ending; its exit will be reported
-            for fd in fds:
-                os.close(fd)
+            if branch is not None:
+                branch.deliver(b"s", fds)  # a worker that is ending does not need it; its exit will be reported
+        elif op == "remove":
+            self._remove(order["folder"])
+        elif op == "measure":
+            self._tell({"event": "memory", "members": self._measure()})
+        for fd in fds:
+            os.close(fd)
 
-    def _start_worker(self, pipes: list[int]) -> None:
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        ours.setblocking(False)
+    def _start_worker(self, order: dict, pipes: list[int]) -> None:
+        """A fresh worker, with an empty namespace, in the folder of its session."""
+        ours, theirs = open_door()
         pid = os.fork()
         if pid == 0:
             try:
-                self._become_worker(pipes, theirs.detach())
+                self._become_worker(order, pipes, theirs.detach())
             finally:
                 os._exit(1)
         theirs.close()
-        if self._door is not None:
-            self._door.close()
-        self._door = ours
-        self._worker = pid
-        self._end_reason = None
-        for fd in pipes:
-            os.close(fd)
+        branch = Branch(order["branch"], order["member"], ours, pid=pid)
+        self._branches[branch.number] = self._by_pid[pid] = branch
 
-    def _become_worker(self, pipes: list[int], door: int) -> None:
+    def _become_worker(self, order: dict, pipes: list[int], door: int) -> None:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         os.setsid()
@@ -133,8 +135,48 @@ class Init:
         _close_all_but({0, 1, 2, commands, aside, events, door})
         libc.prctl(libc.PR_SET_DUMPABLE, 1)
         _reseed()
+        os.chdir(order["folder"])
+        os.environ["HOME"] = order["folder"]
+        mark(order["branch"])
         limits_module.apply(self._limits)
         self._worker_main(commands, aside, events, door)
+
+    def _clone(self, order: dict, pipes: list[int]) -> None:
+        """Hands a worker or a checkpoint what a copy of it needs. It forks when it looks at its door."""
+        original = self._branches.get(order["of"])
+        ours, theirs = open_door()
+        with theirs:
+            if original is None or not original.deliver(json.dumps(order).encode(), [theirs.fileno(), *pipes]):
+                ours.close()
+                self._tell({"event": "no-clone", "branch": order["branch"], "message": "the original has ended"})
+                return
+        branch = Branch(order["branch"], order["member"], ours, frozen=order["frozen"])
+        self._branches[branch.number] = self._by_door[ours.fileno()] = branch
+        self._poll.register(ours, select.POLLIN)
+
+    def _hear_copy(self, fd: int) -> None:
+        """The first and last message of a copy: that it stands, or why not. An end without one means that it fell."""
+        branch = self._by_door.pop(fd)
+        self._poll.unregister(fd)
+        message, pid = hear(branch.door)
+        if message == b"h" and pid > 1:
+            branch.pid = pid
+            self._by_pid[pid] = branch
+            self._tell({"event": "cloned", "branch": branch.number})
+            return
+        del self._branches[branch.number]
+        branch.door.close()
+        why = message[1:].decode("utf-8", "replace") or "it was refused"
+        self._tell({"event": "no-clone", "branch": branch.number, "message": why})
+
+    def _kill(self, branch: Branch, reason: str) -> None:
+        branch.end_reason = reason
+        if branch.pid:
+            self._end_processes(branch)  # its exit is reported when it is reaped
+        else:
+            branch.door.close()  # nobody will hear that it stands, and it ends
+            self._by_door = {fd: other for fd, other in self._by_door.items() if other is not branch}
+            del self._branches[branch.number]
 
     def _reap(self) -> None:
         while True:
@@ -144,45 +186,94 @@ class Init:
                 return
             if pid == 0:
                 return
-            if pid == self._worker:
-                self._worker = 0
-                self._watching = False
-                self._end_everything()
-                code = os.waitstatus_to_exitcode(status)
-                ending = {"signal": -code} if code < 0 else {"code": code}
-                self._tell({"event": "exit", "reason": self._end_reason, **ending})
+            branch = self._by_pid.pop(pid, None)
+            if branch is not None:
+                self._bury(branch, os.waitstatus_to_exitcode(status))
 
-    def _end_everything(self) -> None:
-        """Kill every process of the sandbox but this one, and wait until they are gone."""
-        try:
-            os.kill(-1, signal.SIGKILL)
-        except ProcessLookupError:
-            return
-        if self._worker:
-            return  # its end is reported by _reap, which comes back here for the others
+    def _bury(self, branch: Branch, code: int) -> None:
+        del self._branches[branch.number]
+        branch.door.close()
+        self._end_processes(branch)
+        ending = {"signal": -code} if code < 0 else {"code": code}
+        self._tell({"event": "exit", "branch": branch.number, "reason": branch.end_reason, **ending})
+
+    def _end_processes(self, branch: Branch) -> None:
+        """Kills every process of a branch. Those of the last one are all that there are, whatever marks they carry."""
         deadline = time.monotonic() + REAP_PATIENCE_S
         while time.monotonic() < deadline:
-            try:
-                if os.waitpid(-1, os.WNOHANG)[0] == 0:
-                    time.sleep(0.001)
-            except ChildProcessError:
+            alone = not any(other is not branch for other in self._branches.values())
+            doomed = [pid for pid in processes() if alone or mark_of(pid) == branch.number]
+            if not doomed:
                 return
+            for pid in doomed:
+                end(pid)
+            if branch.pid in self._by_pid:
+                return  # comes back when it is reaped, for those it leaves behind
+            self._reap()
+            time.sleep(0.001)
 
     def _watch(self) -> None:
+        """Ends a branch that holds too much, and the oldest checkpoint of a session whose checkpoints do together."""
+        for group in self._groups():
+            if sum(map(resident_bytes, group.pids)) > self._limits.memory_bytes and self._holds_too_much(group):
+                self._kill(group.first, "memory")
+
+    def _holds_too_much(self, group: Group) -> bool:
+        """Exactly: pages that several processes share count in part. That is costly to know, the more so the more they
+        share, so it is not asked again for a while. Checkpoints only ever grow slowly."""
         now = time.monotonic()
-        if now < self._next_watch:
-            return
-        processes = [name for name in os.listdir("/proc") if name.isdigit() and name != "1"]
-        if sum(map(_resident_bytes, processes)) <= self._limits.memory_bytes:
-            return
-        if sum(map(_proportional_bytes, processes)) <= self._limits.memory_bytes:
-            self._next_watch = now + WATCH_BACKOFF_S  # shared pages counted more than once; the exact sum is costly
-            return
-        self._end_reason = "memory"
-        self._end_everything()
+        if now < self._next_sums.get(group.key, 0.0):
+            return False
+        total = sum(map(proportional_bytes, group.pids))
+        spent = time.monotonic() - now
+        self._next_sums = {key: due for key, due in self._next_sums.items() if due > now}
+        self._next_sums[group.key] = now + max(WATCH_BACKOFF_S, spent * (20 if group.first.frozen else 2))
+        return total > self._limits.memory_bytes
+
+    def _groups(self) -> list[Group]:
+        """Processes that share one allowance: each worker with what it started, and the checkpoints of each session.
+
+        A mark that no branch has is nobody's, so it counts for every worker.
+        """
+        groups: dict[tuple[int, bool], Group] = {}
+        by_number: dict[int, Group] = {}
+        for branch in self._branches.values():
+            key = (branch.member, True) if branch.frozen else (branch.number, False)
+            by_number[branch.number] = groups.setdefault(key, Group(key, branch, []))
+        for pid in processes():
+            group = by_number.get(mark_of(pid))
+            if group is not None:
+                group.pids.append(pid)
+            else:
+                for other in groups.values():
+                    if not other.first.frozen:
+                        other.pids.append(pid)
+        return list(groups.values())
+
+    def _measure(self) -> dict[int, int]:
+        """What each session holds, its checkpoints included."""
+        sums: dict[int, int] = {}
+        for group in self._groups():
+            sums[group.first.member] = sums.get(group.first.member, 0) + sum(map(proportional_bytes, group.pids))
+        return sums
+
+    def _remove(self, folder: str) -> None:
+        """Removes the files of a session that has ended, in a process of its own."""
+        if os.fork() == 0:
+            try:
+                mark(0)
+                shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os._exit(0)
 
     def _tell(self, event: dict[str, object]) -> None:
         self._server.send(json.dumps(event).encode())
+
+
+class Group(NamedTuple):
+    key: tuple[int, bool]
+    first: Branch
+    pids: list[int]
 
 
 def start(server: socket.socket, keep: list[int], plan: walls.Plan, limits: limits_module.Limits,
@@ -208,30 +299,3 @@ def _close_all_but(keep: set[int]) -> None:
             os.closerange(low, fd)
         low = fd + 1
     os.closerange(low, 1 << 20 if sys.version_info >= (3, 11) else os.sysconf("SC_OPEN_MAX"))
-
-
-_PAGE = os.sysconf("SC_PAGESIZE")
-
-
-def _resident_bytes(pid: str) -> int:
-    try:
-        fd = os.open(f"/proc/{pid}/statm", os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return 0
-    try:
-        return int(os.read(fd, 256).split()[1]) * _PAGE
-    except (OSError, IndexError):
-        return 0
-    finally:
-        os.close(fd)
-
-
-def _proportional_bytes(pid: str) -> int:
-    try:
-        with open(f"/proc/{pid}/smaps_rollup", "rb") as file:
-            for line in file:
-                if line.startswith(b"Pss:"):
-                    return int(line.split()[1]) * 1024
-    except OSError:
-        return _resident_bytes(pid)
-    return 0

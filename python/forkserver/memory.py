@@ -1,4 +1,6 @@
-"""How much memory the machine has left: cheap to ask, and the same for any number of sandboxes.
+"""How much memory the machine has left, and how much of it a process holds.
+
+What is left is cheap to ask, and the same for any number of sandboxes.
 
 A sandbox is watched closely while the host says that code runs there, and the host knows that from the worker alone, which
 may lie. What a liar takes is missing from the machine, so that is what is looked at between times.
@@ -33,3 +35,30 @@ class Machine:
             if line.startswith(b"MemAvailable:"):
                 return int(line.split()[1]) * 1024
         return 0
+
+
+_PAGE = os.sysconf("SC_PAGESIZE")
+
+
+def resident_bytes(pid: int) -> int:
+    try:
+        fd = os.open(f"/proc/{pid}/statm", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return 0
+    try:
+        return int(os.read(fd, 256).split()[1]) * _PAGE
+    except (OSError, IndexError):
+        return 0
+    finally:
+        os.close(fd)
+
+
+def proportional_bytes(pid: int) -> int:
+    try:
+        with open(f"/proc/{pid}/smaps_rollup", "rb") as file:
+            for line in file:
+                if line.startswith(b"Pss:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        return resident_bytes(pid)
+    return 0

@@ -112,10 +112,10 @@ class Server:
             _close(taken)
         elif op == "close":
             os.kill(sandbox.pid, signal.SIGKILL)
-        elif op == "worker":
-            self._send_pipes(number, sandbox, _PIPES, {"op": "worker"})
+        elif op == "worker" or (op == "clone" and not order["frozen"]):
+            self._send_pipes(number, sandbox, _PIPES, order)
         elif op == "streams":
-            self._send_pipes(number, sandbox, _OUTPUT, {"op": "streams"})
+            self._send_pipes(number, sandbox, _OUTPUT, order)
         else:
             _send(sandbox.socket, order)
 
@@ -152,7 +152,7 @@ class Server:
         self._by_fd[server_end.fileno()] = number
         self._by_pid[pid] = number
         self._epoll.register(server_end, select.EPOLLIN)
-        self._tell({"event": "pipes", "sandbox": number, "fds": ours})
+        self._tell({"event": "pipes", "sandbox": number, "branch": 1, "fds": ours})
 
     def _mount(self, asked: dict, trees: list[int]) -> walls.Mount:
         mount = walls.Mount(asked["path"], asked["write"], exact=True)
@@ -167,7 +167,7 @@ class Server:
         _send(sandbox.socket, order, theirs)
         _close(theirs)
         sandbox.untaken += ours
-        self._tell({"event": "pipes", "sandbox": number, "fds": ours})
+        self._tell({"event": "pipes", "sandbox": number, "branch": order["branch"], "fds": ours})
 
     def _forward(self, fd: int) -> None:
         """Pass an event of an init on, under the number of the socket it came from, whatever it says itself."""
@@ -175,7 +175,7 @@ class Server:
         if number is None:
             return  # it has ended in this very round
         try:
-            message = self._sandboxes[number].socket.recv(4096, socket.MSG_DONTWAIT)
+            message = self._sandboxes[number].socket.recv(65536, socket.MSG_DONTWAIT)
         except BlockingIOError:
             return
         except OSError:
@@ -206,7 +206,7 @@ class Server:
     def _drain_events(self, number: int, sandbox: Sandbox) -> None:
         sandbox.socket.setblocking(False)
         try:
-            while message := sandbox.socket.recv(4096):
+            while message := sandbox.socket.recv(65536):
                 self._tell({**json.loads(message), "sandbox": number})
         except OSError:
             pass

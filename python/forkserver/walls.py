@@ -16,10 +16,11 @@ NAMESPACES = (libc.CLONE_NEWUSER | libc.CLONE_NEWNS | libc.CLONE_NEWPID | libc.C
               | libc.CLONE_NEWUTS | libc.CLONE_NEWCGROUP)
 USER = 1000
 WORK = "/work"
+FORKS = "/forks"  # where the working folders of forked sessions are
 INODES = 65536
 
 _DEVICES = ("null", "zero", "full", "random", "urandom")
-_WRITABLE = (WORK, "/tmp", "/dev/shm")
+_WRITABLE = (WORK, FORKS, "/tmp", "/dev/shm")
 _PASSWD = f"root:x:0:0:root:/:/usr/sbin/nologin\nuser:x:{USER}:{USER}:user:{WORK}:/bin/sh\n"
 _GROUP = f"root:x:0:\nuser:x:{USER}:\n"
 
@@ -108,7 +109,7 @@ def _build_root(plan: Plan) -> None:
     trees = [(mount, clone_tree(mount) if mount.tree is None else mount.tree) for mount in plan.mounts]  # before the new root hides anything
     libc.mount(b"tmpfs", b"/tmp", b"tmpfs", _NOSUID | _NODEV, b"size=1m,nr_inodes=1024,mode=0755")
     os.chdir("/tmp")
-    for folder in ("dev", "proc", "tmp", "etc", "run", "var", "work", "store", "dev/shm"):
+    for folder in ("dev", "proc", "tmp", "etc", "run", "var", "work", "forks", "store", "dev/shm"):
         os.mkdir(folder, 0o755)
     for target, path in plan.links:
         _make_parents(path)
@@ -123,7 +124,7 @@ def _build_root(plan: Plan) -> None:
     # One quota for everything that can be written: the working folder, /tmp and shared memory.
     size = b"size=%d,nr_inodes=%d,mode=0755" % (plan.disk_bytes, INODES)
     libc.mount(b"tmpfs", b"store", b"tmpfs", _NOSUID | _NODEV, size)
-    for name, place, mode in (("work", "work", 0o700), ("tmp", "tmp", 0o1777), ("shm", "dev/shm", 0o1777)):
+    for name, place, mode in (("work", "work", 0o700), ("forks", "forks", 0o700), ("tmp", "tmp", 0o1777), ("shm", "dev/shm", 0o1777)):
         os.mkdir(f"store/{name}")
         os.chmod(f"store/{name}", mode)
         libc.mount(f"store/{name}".encode(), place.encode(), None, _BIND)

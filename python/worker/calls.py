@@ -97,6 +97,12 @@ class Calls:
         if deliver is not None:
             deliver(message)
 
+    def renew(self) -> None:
+        """For a copy of the process: replies to open calls go to the original alone."""
+        for deliver in list(self._open.values()):
+            deliver({"error": {"name": "SessionForked", "value": "the answer to this call went to the original session"}})
+        self._open.clear()
+
     def _frame(self, number: int, name: str, args: Dict[str, Any]) -> bytes:
         if not isinstance(name, str):
             raise TypeError(f"the name of a call must be a str, not {type(name).__name__}")

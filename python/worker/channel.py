@@ -49,6 +49,10 @@ class Reader:
         """Whether part of the next message was read already, so that a wait for the pipe may be in vain."""
         return bool(self._rest)
 
+    def forget(self) -> None:
+        """Another pipe has taken the descriptor: nothing of the old one is left."""
+        self._rest = b""
+
     def _more(self) -> bytes:
         data = os.read(self.fd, 65536)
         if not data:

@@ -64,6 +64,10 @@ class Kernel:
         self.module.__dict__.clear()
         self._initialise()
 
+    def renew(self) -> None:
+        """For a copy of the process."""
+        self._loop.renew()
+
     def _run(self, source: str, count: int, name: Optional[str]) -> Optional[Tuple[str, int]]:
         try:
             cell = self._compiler.compile(source, count, name)

@@ -4,15 +4,18 @@ It sleeps, and costs nothing, until a message or a signal comes. After ``flush``
 of the named execution, until that ends.
 """
 
+import _thread
 import json
+import os
 import select
 import threading
 from _signal import SIG_BLOCK, SIG_SETMASK, pthread_sigmask
 from collections import deque
-from typing import Any, Callable, Deque, Dict, Optional
+from typing import Any, Callable, Deque, Dict, Optional, Tuple
 
 from .calls import Calls
 from .channel import ALL_SIGNALS, ChannelClosed, Reader
+from .descriptors import open_private_pipe
 from .signals import Interrupts
 from .streams import Streams
 from .threads import start_raw
@@ -20,6 +23,10 @@ from .threads import start_raw
 FLUSH_MS = 10
 SHRINK_AFTER_MS = 100
 STACK_BYTES = 256 * 1024
+
+
+class Stopped(BaseException):
+    """The main thread asked for the end of the listener."""
 
 
 class Listener:
@@ -37,9 +44,29 @@ class Listener:
         self._interrupts = interrupts
         self._interrupts_seen = 0
         self._die = die
+        self._stop_reader, self._stop_writer = open_private_pipe()
+        self._ended = _thread.allocate_lock()
+
+    @property
+    def fds(self) -> Tuple[int, int]:
+        return self._stop_reader, self._stop_writer
+
+    def renew(self) -> None:
+        """For a copy of the process, while the thread does not run: a pipe of its own, under the same numbers."""
+        for new, old in zip(open_private_pipe(), self.fds):
+            os.dup2(new, old, False)
+            os.close(new)
+
+    def stop(self) -> None:
+        """Ends the thread; what was half heard is kept for the next one. ``start`` goes on."""
+        os.write(self._stop_writer, b"\0")
+        self._ended.acquire()
+        self._ended.release()
+        os.read(self._stop_reader, 1)
 
     def start(self) -> None:
         """Starts the thread, with every signal left to the main thread."""
+        self._ended.acquire()
         size = threading.stack_size(STACK_BYTES)
         mask = pthread_sigmask(SIG_BLOCK, ALL_SIGNALS)
         try:
@@ -53,19 +80,24 @@ class Listener:
             self._poll = select.poll()
             self._poll.register(self._reader.fd, select.POLLIN)
             self._poll.register(self._interrupts.wake_fd, select.POLLIN)
+            self._poll.register(self._stop_reader, select.POLLIN)
             while True:
                 if self._wait(None):
                     self._hear()
-        except ChannelClosed:
-            return  # the host is gone; the main thread ends the worker
+        except (ChannelClosed, Stopped):
+            return  # the host is gone, and the main thread ends the worker; or the main thread goes on alone
         except BaseException as error:
             self._die(f"listener: {error!r}")
+        finally:
+            self._ended.release()
 
     def _wait(self, timeout_ms: Optional[int]) -> bool:
         """Whether a message is coming. None waits without end."""
         if self._reader.has_begun():
             return True
         ready = dict(self._poll.poll(timeout_ms))
+        if ready.pop(self._stop_reader, None):
+            raise Stopped
         if ready.pop(self._interrupts.wake_fd, None):
             self._interrupts_seen = self._interrupts.missed(self._interrupts_seen)
         return bool(ready)

@@ -33,6 +33,19 @@ class Loop:
                 task.exception()  # seen: asyncio would otherwise complain about it later
             raise
 
+    def renew(self) -> None:
+        """For a copy of the process: a selector and a wake-up of its own, with everything that was watched."""
+        loop: Any = self._loop
+        if loop is None or loop.is_closed():
+            return
+        shared = loop._selector
+        loop._selector = type(shared)()
+        for key in list(shared.get_map().values()):
+            loop._selector.register(key.fileobj, key.events, key.data)
+        shared.close()
+        loop._close_self_pipe()
+        loop._make_self_pipe()
+
     def close(self) -> None:
         """Drops the loop and its tasks; whatever they do about it is no concern of ours."""
         loop, self._loop = self._loop, None

@@ -1,7 +1,7 @@
 """Processes that user code started: which still live, and the end of those an interrupted execution left.
 
 Counting is left to the kernel: it numbers every new process and thread, so an unchanged last number means that there is
-nothing to look at. Inside a sandbox every process but init and the worker is the session's; outside of one only
+nothing to look at. Inside a sandbox every process with this worker's mark is the session's; outside of one only
 descendants of the worker are.
 """
 
@@ -10,6 +10,7 @@ import signal
 import time
 from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
+from .branching import mark_of
 from .descriptors import move
 
 KILL_SECONDS = 0.5
@@ -26,9 +27,14 @@ class Processes:
 
     def __init__(self, alone: bool) -> None:
         self._alone = alone
-        self._me = os.getpid()
-        self._known: Set[Tuple[int, int]] = set()
         self._counter = _open_counter()
+        self.renew()
+
+    def renew(self) -> None:
+        """Also for a copy of the process: the processes that the original started are not the copy's."""
+        self._me = os.getpid()
+        self._mark = mark_of(self._me)
+        self._known: Set[Tuple[int, int]] = set()
         self._last = self._count()
 
     def changed(self) -> bool:
@@ -82,10 +88,14 @@ class Processes:
     def _list(self) -> List[Process]:
         try:
             pids = map(int, filter(str.isdigit, os.listdir("/proc"))) if self._alone else _descendants(self._me)
-            found = [_read(pid) for pid in pids if pid not in (1, self._me)]
+            found = [_read(pid) for pid in pids if pid not in (1, self._me) and self._is_mine(pid)]
         except OSError:
             return [Process(-1, self._me, 0)] if _has_children() else []
         return [process for process in found if process is not None]
+
+    def _is_mine(self, pid: int) -> bool:
+        """Whether it carries this worker's mark, as every descendant does; other branches and processes of ours do not."""
+        return mark_of(pid) == self._mark
 
 
 def _open_counter() -> Optional[int]:

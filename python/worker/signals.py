@@ -117,6 +117,17 @@ class Interrupts:
         except BlockingIOError:
             return b""
 
+    @property
+    def fds(self) -> Tuple[int, int]:
+        return self.wake_fd, self._wakeup
+
+    def renew(self) -> None:
+        """For a copy of the process: a wake-up pipe of its own, under the same numbers."""
+        pair = open_private_pipe()
+        for new, old in zip(pair, self.fds):
+            os.dup2(new, old, False)
+            os.close(new)
+
     def close(self) -> None:
         """For the child of a fork."""
         _signal.set_wakeup_fd(-1)

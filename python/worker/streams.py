@@ -138,6 +138,13 @@ class Streams:
         close_all((out, err))
         self._thread_ended(old)
 
+    def rebase(self, out: int, err: int) -> None:
+        """For a copy of the process: the same streams on other pipes, with nothing buffered and no thread to care for."""
+        self._sizes = (_pipe_size(out), _pipe_size(err))
+        for new, own, place in zip((out, err), self.current.fds, (1, 2)):
+            os.dup2(new, own, False)
+            os.dup2(new, place)
+
     def old_pipes(self) -> Optional[Tuple[int, int]]:
         """The pipes of the calling thread, when they are no longer the current ones."""
         generation = self.threads.tag().generation

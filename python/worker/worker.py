@@ -5,16 +5,14 @@ an empty fd 0. ``run`` never returns: the worker exits when its commands end, an
 code is broken, so that the host sees a lost worker and never a silent one.
 """
 
-import _socket
-import array
 import os
 import resource
 import signal
 import sys
 import time
-from typing import Any, Callable, Dict, NoReturn, Optional
+from typing import Any, Callable, Dict, List, NoReturn, Optional, Tuple
 
-from . import hooks
+from . import branching, hooks
 from .calls import Calls
 from .channel import ChannelClosed, Reader, Writer, quote
 from .descriptors import close_all, move
@@ -91,21 +89,22 @@ class Worker:
         self._cwd = os.getcwd()
         self._reader = Reader(commands)
         self._writer = Writer(events)
-        self._door = None if door is None else _socket.socket(_socket.AF_UNIX, _socket.SOCK_SEQPACKET, 0, move(door))
+        self._door = None if door is None else branching.Door(move(door))
         self._channel = [commands, aside, events]
+        self._branching = False  # whether a fork now is one of ours
         self._streams = Streams()
         self._interrupts = Interrupts()
         self._kernel = Kernel(self._interrupts, self._streams.finish)
         self._processes = Processes(alone)
-        calls = Calls(self._writer, self._streams.threads)
-        self._listener = Listener(Reader(aside), self._streams, calls, self._interrupts, die)
+        self._calls = Calls(self._writer, self._streams.threads)
+        self._listener = Listener(Reader(aside), self._streams, self._calls, self._interrupts, die)
         self._peak = _peak_bytes()
         self._cpu = time.process_time_ns()
         self._children_cpu = 0.0
         self._known = False  # whether processes of earlier executions live
         self._spawned = False  # whether this execution has made any, by way of Python
         self._brief = 0
-        calls.install()
+        self._calls.install()
         hooks.install(self._before_child, self._after_fork, self._streams.old_pipes)
         self._streams.threads.install()
         self._interrupts.install()
@@ -130,16 +129,21 @@ class Worker:
     def serve(self) -> NoReturn:
         self._listener.start()
         self._rehearse()
-        python = "%d.%d.%d" % sys.version_info[:3]
-        self._writer.send({"type": "ready", "id": None, "protocol": PROTOCOL, "python": python})
+        self._greet()
         read = self._reader.read
         commands = {"configure": self._configure, "reset": self._reset, "streams": self._take_streams}
         while True:
             message, payload = read()
             if message["cmd"] == "exec":
                 self._execute(message, payload)
+            elif message["cmd"] == "fork":
+                self._fork(message["id"])
             else:
                 self._answer(message, commands[message["cmd"]])
+
+    def _greet(self) -> None:
+        python = "%d.%d.%d" % sys.version_info[:3]
+        self._writer.send({"type": "ready", "id": None, "protocol": PROTOCOL, "python": python})
 
     def _execute(self, message: Dict[str, Any], payload: Optional[bytes]) -> None:
         name = message["id"]
@@ -252,19 +256,104 @@ class Worker:
         self._streams.flush()
 
     def _take_streams(self, _message: Dict[str, Any]) -> None:
-        if self._door is None:
-            raise RuntimeError("this worker has no door")
-        fds = array.array("i")
-        space = _socket.CMSG_SPACE(2 * fds.itemsize)
-        _, ancillary, _, _ = self._door.recvmsg(16, space, _socket.MSG_CMSG_CLOEXEC)
-        for level, kind, data in ancillary:
-            if level == _socket.SOL_SOCKET and kind == _socket.SCM_RIGHTS:
-                fds.frombytes(data[: len(data) - len(data) % fds.itemsize])
+        _, fds = self._receive()
         if len(fds) != 2:
-            for fd in fds:
-                os.close(fd)
+            close_all(fds)
             raise RuntimeError(f"the door gave {len(fds)} descriptors, not 2")
         self._streams.replace(*fds)
+
+    def _receive(self) -> Tuple[bytes, List[int]]:
+        if self._door is None:
+            raise RuntimeError("this worker has no door")
+        return self._door.receive()
+
+    def _fork(self, name: str) -> None:
+        """Makes the copy that the next message at the door describes. Both go on here: this one answers, a live copy
+        greets, a frozen one sleeps and only its copies ever come back."""
+        event: Dict[str, Any] = {"type": "status", "id": name, "status": "ok"}
+        message, fds = self._receive()
+        is_copy = False
+        self._listener.stop()
+        try:
+            branching.refuse_threads()
+            self._streams.flush()
+            is_copy = self._split(message, fds)
+        except Exception as error:
+            event.update(status="error", error=error_of(error, {}))
+        close_all(fds)
+        self._listener.start()
+        if is_copy:
+            self._greet()
+        else:
+            self._writer.send(event)
+
+    def _split(self, message: bytes, fds: List[int]) -> bool:
+        return branching.split(self._set_branching, lambda: self._become(branching.parse_order(message), fds))
+
+    def _set_branching(self, on: bool) -> None:
+        self._branching = on
+
+    def _become(self, order: Dict[str, Any], fds: List[int]) -> None:
+        """In the copy: everything that must not be shared with the original is replaced."""
+        assert self._door is not None
+        try:
+            os.setsid()
+            branching.mark(order["branch"])
+            self._pid = os.getpid()
+            self._interrupts.renew()
+            self._listener.renew()
+            os.dup2(fds[0], self._door.fd, False)
+            self._take_channel(fds[1:])
+            close_all(fds)
+            fds.clear()
+            self._processes.renew()
+            own = {*self._channel, self._door.fd, *self._streams.current.fds, *self._interrupts.fds, *self._listener.fds}
+            moved = (order["from"], order["folder"]) if "from" in order else None
+            if moved:
+                branching.move_into(*moved)
+                self._cwd = order["folder"]
+            branching.reopen_files(own, moved)
+            self._kernel.renew()
+            self._calls.renew()
+            self._children_cpu = 0.0
+            self._cpu = time.process_time_ns()
+            self._brief = 0
+            self._known = self._spawned = False
+            branching.wait_for_init()
+            self._door.send(b"h")
+        except BaseException as error:
+            try:
+                self._door.send(f"e{name_of(error)}: {error}".encode("utf-8", "replace")[:1000])
+            finally:
+                os._exit(1)
+        if order["frozen"]:
+            self._sleep()
+
+    def _sleep(self) -> None:
+        """The life of a checkpoint. Comes back only in a live copy of it."""
+        while True:
+            message, fds = self._receive()
+            if not message:
+                os._exit(0)
+            try:
+                if self._split(message, fds):
+                    return
+            except branching.ForkRefused:
+                pass  # the closed door says that there is no copy
+            close_all(fds)
+
+    def _take_channel(self, pipes: List[int]) -> None:
+        """The host's pipes under the numbers of the old ones; none at all for a checkpoint."""
+        nothing = -1
+        if not pipes:
+            nothing = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
+            pipes = [nothing] * 5
+        for new, old in zip(pipes, self._channel):
+            os.dup2(new, old, False)
+        self._reader.forget()
+        self._streams.rebase(*pipes[3:])
+        if nothing >= 0:
+            os.close(nothing)
 
     def _take_children_cpu(self) -> float:
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -273,14 +362,19 @@ class Worker:
 
     def _before_child(self) -> None:
         """Before user code makes a process: this execution is not brief, however short it is."""
+        if self._branching:
+            return
         self._spawned = True
         self._streams.flush()
 
     def _after_fork(self) -> None:
         """In the child of a fork by user code: the conversation with the host is its parent's alone."""
+        if self._branching:
+            return
         self._writer.close()
         close_all(self._channel)
         self._interrupts.close()
+        close_all(self._listener.fds)
         if self._door is not None:
             self._door.close()
         self._streams.forget()

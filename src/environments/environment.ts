@@ -15,6 +15,8 @@ export interface SandboxLimits {
   readonly diskBytes: number;
   readonly processes: number;
   readonly openFiles: number;
+  /** Forks and checkpoints that live in it beside the first session. */
+  readonly branches: number;
 }
 
 export interface SandboxOptions {
@@ -65,13 +67,31 @@ export interface Worker {
   renewStreams(): Promise<void>;
 }
 
-/** The walls around one session. It outlives its workers. */
+/** Makes the worker copy itself: resolves when it has, rejects with the reason why not. Its conversation is the kernel's. */
+export type AskForFork = () => Promise<void>;
+
+/** A frozen copy of a worker. */
+export interface SandboxCheckpoint {
+  /** It was released, or ended because the checkpoints of its session held too much memory. */
+  readonly ended: boolean;
+  release(): void;
+}
+
+/** The walls around one session. It outlives its workers. Forks of the session share them: a family is one trust domain. */
 export interface Sandbox {
   /** The worker that lives now. A new sandbox has one. */
   readonly worker: Worker;
-  /** Starts another worker after the last one ended. */
-  restart(): Promise<Worker>;
-  /** Ends every process in it; its files are gone. Idempotent. */
+  /** The working directory, as code inside sees it. */
+  readonly folder: string;
+  /** Starts another worker and ends the old one if it lives: a copy of the checkpoint, or an empty one. */
+  restart(from?: SandboxCheckpoint): Promise<Worker>;
+  /** A copy of the worker in a copy of the working directory. Nothing may run. */
+  fork(ask: AskForFork): Promise<Sandbox>;
+  /** A copy of the worker that is kept. Nothing may run. `onEnd` is called once, when it is no more. */
+  checkpoint(ask: AskForFork, onEnd: () => void): Promise<SandboxCheckpoint>;
+  /** What its processes hold, checkpoints included; pages that several share count in part. Null: nobody answers. */
+  memoryBytes(): Promise<number | null>;
+  /** Ends every process of the session; its files are gone. Idempotent. */
   close(): Promise<void>;
 }
 

@@ -59,6 +59,8 @@ export type Outcome =
     }
   | {
       readonly kind: "lost";
+      /** True when the session came back from a checkpoint; the kernel itself cannot know. */
+      readonly isRestored?: boolean;
       readonly exit: WorkerExit;
       readonly violation: string | null;
       readonly durationMs: number;

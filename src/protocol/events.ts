@@ -63,11 +63,13 @@ export interface BackgroundDelta extends EventBase {
   readonly text: string;
 }
 
-/** The namespace was emptied: by a reset, or because the worker was lost. */
+export type ResetReason = "reset" | "worker-lost" | "restored" | "rewound";
+
+/** The namespace is another one: empty after a reset or a lost worker, or as it was at a checkpoint. */
 export interface SessionReset extends EventBase {
   readonly type: "session-reset";
   readonly epoch: number;
-  readonly why: "reset" | "worker-lost";
+  readonly why: ResetReason;
 }
 
 export interface SessionEnd extends EventBase {

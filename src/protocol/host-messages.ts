@@ -42,7 +42,8 @@ export type HostCommand =
       readonly argv?: readonly string[] | undefined;
     }
   | { readonly cmd: "reset" }
-  | { readonly cmd: "streams" };
+  | { readonly cmd: "streams" }
+  | { readonly cmd: "fork" };
 
 export function toCommandMessage(id: string, command: HostCommand): HostMessage {
   return { line: JSON.stringify({ id, ...command }), payload: undefined };

@@ -1,7 +1,7 @@
 // Numbers the events of a session and gives them to whoever listens. Output is decoded only when somebody does.
 
 import { StringDecoder } from "node:string_decoder";
-import type { SessionEvent } from "../protocol/events.ts";
+import type { SessionEvent, ResetReason } from "../protocol/events.ts";
 import type { OutputStream } from "../protocol/execution.ts";
 import type { ExecutionId, SessionId } from "../protocol/ids.ts";
 
@@ -64,7 +64,7 @@ export class EventFeed {
     if (text !== "") this.send({ type: "background-delta", ...this.#stamp(), stream, text });
   }
 
-  sendReset(epoch: number, why: "reset" | "worker-lost"): void {
+  sendReset(epoch: number, why: ResetReason): void {
     this.send({ type: "session-reset", ...this.#stamp(), epoch, why });
   }
 

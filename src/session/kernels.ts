@@ -3,8 +3,14 @@
 // When a worker is lost the next one starts in the same sandbox, so the files stay; where the sandbox is gone, or will not
 // have another worker, in a new one. Until then there is a recovery to wait for.
 
-import type { Environment, Sandbox, SandboxOptions, WorkerExit } from "../environments/environment.ts";
-import { WorkerLostError } from "../errors.ts";
+import type {
+  Environment,
+  Sandbox,
+  SandboxCheckpoint,
+  SandboxOptions,
+  WorkerExit,
+} from "../environments/environment.ts";
+import { ForkRefusedError, WorkerLostError } from "../errors.ts";
 import type { CallHandler } from "../kernel/calls.ts";
 import { Kernel, type KernelListener } from "../kernel/kernel.ts";
 import type { SessionId } from "../protocol/ids.ts";
@@ -24,6 +30,8 @@ export interface KernelSettings {
 }
 
 const RESTARTS = 3;
+/** For the fork itself; a large heap takes tens of milliseconds. */
+const FORK_LIMIT_MS = 30_000;
 
 export class Kernels {
   readonly #settings: KernelSettings;
@@ -31,7 +39,7 @@ export class Kernels {
   readonly #listener: KernelListener;
   #sandbox: Sandbox;
   #kernel: Kernel;
-  #recovery: Promise<void> | undefined;
+  #recovery: Promise<boolean> | undefined;
   #isClosed = false;
 
   private constructor(settings: KernelSettings, listener: KernelListener, sandbox: Sandbox) {
@@ -57,8 +65,33 @@ export class Kernels {
     return this.#kernel;
   }
 
-  /** Settles when there is a kernel again, or rejects with the reason why not; absent while there is one. */
-  get recovery(): Promise<void> | undefined {
+  /** A copy of the session that these are the kernels of, for another one. */
+  async fork(settings: KernelSettings, listener: KernelListener): Promise<Kernels> {
+    const sandbox = await this.#sandbox.fork(() => this.#askForFork("fork the session"));
+    return new Kernels(settings, listener, sandbox);
+  }
+
+  /** `onEnd` is called once, when the checkpoint is no more. */
+  checkpoint(onEnd: () => void): Promise<SandboxCheckpoint> {
+    return this.#sandbox.checkpoint(() => this.#askForFork("make a checkpoint"), onEnd);
+  }
+
+  /** The namespace as it was at a checkpoint, which stays. When this rejects nothing has changed. */
+  async rewind(checkpoint: SandboxCheckpoint): Promise<void> {
+    await this.#sandbox.restart(checkpoint);
+    this.#kernel = this.#createKernel();
+  }
+
+  /** What its processes hold; null when nobody answers. */
+  memoryBytes(): Promise<number | null> {
+    return this.#sandbox.memoryBytes();
+  }
+
+  /**
+   * Settles when there is a kernel again, with whether it has the state of a checkpoint; rejects with the reason why there
+   * is none. Absent while there is one.
+   */
+  get recovery(): Promise<boolean> | undefined {
     return this.#recovery;
   }
 
@@ -67,14 +100,15 @@ export class Kernels {
     return (await this.#kernel.ask({ cmd: "reset" })) !== undefined;
   }
 
-  /** Starts the kernel after the one that ended in this way. */
-  recover(exit: WorkerExit): void {
-    if (this.#isClosed) return;
-    const recovery = this.#restart(exit).finally(() => {
+  /** Starts the kernel after the one that ended in this way: from a checkpoint where there is one, else empty. */
+  recover(exit: WorkerExit, from?: SandboxCheckpoint): Promise<boolean> {
+    if (this.#isClosed) return Promise.resolve(false);
+    const recovery = this.#restart(exit, from).finally(() => {
       if (this.#recovery === recovery) this.#recovery = undefined;
     });
     recovery.catch(() => {}); // told to whoever waits for it
     this.#recovery = recovery;
+    return recovery;
   }
 
   async close(): Promise<void> {
@@ -83,21 +117,29 @@ export class Kernels {
     await this.#sandbox.close();
   }
 
-  async #restart(exit: WorkerExit): Promise<void> {
+  async #restart(exit: WorkerExit, from: SandboxCheckpoint | undefined): Promise<boolean> {
     const { environment, sandboxOptions, id } = this.#settings;
-    for (let attempt = 1; attempt <= RESTARTS; attempt += 1) {
-      const isHere = attempt === 1 && exit.kind !== "sandbox-gone";
-      const isBack = isHere && (await this.#sandbox.restart().then(yes, no));
+    const isHere = exit.kind !== "sandbox-gone";
+    if (isHere && from !== undefined && (await this.rewind(from).then(yes, no))) return true;
+    for (let attempt = 1; attempt <= RESTARTS && !this.#isClosed; attempt += 1) {
+      const isBack = isHere && attempt === 1 && (await this.#sandbox.restart().then(yes, no));
       if (!isBack) {
         void this.#sandbox.close();
         this.#sandbox = await environment.openSandbox(sandboxOptions);
       }
-      if (this.#isClosed) return;
+      if (this.#isClosed) break;
       this.#kernel = this.#createKernel();
       await this.#configure();
-      if (!this.#kernel.ended) return;
+      if (!this.#kernel.ended) return false;
     }
+    if (this.#isClosed) return false;
     throw new WorkerLostError(`Cannot go on in session '${id}': ${RESTARTS} new workers ended at once`);
+  }
+
+  async #askForFork(action: string): Promise<void> {
+    const status = await this.#kernel.ask({ cmd: "fork" }, FORK_LIMIT_MS);
+    if (status === undefined) throw new WorkerLostError(`Cannot ${action}: its worker was lost`);
+    if (status.error !== undefined) throw new ForkRefusedError({ action, why: status.error.value });
   }
 
   #createKernel(): Kernel {

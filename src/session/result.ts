@@ -107,10 +107,11 @@ function fromStatus({ status, stopped }: Extract<Outcome, { kind: "status" }>): 
   }
 }
 
-function fromLoss({ exit, violation }: Extract<Outcome, { kind: "lost" }>): Verdict {
-  if (exit.kind === "code" && exit.reason === null) return { status: "exit", exitCode: exit.code, state: "lost" };
+function fromLoss({ exit, violation, isRestored }: Extract<Outcome, { kind: "lost" }>): Verdict {
+  const state = isRestored === true ? "restored" : "lost";
+  if (exit.kind === "code" && exit.reason === null) return { status: "exit", exitCode: exit.code, state };
   const { reason, error } = explainLoss(exit, violation);
-  return { status: "interrupted", reason, state: "lost", error };
+  return { status: "interrupted", reason, state, error };
 }
 
 const NO_ANSWER = "the code did not stop when interrupted, so its worker was ended";

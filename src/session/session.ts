@@ -1,30 +1,31 @@
 // A persistent REPL with an identity: a kernel at a time, a queue of executions, limits, a lifetime.
 //
-// Executions and resets run one at a time, first come first served. When a worker is lost the session goes on with an
-// empty namespace and a new epoch. Closing ends everything and cannot be undone.
+// Executions and operations run one at a time, first come first served: see runner.ts. Closing ends everything and cannot
+// be undone.
 
-import type { WorkerExit } from "../environments/environment.ts";
-import { SessionBusyError, SessionClosedError } from "../errors.ts";
-import type { Outcome } from "../kernel/kernel.ts";
-import type { OutputBounds } from "../kernel/output-log.ts";
+import type { KernelListener } from "../kernel/kernel.ts";
 import type { OutputStream } from "../protocol/execution.ts";
-import type { ExecutionId, SessionId } from "../protocol/ids.ts";
+import type { SessionId } from "../protocol/ids.ts";
+import type { Checkpoint } from "./checkpoints.ts";
 import { EventFeed, type Listener } from "./event-feed.ts";
-import { Execution } from "./execution.ts";
+import type { Execution } from "./execution.ts";
 import { History, type HistoryEntry } from "./history.ts";
-import { Kernels, type KernelSettings } from "./kernels.ts";
-import { checkExecuteOptions, type ExecuteOptions } from "./options.ts";
 import { IdleTimer } from "./idle-timer.ts";
-import { Operation } from "./operation.ts";
-import { Result } from "./result.ts";
-import { Turn } from "./turn.ts";
+import { Kernels } from "./kernels.ts";
+import { checkExecuteOptions, type ExecuteOptions } from "./options.ts";
+import { Runner, type RunnerSettings } from "./runner.ts";
 
-export interface SessionSettings extends KernelSettings {
-  readonly output: OutputBounds;
-  readonly defaultTimeoutMs: number | null;
-  /** After this long without an execution the session closes. Null: never. */
+export interface SessionSettings extends RunnerSettings {
+  /** After this long without use the session closes. Null: never. */
   readonly idleTimeoutMs: number | null;
-  readonly maxWaiting: number;
+}
+
+/** What a session needs of those around it. */
+export interface SessionKeeper {
+  /** It begins to close: from now on it is nobody's. */
+  onClosing(session: Session): void;
+  /** Finds a place for another session under this id, or a new one. */
+  admit(id: string | undefined, open: (id: SessionId) => Promise<Session>): Promise<Session>;
 }
 
 export interface SessionInfo {
@@ -57,80 +58,109 @@ export class Session implements AsyncDisposable {
   readonly #settings: SessionSettings;
   readonly #feed: EventFeed;
   readonly #history = new History();
-  readonly #queue: (Turn | Operation)[] = [];
+  readonly #runner: Runner;
   readonly #createdAt = new Date();
-  readonly #onClosing: (session: Session) => void;
-  /** Set once, right after the session is made. */
-  #kernels!: Kernels;
-  #running: Turn | Operation | undefined;
-  /** As an outcome reaches it; one function for all executions. */
-  readonly #onEnd = (turn: Turn, outcome: Outcome): void => this.#finish(turn, outcome);
-  #lastExecutedAt: number | undefined;
-  #lastUsedAt = Date.now();
-  #count = 0;
-  #executed = 0;
-  #epoch = 1;
+  readonly #keeper: SessionKeeper;
   #idleTimer: IdleTimer | undefined;
   #closing: Promise<SessionInfo> | undefined;
-  #closedWhy: string | undefined;
 
-  private constructor(settings: SessionSettings, onClosing: (session: Session) => void) {
+  private constructor(settings: SessionSettings, keeper: SessionKeeper) {
     this.id = settings.id;
     this.#settings = settings;
-    this.#onClosing = onClosing;
+    this.#keeper = keeper;
     this.#feed = new EventFeed(settings.id);
+    this.#runner = new Runner(settings, this.#feed, this.#history);
   }
 
-  /** `onClosing` is called when it begins to close: from then on it is nobody's. */
-  static async open(settings: SessionSettings, onClosing: (session: Session) => void): Promise<Session> {
-    const session = new Session(settings, onClosing);
-    session.#kernels = await Kernels.open(settings, {
-      onBackground: (stream, chunk) => session.#feed.sendBackground(stream, chunk),
-      onEnd: (exit) => session.#lose(exit),
-    });
-    session.#startIdleTimer();
-    return session;
+  static async open(settings: SessionSettings, keeper: SessionKeeper): Promise<Session> {
+    return new Session(settings, keeper).#start((listener) => Kernels.open(settings, listener));
+  }
+
+  async #start(openKernels: (listener: KernelListener) => Promise<Kernels>): Promise<this> {
+    await this.#runner.start(openKernels);
+    this.#startIdleTimer();
+    return this;
   }
 
   /** Queues code and returns at once. Throws SessionBusyError or SessionClosedError; never because of the code. */
   execute(code: string, options: ExecuteOptions = {}): Execution {
     checkExecuteOptions(code, options);
-    this.#checkOpen();
-    options.signal?.throwIfAborted();
-    if (this.#queue.length >= this.#settings.maxWaiting) {
-      throw new SessionBusyError({ sessionId: this.id, waiting: this.#queue.length });
-    }
-    this.#count += 1;
-    const id = `${this.id}.${this.#count}` as ExecutionId;
-    const execution = new Execution(id, this.id, this.#count, code, this.#settings.output);
-    const turn = new Turn(execution, options, this.#feed, this.#onEnd);
-    if (options.signal !== undefined) turn.listenTo(options.signal, () => this.#cancel(turn));
-    this.#queue.push(turn);
-    if (this.#running === undefined) this.#next();
-    return execution;
+    return this.#runner.execute(code, options);
   }
 
-  /** Interrupts the execution that runs now, as Ctrl-C would. Does nothing when none runs. */
+  /** Interrupts what runs now, as Ctrl-C would. Does nothing when nothing runs. */
   interrupt(): void {
-    this.#checkOpen();
-    if (this.#running !== undefined) this.#stop(this.#running);
+    this.#runner.interrupt();
   }
 
   /** Empties the namespace when its turn has come; id, statistics and files stay, the history is cleared. */
   reset(): Promise<void> {
-    return this.#enqueue(() => this.#empty());
+    return this.#runner.operate(async () => {
+      const isReset = await this.#runner.kernels.reset();
+      this.#history.clear();
+      // Otherwise the worker was lost, which is told as that: the namespace is empty all the same.
+      if (isReset) this.#runner.renewEpoch("reset");
+    });
+  }
+
+  /**
+   * A live copy, in milliseconds: namespace, unpicklable objects and open files included, in a copy of the working
+   * directory. Throws ForkRefusedError while code runs or where a copy would not be exact.
+   */
+  fork({ id }: { readonly id?: string } = {}): Promise<Session> {
+    const action = `fork session '${this.id}'`;
+    return this.#runner.operateWhenIdle(action, () =>
+      this.#keeper.admit(id, (own) => {
+        const settings = { ...this.#settings, id: own };
+        return new Session(settings, this.#keeper).#start((listener) => this.#runner.kernels.fork(settings, listener));
+      }),
+    );
+  }
+
+  /** Keeps a live copy of the namespace to return to. Files are not part of it. Throws as `fork` does. */
+  checkpoint(): Promise<Checkpoint> {
+    return this.#runner.operateWhenIdle("make a checkpoint", () =>
+      this.#runner.checkpoints.make(this.#runner.kernels, this.#runner.executed),
+    );
+  }
+
+  checkpoints(): readonly Checkpoint[] {
+    return this.#runner.checkpoints.list();
+  }
+
+  /** Gives a checkpoint up, and the memory it holds. */
+  dropCheckpoint(checkpoint: Checkpoint | string): void {
+    this.#runner.checkpoints.drop(checkpoint);
+  }
+
+  /** Goes back to a checkpoint, which stays. When this throws nothing has changed. */
+  rewind(checkpoint: Checkpoint | string): Promise<Checkpoint> {
+    return this.#runner.operateWhenIdle("go back to a checkpoint", async () => {
+      const reached = await this.#runner.checkpoints.rewind(this.#runner.kernels, checkpoint);
+      this.#runner.renewEpoch("rewound");
+      return reached;
+    });
+  }
+
+  /** Goes back to before the last execution; again, to before the one before it. Needs `autoCheckpoint`. */
+  undo(): Promise<void> {
+    return this.#runner.operateWhenIdle("undo the last execution", async () => {
+      await this.#runner.checkpoints.undo(this.#runner.kernels);
+      this.#runner.renewEpoch("rewound");
+    });
   }
 
   info(): SessionInfo {
+    const { lastExecutedAt } = this.#runner;
     return {
       id: this.id,
       environment: this.#settings.environment.name,
-      state: this.#state(),
+      state: this.#runner.state,
       createdAt: this.#createdAt.toISOString(),
-      lastExecutedAt: this.#lastExecutedAt === undefined ? null : new Date(this.#lastExecutedAt).toISOString(),
-      executionCount: this.#count,
-      waiting: this.#queue.length,
-      epoch: this.#epoch,
+      lastExecutedAt: lastExecutedAt === undefined ? null : new Date(lastExecutedAt).toISOString(),
+      executionCount: this.#runner.count,
+      waiting: this.#runner.turns.waiting,
+      epoch: this.#runner.epoch,
     };
   }
 
@@ -171,173 +201,19 @@ export class Session implements AsyncDisposable {
   }
 
   async #close(why: string): Promise<SessionInfo> {
-    this.#closedWhy = why;
     this.#idleTimer?.stop();
-    this.#onClosing(this);
-    for (const turn of this.#queue.splice(0)) this.#dismiss(turn, why);
-    await this.#kernels.close();
+    this.#keeper.onClosing(this);
+    await this.#runner.close(why);
     const info = this.info();
     this.#history.clear();
     this.#feed.sendEnd(why);
     return info;
   }
 
-  #next(): void {
-    if (this.#running !== undefined || this.#closedWhy !== undefined) return;
-    const turn = this.#queue.shift();
-    if (turn === undefined) return;
-    this.#running = turn;
-    const { recovery } = this.#kernels;
-    if (recovery === undefined) this.#begin(turn);
-    else
-      void recovery.then(
-        () => this.#begin(turn),
-        (error: Error) => this.#giveUp(turn, error),
-      );
-  }
-
-  #begin(turn: Turn | Operation): void {
-    if (turn instanceof Turn) this.#run(turn);
-    else void this.#operate(turn);
-  }
-
-  /** Does something other than running code when its turn has come. */
-  #enqueue<T>(work: () => Promise<T>): Promise<T> {
-    this.#checkOpen();
-    const operation = new Operation(work);
-    this.#queue.push(operation as Operation);
-    this.#next();
-    return operation.done;
-  }
-
-  async #operate(operation: Operation): Promise<void> {
-    if (this.#closedWhy === undefined) await operation.run();
-    else operation.dismiss(this.#closedError(this.#closedWhy));
-    this.#running = undefined;
-    this.#lastUsedAt = Date.now();
-    this.#next();
-  }
-
-  async #empty(): Promise<void> {
-    const isReset = await this.#kernels.reset();
-    this.#history.clear();
-    // Otherwise the worker was lost, which is told as that: the namespace is empty all the same.
-    if (!isReset) return;
-    this.#epoch += 1;
-    this.#feed.sendReset(this.#epoch, "reset");
-  }
-
-  #run(turn: Turn): void {
-    const { execution, options } = turn;
-    if (turn.cancelled || this.#closedWhy !== undefined) {
-      this.#running = undefined;
-      this.#settle(turn);
-      this.#next();
-      return;
-    }
-    const now = Date.now();
-    execution.begin(this.#feed.nextSeq(), now);
-    this.#history.begin(execution, now);
-    if (this.#feed.hasListeners) this.#feed.send(execution.startEvent());
-    const { timeoutMs = this.#settings.defaultTimeoutMs, env, fileName: name } = options;
-    const limitMs = timeoutMs === Infinity ? null : timeoutMs;
-    this.#kernels.current.execute(
-      { id: execution.id, count: execution.count, code: execution.code, env, name },
-      limitMs,
-      turn,
-    );
-  }
-
-  #finish(turn: Turn, ended: Outcome): void {
-    const outcome = this.#closedWhy === undefined ? ended : toClosed(ended);
-    this.#running = undefined;
-    this.#lastExecutedAt = this.#lastUsedAt = Date.now();
-    const isFirst = this.#executed === 0;
-    this.#executed += 1;
-    if (outcome.kind === "lost") this.#epoch += 1;
-    this.#settle(turn, outcome);
-    if (outcome.kind === "lost") {
-      this.#feed.sendReset(this.#epoch, "worker-lost");
-      this.#kernels.recover(outcome.exit);
-    }
-    if (isFirst) this.#settings.environment.refill();
-    this.#next();
-  }
-
-  /** Without an outcome: it never started. */
-  #settle(turn: Turn, outcome?: Outcome): void {
-    const { execution, displays } = turn;
-    turn.stopListening();
-    const context = { execution, executionCount: execution.count, epoch: this.#epoch, displays };
-    const result = new Result(context, outcome);
-    if (outcome !== undefined) this.#history.end(execution, result.status, result.durationMs);
-    execution.settle(result, this.#feed.nextSeq(), Date.now());
-    if (this.#feed.hasListeners) this.#feed.send(execution.endEvent());
-  }
-
-  #giveUp(turn: Turn | Operation, error: Error): void {
-    this.#running = undefined;
-    if (turn instanceof Turn) {
-      turn.stopListening();
-      turn.execution.fail(error);
-    } else turn.dismiss(error);
-    this.#next();
-  }
-
-  #dismiss(turn: Turn | Operation, why: string): void {
-    if (turn instanceof Turn) this.#settle(turn);
-    else turn.dismiss(this.#closedError(why));
-  }
-
-  #state(): SessionInfo["state"] {
-    if (this.#closedWhy !== undefined) return "closed";
-    return this.#running === undefined ? "idle" : "running";
-  }
-
-  /** What waits for a new worker has not started, and never will. */
-  #stop(turn: Turn | Operation): void {
-    if (this.#kernels.recovery === undefined) this.#kernels.current.stop("cancelled");
-    else if (turn instanceof Turn) turn.cancelled = true;
-  }
-
-  #cancel(turn: Turn): void {
-    turn.cancelled = true;
-    if (this.#running === turn) {
-      this.#stop(turn);
-      return;
-    }
-    const index = this.#queue.indexOf(turn);
-    if (index === -1) return;
-    this.#queue.splice(index, 1);
-    this.#settle(turn);
-  }
-
-  /** The worker ended on its own while nothing ran. An execution that was hit by it tells its own story. */
-  #lose(exit: WorkerExit): void {
-    if (this.#running instanceof Turn || this.#closedWhy !== undefined) return;
-    this.#epoch += 1;
-    this.#feed.sendReset(this.#epoch, "worker-lost");
-    this.#kernels.recover(exit);
-  }
-
   #startIdleTimer(): void {
     const { idleTimeoutMs } = this.#settings;
     if (idleTimeoutMs === null) return;
-    const lastUse = (): number => (this.#running === undefined ? this.#lastUsedAt : Date.now());
+    const lastUse = (): number => this.#runner.turns.lastUsedAt;
     this.#idleTimer = new IdleTimer(idleTimeoutMs, lastUse, () => void this.close("it was idle for too long"));
   }
-
-  #checkOpen(): void {
-    if (this.#closedWhy !== undefined) throw this.#closedError(this.#closedWhy);
-  }
-
-  #closedError(why: string): SessionClosedError {
-    return new SessionClosedError({ sessionId: this.id, why });
-  }
-}
-
-/** Closing ends the sandbox as a whole; what ran in it was cancelled, not lost. */
-function toClosed(outcome: Outcome): Outcome {
-  if (outcome.kind !== "lost") return outcome;
-  return { ...outcome, exit: { kind: "signal", signal: 9, reason: "closed" } };
 }

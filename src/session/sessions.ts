@@ -2,7 +2,7 @@
 
 import { LimitExceededError, SessionExistsError, SessionNotFoundError } from "../errors.ts";
 import { parseSessionId, type SessionId } from "../protocol/ids.ts";
-import { Session, type SessionSettings } from "./session.ts";
+import { Session, type SessionKeeper, type SessionSettings } from "./session.ts";
 
 export class Sessions {
   readonly #live = new Map<string, Session>();
@@ -10,6 +10,11 @@ export class Sessions {
   readonly #opening = new Set<string>();
   readonly #limit: number;
   #made = 0;
+
+  readonly #keeper: SessionKeeper = {
+    onClosing: (session) => this.#live.delete(session.id),
+    admit: (id, open) => this.#admit(id, open),
+  };
 
   constructor(limit: number) {
     this.#limit = limit;
@@ -26,19 +31,23 @@ export class Sessions {
     return [...this.#live.values()];
   }
 
-  async open(id: string | undefined, settings: Omit<SessionSettings, "id">): Promise<Session> {
+  open(id: string | undefined, settings: Omit<SessionSettings, "id">): Promise<Session> {
+    return this.#admit(id, (own) => Session.open({ ...settings, id: own }, this.#keeper));
+  }
+
+  async closeAll(why: string): Promise<void> {
+    await Promise.all(this.list().map((session) => session.close(why)));
+  }
+
+  async #admit(id: string | undefined, open: (id: SessionId) => Promise<Session>): Promise<Session> {
     const own = this.#claim(id);
     try {
-      const session = await Session.open({ ...settings, id: own }, () => this.#live.delete(own));
+      const session = await open(own);
       this.#live.set(own, session);
       return session;
     } finally {
       this.#opening.delete(own);
     }
-  }
-
-  async closeAll(why: string): Promise<void> {
-    await Promise.all(this.list().map((session) => session.close(why)));
   }
 
   #claim(wanted: string | undefined): SessionId {

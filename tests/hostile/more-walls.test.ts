@@ -65,7 +65,7 @@ describe("facts", () => {
     if os.path.lexists("/proc/self/fd/" + n)})`)) as string[];
     const count = (kind: string): number => seen.filter((link) => link.startsWith(`${kind}:`)).length;
     expect(count("socket")).toBe(1);
-    expect(count("pipe")).toBeLessThanOrEqual(6);
+    expect(count("pipe")).toBeLessThanOrEqual(7);
     const files = seen.filter((link) => !/^(pipe|socket):/.test(link));
     for (const path of files) expect(["/dev/null", "/proc/sys/kernel/ns_last_pid", "/proc/loadavg"]).toContain(path);
   });
@@ -79,7 +79,7 @@ describe("facts", () => {
 
   test("mounts show the system, the folder that was mounted, and no other path of the host", async () => {
     const points = (await json(`[l.split()[4] for l in open("/proc/self/mountinfo")]`)) as string[];
-    const own = ["/", "/proc", "/work", "/tmp", "/dev/shm", shared];
+    const own = ["/", "/proc", "/work", "/forks", "/tmp", "/dev/shm", shared];
     const system = /^\/(usr|bin|sbin|lib\w*|etc\/[\w./-]+|dev\/(null|zero|full|random|urandom))$/;
     expect(points.filter((point) => !own.includes(point) && !system.test(point))).toEqual([]);
     const roots = await printed(`print(open("/proc/self/mountinfo").read())`);
@@ -322,7 +322,7 @@ describe("folders of the host", () => {
       { executable: python, preload: [], cacheFolder: undefined },
       new AbortController().signal,
     );
-    const limits = { memoryBytes: 2 ** 28, diskBytes: 2 ** 24, processes: 32, openFiles: 128 };
+    const limits = { memoryBytes: 2 ** 28, diskBytes: 2 ** 24, processes: 32, openFiles: 128, branches: 1 };
     const mounts: Mount[] = [{ path: join(shared, "swapped"), mode: "ro" }];
     try {
       await expect(LocalSandbox.open(server, { mounts, limits })).rejects.toThrow(/symbolic link/);

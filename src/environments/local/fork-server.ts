@@ -19,18 +19,22 @@ export interface Hello {
   readonly modules: readonly string[];
 }
 
-export type ServerEvent =
-  | { readonly event: "pipes"; readonly sandbox: number; readonly fds: readonly number[] }
-  | { readonly event: "failed"; readonly sandbox: number; readonly stage: string; readonly message: string }
-  | { readonly event: "signalled"; readonly sandbox: number }
+/** What the fork server and the inits of its sandboxes tell; `branch` is a worker or a checkpoint. */
+export type ServerEvent = { readonly sandbox: number } & (
+  | { readonly event: "pipes"; readonly branch: number; readonly fds: readonly number[] }
+  | { readonly event: "failed"; readonly stage: string; readonly message: string }
+  | { readonly event: "signalled" | "cloned"; readonly branch: number }
+  | { readonly event: "no-clone"; readonly branch: number; readonly message: string }
   | {
       readonly event: "exit";
-      readonly sandbox: number;
+      readonly branch: number;
       readonly reason: string | null;
       readonly code?: number;
       readonly signal?: number;
     }
-  | { readonly event: "closed"; readonly sandbox: number };
+  | { readonly event: "memory"; readonly members: Readonly<Record<string, number>> }
+  | { readonly event: "closed" }
+);
 
 export interface ForkServerOptions {
   readonly executable: string;

@@ -1,117 +1,128 @@
-// The walls around one session, as the host sees them: a number at the fork server, and the worker that lives there now.
+// The walls around one session: its place in a family, and the worker that lives there now.
 
-import { type EnvironmentUnavailableError, WorkerLostError } from "../../errors.ts";
-import type { KillReason, Sandbox, SandboxOptions, WorkerExit } from "../environment.ts";
-import type { ForkServer, ServerEvent } from "./fork-server.ts";
-import { LocalWorker } from "./local-worker.ts";
-import { explainFailure } from "./tier.ts";
+import { WorkerLostError } from "../../errors.ts";
+import type { AskForFork, Sandbox, SandboxCheckpoint, SandboxOptions } from "../environment.ts";
+import { Family, type Member } from "./family.ts";
+import type { ForkServer } from "./fork-server.ts";
+import type { LocalWorker } from "./local-worker.ts";
 
 export class LocalSandbox implements Sandbox {
-  readonly #server: ForkServer;
-  readonly #number: number;
-  #worker: LocalWorker | undefined;
-  #opening: { readonly resolve: (worker: LocalWorker) => void; readonly reject: (error: Error) => void } | undefined;
-  #failure: EnvironmentUnavailableError | undefined;
-  #closed = false;
-  readonly #gone: Promise<void>;
-  #onGone: () => void = () => {};
+  readonly #family: Family;
+  readonly #member: Member;
+  readonly #isFork: boolean;
+  readonly #checkpoints = new Set<LocalCheckpoint>();
+  #worker: LocalWorker;
+  #closing: Promise<void> | undefined;
 
-  private constructor(server: ForkServer) {
-    this.#server = server;
-    this.#gone = new Promise((resolve) => {
-      this.#onGone = resolve;
-    });
-    this.#number = server.register((event) => this.#hear(event));
+  private constructor(family: Family, { member, worker }: { member: Member; worker: LocalWorker }, isFork: boolean) {
+    this.#family = family;
+    this.#member = member;
+    this.#worker = worker;
+    this.#isFork = isFork;
   }
 
   /** Resolves when the walls stand and the worker has spoken. */
   static async open(server: ForkServer, { mounts, limits }: SandboxOptions): Promise<LocalSandbox> {
-    const sandbox = new LocalSandbox(server);
-    const worker = sandbox.#awaitWorker();
-    server.order("open", sandbox.#number, {
-      mounts: mounts.map(({ path, mode }) => ({ path, write: mode === "rw" })),
-      limits,
-    });
-    await (
-      await worker
-    ).ready;
-    if (sandbox.worker.ended) throw sandbox.#failure ?? new WorkerLostError("Cannot start a worker: it ended at once");
-    return sandbox;
+    const family = new Family(server, limits);
+    return new LocalSandbox(family, await family.open(mounts), false);
   }
 
   get worker(): LocalWorker {
-    if (this.#worker === undefined) throw new WorkerLostError("Cannot use the sandbox: it has no worker");
     return this.#worker;
   }
 
-  async restart(): Promise<LocalWorker> {
-    if (this.#closed) throw new WorkerLostError("Cannot start another worker: the sandbox is gone");
-    const opening = this.#awaitWorker();
-    this.#server.order("worker", this.#number);
-    const worker = await opening;
-    await worker.ready;
-    if (worker.ended) throw new WorkerLostError("Cannot start another worker: it ended at once");
+  get folder(): string {
+    return this.#member.folder;
+  }
+
+  async restart(from?: SandboxCheckpoint): Promise<LocalWorker> {
+    this.#checkOpen();
+    const old = this.#worker;
+    const checkpoint = from === undefined ? undefined : this.#own(from);
+    const worker = await (checkpoint === undefined
+      ? this.#family.restart(this.#member)
+      : this.#family.wake(this.#member, checkpoint.branch));
+    old.kill("closed");
+    if (this.#closing !== undefined) worker.kill("closed");
+    this.#worker = worker;
     return worker;
   }
 
-  async close(): Promise<void> {
-    if (!this.#closed) this.#server.order("close", this.#number);
-    await this.#gone;
+  async fork(ask: AskForFork): Promise<LocalSandbox> {
+    this.#checkOpen();
+    return new LocalSandbox(this.#family, await this.#family.fork(this.#member, this.#worker.branch, ask), true);
   }
 
-  #awaitWorker(): Promise<LocalWorker> {
-    return new Promise((resolve, reject) => {
-      this.#opening = { resolve, reject };
+  async checkpoint(ask: AskForFork, onEnd: () => void): Promise<SandboxCheckpoint> {
+    this.#checkOpen();
+    const checkpoint = new LocalCheckpoint(this.#family, () => {
+      this.#checkpoints.delete(checkpoint);
+      onEnd();
     });
-  }
-
-  #hear(event: ServerEvent): void {
-    switch (event.event) {
-      case "pipes":
-        this.#takePipes(event.fds);
-        break;
-      case "signalled":
-        this.#worker?.signalled();
-        break;
-      case "failed":
-        this.#failure = explainFailure(event.stage, event.message);
-        this.#opening?.reject(this.#failure);
-        break;
-      case "exit":
-        this.#worker?.end(toWorkerExit(event));
-        break;
-      case "closed":
-        this.#end();
-        break;
-    }
-  }
-
-  #takePipes(fds: readonly number[]): void {
+    this.#checkpoints.add(checkpoint);
     try {
-      if (fds.length === 2) this.#worker?.takeOutput(fds);
-      else this.#takeWorker(new LocalWorker(this.#server, this.#number, fds));
+      await checkpoint.make(this.#member, this.#worker.branch, ask);
+      return checkpoint;
     } catch (error) {
-      this.#failure = explainFailure("open the pipes of a worker", (error as Error).message);
-      this.#server.order("close", this.#number); // whoever waits is told when it has ended
+      this.#checkpoints.delete(checkpoint);
+      throw error;
     }
   }
 
-  #takeWorker(worker: LocalWorker): void {
-    this.#worker = worker;
-    this.#opening?.resolve(worker);
-    this.#opening = undefined;
+  memoryBytes(): Promise<number | null> {
+    return this.#family.memoryBytes(this.#member);
   }
 
-  #end(): void {
-    this.#closed = true;
-    this.#worker?.end({ kind: "sandbox-gone" });
-    this.#opening?.reject(this.#failure ?? new WorkerLostError(`Cannot start a worker: ${this.#server.lastWords}`));
-    this.#onGone();
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    for (const checkpoint of this.#checkpoints) checkpoint.release();
+    this.#worker.kill("closed");
+    await this.#family.leave(this.#member, { isBranch: this.#isFork });
+    if (!this.#family.isGone) await this.#worker.over;
+  }
+
+  #own(given: SandboxCheckpoint): LocalCheckpoint {
+    for (const checkpoint of this.#checkpoints) if (checkpoint === given) return checkpoint;
+    throw new WorkerLostError("Cannot go back to the checkpoint: it is no more");
+  }
+
+  #checkOpen(): void {
+    if (this.#closing !== undefined) throw new WorkerLostError("Cannot use the sandbox: it is gone");
   }
 }
 
-function toWorkerExit(event: Extract<ServerEvent, { event: "exit" }>): WorkerExit {
-  const reason = event.reason as KillReason | null;
-  if (event.signal !== undefined) return { kind: "signal", signal: event.signal, reason };
-  return { kind: "code", code: event.code ?? 0, reason };
+class LocalCheckpoint implements SandboxCheckpoint {
+  readonly #family: Family;
+  readonly #onEnd: () => void;
+  branch = 0;
+  #ended = false;
+
+  constructor(family: Family, onEnd: () => void) {
+    this.#family = family;
+    this.#onEnd = onEnd;
+  }
+
+  async make(member: Member, of: number, ask: AskForFork): Promise<void> {
+    this.branch = await this.#family.checkpoint(member, of, ask, () => this.#end());
+  }
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  release(): void {
+    if (this.#ended) return;
+    this.#family.drop(this.branch);
+    this.#end();
+  }
+
+  #end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#onEnd();
+  }
 }

@@ -13,6 +13,7 @@ const MAX_BACKGROUND = 32;
 export class LocalWorker implements Worker {
   readonly #server: ForkServer;
   readonly #sandbox: number;
+  readonly branch: number;
   readonly #commands: PipeWriter;
   readonly #aside: PipeWriter;
   readonly #events: PipeReader;
@@ -26,10 +27,14 @@ export class LocalWorker implements Worker {
   /** Settles when the worker has sent its first event, or has ended. */
   readonly ready: Promise<void>;
   #onReady: () => void = () => {};
+  /** Settles when it has ended. */
+  readonly over: Promise<void>;
+  #onOver: () => void = () => {};
 
-  constructor(server: ForkServer, sandbox: number, fds: readonly number[]) {
+  constructor(server: ForkServer, sandbox: number, branch: number, fds: readonly number[]) {
     this.#server = server;
     this.#sandbox = sandbox;
+    this.branch = branch;
     const [commands, aside, events, ...output] = fds as [number, number, number, number, number];
     const { pid } = server.hello;
     this.#commands = new PipeWriter(openPipe(pid, commands, "write"));
@@ -38,6 +43,9 @@ export class LocalWorker implements Worker {
     this.#output = this.#openOutput(output);
     this.ready = new Promise((resolve) => {
       this.#onReady = resolve;
+    });
+    this.over = new Promise((resolve) => {
+      this.#onOver = resolve;
     });
     server.order("taken", sandbox, { fds });
   }
@@ -67,16 +75,16 @@ export class LocalWorker implements Worker {
 
   interrupt(): Promise<void> {
     if (this.ended) return Promise.resolve();
-    this.#server.order("interrupt", this.#sandbox);
+    this.#order("interrupt");
     return new Promise((resolve) => this.#signals.push(resolve));
   }
 
   kill(reason: KillReason): void {
-    if (!this.ended) this.#server.order("kill", this.#sandbox, { reason });
+    if (!this.ended) this.#order("kill", { reason });
   }
 
   watch(on: boolean): void {
-    if (!this.ended) this.#server.order("watch", this.#sandbox, { on });
+    if (!this.ended) this.#order("watch", { on });
   }
 
   drain(): void {
@@ -86,7 +94,7 @@ export class LocalWorker implements Worker {
 
   renewStreams(): Promise<void> {
     if (this.ended) return Promise.resolve();
-    this.#server.order("streams", this.#sandbox);
+    this.#order("streams");
     return new Promise((resolve, reject) => {
       this.#renewal = { resolve, reject };
     });
@@ -121,11 +129,16 @@ export class LocalWorker implements Worker {
     for (const resolve of this.#signals.splice(0)) resolve();
     this.#renewal?.resolve();
     this.#onReady();
+    this.#onOver();
     this.#listener?.onExit(exit);
   }
 
   get ended(): boolean {
     return this.#exit !== undefined;
+  }
+
+  #order(op: string, details: object = {}): void {
+    this.#server.order(op, this.#sandbox, { branch: this.branch, ...details });
   }
 
   #hearEvents(buffer: Buffer, length: number): void {

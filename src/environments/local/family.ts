@@ -1,0 +1,278 @@
+// One sandbox at the fork server, as the host sees it: a session, its forks and their checkpoints live in it together.
+//
+// Each worker and each checkpoint is a branch with a number. Events of the fork server come in here and go to the branch
+// they are about. When the last session has left, the sandbox is closed; when it ends by itself, everything in it has.
+
+import {
+  type EnvironmentUnavailableError,
+  ForkRefusedError,
+  LimitExceededError,
+  WorkerLostError,
+} from "../../errors.ts";
+import type { KillReason, SandboxOptions, WorkerExit } from "../environment.ts";
+import type { ForkServer, ServerEvent } from "./fork-server.ts";
+import { LocalWorker } from "./local-worker.ts";
+import { explainFailure } from "./tier.ts";
+
+/** A session's place in the family. */
+export interface Member {
+  readonly number: number;
+  /** Where its files are, inside. */
+  readonly folder: string;
+}
+
+/** Who is told how a branch does before and after it lives. */
+interface Branch {
+  readonly onPipes?: (fds: readonly number[]) => void;
+  readonly onStanding?: () => void;
+  readonly onRefused?: (why: string) => void;
+  /** It has ended, whatever became of it before. */
+  readonly onEnd: (exit: WorkerExit) => void;
+}
+
+export class Family {
+  readonly #server: ForkServer;
+  readonly #number: number;
+  readonly #limits: SandboxOptions["limits"];
+  readonly #branches = new Map<number, Branch>();
+  readonly #workers = new Map<number, LocalWorker>();
+  readonly #members = new Set<Member>();
+  readonly #measures: ((members: Readonly<Record<string, number>>) => void)[] = [];
+  #lastBranch = 0;
+  #lastMember = 0;
+  /** Forks and checkpoints that live or are being made. */
+  #branched = 0;
+  #failure: EnvironmentUnavailableError | undefined;
+  #isGone = false;
+  readonly #gone: Promise<void>;
+  #onGone: () => void = () => {};
+
+  constructor(server: ForkServer, limits: SandboxOptions["limits"]) {
+    this.#server = server;
+    this.#limits = limits;
+    this.#gone = new Promise((resolve) => {
+      this.#onGone = resolve;
+    });
+    this.#number = server.register((event) => this.#hear(event));
+  }
+
+  /** The sandbox itself and its first worker; resolves when the walls stand and the worker has spoken. */
+  async open(mounts: SandboxOptions["mounts"]): Promise<{ member: Member; worker: LocalWorker }> {
+    const member = this.#join("/work");
+    const limits = this.#limits;
+    const worker = await this.#startWorker(() =>
+      this.#order("open", { mounts: mounts.map(({ path, mode }) => ({ path, write: mode === "rw" })), limits }),
+    );
+    return { member, worker };
+  }
+
+  /** A worker with an empty namespace. */
+  restart({ number: member, folder }: Member): Promise<LocalWorker> {
+    return this.#startWorker((branch) => this.#order("worker", { branch, member, folder }));
+  }
+
+  /** A live copy of a checkpoint. */
+  wake({ number: member, folder }: Member, checkpoint: number): Promise<LocalWorker> {
+    return this.#startWorker((branch) =>
+      this.#order("clone", { branch, of: checkpoint, member, folder, frozen: false }),
+    );
+  }
+
+  /** A live copy of a worker, in a copy of its folder. `ask` makes the worker look at its door. */
+  async fork(from: Member, of: number, ask: () => Promise<void>): Promise<{ member: Member; worker: LocalWorker }> {
+    this.#claimBranch("fork the session");
+    const member = this.#join();
+    try {
+      const copying = this.#startWorker((branch) =>
+        this.#order("clone", {
+          ...{ branch, of, member: member.number, frozen: false },
+          ...{ from: from.folder, folder: member.folder },
+        }),
+      );
+      const worker = await copyOf(copying, ask(), (copy) => copy.kill("closed"));
+      return { member, worker };
+    } catch (error) {
+      this.#branched -= 1;
+      void this.leave(member);
+      throw error;
+    }
+  }
+
+  /** A frozen copy of a worker. `onEnd` is called when it is no more. Resolves with its number. */
+  async checkpoint(member: Member, of: number, ask: () => Promise<void>, onEnd: () => void): Promise<number> {
+    this.#claimBranch("make a checkpoint");
+    const branch = this.#nextBranch();
+    const free = (): void => {
+      if (this.#branches.delete(branch)) this.#branched -= 1;
+    };
+    const standing = new Promise<void>((resolve, reject) => {
+      this.#branches.set(branch, {
+        onStanding: resolve,
+        onRefused: (why) => {
+          free();
+          reject(new ForkRefusedError({ action: "make a checkpoint", why }));
+        },
+        onEnd: () => {
+          free();
+          reject(new WorkerLostError("Cannot make a checkpoint: it ended at once"));
+          onEnd();
+        },
+      });
+    });
+    this.#order("clone", { branch, of, member: member.number, frozen: true });
+    await copyOf(standing, ask(), () => this.drop(branch));
+    return branch;
+  }
+
+  /** Ends a checkpoint; nobody is told, and its place is free at once. */
+  drop(checkpoint: number): void {
+    this.#order("kill", { branch: checkpoint, reason: "closed" });
+    if (this.#branches.delete(checkpoint)) this.#branched -= 1;
+  }
+
+  /** What each member holds, in bytes; null when nobody answers. */
+  memoryBytes(member: Member): Promise<number | null> {
+    if (this.#isGone) return Promise.resolve(null);
+    return new Promise((resolve) => {
+      this.#measures.push((members) => resolve(members[String(member.number)] ?? null));
+      this.#order("measure");
+    });
+  }
+
+  /** The member's files are gone, and with the last member the sandbox. Its branches must have been killed. */
+  async leave(member: Member, { isBranch = false } = {}): Promise<void> {
+    if (!this.#members.delete(member)) return;
+    if (isBranch) this.#branched -= 1;
+    if (this.#members.size > 0) {
+      this.#order("remove", { folder: member.folder });
+      return;
+    }
+    this.#order("close");
+    await this.#gone;
+  }
+
+  get isGone(): boolean {
+    return this.#isGone;
+  }
+
+  #join(folder?: string): Member {
+    this.#lastMember += 1;
+    const member = { number: this.#lastMember, folder: folder ?? `/forks/${this.#lastMember}` };
+    this.#members.add(member);
+    return member;
+  }
+
+  async #startWorker(order: (branch: number) => void): Promise<LocalWorker> {
+    if (this.#isGone) throw new WorkerLostError("Cannot start another worker: the sandbox is gone");
+    const branch = this.#nextBranch();
+    let refusal: string | undefined;
+    const worker = await new Promise<LocalWorker>((resolve, reject) => {
+      this.#branches.set(branch, {
+        onPipes: (fds) => {
+          const opened = new LocalWorker(this.#server, this.#number, branch, fds);
+          this.#workers.set(branch, opened);
+          resolve(opened);
+        },
+        onRefused: (why) => {
+          refusal = why;
+          this.#endWorker(branch, { kind: "sandbox-gone" });
+          reject(new ForkRefusedError({ action: "copy the session", why }));
+        },
+        onEnd: (exit) => {
+          this.#endWorker(branch, exit);
+          reject(this.#failure ?? new WorkerLostError(`Cannot start a worker: ${this.#server.lastWords}`));
+        },
+      });
+      order(branch);
+    });
+    await worker.ready;
+    if (!worker.ended) return worker;
+    if (refusal !== undefined) throw new ForkRefusedError({ action: "copy the session", why: refusal });
+    throw this.#failure ?? new WorkerLostError("Cannot start a worker: it ended at once");
+  }
+
+  #endWorker(branch: number, exit: WorkerExit): void {
+    this.#branches.delete(branch);
+    const worker = this.#workers.get(branch);
+    this.#workers.delete(branch);
+    worker?.end(exit);
+  }
+
+  #hear(event: ServerEvent): void {
+    switch (event.event) {
+      case "pipes":
+        this.#takePipes(event.branch, event.fds);
+        break;
+      case "signalled":
+        this.#workers.get(event.branch)?.signalled();
+        break;
+      case "cloned":
+        this.#branches.get(event.branch)?.onStanding?.();
+        break;
+      case "no-clone":
+        this.#branches.get(event.branch)?.onRefused?.(event.message);
+        break;
+      case "exit":
+        this.#branches.get(event.branch)?.onEnd(toWorkerExit(event));
+        break;
+      case "memory":
+        this.#measures.shift()?.(event.members);
+        break;
+      case "failed":
+        this.#failure = explainFailure(event.stage, event.message);
+        break;
+      case "closed":
+        this.#end();
+        break;
+    }
+  }
+
+  #takePipes(branch: number, fds: readonly number[]): void {
+    try {
+      if (fds.length === 2) this.#workers.get(branch)?.takeOutput(fds);
+      else this.#branches.get(branch)?.onPipes?.(fds);
+    } catch (error) {
+      this.#failure = explainFailure("open the pipes of a worker", (error as Error).message);
+      this.#order("close"); // whoever waits is told when it has ended
+    }
+  }
+
+  #end(): void {
+    this.#isGone = true;
+    for (const branch of [...this.#branches.values()]) branch.onEnd({ kind: "sandbox-gone" });
+    for (const measured of this.#measures.splice(0)) measured({});
+    this.#onGone();
+  }
+
+  #claimBranch(what: string): void {
+    const { branches } = this.#limits;
+    if (this.#branched >= branches) throw new LimitExceededError({ what, limit: "branches", value: branches });
+    this.#branched += 1;
+  }
+
+  #nextBranch(): number {
+    this.#lastBranch += 1;
+    return this.#lastBranch;
+  }
+
+  #order(op: string, details: object = {}): void {
+    if (!this.#isGone) this.#server.order(op, this.#number, details);
+  }
+}
+
+function toWorkerExit(event: Extract<ServerEvent, { event: "exit" }>): WorkerExit {
+  const reason = event.reason as KillReason | null;
+  if (event.signal !== undefined) return { kind: "signal", signal: event.signal, reason };
+  return { kind: "code", code: event.code ?? 0, reason };
+}
+
+/** Waits for both, so that nothing is left half done. When both failed, the one who was asked knows best why. */
+async function copyOf<T>(copying: Promise<T>, asking: Promise<void>, undo: (copy: T) => void): Promise<T> {
+  const [copy, asked] = await Promise.allSettled([copying, asking]);
+  if (asked.status === "rejected") {
+    if (copy.status === "fulfilled") undo(copy.value);
+    throw asked.reason;
+  }
+  if (copy.status === "rejected") throw copy.reason;
+  return copy.value;
+}

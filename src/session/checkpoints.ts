@@ -1,0 +1,127 @@
+// The checkpoints of one session: those that were asked for, and those taken before executions so that they can be undone.
+
+import type { SandboxCheckpoint } from "../environments/environment.ts";
+import { ForkRefusedError } from "../errors.ts";
+import type { Kernels } from "./kernels.ts";
+
+/** A live copy of a session, kept to return to. */
+export interface Checkpoint {
+  readonly id: string;
+  readonly createdAt: string;
+  /** How many executions the session had had. */
+  readonly executionCount: number;
+  /** Taken before an execution by itself, and given up when there are too many. */
+  readonly isAutomatic: boolean;
+}
+
+interface Kept {
+  readonly checkpoint: Checkpoint;
+  readonly handle: SandboxCheckpoint;
+}
+
+/** What there is of the state before an execution: a checkpoint, or the reason why not. */
+type Step = { readonly kept: Kept } | { readonly why: string };
+
+export class Checkpoints {
+  /** How many automatic ones are kept; 0: none are taken. */
+  readonly #automatic: number;
+  /** In the order in which the session was last at them. */
+  #kept: Kept[] = [];
+  #steps: Step[] = [];
+  #made = 0;
+
+  constructor(automatic: number) {
+    this.#automatic = automatic;
+  }
+
+  get isAutomatic(): boolean {
+    return this.#automatic > 0;
+  }
+
+  list(): readonly Checkpoint[] {
+    return this.#kept.map(({ checkpoint }) => checkpoint).toSorted((a, b) => toNumber(a) - toNumber(b));
+  }
+
+  /** The one to come back to when the worker is lost. */
+  latest(): SandboxCheckpoint | undefined {
+    return this.#kept.at(-1)?.handle;
+  }
+
+  async make(kernels: Kernels, executionCount: number): Promise<Checkpoint> {
+    return (await this.#make(kernels, executionCount, false)).checkpoint;
+  }
+
+  /** Before an execution. Never rejects: where no copy can be made there is nothing to undo with, and `undo` says why. */
+  async step(kernels: Kernels, executionCount: number): Promise<void> {
+    this.#dropOldSteps();
+    try {
+      this.#steps.push({ kept: await this.#make(kernels, executionCount, true) });
+    } catch (error) {
+      this.#steps.push({ why: (error as Error).message });
+    }
+  }
+
+  /** The execution that the last step was taken for ran nothing. */
+  forgetStep(): void {
+    const step = this.#steps.pop();
+    if (step !== undefined && "kept" in step) step.kept.handle.release();
+  }
+
+  /** Goes back to a checkpoint, which stays. */
+  async rewind(kernels: Kernels, wanted: Checkpoint | string): Promise<Checkpoint> {
+    const id = typeof wanted === "string" ? wanted : wanted.id;
+    const kept = this.#kept.find(({ checkpoint }) => checkpoint.id === id);
+    if (kept === undefined) {
+      const known = this.list().map((checkpoint) => checkpoint.id);
+      const others = known.length > 0 ? `there are: ${known.join(", ")}` : "there are none";
+      throw new ForkRefusedError({
+        action: `go back to checkpoint '${id}'`,
+        why: `it is not, or no longer, kept; ${others}`,
+      });
+    }
+    await kernels.rewind(kept.handle);
+    this.#kept = [...this.#kept.filter((other) => other !== kept), kept];
+    return kept.checkpoint;
+  }
+
+  /** Goes back to before the last execution that has not been undone. */
+  async undo(kernels: Kernels): Promise<void> {
+    const step = this.#steps.at(-1);
+    if (!this.isAutomatic) throw new ForkRefusedError({ action: UNDO, why: "autoCheckpoint is off in this session" });
+    if (step === undefined) throw new ForkRefusedError({ action: UNDO, why: "no earlier state is kept" });
+    if ("why" in step) throw new ForkRefusedError({ action: UNDO, why: step.why });
+    if (step.kept.handle.ended)
+      throw new ForkRefusedError({ action: UNDO, why: "its checkpoint took too much memory" });
+    await kernels.rewind(step.kept.handle);
+    this.forgetStep();
+  }
+
+  drop(wanted: Checkpoint | string): void {
+    const id = typeof wanted === "string" ? wanted : wanted.id;
+    this.#kept.find(({ checkpoint }) => checkpoint.id === id)?.handle.release();
+  }
+
+  async #make(kernels: Kernels, executionCount: number, isAutomatic: boolean): Promise<Kept> {
+    const handle = await kernels.checkpoint(() => {
+      this.#kept = this.#kept.filter((other) => other.handle !== handle);
+    });
+    this.#made += 1;
+    const createdAt = new Date().toISOString();
+    const kept = { checkpoint: { id: `c${this.#made}`, createdAt, executionCount, isAutomatic }, handle };
+    if (!handle.ended) this.#kept.push(kept);
+    return kept;
+  }
+
+  #dropOldSteps(): void {
+    while (this.#steps.length >= this.#automatic) {
+      const step = this.#steps.shift();
+      if (step !== undefined && "kept" in step) step.kept.handle.release();
+    }
+  }
+}
+
+const UNDO = "undo the last execution";
+
+function toNumber({ id }: Checkpoint): number {
+  return Number(id.slice(1));
+}
