@@ -114,14 +114,14 @@ export class Runner {
   /** Does something other than running code when its turn has come. */
   async operate<T>(work: () => Promise<T>): Promise<T> {
     this.checkOpen();
-    return await this.turns.operate(work);
+    return this.turns.operate(work);
   }
 
   /** Copies are made between executions, never in the middle of one. */
   async operateWhenIdle<T>(action: string, work: () => Promise<T>): Promise<T> {
     this.checkOpen();
     if (!this.turns.isIdle) throw new ForkRefusedError({ action, why: "an execution is running" });
-    return await this.turns.operate(work);
+    return this.turns.operate(work);
   }
 
   renewEpoch(why: ResetReason): void {

@@ -85,8 +85,12 @@ export class Family {
     try {
       const copying = this.#startWorker((branch) =>
         this.#order("clone", {
-          ...{ branch, of, member: member.number, frozen: false },
-          ...{ from: from.folder, folder: member.folder },
+          branch,
+          of,
+          member: member.number,
+          frozen: false,
+          from: from.folder,
+          folder: member.folder,
         }),
       );
       const worker = await copyOf(copying, ask(), (copy) => copy.kill("closed"));
@@ -239,7 +243,7 @@ export class Family {
 
   #end(): void {
     this.#isGone = true;
-    for (const branch of [...this.#branches.values()]) branch.onEnd({ kind: "sandbox-gone" });
+    for (const branch of this.#branches.values()) branch.onEnd({ kind: "sandbox-gone" });
     for (const measured of this.#measures.splice(0)) measured({});
     this.#onGone();
   }
