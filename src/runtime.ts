@@ -1,6 +1,7 @@
 // Puts the pieces together: environments below, sessions above. The only place that knows them all.
 
 import { realpathSync } from "node:fs";
+import { totalmem } from "node:os";
 import { resolve } from "node:path";
 import type { EnvironmentReport, Mount, SandboxLimits, SandboxOptions } from "./environments/environment.ts";
 import { CLOSED, LocalEnvironment } from "./environments/local/local.ts";
@@ -27,6 +28,8 @@ export type { OutputSlice, Session, SessionInfo } from "./session/session.ts";
 export interface Limits extends SandboxLimits {
   /** Sessions alive at once. */
   readonly sessions: number;
+  /** What all sessions together may take, their files included. */
+  readonly totalMemoryBytes: number;
   /** Executions that may wait in one session. */
   readonly waiting: number;
   /** What a result keeps of each stream, beginning and end. */
@@ -44,6 +47,7 @@ export const DEFAULT_LIMITS: Limits = {
   openFiles: 512,
   branches: 50,
   sessions: 100,
+  totalMemoryBytes: Math.floor(totalmem() * 0.8),
   waiting: 128,
   keptOutputBytes: MIB,
   readableOutputBytes: 256 * MIB,
@@ -123,7 +127,7 @@ export class Runtime implements AsyncDisposable {
   constructor(options: RuntimeOptions) {
     this.#options = options;
     this.limits = withDefaults(DEFAULT_LIMITS, options.limits);
-    this.sessions = new Sessions(this.limits.sessions);
+    this.sessions = new Sessions(this.limits.sessions, this.limits.totalMemoryBytes);
   }
 
   /** Throws EnvironmentUnavailableError, SessionExistsError, LimitExceededError or REPLSecurityError; nothing remains then. */
@@ -213,6 +217,7 @@ export class Runtime implements AsyncDisposable {
         poolOptions: this.#sandboxOptions({}),
         cacheFolder: dataFolder("python-cache"),
       });
+      environment.onLessMemory = () => this.sessions.memory.look();
       this.#environments.set(key, environment);
     }
     return environment;

@@ -107,7 +107,9 @@ class Init:
         elif op == "remove":
             self._remove(order["folder"])
         elif op == "measure":
-            self._tell({"event": "memory", "members": self._measure()})
+            files = os.statvfs(walls.WORK)
+            disk = (files.f_blocks - files.f_bfree) * files.f_frsize
+            self._tell({"event": "usage", "memory": self._measure(), "disk": disk})
         for fd in fds:
             os.close(fd)
 

@@ -74,12 +74,13 @@ class Server:
             self._look()
 
     def _look(self) -> None:
-        """Once a second: where did memory go?"""
+        """Once a second: where did memory go? Each sandbox looks at its own limits, the host at the sum."""
         now = time.monotonic()
         if now < self._next_look:
             return
         self._next_look = now + memory.LOOK_INTERVAL_S
         if self._machine.has_less():
+            self._tell({"event": "less", "sandbox": 0})
             for sandbox in self._sandboxes.values():
                 _send(sandbox.socket, {"op": "look"})
 

@@ -76,9 +76,9 @@ function docker(): Finding {
 }
 
 function limits(): string {
-  const { memoryBytes, diskBytes, processes, openFiles, sessions } = DEFAULT_LIMITS;
+  const { memoryBytes, diskBytes, processes, openFiles, branches, sessions, totalMemoryBytes } = DEFAULT_LIMITS;
   const each = `${size(memoryBytes)} memory, ${size(diskBytes)} disk, ${processes} processes, ${openFiles} open files`;
-  return `${each} for a session; ${sessions} sessions`;
+  return `${each}, ${branches} branches for a session; ${sessions} sessions, ${size(totalMemoryBytes)} memory together`;
 }
 
 function size(bytes: number): string {

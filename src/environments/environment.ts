@@ -70,6 +70,14 @@ export interface Worker {
 /** Makes the worker copy itself: resolves when it has, rejects with the reason why not. Its conversation is the kernel's. */
 export type AskForFork = () => Promise<void>;
 
+/** What one session takes of the machine's memory now. */
+export interface SandboxUsage {
+  /** Its processes, checkpoints included; pages that several processes share count in part. */
+  readonly memoryBytes: number;
+  /** Its files, which are in memory too. A family's are divided among its sessions. */
+  readonly diskBytes: number;
+}
+
 /** A frozen copy of a worker. */
 export interface SandboxCheckpoint {
   /** It was released, or ended because the checkpoints of its session held too much memory. */
@@ -89,8 +97,8 @@ export interface Sandbox {
   fork(ask: AskForFork): Promise<Sandbox>;
   /** A copy of the worker that is kept. Nothing may run. `onEnd` is called once, when it is no more. */
   checkpoint(ask: AskForFork, onEnd: () => void): Promise<SandboxCheckpoint>;
-  /** What its processes hold, checkpoints included; pages that several share count in part. Null: nobody answers. */
-  memoryBytes(): Promise<number | null>;
+  /** Null: nobody answers. */
+  usage(): Promise<SandboxUsage | null>;
   /** Ends every process of the session; its files are gone. Idempotent. */
   close(): Promise<void>;
 }
@@ -109,6 +117,8 @@ export interface Environment extends AsyncDisposable {
   readonly name: string;
   /** A sandbox with a live worker, from a pool when one is ready. Throws EnvironmentUnavailableError with the reason. */
   openSandbox(options: SandboxOptions): Promise<Sandbox>;
+  /** Called when the machine has notably less memory than before, and for some seconds after that. */
+  onLessMemory: () => void;
   /** A hint that a good moment has come to prepare another sandbox. */
   refill(): void;
   report(): EnvironmentReport;

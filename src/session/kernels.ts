@@ -8,6 +8,7 @@ import type {
   Sandbox,
   SandboxCheckpoint,
   SandboxOptions,
+  SandboxUsage,
   WorkerExit,
 } from "../environments/environment.ts";
 import { ForkRefusedError, WorkerLostError } from "../errors.ts";
@@ -82,9 +83,9 @@ export class Kernels {
     this.#kernel = this.#createKernel();
   }
 
-  /** What its processes hold; null when nobody answers. */
-  memoryBytes(): Promise<number | null> {
-    return this.#sandbox.memoryBytes();
+  /** Null: nobody answers. */
+  usage(): Promise<SandboxUsage | null> {
+    return this.#sandbox.usage();
   }
 
   /**

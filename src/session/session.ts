@@ -3,6 +3,7 @@
 // Executions and operations run one at a time, first come first served: see runner.ts. Closing ends everything and cannot
 // be undone.
 
+import type { KillReason, SandboxUsage } from "../environments/environment.ts";
 import type { KernelListener } from "../kernel/kernel.ts";
 import type { OutputStream } from "../protocol/execution.ts";
 import type { SessionId } from "../protocol/ids.ts";
@@ -162,6 +163,25 @@ export class Session implements AsyncDisposable {
       waiting: this.#runner.turns.waiting,
       epoch: this.#runner.epoch,
     };
+  }
+
+  get state(): SessionInfo["state"] {
+    return this.#runner.state;
+  }
+
+  /** Whether code runs, or threads or processes of earlier executions live on. */
+  get isActive(): boolean {
+    return this.#runner.state === "running" || this.#runner.kernels.current.hasSurvivors;
+  }
+
+  /** What it takes of the machine's memory now. Null: nobody answers. */
+  usage(): Promise<SandboxUsage | null> {
+    return this.#runner.kernels.usage();
+  }
+
+  /** Ends the worker and everything it started; the session goes on as after a crash. */
+  endWorker(reason: KillReason): void {
+    this.#runner.kernels.current.kill(reason);
   }
 
   history(): readonly HistoryEntry[] {

@@ -2,6 +2,7 @@
 
 import { LimitExceededError, SessionExistsError, SessionNotFoundError } from "../errors.ts";
 import { parseSessionId, type SessionId } from "../protocol/ids.ts";
+import { TotalMemory } from "./total-memory.ts";
 import { Session, type SessionKeeper, type SessionSettings } from "./session.ts";
 
 export class Sessions {
@@ -9,6 +10,7 @@ export class Sessions {
   /** Ids that are taken by sessions still being opened. */
   readonly #opening = new Set<string>();
   readonly #limit: number;
+  readonly memory: TotalMemory;
   #made = 0;
 
   readonly #keeper: SessionKeeper = {
@@ -16,8 +18,9 @@ export class Sessions {
     admit: (id, open) => this.#admit(id, open),
   };
 
-  constructor(limit: number) {
+  constructor(limit: number, totalMemoryBytes: number) {
     this.#limit = limit;
+    this.memory = new TotalMemory(totalMemoryBytes, () => this.list());
   }
 
   /** Throws SessionNotFoundError. */
@@ -42,6 +45,7 @@ export class Sessions {
   async #admit(id: string | undefined, open: (id: SessionId) => Promise<Session>): Promise<Session> {
     const own = this.#claim(id);
     try {
+      await this.memory.admit(`open session '${own}'`);
       const session = await open(own);
       this.#live.set(own, session);
       return session;

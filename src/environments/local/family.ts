@@ -9,10 +9,12 @@ import {
   LimitExceededError,
   WorkerLostError,
 } from "../../errors.ts";
-import type { KillReason, SandboxOptions, WorkerExit } from "../environment.ts";
+import type { KillReason, SandboxOptions, SandboxUsage, WorkerExit } from "../environment.ts";
 import type { ForkServer, ServerEvent } from "./fork-server.ts";
 import { LocalWorker } from "./local-worker.ts";
 import { explainFailure } from "./tier.ts";
+
+type UsageEvent = Extract<ServerEvent, { event: "usage" }>;
 
 /** A session's place in the family. */
 export interface Member {
@@ -37,7 +39,8 @@ export class Family {
   readonly #branches = new Map<number, Branch>();
   readonly #workers = new Map<number, LocalWorker>();
   readonly #members = new Set<Member>();
-  readonly #measures: ((members: Readonly<Record<string, number>>) => void)[] = [];
+  /** Answers come in the order in which they were asked for. */
+  readonly #measures: ((event: UsageEvent | undefined) => void)[] = [];
   #lastBranch = 0;
   #lastMember = 0;
   /** Forks and checkpoints that live or are being made. */
@@ -134,11 +137,15 @@ export class Family {
     if (this.#branches.delete(checkpoint)) this.#branched -= 1;
   }
 
-  /** What each member holds, in bytes; null when nobody answers. */
-  memoryBytes(member: Member): Promise<number | null> {
+  /** What a member takes; null when nobody answers. */
+  usage(member: Member): Promise<SandboxUsage | null> {
     if (this.#isGone) return Promise.resolve(null);
     return new Promise((resolve) => {
-      this.#measures.push((members) => resolve(members[String(member.number)] ?? null));
+      this.#measures.push((event) => {
+        if (event === undefined) return resolve(null);
+        const memoryBytes = event.memory[String(member.number)] ?? 0;
+        resolve({ memoryBytes, diskBytes: Math.round(event.disk / Math.max(1, this.#members.size)) });
+      });
       this.#order("measure");
     });
   }
@@ -219,9 +226,11 @@ export class Family {
       case "exit":
         this.#branches.get(event.branch)?.onEnd(toWorkerExit(event));
         break;
-      case "memory":
-        this.#measures.shift()?.(event.members);
+      case "usage":
+        this.#measures.shift()?.(event);
         break;
+      case "less":
+        break; // of the machine, not of one sandbox
       case "failed":
         this.#failure = explainFailure(event.stage, event.message);
         break;
@@ -244,7 +253,7 @@ export class Family {
   #end(): void {
     this.#isGone = true;
     for (const branch of this.#branches.values()) branch.onEnd({ kind: "sandbox-gone" });
-    for (const measured of this.#measures.splice(0)) measured({});
+    for (const measured of this.#measures.splice(0)) measured(undefined);
     this.#onGone();
   }
 

@@ -32,7 +32,8 @@ export type ServerEvent = { readonly sandbox: number } & (
       readonly code?: number;
       readonly signal?: number;
     }
-  | { readonly event: "memory"; readonly members: Readonly<Record<string, number>> }
+  | { readonly event: "usage"; readonly memory: Readonly<Record<string, number>>; readonly disk: number }
+  | { readonly event: "less" }
   | { readonly event: "closed" }
 );
 
@@ -72,6 +73,8 @@ export class ForkServer {
   #alive = true;
   #retired = false;
   readonly #complaint: () => string | undefined;
+  /** The machine has notably less memory than before. */
+  onLessMemory: () => void = () => {};
 
   private constructor(process: ServerProcess, hello: Hello, lines: LineSplitter, complaint: () => string | undefined) {
     this.#process = process;
@@ -147,6 +150,7 @@ export class ForkServer {
   }
 
   #hear(event: ServerEvent): void {
+    if (event.event === "less") this.onLessMemory();
     const listener = this.#listeners.get(event.sandbox);
     if (event.event === "closed") this.#listeners.delete(event.sandbox);
     listener?.(event);

@@ -1,7 +1,7 @@
 // The walls around one session: its place in a family, and the worker that lives there now.
 
 import { WorkerLostError } from "../../errors.ts";
-import type { AskForFork, Sandbox, SandboxCheckpoint, SandboxOptions } from "../environment.ts";
+import type { AskForFork, Sandbox, SandboxCheckpoint, SandboxOptions, SandboxUsage } from "../environment.ts";
 import { Family, type Member } from "./family.ts";
 import type { ForkServer } from "./fork-server.ts";
 import type { LocalWorker } from "./local-worker.ts";
@@ -69,8 +69,8 @@ export class LocalSandbox implements Sandbox {
     }
   }
 
-  memoryBytes(): Promise<number | null> {
-    return this.#family.memoryBytes(this.#member);
+  usage(): Promise<SandboxUsage | null> {
+    return this.#family.usage(this.#member);
   }
 
   close(): Promise<void> {

@@ -33,6 +33,7 @@ export class LocalEnvironment implements Environment {
   readonly #pool: LocalSandbox[] = [];
   readonly #servers = new Set<ForkServer>();
   readonly #starting = new AbortController();
+  onLessMemory: () => void = () => {};
   #server: Promise<ForkServer> | undefined;
   #upgrading: Promise<void> | undefined;
   #current: ForkServer | undefined;
@@ -143,9 +144,11 @@ export class LocalEnvironment implements Environment {
     return server;
   }
 
-  #launch(executable: string, preload: readonly string[]): Promise<ForkServer> {
+  async #launch(executable: string, preload: readonly string[]): Promise<ForkServer> {
     const { cacheFolder } = this.#options;
-    return ForkServer.start({ executable, preload, cacheFolder }, this.#starting.signal);
+    const server = await ForkServer.start({ executable, preload, cacheFolder }, this.#starting.signal);
+    server.onLessMemory = () => this.onLessMemory();
+    return server;
   }
 
   /** Replaces the first fork server by one with modules loaded. Sessions of the old one live on. */

@@ -1,0 +1,67 @@
+// All sessions together may take so much of the machine's memory, their files included, which are in memory too.
+//
+// Nothing is measured until the environment says that the machine's memory has shrunk. From then on a new session is
+// refused when too much is taken, and when more is taken all the same the session that runs and takes most loses its worker.
+
+import { LimitExceededError } from "../errors.ts";
+import type { Session } from "./session.ts";
+
+const URGENT = 1.1;
+
+export class TotalMemory {
+  readonly #limitBytes: number;
+  readonly #sessions: () => readonly Session[];
+  /** What was seen last; 0 while nobody had a reason to look. */
+  #lastSeen = 0;
+  #looking: Promise<void> | undefined;
+
+  constructor(limitBytes: number, sessions: () => readonly Session[]) {
+    this.#limitBytes = limitBytes;
+    this.#sessions = sessions;
+  }
+
+  /** Throws LimitExceededError when there is no room for another session. */
+  async admit(what: string): Promise<void> {
+    if (this.#lastSeen < this.#limitBytes / 2) return; // as far as anybody knows there is plenty
+    const taken = await this.#measure();
+    if (sum(taken) < this.#limitBytes) return;
+    throw new LimitExceededError({ what, limit: "totalMemoryBytes", value: this.#limitBytes });
+  }
+
+  /** The machine has less memory than before: is it us? One look at a time. */
+  look(): void {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined;
+    });
+  }
+
+  async #look(): Promise<void> {
+    const taken = await this.#measure();
+    const total = sum(taken);
+    if (total <= this.#limitBytes) return;
+    // What does not run does not grow: its state is worth a little more than the limit, not the machine.
+    const isUrgent = total > this.#limitBytes * URGENT;
+    const suspects = taken.filter(({ session }) => isUrgent || session.isActive);
+    suspects.toSorted((a, b) => b.bytes - a.bytes)[0]?.session.endWorker("memory");
+  }
+
+  async #measure(): Promise<Taken[]> {
+    const taken = await Promise.all(
+      this.#sessions().map(async (session) => {
+        const usage = await session.usage();
+        return { session, bytes: usage === null ? 0 : usage.memoryBytes + usage.diskBytes };
+      }),
+    );
+    this.#lastSeen = sum(taken);
+    return taken;
+  }
+}
+
+interface Taken {
+  readonly session: Session;
+  readonly bytes: number;
+}
+
+function sum(taken: readonly Taken[]): number {
+  return taken.reduce((total, { bytes }) => total + bytes, 0);
+}
