@@ -217,7 +217,7 @@ export class Runtime implements AsyncDisposable {
         poolOptions: this.#sandboxOptions({}),
         cacheFolder: dataFolder("python-cache"),
       });
-      environment.onLessMemory = () => this.sessions.memory.look();
+      environment.onLessMemory = () => void this.sessions.memory.look();
       this.#environments.set(key, environment);
     }
     return environment;

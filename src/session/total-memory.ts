@@ -13,7 +13,7 @@ export class TotalMemory {
   readonly #sessions: () => readonly Session[];
   /** What was seen last; 0 while nobody had a reason to look. */
   #lastSeen = 0;
-  #looking: Promise<void> | undefined;
+  #isLooking = false;
 
   constructor(limitBytes: number, sessions: () => readonly Session[]) {
     this.#limitBytes = limitBytes;
@@ -29,10 +29,14 @@ export class TotalMemory {
   }
 
   /** The machine has less memory than before: is it us? One look at a time. */
-  look(): void {
-    this.#looking ??= this.#look().finally(() => {
-      this.#looking = undefined;
-    });
+  async look(): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    try {
+      await this.#look();
+    } finally {
+      this.#isLooking = false;
+    }
   }
 
   async #look(): Promise<void> {
