@@ -46,8 +46,9 @@ class Door:
     def fd(self) -> int:
         return self._socket.fileno()
 
-    def receive(self) -> Tuple[bytes, List[int]]:
-        """The next message and its descriptors; no bytes at the end."""
+    def receive(self, seconds: Optional[float] = None) -> Tuple[bytes, List[int]]:
+        """The next message and its descriptors; no bytes at the end. Raises TimeoutError when none comes in time."""
+        self._socket.settimeout(seconds)
         fds = array.array("i")
         space = _socket.CMSG_SPACE(MAX_FDS * fds.itemsize)
         message, ancillary, _, _ = self._socket.recvmsg(16384, space, _socket.MSG_CMSG_CLOEXEC)

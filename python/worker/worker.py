@@ -28,6 +28,7 @@ PROTOCOL = 1
 REHEARSALS = ("0", "2 * 3", "(4, 'five')", "[6][0]", "None", "pass", "7 if 8 else 9")  # no names: nothing remains of them
 BRIEF_NS = 200_000  # too short to make a process unnoticed, or to use much memory: nobody looks for either
 BRIEF_COUNT = 16  # so many brief executions in a row are counted from one reading of the processor clock
+DOOR_SECONDS = 2.0  # between the host's word that something comes through the door, and its coming
 LONG_NS = 5_000_000  # from here on the processor clock is used as it is: libraries may have used several cores
 _MISSING = object()
 _environ = os.environ
@@ -263,18 +264,20 @@ class Worker:
         self._streams.replace(*fds)
 
     def _receive(self) -> Tuple[bytes, List[int]]:
+        """What the host has announced, and the init has sent before or sends now."""
         if self._door is None:
             raise RuntimeError("this worker has no door")
-        return self._door.receive()
+        return self._door.receive(DOOR_SECONDS)
 
     def _fork(self, name: str) -> None:
         """Makes the copy that the next message at the door describes. Both go on here: this one answers, a live copy
         greets, a frozen one sleeps and only its copies ever come back."""
         event: Dict[str, Any] = {"type": "status", "id": name, "status": "ok"}
-        message, fds = self._receive()
+        fds: List[int] = []
         is_copy = False
         self._listener.stop()
         try:
+            message, fds = self._receive()
             branching.refuse_threads()
             self._streams.flush()
             is_copy = self._split(message, fds)
@@ -331,8 +334,9 @@ class Worker:
 
     def _sleep(self) -> None:
         """The life of a checkpoint. Comes back only in a live copy of it."""
+        assert self._door is not None
         while True:
-            message, fds = self._receive()
+            message, fds = self._door.receive()
             if not message:
                 os._exit(0)
             try:

@@ -32,7 +32,7 @@ export interface KernelSettings {
 
 const RESTARTS = 3;
 /** For the fork itself; a large heap takes tens of milliseconds. */
-const FORK_LIMIT_MS = 30_000;
+const FORK_LIMIT_MS = 5_000;
 
 export class Kernels {
   readonly #settings: KernelSettings;
