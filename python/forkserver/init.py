@@ -176,9 +176,9 @@ class Init:
         if branch.pid:
             self._end_processes(branch)  # its exit is reported when it is reaped
         else:
+            self._poll.unregister(branch.door)
+            del self._branches[branch.number], self._by_door[branch.door.fileno()]
             branch.door.close()  # nobody will hear that it stands, and it ends
-            self._by_door = {fd: other for fd, other in self._by_door.items() if other is not branch}
-            del self._branches[branch.number]
 
     def _reap(self) -> None:
         while True:

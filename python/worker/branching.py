@@ -20,7 +20,7 @@ import sys
 import time
 from typing import Any, Dict, List, Optional, Set, Tuple
 
-from .descriptors import close_all
+from . import siblings
 
 # The soft limit on file locks, which no kernel enforces, marks the processes of a branch: it is inherited by all of them.
 TAG = 10
@@ -72,29 +72,15 @@ def split(before: Any, become: Any) -> bool:
     state = _random_state()
     before(True)
     try:
-        middle = _fork()
-        if middle:
-            _, status = os.waitpid(middle, 0)
-            if status:
-                raise ForkRefused(NO_PROCESS)
-            return False
-        try:
-            if os.fork():
-                os._exit(0)
-        except BaseException:
-            os._exit(1)
-    finally:
-        before(False)
-    _restore_random(state)
-    become()
-    return True
-
-
-def _fork() -> int:
-    try:
-        return os.fork()
+        is_copy = siblings.fork()
     except OSError as error:
         raise ForkRefused(NO_PROCESS) from error
+    finally:
+        before(False)
+    if is_copy:
+        _restore_random(state)
+        become()
+    return is_copy
 
 
 def mark(number: int) -> None:

@@ -14,6 +14,9 @@ import type { ForkServer, ServerEvent } from "./fork-server.ts";
 import { LocalWorker } from "./local-worker.ts";
 import { explainFailure } from "./tier.ts";
 
+/** Between the request for a copy and its first word; for a fork this includes copying the working directory. */
+const COPY_LIMIT_MS = 10_000;
+
 type UsageEvent = Extract<ServerEvent, { event: "usage" }>;
 
 /** A session's place in the family. */
@@ -96,7 +99,7 @@ export class Family {
           folder: member.folder,
         }),
       );
-      const worker = await copyOf(copying, ask(), (copy) => copy.kill("closed"));
+      const worker = await copyOf(this.#inTime(copying, this.#lastBranch), ask(), (copy) => copy.kill("closed"));
       return { member, worker };
     } catch (error) {
       this.#branched -= 1;
@@ -127,7 +130,7 @@ export class Family {
       });
     });
     this.#order("clone", { branch, of, member: member.number, frozen: true });
-    await copyOf(standing, ask(), () => this.drop(branch));
+    await copyOf(this.#inTime(standing, branch), ask(), () => this.drop(branch));
     return branch;
   }
 
@@ -200,6 +203,19 @@ export class Family {
     if (!worker.ended) return worker;
     if (refusal !== undefined) throw new ForkRefusedError({ action: "copy the session", why: refusal });
     throw this.#failure ?? new WorkerLostError("Cannot start a worker: it ended at once");
+  }
+
+  /** Code of the session may run in a copy before it stands, and never end. */
+  async #inTime<T>(copying: Promise<T>, branch: number): Promise<T> {
+    const timer = setTimeout(() => {
+      this.#order("kill", { branch, reason: "timeout" });
+      this.#branches.get(branch)?.onRefused?.(`the copy did not stand within ${COPY_LIMIT_MS / 1000} s`);
+    }, COPY_LIMIT_MS);
+    try {
+      return await copying;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   #endWorker(branch: number, exit: WorkerExit): void {
