@@ -12,7 +12,7 @@ import sys
 import time
 from typing import Any, Callable, Dict, List, NoReturn, Optional, Tuple
 
-from . import branching, hooks
+from . import branching, hooks, shell_lines
 from .calls import Calls
 from .channel import ChannelClosed, Reader, Writer, quote
 from .descriptors import close_all, move
@@ -106,6 +106,7 @@ class Worker:
         self._spawned = False  # whether this execution has made any, by way of Python
         self._brief = 0
         self._calls.install()
+        shell_lines.install(lambda: self._kernel.module.__dict__)
         hooks.install(self._before_child, self._after_fork, self._streams.old_pipes)
         self._streams.threads.install()
         self._interrupts.install()
