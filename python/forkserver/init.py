@@ -25,6 +25,9 @@ WATCH_INTERVAL_MS = 50
 WATCH_BACKOFF_S = 0.5
 REAP_PATIENCE_S = 0.5
 MAX_FDS = 5
+# Where programs keep what they can make anew: not among the session's files. Set only here, since these names mean
+# folders of the sandbox, and the fork server sees the host's.
+CACHES = {"MPLCONFIGDIR": "/tmp/.matplotlib", "XDG_CACHE_HOME": "/tmp/.cache"}
 
 WorkerMain = Callable[[int, int, int, int], None]
 
@@ -141,6 +144,7 @@ class Init:
         os.environ["HOME"] = order["folder"]
         mark(order["branch"])
         limits_module.apply(self._limits)
+        os.environ.update(CACHES)
         self._worker_main(commands, aside, events, door)
 
     def _clone(self, order: dict, pipes: list[int]) -> None:

@@ -8,7 +8,7 @@ import sys
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 # The few parts of /etc that programs need and that tell nothing about the machine's users.
 ETC = ("alternatives", "ld.so.cache", "ssl/certs", "ssl/openssl.cnf", "pki/tls/certs", "pki/ca-trust", "localtime",
-       "mime.types", "fonts", "os-release")
+       "mime.types", "fonts", "matplotlibrc", "os-release")
 
 
 def folders(home: str) -> list[str]:

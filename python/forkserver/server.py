@@ -229,6 +229,21 @@ def preload(modules: list[str]) -> None:
             _preloaded.append(name)
         except BaseException:  # a broken package may raise anything
             continue
+    _remove_leftovers()
+
+
+def _remove_leftovers() -> None:
+    """matplotlib makes a temporary folder where it finds none to write to, and removes it at a process's regular end,
+    which this process does not have."""
+    matplotlib = sys.modules.get("matplotlib")
+    if matplotlib is None:
+        return
+    import shutil
+    import tempfile
+
+    for folder in {matplotlib.get_configdir(), matplotlib.get_cachedir()}:
+        if folder.startswith(os.path.join(tempfile.gettempdir(), "matplotlib-")):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def serve(worker_main: init.WorkerMain, options: dict) -> None:

@@ -48,7 +48,14 @@ class Calls:
     def call(self, name: str, /, **args: Any) -> Any:
         """Asks the host and waits for its answer. Raises HostCallError, or TypeError where args are no JSON."""
         number = next(self._numbers)
-        frame = self._frame(number, name, args)
+        return self._ask(number, self._frame(number, name, args))
+
+    def tell(self, event: Dict[str, Any]) -> None:
+        """Sends an event of the calling thread's execution and waits until the host has taken notice of it."""
+        number = next(self._numbers)
+        self._ask(number, frame_of({**event, "id": self._threads.tag().execution, "call": number}))
+
+    def _ask(self, number: int, frame: bytes) -> Any:
         replies: list = []
         answered = _thread.allocate_lock()
         answered.acquire()

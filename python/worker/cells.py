@@ -13,6 +13,8 @@ from collections import deque
 from types import CodeType
 from typing import Any, Deque, Dict, Optional, Tuple
 
+from .shell_lines import recover
+
 FUTURES = 0
 for _name in __future__.all_feature_names:
     FUTURES |= getattr(__future__, _name).compiler_flag
@@ -55,8 +57,7 @@ class Compiler:
         if cell is not None and name is None:
             return cell
         filename = name or f"<cell {count}>"
-        self._keep(filename, source)
-        cell = self._split_text(source, filename) or self._split_tree(source, filename)
+        cell = self._build(source, filename)
         if cell.body is not None:
             self.flags |= cell.body.co_flags & FUTURES
         # Functions carry the name of the cell that defined them, so a cell that defines any is compiled anew.
@@ -70,6 +71,9 @@ class Compiler:
         """Whether a source that failed to compile ends in the middle of a statement."""
         if len(source) > MAX_CHECKED:
             return False
+        recovered = recover(source, "<cell>")
+        if recovered is not None:
+            source = recovered.source
         compiler = codeop.CommandCompiler()
         compiler.compiler.flags |= self.flags | AWAIT
         with warnings.catch_warnings():
@@ -82,6 +86,20 @@ class Compiler:
     def reset(self) -> None:
         self.flags = 0
         self._cache.clear()
+
+    def _build(self, source: str, filename: str) -> Cell:
+        """As it is; where that is no Python, as what it was meant to be (shell_lines.py)."""
+        self._keep(filename, source)
+        try:
+            return self._split_text(source, filename) or self._split_tree(source, filename)
+        except SyntaxError:
+            recovered = recover(source, filename)
+            if recovered is None:
+                raise
+        if recovered.refusal is not None:
+            raise recovered.refusal
+        self._keep(filename, recovered.shown)
+        return self._split_tree(recovered.source, filename)
 
     def _split_tree(self, source: str, filename: str) -> Cell:
         flags = self.flags | AWAIT

@@ -7,9 +7,12 @@ import builtins
 import os
 import sys
 from types import ModuleType
-from typing import Any, Callable, Dict, Optional, Tuple
+from typing import Any, Callable, Dict, Optional
 
+from .bundles import PLAIN, Presented
 from .cells import COROUTINE, Cell, Compiler
+from .display import Displays
+from .figures import PYLAB
 from .loop import Loop
 from .report import error_of, plain_error, text_of
 from .signals import Interrupts
@@ -18,28 +21,31 @@ from .signals import Interrupts
 class Outcome:
     """The end of an execution; fields as in the ``status`` event of docs/protocol.md."""
 
-    __slots__ = ("status", "value", "total", "error", "incomplete", "exit_code")
+    __slots__ = ("status", "value", "total", "rich", "error", "incomplete", "exit_code")
 
     def __init__(self, status: str, **fields: Any) -> None:
         self.status = status
         self.value: Optional[str] = fields.get("value")
         self.total: int = fields.get("total", 0)
+        self.rich: Optional[Dict[str, str]] = fields.get("rich")
         self.error: Optional[Dict[str, str]] = fields.get("error")
         self.incomplete: bool = fields.get("incomplete", False)
         self.exit_code: int = fields.get("exit_code", 0)
 
 
 DONE = Outcome("ok")
+_modules = sys.modules
 INTERRUPTED = {"name": "KeyboardInterrupt", "value": "", "traceback": ""}
 
 
 class Kernel:
     """``finish`` is called as part of every execution, after the code: it flushes what user code may have replaced."""
 
-    def __init__(self, interrupts: Interrupts, finish: Callable[[], None]) -> None:
+    def __init__(self, interrupts: Interrupts, finish: Callable[[], None], displays: Displays) -> None:
         self.module = ModuleType("__main__")
         self._interrupts = interrupts
         self._finish = finish
+        self._displays = displays
         self._compiler = Compiler()
         self._loop = Loop()
         self._renames: Dict[str, str] = {}
@@ -51,7 +57,7 @@ class Kernel:
         interrupts.hit = False
         text, error = interrupts.guard(self._run, source, count, name)
         if error is None and not interrupts.hit:
-            return DONE if text is None else Outcome("ok", value=text[0], total=text[1])
+            return DONE if text is None else Outcome("ok", value=text[0], total=text[1], rich=text[2])
         try:
             return self._failed(error, source)
         finally:
@@ -68,7 +74,7 @@ class Kernel:
         """For a copy of the process."""
         self._loop.renew()
 
-    def _run(self, source: str, count: int, name: Optional[str]) -> Optional[Tuple[str, int]]:
+    def _run(self, source: str, count: int, name: Optional[str]) -> Optional[Presented]:
         try:
             cell = self._compiler.compile(source, count, name)
             if name is not None and name[:1] != "<":
@@ -85,13 +91,19 @@ class Kernel:
                     exec(cell.body, self._namespace)
                 if cell.last is not None:
                     value = eval(cell.last, self._namespace)
-            return None if value is None else text_of(value)
+            if value is None:
+                return None
+            return (*text_of(value), None) if type(value) in PLAIN else self._displays.value(value)
         finally:
             if sys.gettrace() is not None:
                 sys.settrace(None)
             if sys.getprofile() is not None:
                 sys.setprofile(None)
-            self._finish()
+            try:
+                if PYLAB in _modules:
+                    self._displays.end_cell()
+            finally:
+                self._finish()
 
     async def _run_async(self, cell: Cell) -> Any:
         """Both parts in one task: a task made in the body may be awaited in the last line."""

@@ -10,7 +10,7 @@ def status_event(
 ) -> Dict[str, Any]:
     event: Dict[str, Any] = {"type": "status", "id": name, "status": outcome.status}
     if outcome.value is not None:
-        event["value"] = {"text/plain": outcome.value}
+        event["value"] = {"text/plain": outcome.value, **(outcome.rich or {})}
         if outcome.total > len(outcome.value):
             event["valueTotal"] = outcome.total
     if outcome.error is not None:

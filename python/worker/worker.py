@@ -12,10 +12,11 @@ import sys
 import time
 from typing import Any, Callable, Dict, List, NoReturn, Optional, Tuple
 
-from . import branching, hooks
+from . import branching, hooks, library_hooks, shell_lines
 from .calls import Calls
 from .channel import ChannelClosed, Reader, Writer, quote
 from .descriptors import close_all, move
+from .display import Displays
 from .kernel import DONE, Kernel, Outcome
 from .listener import Listener
 from .processes import Processes
@@ -39,6 +40,7 @@ def prepare(asyncio: bool = False) -> None:
     """What can be done once for all workers: imports and caches. Starts no thread and touches no descriptor."""
     import traceback
 
+    library_hooks.install()
     if asyncio:
         import asyncio as _  # noqa: F401
     try:
@@ -95,9 +97,10 @@ class Worker:
         self._branching = False  # whether a fork now is one of ours
         self._streams = Streams()
         self._interrupts = Interrupts()
-        self._kernel = Kernel(self._interrupts, self._streams.finish)
         self._processes = Processes(alone)
         self._calls = Calls(self._writer, self._streams.threads)
+        self._displays = Displays(self._calls.tell, self._streams.finish)
+        self._kernel = Kernel(self._interrupts, self._streams.finish, self._displays)
         self._listener = Listener(Reader(aside), self._streams, self._calls, self._interrupts, die)
         self._peak = _peak_bytes()
         self._cpu = time.process_time_ns()
@@ -106,6 +109,8 @@ class Worker:
         self._spawned = False  # whether this execution has made any, by way of Python
         self._brief = 0
         self._calls.install()
+        self._displays.install()
+        shell_lines.install(lambda: self._kernel.module.__dict__)
         hooks.install(self._before_child, self._after_fork, self._streams.old_pipes)
         self._streams.threads.install()
         self._interrupts.install()
@@ -169,6 +174,7 @@ class Worker:
             elapsed > BRIEF_NS
             or outcome.status != "ok"
             or outcome.total > 2000
+            or outcome.rich is not None
             or self._spawned
             or self._known
             or streams.has_threads()
@@ -254,6 +260,7 @@ class Worker:
     def _reset(self, _message: Dict[str, Any]) -> None:
         self._streams.begin()
         self._kernel.reset()
+        self._displays.reset()
         self._streams.flush()
 
     def _take_streams(self, _message: Dict[str, Any]) -> None:

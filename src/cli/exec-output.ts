@@ -1,8 +1,9 @@
 // What a running program prints, passed on as it comes: byte for byte into a file or a pipe, made safe on a terminal.
 
 import type { OutputGap } from "../protocol/events.ts";
-import type { ExecutionResult, OutputStream } from "../protocol/execution.ts";
+import type { ExecutionResult, MimeBundle, OutputStream } from "../protocol/execution.ts";
 import type { Execution, Session } from "../runtime.ts";
+import { toDisplayText } from "./display-text.ts";
 import type { StandardOutput } from "./standard-output.ts";
 
 /** Resolves when everything that was printed has gone out. */
@@ -14,9 +15,15 @@ export async function printExecution(session: Session, execution: Execution, out
   for await (const event of execution) {
     if (event.type === "output-delta") await copies[event.stream].pass(event.text);
     if (event.type === "output-gap") await output.write("stderr", toNotice(event));
+    if (event.type === "display") await printDisplay(event.data, output);
   }
   await copies.stdout.finish();
   await copies.stderr.finish();
+}
+
+async function printDisplay(data: MimeBundle, output: StandardOutput): Promise<void> {
+  const shown = toDisplayText(data);
+  if (shown !== undefined) await output.write(shown.stream, shown.text);
 }
 
 function toNotice({ omittedBytes, stream }: OutputGap): string {

@@ -31,6 +31,8 @@ export class Calls {
   readonly #onViolation: (why: string) => void;
   #open = 0;
   #openBytes = 0;
+  /** Acknowledgements that the worker has not taken. */
+  #unread = 0;
 
   constructor(worker: Worker, handler: CallHandler, onViolation: (why: string) => void) {
     this.#worker = worker;
@@ -51,6 +53,13 @@ export class Calls {
     return false;
   }
 
+  /** For an event that is no call, but whose sender waits until it was taken. */
+  acknowledge(id: string, call: number): void {
+    if (this.#unread >= MAX_OPEN) return this.#onViolation("it does not take the answers to its displays");
+    this.#reply(id, call, { value: null });
+    if (this.#worker.asideBacklog > 0) void this.#untilRead();
+  }
+
   /** Resolves with whether the handler succeeded, when the answer is on its way. Only for calls that were admitted. */
   async answer({ id, call, name, args }: CallEvent, bytes: number, signal: AbortSignal): Promise<boolean> {
     try {
@@ -63,6 +72,12 @@ export class Calls {
     } finally {
       void this.#release(bytes);
     }
+  }
+
+  async #untilRead(): Promise<void> {
+    this.#unread += 1;
+    await this.#worker.asideTaken();
+    this.#unread -= 1;
   }
 
   #reply(id: string, call: number, answer: CallAnswer): void {

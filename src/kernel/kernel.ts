@@ -5,7 +5,8 @@
 // happen to the state that was lost.
 
 import type { KillReason, Worker, WorkerExit } from "../environments/environment.ts";
-import type { MimeBundle, OutputStream } from "../protocol/execution.ts";
+import type { DisplayPart } from "../protocol/events.ts";
+import type { OutputStream } from "../protocol/execution.ts";
 import {
   toCommandMessage,
   toExecMessage,
@@ -19,6 +20,7 @@ import {
   PROTOCOL_VERSION,
   parseWorkerEvent,
   type CallEvent,
+  type DisplayEvent,
   type StatusEvent,
   type WorkerEvent,
 } from "../protocol/worker-events.ts";
@@ -32,7 +34,7 @@ import { Stopping } from "./stopping.ts";
 /** What one execution sends up while it runs. Buffers are only valid during the call. */
 export interface ExecutionSink {
   onOutput(stream: OutputStream, chunk: Buffer): void;
-  onDisplay(data: MimeBundle): void;
+  onDisplay(display: DisplayPart): void;
   onCall(call: number, name: string): void;
   onReply(call: number, ok: boolean): void;
   /** The last thing that is sent. */
@@ -252,9 +254,7 @@ export class Kernel {
       case "status":
         return this.#hearStatus(event);
       case "display":
-        if (event.id !== this.#running?.id) return false;
-        this.#running.sink.onDisplay(event.data);
-        return true;
+        return this.#hearDisplay(event);
       case "call":
         void this.#answer(event, bytes);
         return true;
@@ -275,6 +275,17 @@ export class Kernel {
       return true;
     }
     return this.#asks.hear(status);
+  }
+
+  /** What was printed before it comes before it: the worker prints no more until it hears that the display was taken. */
+  #hearDisplay({ id, call, display }: DisplayEvent): boolean {
+    const running = this.#running?.id === id ? this.#running : undefined;
+    if (running !== undefined) {
+      this.#worker.drain();
+      running.sink.onDisplay(display);
+    }
+    this.#calls.acknowledge(id, call);
+    return running !== undefined;
   }
 
   #hearOutput(stream: OutputStream, chunk: Buffer): void {

@@ -34,9 +34,20 @@ export interface OutputGap extends ExecutionEventBase {
   readonly omittedBytes: number;
 }
 
-export interface Display extends ExecutionEventBase {
-  readonly type: "display";
+/** One rich output. */
+export interface DisplayPart {
+  /** Empty when nothing is shown: a place for later, or only `clear`. */
   readonly data: MimeBundle;
+  /** By which a later display may take its place. */
+  readonly displayId?: string;
+  /** It takes the place of the display with the same id. */
+  readonly update?: true;
+  /** What was displayed before it goes. */
+  readonly clear?: true;
+}
+
+export interface Display extends ExecutionEventBase, DisplayPart {
+  readonly type: "display";
 }
 
 export interface CallStart extends ExecutionEventBase {

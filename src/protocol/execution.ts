@@ -2,7 +2,7 @@
 
 import type { ExecutionId, SessionId } from "./ids.ts";
 
-/** One value in several representations, keyed by mime type. Binary types are base64. */
+/** One value in several representations, keyed by mime type. Binary types are base64; JSON types are JSON text. */
 export type MimeBundle = Readonly<Record<string, string>>;
 
 export type ExecutionStatus = "ok" | "error" | "interrupted" | "exit";

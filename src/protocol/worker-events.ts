@@ -1,5 +1,6 @@
 // Messages from a worker, parsed. User code shares the worker's process, so every field is hostile until it is read here.
 
+import type { DisplayPart } from "./events.ts";
 import type { ExecutionError, ExecutionStatus, MimeBundle } from "./execution.ts";
 
 export const PROTOCOL_VERSION = 1;
@@ -9,6 +10,7 @@ export const MAX_DEPTH = 64;
 /** Values in one message. */
 export const MAX_PARTS = 500_000;
 export const MAX_IGNORED = 10_000;
+const MAX_DISPLAY_ID = 128;
 
 export interface ReadyEvent {
   readonly type: "ready";
@@ -36,7 +38,9 @@ export interface StatusEvent {
 export interface DisplayEvent {
   readonly type: "display";
   readonly id: string;
-  readonly data: MimeBundle;
+  /** Under which the worker waits to hear that it was taken. */
+  readonly call: number;
+  readonly display: DisplayPart;
 }
 
 export interface CallEvent {
@@ -109,9 +113,16 @@ function parseCall(message: Record<string, unknown>): CallEvent | null {
 }
 
 function parseDisplay(message: Record<string, unknown>): DisplayEvent | null {
-  const { id, data } = message;
-  if (typeof id !== "string" || !isMimeBundle(data)) return null;
-  return { type: "display", id, data };
+  const { id, call, data, displayId } = message;
+  if (typeof id !== "string" || !isCount(call) || !isMimeBundle(data)) return null;
+  if (displayId !== undefined && !(typeof displayId === "string" && displayId.length <= MAX_DISPLAY_ID)) return null;
+  const display: DisplayPart = {
+    data,
+    ...(displayId !== undefined && { displayId }),
+    ...(message["update"] === true && { update: true }),
+    ...(message["clear"] === true && { clear: true }),
+  };
+  return { type: "display", id, call, display };
 }
 
 function parseReady(message: Record<string, unknown>): ReadyEvent | null {

@@ -1,7 +1,8 @@
 // One execution's place in the queue of its session, and the listener to its kernel while it runs.
 
 import type { ExecutionSink, Outcome } from "../kernel/kernel.ts";
-import type { MimeBundle, OutputStream } from "../protocol/execution.ts";
+import type { DisplayPart } from "../protocol/events.ts";
+import type { OutputStream } from "../protocol/execution.ts";
 import { Displays } from "./displays.ts";
 import type { EventFeed } from "./event-feed.ts";
 import type { Execution } from "./execution.ts";
@@ -46,8 +47,8 @@ export class Turn implements ExecutionSink {
     this.#feed.sendOutput(this.execution.id, stream, chunk);
   }
 
-  onDisplay(data: MimeBundle): void {
-    if ((this.#displays ??= new Displays()).add(data)) this.#append({ type: "display", data });
+  onDisplay(display: DisplayPart): void {
+    if ((this.#displays ??= new Displays()).add(display)) this.#append({ type: "display", ...display });
   }
 
   onCall(call: number, name: string): void {
@@ -64,7 +65,7 @@ export class Turn implements ExecutionSink {
 
   #append(
     part:
-      | { readonly type: "display"; readonly data: MimeBundle }
+      | ({ readonly type: "display" } & DisplayPart)
       | { readonly type: "call-start"; readonly call: number; readonly name: string }
       | { readonly type: "call-end"; readonly call: number; readonly ok: boolean },
   ): void {

@@ -83,7 +83,10 @@ describe("a message that nobody asked for is ignored", () => {
       "an exit code of 10 to the power of 300",
       `line(b'{"type": "status", "id": "{{EID}}", "status": "exit", "exitCode": 1e300}')`,
     ],
-    ["a display of another execution", `line({"type": "display", "id": "sibling.1", "data": {"text/plain": "x"}})`],
+    [
+      "a display of another execution",
+      `line({"type": "display", "id": "sibling.1", "call": 1, "data": {"text/plain": "x"}})`,
+    ],
     ["a call without arguments", `line({"type": "call", "id": "{{EID}}", "call": 1, "name": "x"})`],
     ["a call with a long name", `line({"type": "call", "id": "{{EID}}", "call": 1, "name": "x" * 300, "args": {}})`],
     [
@@ -262,7 +265,7 @@ for i in range(30):
 
   test("displays without end", () =>
     expectGrowth(
-      `b = b'{"type":"display","id":"{{EID}}","data":{"text/plain":"' + b"y" * 60000 + b'"}}\\n'
+      `b = b'{"type":"display","id":"{{EID}}","call":1,"data":{"text/plain":"' + b"y" * 60000 + b'"}}\\n'
 for i in range(5000): os.write(EVENTS, b)`,
       200,
     ));

@@ -45,6 +45,10 @@ test.each(fixtures("events"))("event: $name", (fixture) => {
     if (sent !== undefined) expect(value).toEqual(sent);
   }
   expect(event?.type).toBe(fixture.parsed["type"]);
+  if (event?.type === "display") {
+    const { type, id, call, display } = event;
+    expect({ type, id, call, ...display }).toEqual(fixture.parsed);
+  }
 });
 
 test.each(fixtures("bad-events"))("hostile event: $name", (fixture) => {

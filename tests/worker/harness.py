@@ -147,6 +147,18 @@ class Worker:
         status = self.run(code, **fields)
         return status, self.out.drain().decode(), self.err.drain().decode()
 
+    def shown(self, code, **fields):
+        """Runs code and takes what it displays, as the host does; returns its status and the displays."""
+        execution = self.send(code, **fields)
+        displays = []
+        while True:
+            event = self.event()
+            if event["type"] != "display":
+                assert event["type"] == "status" and event["id"] == execution, event
+                return event, displays
+            displays.append(event)
+            self.tell(cmd="reply", id=event["id"], call=event["call"], value=None)
+
     def interrupt(self):
         os.kill(self.process.pid, signal.SIGINT)
 

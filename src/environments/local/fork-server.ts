@@ -49,7 +49,7 @@ const START_LIMIT_MS = 60_000;
 /** The user that sandboxes run as when the host is root. Nobody's account: it owns nothing. */
 const RESERVED_UID = 64001;
 
-/** The whole environment of every session: nothing of the host's passes. */
+/** The environment of every session, but for what the init adds to it: nothing of the host's passes. */
 const CLEAN_ENVIRONMENT = {
   PATH: "/usr/local/bin:/usr/bin:/bin",
   HOME: "/work",

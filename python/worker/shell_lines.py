@@ -1,0 +1,278 @@
+"""Lines that are not Python but usual in notebooks: ``!command``, ``x = !command``; and cells that are indented.
+
+Looked for only where the plain source does not compile, and only where a statement begins, so no string and no
+expression is ever taken for a command. Each line stays on its line.
+"""
+
+import builtins
+import re
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+RUNNER = "__rlm_shell__"  # a builtin
+MAX_SOURCE = 1 << 20  # a longer one is taken as it is: following it line by line takes long
+# Compiled when they are first needed: most sessions never do.
+_SIGN = r"(?m)\A(?:[ \t]*(?:#.*)?\n)*[ \t]+\S|^[ \t]*[!%]|=[ \t]*!"
+_COMMAND = r"(?s)([ \t]*)(!!?)(.*)"
+_ASSIGNMENT = r"(?s)([ \t]*[^\W\d][\w.,\[\]'\" \t]*?[ \t]*=[ \t]*)!(?!=)(.*)"
+_MAGIC = r"([ \t]*)%%?[^\W\d]\w*"
+_DOLLAR = r"\$(\$?)([^\W\d]\w*)"
+_OPENING, _CLOSING = "([{", ")]}"
+
+
+class Recovered:
+    """``shown`` is what tracebacks show, ``source`` what is compiled; ``refusal`` is raised instead, if there is one."""
+
+    def __init__(self, shown: str, source: str, refusal: Optional[SyntaxError] = None) -> None:
+        self.shown = shown
+        self.source = source
+        self.refusal = refusal
+
+
+def recover(source: str, filename: str) -> Optional[Recovered]:
+    """What a source that does not compile was meant to be; None where nothing of this kind is in it."""
+    if len(source) > MAX_SOURCE or re.search(_SIGN, source) is None:
+        return None
+    lines = source.split("\n")
+    shown = _dedented(lines)
+    rewritten = list(shown)
+    starts = _statements(shown)
+    for index, end in starts:
+        line = "\n".join(shown[index:end])
+        magic = re.match(_MAGIC, line)
+        if magic is not None:
+            if line.lstrip().startswith("%matplotlib"):
+                rewritten[index] = f"{magic[1]}pass"
+                continue
+            message = f"magics are not available here: {line.strip()[:80]!r}; lines that start with ! run a command"
+            where = (filename, index + 1, len(magic[1]) + 1, line)
+            return Recovered(source, source, SyntaxError(message, where))
+        command = _rewritten(line)
+        if command is not None:
+            rewritten[index:end] = [command] + [""] * (end - index - 1)
+    if rewritten == lines:
+        return None
+    return Recovered("\n".join(shown), "\n".join(rewritten))
+
+
+def _rewritten(line: str) -> Optional[str]:
+    match = re.match(_COMMAND, line)
+    if match is not None:
+        method = "run" if match[2] == "!" else "lines"
+        return f"{match[1]}{RUNNER}.{method}({_pieces(_joined(match[3]))})"
+    match = re.match(_ASSIGNMENT, line)
+    if match is not None:
+        return f"{match[1]}{RUNNER}.lines({_pieces(_joined(match[2]))})"
+    return None
+
+
+def _joined(command: str) -> str:
+    return command.replace("\\\n", " ").strip()
+
+
+def _pieces(command: str) -> str:
+    """Arguments for the runner: text, and (function, text) where Python may have something to put in its place."""
+    found: List[str] = []
+    text = ""
+    at = 0
+    while at < len(command):
+        if command.startswith(("{{", "}}"), at):
+            text += command[at]
+            at += 2
+            continue
+        end, expression = _field(command, at) if command[at] == "{" else _name(command, at)
+        if expression is None:
+            text += command[at:end]
+        else:
+            found += [repr(text), f"(lambda: {expression}, {command[at:end]!r})"]
+            text = ""
+        at = end
+    return ", ".join([*found, repr(text)])
+
+
+def _field(command: str, at: int) -> Tuple[int, Optional[str]]:
+    """``{expression}``, with a conversion or a format if there is one; one brace where it is no Python."""
+    end = at
+    while True:
+        end = command.find("}", end) + 1
+        if end == 0:
+            return at + 1, None
+        inner = command[at + 1 : end - 1]
+        for expression in (f"({inner})", "f" + repr("{" + inner + "}")):
+            if inner.strip() and _compiles(expression):
+                return end, expression
+
+
+def _name(command: str, at: int) -> Tuple[int, Optional[str]]:
+    """``$name``, unless it is in single quotes, which the shell takes literally; ``$$name`` is for the shell."""
+    match = re.compile(_DOLLAR).match(command, at)
+    if match is None or command.count("'", 0, at) % 2:
+        return at + 1, None
+    if match[1]:
+        return match.end(), repr(f"${match[2]}")
+    return match.end(), match[2] if _compiles(match[2]) else None
+
+
+def _compiles(expression: str) -> bool:
+    try:
+        compile(expression, "<command>", "eval")
+        return True
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return False
+
+
+def _dedented(lines: List[str]) -> List[str]:
+    """Without the indentation of the first line, where all statements have it; the lines of strings stay."""
+    first = next((line for line in lines if _is_code(line)), "")
+    indent = first[: len(first) - len(first.lstrip())]
+    if not indent:
+        return lines
+    free = _outside_strings(lines)
+    if any(_is_code(line) and index in free and not line.startswith(indent) for index, line in enumerate(lines)):
+        return lines
+    return [line[len(indent) :] if index in free and line.startswith(indent) else line for index, line in enumerate(lines)]
+
+
+def _is_code(line: str) -> bool:
+    return line.strip() != "" and not line.lstrip().startswith("#")
+
+
+def _outside_strings(lines: List[str]) -> set:
+    scanner = _Scanner()
+    found = set()
+    for index, line in enumerate(lines):
+        if not scanner.string:
+            found.add(index)
+        if not (scanner.is_at_statement and _is_ours(line)):
+            scanner.take(line)
+    return found
+
+
+def _statements(lines: List[str]) -> List[Tuple[int, int]]:
+    """Where lines of ours begin and end; a command goes on after a backslash."""
+    scanner = _Scanner()
+    found = []
+    index = 0
+    while index < len(lines):
+        if scanner.is_at_statement and _is_ours(lines[index]):
+            end = index + 1
+            while end < len(lines) and lines[end - 1].endswith("\\"):
+                end += 1
+            found.append((index, end))
+            index = end
+        else:
+            scanner.take(lines[index])
+            index += 1
+    return found
+
+
+def _is_ours(line: str) -> bool:
+    return any(re.match(pattern, line) for pattern in (_COMMAND, _ASSIGNMENT, _MAGIC))
+
+
+class _Scanner:
+    """Follows Python line by line, as far as it takes to know where a statement may begin."""
+
+    def __init__(self) -> None:
+        self.string = ""  # the quotes that end the string that is open
+        self._depth = 0
+        self._continued = False
+
+    @property
+    def is_at_statement(self) -> bool:
+        return not self.string and self._depth == 0 and not self._continued
+
+    def take(self, line: str) -> None:
+        at = 0
+        self._continued = False
+        while at < len(line):
+            if self.string:
+                at = self._in_string(line, at)
+                continue
+            character = line[at]
+            if character == "#":
+                return
+            if character in "'\"":
+                self.string = character * 3 if line.startswith(character * 3, at) else character
+                at += len(self.string)
+                continue
+            if character in _OPENING:
+                self._depth += 1
+            elif character in _CLOSING:
+                self._depth = max(0, self._depth - 1)
+            elif character == "\\" and at == len(line) - 1:
+                self._continued = True
+            at += 1
+        if len(self.string) == 1 and not line.endswith("\\"):
+            self.string = ""  # a string in one pair of quotes ends with its line
+
+    def _in_string(self, line: str, at: int) -> int:
+        if line[at] == "\\":
+            return at + 2
+        if line.startswith(self.string, at):
+            end = at + len(self.string)
+            self.string = ""
+            return end
+        return at + 1
+
+
+class Lines(list):
+    """The lines that a command printed: ``.n`` is all of them as one text, ``.s`` with spaces between them."""
+
+    @property
+    def l(self) -> List[str]:  # noqa: E743
+        return list(self)
+
+    @property
+    def n(self) -> str:
+        return "\n".join(self)
+
+    @property
+    def s(self) -> str:
+        return " ".join(self)
+
+
+def install(namespace: Callable[[], Dict[str, Any]]) -> None:
+    """``namespace`` gives that of the session."""
+    setattr(builtins, RUNNER, Shell(namespace))
+
+
+class Shell:
+    """Runs commands in /bin/sh. What they print goes where the session prints; the exit code is left in the session's
+    namespace as ``_exit_code``."""
+
+    def __init__(self, namespace: Callable[[], Dict[str, Any]]) -> None:
+        self._namespace = namespace
+
+    def run(self, *pieces: Any) -> None:
+        import subprocess
+
+        with subprocess.Popen(_expanded(pieces), shell=True) as process:
+            self._end(process, process.wait)
+
+    def lines(self, *pieces: Any) -> Lines:
+        import subprocess
+
+        with subprocess.Popen(_expanded(pieces), shell=True, stdout=subprocess.PIPE) as process:
+            out = self._end(process, lambda: process.communicate()[0])
+        return Lines(out.decode("utf-8", "replace").splitlines())
+
+    def _end(self, process: Any, wait: Any) -> Any:
+        try:
+            result = wait()
+        except BaseException:
+            process.kill()
+            raise
+        self._namespace()["_exit_code"] = process.returncode
+        return result
+
+
+def _expanded(pieces: Tuple[Any, ...]) -> str:
+    return "".join(piece if isinstance(piece, str) else _value(*piece) for piece in pieces)
+
+
+def _value(function: Any, text: str) -> str:
+    """What Python has for it; a name that Python does not know is left to the shell."""
+    try:
+        return str(function())
+    except Exception:
+        return text
