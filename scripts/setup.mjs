@@ -11,6 +11,13 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const debianPython = "/usr/bin/python3";
+/** Libraries that sessions work with specially, by module and as Debian names them. */
+const TESTED_MODULES = {
+  numpy: "python3-numpy",
+  pandas: "python3-pandas",
+  matplotlib: "python3-matplotlib",
+  PIL: "python3-pil",
+};
 const stamps = join("node_modules", ".cache", "rlm");
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
@@ -61,8 +68,11 @@ function missingDebianPackages() {
       necessity: true,
     });
   }
-  if (words.has("test") && debian?.includes("numpy") !== false) {
-    missing.push({ name: "python3-numpy", why: "tests of preloaded modules are skipped without it", necessity: false });
+  if (words.has("test")) {
+    for (const [module, name] of Object.entries(TESTED_MODULES)) {
+      if (debian?.includes(module) === false) continue;
+      missing.push({ name, why: `tests with ${module} are skipped without it`, necessity: false });
+    }
   }
   return missing;
 }
@@ -73,7 +83,7 @@ function pythonLacks(python) {
 import sys
 lacks = [] if sys.version_info >= (3, 9) else ["3.9"]
 from importlib.util import find_spec
-specs = {name: find_spec(name) for name in ("json", "ctypes", "_ctypes", "asyncio", "numpy")}
+specs = {name: find_spec(name) for name in ("json", "ctypes", "_ctypes", "asyncio", *${JSON.stringify(Object.keys(TESTED_MODULES))})}
 lacks += [name for name, spec in specs.items() if spec is None or spec.origin is None]  # no origin: an empty folder
 print(" ".join(lacks))`;
   const { status, stdout } = spawnSync(python, ["-I", "-c", question], { encoding: "utf8" });
@@ -81,7 +91,7 @@ print(" ".join(lacks))`;
 }
 
 function isUsable(lacks) {
-  return lacks !== undefined && lacks.every((name) => name === "numpy");
+  return lacks !== undefined && lacks.every((name) => name in TESTED_MODULES);
 }
 
 /** Tries with the package lists at hand first; a fresh container has none, and old ones point to what is gone. */
