@@ -82,6 +82,15 @@ def mark_of(pid: int) -> int:
         os.close(fd)
 
 
+def parent_of(pid: int) -> int:
+    """0 for a process that is gone."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return int(file.read().rpartition(b")")[2].split()[1])
+    except (OSError, IndexError):
+        return 0
+
+
 def end(pid: int) -> None:
     try:
         os.kill(pid, signal.SIGKILL)

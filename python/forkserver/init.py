@@ -18,7 +18,7 @@ import time
 from typing import Callable, NamedTuple, NoReturn
 
 from . import libc, limits as limits_module, wakeup, walls
-from .branches import Branch, end, hear, mark, mark_of, open_door, processes
+from .branches import Branch, end, hear, mark, mark_of, open_door, parent_of, processes
 from .memory import proportional_bytes, resident_bytes
 
 WATCH_INTERVAL_MS = 50
@@ -165,7 +165,7 @@ class Init:
         branch = self._by_door.pop(fd)
         self._poll.unregister(fd)
         message, pid = hear(branch.door)
-        if message == b"h" and pid > 1:
+        if message == b"h" and pid not in self._by_pid and parent_of(pid) == 1:  # ours to reap, whoever it is
             branch.pid = pid
             self._by_pid[pid] = branch
             self._tell({"event": "cloned", "branch": branch.number})

@@ -46,6 +46,25 @@ describe("whatever code does to its own worker, a copy is made or refused, and t
     ],
     ["closes the door", `${door}\nos.close(fd); door.close()`],
     ["says at the door that it stands", `${door}\ndoor.send(b"h")`],
+    [
+      "takes what comes through the door and says that it stands itself",
+      `${door}\nimport threading\ndef liar():
+  _, fds, _, _ = socket.recv_fds(door, 4096, 8)
+  socket.socket(fileno=fds[0]).send(b"h")
+  for fd in fds[1:]:
+    try: os.write(fd, b'{"type":"ready","id":null,"protocol":1,"python":"3.11.2"}\\n')
+    except OSError: pass
+threading.Thread(target=liar, daemon=True).start()`,
+    ],
+    [
+      "lets a child of its own say that it stands",
+      `${door}\nimport threading\ndef liar():
+  _, fds, _, _ = socket.recv_fds(door, 4096, 8)
+  if os.fork() == 0:
+    socket.socket(fileno=fds[0]).send(b"h")
+    os._exit(0)
+threading.Thread(target=liar, daemon=True).start()`,
+    ],
     ["replaces os.fork", "import os; os.fork = lambda: 0"],
     ["replaces os.fork by one that fails", "import os\ndef no(): raise OSError('no')\nos.fork = no"],
     [
