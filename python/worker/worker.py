@@ -108,6 +108,7 @@ class Worker:
         self._known = False  # whether processes of earlier executions live
         self._spawned = False  # whether this execution has made any, by way of Python
         self._brief = 0
+        self._is_child = False  # true in whatever user code forks from this process
         self._calls.install()
         self._displays.install()
         shell_lines.install(lambda: self._kernel.module.__dict__)
@@ -380,8 +381,9 @@ class Worker:
 
     def _after_fork(self) -> None:
         """In the child of a fork by user code: the conversation with the host is its parent's alone."""
-        if self._branching:
+        if self._branching or self._is_child:
             return
+        self._is_child = True
         self._writer.close()
         close_all(self._channel)
         self._interrupts.close()
