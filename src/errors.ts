@@ -135,6 +135,18 @@ export class LimitExceededError extends RLMError {
   }
 }
 
+/** Nothing was learned and nothing changed; the session goes on. Try again when the running code has moved on. */
+export class InspectionError extends RLMError {
+  readonly code = "INSPECTION_FAILED";
+  readonly sessionId: string;
+  readonly why: string;
+  constructor({ sessionId, what, why }: { sessionId: string; what: string; why: string }, options?: ErrorOptions) {
+    super(`Cannot ${what} in session '${sessionId}': ${why}`, options);
+    this.sessionId = sessionId;
+    this.why = why;
+  }
+}
+
 /** The fork server or a worker of ours ended or answered nonsense. Sessions it held are lost; new ones can be opened. */
 export class WorkerLostError extends RLMError {
   readonly code = "WORKER_LOST";

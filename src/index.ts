@@ -9,7 +9,9 @@ export type {
   Execution,
   HistoryEntry,
   HostCall,
+  InspectOptions,
   Limits,
+  LookOptions,
   Mount,
   OutputSlice,
   Result,
@@ -18,10 +20,12 @@ export type {
   Session,
   SessionInfo,
   SessionOptions,
+  VariablesOptions,
 } from "./runtime.ts";
 export {
   EnvironmentUnavailableError,
   ForkRefusedError,
+  InspectionError,
   LimitExceededError,
   REPLExecutionError,
   REPLSecurityError,
@@ -45,3 +49,16 @@ export type {
   Usage,
 } from "./protocol/execution.ts";
 export type { ExecutionId, SessionId } from "./protocol/ids.ts";
+export type {
+  Column,
+  Completion,
+  CompletionType,
+  Completions,
+  Incomplete,
+  InspectedVariable,
+  Signature,
+  Variable,
+  VariableKind,
+  VariableList,
+  VariableText,
+} from "./protocol/variables.ts";

@@ -23,6 +23,7 @@ export type { Checkpoint } from "./session/checkpoints.ts";
 export type { Execution } from "./session/execution.ts";
 export type { HistoryEntry } from "./session/history.ts";
 export type { Result } from "./session/result.ts";
+export type { InspectOptions, LookOptions, VariablesOptions } from "./session/inspector-options.ts";
 export type { OutputSlice, Session, SessionInfo } from "./session/session.ts";
 
 export interface Limits extends SandboxLimits {
@@ -161,7 +162,7 @@ export class Runtime implements AsyncDisposable {
       autoCheckpoints: toCount(options.autoCheckpoint ?? false),
     });
     if (this.#isOpen()) return session;
-    await session.close();
+    await session.discard();
     throw new EnvironmentUnavailableError(CLOSED);
   }
 
@@ -173,7 +174,7 @@ export class Runtime implements AsyncDisposable {
       const own = { timeoutMs, fileName, signal } as ExecuteOptions;
       return await session.execute(code, own).result;
     } finally {
-      void session.close();
+      void session.discard();
     }
   }
 

@@ -13,6 +13,7 @@ from _signal import SIG_BLOCK, SIG_SETMASK, pthread_sigmask
 from collections import deque
 from typing import Any, Callable, Deque, Dict, Optional, Tuple
 
+from .asides import Asides
 from .calls import Calls
 from .channel import ALL_SIGNALS, ChannelClosed, Reader
 from .descriptors import open_private_pipe
@@ -34,17 +35,25 @@ class Listener:
     by the main thread. ``die`` ends the worker when the channel broke."""
 
     def __init__(
-        self, reader: Reader, streams: Streams, calls: Calls, interrupts: Interrupts, die: Callable[[str], None]
+        self,
+        reader: Reader,
+        streams: Streams,
+        calls: Calls,
+        asides: Asides,
+        interrupts: Interrupts,
+        die: Callable[[str], None],
     ) -> None:
         self.running: Optional[str] = None
         self.finished: Deque[str] = deque(maxlen=16)
         self._reader = reader
         self._streams = streams
         self._calls = calls
+        self._asides = asides
         self._interrupts = interrupts
         self._interrupts_seen = 0
         self._die = die
         self._stop_reader, self._stop_writer = open_private_pipe()
+        self._asides.stop_fd = self._stop_reader
         self._ended = _thread.allocate_lock()
 
     @property
@@ -56,12 +65,14 @@ class Listener:
         for new, old in zip(open_private_pipe(), self.fds):
             os.dup2(new, old, False)
             os.close(new)
+        self._asides.renew()
 
     def stop(self) -> None:
-        """Ends the thread; what was half heard is kept for the next one. ``start`` goes on."""
+        """Ends the thread, and those that answer; what was half heard is kept for the next one. ``start`` goes on."""
         os.write(self._stop_writer, b"\0")
         self._ended.acquire()
         self._ended.release()
+        self._asides.wait()
         os.read(self._stop_reader, 1)
 
     def start(self) -> None:
@@ -81,6 +92,7 @@ class Listener:
             self._poll.register(self._reader.fd, select.POLLIN)
             self._poll.register(self._interrupts.wake_fd, select.POLLIN)
             self._poll.register(self._stop_reader, select.POLLIN)
+            self._asides.resume()
             while True:
                 if self._wait(None):
                     self._hear()
@@ -108,6 +120,8 @@ class Listener:
             self._reply(message, payload)
         elif message["cmd"] == "flush":
             self._flush(message["id"])
+        elif message["cmd"] in self._asides.commands:
+            self._asides.hear(message)
 
     def _flush(self, execution: str) -> None:
         """Until the execution ends. The main thread may not have begun it yet: the two pipes keep no common order."""

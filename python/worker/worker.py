@@ -5,6 +5,7 @@ an empty fd 0. ``run`` never returns: the worker exits when its commands end, an
 code is broken, so that the host sees a lost worker and never a silent one.
 """
 
+import _thread
 import os
 import resource
 import signal
@@ -13,6 +14,7 @@ import time
 from typing import Any, Callable, Dict, List, NoReturn, Optional, Tuple
 
 from . import branching, hooks, library_hooks, shell_lines
+from .asides import Asides
 from .calls import Calls
 from .channel import ChannelClosed, Reader, Writer, quote
 from .descriptors import close_all, move
@@ -101,13 +103,15 @@ class Worker:
         self._calls = Calls(self._writer, self._streams.threads)
         self._displays = Displays(self._calls.tell, self._streams.finish)
         self._kernel = Kernel(self._interrupts, self._streams.finish, self._displays)
-        self._listener = Listener(Reader(aside), self._streams, self._calls, self._interrupts, die)
+        self._asides = Asides(self._writer, lambda: self._kernel.module.__dict__)
+        self._listener = Listener(Reader(aside), self._streams, self._calls, self._asides, self._interrupts, die)
         self._peak = _peak_bytes()
         self._cpu = time.process_time_ns()
         self._children_cpu = 0.0
         self._known = False  # whether processes of earlier executions live
         self._spawned = False  # whether this execution has made any, by way of Python
         self._brief = 0
+        self._is_child = False  # true in whatever user code forks from this process
         self._calls.install()
         self._displays.install()
         shell_lines.install(lambda: self._kernel.module.__dict__)
@@ -373,15 +377,16 @@ class Worker:
 
     def _before_child(self) -> None:
         """Before user code makes a process: this execution is not brief, however short it is."""
-        if self._branching:
+        if self._branching or _thread.get_ident() in self._asides.threads:
             return
         self._spawned = True
         self._streams.flush()
 
     def _after_fork(self) -> None:
         """In the child of a fork by user code: the conversation with the host is its parent's alone."""
-        if self._branching:
+        if self._branching or self._is_child:
             return
+        self._is_child = True
         self._writer.close()
         close_all(self._channel)
         self._interrupts.close()

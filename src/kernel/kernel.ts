@@ -14,6 +14,7 @@ import {
   type ExecCommand,
   type HostCommand,
   type HostMessage,
+  type HostQuestion,
 } from "../protocol/host-messages.ts";
 import {
   MAX_IGNORED,
@@ -232,6 +233,15 @@ export class Kernel {
       this.#asking = undefined;
       if (this.#watched && !this.#survivors) this.#watch(false);
     }
+  }
+
+  /**
+   * Asks beside whatever runs, which is never disturbed. "unheard": there was no answer within the limit, because the
+   * running code holds the interpreter. `undefined`: the worker was lost.
+   */
+  askAside(question: HostQuestion, limitMs: number): Promise<StatusEvent | "unheard" | undefined> {
+    if (this.#ended) return Promise.resolve(undefined);
+    return this.#asks.askWithin(limitMs, (id) => this.#aside(toCommandMessage(id, question)));
   }
 
   #askNow(command: HostCommand): Promise<StatusEvent | undefined> {

@@ -45,7 +45,19 @@ export type HostCommand =
   | { readonly cmd: "streams" }
   | { readonly cmd: "fork" };
 
-export function toCommandMessage(id: string, command: HostCommand): HostMessage {
+/** What a worker is asked while code may run, and answers in the same way. Cursors are counted in code points. */
+export type HostQuestion =
+  | { readonly cmd: "statistics" }
+  | { readonly cmd: "variables"; readonly all: boolean }
+  | { readonly cmd: "inspect"; readonly name: string; readonly maxCharacters: number; readonly timeoutMs: number }
+  | {
+      readonly cmd: "complete" | "signature";
+      readonly code: string;
+      readonly cursor: number;
+      readonly timeoutMs: number;
+    };
+
+export function toCommandMessage(id: string, command: HostCommand | HostQuestion): HostMessage {
   return { line: JSON.stringify({ id, ...command }), payload: undefined };
 }
 

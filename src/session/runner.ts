@@ -134,10 +134,11 @@ export class Runner {
     if (error !== undefined) throw error;
   }
 
-  /** Nothing begins from now on, and everything ends. */
-  async close(why: string): Promise<void> {
+  /** Nothing begins from now on, and everything ends as soon as the last word is spoken. */
+  async close(why: string, lastWord: Promise<unknown>): Promise<void> {
     this.#closedWhy = why;
     this.turns.dismissAll(new SessionClosedError({ sessionId: this.#settings.id, why }));
+    await lastWord;
     await this.#kernels.close();
   }
 

@@ -3,15 +3,19 @@
 // Executions and operations run one at a time, first come first served: see runner.ts. Closing ends everything and cannot
 // be undone.
 
+import { inspect as printed } from "node:util";
 import type { KillReason, SandboxUsage } from "../environments/environment.ts";
 import type { KernelListener } from "../kernel/kernel.ts";
 import type { OutputStream } from "../protocol/execution.ts";
 import type { SessionId } from "../protocol/ids.ts";
+import type { Completions, InspectedVariable, Signature, VariableList } from "../protocol/variables.ts";
 import type { Checkpoint } from "./checkpoints.ts";
 import { EventFeed, type Listener } from "./event-feed.ts";
 import type { Execution } from "./execution.ts";
 import { History, type HistoryEntry } from "./history.ts";
 import { IdleTimer } from "./idle-timer.ts";
+import { Inspector, type NamespaceSummary } from "./inspector.ts";
+import type { InspectOptions, LookOptions, VariablesOptions } from "./inspector-options.ts";
 import { Kernels } from "./kernels.ts";
 import { checkExecuteOptions, type ExecuteOptions } from "./options.ts";
 import { Runner, type RunnerSettings } from "./runner.ts";
@@ -29,7 +33,7 @@ export interface SessionKeeper {
   admit(id: string | undefined, open: (id: SessionId) => Promise<Session>): Promise<Session>;
 }
 
-export interface SessionInfo {
+export interface SessionInfo extends NamespaceSummary {
   readonly id: SessionId;
   readonly environment: string;
   readonly state: "idle" | "running" | "closed";
@@ -52,6 +56,9 @@ export interface OutputSlice {
   readonly readableBytes: number;
 }
 
+/** How long statistics wait for the worker, and final ones. */
+const INFO_LIMIT_MS = 500;
+const CLOSE_LIMIT_MS = 250;
 const DEFAULT_SLICE_BYTES = 1024 * 1024;
 
 export class Session implements AsyncDisposable {
@@ -62,7 +69,9 @@ export class Session implements AsyncDisposable {
   readonly #runner: Runner;
   readonly #createdAt = new Date();
   readonly #keeper: SessionKeeper;
+  readonly #inspector: Inspector;
   #idleTimer: IdleTimer | undefined;
+  #lastSummary: NamespaceSummary | undefined;
   #closing: Promise<SessionInfo> | undefined;
 
   private constructor(settings: SessionSettings, keeper: SessionKeeper) {
@@ -71,6 +80,7 @@ export class Session implements AsyncDisposable {
     this.#keeper = keeper;
     this.#feed = new EventFeed(settings.id);
     this.#runner = new Runner(settings, this.#feed, this.#history);
+    this.#inspector = new Inspector(settings.id, this.#runner);
   }
 
   static async open(settings: SessionSettings, keeper: SessionKeeper): Promise<Session> {
@@ -151,7 +161,32 @@ export class Session implements AsyncDisposable {
     });
   }
 
-  info(): SessionInfo {
+  /** The names of the namespace, while code may run; runs nothing of the user's. */
+  async variables({ all = false }: VariablesOptions = {}): Promise<VariableList> {
+    return this.#inspector.variables(all);
+  }
+
+  /** One variable, within bounds, while code may run. Null: there is no such name. The session is not touched by it. */
+  async inspect(name: string, options: InspectOptions = {}): Promise<InspectedVariable | null> {
+    return this.#inspector.inspect(name, options);
+  }
+
+  /** What could stand at the cursor, an index into the code. */
+  async complete(code: string, cursor: number, options: LookOptions = {}): Promise<Completions> {
+    return this.#inspector.complete(code, cursor, options);
+  }
+
+  /** The signature of the innermost call that is open at the cursor. Null: none is, or it is not known. */
+  async signature(code: string, cursor: number, options: LookOptions = {}): Promise<Signature | null> {
+    return this.#inspector.signature(code, cursor, options);
+  }
+
+  /** Never waits for what runs: where the worker does not answer at once, what only it knows is null. */
+  async info(): Promise<SessionInfo> {
+    return this.#infoWith(this.#lastSummary ?? (await this.#inspector.summary(INFO_LIMIT_MS)));
+  }
+
+  #infoWith(summary: NamespaceSummary): SessionInfo {
     const { lastExecutedAt } = this.#runner;
     return {
       id: this.id,
@@ -162,6 +197,7 @@ export class Session implements AsyncDisposable {
       executionCount: this.#runner.count,
       waiting: this.#runner.turns.waiting,
       epoch: this.#runner.epoch,
+      ...summary,
     };
   }
 
@@ -212,19 +248,32 @@ export class Session implements AsyncDisposable {
 
   /** Ends everything in the session and answers with its final statistics. Idempotent. */
   close(why = "it was closed"): Promise<SessionInfo> {
-    this.#closing ??= this.#close(why);
+    this.#closing ??= this.#close(why, CLOSE_LIMIT_MS);
     return this.#closing;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
+  /** Closes it without what only the worker knows of its end, which nobody will read. */
+  async discard(why = "it was closed"): Promise<void> {
+    this.#closing ??= this.#close(why, 0);
+    await this.#closing;
   }
 
-  async #close(why: string): Promise<SessionInfo> {
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.discard();
+  }
+
+  /** As it is printed. Assertion libraries would call `inspect` for it, which is about variables here. */
+  [printed.custom](): string {
+    return `Session { id: '${this.id}', state: '${this.#runner.state}' }`;
+  }
+
+  async #close(why: string, limitMs: number): Promise<SessionInfo> {
     this.#idleTimer?.stop();
     this.#keeper.onClosing(this);
-    await this.#runner.close(why);
-    const info = this.info();
+    const summary = this.#inspector.summary(limitMs);
+    await this.#runner.close(why, summary);
+    this.#lastSummary = await summary;
+    const info = this.#infoWith(this.#lastSummary);
     this.#history.clear();
     this.#feed.sendEnd(why);
     return info;

@@ -39,7 +39,7 @@ export class Sessions {
   }
 
   async closeAll(why: string): Promise<void> {
-    await Promise.all(this.list().map((session) => session.close(why)));
+    await Promise.all(this.list().map((session) => session.discard(why)));
   }
 
   async #admit(id: string | undefined, open: (id: SessionId) => Promise<Session>): Promise<Session> {

@@ -9,6 +9,7 @@ import {
   toFlushMessage,
   toReplyMessage,
   type HostMessage,
+  type HostQuestion,
 } from "../../src/protocol/host-messages.ts";
 import { parseWorkerEvent } from "../../src/protocol/worker-events.ts";
 
@@ -91,6 +92,12 @@ function build(message: Record<string, unknown>, payload: string | undefined): H
       return toCommandMessage(id, { cmd: "reset" });
     case "streams":
       return toCommandMessage(id, { cmd: "streams" });
+    case "statistics":
+    case "variables":
+    case "inspect":
+    case "complete":
+    case "signature":
+      return toCommandMessage(id, message as unknown as HostQuestion);
     case "flush":
       return toFlushMessage(id);
     default: {

@@ -69,7 +69,7 @@ describe(`POST ${execute}`, () => {
   test("a client that goes away takes its code with it", async () => {
     const client = new AbortController();
     const answer = post({ code: "import time; time.sleep(600)", timeout: 600 }, runtime, client.signal);
-    await expect.poll(() => runtime.sessions.list()[0]?.info().state).toBe("running");
+    await expect.poll(async () => (await runtime.sessions.list()[0]?.info())?.state).toBe("running");
     client.abort();
     expect((await answer).body).toMatchObject({ status: "interrupted", reason: "cancelled" });
     await expect.poll(() => runtime.sessions.list().length).toBe(0);

@@ -182,12 +182,12 @@ describe("checkpoint() and rewind()", () => {
     await session.execute("data = list(range(5)); words = iter('abc'); open('kept', 'w').write('1')").result;
     const checkpoint = await session.checkpoint();
     expect(checkpoint).toMatchObject({ id: "c1", executionCount: 1, isAutomatic: false });
-    const { epoch } = session.info();
+    const { epoch } = await session.info();
     for (let round = 1; round <= 3; round += 1) {
       await session.execute("data.clear(); del words; open('kept', 'a').write('2')").result;
       await session.rewind(checkpoint);
       expect(await value(session, "data, next(words)")).toBe("([0, 1, 2, 3, 4], 'a')");
-      expect(session.info().epoch).toBe(epoch + round);
+      expect((await session.info()).epoch).toBe(epoch + round);
     }
     expect(await value(session, "open('kept').read()")).toBe("'1222'");
     expect(session.checkpoints().map(({ id }) => id)).toEqual(["c1"]);

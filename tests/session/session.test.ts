@@ -363,7 +363,7 @@ describe("order", () => {
     const blocker = session.execute("import time; time.sleep(60)");
     const waiting = Array.from({ length: 128 }, (_, index) => session.execute(`print(${index})`));
     expect(() => session.execute("1")).toThrow(SessionBusyError);
-    expect(session.info()).toMatchObject({ state: "running", waiting: 128 });
+    expect(await session.info()).toMatchObject({ state: "running", waiting: 128 });
     session.interrupt();
     await blocker.result;
     const printed = await Promise.all(waiting.map(async ({ result }) => (await result).stdout.trim()));
@@ -403,7 +403,7 @@ describe("state", () => {
     await using session = await runtime.openSession();
     await run(session, "x = 1");
     await Promise.all([session.reset(), session.reset(), session.reset()]);
-    expect(session.info().epoch).toBe(4);
+    expect((await session.info()).epoch).toBe(4);
   });
 
   test("environment variables belong to the session or to one execution; nothing of the host's passes", async () => {
