@@ -23,6 +23,8 @@ from .memory import proportional_bytes, resident_bytes
 
 WATCH_INTERVAL_MS = 50
 WATCH_BACKOFF_S = 0.5
+CHECKPOINTS_BACKOFF_S = 2.0
+YES = 3
 REAP_PATIENCE_S = 0.5
 MAX_FDS = 5
 # Where programs keep what they can make anew: not among the session's files. Set only here, since these names mean
@@ -42,6 +44,7 @@ class Init:
         self._by_door: dict[int, Branch] = {}
         self._poll = select.poll()
         self._next_sums: dict[tuple[int, bool], float] = {}
+        self._suspects: dict[int, int] = {}  # processes that look at a branch
 
     def run(self, plan: walls.Plan, pipes: list[int]) -> NoReturn:
         try:
@@ -110,9 +113,10 @@ class Init:
         elif op == "remove":
             self._remove(order["folder"])
         elif op == "measure":
-            files = os.statvfs(walls.WORK)
-            disk = (files.f_blocks - files.f_bfree) * files.f_frsize
-            self._tell({"event": "usage", "memory": self._measure(), "disk": disk})
+            if len(self._branches) == 1:
+                self._tell_usage()
+            else:
+                self._ask_aside(self._tell_usage)
         for fd in fds:
             os.close(fd)
 
@@ -192,9 +196,13 @@ class Init:
                 return
             if pid == 0:
                 return
+            code = os.waitstatus_to_exitcode(status)
+            suspect = self._branches.get(self._suspects.pop(pid, 0))
+            if suspect is not None and code == YES:
+                self._kill(suspect, "memory")
             branch = self._by_pid.pop(pid, None)
             if branch is not None:
-                self._bury(branch, os.waitstatus_to_exitcode(status))
+                self._bury(branch, code)
 
     def _bury(self, branch: Branch, code: int) -> None:
         del self._branches[branch.number]
@@ -221,20 +229,34 @@ class Init:
     def _watch(self) -> None:
         """Ends a branch that holds too much, and the oldest checkpoint of a session whose checkpoints do together."""
         for group in self._groups():
-            if sum(map(resident_bytes, group.pids)) > self._limits.memory_bytes and self._holds_too_much(group):
+            if sum(map(resident_bytes, group.pids)) <= self._limits.memory_bytes:
+                continue
+            # Pages that several processes share count in part. That is slow to know, the more so the more they share,
+            # so it is not asked again for a while; and for checkpoints, which share nearly everything, not here.
+            now = time.monotonic()
+            if now < self._next_sums.get(group.key, 0.0):
+                continue
+            self._next_sums = {key: due for key, due in self._next_sums.items() if due > now}
+            self._next_sums[group.key] = now + (CHECKPOINTS_BACKOFF_S if group.first.frozen else WATCH_BACKOFF_S)
+            if group.first.frozen:
+                self._suspects[self._ask_aside(lambda: self._holds_too_much(group))] = group.first.number
+            elif self._holds_too_much(group):
                 self._kill(group.first, "memory")
 
     def _holds_too_much(self, group: Group) -> bool:
-        """Exactly: pages that several processes share count in part. That is costly to know, the more so the more they
-        share, so it is not asked again for a while. Checkpoints only ever grow slowly."""
-        now = time.monotonic()
-        if now < self._next_sums.get(group.key, 0.0):
-            return False
-        total = sum(map(proportional_bytes, group.pids))
-        spent = time.monotonic() - now
-        self._next_sums = {key: due for key, due in self._next_sums.items() if due > now}
-        self._next_sums[group.key] = now + max(WATCH_BACKOFF_S, spent * (20 if group.first.frozen else 2))
-        return total > self._limits.memory_bytes
+        return sum(map(proportional_bytes, group.pids)) > self._limits.memory_bytes
+
+    def _ask_aside(self, question: Callable[[], bool]) -> int:
+        """Finds an answer in a process of its own, whose exit code tells it."""
+        pid = os.fork()
+        if pid == 0:
+            code = 0
+            try:
+                mark(0)
+                code = YES if question() else 0
+            finally:
+                os._exit(code)
+        return pid
 
     def _groups(self) -> list[Group]:
         """Processes that share one allowance: each worker with what it started, and the checkpoints of each session.
@@ -256,12 +278,14 @@ class Init:
                         other.pids.append(pid)
         return list(groups.values())
 
-    def _measure(self) -> dict[int, int]:
-        """What each session holds, its checkpoints included."""
+    def _tell_usage(self) -> bool:
+        """What each session holds, its checkpoints included, and what all files take."""
         sums: dict[int, int] = {}
         for group in self._groups():
             sums[group.first.member] = sums.get(group.first.member, 0) + sum(map(proportional_bytes, group.pids))
-        return sums
+        files = os.statvfs(walls.WORK)
+        self._tell({"event": "usage", "memory": sums, "disk": (files.f_blocks - files.f_bfree) * files.f_frsize})
+        return True
 
     def _remove(self, folder: str) -> None:
         """Removes the files of a session that has ended, in a process of its own."""

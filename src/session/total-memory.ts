@@ -1,8 +1,10 @@
 // All sessions together may take so much of the machine's memory, their files included, which are in memory too.
 //
-// Nothing is measured until the environment says that the machine's memory has shrunk. From then on a new session is
-// refused when too much is taken, and when more is taken all the same the session that runs and takes most loses its worker.
+// Nothing is measured while the whole machine uses less than that. A new session is refused when too much is taken. When
+// the environment says that the machine's memory shrinks, and it is us, the session that runs and takes most loses its
+// worker.
 
+import { freemem, totalmem } from "node:os";
 import { LimitExceededError } from "../errors.ts";
 import type { Session } from "./session.ts";
 
@@ -11,8 +13,6 @@ const URGENT = 1.1;
 export class TotalMemory {
   readonly #limitBytes: number;
   readonly #sessions: () => readonly Session[];
-  /** What was seen last; 0 while nobody had a reason to look. */
-  #lastSeen = 0;
   #isLooking = false;
 
   constructor(limitBytes: number, sessions: () => readonly Session[]) {
@@ -22,7 +22,7 @@ export class TotalMemory {
 
   /** Throws LimitExceededError when there is no room for another session. */
   async admit(what: string): Promise<void> {
-    if (this.#lastSeen < this.#limitBytes / 2) return; // as far as anybody knows there is plenty
+    if (this.#isPlenty()) return;
     const taken = await this.#measure();
     if (sum(taken) < this.#limitBytes) return;
     throw new LimitExceededError({ what, limit: "totalMemoryBytes", value: this.#limitBytes });
@@ -40,6 +40,7 @@ export class TotalMemory {
   }
 
   async #look(): Promise<void> {
+    if (this.#isPlenty()) return;
     const taken = await this.#measure();
     const total = sum(taken);
     if (total <= this.#limitBytes) return;
@@ -49,15 +50,18 @@ export class TotalMemory {
     suspects.toSorted((a, b) => b.bytes - a.bytes)[0]?.session.endWorker("memory");
   }
 
-  async #measure(): Promise<Taken[]> {
-    const taken = await Promise.all(
+  /** Sessions cannot have taken more than everybody has. */
+  #isPlenty(): boolean {
+    return totalmem() - freemem() < this.#limitBytes;
+  }
+
+  #measure(): Promise<Taken[]> {
+    return Promise.all(
       this.#sessions().map(async (session) => {
         const usage = await session.usage();
         return { session, bytes: usage === null ? 0 : usage.memoryBytes + usage.diskBytes };
       }),
     );
-    this.#lastSeen = sum(taken);
-    return taken;
   }
 }
 
