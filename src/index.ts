@@ -9,6 +9,8 @@ export type {
   Execution,
   HistoryEntry,
   HostCall,
+  InputHandler,
+  InputRequest,
   InspectOptions,
   Limits,
   LookOptions,

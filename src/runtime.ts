@@ -18,6 +18,7 @@ import { dataFolder } from "./util/data-folder.ts";
 export type { EnvironmentReport, Mount } from "./environments/environment.ts";
 export { parseMount } from "./environments/local/mounts.ts";
 export type { CallHandler, HostCall } from "./kernel/calls.ts";
+export type { InputHandler, InputRequest } from "./session/input.ts";
 export type { ExecuteOptions } from "./session/options.ts";
 export type { Checkpoint } from "./session/checkpoints.ts";
 export type { Execution } from "./session/execution.ts";
@@ -168,10 +169,10 @@ export class Runtime implements AsyncDisposable {
 
   /** One-off: a session that lives for this call. */
   async execute(code: string, options: ExecuteOptions & SessionOptions = {}): Promise<ExecutionResult> {
-    const { timeoutMs, fileName, signal, ...sessionOptions } = options;
+    const { timeoutMs, fileName, signal, onInput, ...sessionOptions } = options;
     const session = await this.openSession(sessionOptions);
     try {
-      const own = { timeoutMs, fileName, signal } as ExecuteOptions;
+      const own = { timeoutMs, fileName, signal, onInput } as ExecuteOptions;
       return await session.execute(code, own).result;
     } finally {
       void session.discard();

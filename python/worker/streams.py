@@ -47,7 +47,6 @@ class Streams:
         self.threads = Threads(self.current, self._thread_ended)
         self.out = self._open(1, False)
         self.err = self._open(2, True)
-        sys.__stdin__ = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, "rb", closefd=False)), "utf-8", "replace")
 
     def begin(self) -> None:
         """Before an execution: the session's own streams, on the session's own pipes."""

@@ -13,7 +13,7 @@ import sys
 import time
 from typing import Any, Callable, Dict, List, NoReturn, Optional, Tuple
 
-from . import branching, hooks, library_hooks, shell_lines
+from . import branching, hooks, library_hooks, shell_lines, stdin
 from .asides import Asides
 from .calls import Calls
 from .channel import ChannelClosed, Reader, Writer, quote
@@ -40,6 +40,7 @@ _now = time.perf_counter_ns
 
 def prepare(asyncio: bool = False) -> None:
     """What can be done once for all workers: imports and caches. Starts no thread and touches no descriptor."""
+    import getpass as _  # noqa: F401
     import traceback
 
     library_hooks.install()
@@ -115,6 +116,7 @@ class Worker:
         self._calls.install()
         self._displays.install()
         shell_lines.install(lambda: self._kernel.module.__dict__)
+        stdin.install(self._calls)
         hooks.install(self._before_child, self._after_fork, self._streams.old_pipes)
         self._streams.threads.install()
         self._interrupts.install()

@@ -8,20 +8,22 @@ export interface Source {
   readonly argv: readonly string[];
   /** What tracebacks call it, as Python's own do. */
   readonly fileName: string;
+  /** Standard input was the code, so there is none left for the program to read. */
+  readonly usedInput: boolean;
 }
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /** `code` is the value of -c; without it the first argument names a file, or is `-`. */
 export async function readSource(code: string | undefined, args: readonly string[]): Promise<Source> {
-  if (code !== undefined) return { code, argv: ["-c", ...args], fileName: "<string>" };
+  if (code !== undefined) return { code, argv: ["-c", ...args], fileName: "<string>", usedInput: false };
   const [name] = args;
   if (name === undefined)
     throw new UsageError("nothing to run: give -c CODE, a FILE, or - for standard input. Run 'rlm exec --help'");
   const bytes = name === "-" ? await readStandardInput() : await readProgram(name);
   const isInput = name === "-";
   const text = decode(bytes, isInput ? "standard input" : `'${name}'`);
-  return { code: text, argv: args, fileName: isInput ? "<stdin>" : name };
+  return { code: text, argv: args, fileName: isInput ? "<stdin>" : name, usedInput: isInput };
 }
 
 async function readProgram(path: string): Promise<Buffer> {

@@ -4,6 +4,7 @@ import { openRuntime, parseMount, type Runtime, type RuntimeOptions } from "../r
 import { complain } from "./complain.ts";
 import { readSource, type Source } from "./exec-source.ts";
 import { EXIT, fromResult } from "./exit-code.ts";
+import { readStandardInput } from "./standard-input.ts";
 import { StandardOutput } from "./standard-output.ts";
 import { Stopper } from "./stopper.ts";
 import { printExecution, printOutcome } from "./exec-output.ts";
@@ -45,14 +46,18 @@ export async function exec(args: readonly string[], options: ExecArguments): Pro
 
 async function run(
   runtime: Runtime,
-  { code, argv, fileName }: Source,
+  { code, argv, fileName, usedInput }: Source,
   { timeout = 0, json, e = [] }: ExecArguments,
   output: StandardOutput,
   stopper: Stopper,
 ): Promise<number> {
   const session = await runtime.openSession({ id: "exec", env: Object.fromEntries(e), argv, idleTimeoutMs: null });
   stopper.session = session;
-  const execution = session.execute(code, { timeoutMs: timeout === 0 ? null : timeout * 1000, fileName });
+  const execution = session.execute(code, {
+    timeoutMs: timeout === 0 ? null : timeout * 1000,
+    fileName,
+    onInput: usedInput ? async () => null : readStandardInput,
+  });
   if (json) {
     const result = await execution.result;
     await output.write("stdout", `${JSON.stringify(result)}\n`);

@@ -61,9 +61,14 @@ export class Calls {
   }
 
   /** Resolves with whether the handler succeeded, when the answer is on its way. Only for calls that were admitted. */
-  async answer({ id, call, name, args }: CallEvent, bytes: number, signal: AbortSignal): Promise<boolean> {
+  async answer(
+    { id, call, name, args }: CallEvent,
+    bytes: number,
+    signal: AbortSignal,
+    handler: CallHandler = this.#handler,
+  ): Promise<boolean> {
     try {
-      this.#reply(id, call, { value: (await this.#handler({ name, args, executionId: id, signal })) ?? null });
+      this.#reply(id, call, { value: (await handler({ name, args, executionId: id, signal })) ?? null });
       return true;
     } catch (error) {
       // What the handler threw, or what JSON cannot say of its answer.

@@ -17,6 +17,7 @@ import {
   type HostQuestion,
 } from "../protocol/host-messages.ts";
 import {
+  INPUT_CALL,
   MAX_IGNORED,
   PROTOCOL_VERSION,
   parseWorkerEvent,
@@ -27,7 +28,7 @@ import {
 } from "../protocol/worker-events.ts";
 import { byteLength } from "../util/byte-length.ts";
 import { Asks } from "./asks.ts";
-import { Calls, type CallHandler } from "./calls.ts";
+import { Calls, type CallHandler, type HostCall } from "./calls.ts";
 import { ExecutionClock, WATCH_AFTER_MS } from "./execution-clock.ts";
 import { FrameReader } from "./frame-reader.ts";
 import { Stopping } from "./stopping.ts";
@@ -38,6 +39,8 @@ export interface ExecutionSink {
   onDisplay(display: DisplayPart): void;
   onCall(call: number, name: string): void;
   onReply(call: number, ok: boolean): void;
+  /** Code asks for input. Resolves with the answer as the worker takes it; what it throws is told to the code. */
+  onInput(call: number, asked: HostCall): Promise<unknown>;
   /** The last thing that is sent. */
   onEnd(outcome: Outcome): void;
 }
@@ -306,13 +309,16 @@ export class Kernel {
   async #answer(event: CallEvent, bytes: number): Promise<void> {
     if (!this.#calls.admit(event, bytes)) return;
     const running = this.#running?.id === event.id ? this.#running : undefined;
-    running?.sink.onCall(event.call, event.name);
+    const isInput = event.name === INPUT_CALL;
+    if (isInput) this.#worker.drain(); // what was printed before the question comes before it
+    else running?.sink.onCall(event.call, event.name);
     if (running !== undefined) this.#clock.pause();
     const controller = running === undefined ? new AbortController() : (running.calls ??= new AbortController());
-    const ok = await this.#calls.answer(event, bytes, controller.signal);
+    const handler = isInput ? toInputHandler(event.call, running?.sink) : undefined;
+    const ok = await this.#calls.answer(event, bytes, controller.signal, handler);
     if (running === undefined || running !== this.#running) return;
     this.#clock.resume();
-    running.sink.onReply(event.call, ok);
+    if (!isInput) running.sink.onReply(event.call, ok);
   }
 
   /** Late output must never enter the next execution: it waits until the worker has output pipes of its own again. */
@@ -376,4 +382,12 @@ export class Kernel {
   #aside({ line, payload }: HostMessage): void {
     this.#worker.aside(line, payload);
   }
+}
+
+/** What outlives its execution has nobody to ask. */
+function toInputHandler(call: number, sink: ExecutionSink | undefined): CallHandler {
+  return async (asked) => {
+    if (sink === undefined) throw new Error("the execution that could ask for input has ended");
+    return sink.onInput(call, asked);
+  };
 }

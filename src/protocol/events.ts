@@ -62,6 +62,21 @@ export interface CallEnd extends ExecutionEventBase {
   readonly ok: boolean;
 }
 
+/** Code waits for a line: `input()`, `getpass.getpass()`, or a read of `sys.stdin`. The prompt of `input()` was printed, too. */
+export interface InputStart extends ExecutionEventBase {
+  readonly type: "input-start";
+  readonly call: number;
+  readonly prompt: string;
+  readonly password: boolean;
+}
+
+/** What was answered is the code's alone. `answered` is false at the end of input. */
+export interface InputEnd extends ExecutionEventBase {
+  readonly type: "input-end";
+  readonly call: number;
+  readonly answered: boolean;
+}
+
 export interface ExecutionEnd extends ExecutionEventBase {
   readonly type: "execution-end";
   readonly result: ExecutionResult;
@@ -88,5 +103,14 @@ export interface SessionEnd extends EventBase {
   readonly why: string;
 }
 
-export type ExecutionEvent = ExecutionStart | OutputDelta | OutputGap | Display | CallStart | CallEnd | ExecutionEnd;
+export type ExecutionEvent =
+  | ExecutionStart
+  | OutputDelta
+  | OutputGap
+  | Display
+  | CallStart
+  | CallEnd
+  | InputStart
+  | InputEnd
+  | ExecutionEnd;
 export type SessionEvent = ExecutionEvent | BackgroundDelta | SessionReset | SessionEnd;

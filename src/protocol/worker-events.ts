@@ -11,6 +11,8 @@ export const MAX_DEPTH = 64;
 export const MAX_PARTS = 500_000;
 export const MAX_IGNORED = 10_000;
 const MAX_DISPLAY_ID = 128;
+/** The name of the call by which code asks for input. */
+export const INPUT_CALL = "rlm:input";
 
 export interface ReadyEvent {
   readonly type: "ready";

@@ -1,6 +1,7 @@
 // What may be said about one execution, checked where it enters.
 
 import { checkDuration } from "../util/check-number.ts";
+import type { InputHandler } from "./input.ts";
 
 export interface ExecuteOptions {
   /** Running time, waiting for host calls not counted. Null or Infinity: no limit. Default: the runtime's, 55 s. */
@@ -11,6 +12,8 @@ export interface ExecuteOptions {
   readonly fileName?: string;
   /** Aborting interrupts the code; when it waits in the queue it never starts. */
   readonly signal?: AbortSignal;
+  /** Answers `input()` and reads of `sys.stdin`. Default: nobody does, and the code sees the end of input. */
+  readonly onInput?: InputHandler;
 }
 
 export function checkExecuteOptions(code: unknown, { timeoutMs, env }: ExecuteOptions): void {

@@ -1,11 +1,13 @@
 // One execution's place in the queue of its session, and the listener to its kernel while it runs.
 
+import type { HostCall } from "../kernel/calls.ts";
 import type { ExecutionSink, Outcome } from "../kernel/kernel.ts";
 import type { DisplayPart } from "../protocol/events.ts";
 import type { OutputStream } from "../protocol/execution.ts";
 import { Displays } from "./displays.ts";
 import type { EventFeed } from "./event-feed.ts";
 import type { Execution } from "./execution.ts";
+import { answerInput, parseInputRequest } from "./input.ts";
 import type { ExecuteOptions } from "./options.ts";
 
 const NO_DISPLAYS = new Displays();
@@ -18,6 +20,7 @@ export class Turn implements ExecutionSink {
   readonly #feed: EventFeed;
   readonly #onEnd: (turn: Turn, outcome: Outcome) => void;
   #displays: Displays | undefined;
+  #isOver = false;
   stopListening: () => void = () => {};
 
   constructor(
@@ -59,7 +62,21 @@ export class Turn implements ExecutionSink {
     this.#append({ type: "call-end", call, ok });
   }
 
+  async onInput(call: number, asked: HostCall): Promise<unknown> {
+    const request = parseInputRequest(asked);
+    this.#append({ type: "input-start", call, prompt: request.prompt, password: request.password });
+    let answered = false;
+    try {
+      const answer = await answerInput(this.options.onInput, request);
+      answered = answer !== null;
+      return answer;
+    } finally {
+      if (!this.#isOver) this.#append({ type: "input-end", call, answered });
+    }
+  }
+
   onEnd(outcome: Outcome): void {
+    this.#isOver = true;
     this.#onEnd(this, outcome);
   }
 
@@ -67,7 +84,9 @@ export class Turn implements ExecutionSink {
     part:
       | ({ readonly type: "display" } & DisplayPart)
       | { readonly type: "call-start"; readonly call: number; readonly name: string }
-      | { readonly type: "call-end"; readonly call: number; readonly ok: boolean },
+      | { readonly type: "call-end"; readonly call: number; readonly ok: boolean }
+      | { readonly type: "input-start"; readonly call: number; readonly prompt: string; readonly password: boolean }
+      | { readonly type: "input-end"; readonly call: number; readonly answered: boolean },
   ): void {
     const { id: executionId, sessionId } = this.execution;
     const event = { ...part, sessionId, executionId, seq: this.#feed.nextSeq(), time: Date.now() };

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -125,8 +126,18 @@ describe("what to run", () => {
     );
   });
 
-  test("standard input of the program is empty", async () => {
-    expect((await rlm(["exec", "-c", "input()"], { stdin: "words" })).stderr).toContain("EOFError");
+  test("the program reads standard input, text and bytes, to its end", async () => {
+    const lines = await rlm(["exec", "-c", "print(input('? '), input(), len(input()))"], { stdin: "a\nb\nlast" });
+    expect(lines).toEqual({ code: 0, stdout: "? a b 4\n", stderr: "" });
+    const bytes = Buffer.from(Array.from({ length: 1_000_000 }, (_, index) => (index * 7) % 256));
+    const code = "import sys, hashlib; print(hashlib.sha256(sys.stdin.buffer.read()).hexdigest())";
+    const digest = createHash("sha256").update(bytes).digest("hex");
+    expect((await rlm(["exec", "-c", code], { stdin: bytes })).stdout).toBe(`${digest}\n`);
+    expect((await rlm(["exec", "-c", "input()"], { stdin: "" })).stderr).toContain("EOFError: EOF when reading a line");
+  });
+
+  test("code from standard input finds nothing more to read", async () => {
+    expect((await rlm(["exec", "-"], { stdin: "input()\nwords\n" })).stderr).toContain("EOFError");
   });
 });
 

@@ -40,10 +40,6 @@ class Output(WorkerCase):
         _, out, _ = self.worker.printed("import io, sys\nsys.stdout = io.TextIOWrapper(io.BufferedWriter(io.FileIO(1, 'wb', closefd=False)))\nprint('x')")
         self.assertEqual(out, "x\n")
 
-    def test_stdin_is_empty(self):
-        self.assertEqual(self.worker.run("input()")["error"]["name"], "EOFError")
-        self.assertEqual(self.worker.value("import sys; sys.stdin.read()"), "''")
-
     def test_a_million_prints_arrive(self):
         execution = self.worker.send("for i in range(200000): print(i)")
         total = 0
