@@ -1,0 +1,260 @@
+// The editor: keys in, a text and a wish out. Knows no terminal; `frame.ts` shows it.
+//
+// Enter runs what may be whole: a single line, a text that ends outside a block, or one that ends in an empty line. Whether
+// it is whole is the session's to say; where it is not, `goOn` continues it. Pasted text is only ever inserted.
+
+import type { Key } from "./keys.ts";
+import { Menu, commonStart, type Completions } from "./menu.ts";
+import { backspaceWidth, indentAfter, isInBlock, looksOpen, tabText } from "./python-text.ts";
+import { Recall, type Search } from "./recall.ts";
+import { TextBuffer } from "./text-buffer.ts";
+
+/** What a key asks of whoever owns the editor. */
+export type Wish = "submit" | "cancel" | "end" | "complete" | "clear-screen" | "suspend";
+
+export interface EditorOptions {
+  /** `code`: several lines, history, completion. `line`: one line, as `input()` reads it. */
+  readonly kind: "code" | "line";
+  readonly history?: readonly string[];
+}
+
+export class Editor {
+  readonly #kind: EditorOptions["kind"];
+  readonly #buffer = new TextBuffer();
+  readonly #recall: Recall;
+  #search: { readonly state: Search; readonly before: string } | undefined;
+  #menu: Menu | undefined;
+  #hint: string | undefined;
+  /** A text that came from the history and was not touched since: Enter runs it as it is. */
+  #recalled: string | undefined;
+
+  constructor({ kind, history = [] }: EditorOptions) {
+    this.#kind = kind;
+    this.#recall = new Recall(history);
+  }
+
+  get text(): string {
+    return this.#buffer.text;
+  }
+
+  get cursor(): number {
+    return this.#buffer.cursor;
+  }
+
+  get menu(): Menu | undefined {
+    return this.#menu;
+  }
+
+  /** To be shown until the next key. */
+  get hint(): string | undefined {
+    return this.#hint;
+  }
+
+  /** What is searched for, while something is. */
+  get query(): string | undefined {
+    return this.#search?.state.query;
+  }
+
+  /** Whether the search has found nothing. */
+  get isLost(): boolean {
+    return this.#search !== undefined && this.#search.state.query !== "" && this.#search.state.found === undefined;
+  }
+
+  press(key: Key): Wish | undefined {
+    if (key.kind === "report") return undefined;
+    this.#hint = undefined;
+    if (this.#search !== undefined && this.#pressInSearch(key)) return undefined;
+    if (this.#menu !== undefined && this.#pressInMenu(key)) return undefined;
+    if (key.kind === "key") return this.#pressKey(key.name);
+    const text = this.#kind === "line" ? key.text.replaceAll(/[\r\n]+/g, " ") : key.text;
+    this.#buffer.insert(text, key.kind === "text");
+    this.#touch();
+    return undefined;
+  }
+
+  /** The session says that the code is not whole: another line. */
+  goOn(): void {
+    this.#buffer.toEnd();
+    this.#newline();
+  }
+
+  /** Answers the wish `complete`. The only match is taken; several are shown, and what they share is taken. */
+  offer({ start, end, matches, hint }: Completions): void {
+    this.#hint = hint;
+    const known = [...new Set(matches)];
+    const isInText = start >= 0 && start <= this.cursor && end >= start && end <= this.text.length;
+    if (known.length === 0 || !isInText) return;
+    const typed = this.text.slice(start, end);
+    const shared = commonStart(known);
+    if (shared !== typed && (known.length === 1 || shared.startsWith(typed))) {
+      this.#buffer.replace(start, end, shared);
+      this.#touch();
+    }
+    if (known.length > 1) this.#menu = new Menu({ start, end: this.cursor, matches: known });
+  }
+
+  #pressKey(name: string): Wish | undefined {
+    if (name in WISHES) return WISHES[name];
+    switch (name) {
+      case "ctrl-d":
+        if (this.text === "") return "end";
+        this.#edit((buffer) => buffer.delete());
+        return undefined;
+      case "enter":
+        return this.#enter();
+      case "tab":
+        return this.#tab();
+      case "ctrl-r":
+        if (this.#kind === "code") this.#search = { state: this.#recall.search(), before: this.text };
+        return undefined;
+      default:
+        this.#pressPlain(name);
+        return undefined;
+    }
+  }
+
+  #pressPlain(name: string): void {
+    const isCode = this.#kind === "code";
+    const move = MOVES[name];
+    const edit = EDITS[name];
+    if (move !== undefined) move(this.#buffer);
+    else if (edit !== undefined) this.#edit(edit);
+    else if (NEWLINES.has(name) && isCode) this.#newline();
+    else if (isCode && (name === "up" || name === "ctrl-p")) this.#up();
+    else if (isCode && (name === "down" || name === "ctrl-n")) this.#down();
+    else if (isCode && name === "page-up") this.#older();
+    else if (isCode && name === "page-down") this.#newer();
+  }
+
+  #enter(): Wish | undefined {
+    const { text } = this;
+    if (this.#kind === "line" || text === this.#recalled || /^(?:[:?]|![^\n]*$)/.test(text)) return "submit";
+    if (!this.#buffer.isOnLastLine) return this.#newline();
+    const last = text.slice(this.#buffer.lineStart);
+    if (last.trim() === "") return "submit";
+    return looksOpen(text) || (text.includes("\n") && isInBlock(text)) ? this.#newline() : "submit";
+  }
+
+  #newline(): undefined {
+    const before = this.text.slice(0, this.cursor);
+    this.#edit((buffer) => buffer.insert(`\n${indentAfter(before)}`));
+    return undefined;
+  }
+
+  #tab(): Wish | undefined {
+    const { lineBefore } = this.#buffer;
+    if (this.#kind === "code" && lineBefore.trim() !== "") return "complete";
+    this.#edit((buffer) => buffer.insert(this.#kind === "line" ? "\t" : tabText(lineBefore)));
+    return undefined;
+  }
+
+  #up(): void {
+    if (this.#buffer.isOnFirstLine) this.#older();
+    else this.#buffer.up();
+  }
+
+  #down(): void {
+    if (this.#buffer.isOnLastLine) this.#newer();
+    else this.#buffer.down();
+  }
+
+  #older(): void {
+    const before = this.text.includes("\n") ? "" : this.text.slice(0, this.cursor);
+    this.#show(this.#recall.older(this.text, before));
+  }
+
+  #newer(): void {
+    this.#show(this.#recall.newer(this.text));
+  }
+
+  #show(entry: string | undefined): void {
+    if (entry === undefined) return;
+    this.#buffer.replaceAll(entry);
+    this.#recalled = this.text;
+  }
+
+  #edit(change: (buffer: TextBuffer) => void): void {
+    change(this.#buffer);
+    this.#touch();
+  }
+
+  #touch(): void {
+    this.#recalled = undefined;
+    this.#recall.forget();
+  }
+
+  /** True when the key is dealt with. Any other key chooses what is shown. */
+  #pressInMenu(key: Key): boolean {
+    const menu = this.#menu;
+    if (menu === undefined || key.kind === "report") return false;
+    const name = key.kind === "key" ? key.name : "";
+    const step = name === "tab" || name === "down" ? 1 : name === "shift-tab" || name === "up" ? -1 : undefined;
+    if (step !== undefined) {
+      this.#buffer.replace(menu.start, this.cursor, menu.move(step));
+      return true;
+    }
+    this.#menu = undefined;
+    return name === "escape" || (name === "enter" && menu.chosen !== -1);
+  }
+
+  #pressInSearch(key: Key): boolean {
+    const search = this.#search;
+    if (search === undefined || key.kind === "report") return false;
+    const { state, before } = search;
+    const name = key.kind === "key" ? key.name : "";
+    if (key.kind !== "key") state.narrow(state.query + key.text.replaceAll(/\s+/g, " "));
+    else if (name === "backspace") state.narrow(state.query.slice(0, -1));
+    else if (name === "ctrl-r") state.older();
+    else {
+      this.#search = undefined;
+      const isLeft = name === "escape" || name === "ctrl-g" || name === "ctrl-c";
+      if (isLeft) this.#buffer.replaceAll(before);
+      return isLeft || name === "enter";
+    }
+    this.#show(state.found);
+    return true;
+  }
+}
+
+const WISHES: Readonly<Record<string, Wish>> = {
+  "ctrl-c": "cancel",
+  "ctrl-l": "clear-screen",
+  "ctrl-z": "suspend",
+};
+
+const NEWLINES: ReadonlySet<string> = new Set(["alt-enter", "shift-enter", "ctrl-enter", "ctrl-o"]);
+
+const MOVES: Readonly<Record<string, (buffer: TextBuffer) => void>> = {
+  left: (buffer) => buffer.left(),
+  "ctrl-b": (buffer) => buffer.left(),
+  right: (buffer) => buffer.right(),
+  "ctrl-f": (buffer) => buffer.right(),
+  home: (buffer) => buffer.home(),
+  "ctrl-a": (buffer) => buffer.home(),
+  end: (buffer) => buffer.end(),
+  "ctrl-e": (buffer) => buffer.end(),
+  "ctrl-left": (buffer) => buffer.wordLeft(),
+  "alt-left": (buffer) => buffer.wordLeft(),
+  "alt-b": (buffer) => buffer.wordLeft(),
+  "ctrl-right": (buffer) => buffer.wordRight(),
+  "alt-right": (buffer) => buffer.wordRight(),
+  "alt-f": (buffer) => buffer.wordRight(),
+  "ctrl-home": (buffer) => buffer.toStart(),
+  "alt-<": (buffer) => buffer.toStart(),
+  "ctrl-end": (buffer) => buffer.toEnd(),
+  "alt->": (buffer) => buffer.toEnd(),
+};
+
+const EDITS: Readonly<Record<string, (buffer: TextBuffer) => void>> = {
+  backspace: (buffer) => buffer.backspace(backspaceWidth(buffer.lineBefore)),
+  delete: (buffer) => buffer.delete(),
+  "ctrl-k": (buffer) => buffer.killToEnd(),
+  "ctrl-u": (buffer) => buffer.killToStart(),
+  "ctrl-w": (buffer) => buffer.killWordLeft(),
+  "alt-backspace": (buffer) => buffer.killWordLeft(),
+  "alt-d": (buffer) => buffer.killWordRight(),
+  "ctrl-y": (buffer) => buffer.yank(),
+  "alt-y": (buffer) => buffer.yankOlder(),
+  "ctrl-_": (buffer) => buffer.undo(),
+  "alt-_": (buffer) => buffer.redo(),
+};

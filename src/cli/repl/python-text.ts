@@ -1,0 +1,166 @@
+// What the editor has to know of Python: which characters to colour, how far to indent, where a block is open.
+//
+// It looks at the text only and need not be right about code that is not Python; whether code is whole is the session's to say.
+
+export type TokenKind = "comment" | "string" | "number" | "keyword" | "builtin" | "command";
+
+export interface Token {
+  readonly kind: TokenKind;
+  readonly start: number;
+  readonly end: number;
+}
+
+const INDENT = 4;
+/** Longer text is neither coloured nor looked into. */
+const MAX_LOOKED_AT = 50_000;
+
+const KEYWORDS = new Set(
+  (
+    "False None True and as assert async await break class continue def del elif else except finally for from global if " +
+    "import in is lambda nonlocal not or pass raise return try while with yield match case"
+  ).split(" "),
+);
+const BUILTINS = new Set(
+  (
+    "abs all any bool bytes callable chr dict dir display enumerate filter float format getattr hasattr hash help id input " +
+    "int isinstance issubclass iter len list map max min next object open ord pow print property range repr reversed " +
+    "round set setattr sorted staticmethod str sum super tuple type vars zip"
+  ).split(" "),
+);
+/** Keywords only at the beginning of a line that opens a block. */
+const SOFT = new Set(["match", "case"]);
+const ENDS_BLOCK = /^\s*(?:return|pass|break|continue|raise)\b/;
+
+const TOKEN = new RegExp(
+  [
+    String.raw`(?<comment>#[^\n]*)`,
+    String.raw`(?<string>(?:[rbfut]|r[bft]|[bft]r)?(?:"""(?:\\[\s\S]|[^\\])*?(?:"""|$)|'''(?:\\[\s\S]|[^\\])*?(?:'''|$)|"(?:\\[\s\S]|[^"\\\n])*"?|'(?:\\[\s\S]|[^'\\\n])*'?))`,
+    String.raw`(?<number>(?:0[xob][\da-f_]+|(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:e[+-]?\d+)?j?))`,
+    String.raw`(?<name>[\p{L}_][\p{L}\p{N}_]*)`,
+    String.raw`(?<open>[([{])`,
+    String.raw`(?<close>[)\]}])`,
+  ].join("|"),
+  "giu",
+);
+
+/** In order; what is between them has no colour. */
+export function tokenize(text: string): Token[] {
+  if (text.length > MAX_LOOKED_AT) return [];
+  const command = /^[:?]\S*/.exec(text)?.[0];
+  if (command !== undefined) return [{ kind: "command", start: 0, end: command.length }];
+  const tokens: Token[] = [];
+  for (const match of text.matchAll(TOKEN)) {
+    const kind = kindOf(match, text);
+    if (kind !== undefined) tokens.push({ kind, start: match.index, end: match.index + match[0].length });
+  }
+  return tokens;
+}
+
+/** The spaces that a new line after this text begins with. */
+export function indentAfter(text: string): string {
+  const line = text.slice(text.lastIndexOf("\n") + 1);
+  const own = /^[ \t]*/.exec(line)?.[0] ?? "";
+  if (ENDS_BLOCK.test(line)) return own.slice(0, Math.max(0, own.length - INDENT));
+  const last = text.length > MAX_LOOKED_AT ? undefined : lastSign(text);
+  return last === ":" || last === "(" || last === "[" || last === "{" ? own + " ".repeat(INDENT) : own;
+}
+
+/** Whether more must follow, as far as can be seen without Python. */
+export function looksOpen(text: string): boolean {
+  if (text.length > MAX_LOOKED_AT) return false;
+  return isInside(text) || lastSign(text) === ":";
+}
+
+/** Whether it ends inside a bracket or a long string. */
+export function isInside(text: string): boolean {
+  if (text.length > MAX_LOOKED_AT) return false;
+  let depth = 0;
+  for (const { groups = {}, index, 0: whole } of text.matchAll(TOKEN)) {
+    if (groups["open"] !== undefined) depth += 1;
+    if (groups["close"] !== undefined) depth -= 1;
+    // A string of one line that is not closed on it is an error, whatever follows.
+    if (groups["string"] !== undefined && !isClosed(whole))
+      return index + whole.length === text.length && isLong(whole);
+  }
+  return depth > 0;
+}
+
+/** Whether the statement on the last line is indented: more of its block may follow. */
+export function isInBlock(text: string): boolean {
+  if (text.length > MAX_LOOKED_AT) return false;
+  const lines = text.split("\n");
+  const continued = continuedLines(text);
+  let last = lines.length - 1;
+  while (last > 0 && (lines[last]?.trim() === "" || continued.has(last))) last -= 1;
+  return /^[ \t]/.test(lines[last] ?? "");
+}
+
+/** How many characters Backspace takes before the cursor: to the last stop where there is only indentation. */
+export function backspaceWidth(lineBefore: string): number {
+  if (!/^ +$/.test(lineBefore)) return 1;
+  return lineBefore.length % INDENT || INDENT;
+}
+
+/** What Tab inserts in front of code. */
+export function tabText(lineBefore: string): string {
+  return " ".repeat(INDENT - (lineBefore.length % INDENT));
+}
+
+function kindOf({ groups = {}, index, 0: whole }: RegExpExecArray, text: string): TokenKind | undefined {
+  if (groups["comment"] !== undefined) return "comment";
+  if (groups["string"] !== undefined) return "string";
+  if (groups["number"] !== undefined) return "number";
+  if (groups["name"] === undefined) return undefined;
+  if (KEYWORDS.has(whole)) return SOFT.has(whole) && !isStatement(text, index) ? undefined : "keyword";
+  return BUILTINS.has(whole) && text[index - 1] !== "." ? "builtin" : undefined;
+}
+
+function isStatement(text: string, index: number): boolean {
+  const start = text.lastIndexOf("\n", index) + 1;
+  const line = text.slice(start).split("\n", 1)[0] ?? "";
+  return text.slice(start, index).trim() === "" && line.trimEnd().endsWith(":");
+}
+
+/** Lines that begin inside a bracket or a string, or after a backslash. */
+function continuedLines(text: string): Set<number> {
+  const found = new Set<number>();
+  let depth = 0;
+  let line = 0;
+  let at = 0;
+  const advance = (to: number, isString: boolean): void => {
+    for (let end = text.indexOf("\n", at); end !== -1 && end < to; end = text.indexOf("\n", at)) {
+      line += 1;
+      if (isString || depth > 0 || text[end - 1] === "\\") found.add(line);
+      at = end + 1;
+    }
+    at = Math.max(at, to);
+  };
+  for (const { index, groups = {}, 0: whole } of text.matchAll(TOKEN)) {
+    advance(index, false);
+    if (groups["string"] !== undefined) advance(index + whole.length, true);
+    if (groups["open"] !== undefined) depth += 1;
+    if (groups["close"] !== undefined) depth = Math.max(0, depth - 1);
+  }
+  advance(text.length, false);
+  return found;
+}
+
+function isLong(string: string): boolean {
+  return /^\w{0,2}(?:"""|''')/.test(string);
+}
+
+function isClosed(string: string): boolean {
+  const quotes = /"""|'''|"|'/.exec(string)?.[0] ?? "";
+  return string.slice(string.indexOf(quotes) + quotes.length).endsWith(quotes);
+}
+
+/** The last character that is neither a space nor in a comment; undefined where a string is last. */
+function lastSign(text: string): string | undefined {
+  let code = text;
+  for (const { index, groups = {}, 0: whole } of text.matchAll(TOKEN)) {
+    if (index + whole.length < text.trimEnd().length) continue;
+    if (groups["comment"] !== undefined) code = text.slice(0, index);
+    if (groups["string"] !== undefined) return undefined;
+  }
+  return code.trimEnd().at(-1);
+}

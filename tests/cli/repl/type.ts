@@ -1,0 +1,29 @@
+// A person at the editor: keys by name in braces, everything else typed.
+
+import { Editor, type EditorOptions, type Wish } from "../../../src/cli/repl/editor.ts";
+import type { Key } from "../../../src/cli/repl/keys.ts";
+
+/** `def f():{enter}return 1` */
+export function toKeys(script: string): Key[] {
+  return [...script.matchAll(/\{(?<name>[^{}]+)\}|(?<text>[^{}]+|[{}])/g)].map(({ groups }) =>
+    groups?.["name"] === undefined
+      ? { kind: "text", text: groups?.["text"] ?? "" }
+      : { kind: "key", name: groups["name"] },
+  );
+}
+
+/** The wishes of all keys, without those that had none. */
+export function type(editor: Editor, script: string): Wish[] {
+  return toKeys(script).flatMap((key) => editor.press(key) ?? []);
+}
+
+export function edited(script: string, options: Partial<EditorOptions> = {}): Editor {
+  const editor = new Editor({ kind: "code", ...options });
+  type(editor, script);
+  return editor;
+}
+
+/** The text with a bar where the cursor is. */
+export function shown({ text, cursor }: Editor): string {
+  return `${text.slice(0, cursor)}|${text.slice(cursor)}`;
+}
