@@ -1,9 +1,11 @@
 // `rlm exec`: one program in one session, and an exit code that tells how it went.
 
-import { openRuntime, parseMount, type Runtime, type RuntimeOptions } from "../runtime.ts";
+import { openRuntime, parseMount, type Runtime, type RuntimeOptions, type Session } from "../runtime.ts";
+import type { ExecutionResult } from "../protocol/execution.ts";
 import { complain } from "./complain.ts";
 import { readSource, type Source } from "./exec-source.ts";
 import { EXIT, fromResult } from "./exit-code.ts";
+import { openWithFile, saveToFile } from "./session-file.ts";
 import { readStandardInput } from "./standard-input.ts";
 import { StandardOutput } from "./standard-output.ts";
 import { Stopper } from "./stopper.ts";
@@ -23,6 +25,7 @@ export interface ExecArguments {
   readonly mount?: readonly string[];
   readonly python?: string;
   readonly memory?: number;
+  readonly sessionFile?: string;
   readonly allowNet?: string;
 }
 
@@ -47,26 +50,30 @@ export async function exec(args: readonly string[], options: ExecArguments): Pro
 async function run(
   runtime: Runtime,
   { code, argv, fileName, usedInput }: Source,
-  { timeout = 0, json, e = [] }: ExecArguments,
+  { timeout = 0, json, e = [], sessionFile }: ExecArguments,
   output: StandardOutput,
   stopper: Stopper,
 ): Promise<number> {
-  const session = await runtime.openSession({ id: "exec", env: Object.fromEntries(e), argv, idleTimeoutMs: null });
+  const sessionOptions = { id: "exec", env: Object.fromEntries(e), argv, idleTimeoutMs: null };
+  const session = await openWithFile(runtime, sessionFile, sessionOptions);
   stopper.session = session;
   const execution = session.execute(code, {
     timeoutMs: timeout === 0 ? null : timeout * 1000,
     fileName,
     onInput: usedInput ? async () => null : readStandardInput,
   });
-  if (json) {
-    const result = await execution.result;
-    await output.write("stdout", `${JSON.stringify(result)}\n`);
-    return fromResult(result);
-  }
-  await printExecution(session, execution, output);
+  if (!json) await printExecution(session, execution, output);
   const result = await execution.result;
-  await printOutcome(result, output);
+  if (json) await output.write("stdout", `${JSON.stringify(result)}\n`);
+  else await printOutcome(result, output);
+  await keepState(session, result, sessionFile);
   return fromResult(result);
+}
+
+/** Whatever the code did, unless its state is gone: then what the file has is better. */
+async function keepState(session: Session, { state }: ExecutionResult, file: string | undefined): Promise<void> {
+  if (state !== "lost") await saveToFile(session, file);
+  else if (file !== undefined) complain(`the state was lost, so '${file}' is as it was`);
 }
 
 function toRuntimeOptions({ env, mount = [], python, memory }: ExecArguments): RuntimeOptions {

@@ -6,6 +6,7 @@ import { toUsageLine } from "./commander-message.ts";
 import type { ExecArguments } from "./exec.ts";
 import { EXIT, fromError } from "./exit-code.ts";
 import { parseAssignment, parsePort, parseSeconds, parseSize, collect } from "./option-values.ts";
+import type { ReplArguments } from "./repl.ts";
 import type { ServeArguments } from "./serve.ts";
 import { complain } from "./complain.ts";
 
@@ -43,6 +44,7 @@ function createProgram(): Command {
     .exitOverride()
     .addHelpText("after", PROGRAM_EXAMPLES);
   addExec(program);
+  addRepl(program);
   addServe(program);
   addDoctor(program);
   return program;
@@ -69,11 +71,36 @@ function addExec(program: Command): void {
     )
     .option("--python <path>", "an interpreter or a virtual environment (default: RLM_PYTHON, else python3)")
     .option("--memory <size>", "the most memory it may use, such as 512m or 4g (default: 2g)", parseSize)
+    .option("--session-file <path>", "begin with the state in this file, and save it there at the end")
     .addOption(new Option("--allow-net <host>").hideHelp())
     .addHelpText("after", EXEC_EXAMPLES)
     .action(async (args: string[], options: ExecArguments) => {
       const { exec } = await import("./exec.ts");
       process.exit(await exec(args, options)); // at once: output that nobody takes would hold it up
+    });
+}
+
+function addRepl(program: Command): void {
+  program
+    .command("repl")
+    .summary("a Python console in a sandbox")
+    .description("A Python console on a sandboxed session: history, completion, images, :help for its commands.")
+    .usage("[options] [FILE]")
+    .argument("[file]", "run this first")
+    .option("--session-file <path>", "begin with the state in this file, and save it there at the end")
+    .option("--timeout <seconds>", "stop each piece of code after this long (default: never)", parseSeconds)
+    .option("-e <KEY=VALUE>", "set an environment variable; may be repeated", collect(parseAssignment))
+    .option(
+      "--mount <PATH[:ro|rw]>",
+      "show a folder of this machine, read-only unless :rw; may be repeated",
+      collect(String),
+    )
+    .option("--python <path>", "an interpreter or a virtual environment (default: RLM_PYTHON, else python3)")
+    .option("--memory <size>", "the most memory it may use, such as 512m or 4g (default: 2g)", parseSize)
+    .allowExcessArguments(false)
+    .action(async (file: string | undefined, options: ReplArguments) => {
+      const { repl } = await import("./repl.ts");
+      process.exit(await repl(file, options));
     });
 }
 
@@ -113,6 +140,7 @@ function addDoctor(program: Command): void {
 const PROGRAM_EXAMPLES = `
 Examples:
   rlm exec -c 'print(6*7)'     run code
+  rlm repl                     a console
   rlm serve                    serve over HTTP
   rlm doctor                   is everything all right here?
 

@@ -1,0 +1,260 @@
+// The console: reads, runs, shows, again. Code fails, is interrupted and is lost; the console goes on.
+
+import type { ExecutionEvent } from "../../protocol/events.ts";
+import type { ExecutionResult } from "../../protocol/execution.ts";
+import type { InputRequest, Runtime, Session, SessionOptions } from "../../runtime.ts";
+import { runtimeAbilitiesOf } from "./abilities.ts";
+import { runCommand } from "./commands.ts";
+import { completionsOf } from "./completions.ts";
+import type { Desk } from "./desk.ts";
+import type { HistoryFile } from "./history-file.ts";
+import { isInside } from "./python-text.ts";
+import type { Reader } from "./reader.ts";
+import type { Show } from "./show.ts";
+import { inspect } from "./variable-commands.ts";
+
+export interface ConsoleParts {
+  readonly runtime: Runtime;
+  readonly session: Session;
+  readonly sessionOptions: SessionOptions;
+  readonly timeoutMs: number | null;
+  readonly reader: Reader;
+  readonly show: Show;
+  readonly history: HistoryFile;
+}
+
+/** For the event that announces a question: an execution that printed without end may have forgotten it. */
+const MAX_WAIT_MS = 1000;
+/** Code that runs for so long is whole: the cursor goes to the line where its output will be. */
+const LEAVE_AFTER_MS = 100;
+const LEAVE = /^(?:exit|quit)(?:\(\s*\))?$/;
+const HELP = /^\?\s*(?<before>[\w.]+)$|^(?<after>[\w.]+)\?$/;
+
+export class Console implements Desk {
+  session: Session;
+  readonly env = new Map<string, string>();
+  last: Desk["last"];
+  readonly #parts: ConsoleParts;
+  #subscription: Disposable | undefined;
+  #isRunning = false;
+  #interrupts = 0;
+  #isLeaving = false;
+  /** What the session said of code that is being continued. */
+  #incomplete: ExecutionResult | undefined;
+  /** Questions of the code that were announced among its output and not put yet. */
+  #questions = 0;
+  #onQuestion: () => void = () => {};
+  #answered: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: ConsoleParts) {
+    this.#parts = parts;
+    this.session = parts.session;
+    parts.reader.onComplete = (text, cursor) => completionsOf(this, text, cursor);
+    parts.reader.onInterrupt = () => this.interrupt();
+    this.switchTo(parts.session);
+  }
+
+  get sessions(): readonly Session[] {
+    return this.#parts.runtime.sessions.list();
+  }
+
+  /** Until somebody leaves. */
+  async serve(): Promise<void> {
+    const { reader, history } = this.#parts;
+    while (!this.#isLeaving) {
+      let answer = await reader.readCode(this.#prompt());
+      for (; answer.kind === "text"; answer = await reader.readOn()) {
+        const isWhole = await this.#take(answer.text);
+        if (isWhole) history.add(answer.text.trimEnd());
+        if (isWhole) break;
+      }
+      if (answer.kind === "text") continue;
+      reader.leave(answer.kind === "cancelled" ? "^C" : "");
+      if (answer.kind === "cancelled") continue;
+      if (this.#incomplete !== undefined) await this.#parts.show.result(this.#incomplete);
+      return;
+    }
+  }
+
+  /** Ctrl-C: whatever runs is interrupted. False when nothing does. */
+  interrupt(): boolean {
+    if (!this.#isRunning) return false;
+    const { show } = this.#parts;
+    this.#interrupts += 1;
+    show.isHurried = true;
+    if (this.#interrupts === 2) show.notice("interrupting; what does not stop within two seconds is ended");
+    this.session.interrupt();
+    return true;
+  }
+
+  line(text: string): void {
+    this.#parts.show.line(text);
+  }
+
+  async run(code: string, fileName?: string): Promise<void> {
+    const result = await this.#run(code, fileName);
+    if (result !== undefined) await this.#parts.show.result(result);
+  }
+
+  switchTo(session: Session): void {
+    this.#subscription?.[Symbol.dispose]();
+    this.session = session;
+    this.#subscription = session.subscribe((event) => {
+      if (event.type === "background-delta") this.#interject(event.text);
+      if (event.type === "session-reset" && event.why === "worker-lost" && !this.#isRunning) {
+        this.#interject("the worker was lost: everything in the session is gone; files stay\n");
+      }
+    });
+  }
+
+  async load(path: string, id: string | undefined): Promise<Session> {
+    const { runtime, sessionOptions } = this.#parts;
+    const abilities = runtimeAbilitiesOf(runtime);
+    if (abilities.loadSession === undefined) throw new Error("this version does not have it yet");
+    return abilities.loadSession(path, { ...sessionOptions, ...(id !== undefined && { id }) });
+  }
+
+  async restart(): Promise<void> {
+    const { id } = this.session;
+    await this.session.close();
+    const { runtime, sessionOptions } = this.#parts;
+    this.switchTo(
+      await runtime.openSession({
+        ...sessionOptions,
+        id,
+        env: { ...sessionOptions.env, ...Object.fromEntries(this.env) },
+      }),
+    );
+    this.line(`session ${id} is new`);
+  }
+
+  quit(): void {
+    this.#isLeaving = true;
+  }
+
+  /** False when the code is not whole: nothing was run. */
+  async #take(text: string): Promise<boolean> {
+    const { reader, show } = this.#parts;
+    const trimmed = text.trim();
+    const asked = HELP.exec(trimmed)?.groups;
+    const name = asked?.["before"] ?? asked?.["after"];
+    if (trimmed !== "" && !trimmed.startsWith(":") && name === undefined && !LEAVE.test(trimmed)) {
+      return this.#runTyped(text);
+    }
+    reader.leave();
+    show.begin();
+    if (LEAVE.test(trimmed)) this.quit();
+    else if (trimmed !== "") {
+      await this.#command(() => (name === undefined ? runCommand(this, trimmed) : inspect(this, [name])));
+    }
+    return true;
+  }
+
+  /** What goes wrong in a command is told, and the console goes on. */
+  async #command(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#parts.show.problem(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  async #runTyped(text: string): Promise<boolean> {
+    const result = await this.#run(text.trimEnd());
+    const isInsisted = /\n[ \t]*$/.test(text) && !isInside(text); // an empty line: it was meant to be whole
+    this.#incomplete = result?.incomplete === true && !isInsisted ? result : undefined;
+    if (this.#incomplete !== undefined) return false;
+    this.#parts.reader.leave();
+    if (result !== undefined) await this.#parts.show.result(result);
+    return true;
+  }
+
+  /** Undefined when the session could not run it at all, which is told. */
+  async #run(code: string, fileName?: string): Promise<ExecutionResult | undefined> {
+    const { show, timeoutMs } = this.#parts;
+    this.#isRunning = true;
+    this.#interrupts = 0;
+    this.#questions = 0;
+    show.begin();
+    const timer = setTimeout(() => this.#parts.reader.leave(), LEAVE_AFTER_MS);
+    try {
+      const options = { timeoutMs, onInput: (request: InputRequest) => this.#input(request) };
+      const execution = this.session.execute(code, fileName === undefined ? options : { ...options, fileName });
+      for await (const event of execution) await this.#hear(event);
+      const result = await execution.result;
+      this.last = { durationMs: result.durationMs, ...result.usage };
+      return result;
+    } catch (error) {
+      this.#parts.reader.leave();
+      show.problem(error instanceof Error ? error.message : String(error));
+      return undefined;
+    } finally {
+      clearTimeout(timer);
+      this.#isRunning = false;
+    }
+  }
+
+  async #hear(event: ExecutionEvent): Promise<void> {
+    const { show, reader } = this.#parts;
+    if (event.type === "output-delta") {
+      reader.leave();
+      show.output(event.stream, event.text);
+    } else if (event.type === "display") {
+      reader.leave();
+      await show.bundle(event.data);
+    } else if (event.type === "output-gap") {
+      show.notice(`(${event.omittedBytes} bytes of ${event.stream} are missing here: more than is kept of one stream)`);
+    } else if (event.type === "input-start") {
+      reader.leave();
+      this.#questions += 1;
+      this.#onQuestion();
+    }
+  }
+
+  /** Threads may ask at once; a person answers one after another. */
+  #input(request: InputRequest): Promise<string | null> {
+    const answer = this.#answered.then(() => this.#ask(request));
+    this.#answered = answer.catch(() => {});
+    return answer;
+  }
+
+  async #ask({ prompt, password, signal }: InputRequest): Promise<string | null> {
+    const { reader, show } = this.#parts;
+    await this.#shown(signal);
+    const answer = signal.aborted
+      ? undefined
+      : await reader.readLine({ before: show.tail, prompt: password ? prompt : "", password, signal });
+    show.lineEnded();
+    if (answer?.kind === "text") return answer.text;
+    if (answer?.kind === "cancelled" && !signal.aborted) {
+      this.interrupt();
+      await new Promise((resolve) => signal.addEventListener("abort", resolve)); // so that the code hears of that first
+    }
+    return null;
+  }
+
+  /** Settles when everything that was printed before the oldest question has been shown. */
+  async #shown(signal: AbortSignal): Promise<void> {
+    if (this.#questions > 0) {
+      this.#questions -= 1;
+      return;
+    }
+    await new Promise<void>((resolve) => {
+      this.#onQuestion = () => {
+        this.#questions -= 1;
+        resolve();
+      };
+      signal.addEventListener("abort", () => resolve());
+      setTimeout(resolve, MAX_WAIT_MS).unref();
+    });
+    this.#onQuestion = () => {};
+  }
+
+  #interject(text: string): void {
+    this.#parts.reader.interject(text.endsWith("\n") ? text : `${text}\n`);
+  }
+
+  #prompt(): string {
+    return this.sessions.length > 1 ? `${this.session.id} >>> ` : ">>> ";
+  }
+}

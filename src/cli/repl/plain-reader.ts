@@ -1,0 +1,102 @@
+// Reading where there is no terminal to command: lines from a pipe, or from a terminal that can do nothing.
+//
+// A piece of code ends with its line, or with the block that the line begins: at an empty line, or at one that is not part of it.
+
+import { createInterface, type Interface } from "node:readline";
+import type { Completions } from "./menu.ts";
+import type { Answer } from "./prompt.ts";
+import { isInBlock, looksOpen } from "./python-text.ts";
+import type { Question, Reader } from "./reader.ts";
+
+const CONTINUES = /^(?:else|elif|except|finally|case)\b/;
+
+export class PlainReader implements Reader {
+  readonly isTerminal = process.stdin.isTTY;
+  onInterrupt: () => void = () => {};
+  onEnd: () => void = () => {};
+  onComplete: (text: string, cursor: number) => Promise<Completions> = async () => ({ start: 0, end: 0, matches: [] });
+  readonly #lines: Interface = createInterface({ input: process.stdin, terminal: false });
+  readonly #iterator: AsyncIterator<string, undefined> = this.#lines[Symbol.asyncIterator]();
+  /** A line that was asked for and not taken yet. */
+  #next: Promise<IteratorResult<string, undefined>> | undefined;
+  #text = "";
+
+  async readCode(prompt: string): Promise<Answer> {
+    this.#text = "";
+    return this.#read(prompt);
+  }
+
+  async readOn(): Promise<Answer> {
+    return this.#read("... ");
+  }
+
+  leave(): void {}
+
+  async readLine({ prompt, signal }: Question): Promise<Answer> {
+    this.writeError(prompt);
+    const aborted = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+    await Promise.race([this.#peek(), aborted]);
+    if (signal.aborted) return { kind: "cancelled" };
+    const line = await this.#line();
+    return line === undefined ? { kind: "ended" } : { kind: "text", text: line };
+  }
+
+  interject(lines: string): void {
+    this.write(lines);
+  }
+
+  write(text: string): void {
+    process.stdout.write(text);
+  }
+
+  writeError(text: string): void {
+    process.stderr.write(text);
+  }
+
+  async ask(): Promise<undefined> {}
+
+  [Symbol.dispose](): void {
+    this.#lines.close();
+  }
+
+  async #read(prompt: string): Promise<Answer> {
+    for (let shown = prompt; ; shown = "... ") {
+      if (this.isTerminal) this.write(shown);
+      const line = await this.#line();
+      if (line === undefined) return this.#text === "" ? { kind: "ended" } : this.#take();
+      if (this.#isOver(line)) {
+        this.#next = Promise.resolve({ value: line, done: false });
+        return this.#take();
+      }
+      const isEmpty = line.trim() === "";
+      this.#text += this.#text === "" ? line : `\n${line}`;
+      if (isEmpty || /^[:?]/.test(this.#text)) return { kind: "text", text: this.#text };
+      const isOpen = looksOpen(this.#text) || (this.#text.includes("\n") && isInBlock(this.#text));
+      if (!isOpen) return { kind: "text", text: this.#text };
+    }
+  }
+
+  /** Whether the line cannot belong to the block that was begun. */
+  #isOver(line: string): boolean {
+    if (!this.#text.includes("\n") || looksOpen(this.#text) || !isInBlock(this.#text)) return false;
+    return /^\S/.test(line) && !CONTINUES.test(line);
+  }
+
+  #take(): Answer {
+    const text = this.#text;
+    this.#text = "";
+    return { kind: "text", text };
+  }
+
+  async #line(): Promise<string | undefined> {
+    const { value, done } = await this.#peek();
+    this.#next = undefined;
+    return done === true ? undefined : value;
+  }
+
+  /** The next line stays there until somebody takes it. */
+  #peek(): Promise<IteratorResult<string, undefined>> {
+    this.#next ??= this.#iterator.next();
+    return this.#next;
+  }
+}

@@ -1,0 +1,99 @@
+// Reading at a terminal: prompts with an editor.
+
+import { toTerminalText } from "../../util/terminal-text.ts";
+import { textWidth } from "../../util/text-width.ts";
+import type { Completions } from "./menu.ts";
+import { Palette } from "./palette.ts";
+import { Prompt, type Answer } from "./prompt.ts";
+import type { Question, Reader } from "./reader.ts";
+import { Terminal } from "./terminal.ts";
+
+export class TerminalReader implements Reader {
+  readonly isTerminal = true;
+  onComplete: (text: string, cursor: number) => Promise<Completions> = async () => ({ start: 0, end: 0, matches: [] });
+  readonly #terminal = new Terminal();
+  readonly #palette: Palette;
+  readonly #history: readonly string[];
+  #prompt: Prompt | undefined;
+  #question: Prompt | undefined;
+
+  /** `history` may grow; each prompt sees it as it is then. */
+  constructor(palette: Palette, history: readonly string[]) {
+    this.#palette = palette;
+    this.#history = history;
+  }
+
+  set onInterrupt(listener: () => void) {
+    this.#terminal.onInterrupt = listener;
+  }
+
+  set onEnd(listener: () => void) {
+    this.#terminal.onEnd = listener;
+  }
+
+  readCode(prompt: string): Promise<Answer> {
+    this.#prompt = new Prompt(this.#terminal, {
+      kind: "code",
+      history: this.#history,
+      prompt,
+      continuation: `${" ".repeat(Math.max(0, prompt.length - 4))}... `,
+      palette: this.#palette,
+      isSecret: false,
+      complete: (text, cursor) => this.onComplete(text, cursor),
+    });
+    return this.#prompt.read();
+  }
+
+  async readOn(): Promise<Answer> {
+    this.#prompt?.goOn();
+    return this.#prompt?.read() ?? { kind: "ended" };
+  }
+
+  leave(mark?: string): void {
+    this.#prompt?.leave(mark);
+  }
+
+  async readLine({ before, prompt: added, password, signal }: Question): Promise<Answer> {
+    const shown = before + toTerminalText(added);
+    // The prompt is drawn over itself; one that fills the row cannot be, and gets a row of its own.
+    const isLong = textWidth(shown) >= this.#terminal.columns;
+    if (isLong) this.write("\n");
+    const prompt = new Prompt(this.#terminal, {
+      kind: "line",
+      prompt: isLong ? added : shown,
+      continuation: "",
+      palette: new Palette(false),
+      isSecret: password,
+    });
+    this.#question = prompt;
+    const answer = await prompt.read(signal);
+    this.#question = undefined;
+    prompt.leave(answer.kind === "cancelled" ? "^C" : "");
+    return answer;
+  }
+
+  interject(lines: string): void {
+    if (this.#prompt?.isShown !== true) this.write(toTerminalText(lines));
+    else this.#prompt.interject(toTerminalText(lines));
+  }
+
+  /** While a question waits for its answer, what other threads print goes above it. */
+  write(text: string): void {
+    if (this.#question === undefined || text === "") this.#terminal.write(text);
+    else this.#question.interject(text.endsWith("\n") ? text : `${text}\n`);
+  }
+
+  writeError(text: string): void {
+    this.write(text);
+  }
+
+  async ask(limitMs: number): Promise<readonly string[] | undefined> {
+    // oxlint-disable-next-line no-control-regex -- the answer of a terminal
+    const answer = await this.#terminal.ask("\u001B[c", /^\u001B\[\?[\d;]*c$/, limitMs);
+    return answer?.slice(3, -1).split(";");
+  }
+
+  [Symbol.dispose](): void {
+    this.#terminal[Symbol.dispose]();
+  }
+}

@@ -1,0 +1,130 @@
+// The terminal itself: raw keys in, text out, its size, and nothing of it changed when the console is gone.
+//
+// One listener hears the keys. While there is none they wait, as what is typed ahead does, and Ctrl-C is the interrupt.
+
+import { StringDecoder } from "node:string_decoder";
+import { KeyDecoder, type Key } from "./keys.ts";
+
+const ESCAPE_MS = 50;
+const MAX_AHEAD = 10_000;
+const PASTE_ON = "\u001B[?2004h";
+const PASTE_OFF = "\u001B[?2004l";
+const RESET = "\u001B[0m";
+
+export class Terminal implements Disposable {
+  /** Ctrl-C while nobody listens. */
+  onInterrupt: () => void = () => {};
+  onResize: () => void = () => {};
+  /** The terminal is gone, or its input has ended. */
+  onEnd: () => void = () => {};
+  readonly #bytes = new StringDecoder("utf8");
+  readonly #decoder = new KeyDecoder();
+  readonly #listeners = new AbortController();
+  #listener: ((key: Key) => void) | undefined;
+  #onReport: ((text: string) => void) | undefined;
+  #ahead: Key[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor() {
+    const { stdin, stdout } = process;
+    const { signal } = this.#listeners;
+    const onData = (data: Buffer): void => this.#hear(data);
+    const onEnd = (): void => this.onEnd();
+    const onResize = (): void => this.onResize();
+    const onExit = (): void => this.#restore();
+    stdin.on("data", onData).on("end", onEnd).on("error", onEnd);
+    stdout.on("resize", onResize);
+    process.on("exit", onExit);
+    signal.addEventListener("abort", () => {
+      stdin.off("data", onData).off("end", onEnd).off("error", onEnd).pause();
+      stdout.off("resize", onResize);
+      process.off("exit", onExit);
+    });
+    this.#prepare();
+  }
+
+  get columns(): number {
+    return process.stdout.columns || 80;
+  }
+
+  get rows(): number {
+    return process.stdout.rows || 24;
+  }
+
+  write(text: string): void {
+    process.stdout.write(text);
+  }
+
+  /** Who hears the keys from now on; first those that were typed ahead. */
+  listen(listener: ((key: Key) => void) | undefined): void {
+    this.#listener = listener;
+    while (this.#listener !== undefined) {
+      const key = this.#ahead.shift();
+      if (key === undefined) return;
+      this.#listener(key);
+    }
+  }
+
+  /** Asks the terminal something. Undefined when it does not answer in good time. */
+  async ask(question: string, answer: RegExp, limitMs: number): Promise<string | undefined> {
+    return new Promise((resolve) => {
+      const done = (text: string | undefined): void => {
+        clearTimeout(timer);
+        this.#onReport = undefined;
+        resolve(text);
+      };
+      const timer = setTimeout(() => done(undefined), limitMs);
+      this.#onReport = (text) => answer.test(text) && done(text);
+      this.write(question);
+    });
+  }
+
+  /** Ctrl-Z: gives the terminal back to the shell until somebody brings the console to the front. */
+  suspend(onBack: () => void): void {
+    this.#restore();
+    process.once("SIGCONT", () => {
+      this.#prepare();
+      onBack();
+    });
+    process.kill(process.pid, "SIGTSTP");
+  }
+
+  [Symbol.dispose](): void {
+    this.#listeners.abort();
+    clearTimeout(this.#timer);
+    this.#restore();
+  }
+
+  #prepare(): void {
+    process.stdin.setRawMode(true);
+    process.stdin.resume();
+    this.write(PASTE_ON);
+  }
+
+  #restore(): void {
+    try {
+      process.stdout.write(`${PASTE_OFF}${RESET}`);
+      process.stdin.setRawMode(false);
+    } catch {
+      // the terminal is gone
+    }
+  }
+
+  #hear(data: Buffer): void {
+    clearTimeout(this.#timer);
+    for (const key of this.#decoder.write(this.#bytes.write(data))) this.#press(key);
+    if (!this.#decoder.isWaiting) return;
+    this.#timer = setTimeout(() => {
+      for (const key of this.#decoder.flush()) this.#press(key);
+    }, ESCAPE_MS);
+  }
+
+  #press(key: Key): void {
+    if (key.kind === "report") this.#onReport?.(key.text);
+    else if (this.#listener !== undefined) this.#listener(key);
+    else if (key.kind === "key" && key.name === "ctrl-c") {
+      this.#ahead = [];
+      this.onInterrupt();
+    } else if (this.#ahead.length < MAX_AHEAD) this.#ahead.push(key);
+  }
+}

@@ -1,0 +1,172 @@
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { deflateSync } from "node:zlib";
+import * as fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { Images } from "../../../src/cli/repl/images.ts";
+import { parsePng, type Pixels } from "../../../src/cli/repl/png.ts";
+import { toSixel } from "../../../src/cli/repl/sixel.ts";
+
+const CHANNELS = { 0: 1, 2: 3, 4: 2, 6: 4 } as const;
+
+/** A PNG whose rows are written down in each of the five ways, one after another. */
+function toPng(width: number, height: number, type: keyof typeof CHANNELS, samples: Uint8Array): Buffer {
+  const size = CHANNELS[type];
+  const at = (row: number, index: number): number =>
+    row < 0 || index < 0 ? 0 : (samples[row * width * size + index] ?? 0);
+  const rows = Array.from({ length: height }, (_, row) => {
+    const filter = row % 5;
+    const bytes = Array.from({ length: width * size }, (__, index) => {
+      const [left, above, corner] = [
+        at(row, index - size),
+        at(row - 1, index),
+        index < size ? 0 : at(row - 1, index - size),
+      ];
+      const paeth = [left, above, corner].toSorted(
+        (a, b) => Math.abs(left + above - corner - a) - Math.abs(left + above - corner - b),
+      )[0];
+      const guess = [0, left, above, (left + above) >> 1, paeth ?? 0][filter] ?? 0;
+      return (at(row, index) - guess) & 255;
+    });
+    return Buffer.from([filter, ...bytes]);
+  });
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header.set([8, type, 0, 0, 0], 8);
+  const chunks = [
+    chunk("IHDR", header),
+    chunk("IDAT", deflateSync(Buffer.concat(rows))),
+    chunk("IEND", Buffer.alloc(0)),
+  ];
+  return Buffer.concat([Buffer.from("89504e470d0a1a0a", "hex"), ...chunks]);
+}
+
+function chunk(name: string, data: Buffer): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(data.length);
+  return Buffer.concat([length, Buffer.from(name, "latin1"), data, Buffer.alloc(4)]);
+}
+
+/** What a terminal would draw. */
+function fromSixel(text: string): Pixels {
+  const [, width = "0", height = "0"] = /"1;1;(\d+);(\d+)/.exec(text) ?? [];
+  const rgb = new Uint8Array(Number(width) * Number(height) * 3);
+  const colours = new Map<string, number[]>();
+  let [row, column, colour] = [0, 0, ""];
+  const body = text.slice(text.indexOf(height) + height.length, -2);
+  for (const [part, index, red, green, blue, count, sign] of body.matchAll(
+    /#(\d+)(?:;2;(\d+);(\d+);(\d+))?|(?:!(\d+))?([?-~])|[$-]/g,
+  )) {
+    if (index !== undefined) colour = index;
+    if (index !== undefined && red !== undefined)
+      colours.set(
+        index,
+        [red, green, blue].map((v) => Math.round((Number(v) * 255) / 100)),
+      );
+    if (part === "$") column = 0;
+    if (part === "-") [row, column] = [row + 6, 0];
+    if (sign === undefined) continue;
+    for (let repeat = 0; repeat < Number(count ?? 1); repeat += 1, column += 1) {
+      for (let bit = 0; bit < 6; bit += 1) {
+        if ((sign.charCodeAt(0) - 63) & (1 << bit))
+          rgb.set(colours.get(colour) ?? [], ((row + bit) * Number(width) + column) * 3);
+      }
+    }
+  }
+  return { width: Number(width), height: Number(height), rgb };
+}
+
+describe("a PNG", () => {
+  test("gives its pixels, in every colour type and filter", () => {
+    const shape = fc.tuple(
+      fc.integer({ min: 1, max: 9 }),
+      fc.integer({ min: 1, max: 11 }),
+      fc.constantFrom<2 | 0>(2, 0),
+    );
+    const image = shape.chain(([width, height, type]) => {
+      const length = width * height * CHANNELS[type];
+      return fc.record({
+        width: fc.constant(width),
+        height: fc.constant(height),
+        type: fc.constant(type),
+        samples: fc.uint8Array({ minLength: length, maxLength: length }),
+      });
+    });
+    fc.assert(
+      fc.property(image, ({ width, height, type, samples }) => {
+        const rgb = type === 2 ? samples : Uint8Array.from([...samples].flatMap((value) => [value, value, value]));
+        expect(parsePng(toPng(width, height, type, samples))).toEqual({ width, height, rgb });
+      }),
+    );
+  });
+
+  test("with transparency lies on white", () => {
+    const png = toPng(2, 1, 6, Uint8Array.from([255, 0, 0, 255, 0, 0, 0, 0]));
+    expect(parsePng(png)?.rgb).toEqual(Uint8Array.from([255, 0, 0, 255, 255, 255]));
+  });
+
+  test("that is damaged, or none, is undefined and never a crash", () => {
+    const png = toPng(3, 3, 2, new Uint8Array(27));
+    fc.assert(
+      fc.property(
+        fc.nat({ max: png.length - 1 }),
+        fc.nat({ max: 255 }),
+        fc.nat({ max: png.length }),
+        (at, byte, length) => {
+          const damaged = Buffer.from(png);
+          damaged[at] = byte;
+          const pixels = parsePng(damaged.subarray(0, length));
+          if (pixels !== undefined) expect(pixels.rgb.length).toBe(pixels.width * pixels.height * 3);
+        },
+      ),
+    );
+    expect(parsePng(Buffer.from("GIF89a"))).toBeUndefined();
+  });
+});
+
+test("sixels draw the same pixels, and an image of many colours nearly the same", () => {
+  const colours = [0, 51, 102, 153, 204, 255];
+  const few = Uint8Array.from({ length: 20 * 13 * 3 }, (_, index) => colours[(index * 7) % 6] ?? 0);
+  expect(fromSixel(toSixel({ width: 20, height: 13, rgb: few }))).toEqual({ width: 20, height: 13, rgb: few });
+  const many = Uint8Array.from({ length: 64 * 64 * 3 }, (_, index) => (index * 31) % 256);
+  const drawn = fromSixel(toSixel({ width: 64, height: 64, rgb: many })).rgb;
+  expect(Math.max(...drawn.map((value, index) => Math.abs(value - (many[index] ?? 0))))).toBeLessThanOrEqual(27);
+});
+
+describe("an image", () => {
+  const png = toPng(8, 8, 2, new Uint8Array(192));
+  const base64 = png.toString("base64");
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "rlm-images-"));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  test("goes to kitty, iTerm2 and sixel terminals in their own way", async () => {
+    const ask = async (): Promise<string[]> => ["62", "4", "22"];
+    expect(await new Images({ KITTY_WINDOW_ID: "1" }, folder, ask).toText(base64)).toBe(
+      `\u001B_Ga=T,f=100,q=2,m=0;${base64}\u001B\\\n`,
+    );
+    expect(await new Images({ TERM_PROGRAM: "iTerm.app" }, folder, ask).toText(base64)).toBe(
+      `\u001B]1337;File=inline=1;size=${png.length}:${base64}\u0007\n`,
+    );
+    expect(await new Images({ TERM: "foot" }, folder, ask).toText(base64)).toContain('\u001BPq"1;1;8;8#0;2;0;0;0');
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test("is saved where the terminal cannot show it, each under a number of its own, and the oldest go", async () => {
+    const images = new Images({ TERM: "xterm", TMUX: "x", KITTY_WINDOW_ID: "1" }, folder, async () => undefined);
+    expect(await images.toText(base64)).toBe(`${join(folder, "figure-1.png")} (1 KiB)\n`);
+    expect(readFileSync(join(folder, "figure-1.png"))).toEqual(png);
+    for (let more = 0; more < 104; more += 1) await images.toText(base64);
+    expect(readdirSync(folder)).toHaveLength(100);
+    expect(readdirSync(folder)).toContain("figure-105.png");
+  });
+
+  test("that is none is not passed on to the terminal", async () => {
+    const images = new Images({ KITTY_WINDOW_ID: "1" }, folder, async () => []);
+    expect(await images.toText(Buffer.from("\u001B[2J").toString("base64"))).toBeUndefined();
+  });
+});
