@@ -53,6 +53,32 @@ export class REPLSecurityError extends RLMError {
   }
 }
 
+/** A file of a session could not be used. The session is alive; what else is true, `reason` tells. */
+export class FileError extends RLMError {
+  readonly code = "FILE";
+  readonly path: string;
+  readonly reason: FileReason;
+  constructor(
+    { action, path, reason, why }: { action: string; path: string; reason: FileReason; why: string },
+    options?: ErrorOptions,
+  ) {
+    super(`Cannot ${action} '${path}': ${why}`, options);
+    this.path = path;
+    this.reason = reason;
+  }
+}
+
+/** `denied`: permissions, a limit, or something that is never allowed; the message says which. */
+export type FileReason =
+  | "not-found"
+  | "exists"
+  | "not-a-folder"
+  | "is-a-folder"
+  | "not-a-file"
+  | "no-space"
+  | "too-large"
+  | "denied";
+
 /** No session was started: this environment cannot hold its promises here. `fix` says what would change that. */
 export class EnvironmentUnavailableError extends RLMError {
   readonly code = "ENVIRONMENT_UNAVAILABLE";

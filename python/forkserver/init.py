@@ -10,14 +10,13 @@ from __future__ import annotations
 import json
 import os
 import select
-import shutil
 import signal
 import socket
 import sys
 import time
 from typing import Callable, NamedTuple, NoReturn
 
-from . import libc, limits as limits_module, wakeup, walls
+from . import descriptors, files, jobs, libc, limits as limits_module, wakeup, walls
 from .branches import Branch, end, hear, mark, mark_of, open_door, parent_of, processes
 from .memory import proportional_bytes, resident_bytes
 
@@ -45,6 +44,7 @@ class Init:
         self._poll = select.poll()
         self._next_sums: dict[tuple[int, bool], float] = {}
         self._suspects: dict[int, int] = {}  # processes that look at a branch
+        self._jobs = jobs.Jobs(limits.disk_bytes, self._tell)
 
     def run(self, plan: walls.Plan, pipes: list[int]) -> NoReturn:
         try:
@@ -111,7 +111,11 @@ class Init:
             if branch is not None:
                 branch.deliver(b"s", fds)  # a worker that is ending does not need it; its exit will be reported
         elif op == "remove":
-            self._remove(order["folder"])
+            self._jobs.sweep(lambda: files.remove_all(order["folder"]))
+        elif op == "job":
+            self._jobs.start(order["job"], fds, files.work)
+        elif op == "end-job":
+            self._jobs.kill(order["job"])
         elif op == "measure":
             if len(self._branches) == 1:
                 self._tell_usage()
@@ -141,7 +145,7 @@ class Init:
         os.dup2(os.open("/dev/null", os.O_RDONLY), 0)
         os.dup2(out, 1)
         os.dup2(err, 2)
-        _close_all_but({0, 1, 2, commands, aside, events, door})
+        descriptors.close_all_but({0, 1, 2, commands, aside, events, door})
         libc.prctl(libc.PR_SET_DUMPABLE, 1)
         _reseed()
         os.chdir(order["folder"])
@@ -201,7 +205,9 @@ class Init:
             if suspect is not None and code == YES:
                 self._kill(suspect, "memory")
             branch = self._by_pid.pop(pid, None)
-            if branch is not None:
+            if branch is None:
+                self._jobs.reaped(pid, status)
+            else:
                 self._bury(branch, code)
 
     def _bury(self, branch: Branch, code: int) -> None:
@@ -212,11 +218,13 @@ class Init:
         self._tell({"event": "exit", "branch": branch.number, "reason": branch.end_reason, **ending})
 
     def _end_processes(self, branch: Branch) -> None:
-        """Kills every process of a branch. Those of the last one are all that there are, whatever marks they carry."""
+        """Kills every process of a branch. Those of the last one are all that there are but jobs, whatever marks they
+        carry."""
         deadline = time.monotonic() + REAP_PATIENCE_S
         while time.monotonic() < deadline:
             alone = not any(other is not branch for other in self._branches.values())
-            doomed = [pid for pid in processes() if alone or mark_of(pid) == branch.number]
+            others = [pid for pid in processes() if pid not in self._jobs]
+            doomed = [pid for pid in others if alone or mark_of(pid) == branch.number]
             if not doomed:
                 return
             for pid in doomed:
@@ -283,18 +291,9 @@ class Init:
         sums: dict[int, int] = {}
         for group in self._groups():
             sums[group.first.member] = sums.get(group.first.member, 0) + sum(map(proportional_bytes, group.pids))
-        files = os.statvfs(walls.WORK)
-        self._tell({"event": "usage", "memory": sums, "disk": (files.f_blocks - files.f_bfree) * files.f_frsize})
+        store = os.statvfs(walls.WORK)
+        self._tell({"event": "usage", "memory": sums, "disk": (store.f_blocks - store.f_bfree) * store.f_frsize})
         return True
-
-    def _remove(self, folder: str) -> None:
-        """Removes the files of a session that has ended, in a process of its own."""
-        if os.fork() == 0:
-            try:
-                mark(0)
-                shutil.rmtree(folder, ignore_errors=True)
-            finally:
-                os._exit(0)
 
     def _tell(self, event: dict[str, object]) -> None:
         self._server.send(json.dumps(event).encode())
@@ -310,7 +309,7 @@ def start(server: socket.socket, keep: list[int], plan: walls.Plan, limits: limi
           worker_main: WorkerMain) -> NoReturn:
     """Called in the child of the fork server. `keep` are the worker's ends of the five pipes."""
     trees = {mount.tree for mount in plan.mounts if mount.tree is not None}
-    _close_all_but({2, server.fileno(), *keep, *trees})
+    descriptors.close_all_but({2, server.fileno(), *keep, *trees})
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     Init(server, limits, worker_main).run(plan, keep)
 
@@ -320,12 +319,3 @@ def _reseed() -> None:
     generator = sys.modules.get("numpy.random")
     if generator is not None:
         generator.seed()
-
-
-def _close_all_but(keep: set[int]) -> None:
-    low = 0
-    for fd in sorted(keep):
-        if low < fd:  # an empty range would be read as a range without end
-            os.closerange(low, fd)
-        low = fd + 1
-    os.closerange(low, 1 << 20 if sys.version_info >= (3, 11) else os.sysconf("SC_OPEN_MAX"))

@@ -19,7 +19,7 @@ import sys
 import time
 from dataclasses import dataclass, field
 
-from . import init, landlock, libc, limits, memory, privileged, seccomp, wakeup, walls
+from . import init, jobs, landlock, libc, limits, memory, privileged, seccomp, wakeup, walls
 
 _F_SETPIPE_SZ = 1031
 _PAGE = 4096
@@ -117,6 +117,8 @@ class Server:
             self._send_pipes(number, sandbox, _PIPES, order)
         elif op == "streams":
             self._send_pipes(number, sandbox, _OUTPUT, order)
+        elif op == "job":
+            self._start_job(number, sandbox, order)
         else:
             _send(sandbox.socket, order)
 
@@ -168,7 +170,14 @@ class Server:
         _send(sandbox.socket, order, theirs)
         _close(theirs)
         sandbox.untaken += ours
-        self._tell({"event": "pipes", "sandbox": number, "branch": order["branch"], "fds": ours})
+        whose = "job" if "job" in order else "branch"
+        self._tell({"event": "pipes", "sandbox": number, whose: order[whose], "fds": ours})
+
+    def _start_job(self, number: int, sandbox: Sandbox, order: dict) -> None:
+        try:
+            self._send_pipes(number, sandbox, jobs.PIPES, order)
+        except OSError as error:  # that is no reason to end the sandbox
+            self._tell({"event": "job-end", "sandbox": number, "job": order["job"], "why": str(error)})
 
     def _forward(self, fd: int) -> None:
         """Pass an event of an init on, under the number of the socket it came from, whatever it says itself."""

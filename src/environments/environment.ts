@@ -85,6 +85,21 @@ export interface SandboxCheckpoint {
   release(): void;
 }
 
+/**
+ * A short-lived process of ours behind the same walls, beside the worker: it never waits for it and does not end with it.
+ * The first line it is sent says what to do. Whoever started it closes it; the end of the session does so too.
+ */
+export interface Job {
+  /** Resolves when it is on its way, which is false once the job has ended. Waiting for it is how not to outrun the job. */
+  write(data: string | Uint8Array): Promise<boolean>;
+  /** What it says, until it has ended. May be asked for once; a slow reader slows the job. */
+  output(): AsyncIterable<Buffer>;
+  /** Resolves when its process is gone. */
+  readonly ended: Promise<void>;
+  /** Ends it: closes its pipes, so that it can tidy up, and kills it a second later. Idempotent. */
+  close(): void;
+}
+
 /** The walls around one session. It outlives its workers. Forks of the session share them: a family is one trust domain. */
 export interface Sandbox {
   /** The worker that lives now. A new sandbox has one. */
@@ -97,6 +112,8 @@ export interface Sandbox {
   fork(ask: AskForFork): Promise<Sandbox>;
   /** A copy of the worker that is kept. Nothing may run. `onEnd` is called once, when it is no more. */
   checkpoint(ask: AskForFork, onEnd: () => void): Promise<SandboxCheckpoint>;
+  /** Throws WorkerLostError where the sandbox is gone. */
+  startJob(): Promise<Job>;
   /** Null: nobody answers. */
   usage(): Promise<SandboxUsage | null>;
   /** Ends every process of the session; its files are gone. Idempotent. */

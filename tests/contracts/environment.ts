@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Environment, Sandbox, SandboxOptions, WorkerExit } from "../../src/environments/environment.ts";
+import { WorkerLostError } from "../../src/errors.ts";
 import type { OutputStream } from "../../src/protocol/execution.ts";
 import { DEFAULT_LIMITS } from "../../src/runtime.ts";
 
@@ -126,6 +127,26 @@ export function describeEnvironment(name: string, { open }: EnvironmentContract)
       await until(({ background }) => background.includes("old"));
       expect(heard).toMatchObject({ stdout: "new\n", background: "old\n" });
       await sandbox.close();
+    });
+
+    test("a job works beside the worker: it is none of its children, outlives it, and ends with the sandbox", async () => {
+      const sandbox = await environment.openSandbox(PLAIN);
+      const { heard, exec, until } = converse(sandbox);
+      const job = await sandbox.startJob();
+      await exec("e1", "open('f', 'w').write('x'); import subprocess; subprocess.run(['true']).returncode");
+      expect(heard.events).not.toContain('"survivors":true');
+      sandbox.worker.kill("timeout");
+      await until(({ exit }) => exit !== undefined);
+      expect(await job.write(`${JSON.stringify({ do: "stat", path: "f", folder: sandbox.folder })}\n`)).toBe(true);
+      let said = "";
+      for await (const chunk of job.output()) said += chunk.toString();
+      expect(said).toMatch(/"name":"f".*"size":1/);
+      await job.ended;
+      expect(await job.write("more")).toBe(false);
+      const idle = await sandbox.startJob();
+      await sandbox.close();
+      await idle.ended;
+      await expect(sandbox.startJob()).rejects.toThrow(WorkerLostError);
     });
 
     test("closing ends everything, twice is once, and orders to the dead do nothing", async () => {

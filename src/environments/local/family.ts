@@ -11,6 +11,7 @@ import {
 } from "../../errors.ts";
 import type { KillReason, SandboxOptions, SandboxUsage, WorkerExit } from "../environment.ts";
 import type { ForkServer, ServerEvent } from "./fork-server.ts";
+import { LocalJobs } from "./local-jobs.ts";
 import { LocalWorker } from "./local-worker.ts";
 import { explainFailure } from "./tier.ts";
 
@@ -36,6 +37,7 @@ interface Branch {
 }
 
 export class Family {
+  readonly jobs: LocalJobs;
   readonly #server: ForkServer;
   readonly #number: number;
   readonly #limits: SandboxOptions["limits"];
@@ -60,6 +62,7 @@ export class Family {
       this.#onGone = resolve;
     });
     this.#number = server.register((event) => this.#hear(event));
+    this.jobs = new LocalJobs(server, this.#number);
   }
 
   /** The sandbox itself and its first worker; resolves when the walls stand and the worker has spoken. */
@@ -228,7 +231,11 @@ export class Family {
   #hear(event: ServerEvent): void {
     switch (event.event) {
       case "pipes":
-        this.#takePipes(event.branch, event.fds);
+        if ("job" in event) this.jobs.take(event.job, event.fds);
+        else this.#takePipes(event.branch, event.fds);
+        break;
+      case "job-end":
+        this.jobs.end(event.job, event.why);
         break;
       case "signalled":
         this.#workers.get(event.branch)?.signalled();
@@ -268,6 +275,7 @@ export class Family {
 
   #end(): void {
     this.#isGone = true;
+    this.jobs.endAll(this.#server.lastWords);
     for (const branch of this.#branches.values()) branch.onEnd({ kind: "sandbox-gone" });
     for (const measured of this.#measures.splice(0)) measured(undefined);
     this.#onGone();

@@ -22,6 +22,8 @@ export interface Hello {
 /** What the fork server and the inits of its sandboxes tell; `branch` is a worker or a checkpoint. */
 export type ServerEvent = { readonly sandbox: number } & (
   | { readonly event: "pipes"; readonly branch: number; readonly fds: readonly number[] }
+  | { readonly event: "pipes"; readonly job: number; readonly fds: readonly number[] }
+  | { readonly event: "job-end"; readonly job: number; readonly why: string | null }
   | { readonly event: "failed"; readonly stage: string; readonly message: string }
   | { readonly event: "signalled" | "cloned"; readonly branch: number }
   | { readonly event: "no-clone"; readonly branch: number; readonly message: string }

@@ -1,7 +1,7 @@
 // The walls around one session: its place in a family, and the worker that lives there now.
 
 import { WorkerLostError } from "../../errors.ts";
-import type { AskForFork, Sandbox, SandboxCheckpoint, SandboxOptions, SandboxUsage } from "../environment.ts";
+import type { AskForFork, Job, Sandbox, SandboxCheckpoint, SandboxOptions, SandboxUsage } from "../environment.ts";
 import { Family, type Member } from "./family.ts";
 import type { ForkServer } from "./fork-server.ts";
 import type { LocalWorker } from "./local-worker.ts";
@@ -69,6 +69,11 @@ export class LocalSandbox implements Sandbox {
     }
   }
 
+  async startJob(): Promise<Job> {
+    this.#checkOpen();
+    return this.#family.jobs.start(this.#member.number);
+  }
+
   usage(): Promise<SandboxUsage | null> {
     return this.#family.usage(this.#member);
   }
@@ -81,6 +86,7 @@ export class LocalSandbox implements Sandbox {
   async #close(): Promise<void> {
     for (const checkpoint of this.#checkpoints) checkpoint.release();
     this.#worker.kill("closed");
+    this.#family.jobs.killAll(this.#member.number);
     await this.#family.leave(this.#member, { isBranch: this.#isFork });
     if (!this.#family.isGone) await this.#worker.over;
   }
