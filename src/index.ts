@@ -7,6 +7,12 @@ export type {
   EnvironmentReport,
   ExecuteOptions,
   Execution,
+  FileContent,
+  FileOptions,
+  FileRangeOptions,
+  FileReadOptions,
+  Files,
+  FileWatch,
   HistoryEntry,
   HostCall,
   InputHandler,
@@ -26,6 +32,7 @@ export type {
 } from "./runtime.ts";
 export {
   EnvironmentUnavailableError,
+  FileError,
   ForkRefusedError,
   InspectionError,
   LimitExceededError,
@@ -38,6 +45,7 @@ export {
   SessionNotFoundError,
   WorkerLostError,
 } from "./errors.ts";
+export type { FileReason } from "./errors.ts";
 export type { ExecutionEvent, SessionEvent } from "./protocol/events.ts";
 export type {
   Cut,
@@ -50,6 +58,7 @@ export type {
   StateAfter,
   Usage,
 } from "./protocol/execution.ts";
+export type { FileChange, FileEntry, FileKind, FileListing } from "./protocol/files.ts";
 export type { ExecutionId, SessionId } from "./protocol/ids.ts";
 export type {
   Column,

@@ -22,6 +22,8 @@ export type { InputHandler, InputRequest } from "./session/input.ts";
 export type { ExecuteOptions } from "./session/options.ts";
 export type { Checkpoint } from "./session/checkpoints.ts";
 export type { Execution } from "./session/execution.ts";
+export type { FileContent, FileOptions, FileRangeOptions, FileReadOptions, Files } from "./session/files.ts";
+export type { FileWatch } from "./session/file-watch.ts";
 export type { HistoryEntry } from "./session/history.ts";
 export type { Result } from "./session/result.ts";
 export type { InspectOptions, LookOptions, VariablesOptions } from "./session/inspector-options.ts";

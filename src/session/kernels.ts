@@ -66,6 +66,11 @@ export class Kernels {
     return this.#kernel;
   }
 
+  /** What the current kernel's worker runs in. */
+  get sandbox(): Sandbox {
+    return this.#sandbox;
+  }
+
   /** A copy of the session that these are the kernels of, for another one. */
   async fork(settings: KernelSettings, listener: KernelListener): Promise<Kernels> {
     const sandbox = await this.#sandbox.fork(() => this.#askForFork("fork the session"));

@@ -12,6 +12,7 @@ import type { Completions, InspectedVariable, Signature, VariableList } from "..
 import type { Checkpoint } from "./checkpoints.ts";
 import { EventFeed, type Listener } from "./event-feed.ts";
 import type { Execution } from "./execution.ts";
+import { Files } from "./files.ts";
 import { History, type HistoryEntry } from "./history.ts";
 import { IdleTimer } from "./idle-timer.ts";
 import { Inspector, type NamespaceSummary } from "./inspector.ts";
@@ -63,6 +64,8 @@ const DEFAULT_SLICE_BYTES = 1024 * 1024;
 
 export class Session implements AsyncDisposable {
   readonly id: SessionId;
+  /** Its working directory, from outside. Never waits for an execution. */
+  readonly files: Files;
   readonly #settings: SessionSettings;
   readonly #feed: EventFeed;
   readonly #history = new History();
@@ -81,6 +84,7 @@ export class Session implements AsyncDisposable {
     this.#feed = new EventFeed(settings.id);
     this.#runner = new Runner(settings, this.#feed, this.#history);
     this.#inspector = new Inspector(settings.id, this.#runner);
+    this.files = new Files(this.#runner, settings.environment.name);
   }
 
   static async open(settings: SessionSettings, keeper: SessionKeeper): Promise<Session> {
@@ -282,7 +286,7 @@ export class Session implements AsyncDisposable {
   #startIdleTimer(): void {
     const { idleTimeoutMs } = this.#settings;
     if (idleTimeoutMs === null) return;
-    const lastUse = (): number => this.#runner.turns.lastUsedAt;
+    const lastUse = (): number => Math.max(this.#runner.turns.lastUsedAt, this.files.lastUsedAt);
     this.#idleTimer = new IdleTimer(idleTimeoutMs, lastUse, () => void this.close("it was idle for too long"));
   }
 }

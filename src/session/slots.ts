@@ -1,0 +1,34 @@
+// So many at once; the others wait, first come first served, up to a bound.
+
+export class Slots {
+  readonly #limit: number;
+  readonly #maxWaiting: number;
+  readonly #waiting: (() => void)[] = [];
+  #taken = 0;
+
+  constructor(limit: number, maxWaiting: number) {
+    this.#limit = limit;
+    this.#maxWaiting = maxWaiting;
+  }
+
+  get taken(): number {
+    return this.#taken;
+  }
+
+  /** False: too many wait already. Otherwise whoever took it gives it back. */
+  async take(): Promise<boolean> {
+    if (this.#taken < this.#limit) {
+      this.#taken += 1;
+      return true;
+    }
+    if (this.#waiting.length >= this.#maxWaiting) return false;
+    await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    return true;
+  }
+
+  giveBack(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#taken -= 1;
+    else next(); // it goes from hand to hand
+  }
+}
