@@ -243,8 +243,7 @@ export class Files {
     target: { readonly action: string; readonly path: string },
     signal: AbortSignal | undefined,
   ): Promise<FileJob> {
-    signal?.throwIfAborted();
-    if (!(await this.#slots.take())) throw denied(target, `${WAITING} operations wait in this session already`);
+    if (!(await this.#slots.take(signal))) throw denied(target, `${WAITING} operations wait in this session already`);
     const release = (): void => {
       this.#lastUsedAt = Date.now();
       this.#slots.giveBack();

@@ -15,14 +15,26 @@ export class Slots {
     return this.#taken;
   }
 
-  /** False: too many wait already. Otherwise whoever took it gives it back. */
-  async take(): Promise<boolean> {
+  /** False: too many wait already. Otherwise whoever took it gives it back. Rejects when the signal is aborted before. */
+  async take(signal: AbortSignal | undefined): Promise<boolean> {
+    signal?.throwIfAborted();
     if (this.#taken < this.#limit) {
       this.#taken += 1;
       return true;
     }
     if (this.#waiting.length >= this.#maxWaiting) return false;
-    await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    await new Promise<void>((resolve, reject) => {
+      const leave = (): void => {
+        this.#waiting.splice(this.#waiting.indexOf(enter), 1);
+        reject(signal?.reason as Error);
+      };
+      const enter = (): void => {
+        signal?.removeEventListener("abort", leave);
+        resolve();
+      };
+      signal?.addEventListener("abort", leave, { once: true });
+      this.#waiting.push(enter);
+    });
     return true;
   }
 

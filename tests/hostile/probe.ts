@@ -1,7 +1,7 @@
 // Runs one probe of the corpus in a session of its own and says in words what did not hold.
 
 import { existsSync } from "node:fs";
-import type { Result, Runtime, Session, SessionOptions } from "../../src/index.ts";
+import { REPLSecurityError, type Result, type Runtime, type Session, type SessionOptions } from "../../src/index.ts";
 import { TerminalFilter } from "../../src/util/terminal-text.ts";
 import { comesTrue, descendantsOf, processesWith, proportionalBytes } from "./machine.ts";
 
@@ -20,7 +20,9 @@ export interface Check {
   readonly new_session_ok?: true;
   readonly after_close_no_proc?: string;
   readonly sanitize?: true;
+  /** A file that the host takes out. */
   readonly export?: string;
+  /** Names that must give the host nothing. */
   readonly export_safe?: readonly string[];
 }
 
@@ -96,6 +98,7 @@ export async function judge(probe: Probe, prelude: string, stage: Stage): Promis
       ...judgeExpectation(probe, seen),
       ...judgeNumbers(expanded, seen),
       ...judgeText(expanded, seen),
+      ...(await judgeExport(expanded, session)),
       ...(await judgeSession(expanded, seen, session)),
       ...(await judgeSurroundings(expanded, stage, session)),
     ];
@@ -158,6 +161,17 @@ function judgeText({ sanitize }: Check, { result }: Seen): string[] {
   const shown = new TerminalFilter().write(result.stdout);
   // oxlint-disable-next-line no-control-regex
   return /\u0007|\u009B|\u001B(?!\[[\d;]*m)/.test(shown) ? [`shown on a terminal: ${JSON.stringify(shown)}`] : [];
+}
+
+/** Before anything else is run: what the host gets when it takes files out. */
+async function judgeExport({ export: wanted, export_safe: unsafe = [] }: Check, session: Session): Promise<string[]> {
+  const complaints: string[] = [];
+  if (wanted !== undefined && (await session.files.read(wanted)).length === 0) complaints.push(`${wanted} is empty`);
+  for (const name of unsafe) {
+    const failure: unknown = await session.files.read(name).catch((error: unknown) => error);
+    if (!(failure instanceof REPLSecurityError)) complaints.push(`${name} was not refused: ${String(failure)}`);
+  }
+  return complaints;
 }
 
 /** The session, or its successor, must answer in every case. */

@@ -35,7 +35,6 @@ describe("probes", () => {
     "%s (needs the wasm environment)",
     () => {},
   );
-  test.skip.each(run.flatMap(missingFeatures))("%s", () => {});
 });
 
 describe.concurrent("probes that wait for a limit", () => {
@@ -113,13 +112,4 @@ function attack(probe: Probe, { prelude_python: prelude }: Corpus): Promise<void
 
 function named(probes: readonly Probe[]): [string, Probe][] {
   return probes.map((probe) => [`${probe.id}: ${probe.expected}`, probe]);
-}
-
-/** Parts of a probe that wait for something that does not exist yet. */
-function missingFeatures({ id, check = {} }: Probe): string[] {
-  const missing = [
-    ...(check.export ? [`${check.export} is exported safely (the files API does not exist yet)`] : []),
-    ...(check.export_safe ?? []).map((name) => `${name} is not exported (the files API does not exist yet)`),
-  ];
-  return missing.map((what) => `${id}: ${what}`);
 }

@@ -316,6 +316,25 @@ describe("beside an execution", () => {
     expect(texts).toEqual(numbers.map(String));
   });
 
+  test("one that waits for its turn can be given up", async () => {
+    await using session = await runtime.openSession();
+    let release: () => void = () => {};
+    const gate = new Promise<void>((resolve) => (release = resolve));
+    async function* slow(): AsyncGenerator<string> {
+      yield "x";
+      await gate;
+    }
+    const uploads = Array.from({ length: 8 }, (_, index) => session.files.write(`f${index}`, slow()));
+    const controller = new AbortController();
+    const waiting = session.files.read("f0", { signal: controller.signal });
+    const next = session.files.stat("f0");
+    controller.abort(new Error("enough"));
+    await expect(waiting).rejects.toThrow("enough");
+    release();
+    await Promise.all(uploads);
+    expect((await next).size).toBe(1);
+  });
+
   test("an upload goes on when the worker dies, and the file is whole", async () => {
     await using session = await runtime.openSession();
     async function* source(): AsyncGenerator<Uint8Array> {
@@ -366,7 +385,10 @@ describe("beside an execution", () => {
     await using session = await runtime.openSession();
     async function* source(): AsyncGenerator<string> {
       yield "x";
-      await session.execute("import os, signal; os.kill(-1, signal.SIGKILL)").result;
+      const code = `import os, signal
+while len([p for p in os.listdir('/proc') if p.isdigit()]) < 3: pass
+os.kill(-1, signal.SIGKILL)`;
+      (await session.execute(code).result).unwrap();
       yield "y";
     }
     await expect(session.files.write("f", source())).rejects.toThrow(WorkerLostError);
