@@ -396,6 +396,55 @@ os.kill(-1, signal.SIGKILL)`;
   });
 });
 
+describe("forks", () => {
+  test("each has its own files, by relative path and by the folder it sees", async () => {
+    await using session = await runtime.openSession();
+    await session.files.write("f", "shared");
+    await using fork = await session.fork();
+    const folder = (await valueOf(fork, "import os; os.getcwd()"))?.slice(1, -1) ?? "";
+    await fork.files.write(`${folder}/f`, "the fork's");
+    expect((await session.files.read("f")).toString()).toBe("shared");
+    expect(await valueOf(fork, "open('f').read()")).toBe('"the fork\'s"');
+    expect(await valueOf(session, "open('f').read()")).toBe("'shared'");
+    await expect(session.files.read(`${folder}/f`)).rejects.toThrow("it is not below /work");
+  });
+
+  test("what a closed fork was doing ends with it, and nothing of the original's does", async () => {
+    await using session = await runtime.openSession();
+    const fork = await session.fork();
+    await using watch = await session.files.watch();
+    const other = await fork.files.watch();
+    async function* source(): AsyncGenerator<string> {
+      yield "x";
+      await fork.close();
+      yield "y";
+    }
+    await expect(fork.files.write("f", source())).rejects.toThrow(SessionClosedError);
+    for await (const _ of other) expect.unreachable();
+    await session.files.write("after", "1");
+    for await (const change of watch) {
+      expect(change).toEqual({ type: "created", path: "after" });
+      break;
+    }
+  });
+
+  test("files of a closed fork are gone, however deep they are", async () => {
+    await using session = await runtime.openSession({ limits: { diskBytes: 16 * MIB } });
+    const fork = await session.fork();
+    await valueOf(
+      fork,
+      `import os\nopen('big', 'wb').write(bytes(${12 * MIB}))\nfor _ in range(1500): os.mkdir('d'); os.chdir('d')\nNone`,
+    );
+    await fork.close();
+    const code = `import os, time
+deadline = time.monotonic() + 10
+while os.listdir('/forks') and time.monotonic() < deadline: time.sleep(0.01)
+os.listdir('/forks')`;
+    expect(await valueOf(session, code)).toBe("[]");
+    expect((await session.files.write("big", Buffer.alloc(12 * MIB))).size).toBe(12 * MIB);
+  });
+});
+
 describe("watch", () => {
   /** The next changes, as [type, path] or [type, path, from]. */
   async function take(changes: AsyncIterator<FileChange>, count: number): Promise<string[][]> {
