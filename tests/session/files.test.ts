@@ -283,6 +283,18 @@ describe("list, stat, makeFolder, rename, remove", () => {
     expect(await reasonOf(work)).toBe(reason);
   });
 
+  test("a path or content that is none is a mistake of the caller's", async () => {
+    await using session = await runtime.openSession();
+    const wrong = session.files as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
+    for (const path of [7, null, undefined]) await expect(wrong["stat"]?.(path)).rejects.toThrow(TypeError);
+    for (const path of ["", "x".repeat(5000), "half \ud800"]) {
+      await expect(session.files.stat(path)).rejects.toThrow(RangeError);
+    }
+    await expect(wrong["write"]?.("f", 7)).rejects.toThrow(TypeError);
+    await expect(session.files.read("f", { offset: -1 })).rejects.toThrow(RangeError);
+    await expect(session.files.list(".", { depth: 0 })).rejects.toThrow(RangeError);
+  });
+
   test("an error names the path, what was tried and why it failed", async () => {
     await using session = await runtime.openSession();
     const error: unknown = await session.files.read("no/such").catch((caught: unknown) => caught);

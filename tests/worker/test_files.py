@@ -17,6 +17,9 @@ from forkserver import files, jobs, paths  # noqa: E402
 
 PATIENCE = 20.0
 
+with open(os.path.join(ROOT, "tests", "fixtures", "messages", "job-answers.json"), encoding="utf-8") as fixtures:
+    KNOWN = [set(json.loads(fixture["line"])) for fixture in json.load(fixtures)]
+
 
 class Folder(unittest.TestCase):
     """A folder to work in, `self.folder`, beside one with a secret, `self.outside`."""
@@ -66,7 +69,10 @@ class Folder(unittest.TestCase):
         return said
 
     def answers(self, request, sent=b""):
-        return [json.loads(line) for line in self.job(request, sent).splitlines()]
+        answers = [json.loads(line) for line in self.job(request, sent).splitlines()]
+        for answer in answers:
+            self.assertIn(set(answer), KNOWN)  # as the host knows it
+        return answers
 
 
 class FindingTest(Folder):
