@@ -29,7 +29,7 @@ export interface Abilities {
 }
 
 export function abilitiesOf(session: Session): Abilities {
-  return session as Abilities;
+  return session;
 }
 
 export interface RuntimeAbilities {
