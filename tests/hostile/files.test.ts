@@ -338,7 +338,7 @@ describe("the processes that do it", () => {
   const OTHERS =
     "import os, signal\njobs = [int(p) for p in os.listdir('/proc') if p.isdigit() and int(p) not in (1, os.getpid())]\n";
 
-  test("cannot be looked into or taken from, and have none of the host's descriptors", async () => {
+  test("cannot be looked into, and their pipes cannot be opened", async () => {
     await using session = await stage.runtime.openSession();
     await using _ = await session.files.watch();
     const code = `${OTHERS}
