@@ -168,6 +168,11 @@ export class Family {
     await this.#gone;
   }
 
+  /** How many sessions it has. */
+  get size(): number {
+    return this.#members.size;
+  }
+
   get isGone(): boolean {
     return this.#isGone;
   }
