@@ -85,7 +85,7 @@ export class LocalSandbox implements Sandbox {
 
   async #close(): Promise<void> {
     for (const checkpoint of this.#checkpoints) checkpoint.release();
-    this.#worker.kill("closed");
+    if (this.#family.size > 1) this.#worker.kill("closed"); // otherwise it ends with the sandbox
     this.#family.jobs.killAll(this.#member.number);
     await this.#family.leave(this.#member, { isBranch: this.#isFork });
     if (!this.#family.isGone) await this.#worker.over;
