@@ -35,15 +35,32 @@ class Reader:
 
     def read(self) -> Tuple[Dict[str, Any], Optional[bytes]]:
         """Waits for the next message and its payload; raises ChannelClosed at the end of the pipe."""
+        message = self.read_line()
+        if "bytes" in message:
+            return message, self._payload(message["bytes"])
+        return message, None
+
+    def read_line(self) -> Dict[str, Any]:
+        """The next message, its payload left for ``read_into``."""
         data = self._rest or self._more()
         end = data.find(b"\n")
         if end < 0:
             data, end = self._rest_of_line(data)
         self._rest = data[end + 1 :]
         message, _ = _scan(str(data[:end], "utf-8"), 0)
-        if "bytes" in message:
-            return message, self._payload(message["bytes"])
-        return message, None
+        return message
+
+    def read_into(self, view: memoryview) -> None:
+        """Fills the view with what comes next."""
+        size = len(view)
+        at = min(len(self._rest), size)
+        view[:at] = self._rest[:at]
+        self._rest = self._rest[at:]
+        while at < size:
+            read = os.readv(self.fd, [view[at:]])
+            if not read:
+                raise ChannelClosed
+            at += read
 
     def has_begun(self) -> bool:
         """Whether part of the next message was read already, so that a wait for the pipe may be in vain."""
@@ -72,15 +89,8 @@ class Reader:
             self._rest = rest[size:]
             return rest[:size]
         payload = bytearray(size)
-        payload[: len(rest)] = rest
-        self._rest = b""
-        at = len(rest)
         with memoryview(payload) as view:
-            while at < size:
-                read = os.readv(self.fd, [view[at:]])
-                if not read:
-                    raise ChannelClosed
-                at += read
+            self.read_into(view)
         return payload
 
 

@@ -48,7 +48,9 @@ export interface Worker {
   /** Must be called once, before anything is sent. */
   listen(listener: WorkerListener): void;
   /** To the main thread: one line, with its payload if any. */
-  command(line: string, payload?: string): void;
+  command(line: string, payload?: string | Uint8Array): void;
+  /** Resolves when the worker has taken all commands, and bytes may be used again; or when it has ended. */
+  commandTaken(): Promise<void>;
   /** To the listener thread. */
   aside(line: string, payload?: string): void;
   /** How much of what was sent aside the worker has not taken yet, in bytes. */

@@ -1,6 +1,6 @@
 // Cuts the bytes of a worker's event pipe into messages. Bounded in every direction: the sender is hostile.
 
-import { MAX_LINE_BYTES, parsePayloadLength } from "../protocol/worker-events.ts";
+import { MAX_LINE_BYTES, parseChunkHeader, parsePayloadLength, type ChunkHeader } from "../protocol/worker-events.ts";
 import { isTooRich } from "./rich-json.ts";
 
 const NEWLINE = 10;
@@ -12,17 +12,33 @@ interface Payload {
   filled: number;
 }
 
+/** Raw bytes that go elsewhere as they come. */
+interface Passing {
+  readonly take: (piece: Buffer) => void;
+  left: number;
+}
+
 export class FrameReader {
   readonly #onMessage: (message: unknown, bytes: number) => void;
   readonly #onViolation: (why: string) => void;
+  readonly #onChunk: (header: ChunkHeader) => (piece: Buffer) => void;
   #rest = EMPTY;
+  #passing: Passing | undefined;
   #payload: Payload | undefined;
   #broken = false;
 
-  /** `bytes` is how long the message was. */
-  constructor(onMessage: (message: unknown, bytes: number) => void, onViolation: (why: string) => void) {
+  /**
+   * `bytes` is how long the message was. `onChunk` says who takes the raw bytes behind a `chunk`: in pieces that are
+   * only valid during the call.
+   */
+  constructor(
+    onMessage: (message: unknown, bytes: number) => void,
+    onViolation: (why: string) => void,
+    onChunk: (header: ChunkHeader) => (piece: Buffer) => void = () => () => {},
+  ) {
     this.#onMessage = onMessage;
     this.#onViolation = onViolation;
+    this.#onChunk = onChunk;
   }
 
   /** Takes the first `length` bytes of a buffer that is only valid during the call. */
@@ -30,7 +46,7 @@ export class FrameReader {
     const chunk = buffer.subarray(0, length);
     let data = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     while (data.length > 0 && !this.#broken) {
-      const taken = this.#payload === undefined ? this.#takeLine(data) : this.#takePayload(data, this.#payload);
+      const taken = this.#take(data);
       if (taken === data.length) {
         this.#rest = EMPTY;
         return;
@@ -39,6 +55,11 @@ export class FrameReader {
       data = data.subarray(taken);
     }
     this.#rest = this.#broken ? EMPTY : Buffer.from(data);
+  }
+
+  #take(data: Buffer): number {
+    if (this.#payload !== undefined) return this.#takePayload(data, this.#payload);
+    return this.#passing === undefined ? this.#takeLine(data) : this.#pass(data, this.#passing);
   }
 
   /** How many bytes were used: 0 when the line is not whole yet. */
@@ -50,6 +71,12 @@ export class FrameReader {
     }
     if (end > MAX_LINE_BYTES) return this.#violate("a line is too long");
     const message = parse(data, end);
+    const header = parseChunkHeader(message);
+    if (header === undefined) return this.#violate("a chunk is not one");
+    if (header !== null) {
+      this.#passing = { take: this.#onChunk(header), left: header.bytes };
+      return end + 1;
+    }
     const length = parsePayloadLength(message);
     if (length === undefined) return this.#violate("a line is not a message");
     if (length === 0) this.#onMessage(message, end);
@@ -68,6 +95,14 @@ export class FrameReader {
       else this.#onMessage(message, bytes.length);
     }
     return taken;
+  }
+
+  #pass(data: Buffer, passing: Passing): number {
+    const piece = data.length > passing.left ? data.subarray(0, passing.left) : data;
+    passing.left -= piece.length;
+    if (passing.left === 0) this.#passing = undefined;
+    passing.take(piece);
+    return piece.length;
   }
 
   #violate(why: string): 0 {

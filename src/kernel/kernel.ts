@@ -27,11 +27,15 @@ import {
   type WorkerEvent,
 } from "../protocol/worker-events.ts";
 import { byteLength } from "../util/byte-length.ts";
-import { Asks } from "./asks.ts";
+import { Asks, type AskOptions, type ChunkSink } from "./asks.ts";
+import { sendBulk } from "./bulk.ts";
 import { Calls, type CallHandler, type HostCall } from "./calls.ts";
 import { ExecutionClock, WATCH_AFTER_MS } from "./execution-clock.ts";
 import { FrameReader } from "./frame-reader.ts";
+import type { Outcome, StopReason } from "./outcome.ts";
 import { Stopping } from "./stopping.ts";
+
+export type { Outcome, StopReason } from "./outcome.ts";
 
 /** What one execution sends up while it runs. Buffers are only valid during the call. */
 export interface ExecutionSink {
@@ -51,26 +55,6 @@ export interface KernelListener {
   /** The worker ended while nothing ran, or after the outcome of what ran was given. */
   onEnd(exit: WorkerExit): void;
 }
-
-export type StopReason = "timeout" | "cancelled";
-
-/** How an execution ended: the worker said so, it was stopped before it started, or the worker is no more. */
-export type Outcome =
-  | { readonly kind: "unstarted"; readonly durationMs: 0 }
-  | {
-      readonly kind: "status";
-      readonly status: StatusEvent;
-      readonly stopped: StopReason | null;
-      readonly durationMs: number;
-    }
-  | {
-      readonly kind: "lost";
-      /** True when the session came back from a checkpoint; the kernel itself cannot know. */
-      readonly isRestored?: boolean;
-      readonly exit: WorkerExit;
-      readonly violation: string | null;
-      readonly durationMs: number;
-    };
 
 export interface KernelOptions {
   readonly onCall: CallHandler;
@@ -134,6 +118,7 @@ export class Kernel {
     const frames = new FrameReader(
       (message, bytes) => this.#hear(message, bytes),
       (why) => this.#violate(why),
+      (header) => this.#asks.sinkOf(header) ?? this.#ignore(),
     );
     worker.listen({
       onEvents: (buffer, length) => frames.push(buffer, length),
@@ -221,14 +206,18 @@ export class Kernel {
    * Asks for something that is not an execution, when nothing runs. It can be stopped as an execution can, and is at
    * the limit. `undefined`: the worker was lost.
    */
-  async ask(command: HostCommand, limitMs: number | null = ASK_LIMIT_MS): Promise<StatusEvent | undefined> {
+  async ask(command: HostCommand, options: AskOptions = {}): Promise<StatusEvent | undefined> {
+    const { limitMs = ASK_LIMIT_MS, source } = options;
     const timer = limitMs === null ? undefined : setTimeout(() => this.stop("timeout"), limitMs);
     const watcher = setTimeout(() => this.#watch(true), WATCH_AFTER_MS);
     const asking: Asking = { stopping: undefined };
     this.#asking = asking;
     try {
       if (this.#settled !== undefined) await this.#settled;
-      return await this.#askNow(command);
+      const answer = this.#askNow(command, options.sink);
+      const isWanted = (): boolean => !this.#ended && asking.stopping === undefined;
+      if (source !== undefined && !this.#ended) await sendBulk(this.#worker, source, isWanted);
+      return await answer;
     } finally {
       clearTimeout(timer);
       clearTimeout(watcher);
@@ -247,15 +236,20 @@ export class Kernel {
     return this.#asks.askWithin(limitMs, (id) => this.#aside(toCommandMessage(id, question)));
   }
 
-  #askNow(command: HostCommand): Promise<StatusEvent | undefined> {
+  #askNow(command: HostCommand, sink?: ChunkSink): Promise<StatusEvent | undefined> {
     if (this.#ended) return Promise.resolve(undefined);
-    return this.#asks.ask((id) => this.#command(toCommandMessage(id, command)));
+    return this.#asks.ask((id) => this.#command(toCommandMessage(id, command)), sink);
   }
 
   #hear(message: unknown, bytes: number): void {
     const event = parseWorkerEvent(message);
     const expected = event !== null && this.#dispatch(event, bytes);
-    if (!expected && ++this.#ignored > MAX_IGNORED) this.#violate("too many messages that nobody asked for");
+    if (!expected) this.#ignore();
+  }
+
+  #ignore(): () => void {
+    if (++this.#ignored > MAX_IGNORED) this.#violate("too many messages that nobody asked for");
+    return () => {};
   }
 
   /** True when the event was expected. */

@@ -1,6 +1,6 @@
 // From a request to an end: an interrupt, another one after half of the grace time, and after all of it no more asking.
 
-import type { StopReason } from "./kernel.ts";
+import type { StopReason } from "./outcome.ts";
 
 export interface StoppingSteps {
   interrupt(): void;

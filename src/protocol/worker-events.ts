@@ -6,6 +6,8 @@ import type { ExecutionError, ExecutionStatus, MimeBundle } from "./execution.ts
 export const PROTOCOL_VERSION = 1;
 export const MAX_LINE_BYTES = 64 * 1024;
 const MAX_PAYLOAD_BYTES = 32 * 1024 * 1024;
+/** Raw bytes behind one `chunk` event. */
+const MAX_CHUNK_BYTES = 1024 * 1024;
 export const MAX_DEPTH = 64;
 /** Values in one message. */
 export const MAX_PARTS = 500_000;
@@ -71,6 +73,22 @@ export function parseWorkerEvent(message: unknown): WorkerEvent | null {
     default:
       return null;
   }
+}
+
+/** Says that raw bytes follow: part of the answer to a command. Handled as it is framed, and not an event for others. */
+export interface ChunkHeader {
+  readonly id: string;
+  /** Where in the whole answer the bytes belong. 0 once more: the answer begins again. */
+  readonly at: number;
+  readonly bytes: number;
+}
+
+/** `null`: it is another kind of message. `undefined`: a violation. */
+export function parseChunkHeader(message: unknown): ChunkHeader | null | undefined {
+  if (!isRecord(message) || message["type"] !== "chunk") return null;
+  const { id, at, bytes } = message;
+  if (typeof id !== "string" || !isCount(at) || !isCount(bytes)) return undefined;
+  return bytes > 0 && bytes <= MAX_CHUNK_BYTES ? { id, at, bytes } : undefined;
 }
 
 /** The length of the payload that follows a line: 0 for none, `undefined` for a violation. */

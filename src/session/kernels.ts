@@ -143,7 +143,7 @@ export class Kernels {
   }
 
   async #askForFork(action: string): Promise<void> {
-    const status = await this.#kernel.ask({ cmd: "fork" }, FORK_LIMIT_MS);
+    const status = await this.#kernel.ask({ cmd: "fork" }, { limitMs: FORK_LIMIT_MS });
     if (status === undefined) throw new WorkerLostError(`Cannot ${action}: its worker was lost`);
     if (status.error !== undefined) throw new ForkRefusedError({ action, why: status.error.value });
   }

@@ -47,6 +47,35 @@ test("messages arrive whole and in order however their bytes are cut", () => {
   );
 });
 
+test("raw bytes go to whoever takes them, whole and in order, between messages", () => {
+  const part = fc.oneof(message, fc.uint8Array({ minLength: 1, maxLength: 200 }));
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 20 }), fc.array(fc.nat(), { maxLength: 30 }), (sent, places) => {
+      const frames = sent.map((each, at) => {
+        if (!(each instanceof Uint8Array)) return Buffer.from(`${JSON.stringify(each)}\n`);
+        return Buffer.concat([Buffer.from(`{"type":"chunk","id":"a","at":${at},"bytes":${each.length}}\n`), each]);
+      });
+      const heard: unknown[] = [];
+      const reader = new FrameReader(
+        (received) => heard.push(received),
+        (why) => expect.fail(why),
+        ({ id, at, bytes }) => {
+          const whole = { id, at, bytes, data: Buffer.alloc(0) };
+          heard.push(whole);
+          return (piece) => void (whole.data = Buffer.concat([whole.data, piece]));
+        },
+      );
+      for (const chunk of cut(Buffer.concat(frames), places)) reader.push(chunk, chunk.length);
+      const expected = sent.map((each, at) =>
+        each instanceof Uint8Array
+          ? { id: "a", at, bytes: each.length, data: Buffer.from(each) }
+          : (JSON.parse(JSON.stringify(each)) as unknown),
+      );
+      expect(heard).toEqual(expected);
+    }),
+  );
+});
+
 test("arbitrary bytes give messages or one violation, and never throw", () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 10 }), (chunks) => {

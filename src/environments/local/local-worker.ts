@@ -57,8 +57,14 @@ export class LocalWorker implements Worker {
     if (exit !== undefined) queueMicrotask(() => listener.onExit(exit));
   }
 
-  command(line: string, payload?: string): void {
-    this.#commands.write(payload === undefined ? `${line}\n` : `${line}\n${payload}`);
+  command(line: string, payload?: string | Uint8Array): void {
+    if (typeof payload === "string") this.#commands.write(`${line}\n${payload}`);
+    else this.#commands.write(`${line}\n`);
+    if (payload instanceof Uint8Array) this.#commands.writeBytes(payload);
+  }
+
+  commandTaken(): Promise<void> {
+    return this.#commands.taken();
   }
 
   aside(line: string, payload?: string): void {

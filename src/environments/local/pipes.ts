@@ -97,16 +97,23 @@ export class PipeWriter {
   }
 
   write(text: string): void {
+    if (this.#canWriteNow() && text.length <= ATOMIC_CHARACTERS && this.#writeAtomic(text)) return;
+    this.writeBytes(Buffer.from(text, "utf8"));
+  }
+
+  /** The bytes must stay as they are until `taken` says so. */
+  writeBytes(data: Uint8Array): void {
     if (!this.#open) return;
-    if (this.#socket !== undefined) {
-      // It owns the descriptor now, and may have closed it: the number could be somebody else's.
-      if (!this.#socket.destroyed) this.#socket.write(text);
-      return;
-    }
-    if (text.length <= ATOMIC_CHARACTERS && this.#writeAtomic(text)) return;
-    const data = Buffer.from(text, "utf8");
-    const written = this.#writeNow(data);
-    if (written < data.length) this.#stream().write(data.subarray(written));
+    const written = this.#canWriteNow() ? this.#writeNow(data) : 0;
+    if (written === data.length) return;
+    const stream = this.#stream();
+    if (!stream.destroyed) stream.write(data.subarray(written));
+  }
+
+  /** Nothing waits before it, and the descriptor is ours still: once closed its number could be somebody else's. */
+  #canWriteNow(): boolean {
+    if (!this.#open) return false;
+    return this.#socket === undefined || (!this.#socket.destroyed && this.#socket.writableLength === 0);
   }
 
   /** How much waits for room in the pipe, in bytes. */
@@ -139,7 +146,7 @@ export class PipeWriter {
   }
 
   /** How much went out without waiting. An error other than a full pipe means that the worker is gone: its exit tells. */
-  #writeNow(data: Buffer): number {
+  #writeNow(data: Uint8Array): number {
     let written = 0;
     try {
       while (written < data.length) written += writeSync(this.#fd, data, written);
