@@ -79,6 +79,24 @@ export type FileReason =
   | "too-large"
   | "denied";
 
+/** A variable was not set, or a state not saved or loaded. What was there before is there still; see `why`. */
+export class SessionStateError extends RLMError {
+  readonly code = "SESSION_STATE";
+  /** Null: there is no session yet. */
+  readonly sessionId: string | null;
+  readonly action: string;
+  readonly why: string;
+  constructor(
+    { action, sessionId, why }: { action: string; sessionId: string | null; why: string },
+    options?: ErrorOptions,
+  ) {
+    super(`Cannot ${action}${sessionId === null ? "" : ` in session '${sessionId}'`}: ${why}`, options);
+    this.sessionId = sessionId;
+    this.action = action;
+    this.why = why;
+  }
+}
+
 /** No session was started: this environment cannot hold its promises here. `fix` says what would change that. */
 export class EnvironmentUnavailableError extends RLMError {
   readonly code = "ENVIRONMENT_UNAVAILABLE";

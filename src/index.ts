@@ -20,15 +20,19 @@ export type {
   InspectOptions,
   Limits,
   LookOptions,
+  LoadReport,
   Mount,
+  OperationOptions,
   OutputSlice,
   Result,
   Runtime,
   RuntimeOptions,
+  SaveReport,
   Session,
   SessionInfo,
   SessionOptions,
   VariablesOptions,
+  VariableValue,
 } from "./runtime.ts";
 export {
   EnvironmentUnavailableError,
@@ -43,6 +47,7 @@ export {
   SessionClosedError,
   SessionExistsError,
   SessionNotFoundError,
+  SessionStateError,
   WorkerLostError,
 } from "./errors.ts";
 export type { FileReason } from "./errors.ts";
@@ -73,3 +78,4 @@ export type {
   VariableList,
   VariableText,
 } from "./protocol/variables.ts";
+export type { SkippedVariable } from "./protocol/session-manifest.ts";

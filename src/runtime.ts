@@ -5,13 +5,16 @@ import { totalmem } from "node:os";
 import { resolve } from "node:path";
 import type { EnvironmentReport, Mount, SandboxLimits, SandboxOptions } from "./environments/environment.ts";
 import { CLOSED, LocalEnvironment } from "./environments/local/local.ts";
-import { EnvironmentUnavailableError } from "./errors.ts";
+import { EnvironmentUnavailableError, REPLSecurityError, SessionStateError } from "./errors.ts";
 import type { CallHandler } from "./kernel/calls.ts";
 import { SpillFiles } from "./kernel/spill-file.ts";
 import type { ExecutionResult } from "./protocol/execution.ts";
 import { checkEnvironment, type ExecuteOptions } from "./session/options.ts";
-import type { Session } from "./session/session.ts";
+import type { Session, SessionSettings } from "./session/session.ts";
 import { Sessions } from "./session/sessions.ts";
+import type { Restoring } from "./session/state-operations.ts";
+import type { OperationOptions } from "./session/stoppable.ts";
+import { SessionFile, SessionFileWriter } from "./store/session-file.ts";
 import { checkCount, checkDuration } from "./util/check-number.ts";
 import { dataFolder } from "./util/data-folder.ts";
 
@@ -27,7 +30,10 @@ export type { FileWatch } from "./session/file-watch.ts";
 export type { HistoryEntry } from "./session/history.ts";
 export type { Result } from "./session/result.ts";
 export type { InspectOptions, LookOptions, VariablesOptions } from "./session/inspector-options.ts";
+export type { LoadReport, SaveReport } from "./session/save-state.ts";
 export type { OutputSlice, Session, SessionInfo } from "./session/session.ts";
+export type { VariableValue } from "./session/set-variable.ts";
+export type { OperationOptions } from "./session/stoppable.ts";
 
 export interface Limits extends SandboxLimits {
   /** Sessions alive at once. */
@@ -137,13 +143,42 @@ export class Runtime implements AsyncDisposable {
   }
 
   /** Throws EnvironmentUnavailableError, SessionExistsError, LimitExceededError or REPLSecurityError; nothing remains then. */
-  async openSession(options: SessionOptions = {}): Promise<Session> {
+  openSession(options: SessionOptions = {}): Promise<Session> {
+    return this.#open(options);
+  }
+
+  /**
+   * A session with the state that a session file has; `session.loaded` says what came out of it. Throws
+   * REPLSecurityError for a file that is damaged or none of ours, SessionStateError for one that cannot be used here.
+   */
+  async loadSession(path: string, options: SessionOptions & OperationOptions = {}): Promise<Session> {
+    if (typeof path !== "string") throw new TypeError(`Cannot load a ${typeof path}: give a path`);
+    const { timeoutMs, signal, ...sessionOptions } = options;
+    const reader = await SessionFile.open(path).catch((error: Error) => {
+      if (error instanceof REPLSecurityError) throw error;
+      throw new SessionStateError({ action: `load '${path}'`, sessionId: null, why: error.message }, { cause: error });
+    });
+    try {
+      return await this.#open(sessionOptions, { reader, timeoutMs, signal } as Restoring);
+    } finally {
+      await reader.close();
+    }
+  }
+
+  async #open(options: SessionOptions, restoring?: Restoring): Promise<Session> {
     checkEnvironmentName(options.environment);
     checkLimits(options.limits);
     checkDuration("idleTimeoutMs", options.idleTimeoutMs);
     if (options.env !== undefined) checkEnvironment(options.env);
     if (!this.#isOpen()) throw new EnvironmentUnavailableError(CLOSED);
-    const session = await this.sessions.open(options.id, {
+    const session = await this.sessions.open(options.id, this.#settings(options), restoring);
+    if (this.#isOpen()) return session;
+    await session.discard();
+    throw new EnvironmentUnavailableError(CLOSED);
+  }
+
+  #settings(options: SessionOptions): Omit<SessionSettings, "id"> {
+    return {
       environment: this.#environment(options.python),
       sandboxOptions: this.#sandboxOptions(options),
       env: options.env ?? {},
@@ -163,10 +198,8 @@ export class Runtime implements AsyncDisposable {
       graceMs: GRACE_MS,
       maxWaiting: this.limits.waiting,
       autoCheckpoints: toCount(options.autoCheckpoint ?? false),
-    });
-    if (this.#isOpen()) return session;
-    await session.discard();
-    throw new EnvironmentUnavailableError(CLOSED);
+      openStateWriter: (path) => new SessionFileWriter(path),
+    };
   }
 
   /** One-off: a session that lives for this call. */

@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any, Callable, Dict, Optional
 
 from .bundles import PLAIN, Presented
-from .cells import COROUTINE, Cell, Compiler
+from .cells import COROUTINE, FUTURES, Cell, Compiler
 from .display import Displays
 from .figures import PYLAB
 from .loop import Loop
@@ -62,6 +62,15 @@ class Kernel:
             return self._failed(error, source)
         finally:
             error = None  # the frames of its traceback lead back to this one: see guard
+
+    @property
+    def future_flags(self) -> int:
+        """``from __future__`` imports that are in force for later cells."""
+        return self._compiler.flags
+
+    @future_flags.setter
+    def future_flags(self, flags: int) -> None:
+        self._compiler.flags = flags & FUTURES
 
     def reset(self) -> None:
         """The namespace as it was at first; the module stays the same object."""

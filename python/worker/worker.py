@@ -24,6 +24,7 @@ from .listener import Listener
 from .processes import Processes
 from .report import error_of, name_of, traceback_of
 from .signals import Interrupts
+from .state import State
 from .status import status_event
 from .streams import Streams
 
@@ -106,6 +107,7 @@ class Worker:
         self._kernel = Kernel(self._interrupts, self._streams.finish, self._displays)
         self._asides = Asides(self._writer, lambda: self._kernel.module.__dict__)
         self._listener = Listener(Reader(aside), self._streams, self._calls, self._asides, self._interrupts, die)
+        self._state = State(self._kernel, self._reader, self._writer, self._guarded)
         self._peak = _peak_bytes()
         self._cpu = time.process_time_ns()
         self._children_cpu = 0.0
@@ -144,6 +146,7 @@ class Worker:
         self._greet()
         read = self._reader.read
         commands = {"configure": self._configure, "reset": self._reset, "streams": self._take_streams}
+        commands.update(self._state.commands())
         while True:
             message, payload = read()
             if message["cmd"] == "exec":
@@ -267,6 +270,7 @@ class Worker:
         self._streams.begin()
         self._kernel.reset()
         self._displays.reset()
+        self._state.stdlib.clear()
         self._streams.flush()
 
     def _take_streams(self, _message: Dict[str, Any]) -> None:

@@ -43,7 +43,29 @@ export type HostCommand =
     }
   | { readonly cmd: "reset" }
   | { readonly cmd: "streams" }
-  | { readonly cmd: "fork" };
+  | { readonly cmd: "fork" }
+  | SetCommand
+  | { readonly cmd: "save" }
+  | { readonly cmd: "can-load"; readonly version: InterpreterVersion }
+  | { readonly cmd: "load"; readonly bulk: true; readonly patient: boolean };
+
+/** A value in the line itself, or as many bytes behind it. */
+export type SetCommand =
+  | { readonly cmd: "set"; readonly name: string; readonly kind: "json" | "text"; readonly value: string }
+  | {
+      readonly cmd: "set";
+      readonly name: string;
+      readonly kind: "json" | "text" | "bytes";
+      readonly bulk: true;
+      readonly size: number;
+    };
+
+/** Code is saved as an interpreter's own; this tells whether another one can run it. */
+export interface InterpreterVersion {
+  readonly python: string;
+  readonly implementation: string;
+  readonly bytecode: string;
+}
 
 /** What a worker is asked while code may run, and answers in the same way. Cursors are counted in code points. */
 export type HostQuestion =
@@ -82,6 +104,6 @@ export function toReplyMessage(
   return { line: JSON.stringify({ cmd: "reply", id, call, bytes: payloadBytes(body) }), payload: body };
 }
 
-function isWellFormed(text: string): boolean {
+export function isWellFormed(text: string): boolean {
   return !/\p{Surrogate}/u.test(text);
 }

@@ -4,19 +4,28 @@ export class Operation<T = unknown> {
   /** What became of it. */
   readonly done: Promise<T>;
   readonly #work: () => Promise<T>;
+  #isDismissed = false;
+  #stopListening: () => void = () => {};
   #resolve: (value: T) => void = () => {};
   #reject: (error: unknown) => void = () => {};
 
-  constructor(work: () => Promise<T>) {
+  /** When the signal is aborted before its turn has come, it never runs. */
+  constructor(work: () => Promise<T>, signal?: AbortSignal) {
     this.#work = work;
     this.done = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
+    if (signal === undefined) return;
+    const onAbort = (): void => this.dismiss(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    this.#stopListening = () => signal.removeEventListener("abort", onAbort);
   }
 
   /** Never rejects: whoever waits is told. */
   async run(): Promise<void> {
+    this.#stopListening();
+    if (this.#isDismissed) return;
     try {
       this.#resolve(await this.#work());
     } catch (error) {
@@ -25,7 +34,8 @@ export class Operation<T = unknown> {
   }
 
   /** It will never run. */
-  dismiss(error: Error): void {
+  dismiss(error: unknown): void {
+    this.#isDismissed = true;
     this.#reject(error);
   }
 }

@@ -93,8 +93,8 @@ export class Runner {
   execute(code: string, options: ExecuteOptions): Execution {
     this.checkOpen();
     options.signal?.throwIfAborted();
-    const { id: sessionId, maxWaiting, output } = this.#settings;
-    if (this.turns.waiting >= maxWaiting) throw new SessionBusyError({ sessionId, waiting: this.turns.waiting });
+    this.#checkRoom();
+    const { id: sessionId, output } = this.#settings;
     this.#count += 1;
     const id = `${sessionId}.${this.#count}` as ExecutionId;
     const execution = new Execution(id, sessionId, this.#count, code, output);
@@ -112,9 +112,10 @@ export class Runner {
   }
 
   /** Does something other than running code when its turn has come. */
-  async operate<T>(work: () => Promise<T>): Promise<T> {
+  async operate<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     this.checkOpen();
-    return this.turns.operate(work);
+    this.#checkRoom();
+    return this.turns.operate(work, signal);
   }
 
   /** Copies are made between executions, never in the middle of one. */
@@ -140,6 +141,11 @@ export class Runner {
     this.turns.dismissAll(new SessionClosedError({ sessionId: this.#settings.id, why }));
     await lastWord;
     await this.#kernels.close();
+  }
+
+  #checkRoom(): void {
+    const { id: sessionId, maxWaiting } = this.#settings;
+    if (this.turns.waiting >= maxWaiting) throw new SessionBusyError({ sessionId, waiting: this.turns.waiting });
   }
 
   #begin(turn: Turn): void {

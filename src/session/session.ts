@@ -20,8 +20,12 @@ import type { InspectOptions, LookOptions, VariablesOptions } from "./inspector-
 import { Kernels } from "./kernels.ts";
 import { checkExecuteOptions, type ExecuteOptions } from "./options.ts";
 import { Runner, type RunnerSettings } from "./runner.ts";
+import type { LoadReport, SaveReport } from "./save-state.ts";
+import type { VariableValue } from "./set-variable.ts";
+import { StateOperations, type Restoring, type StateSettings } from "./state-operations.ts";
+import type { OperationOptions } from "./stoppable.ts";
 
-export interface SessionSettings extends RunnerSettings {
+export interface SessionSettings extends RunnerSettings, StateSettings {
   /** After this long without use the session closes. Null: never. */
   readonly idleTimeoutMs: number | null;
 }
@@ -70,12 +74,14 @@ export class Session implements AsyncDisposable {
   readonly #feed: EventFeed;
   readonly #history = new History();
   readonly #runner: Runner;
+  readonly #state: StateOperations;
   readonly #createdAt = new Date();
   readonly #keeper: SessionKeeper;
   readonly #inspector: Inspector;
   #idleTimer: IdleTimer | undefined;
   #lastSummary: NamespaceSummary | undefined;
   #closing: Promise<SessionInfo> | undefined;
+  #loaded: LoadReport | null = null;
 
   private constructor(settings: SessionSettings, keeper: SessionKeeper) {
     this.id = settings.id;
@@ -85,10 +91,22 @@ export class Session implements AsyncDisposable {
     this.#runner = new Runner(settings, this.#feed, this.#history);
     this.#inspector = new Inspector(settings.id, this.#runner);
     this.files = new Files(this.#runner, settings.environment.name);
+    this.#state = new StateOperations(settings, this.#runner);
   }
 
-  static async open(settings: SessionSettings, keeper: SessionKeeper): Promise<Session> {
-    return new Session(settings, keeper).#start((listener) => Kernels.open(settings, listener));
+  static async open(settings: SessionSettings, keeper: SessionKeeper, restoring?: Restoring): Promise<Session> {
+    const session = await new Session(settings, keeper).#start((listener) => Kernels.open(settings, listener));
+    if (restoring !== undefined) await session.#restore(restoring);
+    return session;
+  }
+
+  async #restore(restoring: Restoring): Promise<void> {
+    try {
+      this.#loaded = await this.#state.restore(restoring);
+    } catch (error) {
+      await this.discard("its session file could not be loaded");
+      throw error;
+    }
   }
 
   async #start(openKernels: (listener: KernelListener) => Promise<Kernels>): Promise<this> {
@@ -116,6 +134,21 @@ export class Session implements AsyncDisposable {
       // Otherwise the worker was lost, which is told as that: the namespace is empty all the same.
       if (isReset) this.#runner.renewEpoch("reset");
     });
+  }
+
+  /** Sets a variable when its turn has come. Throws a TypeError or RangeError at once for what can never be set. */
+  set(name: string, value: VariableValue, options: OperationOptions = {}): Promise<void> {
+    return this.#state.set(name, value, options);
+  }
+
+  /** Saves every variable that can be saved to a session file; what is at the path is replaced when all is written. */
+  save(path: string, options: OperationOptions = {}): Promise<SaveReport> {
+    return this.#state.save(path, options);
+  }
+
+  /** What came out of the session file that it began with; null where it began empty. */
+  get loaded(): LoadReport | null {
+    return this.#loaded;
   }
 
   /**

@@ -4,6 +4,7 @@ import { LimitExceededError, SessionExistsError, SessionNotFoundError } from "..
 import { parseSessionId, type SessionId } from "../protocol/ids.ts";
 import { TotalMemory } from "./total-memory.ts";
 import { Session, type SessionKeeper, type SessionSettings } from "./session.ts";
+import type { Restoring } from "./state-operations.ts";
 
 export class Sessions {
   readonly #live = new Map<string, Session>();
@@ -34,8 +35,8 @@ export class Sessions {
     return [...this.#live.values()];
   }
 
-  open(id: string | undefined, settings: Omit<SessionSettings, "id">): Promise<Session> {
-    return this.#admit(id, (own) => Session.open({ ...settings, id: own }, this.#keeper));
+  open(id: string | undefined, settings: Omit<SessionSettings, "id">, restoring?: Restoring): Promise<Session> {
+    return this.#admit(id, (own) => Session.open({ ...settings, id: own }, this.#keeper, restoring));
   }
 
   async closeAll(why: string): Promise<void> {

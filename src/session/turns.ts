@@ -48,8 +48,9 @@ export class Turns {
     if (this.#running === undefined) this.#next();
   }
 
-  operate<T>(work: () => Promise<T>): Promise<T> {
-    const operation = new Operation(work);
+  /** When the signal is aborted before its turn has come, it never runs. */
+  operate<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const operation = new Operation(work, signal);
     this.#waiting.push(operation as Operation);
     this.#next();
     return operation.done;

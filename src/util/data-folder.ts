@@ -17,10 +17,17 @@ export function dataFolder(name: string): string | undefined {
   }
 }
 
-/** One folder at a time: the recursive way of `mkdirSync` never returns where the kernel denies that a folder exists. */
-function makeFolder(folder: string): void {
+/**
+ * With the folders above it. One at a time: the recursive way of `mkdirSync` never returns where the kernel denies that a
+ * folder exists.
+ */
+export function makeFolder(folder: string, mode = 0o700): void {
   const path = resolve(folder);
   if (existsSync(path)) return;
-  makeFolder(dirname(path));
-  mkdirSync(path, { mode: 0o700 });
+  makeFolder(dirname(path), mode);
+  try {
+    mkdirSync(path, { mode });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error; // somebody else was faster
+  }
 }

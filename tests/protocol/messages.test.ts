@@ -8,6 +8,7 @@ import {
   toExecMessage,
   toFlushMessage,
   toReplyMessage,
+  type HostCommand,
   type HostMessage,
   type HostQuestion,
 } from "../../src/protocol/host-messages.ts";
@@ -98,6 +99,8 @@ function build(message: Record<string, unknown>, payload: string | undefined): H
     case "complete":
     case "signature":
       return toCommandMessage(id, message as unknown as HostQuestion);
+    case "set":
+      return toCommandMessage(id, message as unknown as HostCommand);
     case "flush":
       return toFlushMessage(id);
     default: {

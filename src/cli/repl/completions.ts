@@ -2,7 +2,6 @@
 
 import { readdir } from "node:fs/promises";
 import type { Session } from "../../runtime.ts";
-import { filesOf } from "./abilities.ts";
 import { COMMAND_NAMES } from "./commands.ts";
 import { toHostPath } from "./desk.ts";
 import type { Completions } from "./menu.ts";
@@ -82,6 +81,6 @@ async function hostPaths(typed: string): Promise<string[]> {
 
 async function sessionPaths(session: Session, typed: string): Promise<string[]> {
   const folder = typed.slice(0, typed.lastIndexOf("/") + 1);
-  const { entries } = await filesOf(session).list(folder || ".");
+  const { entries } = await session.files.list(folder || ".");
   return entries.map(({ name, type }) => `${folder}${name}${type === "folder" ? "/" : ""}`);
 }

@@ -3,7 +3,6 @@
 import type { ExecutionEvent } from "../../protocol/events.ts";
 import type { ExecutionResult } from "../../protocol/execution.ts";
 import type { InputRequest, Runtime, Session, SessionOptions } from "../../runtime.ts";
-import { runtimeAbilitiesOf } from "./abilities.ts";
 import { runCommand } from "./commands.ts";
 import { completionsOf } from "./completions.ts";
 import type { Desk } from "./desk.ts";
@@ -109,9 +108,7 @@ export class Console implements Desk {
 
   async load(path: string, id: string | undefined): Promise<Session> {
     const { runtime, sessionOptions } = this.#parts;
-    const abilities = runtimeAbilitiesOf(runtime);
-    if (abilities.loadSession === undefined) throw new Error("this version does not have it yet");
-    return abilities.loadSession(path, { ...sessionOptions, ...(id !== undefined && { id }) });
+    return runtime.loadSession(path, { ...sessionOptions, ...(id !== undefined && { id }) });
   }
 
   async restart(): Promise<void> {

@@ -2,11 +2,10 @@
 
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
-import { filesOf } from "./abilities.ts";
 import { need, toHostPath, type Desk } from "./desk.ts";
 
 export async function showFiles(desk: Desk, [path = "."]: readonly string[]): Promise<void> {
-  const { entries, omitted } = await filesOf(desk.session).list(path);
+  const { entries, omitted } = await desk.session.files.list(path);
   if (entries.length === 0) desk.line("no files");
   for (const { type, size, path: name } of entries) {
     desk.line(`${(type === "file" ? String(size) : type).padStart(12)}  ${name}${type === "folder" ? "/" : ""}`);
@@ -16,7 +15,7 @@ export async function showFiles(desk: Desk, [path = "."]: readonly string[]): Pr
 
 export async function put(desk: Desk, [host, path]: readonly string[]): Promise<void> {
   const from = toHostPath(need(host, "a file of this machine"));
-  const { path: to, size } = await filesOf(desk.session).writeFrom(path ?? basename(from), from);
+  const { path: to, size } = await desk.session.files.writeFrom(path ?? basename(from), from);
   desk.line(`${to}, ${size} bytes`);
 }
 
@@ -25,6 +24,6 @@ export async function get(desk: Desk, [path, host]: readonly string[]): Promise<
   const from = need(path, "a file of the session");
   const to = toHostPath(host ?? basename(from));
   if (existsSync(to)) throw new Error(`'${to}' is there already: give another path`);
-  const { size } = await filesOf(desk.session).readTo(from, to);
+  const { size } = await desk.session.files.readTo(from, to);
   desk.line(`${to}, ${size} bytes`);
 }

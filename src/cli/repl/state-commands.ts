@@ -1,7 +1,6 @@
 // Commands about the state of sessions: copies of it, ways back, files that hold it.
 
 import { toSkipped } from "../session-file.ts";
-import { abilitiesOf } from "./abilities.ts";
 import { need, toHostPath, type Desk } from "./desk.ts";
 
 export async function fork(desk: Desk, [id]: readonly string[]): Promise<void> {
@@ -55,8 +54,7 @@ function showCheckpoints(desk: Desk): void {
 }
 
 export async function save(desk: Desk, [path]: readonly string[]): Promise<void> {
-  const report = await abilitiesOf(desk.session).save?.(toHostPath(need(path, "the path of a file")));
-  if (report === undefined) throw new Error("this version does not have it yet");
+  const report = await desk.session.save(toHostPath(need(path, "the path of a file")));
   desk.line(`${report.names.length} names in ${report.path}, ${report.sizeBytes} bytes`);
   for (const line of toSkipped(report, "saved")) desk.line(line);
 }
@@ -64,7 +62,7 @@ export async function save(desk: Desk, [path]: readonly string[]): Promise<void>
 export async function load(desk: Desk, [path, id]: readonly string[]): Promise<void> {
   const session = await desk.load(toHostPath(need(path, "the path of a session file")), id);
   desk.switchTo(session);
-  const { loaded } = abilitiesOf(session);
+  const { loaded } = session;
   desk.line(`now in ${session.id}, with ${loaded?.names.length ?? 0} names from ${path}`);
   for (const line of loaded ? toSkipped(loaded, "loaded") : []) desk.line(line);
 }

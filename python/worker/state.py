@@ -1,0 +1,71 @@
+"""Commands about the state of a session as a whole: variables set by the host, session files."""
+
+from typing import Any, Callable, Dict, Optional
+
+from . import loading, saving, setting
+from .bulk import Incoming, Outgoing, SourceFailed
+from .channel import Reader, Writer
+from .kernel import Kernel
+
+Step = Callable[[Dict[str, Any]], Optional[Dict[str, Any]]]
+
+
+class State:
+    """``guarded`` runs a step that may run user code. ``stdlib`` has what the standard library defined, by name."""
+
+    def __init__(self, kernel: Kernel, reader: Reader, writer: Writer, guarded: Callable[..., Any]) -> None:
+        self.stdlib: Dict[str, Any] = {}
+        self._kernel = kernel
+        self._reader = reader
+        self._writer = writer
+        self._guarded = guarded
+
+    def commands(self) -> Dict[str, Step]:
+        return {
+            "set": self._set,
+            "save": self._save,
+            "can-load": self._can_load,
+            "load": self._load,
+        }
+
+    def _set(self, message: Dict[str, Any]) -> Dict[str, Any]:
+        with _Bulk(self._reader, message) as incoming:
+            return setting.set_variable(self._kernel.module.__dict__, message, incoming)
+
+    def _save(self, message: Dict[str, Any]) -> Dict[str, Any]:
+        outgoing = Outgoing(self._writer, message["id"])
+        try:
+            kernel = self._kernel
+            return self._guarded(saving.save, kernel.module, self.stdlib, kernel.future_flags, outgoing)
+        finally:
+            outgoing.close()
+
+    def _can_load(self, message: Dict[str, Any]) -> None:
+        loading.check_version(message["version"])
+
+    def _load(self, message: Dict[str, Any]) -> Dict[str, Any]:
+        with _Bulk(self._reader, message) as incoming:
+            try:
+                args = (self._kernel.module, self.stdlib, incoming, message["patient"])
+                report, flags = self._guarded(loading.load, *args)
+            except loading.Again as error:
+                return {"again": str(error)}
+        self._kernel.future_flags = flags
+        return report
+
+
+class _Bulk:
+    """What comes behind a command, if anything does; read to its end in any case."""
+
+    def __init__(self, reader: Reader, message: Dict[str, Any]) -> None:
+        self._incoming = Incoming(reader) if message.get("bulk") else None
+
+    def __enter__(self) -> Any:
+        return self._incoming
+
+    def __exit__(self, *_: Any) -> None:
+        if self._incoming is not None:
+            try:
+                self._incoming.drain()
+            except SourceFailed:
+                pass  # told already, or it makes no difference any more

@@ -1,0 +1,52 @@
+// Work with a kernel that may be stopped: at a time limit, or by a signal.
+
+import type { Kernel } from "../kernel/kernel.ts";
+import { checkDuration } from "../util/check-number.ts";
+
+export interface OperationOptions {
+  /** Null or Infinity: no limit. Default: the runtime's, 55 s. */
+  readonly timeoutMs?: number | null;
+  /** Aborting stops it; while it waits for its turn it never starts. */
+  readonly signal?: AbortSignal;
+}
+
+export interface Limits {
+  readonly limitMs: number | null;
+  readonly signal: AbortSignal | undefined;
+}
+
+export function toLimits({ timeoutMs, signal }: OperationOptions, defaultMs: number | null): Limits {
+  checkDuration("timeoutMs", timeoutMs);
+  signal?.throwIfAborted();
+  const limitMs = timeoutMs === undefined ? defaultMs : timeoutMs;
+  return { limitMs: limitMs === Infinity ? null : limitMs, signal };
+}
+
+/**
+ * Does the work, and stops the kernel when it is time. `why` tells the work, when it fails, that this is the reason.
+ * Rejects with the signal's reason once that is aborted.
+ */
+export async function stoppable<T>(
+  kernel: Kernel,
+  { limitMs, signal }: Limits,
+  work: (why: () => string | undefined) => Promise<T>,
+): Promise<T> {
+  signal?.throwIfAborted();
+  let reason: string | undefined;
+  const onTimeout = (): void => {
+    reason = `it took longer than ${limitMs} ms`;
+    kernel.stop("timeout");
+  };
+  const onAbort = (): void => kernel.stop("cancelled");
+  const timer = limitMs === null ? undefined : setTimeout(onTimeout, limitMs);
+  signal?.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await work(() => reason);
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", onAbort);
+  }
+}
