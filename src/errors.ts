@@ -97,6 +97,16 @@ export class SessionStateError extends RLMError {
   }
 }
 
+/** The standard library is as it was: what was to be added is no Python, or the file cannot be used. */
+export class StdlibError extends RLMError {
+  readonly code = "STDLIB";
+  readonly why: string;
+  constructor({ action, why }: { action: string; why: string }, options?: ErrorOptions) {
+    super(`Cannot ${action} the standard library: ${why}`, options);
+    this.why = why;
+  }
+}
+
 /** No session was started: this environment cannot hold its promises here. `fix` says what would change that. */
 export class EnvironmentUnavailableError extends RLMError {
   readonly code = "ENVIRONMENT_UNAVAILABLE";

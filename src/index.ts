@@ -31,6 +31,10 @@ export type {
   Session,
   SessionInfo,
   SessionOptions,
+  StandardLibrary,
+  StdlibFunction,
+  StdlibListing,
+  StdlibState,
   VariablesOptions,
   VariableValue,
 } from "./runtime.ts";
@@ -48,6 +52,7 @@ export {
   SessionExistsError,
   SessionNotFoundError,
   SessionStateError,
+  StdlibError,
   WorkerLostError,
 } from "./errors.ts";
 export type { FileReason } from "./errors.ts";

@@ -9,14 +9,18 @@ import { EnvironmentUnavailableError, REPLSecurityError, SessionStateError } fro
 import type { CallHandler } from "./kernel/calls.ts";
 import { SpillFiles } from "./kernel/spill-file.ts";
 import type { ExecutionResult } from "./protocol/execution.ts";
+import type { SessionId } from "./protocol/ids.ts";
 import { checkEnvironment, type ExecuteOptions } from "./session/options.ts";
+import { Kernels } from "./session/kernels.ts";
 import type { Session, SessionSettings } from "./session/session.ts";
 import { Sessions } from "./session/sessions.ts";
+import { StandardLibrary } from "./session/standard-library.ts";
 import type { Restoring } from "./session/state-operations.ts";
 import type { OperationOptions } from "./session/stoppable.ts";
 import { SessionFile, SessionFileWriter } from "./store/session-file.ts";
+import { StdlibFile } from "./store/stdlib-file.ts";
 import { checkCount, checkDuration } from "./util/check-number.ts";
-import { dataFolder } from "./util/data-folder.ts";
+import { dataFolder, dataPath } from "./util/data-folder.ts";
 
 export type { EnvironmentReport, Mount } from "./environments/environment.ts";
 export { parseMount } from "./environments/local/mounts.ts";
@@ -33,6 +37,8 @@ export type { InspectOptions, LookOptions, VariablesOptions } from "./session/in
 export type { LoadReport, SaveReport } from "./session/save-state.ts";
 export type { OutputSlice, Session, SessionInfo } from "./session/session.ts";
 export type { VariableValue } from "./session/set-variable.ts";
+export type { StandardLibrary, StdlibFunction, StdlibListing } from "./session/standard-library.ts";
+export type { StdlibState } from "./session/stdlib.ts";
 export type { OperationOptions } from "./session/stoppable.ts";
 
 export interface Limits extends SandboxLimits {
@@ -113,6 +119,8 @@ export interface SessionOptions {
   readonly idleTimeoutMs?: number | null;
   /** Keep a checkpoint from before each of the last executions (true: 10), so that `undo()` works. Default: false. */
   readonly autoCheckpoint?: boolean | number;
+  /** Whether the standard library is there. Default: true. */
+  readonly includeStdlib?: boolean;
   /** Answers `rlm_host.call(name, ...)` in the session. Default: every call is refused. */
   readonly onCall?: CallHandler;
 }
@@ -133,6 +141,9 @@ export class Runtime implements AsyncDisposable {
   readonly #options: RuntimeOptions;
   readonly #files = new SpillFiles();
   readonly #environments = new Map<string, LocalEnvironment>();
+  readonly #stdlibFile = new StdlibFile(dataPath("stdlib.py"));
+  /** Functions that are there in every session opened later. */
+  readonly stdlib: StandardLibrary;
   #closing: Promise<void> | undefined;
 
   /** Use `openRuntime`. */
@@ -140,6 +151,7 @@ export class Runtime implements AsyncDisposable {
     this.#options = options;
     this.limits = withDefaults(DEFAULT_LIMITS, options.limits);
     this.sessions = new Sessions(this.limits.sessions, this.limits.totalMemoryBytes);
+    this.stdlib = new StandardLibrary(this.#stdlibFile, () => this.#openKernels());
   }
 
   /** Throws EnvironmentUnavailableError, SessionExistsError, LimitExceededError or REPLSecurityError; nothing remains then. */
@@ -184,6 +196,7 @@ export class Runtime implements AsyncDisposable {
       env: options.env ?? {},
       cwd: options.cwd,
       argv: options.argv,
+      readStdlib: options.includeStdlib === false ? undefined : () => this.#stdlibFile.read(),
       onCall: options.onCall ?? refuseCall,
       output: {
         keptBytes: this.limits.keptOutputBytes,
@@ -232,6 +245,13 @@ export class Runtime implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  /** A sandbox that is no session: nothing of a standard library is in it. */
+  #openKernels(): Promise<Kernels> {
+    if (!this.#isOpen()) throw new EnvironmentUnavailableError(CLOSED);
+    const settings = { ...this.#settings({ includeStdlib: false }), id: "stdlib" as SessionId };
+    return Kernels.open(settings, { onBackground: () => {}, onEnd: () => {} });
   }
 
   #isOpen(): boolean {

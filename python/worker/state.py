@@ -1,8 +1,8 @@
-"""Commands about the state of a session as a whole: variables set by the host, session files."""
+"""Commands about the state of a session as a whole: variables set by the host, session files, the standard library."""
 
 from typing import Any, Callable, Dict, Optional
 
-from . import loading, saving, setting
+from . import loading, saving, setting, stdlib
 from .bulk import Incoming, Outgoing, SourceFailed
 from .channel import Reader, Writer
 from .kernel import Kernel
@@ -26,6 +26,8 @@ class State:
             "save": self._save,
             "can-load": self._can_load,
             "load": self._load,
+            "stdlib": self._stdlib,
+            "stdlib-add": self._stdlib_add,
         }
 
     def _set(self, message: Dict[str, Any]) -> Dict[str, Any]:
@@ -52,6 +54,16 @@ class State:
                 return {"again": str(error)}
         self._kernel.future_flags = flags
         return report
+
+    def _stdlib(self, message: Dict[str, Any]) -> Dict[str, Any]:
+        names, error = self._guarded(stdlib.run, self._kernel.module.__dict__, message["source"])
+        if error is not None:
+            return {"error": error}
+        self.stdlib = names
+        return self._guarded(stdlib.describe, names) if message.get("describe") else {}
+
+    def _stdlib_add(self, message: Dict[str, Any]) -> Dict[str, Any]:
+        return stdlib.add(message["source"], message["added"])
 
 
 class _Bulk:

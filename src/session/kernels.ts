@@ -15,6 +15,7 @@ import { ForkRefusedError, WorkerLostError } from "../errors.ts";
 import type { CallHandler } from "../kernel/calls.ts";
 import { Kernel, type KernelListener } from "../kernel/kernel.ts";
 import type { SessionId } from "../protocol/ids.ts";
+import { loadStdlib, NO_STDLIB, type StdlibState } from "./stdlib.ts";
 
 export interface KernelSettings {
   readonly id: SessionId;
@@ -26,6 +27,8 @@ export interface KernelSettings {
   readonly cwd: string | undefined;
   /** `sys.argv` of the session. Absent: as at a prompt. */
   readonly argv: readonly string[] | undefined;
+  /** The source of the standard library as it is now; undefined where there is none. Absent: none is wanted. */
+  readonly readStdlib: (() => string | undefined) | undefined;
   readonly onCall: CallHandler;
   readonly graceMs: number;
 }
@@ -33,6 +36,7 @@ export interface KernelSettings {
 const RESTARTS = 3;
 /** For the fork itself; a large heap takes tens of milliseconds. */
 const FORK_LIMIT_MS = 5_000;
+const LOST: WorkerExit = { kind: "signal", signal: 9, reason: "timeout" };
 
 export class Kernels {
   readonly #settings: KernelSettings;
@@ -41,7 +45,12 @@ export class Kernels {
   #sandbox: Sandbox;
   #kernel: Kernel;
   #recovery: Promise<boolean> | undefined;
+  /** Nobody is told of a kernel that ends before the first one was ready. */
+  #isOpen = true;
   #isClosed = false;
+  #stdlib = NO_STDLIB;
+  /** A worker was lost over it: the next ones go without. */
+  #isStdlibFatal = false;
 
   private constructor(settings: KernelSettings, listener: KernelListener, sandbox: Sandbox) {
     this.#settings = settings;
@@ -53,8 +62,11 @@ export class Kernels {
   static async open(settings: KernelSettings, listener: KernelListener): Promise<Kernels> {
     const sandbox = await settings.environment.openSandbox(settings.sandboxOptions);
     const kernels = new Kernels(settings, listener, sandbox);
+    kernels.#isOpen = false;
     try {
       await kernels.#configure();
+      if (kernels.#isStdlibFatal) await kernels.#restart(LOST, undefined);
+      kernels.#isOpen = true;
     } catch (error) {
       await kernels.close();
       throw error;
@@ -74,7 +86,9 @@ export class Kernels {
   /** A copy of the session that these are the kernels of, for another one. */
   async fork(settings: KernelSettings, listener: KernelListener): Promise<Kernels> {
     const sandbox = await this.#sandbox.fork(() => this.#askForFork("fork the session"));
-    return new Kernels(settings, listener, sandbox);
+    const kernels = new Kernels(settings, listener, sandbox);
+    kernels.#stdlib = this.#stdlib;
+    return kernels;
   }
 
   /** `onEnd` is called once, when the checkpoint is no more. */
@@ -86,6 +100,10 @@ export class Kernels {
   async rewind(checkpoint: SandboxCheckpoint): Promise<void> {
     await this.#sandbox.restart(checkpoint);
     this.#kernel = this.#createKernel();
+  }
+
+  get stdlib(): StdlibState {
+    return this.#stdlib;
   }
 
   /** Null: nobody answers. */
@@ -103,7 +121,10 @@ export class Kernels {
 
   /** Empties the namespace. False: the worker was lost over it, so that it is empty all the same. */
   async reset(): Promise<boolean> {
-    return (await this.#kernel.ask({ cmd: "reset" })) !== undefined;
+    const kernel = this.#kernel;
+    if ((await kernel.ask({ cmd: "reset" })) === undefined) return false;
+    await this.#loadStdlib();
+    return !kernel.ended;
   }
 
   /** Starts the kernel after the one that ended in this way: from a checkpoint where there is one, else empty. */
@@ -156,7 +177,8 @@ export class Kernels {
       {
         onBackground: (stream, chunk) => this.#listener.onBackground(stream, chunk),
         onEnd: (exit) => {
-          if (kernel === this.#kernel && this.#recovery === undefined && !this.#isClosed) this.#listener.onEnd(exit);
+          if (kernel === this.#kernel && this.#isOpen && this.#recovery === undefined && !this.#isClosed)
+            this.#listener.onEnd(exit);
         },
       },
     );
@@ -165,11 +187,21 @@ export class Kernels {
 
   async #configure(): Promise<void> {
     const { id, env, cwd, argv } = this.#settings;
-    if (cwd === undefined && argv === undefined && Object.keys(env).length === 0) return;
-    const status = await this.#kernel.ask({ cmd: "configure", env, cwd, argv });
-    if (status?.error !== undefined) {
-      throw new RangeError(`Cannot open session '${id}': ${status.error.value || status.error.name}`);
+    if (cwd !== undefined || argv !== undefined || Object.keys(env).length > 0) {
+      const status = await this.#kernel.ask({ cmd: "configure", env, cwd, argv });
+      if (status?.error !== undefined) {
+        throw new RangeError(`Cannot open session '${id}': ${status.error.value || status.error.name}`);
+      }
     }
+    await this.#loadStdlib();
+  }
+
+  async #loadStdlib(): Promise<void> {
+    if (this.#isStdlibFatal || this.#kernel.ended) return;
+    const source = this.#settings.readStdlib?.();
+    if (source === undefined && this.#stdlib === NO_STDLIB) return;
+    this.#stdlib = await loadStdlib(this.#kernel, source);
+    this.#isStdlibFatal = source !== undefined && this.#kernel.ended;
   }
 }
 

@@ -23,6 +23,7 @@ import { Runner, type RunnerSettings } from "./runner.ts";
 import type { LoadReport, SaveReport } from "./save-state.ts";
 import type { VariableValue } from "./set-variable.ts";
 import { StateOperations, type Restoring, type StateSettings } from "./state-operations.ts";
+import type { StdlibState } from "./stdlib.ts";
 import type { OperationOptions } from "./stoppable.ts";
 
 export interface SessionSettings extends RunnerSettings, StateSettings {
@@ -48,6 +49,7 @@ export interface SessionInfo extends NamespaceSummary {
   /** Executions that wait for their turn. */
   readonly waiting: number;
   readonly epoch: number;
+  readonly stdlib: StdlibState;
 }
 
 /** A part of what an execution printed. */
@@ -151,6 +153,10 @@ export class Session implements AsyncDisposable {
     return this.#loaded;
   }
 
+  get stdlib(): StdlibState {
+    return this.#runner.kernels.stdlib;
+  }
+
   /**
    * A live copy, in milliseconds: namespace, unpicklable objects and open files included, in a copy of the working
    * directory. Throws ForkRefusedError while code runs or where a copy would not be exact.
@@ -235,6 +241,7 @@ export class Session implements AsyncDisposable {
       waiting: this.#runner.turns.waiting,
       epoch: this.#runner.epoch,
       ...summary,
+      stdlib: this.stdlib,
     };
   }
 

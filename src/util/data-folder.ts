@@ -4,11 +4,16 @@ import { existsSync, mkdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 
-/** A folder under the user's data folder, made with mode 0700; undefined where it cannot be made. */
-export function dataFolder(name: string): string | undefined {
+/** Something in the user's data folder, there or not: `RLM_DATA`, else `XDG_DATA_HOME/rlm`, else `~/.local/share/rlm`. */
+export function dataPath(name: string): string {
   const base =
     process.env["RLM_DATA"] ?? join(process.env["XDG_DATA_HOME"] ?? join(homedir(), ".local", "share"), "rlm");
-  const folder = join(base, name);
+  return join(base, name);
+}
+
+/** A folder under the user's data folder, made with mode 0700; undefined where it cannot be made. */
+export function dataFolder(name: string): string | undefined {
+  const folder = dataPath(name);
   try {
     makeFolder(folder);
     return folder;

@@ -100,6 +100,8 @@ function build(message: Record<string, unknown>, payload: string | undefined): H
     case "signature":
       return toCommandMessage(id, message as unknown as HostQuestion);
     case "set":
+    case "stdlib":
+    case "stdlib-add":
       return toCommandMessage(id, message as unknown as HostCommand);
     case "flush":
       return toFlushMessage(id);

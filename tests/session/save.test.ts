@@ -46,7 +46,7 @@ function newPath(): string {
 }
 
 async function openWith(code: string): Promise<Session> {
-  const session = await runtime.openSession();
+  const session = await runtime.openSession({ includeStdlib: false });
   await run(session, code);
   return session;
 }
@@ -56,7 +56,7 @@ async function reopened(code: string): Promise<Session> {
   await using session = await openWith(code);
   const path = newPath();
   await session.save(path);
-  return await runtime.loadSession(path);
+  return await runtime.loadSession(path, { includeStdlib: false });
 }
 
 function hasPackage(name: string): boolean {
@@ -105,7 +105,7 @@ numbers = (n for n in range(3))`);
     });
     expect(statSync(path).mode & 0o777).toBe(0o600);
 
-    await using other = await runtime.loadSession(path, { id: "restored" });
+    await using other = await runtime.loadSession(path, { id: "restored", includeStdlib: false });
     expect(other.id).toBe("restored");
     expect(other.loaded).toEqual({ names, count: names.length, skipped: [] });
     expect(await run(other, "circle.area() == area(2), shapes[0] is shapes[1] is circle, count(), square(3)")).toBe(

@@ -17,7 +17,7 @@ let session: Session;
 
 beforeAll(async () => {
   runtime = await openTestRuntime({ limits: { memoryBytes: 2048 * MIB } });
-  session = await runtime.openSession();
+  session = await runtime.openSession({ includeStdlib: false });
   await session.execute("import hashlib, json").result;
 });
 

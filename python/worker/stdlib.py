@@ -1,0 +1,113 @@
+"""The standard library of a session: a source that runs in its namespace before anything else does."""
+
+import ast
+import linecache
+from types import FunctionType, ModuleType
+from typing import Any, Dict, List, Optional, Set, Tuple
+
+from .report import error_of
+
+FILENAME = "stdlib.py"
+MAX_LINE = 300
+
+
+def run(namespace: Dict[str, Any], source: str) -> Tuple[Dict[str, Any], Optional[Dict[str, str]]]:
+    """Runs the source: what it defined, by name, or what went wrong. After an error the namespace is as it was."""
+    before = dict(namespace)
+    try:
+        linecache.cache[FILENAME] = (len(source), None, source.splitlines(True), FILENAME)
+        exec(compile(source, FILENAME, "exec", 0, True), namespace)
+        return {name: value for name, value in namespace.items() if name not in before}, None
+    except BaseException as error:
+        namespace.clear()
+        namespace.update(before)
+        return {}, error_of(error, {})
+
+
+def describe(names: Dict[str, Any]) -> Dict[str, Any]:
+    """What there is, in three lists; names that begin with an underscore are left out."""
+    functions: List[Dict[str, str]] = []
+    modules: List[str] = []
+    other: List[str] = []
+    for name, value in names.items():
+        if name.startswith("_"):
+            continue
+        if isinstance(value, ModuleType):
+            modules.append(name)
+        elif isinstance(value, FunctionType):
+            functions.append({"name": name, "signature": _signature(value), "doc": _first_line(value)})
+        else:
+            other.append(name)
+    return {"functions": functions, "modules": modules, "other": other}
+
+
+def add(source: str, added: str) -> Dict[str, Any]:
+    """The source with ``added`` at its end, without the functions and classes that it defines anew. Runs nothing."""
+    tree = _parse(source, "the file")
+    names = _defined(_parse(added, "what is to be added").body)
+    lines = source.splitlines(True)
+    for start, end in reversed(_replaced(tree.body, lines, set(names))):
+        del lines[start:end]
+    kept = "".join(lines).rstrip()
+    whole = f"{kept}\n\n\n{added.strip()}\n" if kept else f"{added.strip()}\n"
+    compile(whole, FILENAME, "exec", 0, True)
+    return {"source": whole, "names": names}
+
+
+def _parse(source: str, what: str) -> ast.Module:
+    try:
+        tree = ast.parse(source, FILENAME)
+        compile(source, FILENAME, "exec", 0, True)  # finds what the parser lets pass: `return` outside a function
+        return tree
+    except SyntaxError as error:
+        text = f": {error.text.strip()[:MAX_LINE]}" if error.text and error.text.strip() else ""
+        raise SyntaxError(f"{what} has an error in line {error.lineno}: {error.msg}{text}") from None
+
+
+def _defined(body: List[ast.stmt]) -> List[str]:
+    """Names that the statements give a value to, as far as can be seen."""
+    names: Dict[str, None] = {}
+    for statement in body:
+        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            names[statement.name] = None
+        elif isinstance(statement, (ast.Import, ast.ImportFrom)):
+            names.update({(alias.asname or alias.name).partition(".")[0]: None for alias in statement.names})
+        else:
+            for node in ast.walk(statement):
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                    names[node.id] = None
+    return list(names)
+
+
+def _replaced(body: List[ast.stmt], lines: List[str], names: Set[str]) -> List[Tuple[int, int]]:
+    """The lines of functions and classes with these names, decorators and the comments right above them included."""
+    ranges: List[Tuple[int, int]] = []
+    for index, statement in enumerate(body):
+        if not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            continue
+        first = min([statement.lineno, *(each.lineno for each in statement.decorator_list)]) - 1
+        last = statement.end_lineno or statement.lineno
+        before = body[index - 1].end_lineno or 0 if index else 0
+        after = body[index + 1].lineno if index + 1 < len(body) else len(lines) + 1
+        if statement.name not in names or before > first or after <= last:
+            continue
+        while first > before and lines[first - 1].startswith("#"):
+            first -= 1
+        while last < len(lines) and not lines[last].strip():
+            last += 1
+        ranges.append((first, last))
+    return ranges
+
+
+def _signature(function: Any) -> str:
+    import inspect
+
+    try:
+        return str(inspect.signature(function))[:MAX_LINE]
+    except Exception:
+        return "(...)"
+
+
+def _first_line(function: Any) -> str:
+    doc = function.__doc__
+    return doc.strip().partition("\n")[0][:MAX_LINE] if isinstance(doc, str) else ""
