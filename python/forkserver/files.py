@@ -194,11 +194,29 @@ def _remove(root: Root, request: dict, channel: Channel) -> None:
     channel.say({"type": "done"})
 
 
+class _Removal:
+    """One folder that is being emptied."""
+
+    def __init__(self, top: int, beat: Callable[[], None]) -> None:
+        self.top = top
+        self.device = os.fstat(top).st_dev
+        self.has_mount = False  # what is mounted is the host's, and stays
+        self._beat = beat
+        self._left = MAX_REMOVED  # somebody may fill it as fast as it is emptied
+
+    def count(self) -> None:
+        self._beat()
+        self._left -= 1
+        if self._left < 0:
+            raise Failure("denied", "it is filled as fast as it is emptied")
+
+
 def _remove_folder(place: Place, beat: Callable[[], None]) -> None:
-    top = open_folder(place)
-    budget = [MAX_REMOVED]  # somebody may fill it as fast as it is emptied
+    removal = _Removal(open_folder(place), beat)
     while True:
-        _empty(top, top, 1, beat, budget)
+        _empty(removal.top, removal, 1)
+        if removal.has_mount:
+            raise Failure("denied", "a folder of the host is mounted in it, and stays")
         try:
             os.rmdir(place.name, dir_fd=place.folder)
             return
@@ -207,27 +225,27 @@ def _remove_folder(place: Place, beat: Callable[[], None]) -> None:
                 raise
 
 
-def _empty(folder: int, top: int, depth: int, beat: Callable[[], None], budget: list[int]) -> None:
+def _empty(folder: int, removal: _Removal, depth: int) -> None:
     """Removes what is in a folder. Where somebody interferes something is left, for the next round."""
     for entry in os.listdir(folder):
         name = os.fsencode(entry)
-        beat()
-        budget[0] -= 1
-        if budget[0] < 0:
-            raise Failure("denied", "it is filled as fast as it is emptied")
+        removal.count()
         try:
             child = open_folder(Place(folder, name, name))
         except OSError as error:
             if error.errno in (errno.ENOTDIR, errno.ELOOP):
-                _unlink(folder, name)
+                removal.has_mount |= not _unlink(folder, name)
             elif error.errno != errno.ENOENT:
                 raise
             continue
         try:
-            if depth >= _DEEP:
-                os.rename(name, watch.temporary_name(secrets.token_hex(8)), src_dir_fd=folder, dst_dir_fd=top)
+            if os.fstat(child).st_dev != removal.device:
+                removal.has_mount = True
                 continue
-            _empty(child, top, depth + 1, beat, budget)
+            if depth >= _DEEP:
+                os.rename(name, watch.temporary_name(secrets.token_hex(8)), src_dir_fd=folder, dst_dir_fd=removal.top)
+                continue
+            _empty(child, removal, depth + 1)
             os.rmdir(name, dir_fd=folder)
         except OSError as error:
             if error.errno not in (errno.ENOENT, errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
@@ -236,11 +254,17 @@ def _empty(folder: int, top: int, depth: int, beat: Callable[[], None], budget: 
             os.close(child)
 
 
-def _unlink(folder: int, name: bytes) -> None:
+def _unlink(folder: int, name: bytes) -> bool:
+    """False: a file of the host is mounted there."""
     try:
         os.unlink(name, dir_fd=folder)
     except (FileNotFoundError, IsADirectoryError):
         pass  # it has become something else
+    except OSError as error:
+        if error.errno != errno.EBUSY:
+            raise
+        return False
+    return True
 
 
 def _entry(folder: int, name: bytes, path: bytes, found: os.stat_result) -> dict:

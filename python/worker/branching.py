@@ -157,7 +157,10 @@ def _copy_tree(old: str, new: str) -> None:
         if entry.is_symlink():
             os.symlink(os.readlink(entry.path), target)
         elif entry.is_dir():
-            _copy_tree(entry.path, target)
+            if os.path.ismount(entry.path):  # the host's, and the same for all
+                os.symlink(entry.path, target)
+            else:
+                _copy_tree(entry.path, target)
         elif entry.is_file():
             shutil.copy2(entry.path, target)
     shutil.copystat(old, new)

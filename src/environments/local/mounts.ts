@@ -23,7 +23,7 @@ const WHOLE = [
   "/sys",
 ];
 const INSIDE = ["/dev", "/proc", "/sys"];
-const TAKEN = ["/work", "/tmp", "/usr", "/var"];
+const TAKEN = ["/work", "/forks", "/tmp", "/usr", "/var"];
 
 /** The mounts with real, absolute paths, so that what was checked is what is mounted. */
 export function resolveMounts(mounts: readonly Mount[]): readonly Mount[] {

@@ -1,0 +1,52 @@
+// Folders of the host that are mounted where a session keeps its own files: a session's end is not theirs.
+
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import type { Session } from "../../src/index.ts";
+import { openTestRuntime } from "../open.ts";
+
+/** The working directory inside is /work, so the host's folder must be below one of the same name. */
+function makeFolder(): string | undefined {
+  try {
+    mkdirSync("/work", { recursive: true });
+    return mkdtempSync("/work/rlm-test-");
+  } catch {
+    return undefined;
+  }
+}
+
+const folder = makeFolder();
+
+async function value(session: Session, code: string): Promise<string | undefined> {
+  return (await session.execute(code).result).unwrap().value?.["text/plain"];
+}
+
+test.skipIf(folder === undefined)(
+  "outlive the session, are not copied by a fork, and are the same for both",
+  async () => {
+    const top = String(folder);
+    const path = `${top}/project`;
+    try {
+      mkdirSync(path);
+      for (const place of [top, path]) chmodSync(place, 0o777);
+      writeFileSync(`${path}/precious`, "yes");
+      chmodSync(`${path}/precious`, 0o666);
+      await using runtime = await openTestRuntime({ poolSize: 0 });
+      const session = await runtime.openSession({ mounts: [{ path, mode: "rw" }] });
+      await session.execute("open('/work/own', 'w').close()").result;
+      const fork = await session.fork();
+      const inside = JSON.stringify(path.replace("/work/", ""));
+      expect(await value(fork, `import os; os.path.islink(${inside}), open(${inside} + "/precious").read()`)).toBe(
+        "(True, 'yes')",
+      );
+      await session.close();
+      const isSwept = "import time\nwhile os.path.exists('/work/own'): time.sleep(0.001)\nos.listdir('/work')";
+      expect(await value(fork, isSwept)).toBe(`['${top.replace("/work/", "")}']`);
+      await fork.close();
+      expect(readdirSync(path)).toEqual(["precious"]);
+      expect(existsSync(`${path}/precious`)).toBe(true);
+    } finally {
+      rmSync(top, { recursive: true });
+    }
+  },
+);
