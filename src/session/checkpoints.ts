@@ -80,7 +80,8 @@ export class Checkpoints {
       });
     }
     await kernels.rewind(kept.handle);
-    this.#kept = [...this.#kept.filter((other) => other !== kept), kept];
+    const others = this.#kept.filter((other) => other !== kept);
+    this.#kept = kept.handle.ended ? others : [...others, kept];
     return kept.checkpoint;
   }
 
@@ -102,8 +103,9 @@ export class Checkpoints {
   }
 
   async #make(kernels: Kernels, executionCount: number, isAutomatic: boolean): Promise<Kept> {
+    // It may end before it is known here.
     const handle = await kernels.checkpoint(() => {
-      this.#kept = this.#kept.filter((other) => other.handle !== handle);
+      this.#kept = this.#kept.filter((other) => !other.handle.ended);
     });
     this.#made += 1;
     const createdAt = new Date().toISOString();

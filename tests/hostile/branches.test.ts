@@ -116,6 +116,35 @@ test("a copy that never stands is given up", async () => {
   await session.close();
 });
 
+test("a checkpoint that is killed while it is being made does not reach the host as more than that", async () => {
+  const session = await runtime.openSession();
+  await session.checkpoint();
+  await session.execute(`
+import os, time
+def mark(pid):
+    try: return open(f"/proc/{pid}/limits").read().partition("Max file locks")[2].split()[0]
+    except OSError: return "0"
+def stands(pid):
+    try: return os.readlink(f"/proc/{pid}/fd/0") and open(f"/proc/{pid}/wchan").read() and open(f"/proc/{pid}/stat").read().split()[2] == "S"
+    except OSError: return False
+def kill_copy():
+    deadline = time.monotonic() + 3
+    while time.monotonic() < deadline:
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            if mark(pid) not in ("0", "1", "2", "unlimited") and stands(pid):
+                time.sleep(0.1) # until the init has heard that it stands
+                os.kill(int(pid), 9)
+                while os.path.exists(f"/proc/{pid}"): time.sleep(0.01)
+                time.sleep(0.1) # until the host has heard that it is no more
+                return
+        time.sleep(0.001)
+os.register_at_fork(after_in_parent=kill_copy)
+`).result;
+  await Promise.allSettled([session.checkpoint()]);
+  expect(session.checkpoints().map(({ id }) => id)).toEqual(["c1"]);
+  await session.close();
+});
+
 test("a fork bomb in one branch ends with it, and the others hardly notice", async () => {
   const session = await runtime.openSession({ limits: { processes: 64 } });
   await session.execute("x = 1").result;
