@@ -146,6 +146,11 @@ def move_into(old: str, new: str) -> None:
     sys.path[:] = [_inside(entry, old, new) or entry if isinstance(entry, str) else entry for entry in sys.path]
 
 
+def forget_folder(folder: str) -> None:
+    """There is no copy: nobody else will remove its files, which may have been removed once while they were copied."""
+    shutil.rmtree(folder, ignore_errors=True)
+
+
 def parse_order(message: bytes) -> Order:
     return json.loads(message)
 
@@ -178,7 +183,7 @@ def _reopen(fd: int, moved: Optional[Tuple[str, str]]) -> None:
     place = _inside(path, *moved) if moved else None
     if place is None or not os.path.isfile(place):
         place = f"/proc/self/fd/{fd}"
-    flags = fcntl.fcntl(fd, fcntl.F_GETFL) & ~(os.O_CREAT | os.O_EXCL | os.O_TRUNC)
+    flags = fcntl.fcntl(fd, fcntl.F_GETFL) & ~(os.O_CREAT | os.O_EXCL | os.O_TRUNC | os.O_TMPFILE | os.O_NOFOLLOW)
     position = os.lseek(fd, 0, os.SEEK_CUR)
     inheritable = os.get_inheritable(fd)
     fresh = os.open(place, flags | os.O_CLOEXEC)

@@ -343,6 +343,8 @@ class Worker:
             self._door.send(b"h")
         except BaseException as error:
             try:
+                if "from" in order:
+                    branching.forget_folder(order["folder"])
                 self._door.send(f"e{name_of(error)}: {error}".encode("utf-8", "replace")[:1000])
             finally:
                 os._exit(1)
