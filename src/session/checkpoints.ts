@@ -1,7 +1,7 @@
 // The checkpoints of one session: those that were asked for, and those taken before executions so that they can be undone.
 
 import type { SandboxCheckpoint } from "../environments/environment.ts";
-import { ForkRefusedError } from "../errors.ts";
+import { ForkRefusedError, LimitExceededError } from "../errors.ts";
 import type { Kernels } from "./kernels.ts";
 
 /** A live copy of a session, kept to return to. */
@@ -20,7 +20,7 @@ interface Kept {
 }
 
 /** What there is of the state before an execution: a checkpoint, or the reason why not. */
-type Step = { readonly kept: Kept } | { readonly why: string };
+type Step = { readonly kept: Kept } | { readonly why: string; readonly isFull?: true };
 
 export class Checkpoints {
   /** How many automatic ones are kept; 0: none are taken. */
@@ -54,10 +54,18 @@ export class Checkpoints {
   /** Before an execution. Never rejects: where no copy can be made there is nothing to undo with, and `undo` says why. */
   async step(kernels: Kernels, executionCount: number): Promise<void> {
     this.#dropOldSteps();
+    let step: Step;
+    do step = await this.#step(kernels, executionCount);
+    while ("isFull" in step && this.#dropOldestStep());
+    this.#steps.push(step);
+  }
+
+  async #step(kernels: Kernels, executionCount: number): Promise<Step> {
     try {
-      this.#steps.push({ kept: await this.#make(kernels, executionCount, true) });
+      return { kept: await this.#make(kernels, executionCount, true) };
     } catch (error) {
-      this.#steps.push({ why: (error as Error).message });
+      const why = (error as Error).message;
+      return error instanceof LimitExceededError ? { why, isFull: true } : { why };
     }
   }
 
@@ -115,10 +123,14 @@ export class Checkpoints {
   }
 
   #dropOldSteps(): void {
-    while (this.#steps.length >= this.#automatic) {
-      const step = this.#steps.shift();
-      if (step !== undefined && "kept" in step) step.kept.handle.release();
-    }
+    while (this.#steps.length >= this.#automatic) this.#dropOldestStep();
+  }
+
+  /** False: there is none. */
+  #dropOldestStep(): boolean {
+    const step = this.#steps.shift();
+    if (step !== undefined && "kept" in step) step.kept.handle.release();
+    return step !== undefined;
   }
 }
 

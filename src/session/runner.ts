@@ -156,6 +156,7 @@ export class Runner {
   async #runUndoable(turn: Turn): Promise<void> {
     await this.checkpoints.step(this.#kernels, this.#executed);
     await this.#kernels.recovery?.catch(() => {});
+    if (turn.cancelled) this.checkpoints.forgetStep();
     this.#run(turn);
   }
 
@@ -201,9 +202,7 @@ export class Runner {
     this.#lastExecutedAt = Date.now();
     const isFirst = this.#executed === 0;
     this.#executed += 1;
-    if (outcome.kind === "status" && outcome.status.incomplete && this.checkpoints.isAutomatic) {
-      this.checkpoints.forgetStep();
-    }
+    if (this.checkpoints.isAutomatic && ranNothing(outcome)) this.checkpoints.forgetStep();
     this.#settle(turn, outcome);
     if (isFirst) this.#settings.environment.refill();
     this.turns.proceed();
@@ -255,6 +254,10 @@ export class Runner {
     if (this.#closedWhy === undefined) return undefined;
     return new SessionClosedError({ sessionId: this.#settings.id, why: this.#closedWhy });
   }
+}
+
+function ranNothing(outcome: Outcome): boolean {
+  return outcome.kind === "unstarted" || (outcome.kind === "status" && outcome.status.incomplete);
 }
 
 /** Closing ends the sandbox as a whole; what ran in it was cancelled, not lost. */

@@ -38,6 +38,17 @@ step = counter(); step()
     expect(runtime.sessions.list().map(({ id }) => String(id))).toEqual([session.id, "branch"]);
   });
 
+  test("gives temporary files without a name a position of their own", async () => {
+    await using runtime = await openTestRuntime();
+    const session = await runtime.openSession();
+    await session.execute(
+      "import tempfile; file = tempfile.TemporaryFile(buffering=0); file.write(b'abcdef'); file.seek(0)",
+    ).result;
+    const fork = await session.fork();
+    expect(await value(fork, "file.read(3)")).toBe("b'abc'");
+    expect(await value(session, "file.read(3)")).toBe("b'abc'");
+  });
+
   test("copies the working directory, which is then its own", async () => {
     await using runtime = await openTestRuntime();
     const session = await runtime.openSession();
@@ -310,6 +321,31 @@ describe("undo()", () => {
     await session.undo();
     await session.undo();
     expect(await value(session, "x")).toBe("1");
+  });
+
+  test("does not count an execution that was cancelled before it began", async () => {
+    await using runtime = await openTestRuntime();
+    const session = await runtime.openSession({ autoCheckpoint: true });
+    await session.execute("x = 1").result;
+    await session.execute("x = 2").result;
+    const controller = new AbortController();
+    const cancelled = session.execute("x = 3", { signal: controller.signal });
+    controller.abort();
+    expect((await cancelled.result).status).toBe("interrupted");
+    await session.undo();
+    const fork = await session.fork();
+    expect(await value(fork, "x")).toBe("1");
+  });
+
+  test("gives up the oldest where the family has no room for another", async () => {
+    await using runtime = await openTestRuntime({ limits: { branches: 2 } });
+    const session = await runtime.openSession({ autoCheckpoint: true });
+    for (let n = 1; n <= 4; n += 1) await session.execute(`n = ${n}`).result;
+    await session.undo();
+    await session.undo();
+    await expect(session.undo()).rejects.toThrow(/no earlier state is kept/);
+    const fork = await session.fork();
+    expect(await value(fork, "n")).toBe("2");
   });
 
   test("brings back what an execution destroyed together with its worker", async () => {
