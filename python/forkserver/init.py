@@ -23,7 +23,8 @@ from .memory import proportional_bytes, resident_bytes
 WATCH_INTERVAL_MS = 50
 WATCH_BACKOFF_S = 0.5
 CHECKPOINTS_BACKOFF_S = 2.0
-YES = 3
+ASIDE_LIMIT_S = 20.0
+NO = 0
 REAP_PATIENCE_S = 0.5
 MAX_FDS = 5
 # Where programs keep what they can make anew: not among the session's files. Set only here, since these names mean
@@ -43,7 +44,7 @@ class Init:
         self._by_door: dict[int, Branch] = {}
         self._poll = select.poll()
         self._next_sums: dict[tuple[int, bool], float] = {}
-        self._suspects: dict[int, int] = {}  # processes that look at a branch
+        self._asides: dict[int, Aside] = {}
         self._jobs = jobs.Jobs(limits.disk_bytes, self._tell)
 
     def run(self, plan: walls.Plan, pipes: list[int]) -> NoReturn:
@@ -70,13 +71,15 @@ class Init:
         self._poll.register(wake, select.POLLIN)
         server = self._server.fileno()
         while True:
-            for fd, _ in self._poll.poll(WATCH_INTERVAL_MS if self._is_watching() else None):
+            ready = self._poll.poll(WATCH_INTERVAL_MS if self._is_watching() else None)
+            # The host may know from a copy that it stands before this does: its word comes before orders about it.
+            for fd, _ in sorted(ready, key=lambda event: event[0] == server):
                 if fd == wake:
                     wakeup.empty(wake)
                     self._reap()
                 elif fd == server:
                     self._hear()
-                else:
+                elif fd in self._by_door:
                     self._hear_copy(fd)
             if self._is_watching():
                 self._watch()
@@ -117,10 +120,11 @@ class Init:
         elif op == "end-job":
             self._jobs.kill(order["job"])
         elif op == "measure":
+            tell = lambda: self._tell_usage(order["id"])
             if len(self._branches) == 1:
-                self._tell_usage()
+                tell()
             else:
-                self._ask_aside(self._tell_usage)
+                self._ask_aside(("usage", order["id"]), tell, tell)
         for fd in fds:
             os.close(fd)
 
@@ -191,6 +195,7 @@ class Init:
             self._poll.unregister(branch.door)
             del self._branches[branch.number], self._by_door[branch.door.fileno()]
             branch.door.close()  # nobody will hear that it stands, and it ends
+            self._tell({"event": "exit", "branch": branch.number, "reason": reason, "signal": signal.SIGKILL})
 
     def _reap(self) -> None:
         while True:
@@ -201,9 +206,9 @@ class Init:
             if pid == 0:
                 return
             code = os.waitstatus_to_exitcode(status)
-            suspect = self._branches.get(self._suspects.pop(pid, 0))
-            if suspect is not None and code == YES:
-                self._kill(suspect, "memory")
+            aside = self._asides.pop(pid, None)
+            if aside is not None and code != NO:
+                aside.on_yes()
             branch = self._by_pid.pop(pid, None)
             if branch is None:
                 self._jobs.reaped(pid, status)
@@ -224,7 +229,7 @@ class Init:
         while time.monotonic() < deadline:
             alone = not any(other is not branch for other in self._branches.values())
             others = [pid for pid in processes() if pid not in self._jobs]
-            doomed = [pid for pid in others if alone or mark_of(pid) == branch.number]
+            doomed = [pid for pid in others if alone or self._branch_of(pid) == branch.number]
             if not doomed:
                 return
             for pid in doomed:
@@ -234,10 +239,17 @@ class Init:
             self._reap()
             time.sleep(0.001)
 
+    def _branch_of(self, pid: int) -> int:
+        """By its mark; a worker may change its own, and stays what it is."""
+        branch = self._by_pid.get(pid)
+        return mark_of(pid) if branch is None else branch.number
+
     def _watch(self) -> None:
         """Ends a branch that holds too much, and the oldest checkpoint of a session whose checkpoints do together."""
-        for group in self._groups():
-            if sum(map(resident_bytes, group.pids)) <= self._limits.memory_bytes:
+        groups, strays = self._groups()
+        for group in groups:
+            pids = group.pids if group.first.frozen else group.pids + strays
+            if sum(map(resident_bytes, pids)) <= self._limits.memory_bytes:
                 continue
             # Pages that several processes share count in part. That is slow to know, the more so the more they share,
             # so it is not asked again for a while; and for checkpoints, which share nearly everything, not here.
@@ -247,56 +259,82 @@ class Init:
             self._next_sums = {key: due for key, due in self._next_sums.items() if due > now}
             self._next_sums[group.key] = now + (CHECKPOINTS_BACKOFF_S if group.first.frozen else WATCH_BACKOFF_S)
             if group.first.frozen:
-                self._suspects[self._ask_aside(lambda: self._holds_too_much(group))] = group.first.number
-            elif self._holds_too_much(group):
+                self._suspect(group)
+            elif self._hold_too_much(group.pids):
                 self._kill(group.first, "memory")
+            elif self._hold_too_much(pids):
+                for pid in strays:
+                    end(pid)
 
-    def _holds_too_much(self, group: Group) -> bool:
-        return sum(map(proportional_bytes, group.pids)) > self._limits.memory_bytes
+    def _suspect(self, group: Group) -> None:
+        def give_up() -> None:
+            branch = self._branches.get(group.first.number)
+            if branch is not None:
+                self._kill(branch, "memory")
 
-    def _ask_aside(self, question: Callable[[], bool]) -> int:
-        """Finds an answer in a process of its own, whose exit code tells it."""
+        self._ask_aside(group.key, lambda: self._hold_too_much(group.pids), give_up)
+
+    def _hold_too_much(self, pids: list[int]) -> bool:
+        return sum(map(proportional_bytes, pids)) > self._limits.memory_bytes
+
+    def _ask_aside(self, about: object, question: Callable[[], object], on_yes: Callable[[], None]) -> None:
+        """Finds an answer in a process of its own. Where code of the session keeps it from answering, that is a yes."""
+        now = time.monotonic()
+        for pid, aside in self._asides.items():
+            if now - aside.since > ASIDE_LIMIT_S:
+                end(pid)
+        if any(aside.about == about for aside in self._asides.values()):
+            return
         pid = os.fork()
         if pid == 0:
-            code = 0
+            code = NO
             try:
                 mark(0)
-                code = YES if question() else 0
+                code = 1 if question() else NO
             finally:
                 os._exit(code)
-        return pid
+        self._asides[pid] = Aside(about, now, on_yes)
 
-    def _groups(self) -> list[Group]:
+    def _groups(self) -> tuple[list[Group], list[int]]:
         """Processes that share one allowance: each worker with what it started, and the checkpoints of each session.
 
-        A mark that no branch has is nobody's, so it counts for every worker.
+        And those whose mark no branch has. They are nobody's, and the first to go where they are too much for a worker.
         """
         groups: dict[tuple[int, bool], Group] = {}
         by_number: dict[int, Group] = {}
         for branch in self._branches.values():
             key = (branch.member, True) if branch.frozen else (branch.number, False)
             by_number[branch.number] = groups.setdefault(key, Group(key, branch, []))
+        strays: list[int] = []
         for pid in processes():
-            group = by_number.get(mark_of(pid))
+            group = by_number.get(self._branch_of(pid))
             if group is not None:
                 group.pids.append(pid)
-            else:
-                for other in groups.values():
-                    if not other.first.frozen:
-                        other.pids.append(pid)
-        return list(groups.values())
+            elif pid not in self._jobs and pid not in self._asides:
+                strays.append(pid)
+        return list(groups.values()), strays
 
-    def _tell_usage(self) -> bool:
-        """What each session holds, its checkpoints included, and what all files take."""
+    def _tell_usage(self, id: int) -> None:
+        """What each session holds, its checkpoints included, and what all files take. What is nobody's is the first's."""
+        groups, strays = self._groups()
         sums: dict[int, int] = {}
-        for group in self._groups():
-            sums[group.first.member] = sums.get(group.first.member, 0) + sum(map(proportional_bytes, group.pids))
+        for group in groups:
+            pids, strays = group.pids + strays, []
+            sums[group.first.member] = sums.get(group.first.member, 0) + sum(map(proportional_bytes, pids))
         store = os.statvfs(walls.WORK)
-        self._tell({"event": "usage", "memory": sums, "disk": (store.f_blocks - store.f_bfree) * store.f_frsize})
-        return True
+        disk = (store.f_blocks - store.f_bfree) * store.f_frsize
+        self._tell({"event": "usage", "id": id, "memory": sums, "disk": disk})
 
     def _tell(self, event: dict[str, object]) -> None:
         self._server.send(json.dumps(event).encode())
+
+
+class Aside(NamedTuple):
+    """A process that finds an answer."""
+
+    about: object
+    since: float
+    on_yes: Callable[[], None]
 
 
 class Group(NamedTuple):

@@ -47,6 +47,8 @@ export class Kernels {
   #recovery: Promise<boolean> | undefined;
   /** Nobody is told of a kernel that ends before the first one was ready. */
   #isOpen = true;
+  /** While a copy of a checkpoint is on its way to take the kernel's place: how the kernel ended, if it has. */
+  #replacing: { exit?: WorkerExit } | undefined;
   #isClosed = false;
   #stdlib = NO_STDLIB;
   /** A worker was lost over it: the next ones go without. */
@@ -98,8 +100,17 @@ export class Kernels {
 
   /** The namespace as it was at a checkpoint, which stays. When this rejects nothing has changed. */
   async rewind(checkpoint: SandboxCheckpoint): Promise<void> {
-    await this.#sandbox.restart(checkpoint);
-    this.#kernel = this.#createKernel();
+    const replacing: { exit?: WorkerExit } = {};
+    this.#replacing = replacing;
+    try {
+      await this.#sandbox.restart(checkpoint);
+      this.#kernel = this.#createKernel();
+    } catch (error) {
+      if (replacing.exit !== undefined) this.#listener.onEnd(replacing.exit);
+      throw error;
+    } finally {
+      this.#replacing = undefined;
+    }
   }
 
   get stdlib(): StdlibState {
@@ -177,8 +188,9 @@ export class Kernels {
       {
         onBackground: (stream, chunk) => this.#listener.onBackground(stream, chunk),
         onEnd: (exit) => {
-          if (kernel === this.#kernel && this.#isOpen && this.#recovery === undefined && !this.#isClosed)
-            this.#listener.onEnd(exit);
+          if (kernel !== this.#kernel || !this.#isOpen || this.#recovery !== undefined || this.#isClosed) return;
+          if (this.#replacing === undefined) this.#listener.onEnd(exit);
+          else this.#replacing.exit = exit;
         },
       },
     );

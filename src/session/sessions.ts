@@ -1,6 +1,6 @@
 // The live sessions of a runtime, by id.
 
-import { LimitExceededError, SessionExistsError, SessionNotFoundError } from "../errors.ts";
+import { LimitExceededError, SessionClosedError, SessionExistsError, SessionNotFoundError } from "../errors.ts";
 import { parseSessionId, type SessionId } from "../protocol/ids.ts";
 import { TotalMemory } from "./total-memory.ts";
 import { Session, type SessionKeeper, type SessionSettings } from "./session.ts";
@@ -13,10 +13,11 @@ export class Sessions {
   readonly #limit: number;
   readonly memory: TotalMemory;
   #made = 0;
+  #closedWhy: string | undefined;
 
   readonly #keeper: SessionKeeper = {
     onClosing: (session) => this.#live.delete(session.id),
-    admit: (id, open) => this.#admit(id, open),
+    admit: (id, open) => this.#admitFork(id, open),
   };
 
   constructor(limit: number, totalMemoryBytes: number) {
@@ -39,7 +40,9 @@ export class Sessions {
     return this.#admit(id, (own) => Session.open({ ...settings, id: own }, this.#keeper, restoring));
   }
 
+  /** Also those that are being forked now. */
   async closeAll(why: string): Promise<void> {
+    this.#closedWhy = why;
     await Promise.all(this.list().map((session) => session.discard(why)));
   }
 
@@ -53,6 +56,13 @@ export class Sessions {
     } finally {
       this.#opening.delete(own);
     }
+  }
+
+  async #admitFork(id: string | undefined, open: (id: SessionId) => Promise<Session>): Promise<Session> {
+    const session = await this.#admit(id, open);
+    if (this.#closedWhy === undefined) return session;
+    await session.discard(this.#closedWhy);
+    throw new SessionClosedError({ sessionId: session.id, why: this.#closedWhy });
   }
 
   #claim(wanted: string | undefined): SessionId {

@@ -15,8 +15,11 @@ import { LocalJobs } from "./local-jobs.ts";
 import { LocalWorker } from "./local-worker.ts";
 import { explainFailure } from "./tier.ts";
 
-/** Between the request for a copy and its first word; for a fork this includes copying the working directory. */
-const COPY_LIMIT_MS = 10_000;
+/** Between the request for a worker or a copy and its first word; for a fork this includes copying the working directory. */
+const START_LIMIT_MS = 10_000;
+
+/** For all of a family's memory to be counted. */
+const USAGE_LIMIT_MS = 5_000;
 
 type UsageEvent = Extract<ServerEvent, { event: "usage" }>;
 
@@ -44,8 +47,8 @@ export class Family {
   readonly #branches = new Map<number, Branch>();
   readonly #workers = new Map<number, LocalWorker>();
   readonly #members = new Set<Member>();
-  /** Answers come in the order in which they were asked for. */
-  readonly #measures: ((event: UsageEvent | undefined) => void)[] = [];
+  readonly #measures = new Map<number, (event: UsageEvent | undefined) => void>();
+  #lastMeasure = 0;
   #lastBranch = 0;
   #lastMember = 0;
   /** Forks and checkpoints that live or are being made. */
@@ -77,13 +80,13 @@ export class Family {
 
   /** A worker with an empty namespace. */
   restart({ number: member, folder }: Member): Promise<LocalWorker> {
-    return this.#startWorker((branch) => this.#order("worker", { branch, member, folder }));
+    return this.#inTime(this.#startWorker((branch) => this.#order("worker", { branch, member, folder })));
   }
 
   /** A live copy of a checkpoint. */
   wake({ number: member, folder }: Member, checkpoint: number): Promise<LocalWorker> {
-    return this.#startWorker((branch) =>
-      this.#order("clone", { branch, of: checkpoint, member, folder, frozen: false }),
+    return this.#inTime(
+      this.#startWorker((branch) => this.#order("clone", { branch, of: checkpoint, member, folder, frozen: false })),
     );
   }
 
@@ -102,7 +105,7 @@ export class Family {
           folder: member.folder,
         }),
       );
-      const worker = await copyOf(this.#inTime(copying, this.#lastBranch), ask(), (copy) => copy.kill("closed"));
+      const worker = await copyOf(this.#inTime(copying), ask(), (copy) => copy.kill("closed"));
       return { member, worker };
     } catch (error) {
       this.#branched -= 1;
@@ -113,6 +116,7 @@ export class Family {
 
   /** A frozen copy of a worker. `onEnd` is called when it is no more. Resolves with its number. */
   async checkpoint(member: Member, of: number, ask: () => Promise<void>, onEnd: () => void): Promise<number> {
+    if (this.#isGone) throw new WorkerLostError("Cannot make a checkpoint: the sandbox is gone");
     this.#claimBranch("make a checkpoint");
     const branch = this.#nextBranch();
     const free = (): void => {
@@ -133,7 +137,7 @@ export class Family {
       });
     });
     this.#order("clone", { branch, of, member: member.number, frozen: true });
-    await copyOf(this.#inTime(standing, branch), ask(), () => this.drop(branch));
+    await copyOf(this.#inTime(standing), ask(), () => this.drop(branch));
     return branch;
   }
 
@@ -146,13 +150,18 @@ export class Family {
   /** What a member takes; null when nobody answers. */
   usage(member: Member): Promise<SandboxUsage | null> {
     if (this.#isGone) return Promise.resolve(null);
+    this.#lastMeasure += 1;
+    const id = this.#lastMeasure;
     return new Promise((resolve) => {
-      this.#measures.push((event) => {
+      // Code of the session can hold up whoever counts.
+      const timer = setTimeout(() => this.#hearUsage(id), USAGE_LIMIT_MS);
+      this.#measures.set(id, (event) => {
+        clearTimeout(timer);
         if (event === undefined) return resolve(null);
         const memoryBytes = event.memory[String(member.number)] ?? 0;
         resolve({ memoryBytes, diskBytes: Math.round(event.disk / Math.max(1, this.#members.size)) });
       });
-      this.#order("measure");
+      this.#order("measure", { id });
     });
   }
 
@@ -213,12 +222,13 @@ export class Family {
     throw this.#failure ?? new WorkerLostError("Cannot start a worker: it ended at once");
   }
 
-  /** Code of the session may run in a copy before it stands, and never end. */
-  async #inTime<T>(copying: Promise<T>, branch: number): Promise<T> {
+  /** For the branch that was just asked for. Code of its family may run before it stands, or stop it, and never end. */
+  async #inTime<T>(copying: Promise<T>): Promise<T> {
+    const branch = this.#lastBranch;
     const timer = setTimeout(() => {
       this.#order("kill", { branch, reason: "timeout" });
-      this.#branches.get(branch)?.onRefused?.(`the copy did not stand within ${COPY_LIMIT_MS / 1000} s`);
-    }, COPY_LIMIT_MS);
+      this.#branches.get(branch)?.onRefused?.(`it did not stand within ${START_LIMIT_MS / 1000} s`);
+    }, START_LIMIT_MS);
     try {
       return await copying;
     } finally {
@@ -255,7 +265,7 @@ export class Family {
         this.#branches.get(event.branch)?.onEnd(toWorkerExit(event));
         break;
       case "usage":
-        this.#measures.shift()?.(event);
+        this.#hearUsage(event.id, event);
         break;
       case "less":
         break; // of the machine, not of one sandbox
@@ -268,10 +278,19 @@ export class Family {
     }
   }
 
+  #hearUsage(id: number, event?: UsageEvent): void {
+    const measured = this.#measures.get(id);
+    this.#measures.delete(id);
+    measured?.(event);
+  }
+
   #takePipes(branch: number, fds: readonly number[]): void {
+    const worker = this.#workers.get(branch);
+    const onPipes = this.#branches.get(branch)?.onPipes;
     try {
-      if (fds.length === 2) this.#workers.get(branch)?.takeOutput(fds);
-      else this.#branches.get(branch)?.onPipes?.(fds);
+      if (fds.length === 2 && worker !== undefined) worker.takeOutput(fds);
+      else if (fds.length > 2 && onPipes !== undefined) onPipes(fds);
+      else this.#order("taken", { fds }); // it has ended meanwhile
     } catch (error) {
       this.#failure = explainFailure("open the pipes of a worker", (error as Error).message);
       this.#order("close"); // whoever waits is told when it has ended
@@ -282,7 +301,7 @@ export class Family {
     this.#isGone = true;
     this.jobs.endAll(this.#server.lastWords);
     for (const branch of this.#branches.values()) branch.onEnd({ kind: "sandbox-gone" });
-    for (const measured of this.#measures.splice(0)) measured(undefined);
+    for (const id of this.#measures.keys()) this.#hearUsage(id);
     this.#onGone();
   }
 

@@ -34,7 +34,12 @@ export type ServerEvent = { readonly sandbox: number } & (
       readonly code?: number;
       readonly signal?: number;
     }
-  | { readonly event: "usage"; readonly memory: Readonly<Record<string, number>>; readonly disk: number }
+  | {
+      readonly event: "usage";
+      readonly id: number;
+      readonly memory: Readonly<Record<string, number>>;
+      readonly disk: number;
+    }
   | { readonly event: "less" }
   | { readonly event: "closed" }
 );
