@@ -44,11 +44,12 @@ class Asides:
         self._writer = writer
         self._namespace = namespace
         self._stopped: List[Look] = []
+        self._alive: Set[object] = set()  # the threads, from before they start
 
     def hear(self, message: Message) -> None:
         """Called by the listener. Where no thread can be had the answer is given at once, without a fork."""
         try:
-            start_raw(self._run, (self._begin, message))
+            self._start(self._begin, message)
         except RuntimeError:
             known, step = self._question(message)
             self._send(message, known if step is None else {**known, "incomplete": "no-process"})
@@ -56,14 +57,14 @@ class Asides:
     def wait(self) -> None:
         """Until the threads have ended; while nothing more can be heard."""
         deadline = time.monotonic() + WAIT_SECONDS
-        while self.threads and time.monotonic() < deadline:
+        while self._alive and time.monotonic() < deadline:
             time.sleep(0.0002)
 
     def resume(self) -> None:
         looks, self._stopped = self._stopped, []
         for look in looks:
             try:
-                start_raw(self._run, (self._follow, look))
+                self._start(self._follow, look)
             except RuntimeError:
                 self._stopped.append(look)
 
@@ -72,14 +73,25 @@ class Asides:
         for look in self._stopped:
             look.fork.forget()
         self._stopped.clear()
+        self._alive.clear()
 
-    def _run(self, work: Callable[[Any], None], about: Any) -> None:
+    def _start(self, work: Callable[[Any], None], about: Any) -> None:
+        token = object()
+        self._alive.add(token)
+        try:
+            start_raw(self._run, (work, about, token))
+        except RuntimeError:
+            self._alive.discard(token)
+            raise
+
+    def _run(self, work: Callable[[Any], None], about: Any, token: object) -> None:
         own = _thread.get_ident()
         self.threads.add(own)
         try:
             work(about)
         finally:
             self.threads.discard(own)
+            self._alive.discard(token)
 
     def _begin(self, message: Message) -> None:
         try:

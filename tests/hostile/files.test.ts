@@ -204,11 +204,14 @@ for i, kind in enumerate(itertools.cycle(('file', 'folder', 'link', 'folder-link
     await session.close();
   });
 
-  /** Does it many times; every failure must be one that is documented. Answers with what worked, and what was refused. */
+  /**
+   * Does it many times, and until the trap was met at least once; every failure must be one that is documented. Answers
+   * with what worked, and how often it was refused.
+   */
   async function repeat<T>(work: () => Promise<T>): Promise<{ worked: T[]; refused: number }> {
     const worked: T[] = [];
     let refused = 0;
-    for (let round = 0; round < ROUNDS; round += 1) {
+    for (let round = 0; round < ROUNDS || (refused === 0 && round < ROUNDS * 50); round += 1) {
       try {
         worked.push(await work());
       } catch (error) {
@@ -368,7 +371,8 @@ def pipe(pid):
     const aborted = session.files.read("f", { signal: controller.signal });
     controller.abort(new Error("enough"));
     await expect(aborted).rejects.toThrow("enough");
-    expect(await failureOf(session.files.read("f"))).toBeInstanceOf(WorkerLostError); // after ten seconds of silence
+    // One that was quicker than the signal is read; the next one is not, after ten seconds of silence.
+    while (!((await failureOf(session.files.read("f"))) instanceof WorkerLostError));
     session.interrupt();
     await running.result;
     expect((await session.files.read("f")).toString()).toBe("1");
