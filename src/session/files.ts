@@ -15,6 +15,7 @@ import { FileJob, type FileAnswer } from "./file-job.ts";
 import { FileWatch } from "./file-watch.ts";
 import { toInnerPath } from "./file-path.ts";
 import { Slots } from "./slots.ts";
+import { onAbort } from "../util/on-abort.ts";
 
 /** What is written: at once, or in pieces of which few are in memory at a time. */
 export type FileContent = string | Uint8Array | AsyncIterable<string | Uint8Array>;
@@ -251,9 +252,9 @@ export class Files {
     try {
       const job = await this.#start(request);
       const stop = (): void => job.close();
-      signal?.addEventListener("abort", stop);
+      const stopListening = onAbort(signal, stop);
       job.onClose = () => {
-        signal?.removeEventListener("abort", stop);
+        stopListening();
         release();
       };
       if (signal?.aborted) stop();

@@ -1,5 +1,7 @@
 // Something other than code that waits for its turn in a session: a reset, a save, a rewind.
 
+import { onAbort } from "../util/on-abort.ts";
+
 export class Operation<T = unknown> {
   /** What became of it. */
   readonly done: Promise<T>;
@@ -17,9 +19,7 @@ export class Operation<T = unknown> {
       this.#reject = reject;
     });
     if (signal === undefined) return;
-    const onAbort = (): void => this.dismiss(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
-    this.#stopListening = () => signal.removeEventListener("abort", onAbort);
+    this.#stopListening = onAbort(signal, () => this.dismiss(signal.reason));
   }
 
   /** Never rejects: whoever waits is told. */

@@ -1,5 +1,7 @@
 // So many at once; the others wait, first come first served, up to a bound.
 
+import { onAbort } from "../util/on-abort.ts";
+
 export class Slots {
   readonly #limit: number;
   readonly #maxWaiting: number;
@@ -29,10 +31,10 @@ export class Slots {
         reject(signal?.reason as Error);
       };
       const enter = (): void => {
-        signal?.removeEventListener("abort", leave);
+        stopListening();
         resolve();
       };
-      signal?.addEventListener("abort", leave, { once: true });
+      const stopListening = onAbort(signal, leave);
       this.#waiting.push(enter);
     });
     return true;

@@ -2,6 +2,7 @@
 
 import type { Kernel } from "../kernel/kernel.ts";
 import { checkDuration } from "../util/check-number.ts";
+import { onAbort } from "../util/on-abort.ts";
 
 export interface OperationOptions {
   /** Null or Infinity: no limit. Default: the runtime's, 55 s. */
@@ -37,9 +38,8 @@ export async function stoppable<T>(
     reason = `it took longer than ${limitMs} ms`;
     kernel.stop("timeout");
   };
-  const onAbort = (): void => kernel.stop("cancelled");
   const timer = limitMs === null ? undefined : setTimeout(onTimeout, limitMs);
-  signal?.addEventListener("abort", onAbort, { once: true });
+  const stopListening = onAbort(signal, () => kernel.stop("cancelled"));
   try {
     return await work(() => reason);
   } catch (error) {
@@ -47,6 +47,6 @@ export async function stoppable<T>(
     throw error;
   } finally {
     clearTimeout(timer);
-    signal?.removeEventListener("abort", onAbort);
+    stopListening();
   }
 }

@@ -9,6 +9,7 @@ import type { EventFeed } from "./event-feed.ts";
 import type { Execution } from "./execution.ts";
 import { answerInput, parseInputRequest } from "./input.ts";
 import type { ExecuteOptions } from "./options.ts";
+import { onAbort } from "../util/on-abort.ts";
 
 const NO_DISPLAYS = new Displays();
 
@@ -36,9 +37,8 @@ export class Turn implements ExecutionSink {
   }
 
   /** Until the turn is over: a signal may serve many executions. */
-  listenTo(signal: AbortSignal, onAbort: () => void): void {
-    signal.addEventListener("abort", onAbort, { once: true });
-    this.stopListening = () => signal.removeEventListener("abort", onAbort);
+  listenTo(signal: AbortSignal, cancel: () => void): void {
+    this.stopListening = onAbort(signal, cancel);
   }
 
   get displays(): Displays {
