@@ -204,6 +204,16 @@ describe("checkpoint() and rewind()", () => {
     expect(session.checkpoints().map(({ id }) => id)).toEqual(["c1"]);
   });
 
+  test("leave nothing running of the state that was abandoned", async () => {
+    await using runtime = await openTestRuntime();
+    const session = await runtime.openSession();
+    const checkpoint = await session.checkpoint();
+    await session.execute("import subprocess; subprocess.Popen(['sleep', '1000'], start_new_session=True)").result;
+    await session.rewind(checkpoint);
+    const count = "import os; len([pid for pid in os.listdir('/proc') if pid.isdigit()])";
+    expect(await value(session, count)).toBe("3"); // the init, this worker, the checkpoint
+  });
+
   test("know a checkpoint by its id, and say which there are", async () => {
     await using runtime = await openTestRuntime();
     const session = await runtime.openSession();
