@@ -49,6 +49,16 @@ step = counter(); step()
     expect(await value(session, "file.read(3)")).toBe("b'abc'");
   });
 
+  test("goes on counting executions, so that tracebacks find the lines of functions made before", async () => {
+    await using runtime = await openTestRuntime();
+    const session = await runtime.openSession();
+    await session.execute("def fail():\n    raise ValueError('this line')").result;
+    const fork = await session.fork();
+    expect(await fork.execute("x = 1\ny = 'another line'").result).toMatchObject({ executionCount: 2 });
+    const { error } = await fork.execute("fail()").result;
+    expect(error?.traceback).toContain("File \"<cell 1>\", line 2, in fail\n    raise ValueError('this line')");
+  });
+
   test("copies the working directory, which is then its own", async () => {
     await using runtime = await openTestRuntime();
     const session = await runtime.openSession();
