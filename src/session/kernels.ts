@@ -44,6 +44,8 @@ export class Kernels {
   readonly #listener: KernelListener;
   #sandbox: Sandbox;
   #kernel: Kernel;
+  /** Settles when the kernel has ended. */
+  #over: Promise<void> | undefined;
   #recovery: Promise<boolean> | undefined;
   /** Nobody is told of a kernel that ends before the first one was ready. */
   #isOpen = true;
@@ -102,6 +104,8 @@ export class Kernels {
   async rewind(checkpoint: SandboxCheckpoint): Promise<void> {
     const replacing: { exit?: WorkerExit } = {};
     this.#replacing = replacing;
+    const { hasSurvivors } = this.#kernel;
+    const over = this.#over;
     try {
       await this.#sandbox.restart(checkpoint);
       this.#kernel = this.#createKernel();
@@ -111,6 +115,7 @@ export class Kernels {
     } finally {
       this.#replacing = undefined;
     }
+    if (hasSurvivors) await over; // what it left running could still write files
   }
 
   get stdlib(): StdlibState {
@@ -182,12 +187,17 @@ export class Kernels {
 
   #createKernel(): Kernel {
     const { onCall, graceMs } = this.#settings;
+    let onOver = (): void => {};
+    this.#over = new Promise((resolve) => {
+      onOver = resolve;
+    });
     const kernel: Kernel = new Kernel(
       this.#sandbox.worker,
       { onCall, graceMs },
       {
         onBackground: (stream, chunk) => this.#listener.onBackground(stream, chunk),
         onEnd: (exit) => {
+          onOver();
           if (kernel !== this.#kernel || !this.#isOpen || this.#recovery !== undefined || this.#isClosed) return;
           if (this.#replacing === undefined) this.#listener.onEnd(exit);
           else this.#replacing.exit = exit;

@@ -25,6 +25,8 @@ export interface RunnerSettings extends KernelSettings {
   readonly maxWaiting: number;
   /** Checkpoints taken before executions, so that they can be undone. 0: none. */
   readonly autoCheckpoints: number;
+  /** How many cells the namespace has seen already, in the session that it is a copy of. */
+  readonly countBefore?: number;
 }
 
 export class Runner {
@@ -45,6 +47,7 @@ export class Runner {
 
   constructor(settings: RunnerSettings, feed: EventFeed, history: History) {
     this.#settings = settings;
+    this.#count = settings.countBefore ?? 0;
     this.#feed = feed;
     this.#history = history;
     this.checkpoints = new Checkpoints(settings.autoCheckpoints);
@@ -72,7 +75,7 @@ export class Runner {
     return this.#epoch;
   }
 
-  /** Executions that were asked for, and those that have ended. */
+  /** Executions that were asked for, in a fork since before it was one, and those that have ended. */
   get count(): number {
     return this.#count;
   }

@@ -165,7 +165,7 @@ export class Session implements AsyncDisposable {
     const action = `fork session '${this.id}'`;
     return this.#runner.operateWhenIdle(action, () =>
       this.#keeper.admit(id, (own) => {
-        const settings = { ...this.#settings, id: own };
+        const settings = { ...this.#settings, id: own, countBefore: this.#runner.count };
         return new Session(settings, this.#keeper).#start((listener) => this.#runner.kernels.fork(settings, listener));
       }),
     );

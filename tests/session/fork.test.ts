@@ -49,6 +49,16 @@ step = counter(); step()
     expect(await value(session, "file.read(3)")).toBe("b'abc'");
   });
 
+  test("goes on counting executions, so that tracebacks find the lines of functions made before", async () => {
+    await using runtime = await openTestRuntime();
+    const session = await runtime.openSession();
+    await session.execute("def fail():\n    raise ValueError('this line')").result;
+    const fork = await session.fork();
+    expect(await fork.execute("x = 1\ny = 'another line'").result).toMatchObject({ executionCount: 2 });
+    const { error } = await fork.execute("fail()").result;
+    expect(error?.traceback).toContain("File \"<cell 1>\", line 2, in fail\n    raise ValueError('this line')");
+  });
+
   test("copies the working directory, which is then its own", async () => {
     await using runtime = await openTestRuntime();
     const session = await runtime.openSession();
@@ -202,6 +212,16 @@ describe("checkpoint() and rewind()", () => {
     }
     expect(await value(session, "open('kept').read()")).toBe("'1222'");
     expect(session.checkpoints().map(({ id }) => id)).toEqual(["c1"]);
+  });
+
+  test("leave nothing running of the state that was abandoned", async () => {
+    await using runtime = await openTestRuntime();
+    const session = await runtime.openSession();
+    const checkpoint = await session.checkpoint();
+    await session.execute("import subprocess; subprocess.Popen(['sleep', '1000'], start_new_session=True)").result;
+    await session.rewind(checkpoint);
+    const count = "import os; len([pid for pid in os.listdir('/proc') if pid.isdigit()])";
+    expect(await value(session, count)).toBe("3"); // the init, this worker, the checkpoint
   });
 
   test("know a checkpoint by its id, and say which there are", async () => {
