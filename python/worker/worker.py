@@ -152,7 +152,7 @@ class Worker:
             if message["cmd"] == "exec":
                 self._execute(message, payload)
             elif message["cmd"] == "fork":
-                self._fork(message["id"])
+                self._fork(message["id"], message["branch"])
             else:
                 self._answer(message, commands[message["cmd"]])
 
@@ -286,7 +286,7 @@ class Worker:
             raise RuntimeError("this worker has no door")
         return self._door.receive(DOOR_SECONDS)
 
-    def _fork(self, name: str) -> None:
+    def _fork(self, name: str, branch: int) -> None:
         """Makes the copy that the next message at the door describes. Both go on here: this one answers, a live copy
         greets, a frozen one sleeps and only its copies ever come back."""
         event: Dict[str, Any] = {"type": "status", "id": name, "status": "ok"}
@@ -294,10 +294,10 @@ class Worker:
         is_copy = False
         self._listener.stop()
         try:
-            message, fds = self._receive()
+            order, fds = self._receive_order(branch)
             branching.refuse_threads()
             self._streams.flush()
-            is_copy = self._split(message, fds)
+            is_copy = self._split(order, fds)
         except Exception as error:
             event.update(status="error", error=error_of(error, {}))
         close_all(fds)
@@ -307,8 +307,17 @@ class Worker:
         else:
             self._writer.send(event)
 
-    def _split(self, message: bytes, fds: List[int]) -> bool:
-        return branching.split(self._set_branching, lambda: self._become(branching.parse_order(message), fds))
+    def _receive_order(self, branch: int) -> Tuple[Dict[str, Any], List[int]]:
+        """What is needed for this copy; what was left at the door for one that was given up is let go."""
+        while True:
+            message, fds = self._receive()
+            order = branching.parse_order(message)
+            if order["branch"] == branch:
+                return order, fds
+            close_all(fds)
+
+    def _split(self, order: Dict[str, Any], fds: List[int]) -> bool:
+        return branching.split(self._set_branching, lambda: self._become(order, fds))
 
     def _set_branching(self, on: bool) -> None:
         self._branching = on
@@ -359,7 +368,7 @@ class Worker:
             if not message:
                 os._exit(0)
             try:
-                if self._split(message, fds):
+                if self._split(branching.parse_order(message), fds):
                     return
             except branching.ForkRefused:
                 pass  # the closed door says that there is no copy

@@ -69,8 +69,8 @@ export interface Worker {
   renewStreams(): Promise<void>;
 }
 
-/** Makes the worker copy itself: resolves when it has, rejects with the reason why not. Its conversation is the kernel's. */
-export type AskForFork = () => Promise<void>;
+/** Makes the worker copy itself as this branch: resolves when it has, rejects with the reason why not. Its conversation is the kernel's. */
+export type AskForFork = (branch: number) => Promise<void>;
 
 /** What one session takes of the machine's memory now. */
 export interface SandboxUsage {

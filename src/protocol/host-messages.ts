@@ -43,7 +43,7 @@ export type HostCommand =
     }
   | { readonly cmd: "reset" }
   | { readonly cmd: "streams" }
-  | { readonly cmd: "fork" }
+  | { readonly cmd: "fork"; readonly branch: number }
   | SetCommand
   | { readonly cmd: "save" }
   | { readonly cmd: "can-load"; readonly version: InterpreterVersion }

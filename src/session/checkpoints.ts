@@ -20,7 +20,10 @@ interface Kept {
 }
 
 /** What there is of the state before an execution: a checkpoint, or the reason why not. */
-type Step = { readonly kept: Kept } | { readonly why: string; readonly isFull?: true };
+type Step = { readonly executionCount: number } & (
+  | { readonly kept: Kept }
+  | { readonly why: string; readonly isFull?: true }
+);
 
 export class Checkpoints {
   /** How many automatic ones are kept; 0: none are taken. */
@@ -29,6 +32,7 @@ export class Checkpoints {
   #kept: Kept[] = [];
   #steps: Step[] = [];
   #made = 0;
+  #isReset = false;
 
   constructor(automatic: number) {
     this.#automatic = automatic;
@@ -42,9 +46,21 @@ export class Checkpoints {
     return this.#kept.map(({ checkpoint }) => checkpoint).toSorted((a, b) => toNumber(a) - toNumber(b));
   }
 
-  /** The one to come back to when the worker is lost. */
+  /** The one to come back to when the worker is lost; none from before a reset. */
   latest(): SandboxCheckpoint | undefined {
-    return this.#kept.at(-1)?.handle;
+    return this.#isReset ? undefined : this.#kept.at(-1)?.handle;
+  }
+
+  /** The namespace was emptied on purpose: no crash brings it back. It can still be asked for. */
+  noteReset(): void {
+    this.#isReset = true;
+  }
+
+  /** Gives up all but the one to come back to. False: there are no others. */
+  dropOthers(): boolean {
+    const others = this.#kept.slice(0, -1);
+    for (const { handle } of others) handle.release();
+    return others.length > 0;
   }
 
   async make(kernels: Kernels, executionCount: number): Promise<Checkpoint> {
@@ -62,17 +78,17 @@ export class Checkpoints {
 
   async #step(kernels: Kernels, executionCount: number): Promise<Step> {
     try {
-      return { kept: await this.#make(kernels, executionCount, true) };
+      return { executionCount, kept: await this.#make(kernels, executionCount, true) };
     } catch (error) {
       const why = (error as Error).message;
-      return error instanceof LimitExceededError ? { why, isFull: true } : { why };
+      return error instanceof LimitExceededError ? { executionCount, why, isFull: true } : { executionCount, why };
     }
   }
 
   /** The execution that the last step was taken for ran nothing. */
-  forgetStep(): void {
+  forgetStep(reached?: Kept): void {
     const step = this.#steps.pop();
-    if (step !== undefined && "kept" in step) step.kept.handle.release();
+    if (step !== undefined && "kept" in step && step.kept !== reached) step.kept.handle.release();
   }
 
   /** Goes back to a checkpoint, which stays. */
@@ -90,6 +106,9 @@ export class Checkpoints {
     await kernels.rewind(kept.handle);
     const others = this.#kept.filter((other) => other !== kept);
     this.#kept = kept.handle.ended ? others : [...others, kept];
+    this.#isReset = false;
+    // What was executed since is not there any more, so it cannot be undone.
+    while ((this.#steps.at(-1)?.executionCount ?? -1) >= kept.checkpoint.executionCount) this.forgetStep(kept);
     return kept.checkpoint;
   }
 
@@ -119,6 +138,7 @@ export class Checkpoints {
     const createdAt = new Date().toISOString();
     const kept = { checkpoint: { id: `c${this.#made}`, createdAt, executionCount, isAutomatic }, handle };
     if (!handle.ended) this.#kept.push(kept);
+    this.#isReset = false;
     return kept;
   }
 

@@ -89,7 +89,7 @@ export class Kernels {
 
   /** A copy of the session that these are the kernels of, for another one. */
   async fork(settings: KernelSettings, listener: KernelListener): Promise<Kernels> {
-    const sandbox = await this.#sandbox.fork(() => this.#askForFork("fork the session"));
+    const sandbox = await this.#sandbox.fork((branch) => this.#askForFork("fork the session", branch));
     const kernels = new Kernels(settings, listener, sandbox);
     kernels.#stdlib = this.#stdlib;
     return kernels;
@@ -97,7 +97,7 @@ export class Kernels {
 
   /** `onEnd` is called once, when the checkpoint is no more. */
   checkpoint(onEnd: () => void): Promise<SandboxCheckpoint> {
-    return this.#sandbox.checkpoint(() => this.#askForFork("make a checkpoint"), onEnd);
+    return this.#sandbox.checkpoint((branch) => this.#askForFork("make a checkpoint", branch), onEnd);
   }
 
   /** The namespace as it was at a checkpoint, which stays. When this rejects nothing has changed. */
@@ -179,8 +179,8 @@ export class Kernels {
     throw new WorkerLostError(`Cannot go on in session '${id}': ${RESTARTS} new workers ended at once`);
   }
 
-  async #askForFork(action: string): Promise<void> {
-    const status = await this.#kernel.ask({ cmd: "fork" }, { limitMs: FORK_LIMIT_MS });
+  async #askForFork(action: string, branch: number): Promise<void> {
+    const status = await this.#kernel.ask({ cmd: "fork", branch }, { limitMs: FORK_LIMIT_MS });
     if (status === undefined) throw new WorkerLostError(`Cannot ${action}: its worker was lost`);
     if (status.error !== undefined) throw new ForkRefusedError({ action, why: status.error.value });
   }

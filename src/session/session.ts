@@ -4,7 +4,7 @@
 // be undone.
 
 import { inspect as printed } from "node:util";
-import type { KillReason, SandboxUsage } from "../environments/environment.ts";
+import type { SandboxUsage } from "../environments/environment.ts";
 import type { KernelListener } from "../kernel/kernel.ts";
 import type { OutputStream } from "../protocol/execution.ts";
 import type { SessionId } from "../protocol/ids.ts";
@@ -131,6 +131,7 @@ export class Session implements AsyncDisposable {
   /** Empties the namespace when its turn has come; id, statistics and files stay, the history is cleared. */
   reset(): Promise<void> {
     return this.#runner.operate(async () => {
+      this.#runner.checkpoints.noteReset();
       const isReset = await this.#runner.kernels.reset();
       this.#history.clear();
       // Otherwise the worker was lost, which is told as that: the namespace is empty all the same.
@@ -259,9 +260,9 @@ export class Session implements AsyncDisposable {
     return this.#runner.kernels.usage();
   }
 
-  /** Ends the worker and everything it started; the session goes on as after a crash. */
-  endWorker(reason: KillReason): void {
-    this.#runner.kernels.current.kill(reason);
+  /** Takes less of the machine's memory: without its older checkpoints, or else as after a crash. */
+  relieve(): void {
+    if (!this.#runner.checkpoints.dropOthers()) this.#runner.kernels.current.kill("memory");
   }
 
   history(): readonly HistoryEntry[] {

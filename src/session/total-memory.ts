@@ -1,8 +1,8 @@
 // All sessions together may take so much of the machine's memory, their files included, which are in memory too.
 //
 // Nothing is measured while the whole machine uses less than that. A new session is refused when too much is taken. When
-// the environment says that the machine's memory shrinks, and it is us, the session that runs and takes most loses its
-// worker.
+// the environment says that the machine's memory shrinks, and it is us, the session that runs and takes most gives up
+// its checkpoints, then its worker.
 
 import { freemem, totalmem } from "node:os";
 import { LimitExceededError } from "../errors.ts";
@@ -47,7 +47,7 @@ export class TotalMemory {
     // What does not run does not grow: its state is worth a little more than the limit, not the machine.
     const isUrgent = total > this.#limitBytes * URGENT;
     const suspects = taken.filter(({ session }) => isUrgent || session.isActive);
-    suspects.toSorted((a, b) => b.bytes - a.bytes)[0]?.session.endWorker("memory");
+    suspects.toSorted((a, b) => b.bytes - a.bytes)[0]?.session.relieve();
   }
 
   /** Sessions cannot have taken more than everybody has. */

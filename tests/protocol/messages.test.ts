@@ -93,6 +93,8 @@ function build(message: Record<string, unknown>, payload: string | undefined): H
       return toCommandMessage(id, { cmd: "reset" });
     case "streams":
       return toCommandMessage(id, { cmd: "streams" });
+    case "fork":
+      return toCommandMessage(id, { cmd: "fork", branch: Number(message["branch"]) });
     case "statistics":
     case "variables":
     case "inspect":

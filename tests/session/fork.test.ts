@@ -277,6 +277,19 @@ describe("checkpoint() and rewind()", () => {
     expect(await value(session, "x")).toBe("'kept'");
   });
 
+  test("do not bring back what was emptied on purpose, unless asked", async () => {
+    await using runtime = await openTestRuntime();
+    const session = await runtime.openSession();
+    await session.execute("x = 1").result;
+    const checkpoint = await session.checkpoint();
+    await session.reset();
+    expect(await session.execute("import os; os._exit(1)").result).toMatchObject({ state: "lost" });
+    expect((await session.execute("x").result).error?.name).toBe("NameError");
+    await session.rewind(checkpoint);
+    expect(await value(session, "x")).toBe("1");
+    expect(await session.execute("import os; os._exit(1)").result).toMatchObject({ state: "restored" });
+  });
+
   test("come back to the checkpoint that the session was last at", async () => {
     await using runtime = await openTestRuntime();
     const session = await runtime.openSession();
@@ -329,6 +342,19 @@ describe("undo()", () => {
     await session.execute("x = 2").result;
     await expect(session.undo()).rejects.toThrow(/1 of its threads are alive/);
     expect(await value(session, "stop.set(); x")).toBe("2");
+  });
+
+  test("after a rewind takes back what came before the checkpoint, not what came after", async () => {
+    await using runtime = await openTestRuntime();
+    const session = await runtime.openSession({ autoCheckpoint: true });
+    await session.execute("x = 1").result;
+    await session.execute("x = 2").result;
+    const checkpoint = await session.checkpoint();
+    await session.execute("x = 3").result;
+    await session.execute("x = 4").result;
+    await session.rewind(checkpoint);
+    await session.undo();
+    expect(await value(await session.fork(), "x")).toBe("1");
   });
 
   test("does not count a cell that was incomplete: nothing of it ran", async () => {

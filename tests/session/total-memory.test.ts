@@ -40,3 +40,16 @@ test("files count: they are in memory too", async () => {
   await session.execute("open('large', 'wb').write(bytes(50 * 2**20))").result;
   expect((await session.usage())?.diskBytes).toBeGreaterThanOrEqual(50 * MIB);
 });
+
+test("checkpoints are given up before a worker is", async () => {
+  await using runtime = await openTestRuntime({ limits: { totalMemoryBytes: 400 * MIB } });
+  const session = await runtime.openSession();
+  for (let n = 0; n < 3; n += 1) {
+    await take(session, 120);
+    await session.checkpoint();
+  }
+  const running = take(session, 120, "while len(block) > 1: pass");
+  while (session.checkpoints().length > 1) await new Promise((resolve) => setTimeout(resolve, 10));
+  session.interrupt();
+  expect(await running).toMatchObject({ status: "interrupted", reason: "cancelled", state: "kept" });
+});

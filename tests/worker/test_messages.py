@@ -81,7 +81,7 @@ class Conversation(WorkerCase):
                 self.worker.door.send(b"x")
             os.write(self.worker.commands, (entry["line"] + "\n" + entry.get("payload", "")).encode())
             status = self.worker.status(entry["parsed"]["id"])
-            self.assertEqual(status["status"], "error" if entry["parsed"]["cmd"] == "streams" else "ok", entry["name"])
+            self.assertEqual(status["status"], "error" if entry["parsed"]["cmd"] in ("fork", "streams") else "ok", entry["name"])
 
     def test_every_event_is_shaped_like_its_fixture(self):
         known = {}

@@ -9,7 +9,7 @@ import {
   LimitExceededError,
   WorkerLostError,
 } from "../../errors.ts";
-import type { KillReason, SandboxOptions, SandboxUsage, WorkerExit } from "../environment.ts";
+import type { AskForFork, KillReason, SandboxOptions, SandboxUsage, WorkerExit } from "../environment.ts";
 import type { ForkServer, ServerEvent } from "./fork-server.ts";
 import { LocalJobs } from "./local-jobs.ts";
 import { LocalWorker } from "./local-worker.ts";
@@ -91,7 +91,7 @@ export class Family {
   }
 
   /** A live copy of a worker, in a copy of its folder. `ask` makes the worker look at its door. */
-  async fork(from: Member, of: number, ask: () => Promise<void>): Promise<{ member: Member; worker: LocalWorker }> {
+  async fork(from: Member, of: number, ask: AskForFork): Promise<{ member: Member; worker: LocalWorker }> {
     this.#claimBranch("fork the session");
     const member = this.#join();
     try {
@@ -105,7 +105,7 @@ export class Family {
           folder: member.folder,
         }),
       );
-      const worker = await copyOf(this.#inTime(copying), ask(), (copy) => copy.kill("closed"));
+      const worker = await copyOf(this.#inTime(copying), ask(this.#lastBranch), (copy) => copy.kill("closed"));
       return { member, worker };
     } catch (error) {
       this.#branched -= 1;
@@ -115,7 +115,7 @@ export class Family {
   }
 
   /** A frozen copy of a worker. `onEnd` is called when it is no more. Resolves with its number. */
-  async checkpoint(member: Member, of: number, ask: () => Promise<void>, onEnd: () => void): Promise<number> {
+  async checkpoint(member: Member, of: number, ask: AskForFork, onEnd: () => void): Promise<number> {
     if (this.#isGone) throw new WorkerLostError("Cannot make a checkpoint: the sandbox is gone");
     this.#claimBranch("make a checkpoint");
     const branch = this.#nextBranch();
@@ -137,7 +137,7 @@ export class Family {
       });
     });
     this.#order("clone", { branch, of, member: member.number, frozen: true });
-    await copyOf(this.#inTime(standing), ask(), () => this.drop(branch));
+    await copyOf(this.#inTime(standing), ask(branch), () => this.drop(branch));
     return branch;
   }
 
