@@ -11,12 +11,13 @@ import resource
 import signal
 import sys
 import time
-from typing import Any, Callable, Dict, List, NoReturn, Optional, Tuple
+from typing import Any, Callable, Dict, List, NoReturn, Optional, Set
 
-from . import branching, hooks, library_hooks, shell_lines, stdin
+from . import hooks, library_hooks, shell_lines, stdin
 from .asides import Asides
 from .calls import Calls
 from .channel import ChannelClosed, Reader, Writer, quote
+from .copies import Copies
 from .descriptors import close_all, move
 from .display import Displays
 from .kernel import DONE, Kernel, Outcome
@@ -32,7 +33,6 @@ PROTOCOL = 1
 REHEARSALS = ("0", "2 * 3", "(4, 'five')", "[6][0]", "None", "pass", "7 if 8 else 9")  # no names: nothing remains of them
 BRIEF_NS = 200_000  # too short to make a process unnoticed, or to use much memory: nobody looks for either
 BRIEF_COUNT = 16  # so many brief executions in a row are counted from one reading of the processor clock
-DOOR_SECONDS = 4.0  # between the host's word that something comes through the door, and its coming
 LONG_NS = 5_000_000  # from here on the processor clock is used as it is: libraries may have used several cores
 _MISSING = object()
 _environ = os.environ
@@ -96,9 +96,8 @@ class Worker:
         self._cwd = os.getcwd()
         self._reader = Reader(commands)
         self._writer = Writer(events)
-        self._door = None if door is None else branching.Door(move(door))
+        self._copies = Copies(None if door is None else move(door), self._renew)
         self._channel = [commands, aside, events]
-        self._branching = False  # whether a fork now is one of ours
         self._streams = Streams()
         self._interrupts = Interrupts()
         self._processes = Processes(alone)
@@ -274,105 +273,39 @@ class Worker:
         self._streams.flush()
 
     def _take_streams(self, _message: Dict[str, Any]) -> None:
-        _, fds = self._receive()
+        _, fds = self._copies.receive()
         if len(fds) != 2:
             close_all(fds)
             raise RuntimeError(f"the door gave {len(fds)} descriptors, not 2")
         self._streams.replace(*fds)
 
-    def _receive(self) -> Tuple[bytes, List[int]]:
-        """What the host has announced, and the init has sent before or sends now."""
-        if self._door is None:
-            raise RuntimeError("this worker has no door")
-        return self._door.receive(DOOR_SECONDS)
-
     def _fork(self, name: str, branch: int) -> None:
-        """Makes the copy that the next message at the door describes. Both go on here: this one answers, a live copy
-        greets, a frozen one sleeps and only its copies ever come back."""
+        """Makes a copy. Both go on here: this one answers, a live copy greets, and a frozen one never comes back."""
         event: Dict[str, Any] = {"type": "status", "id": name, "status": "ok"}
-        fds: List[int] = []
         is_copy = False
         self._listener.stop()
         try:
-            order, fds = self._receive_order(branch)
-            branching.refuse_threads()
-            self._streams.flush()
-            is_copy = self._split(order, fds)
+            is_copy = self._copies.make(branch, self._streams.flush)
         except Exception as error:
             event.update(status="error", error=error_of(error, {}))
-        close_all(fds)
         self._listener.start()
         if is_copy:
             self._greet()
         else:
             self._writer.send(event)
 
-    def _receive_order(self, branch: int) -> Tuple[Dict[str, Any], List[int]]:
-        """What is needed for this copy; what was left at the door for one that was given up is let go."""
-        while True:
-            message, fds = self._receive()
-            order = branching.parse_order(message)
-            if order["branch"] == branch:
-                return order, fds
-            close_all(fds)
-
-    def _split(self, order: Dict[str, Any], fds: List[int]) -> bool:
-        return branching.split(self._set_branching, lambda: self._become(order, fds))
-
-    def _set_branching(self, on: bool) -> None:
-        self._branching = on
-
-    def _become(self, order: Dict[str, Any], fds: List[int]) -> None:
-        """In the copy: everything that must not be shared with the original is replaced."""
-        assert self._door is not None
-        try:
-            os.setsid()
-            branching.mark(order["branch"])
-            self._pid = os.getpid()
-            self._interrupts.renew()
-            self._listener.renew()
-            os.dup2(fds[0], self._door.fd, False)
-            self._take_channel(fds[1:])
-            close_all(fds)
-            fds.clear()
-            self._processes.renew()
-            own = {*self._channel, self._door.fd, *self._streams.current.fds, *self._interrupts.fds, *self._listener.fds}
-            moved = (order["from"], order["folder"]) if "from" in order else None
-            if moved:
-                branching.move_into(*moved)
-                self._cwd = order["folder"]
-            branching.reopen_files(own, moved)
-            self._kernel.renew()
-            self._calls.renew()
-            self._children_cpu = 0.0
-            self._cpu = time.process_time_ns()
-            self._brief = 0
-            self._known = self._spawned = False
-            branching.wait_for_init()
-            self._door.send(b"h")
-        except BaseException as error:
-            try:
-                if "from" in order:
-                    branching.forget_folder(order["folder"])
-                self._door.send(f"e{name_of(error)}: {error}".encode("utf-8", "replace")[:1000])
-            finally:
-                os._exit(1)
-        if order["frozen"]:
-            self._sleep()
-
-    def _sleep(self) -> None:
-        """The life of a checkpoint. Comes back only in a live copy of it."""
-        assert self._door is not None
-        while True:
-            message, fds = self._door.receive()
-            if not message:
-                os._exit(0)
-            try:
-                if self._split(branching.parse_order(message), fds):
-                    return
-            except branching.ForkRefused:
-                pass  # the closed door says that there is no copy
-            close_all(fds)
+    def _renew(self, pipes: List[int], folder: Optional[str]) -> Set[int]:
+        """In a copy: everything that must not be shared with the original is replaced."""
+        self._pid = os.getpid()
+        self._cwd = folder or self._cwd
+        for part in (self._interrupts, self._listener, self._processes, self._kernel, self._calls):
+            part.renew()
+        self._take_channel(pipes)
+        self._children_cpu = 0.0
+        self._cpu = time.process_time_ns()
+        self._brief = 0
+        self._known = self._spawned = False
+        return {*self._channel, *self._streams.current.fds, *self._interrupts.fds, *self._listener.fds}
 
     def _take_channel(self, pipes: List[int]) -> None:
         """The host's pipes under the numbers of the old ones; none at all for a checkpoint."""
@@ -394,22 +327,21 @@ class Worker:
 
     def _before_child(self) -> None:
         """Before user code makes a process: this execution is not brief, however short it is."""
-        if self._branching or _thread.get_ident() in self._asides.threads:
+        if self._copies.are_made or _thread.get_ident() in self._asides.threads:
             return
         self._spawned = True
         self._streams.flush()
 
     def _after_fork(self) -> None:
         """In the child of a fork by user code: the conversation with the host is its parent's alone."""
-        if self._branching or self._is_child:
+        if self._copies.are_made or self._is_child:
             return
         self._is_child = True
         self._writer.close()
         close_all(self._channel)
         self._interrupts.close()
         close_all(self._listener.fds)
-        if self._door is not None:
-            self._door.close()
+        self._copies.close()
         self._streams.forget()
         self._streams.threads.forget()
 

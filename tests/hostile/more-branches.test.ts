@@ -91,8 +91,9 @@ import os, resource, sys
 def lie():
     global kept
     frame = sys._getframe()
-    while "fds" not in frame.f_locals or "name" not in frame.f_locals: frame = frame.f_back
+    while "fds" not in frame.f_locals: frame = frame.f_back
     kept = [os.dup(fd) for fd in frame.f_locals["fds"]]  # the door of the copy stays open
+    while "name" not in frame.f_locals: frame = frame.f_back
     os.write(kept[3], b'{"type":"ready","id":null,"protocol":1,"python":"3.11.2"}\\n')
     frame.f_locals["self"]._writer.send({"type": "status", "id": frame.f_locals["name"], "status": "ok"})
     limit(0)
