@@ -18,13 +18,13 @@ async function value(session: Session, code: string): Promise<string | undefined
   return (await session.execute(code).result).value?.["text/plain"];
 }
 
-/** The processes of the sandbox, but for those that remove the files of a session that has ended. */
-const COUNT = `
-import os
-def is_ours(pid):
-    try: return open(f"/proc/{pid}/limits").read().partition("Max file locks")[2].split()[0] == "0"
-    except OSError: return True
-len([pid for pid in os.listdir("/proc") if pid.isdigit() and not is_ours(pid)])
+/** Whether so many processes are in the sandbox, as soon as those have gone that remove the files of a session. */
+const comesTo = (count: number): string => `
+import os, time
+def count(): return len([pid for pid in os.listdir("/proc") if pid.isdigit()])
+deadline = time.monotonic() + 5
+while count() != ${count} and time.monotonic() < deadline: time.sleep(0.005)
+count()
 `;
 
 /** Where the door is: the only socket a fresh session has. */
@@ -92,13 +92,9 @@ threading.Thread(target=liar, daemon=True).start()`,
   ])("%s", async (_, attack) => {
     const session = await runtime.openSession({ limits: { processes: 24, openFiles: 128, diskBytes: 2 ** 30 } });
     await session.execute(attack).result;
-    const made = await Promise.allSettled([session.fork()]);
-    const again = await Promise.allSettled([session.checkpoint()]);
-    for (const outcome of [...made, ...again]) {
-      if (outcome.status === "rejected") expect(outcome.reason).toHaveProperty("code");
-    }
-    const [fork] = made;
-    if (fork.status === "fulfilled") await fork.value.close();
+    const [fork] = await Promise.allSettled([session.fork()]);
+    if (fork.status === "rejected") expect(fork.reason).toHaveProperty("code");
+    else await fork.value.close();
     await session.close();
     expect(await value(bystander, "safe")).toBe("'yes'");
     const after = await runtime.openSession();
@@ -154,7 +150,7 @@ test("a fork bomb in one branch ends with it, and the others hardly notice", asy
   expect(result.status).toBe("interrupted");
   await fork.close();
   expect(await value(session, "x")).toBe("1");
-  expect(await value(session, COUNT)).toBe("2");
+  expect(await value(session, comesTo(2))).toBe("2");
   await session.close();
 });
 
@@ -170,9 +166,9 @@ if os.fork() == 0:
   const fork = await session.fork();
   await fork.execute(hide).result;
   await fork.close();
-  expect(await value(session, COUNT)).toBe("3"); // the init, this worker, and the one that hides
+  expect(await value(session, comesTo(3))).toBe("3"); // the init, this worker, and the one that hides
   await session.execute("import os; os._exit(0)").result; // the last branch: what is left is nobody's
-  expect(await value(session, COUNT)).toBe("2");
+  expect(await value(session, comesTo(2))).toBe("2");
   await session.close();
 });
 

@@ -44,6 +44,7 @@ describe("when the host ends, everything ends within a second and nothing stays 
     await once(host.stdout ?? host, "data");
     const family = descendantsOf(host.pid ?? 0);
     expect(family.length, "processes below the host").toBeGreaterThanOrEqual(9);
+    await comesTrue(() => marks.every((mark) => processesWith(mark).length === 2), 5000); // a daemon is on its way
     for (const mark of marks) expect(processesWith(mark)).toHaveLength(2);
 
     const exited = once(host, "exit");

@@ -257,7 +257,7 @@ describe("checkpoint() and rewind()", () => {
     await session.checkpoint();
     const events: string[] = [];
     session.subscribe((event) => void (event.type === "session-reset" && events.push(event.why)));
-    const result = await session.execute(code, { timeoutMs: 3000 }).result;
+    const result = await session.execute(code, { timeoutMs: 1500 }).result;
     expect(result).toMatchObject({ ...expected, state: "restored", epoch: 2 });
     expect(await value(session, "x, next(source)")).toBe("('kept', 1)");
     expect(events).toEqual(["restored"]);
