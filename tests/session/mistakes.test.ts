@@ -14,6 +14,8 @@ beforeAll(async () => {
 
 afterAll(() => runtime?.close());
 
+const openWith = (limits: Readonly<Record<string, number>>) => runtime.openSession({ limits });
+
 test.each<[string, () => unknown, ErrorConstructor, string]>([
   ["an id that is no string", () => runtime.openSession({ id: 5 as never }), TypeError, "a number as a session id"],
   ["a fork's id that is none", () => session.fork({ id: 5 as never }), TypeError, "a number as a session id"],
@@ -21,6 +23,9 @@ test.each<[string, () => unknown, ErrorConstructor, string]>([
   ["a checkpoint that is none", () => session.rewind(undefined as never), TypeError, "as a checkpoint"],
   ["a checkpoint without an id", () => session.rewind({} as never), TypeError, "as a checkpoint"],
   ["a variable without a value", () => session.set("x", undefined as never), TypeError, "give one of json"],
+  ["less memory than Python needs", () => openWith({ memoryBytes: 1000 }), RangeError, "at least 67108864"],
+  ["fewer processes than a session has", () => openWith({ processes: 1 }), RangeError, "at least 3"],
+  ["a limit that there is not", () => openWith({ memory: 5 }), TypeError, "there is no such limit"],
   ["a path that is empty", () => session.save(""), RangeError, "give a path"],
 ])("%s", async (_, call, kind, message) => {
   const failed = async (): Promise<unknown> => call();
