@@ -5,7 +5,6 @@
 // link, is a REPLSecurityError. What is moved passes through in pieces, and never sits in memory whole unless asked for.
 
 import { randomBytes } from "node:crypto";
-import { createReadStream } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 import type { Sandbox } from "../environments/environment.ts";
 import { FileError, REPLSecurityError, WorkerLostError } from "../errors.ts";
@@ -14,6 +13,7 @@ import { checkCount } from "../util/check-number.ts";
 import { FileJob, type FileAnswer } from "./file-job.ts";
 import { FileWatch } from "./file-watch.ts";
 import { toInnerPath } from "./file-path.ts";
+import { openHostFile } from "./host-file.ts";
 import { Slots } from "./slots.ts";
 import { onAbort } from "../util/on-abort.ts";
 
@@ -120,8 +120,14 @@ export class Files {
   }
 
   /** Copies a file of the host, of any size. */
-  writeFrom(path: string, hostPath: string, options: FileOptions = {}): Promise<FileEntry> {
-    return this.write(path, createReadStream(hostPath, { highWaterMark: HOST_PIECE_BYTES }), options);
+  async writeFrom(path: string, hostPath: string, options: FileOptions = {}): Promise<FileEntry> {
+    const file = await openHostFile(hostPath);
+    try {
+      const content = file.createReadStream({ highWaterMark: HOST_PIECE_BYTES, autoClose: false });
+      return await this.write(path, content, options);
+    } finally {
+      await file.close();
+    }
   }
 
   /** What is in a folder, sorted; with `depth` also what is in the folders in it. Links are not followed. */
