@@ -159,6 +159,22 @@ describe("streams", () => {
     rmSync(target);
   });
 
+  test("a source that stalls is given up when the call is aborted, and with the session", async () => {
+    const session = await runtime.openSession();
+    async function* stalls(): AsyncGenerator<string> {
+      yield "a";
+      await new Promise(() => {});
+    }
+    const controller = new AbortController();
+    const aborted = session.files.write("f", stalls(), { signal: controller.signal });
+    controller.abort(new Error("enough"));
+    await expect(aborted).rejects.toThrow("enough");
+    expect((await session.files.list()).entries).toEqual([]);
+    const closed = expect(session.files.write("f", stalls())).rejects.toThrow(SessionClosedError);
+    await session.close();
+    await closed;
+  });
+
   test("writeFrom takes files only: a named pipe that nobody writes to holds nothing up", async () => {
     await using session = await runtime.openSession();
     const pipe = join(scratch, "pipe");
