@@ -69,8 +69,8 @@ export const DEFAULT_LIMITS: Limits = {
   readableOutputBytes: 256 * MIB,
 };
 
-/** The worker's own descriptors are numbered from 64 on. */
-const LEAST: Readonly<Record<string, number>> = { openFiles: 96, branches: 0 };
+/** With less no worker starts. Its own descriptors are numbered from 64 on. */
+const LEAST: Readonly<Record<string, number>> = { memoryBytes: 64 * MIB, processes: 3, openFiles: 96, branches: 0 };
 const DEFAULT_TIMEOUT_MS = 55_000;
 const DEFAULT_IDLE_TIMEOUT_MS = 5 * 60_000;
 const GRACE_MS = 2_000;
@@ -307,7 +307,10 @@ function withDefaults(defaults: Limits, given: Partial<Limits> = {}): Limits {
 }
 
 function checkLimits(limits: Partial<Limits> = {}): void {
-  for (const [name, value] of Object.entries(limits)) checkCount(`limits.${name}`, value, LEAST[name] ?? 1);
+  for (const [name, value] of Object.entries(limits)) {
+    if (!Object.hasOwn(DEFAULT_LIMITS, name)) throw new TypeError(`Cannot use limits.${name}: there is no such limit`);
+    checkCount(`limits.${name}`, value, LEAST[name] ?? 1);
+  }
 }
 
 function realPath(path: string): string {

@@ -20,6 +20,8 @@ def _load(alias: str, folder: str) -> None:
 
 
 def main() -> None:
+    if sys.version_info < (3, 9):
+        sys.exit("it is Python %d.%d" % sys.version_info[:2])
     here = os.path.dirname(os.path.abspath(__file__))
     _load("_rlm_forkserver", here)
     _load("_rlm_worker", os.path.join(os.path.dirname(here), "worker"))

@@ -3,16 +3,23 @@
 import { existsSync } from "node:fs";
 import type { Runtime, SaveReport, Session, SessionOptions } from "../runtime.ts";
 import { complain } from "./complain.ts";
+import { UsageError } from "./usage-error.ts";
 
-/** With the state of the file where there is one. What is wrong with the file is thrown, and the file stays as it is. */
+/**
+ * With the state of the file where there is one. What is wrong with the file is thrown, and the file stays as it is. What
+ * the session goes without is said on stderr.
+ */
 export async function openWithFile(
   runtime: Runtime,
   file: string | undefined,
   options: SessionOptions,
 ): Promise<Session> {
-  if (file === undefined || !existsSync(file)) return runtime.openSession(options);
-  const session = await runtime.loadSession(file, options);
+  if (file === "") throw new UsageError("--session-file needs a path");
+  const isThere = file !== undefined && existsSync(file);
+  const session = await (isThere ? runtime.loadSession(file, options) : runtime.openSession(options));
   for (const line of session.loaded === null ? [] : toSkipped(session.loaded, "loaded")) complain(line);
+  const { error } = session.stdlib;
+  if (error !== null) complain(`without the standard library '${runtime.stdlib.path}': ${error.name}: ${error.value}`);
   return session;
 }
 

@@ -8,8 +8,9 @@ export type ExecutionId = Branded<"execution">;
 
 const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
-/** Accepts what a person would type as a name: letters, digits, `.`, `_`, `-`, 64 at most. Throws a RangeError. */
-export function parseSessionId(value: string): SessionId {
+/** Accepts what a person would type as a name: letters, digits, `.`, `_`, `-`, 64 at most. Throws a RangeError, or a TypeError. */
+export function parseSessionId(value: unknown): SessionId {
+  if (typeof value !== "string") throw new TypeError(`Cannot use a ${typeof value} as a session id: give a string`);
   if (!SESSION_ID.test(value)) {
     throw new RangeError(
       `Cannot use '${value.slice(0, 80)}' as a session id: letters, digits, '.', '_', '-', at most 64`,

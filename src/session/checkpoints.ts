@@ -93,7 +93,7 @@ export class Checkpoints {
 
   /** Goes back to a checkpoint, which stays. */
   async rewind(kernels: Kernels, wanted: Checkpoint | string): Promise<Checkpoint> {
-    const id = typeof wanted === "string" ? wanted : wanted.id;
+    const id = toId(wanted);
     const kept = this.#kept.find(({ checkpoint }) => checkpoint.id === id);
     if (kept === undefined) {
       const known = this.list().map((checkpoint) => checkpoint.id);
@@ -125,7 +125,7 @@ export class Checkpoints {
   }
 
   drop(wanted: Checkpoint | string): void {
-    const id = typeof wanted === "string" ? wanted : wanted.id;
+    const id = toId(wanted);
     this.#kept.find(({ checkpoint }) => checkpoint.id === id)?.handle.release();
   }
 
@@ -155,6 +155,13 @@ export class Checkpoints {
 }
 
 const UNDO = "undo the last execution";
+
+function toId(wanted: Checkpoint | string): string {
+  if (typeof wanted === "string") return wanted;
+  const id: unknown = (wanted as Checkpoint | null | undefined)?.id;
+  if (typeof id !== "string") throw new TypeError(`Cannot use a ${typeof wanted} as a checkpoint: give one, or its id`);
+  return id;
+}
 
 function toNumber({ id }: Checkpoint): number {
   return Number(id.slice(1));

@@ -5,7 +5,6 @@
 // link, is a REPLSecurityError. What is moved passes through in pieces, and never sits in memory whole unless asked for.
 
 import { randomBytes } from "node:crypto";
-import { createReadStream } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 import type { Sandbox } from "../environments/environment.ts";
 import { FileError, REPLSecurityError, WorkerLostError } from "../errors.ts";
@@ -14,6 +13,7 @@ import { checkCount } from "../util/check-number.ts";
 import { FileJob, type FileAnswer } from "./file-job.ts";
 import { FileWatch } from "./file-watch.ts";
 import { toInnerPath } from "./file-path.ts";
+import { openHostFile } from "./host-file.ts";
 import { Slots } from "./slots.ts";
 import { onAbort } from "../util/on-abort.ts";
 
@@ -120,8 +120,14 @@ export class Files {
   }
 
   /** Copies a file of the host, of any size. */
-  writeFrom(path: string, hostPath: string, options: FileOptions = {}): Promise<FileEntry> {
-    return this.write(path, createReadStream(hostPath, { highWaterMark: HOST_PIECE_BYTES }), options);
+  async writeFrom(path: string, hostPath: string, options: FileOptions = {}): Promise<FileEntry> {
+    const file = await openHostFile(hostPath);
+    try {
+      const content = file.createReadStream({ highWaterMark: HOST_PIECE_BYTES, autoClose: false });
+      return await this.write(path, content, options);
+    } finally {
+      await file.close();
+    }
   }
 
   /** What is in a folder, sorted; with `depth` also what is in the folders in it. Links are not followed. */
@@ -301,15 +307,21 @@ export class Files {
   }
 }
 
-/** Sends everything, unless the job ends before: then it has said why. */
-async function send(job: FileJob, chunks: Iterable<Uint8Array> | AsyncIterable<string | Uint8Array>): Promise<void> {
+type Chunks = Iterable<Uint8Array> | AsyncIterable<string | Uint8Array>;
+
+/** Sends everything, unless the job ends before: then it has said why. A source that gives nothing more is not waited for. */
+async function send(job: FileJob, chunks: Chunks): Promise<void> {
+  await Promise.race([sendAll(job, chunks), job.ended]);
+}
+
+async function sendAll(job: FileJob, chunks: Chunks): Promise<void> {
   for await (const chunk of chunks) {
     if (!(await job.send(typeof chunk === "string" ? Buffer.from(chunk) : chunk))) return;
   }
   job.finish();
 }
 
-function toChunks(content: FileContent): Iterable<Uint8Array> | AsyncIterable<string | Uint8Array> {
+function toChunks(content: FileContent): Chunks {
   if (typeof content === "string") return [Buffer.from(content)];
   if (content instanceof Uint8Array) return [content];
   if (typeof content === "object" && content !== null && Symbol.asyncIterator in content) return content;

@@ -57,6 +57,11 @@ export class Inspector {
     this.#runner = runner;
   }
 
+  /** Whether a question is being looked into. */
+  get isAsked(): boolean {
+    return this.#open > 0;
+  }
+
   /** What is known within the limit; a limit of 0 asks nobody. Never rejects. */
   async summary(limitMs: number): Promise<NamespaceSummary> {
     if (limitMs === 0) return { variableCount: null, variables: [], memoryBytes: null };

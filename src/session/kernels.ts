@@ -15,7 +15,7 @@ import { ForkRefusedError, WorkerLostError } from "../errors.ts";
 import type { CallHandler } from "../kernel/calls.ts";
 import { Kernel, type KernelListener } from "../kernel/kernel.ts";
 import type { SessionId } from "../protocol/ids.ts";
-import { loadStdlib, NO_STDLIB, type StdlibState } from "./stdlib.ts";
+import { loadStdlib, NO_STDLIB, toUnreadable, type StdlibState } from "./stdlib.ts";
 
 export interface KernelSettings {
   readonly id: SessionId;
@@ -27,7 +27,7 @@ export interface KernelSettings {
   readonly cwd: string | undefined;
   /** `sys.argv` of the session. Absent: as at a prompt. */
   readonly argv: readonly string[] | undefined;
-  /** The source of the standard library as it is now; undefined where there is none. Absent: none is wanted. */
+  /** The source of the standard library as it is now; undefined where there is none. May throw. Absent: none is wanted. */
   readonly readStdlib: (() => string | undefined) | undefined;
   readonly onCall: CallHandler;
   readonly graceMs: number;
@@ -220,7 +220,13 @@ export class Kernels {
 
   async #loadStdlib(): Promise<void> {
     if (this.#isStdlibFatal || this.#kernel.ended) return;
-    const source = this.#settings.readStdlib?.();
+    let source: string | undefined;
+    try {
+      source = this.#settings.readStdlib?.();
+    } catch (error) {
+      this.#stdlib = toUnreadable(error);
+      return;
+    }
     if (source === undefined && this.#stdlib === NO_STDLIB) return;
     this.#stdlib = await loadStdlib(this.#kernel, source);
     this.#isStdlibFatal = source !== undefined && this.#kernel.ended;

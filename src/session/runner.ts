@@ -121,10 +121,11 @@ export class Runner {
     return this.turns.operate(work, signal);
   }
 
-  /** Copies are made between executions, never in the middle of one. */
+  /** Copies are made between executions, never in the middle of one. What else a session does, they wait for. */
   async operateWhenIdle<T>(action: string, work: () => Promise<T>): Promise<T> {
     this.checkOpen();
-    if (!this.turns.isIdle) throw new ForkRefusedError({ action, why: "an execution is running" });
+    if (this.turns.hasExecution) throw new ForkRefusedError({ action, why: "an execution is running" });
+    this.#checkRoom();
     return this.turns.operate(work);
   }
 

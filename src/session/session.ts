@@ -327,7 +327,8 @@ export class Session implements AsyncDisposable {
   #startIdleTimer(): void {
     const { idleTimeoutMs } = this.#settings;
     if (idleTimeoutMs === null) return;
-    const lastUse = (): number => Math.max(this.#runner.turns.lastUsedAt, this.files.lastUsedAt);
+    const lastUse = (): number =>
+      this.#inspector.isAsked ? Date.now() : Math.max(this.#runner.turns.lastUsedAt, this.files.lastUsedAt);
     this.#idleTimer = new IdleTimer(idleTimeoutMs, lastUse, () => void this.close("it was idle for too long"));
   }
 }

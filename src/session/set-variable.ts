@@ -80,7 +80,8 @@ function checkName(name: unknown): string {
 }
 
 function toOpener(name: string, value: VariableValue): () => Promise<OpenSetting> {
-  const kinds = ["json", "text", "bytes", "file"].filter((kind) => Object.hasOwn(value, kind));
+  const given: unknown = value;
+  const kinds = ["json", "text", "bytes", "file"].filter((kind) => Object.hasOwn(given ?? {}, kind));
   if (kinds.length !== 1) throw new TypeError(`Cannot set '${name}': give one of json, text, bytes and file`);
   if ("json" in value) {
     const json: string | undefined = JSON.stringify(value.json);

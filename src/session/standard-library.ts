@@ -11,7 +11,7 @@ import { toError } from "./stdlib.ts";
 /** Where the source is kept. */
 export interface StdlibSource {
   readonly path: string;
-  /** Undefined: there is none. */
+  /** Undefined: there is none. Throws where what is there cannot be used. */
   read(): string | undefined;
   forget(): void;
   update(change: (source: string) => Promise<string>): Promise<void>;
@@ -70,7 +70,7 @@ export class StandardLibrary {
 
   /** What it has. Runs it, in a sandbox of its own. Throws a StdlibError when it is broken. */
   async list(): Promise<StdlibListing> {
-    const source = this.#source.read();
+    const source = this.#read();
     if (source === undefined) return { functions: [], modules: [], other: [] };
     const status = await this.#ask({ cmd: "stdlib", source, describe: true });
     const error = toError(status);
@@ -82,6 +82,14 @@ export class StandardLibrary {
   /** Looks at the file again. Sessions opened from now on have what it says, which a changed file brings about by itself. */
   reload(): void {
     this.#source.forget();
+  }
+
+  #read(): string | undefined {
+    try {
+      return this.#source.read();
+    } catch (error) {
+      throw new StdlibError({ action: "list", why: (error as Error).message }, { cause: error });
+    }
   }
 
   async #ask(command: HostCommand): Promise<StatusEvent> {

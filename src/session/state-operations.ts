@@ -46,6 +46,7 @@ export class StateOperations {
 
   save(path: string, options: OperationOptions): Promise<SaveReport> {
     if (typeof path !== "string") throw new TypeError(`Cannot save to a ${typeof path}: give a path`);
+    if (path === "") throw new RangeError("Cannot save to '': give a path");
     const { id, sandboxOptions, openStateWriter } = this.#settings;
     const maxBytes = MAX_GROWTH * sandboxOptions.limits.memoryBytes;
     return this.#ask(options, (stopped) =>

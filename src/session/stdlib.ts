@@ -7,13 +7,18 @@ import type { StatusEvent } from "../protocol/worker-events.ts";
 /** Whether the standard library was loaded into a session. Not loaded and no error: there is none, or none was wanted. */
 export interface StdlibState {
   readonly loaded: boolean;
-  /** What its source raised: the session is without all of it then. */
+  /** What its source raised, or why it could not be read: the session is without all of it then. */
   readonly error: ExecutionError | null;
 }
 
 export const NO_STDLIB: StdlibState = { loaded: false, error: null };
 /** For the source to run; past it the session goes without. */
 const LIMIT_MS = 5_000;
+
+/** For a source that could not be read. */
+export function toUnreadable(error: unknown): StdlibState {
+  return { loaded: false, error: { name: "OSError", value: (error as Error).message, traceback: "" } };
+}
 
 /** Runs the source in the namespace. Never rejects; the worker may be lost over it. */
 export async function loadStdlib(kernel: Kernel, source: string | undefined): Promise<StdlibState> {

@@ -39,8 +39,9 @@ export class Turns {
     return this.#running === undefined ? this.#lastUsedAt : Date.now();
   }
 
-  get isIdle(): boolean {
-    return this.#running === undefined && this.#waiting.length === 0;
+  /** Whether one runs or waits. */
+  get hasExecution(): boolean {
+    return this.#running instanceof Turn || this.#waiting.some((turn) => turn instanceof Turn);
   }
 
   execute(turn: Turn): void {

@@ -1,8 +1,9 @@
 // The file of the standard library: one Python source that people may edit by hand.
 
+import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { readFileSync, statSync, writeSync } from "node:fs";
+import { readFileSync, statSync, writeSync, type Stats } from "node:fs";
 import { createServer } from "node:net";
 import { userInfo } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -27,20 +28,19 @@ export class StdlibFile {
     this.path = path;
   }
 
-  /** Undefined where there is none, or none that can be read. Read from disk only when it has changed. */
+  /** Undefined where there is none. Throws where what is there cannot be used. Read from disk only when it has changed. */
   read(): string | undefined {
-    try {
-      const stat = statSync(this.path, { throwIfNoEntry: false });
-      if (stat === undefined || !stat.isFile() || stat.size > MAX_BYTES) return undefined;
-      const { mtimeMs: changedAt, size, ino: node } = stat;
-      const known = this.#version;
-      if (known?.changedAt === changedAt && known.size === size && known.node === node) return known.source;
-      const source = readFileSync(this.path, "utf8");
-      this.#version = { changedAt, size, node, source };
-      return source;
-    } catch {
-      return undefined;
-    }
+    const stat = this.#stat();
+    if (stat === undefined) return undefined;
+    const { mtimeMs: changedAt, size, ino: node } = stat;
+    if (!stat.isFile()) throw new Error(`'${this.path}' is not a file`);
+    if (size > MAX_BYTES) throw new Error(`'${this.path}' has ${size} bytes, and may have ${MAX_BYTES}`);
+    const known = this.#version;
+    if (known?.changedAt === changedAt && known.size === size && known.node === node) return known.source;
+    const source = readFileSync(this.path);
+    if (!isUtf8(source)) throw new Error(`'${this.path}' is not UTF-8`);
+    this.#version = { changedAt, size, node, source: source.toString("utf8") };
+    return this.#version.source;
   }
 
   /** Forgets what it knows: the next read is from disk. */
@@ -48,7 +48,10 @@ export class StdlibFile {
     this.#version = undefined;
   }
 
-  /** Changes it while nobody else does, in this process or another. What `change` throws leaves it as it was. */
+  /**
+   * Changes it while nobody else does, in this process or another. What `change` throws leaves it as it was, and so does a
+   * file that cannot be used: nothing that people wrote is replaced unread.
+   */
   async update(change: (source: string) => Promise<string>): Promise<void> {
     await using _ = await lock(this.path);
     this.forget();
@@ -62,6 +65,15 @@ export class StdlibFile {
     } finally {
       file.discard();
       this.forget();
+    }
+  }
+
+  /** A folder that may not be looked into has none. */
+  #stat(): Stats | undefined {
+    try {
+      return statSync(this.path, { throwIfNoEntry: false });
+    } catch {
+      return undefined;
     }
   }
 }

@@ -8,6 +8,6 @@ export function checkCount(name: string, value: number | undefined, least: numbe
 
 /** Throws a RangeError unless the value is absent, null (no limit) or a positive number of milliseconds. */
 export function checkDuration(name: string, value: number | null | undefined): void {
-  if (value === undefined || value === null || value > 0) return;
+  if (value === undefined || value === null || (typeof value === "number" && value > 0)) return;
   throw new RangeError(`Cannot use ${value} as ${name}: it must be a positive number, or null for no limit`);
 }

@@ -155,4 +155,16 @@ describe.skipIf(!has("save(path"))("session files", () => {
     expect(lost.stderr).toContain("the state was lost");
     expect(readFileSync(good)).toEqual(before);
   });
+
+  test("an empty path is wrong usage, and nothing runs", async () => {
+    const { code, stdout, stderr } = await rlm(["exec", "--session-file", "", "-c", "print('ran')"]);
+    expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: "", stderr: "rlm: --session-file needs a path\n" });
+  });
+});
+
+test("a standard library that is broken is told on stderr, and the code runs", async () => {
+  writeFileSync(join(folder, "stdlib.py"), "1 / 0\n");
+  const { code, stdout, stderr } = await rlm(["exec", "-c", "print('ran')"], { env: { RLM_DATA: folder } });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: "ran\n" });
+  expect(stderr).toMatch(/^rlm: without the standard library '.*stdlib\.py': ZeroDivisionError: division by zero\n$/);
 });

@@ -234,6 +234,7 @@ describe("commands", () => {
     await using terminal = await open(["-e", "FROM=outside"]);
     await enter(terminal, ":env COLOUR='dark red'", />>>$/);
     await enter(terminal, "import os; os.environ['COLOUR'], os.environ['FROM']", /\('dark red', 'outside'\)\n>>>$/);
+    await enter(terminal, ":env COLOUR=light blue", /give one KEY=VALUE; a value with spaces in quotes/);
     await enter(terminal, ":env", /\nCOLOUR=dark red\n>>>$/);
     await enter(terminal, ":time", /\d s, processor [\d.]+ s, memory at most \d+ MiB\n>>>$/);
     await enter(terminal, ":reset", /the namespace is empty; files stay\n>>>$/);

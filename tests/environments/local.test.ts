@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import {
   chmodSync,
   existsSync,
@@ -107,6 +107,15 @@ describe("interpreters", () => {
       expect(failure).toBeInstanceOf(EnvironmentUnavailableError);
       expect((failure as Error).message).toMatch(/RLM_PYTHON/);
     }
+  });
+
+  test("one that is too old ends with its version, which the error then tells", () => {
+    const pretend =
+      "import sys, runpy; sys.version_info = (3, 8, 18); runpy.run_path(sys.argv[1], run_name='__main__')";
+    const { status, stderr } = spawnSync(PYTHON, ["-c", pretend, "python/forkserver/__main__.py"], {
+      encoding: "utf8",
+    });
+    expect({ status, stderr }).toEqual({ status: 1, stderr: "it is Python 3.8\n" });
   });
 
   test("a tier that does not exist is refused", async () => {

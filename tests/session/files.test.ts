@@ -1,5 +1,6 @@
 // The files of a session, as a caller has them, in a real sandbox.
 
+import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,6 +8,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   FileError,
+  REPLSecurityError,
   SessionClosedError,
   WorkerLostError,
   type Execution,
@@ -155,6 +157,33 @@ describe("streams", () => {
     expect(readFileSync(target).equals(readFileSync(source))).toBe(true);
     rmSync(source);
     rmSync(target);
+  });
+
+  test("a source that stalls is given up when the call is aborted, and with the session", async () => {
+    const session = await runtime.openSession();
+    async function* stalls(): AsyncGenerator<string> {
+      yield "a";
+      await new Promise(() => {});
+    }
+    const controller = new AbortController();
+    const aborted = session.files.write("f", stalls(), { signal: controller.signal });
+    controller.abort(new Error("enough"));
+    await expect(aborted).rejects.toThrow("enough");
+    expect((await session.files.list()).entries).toEqual([]);
+    const closed = expect(session.files.write("f", stalls())).rejects.toThrow(SessionClosedError);
+    await session.close();
+    await closed;
+  });
+
+  test("writeFrom takes files only: a named pipe that nobody writes to holds nothing up", async () => {
+    await using session = await runtime.openSession();
+    const pipe = join(scratch, "pipe");
+    execFileSync("mkfifo", [pipe]);
+    const reasons = { [pipe]: "not-a-file", [scratch]: "is-a-folder", [join(scratch, "none")]: "not-found" };
+    for (const [path, reason] of Object.entries(reasons)) {
+      await expect(session.files.writeFrom("f", path)).rejects.toMatchObject({ code: "FILE", path, reason });
+    }
+    await expect(session.files.writeFrom("../f", import.meta.filename)).rejects.toThrow(REPLSecurityError);
   });
 
   test("write takes an async iterable of text and bytes, and readStream gives what is taken", async () => {

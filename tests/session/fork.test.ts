@@ -97,6 +97,20 @@ out = open("er/a.txt", "a")
     expect(await value(third, "import os; sorted(os.listdir('/work')), len(os.listdir('/forks'))")).toBe("([], 1)");
   });
 
+  test("waits for what the session does beside running code: forks, checkpoints, variables being set", async () => {
+    await using runtime = await openTestRuntime();
+    const session = await runtime.openSession();
+    await session.execute("x = 1").result;
+    const [fork, other, , third] = await Promise.all([
+      session.fork(),
+      session.fork(),
+      session.set("x", { json: 2 }),
+      session.fork(),
+      session.checkpoint(),
+    ]);
+    expect(await Promise.all([fork, other, third].map((one) => value(one, "x")))).toEqual(["1", "1", "2"]);
+  });
+
   test("is refused while code runs, and while threads live; the error says why and nothing has changed", async () => {
     await using runtime = await openTestRuntime();
     const session = await runtime.openSession();

@@ -380,6 +380,17 @@ slow = Slow()`);
   await expect.poll(() => valueOf(session, processes), { timeout: 10_000 }).toBe("3");
 });
 
+test("a session does not expire while a question is looked into, and does so afterwards", async () => {
+  await using session = await runtime.openSession({ idleTimeoutMs: 100 });
+  const slow = "class Slow:\n  def __repr__(self):\n    import time; time.sleep(0.4); return 'slow'\nx = Slow()";
+  await session.execute(slow).result;
+  const ended = new Promise<void>((resolve) => {
+    session.subscribe(({ type }) => type === "session-end" && resolve());
+  });
+  expect(await session.inspect("x")).toMatchObject({ preview: "slow", incomplete: null });
+  await ended;
+});
+
 test("200 inspections at once are all answered", async () => {
   await using session = await open("for i in range(200): globals()[f'v{i}'] = i");
   const found = await Promise.all(Array.from({ length: 200 }, (_, index) => session.inspect(`v${index}`)));

@@ -171,6 +171,18 @@ describe("a session", () => {
     expect((await session.info()).epoch).toBe(1);
   });
 
+  test.each([
+    ["has more than 1 MiB", Buffer.from(`def kept(): pass\n#${"x".repeat(2 ** 20)}\n`), "may have 1048576"],
+    ["is not UTF-8", Buffer.from("# caf\xe9\ndef kept(): pass\n", "latin1"), "is not UTF-8"],
+  ])("says why there is no library where the file %s, and add() never replaces it", async (_, content, why) => {
+    writeFileSync(file, content);
+    await using session = await runtime.openSession();
+    expect(session.stdlib).toMatchObject({ loaded: false, error: { value: expect.stringContaining(why) as string } });
+    await expect(runtime.stdlib.list()).rejects.toThrow(why);
+    await expect(runtime.stdlib.add("def new(): pass")).rejects.toThrow(why);
+    expect(readFileSync(file).equals(content)).toBe(true);
+  });
+
   test("the error tells the line", async () => {
     writeFileSync(file, "def f():\n    return 1 / 0  # here\nf()\n");
     await using session = await runtime.openSession();

@@ -64,7 +64,7 @@ function helpText(): string {
   return ["Commands:", ...lines, "Keys:", ...keys].join("\n");
 }
 
-async function setVariable(desk: Desk, [assignment]: readonly string[]): Promise<void> {
+async function setVariable(desk: Desk, [assignment, ...others]: readonly string[]): Promise<void> {
   if (assignment === undefined) {
     for (const [key, value] of desk.env) desk.line(`${key}=${value}`);
     if (desk.env.size === 0) desk.line("none were set");
@@ -72,6 +72,7 @@ async function setVariable(desk: Desk, [assignment]: readonly string[]): Promise
   }
   const at = assignment.indexOf("=");
   if (at < 1) throw new Error("give KEY=VALUE");
+  if (others.length > 0) throw new Error(`give one KEY=VALUE; a value with spaces in quotes, as in KEY='a b'`);
   const [key, value] = [assignment.slice(0, at), assignment.slice(at + 1)];
   await desk.run(`__import__("os").environ.__setitem__(${JSON.stringify(key)}, ${JSON.stringify(value)})`);
   desk.env.set(key, value);
