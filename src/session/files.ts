@@ -307,15 +307,21 @@ export class Files {
   }
 }
 
-/** Sends everything, unless the job ends before: then it has said why. */
-async function send(job: FileJob, chunks: Iterable<Uint8Array> | AsyncIterable<string | Uint8Array>): Promise<void> {
+type Chunks = Iterable<Uint8Array> | AsyncIterable<string | Uint8Array>;
+
+/** Sends everything, unless the job ends before: then it has said why. A source that gives nothing more is not waited for. */
+async function send(job: FileJob, chunks: Chunks): Promise<void> {
+  await Promise.race([sendAll(job, chunks), job.ended]);
+}
+
+async function sendAll(job: FileJob, chunks: Chunks): Promise<void> {
   for await (const chunk of chunks) {
     if (!(await job.send(typeof chunk === "string" ? Buffer.from(chunk) : chunk))) return;
   }
   job.finish();
 }
 
-function toChunks(content: FileContent): Iterable<Uint8Array> | AsyncIterable<string | Uint8Array> {
+function toChunks(content: FileContent): Chunks {
   if (typeof content === "string") return [Buffer.from(content)];
   if (content instanceof Uint8Array) return [content];
   if (typeof content === "object" && content !== null && Symbol.asyncIterator in content) return content;

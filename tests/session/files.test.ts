@@ -159,6 +159,21 @@ describe("streams", () => {
     rmSync(target);
   });
 
+  test("a source that stalls is given up when the call is aborted, and with the session", async () => {
+    const session = await runtime.openSession();
+    async function* stalls(then: () => unknown): AsyncGenerator<string> {
+      yield "a";
+      then();
+      await new Promise(() => {});
+    }
+    const controller = new AbortController();
+    const abort = (): void => controller.abort(new Error("enough"));
+    await expect(session.files.write("f", stalls(abort), { signal: controller.signal })).rejects.toThrow("enough");
+    expect((await session.files.list()).entries).toEqual([]);
+    const close = (): unknown => void session.close();
+    await expect(session.files.write("f", stalls(close))).rejects.toThrow(SessionClosedError);
+  });
+
   test("writeFrom takes files only: a named pipe that nobody writes to holds nothing up", async () => {
     await using session = await runtime.openSession();
     const pipe = join(scratch, "pipe");
