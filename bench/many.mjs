@@ -12,10 +12,13 @@ export async function measure({ quick, row, note, delay, absent, part }) {
   const count = quick ? 100 : 500;
   const runtime = await openBenchRuntime({ poolSize: 0, limits: { sessions: count } });
   const stopWatching = watchLoop();
+  const begin = performance.now();
   const sessions = await openMany(runtime, count);
   await Promise.all(sessions.map((session) => session.execute("x=1").result));
+  const eachMs = (performance.now() - begin) / count;
   delay(`opening ${count} sessions`, stopWatching());
 
+  await part(measureCreation, { count, eachMs, row, absent });
   await part(measureMemory, { count, row, note, absent });
   await part(measureThroughput, { sessions, quick, row, note, delay });
   await part(measureIdle, { count, row, note });
@@ -28,6 +31,19 @@ async function openMany(runtime, count) {
     sessions.push(...(await within(60_000, "opening sessions", Promise.all(group))));
   }
   return sessions;
+}
+
+async function measureCreation({ count, eachMs, row, absent }) {
+  const kernel = await openKernel(absent);
+  if (kernel === undefined) return;
+  const startMs = await kernel.start();
+  row({
+    question: `Create to first result, ${count} sessions that all stay alive: per session`,
+    ours: { best: eachMs, unit: "ms" },
+    other: { name: "ipykernel, alone", best: startMs, unit: "ms" },
+    ratio: { best: startMs / eachMs },
+    aim: { least: 50 },
+  });
 }
 
 async function measureMemory({ count, row, note, absent }) {

@@ -298,6 +298,7 @@ function firstGiven(value: number | null | undefined, otherwise: number | null):
 }
 
 function toCount(autoCheckpoint: boolean | number): number {
+  if (typeof autoCheckpoint !== "boolean") checkCount("autoCheckpoint", autoCheckpoint, 0);
   return typeof autoCheckpoint === "number" ? autoCheckpoint : autoCheckpoint ? DEFAULT_AUTO_CHECKPOINTS : 0;
 }
 

@@ -109,7 +109,8 @@ def refuse_threads() -> None:
             break
         time.sleep(0.001)
     names = _python_threads() or sorted({_comm(task) for task in others})
-    raise ForkRefused(f"{len(others)} of its threads are alive: {', '.join(names[:8])}")
+    alive = "a thread of it is alive" if len(others) == 1 else f"{len(others)} threads of it are alive"
+    raise ForkRefused(f"{alive}: {', '.join(names[:8])}")
 
 
 def wait_for_init() -> None:

@@ -105,7 +105,7 @@ class Compiler:
         flags = self.flags | AWAIT
         tree: Any = compile(source, filename, "exec", flags | ast.PyCF_ONLY_AST, True)
         last = None
-        if tree.body and isinstance(tree.body[-1], ast.Expr):
+        if tree.body and isinstance(tree.body[-1], ast.Expr) and not _ends_in_semicolon(source):
             last = ast.Expression(tree.body.pop().value)
         body = compile(tree, filename, "exec", flags, True) if tree.body else None
         if last is None:
@@ -155,6 +155,11 @@ class Compiler:
 
 def _has_code(code: Optional[CodeType]) -> bool:
     return code is not None and any(isinstance(constant, CodeType) for constant in code.co_consts)
+
+
+def _ends_in_semicolon(source: str) -> bool:
+    """How people who know IPython say that they do not want to see a value."""
+    return source.rstrip().endswith(";") and "#" not in source.rstrip().rpartition("\n")[2]
 
 
 def _ends_in_backslash(source: str) -> bool:

@@ -123,7 +123,7 @@ import threading
 stop = threading.Event()
 thread = threading.Thread(target=stop.wait, name="the-waiter"); thread.start()
 `).result;
-    await expect(session.fork()).rejects.toThrow(/1 of its threads are alive: the-waiter/);
+    await expect(session.fork()).rejects.toThrow(/a thread of it is alive: the-waiter/);
     await expect(session.checkpoint()).rejects.toMatchObject({ code: "FORK_REFUSED" });
     expect(await value(session, "stop.set(); thread.join(); input_ready")).toBe("True");
     const fork = await session.fork();
@@ -354,7 +354,7 @@ describe("undo()", () => {
     await session.execute("import threading; stop = threading.Event(); threading.Thread(target=stop.wait).start()")
       .result;
     await session.execute("x = 2").result;
-    await expect(session.undo()).rejects.toThrow(/1 of its threads are alive/);
+    await expect(session.undo()).rejects.toThrow(/a thread of it is alive/);
     expect(await value(session, "stop.set(); x")).toBe("2");
   });
 

@@ -9,6 +9,10 @@ class Values(WorkerCase):
     def test_the_last_expression_is_the_value(self):
         self.assertEqual(self.worker.value("a = 2\na + 1"), "3")
 
+    def test_a_semicolon_at_the_end_hides_the_value(self):
+        for code, value in (("1 + 1;", None), ("x = 2\nx ; \n", None), ("x # not this;", {"text/plain": "2"})):
+            self.assertEqual(self.worker.run(code).get("value"), value, code)
+
     def test_none_has_no_value(self):
         self.assertNotIn("value", self.worker.run("None"))
         self.assertNotIn("value", self.worker.run("x = 1"))
