@@ -18,10 +18,10 @@ export async function measure({ quick, row, note, delay, absent, part }) {
   const eachMs = (performance.now() - begin) / count;
   delay(`opening ${count} sessions`, stopWatching());
 
-  await part(measureCreation, { count, eachMs, row, absent });
   await part(measureMemory, { count, row, note, absent });
   await part(measureThroughput, { sessions, quick, row, note, delay });
   await part(measureIdle, { count, row, note });
+  await part(measureCreation, { count, eachMs, row, absent });
 }
 
 async function openMany(runtime, count) {

@@ -300,6 +300,10 @@ class Init:
 
         And those whose mark no branch has. They are nobody's, and the first to go where they are too much for a worker.
         """
+        if len(self._branches) == 1:
+            (branch,) = self._branches.values()
+            ours = [pid for pid in processes() if pid not in self._jobs and pid not in self._asides]
+            return [Group((branch.number, False), branch, ours)], []  # whatever marks they carry
         groups: dict[tuple[int, bool], Group] = {}
         by_number: dict[int, Group] = {}
         for branch in self._branches.values():

@@ -126,7 +126,13 @@ function explainLoss(exit: WorkerExit, violation: string | null): { reason: Inte
     case "closed":
       return { reason: "cancelled", error: toError("Cancelled", "the session was closed") };
     case "memory":
-      return { reason: "memory", error: toError("MemoryLimitExceeded", "more memory was used than the session, or all sessions together, may use") };
+      return {
+        reason: "memory",
+        error: toError(
+          "MemoryLimitExceeded",
+          "more memory was used than the session, or all sessions together, may use",
+        ),
+      };
     case "violation":
       return {
         reason: "worker-lost",

@@ -9,11 +9,15 @@ import { LimitExceededError } from "../errors.ts";
 import type { Session } from "./session.ts";
 
 const URGENT = 1.1;
+const ASK_AGAIN_MS = 250;
 
 export class TotalMemory {
   readonly #limitBytes: number;
   readonly #sessions: () => readonly Session[];
   #isLooking = false;
+  /** By everybody on this machine. */
+  #usedBytes = 0;
+  #nextAsk = 0;
 
   constructor(limitBytes: number, sessions: () => readonly Session[]) {
     this.#limitBytes = limitBytes;
@@ -50,9 +54,14 @@ export class TotalMemory {
     suspects.toSorted((a, b) => b.bytes - a.bytes)[0]?.session.relieve();
   }
 
-  /** Sessions cannot have taken more than everybody has. */
+  /** Sessions cannot have taken more than everybody has. Asking the kernel costs as much as half an opening. */
   #isPlenty(): boolean {
-    return totalmem() - freemem() < this.#limitBytes;
+    const now = performance.now();
+    if (now >= this.#nextAsk) {
+      this.#usedBytes = totalmem() - freemem();
+      this.#nextAsk = now + ASK_AGAIN_MS;
+    }
+    return this.#usedBytes < this.#limitBytes;
   }
 
   #measure(): Promise<Taken[]> {

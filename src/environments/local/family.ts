@@ -210,8 +210,10 @@ export class Family {
           reject(new ForkRefusedError({ action: "copy the session", why }));
         },
         onEnd: (exit) => {
+          const isStarted = this.#workers.has(branch); // nearly always: an error that nobody gets is not worth its stack
           this.#endWorker(branch, exit);
-          reject(this.#failure ?? new WorkerLostError(`Cannot start a worker: ${this.#server.lastWords}`));
+          if (!isStarted)
+            reject(this.#failure ?? new WorkerLostError(`Cannot start a worker: ${this.#server.lastWords}`));
         },
       });
       order(branch);
