@@ -50,9 +50,13 @@ class Copies:
         """What is needed for this copy; what was left at the door for one that was given up is let go."""
         while True:
             message, fds = self.receive()
-            order = branching.parse_order(message)
-            if order["branch"] == branch:
-                return order, fds
+            try:
+                order = branching.parse_order(message)
+                if order["branch"] == branch:
+                    return order, fds
+            except BaseException:
+                close_all(fds)  # the closed door says that there is no copy
+                raise
             close_all(fds)
 
     def _split(self, order: Order, fds: List[int]) -> bool:

@@ -325,11 +325,11 @@ describe("while code runs", () => {
 
   test("an interrupt ends what the execution started, not an inspection", async () => {
     await using session = await open(
-      "import time\nclass Slow:\n    def __repr__(self): time.sleep(0.4); return 'slow'\nslow = Slow()",
+      "import time\nclass Slow:\n    def __repr__(self): open('begun', 'a').close(); time.sleep(0.4); return 'slow'\nslow = Slow()",
     );
     const running = await start(session, "import subprocess; subprocess.run(['sleep', '600'])");
     const inspection = session.inspect("slow", { timeoutMs: 20_000 });
-    await session.variables(); // asked after it, and so begun after it
+    await expect.poll(() => session.files.exists("begun"), { timeout: 20_000 }).toBe(true);
     expect(await running.stop()).toBe("interrupted");
     expect((await inspection)?.repr?.text).toBe("slow");
   });

@@ -15,8 +15,10 @@ import { LocalJobs } from "./local-jobs.ts";
 import { LocalWorker } from "./local-worker.ts";
 import { explainFailure } from "./tier.ts";
 
-/** Between the request for a worker or a copy and its first word; for a fork this includes copying the working directory. */
-const START_LIMIT_MS = 10_000;
+/** Between the request for a worker or a copy and its first word. */
+const START_LIMIT_MS = 5_000;
+/** The same for a fork, which copies the working directory first. */
+const FORK_LIMIT_MS = 15_000;
 
 /** For all of a family's memory to be counted. */
 const USAGE_LIMIT_MS = 5_000;
@@ -105,7 +107,9 @@ export class Family {
           folder: member.folder,
         }),
       );
-      const worker = await copyOf(this.#inTime(copying), ask(this.#lastBranch), (copy) => copy.kill("closed"));
+      const worker = await copyOf(this.#inTime(copying, FORK_LIMIT_MS), ask(this.#lastBranch), (copy) =>
+        copy.kill("closed"),
+      );
       return { member, worker };
     } catch (error) {
       this.#branched -= 1;
@@ -225,12 +229,12 @@ export class Family {
   }
 
   /** For the branch that was just asked for. Code of its family may run before it stands, or stop it, and never end. */
-  async #inTime<T>(copying: Promise<T>): Promise<T> {
+  async #inTime<T>(copying: Promise<T>, limitMs = START_LIMIT_MS): Promise<T> {
     const branch = this.#lastBranch;
     const timer = setTimeout(() => {
       this.#order("kill", { branch, reason: "timeout" });
-      this.#branches.get(branch)?.onRefused?.(`it did not stand within ${START_LIMIT_MS / 1000} s`);
-    }, START_LIMIT_MS);
+      this.#branches.get(branch)?.onRefused?.(`it did not stand within ${limitMs / 1000} s`);
+    }, limitMs);
     try {
       return await copying;
     } finally {
