@@ -8,11 +8,9 @@ const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { versio
 // Tests that start processes. They come after the others, each file alone on a small machine, because a test that
 // measures time or memory should not compete with the next one.
 const system = [
-  "tests/{cli,contracts,e2e,environments,hostile,kernel,rlm,server,session,tasks}/**/*.test.ts",
+  "tests/{cli,contracts,e2e,environments,hostile,kernel,rlm,server,session,tasks,worker}/**/*.test.ts",
   "tests/{docs,runtime}.test.ts",
 ];
-// The worker's own tests, in Python: beside the others, which mostly wait.
-const worker = ["tests/worker/**/*.test.ts"];
 
 export default defineConfig({
   resolve: { alias: { "rlm-runtime": fileURLToPath(new URL("src/index.ts", import.meta.url)) } },
@@ -24,7 +22,7 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: "unit", include: ["tests/**/*.test.ts"], exclude: [...system, ...worker], pool: "threads" },
+        test: { name: "unit", include: ["tests/**/*.test.ts"], exclude: system, pool: "threads" },
       },
       {
         extends: true,
@@ -38,10 +36,6 @@ export default defineConfig({
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
-      },
-      {
-        extends: true,
-        test: { name: "worker", include: worker, pool: "forks", maxWorkers: 1, sequence: { groupOrder: 1 } },
       },
     ],
   },
