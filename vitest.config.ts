@@ -5,8 +5,7 @@ import { defineConfig } from "vitest/config";
 
 const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
 
-// Tests that start processes. They come after the others, each file alone on a small machine, because a test that
-// measures time or memory should not compete with the next one.
+// Tests that start processes. They come after the others, a file for each core: most of them wait most of the time.
 const system = [
   "tests/{cli,contracts,e2e,environments,hostile,kernel,rlm,server,session,tasks,worker}/**/*.test.ts",
   "tests/{docs,runtime}.test.ts",
@@ -31,7 +30,7 @@ export default defineConfig({
           include: system,
           // A process of their own: signals, exit codes and descriptors are those of a real program.
           pool: "forks",
-          maxWorkers: Math.max(1, Math.floor(availableParallelism() / 2)),
+          maxWorkers: Math.max(2, availableParallelism()),
           sequence: { groupOrder: 1 },
           testTimeout: 60_000,
           hookTimeout: 60_000,
