@@ -51,8 +51,7 @@ function createProgram(): Command {
 }
 
 function addExec(program: Command): void {
-  program
-    .command("exec")
+  addSessionOptions(program.command("exec"))
     .summary("run Python code in a sandbox")
     .description("Runs Python code in a sandbox, as `python` would: what it prints comes out as it is printed.")
     .usage("[options] (-c CODE | FILE | -) [--] [ARGUMENT...]")
@@ -63,15 +62,6 @@ function addExec(program: Command): void {
     .addOption(
       new Option("--env <name>", "where to run it").choices(["local", "docker", "wasm"]).default("local", "local"),
     )
-    .option("-e <KEY=VALUE>", "set an environment variable; may be repeated", collect(parseAssignment))
-    .option(
-      "--mount <PATH[:ro|rw]>",
-      "show a folder of this machine, read-only unless :rw; may be repeated",
-      collect(String),
-    )
-    .option("--python <path>", "an interpreter or a virtual environment (default: RLM_PYTHON, else python3)")
-    .option("--memory <size>", "the most memory it may use, such as 512m or 4g (default: 2g)", parseSize)
-    .option("--session-file <path>", "begin with the state in this file, and save it there at the end")
     .addOption(new Option("--allow-net <host>").hideHelp())
     .addHelpText("after", EXEC_EXAMPLES)
     .action(async (args: string[], options: ExecArguments) => {
@@ -80,15 +70,9 @@ function addExec(program: Command): void {
     });
 }
 
-function addRepl(program: Command): void {
-  program
-    .command("repl")
-    .summary("a Python console in a sandbox")
-    .description("A Python console on a sandboxed session: history, completion, images, :help for its commands.")
-    .usage("[options] [FILE]")
-    .argument("[file]", "run this first")
-    .option("--session-file <path>", "begin with the state in this file, and save it there at the end")
-    .option("--timeout <seconds>", "stop each piece of code after this long (default: never)", parseSeconds)
+/** What a session of `exec` and one of `repl` are opened with. */
+function addSessionOptions(command: Command): Command {
+  return command
     .option("-e <KEY=VALUE>", "set an environment variable; may be repeated", collect(parseAssignment))
     .option(
       "--mount <PATH[:ro|rw]>",
@@ -97,6 +81,16 @@ function addRepl(program: Command): void {
     )
     .option("--python <path>", "an interpreter or a virtual environment (default: RLM_PYTHON, else python3)")
     .option("--memory <size>", "the most memory it may use, such as 512m or 4g (default: 2g)", parseSize)
+    .option("--session-file <path>", "begin with the state in this file, and save it there at the end");
+}
+
+function addRepl(program: Command): void {
+  addSessionOptions(program.command("repl"))
+    .summary("a Python console in a sandbox")
+    .description("A Python console on a sandboxed session: history, completion, images, :help for its commands.")
+    .usage("[options] [FILE]")
+    .argument("[file]", "run this first")
+    .option("--timeout <seconds>", "stop each piece of code after this long (default: never)", parseSeconds)
     .allowExcessArguments(false)
     .action(async (file: string | undefined, options: ReplArguments) => {
       const { repl } = await import("./repl.ts");
