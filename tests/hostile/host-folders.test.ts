@@ -1,6 +1,6 @@
 // Folders of the host that are mounted where a session keeps its own files: a session's end is not theirs.
 
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { Session } from "../../src/index.ts";
 import { openTestRuntime } from "../open.ts";
@@ -8,13 +8,14 @@ import { openTestRuntime } from "../open.ts";
 /** The working directory inside is /work, so the host's folder must be below one of the same name. */
 function makeFolder(): string | undefined {
   try {
-    mkdirSync("/work", { recursive: true });
+    isParentOurs = mkdirSync("/work", { recursive: true }) !== undefined;
     return mkdtempSync("/work/rlm-test-");
   } catch {
     return undefined;
   }
 }
 
+let isParentOurs = false;
 const folder = makeFolder();
 
 async function value(session: Session, code: string): Promise<string | undefined> {
@@ -47,6 +48,7 @@ test.skipIf(folder === undefined)(
       expect(existsSync(`${path}/precious`)).toBe(true);
     } finally {
       rmSync(top, { recursive: true });
+      if (isParentOurs) rmdirSync("/work");
     }
   },
 );
