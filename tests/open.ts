@@ -1,10 +1,22 @@
 // What tests open: a runtime without preloaded modules, on Debian's interpreter where there is one.
 
 import { existsSync } from "node:fs";
-import { openRuntime, type Runtime, type RuntimeOptions } from "../src/index.ts";
+import { openRuntime, type Runtime, type RuntimeOptions, type Session } from "../src/index.ts";
 
 export const PYTHON = existsSync("/usr/bin/python3") ? "/usr/bin/python3" : "python3";
 
 export function openTestRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
   return openRuntime({ python: PYTHON, preload: [], poolSize: 1, ...options });
+}
+
+/** The text of the value of code that must work. */
+export async function valueOf(session: Session, code: string): Promise<string | undefined> {
+  return (await session.execute(code).result).unwrap().value?.["text/plain"];
+}
+
+/** A session in which this code has run. */
+export async function openWith(runtime: Runtime, code: string): Promise<Session> {
+  const session = await runtime.openSession();
+  (await session.execute(code).result).unwrap();
+  return session;
 }

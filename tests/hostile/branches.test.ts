@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Runtime, Session } from "../../src/index.ts";
-import { openTestRuntime } from "../open.ts";
+import { openTestRuntime, valueOf } from "../open.ts";
 import { childrenOf, comesTrue, descendantsOf, isAlive } from "./machine.ts";
 
 let runtime: Runtime;
@@ -13,10 +13,6 @@ beforeAll(async () => {
   await bystander.execute("safe = 'yes'").result;
 });
 afterAll(() => runtime.close());
-
-async function value(session: Session, code: string): Promise<string | undefined> {
-  return (await session.execute(code).result).value?.["text/plain"];
-}
 
 /** Whether so many processes are in the sandbox, as soon as those have gone that remove the files of a session. */
 const comesTo = (count: number): string => `
@@ -96,9 +92,9 @@ threading.Thread(target=liar, daemon=True).start()`,
     if (fork.status === "rejected") expect(fork.reason).toHaveProperty("code");
     else await fork.value.close();
     await session.close();
-    expect(await value(bystander, "safe")).toBe("'yes'");
+    expect(await valueOf(bystander, "safe")).toBe("'yes'");
     const after = await runtime.openSession();
-    expect(await value(await after.fork(), "1 + 1")).toBe("2");
+    expect(await valueOf(await after.fork(), "1 + 1")).toBe("2");
     const others = runtime.sessions.list().filter((other) => other !== bystander);
     await Promise.all(others.map((other) => other.close()));
   });
@@ -108,7 +104,7 @@ test("a copy that never stands is given up", async () => {
   const session = await runtime.openSession();
   await session.execute("import os, time; os.register_at_fork(after_in_child=lambda: time.sleep(1000)); x = 1").result;
   await expect(session.checkpoint()).rejects.toThrow(/did not stand within 5 s/);
-  expect(await value(session, "x")).toBe("1");
+  expect(await valueOf(session, "x")).toBe("1");
   await session.close();
 });
 
@@ -149,8 +145,8 @@ test("a fork bomb in one branch ends with it, and the others hardly notice", asy
   const result = await fork.execute(bomb, { timeoutMs: 300 }).result;
   expect(result.status).toBe("interrupted");
   await fork.close();
-  expect(await value(session, "x")).toBe("1");
-  expect(await value(session, comesTo(2))).toBe("2");
+  expect(await valueOf(session, "x")).toBe("1");
+  expect(await valueOf(session, comesTo(2))).toBe("2");
   await session.close();
 });
 
@@ -166,9 +162,9 @@ if os.fork() == 0:
   const fork = await session.fork();
   await fork.execute(hide).result;
   await fork.close();
-  expect(await value(session, comesTo(3))).toBe("3"); // the init, this worker, and the one that hides
+  expect(await valueOf(session, comesTo(3))).toBe("3"); // the init, this worker, and the one that hides
   await session.execute("import os; os._exit(0)").result; // the last branch: what is left is nobody's
-  expect(await value(session, comesTo(2))).toBe("2");
+  expect(await valueOf(session, comesTo(2))).toBe("2");
   await session.close();
 });
 

@@ -2,8 +2,7 @@
 
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import type { Session } from "../../src/index.ts";
-import { openTestRuntime } from "../open.ts";
+import { openTestRuntime, valueOf } from "../open.ts";
 
 /** The working directory inside is /work, so the host's folder must be below one of the same name. */
 function makeFolder(): string | undefined {
@@ -17,10 +16,6 @@ function makeFolder(): string | undefined {
 
 let isParentOurs = false;
 const folder = makeFolder();
-
-async function value(session: Session, code: string): Promise<string | undefined> {
-  return (await session.execute(code).result).unwrap().value?.["text/plain"];
-}
 
 test.skipIf(folder === undefined)(
   "outlive the session, are not copied by a fork, and are the same for both",
@@ -37,12 +32,12 @@ test.skipIf(folder === undefined)(
       await session.execute("open('/work/own', 'w').close()").result;
       const fork = await session.fork();
       const inside = JSON.stringify(path.replace("/work/", ""));
-      expect(await value(fork, `import os; os.path.islink(${inside}), open(${inside} + "/precious").read()`)).toBe(
+      expect(await valueOf(fork, `import os; os.path.islink(${inside}), open(${inside} + "/precious").read()`)).toBe(
         "(True, 'yes')",
       );
       await session.close();
       const isSwept = "import time\nwhile os.path.exists('/work/own'): time.sleep(0.001)\nos.listdir('/work')";
-      expect(await value(fork, isSwept)).toBe(`['${top.replace("/work/", "")}']`);
+      expect(await valueOf(fork, isSwept)).toBe(`['${top.replace("/work/", "")}']`);
       await fork.close();
       expect(readdirSync(path)).toEqual(["precious"]);
       expect(existsSync(`${path}/precious`)).toBe(true);

@@ -1,18 +1,14 @@
 // Copies of a session, attacked from inside, where the attack is on whoever waits: nothing may wait for ever.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Runtime, Session } from "../../src/index.ts";
-import { openTestRuntime } from "../open.ts";
+import type { Runtime } from "../../src/index.ts";
+import { openTestRuntime, valueOf } from "../open.ts";
 
 let runtime: Runtime;
 beforeAll(async () => {
   runtime = await openTestRuntime({ poolSize: 0, timeoutMs: 3000 });
 });
 afterAll(() => runtime.close());
-
-async function value(session: Session, code: string): Promise<string | undefined> {
-  return (await session.execute(code).result).value?.["text/plain"];
-}
 
 const UNMARK = "import resource; resource.setrlimit(10, (77, resource.RLIM_INFINITY))";
 
@@ -26,7 +22,7 @@ test("a worker that changes its mark is ended all the same while copies of it li
     reason: "timeout",
     state: "restored",
   });
-  expect(await value(session, "x")).toBe("1");
+  expect(await valueOf(session, "x")).toBe("1");
   await session.close();
 });
 
@@ -56,8 +52,8 @@ os.write(go[1], b"!!!")
 `;
   const result = await fork.execute(hoard, { timeoutMs: 30_000 }).result;
   expect(result.value?.["text/plain"]).toBe("[9, 9, 9]");
-  expect(await value(fork, "os.getpid() == started")).toBe("True");
-  expect(await value(session, "x")).toBe("1");
+  expect(await valueOf(fork, "os.getpid() == started")).toBe("True");
+  expect(await valueOf(session, "x")).toBe("1");
   await fork.close();
   await session.close();
 });
@@ -79,7 +75,7 @@ test("a checkpoint that never wakes is given up; the session goes on", async () 
   await session.execute(SLEEPER).result;
   await session.checkpoint();
   expect(await session.execute("os._exit(3)").result).toMatchObject({ status: "exit", state: "lost" });
-  expect(await value(session, "1 + 1")).toBe("2");
+  expect(await valueOf(session, "1 + 1")).toBe("2");
   await session.close();
   await fork.close();
 }, 40_000);
@@ -125,9 +121,9 @@ def suicide():
 threading.Thread(target=suicide, daemon=True).start()
 `).result;
   await session.rewind(checkpoint);
-  expect(await value(session, "x")).toBe("1");
+  expect(await valueOf(session, "x")).toBe("1");
   const alive = "import os; len([pid for pid in os.listdir('/proc') if pid.isdigit()])";
-  expect(await value(session, alive)).toBe("4"); // the init, this worker, two checkpoints
+  expect(await valueOf(session, alive)).toBe("4"); // the init, this worker, two checkpoints
   expect((await session.info()).epoch).toBe(2);
   await session.close();
 });

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Completions, Runtime, Session } from "../../src/index.ts";
-import { openTestRuntime } from "../open.ts";
+import { openTestRuntime, openWith } from "../open.ts";
 
 let runtime: Runtime;
 
@@ -12,11 +12,7 @@ beforeAll(async () => {
 
 afterAll(() => runtime?.close());
 
-async function open(code: string): Promise<Session> {
-  const session = await runtime.openSession();
-  (await session.execute(code).result).unwrap();
-  return session;
-}
+const open = (code: string): Promise<Session> => openWith(runtime, code);
 
 /** The code with each match in place. */
 function apply(code: string, { matches, start, end }: Completions): readonly string[] {

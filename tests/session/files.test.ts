@@ -17,7 +17,7 @@ import {
   type Runtime,
   type Session,
 } from "../../src/index.ts";
-import { openTestRuntime } from "../open.ts";
+import { openTestRuntime, valueOf } from "../open.ts";
 
 const MIB = 2 ** 20;
 
@@ -31,11 +31,6 @@ afterAll(async () => {
   await runtime.close();
   rmSync(scratch, { recursive: true });
 });
-
-async function valueOf(session: Session, code: string): Promise<string | undefined> {
-  const result = (await session.execute(code).result).unwrap();
-  return result.value?.["text/plain"];
-}
 
 /** Runs code that prints a line when it is under way. */
 async function begin(session: Session, code: string): Promise<Execution> {

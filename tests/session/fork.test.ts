@@ -1,13 +1,7 @@
 // Live copies of a session: forks, checkpoints, rewinding, undo.
 
 import { describe, expect, test } from "vitest";
-import { openTestRuntime } from "../open.ts";
-import type { Session } from "../../src/index.ts";
-
-async function value(session: Session, code: string): Promise<string | undefined> {
-  const result = (await session.execute(code).result).unwrap();
-  return result.value?.["text/plain"];
-}
+import { openTestRuntime, valueOf } from "../open.ts";
 
 describe("fork()", () => {
   test("copies what cannot be pickled: generators, closures, locks, open files at their place", async () => {
@@ -32,9 +26,9 @@ step = counter(); step()
 `).result;
     const fork = await session.fork({ id: "branch" });
     const probe = "(next(numbers), file.readline(), lock.locked(), step(), first)";
-    expect(await value(fork, probe)).toBe("(9, 'two\\n', True, 2, 'one\\n')");
-    expect(await value(fork, probe)).toBe("(16, 'three\\n', True, 3, 'one\\n')");
-    expect(await value(session, probe)).toBe("(9, 'two\\n', True, 2, 'one\\n')");
+    expect(await valueOf(fork, probe)).toBe("(9, 'two\\n', True, 2, 'one\\n')");
+    expect(await valueOf(fork, probe)).toBe("(16, 'three\\n', True, 3, 'one\\n')");
+    expect(await valueOf(session, probe)).toBe("(9, 'two\\n', True, 2, 'one\\n')");
     expect(runtime.sessions.list().map(({ id }) => String(id))).toEqual([session.id, "branch"]);
   });
 
@@ -45,8 +39,8 @@ step = counter(); step()
       "import tempfile; file = tempfile.TemporaryFile(buffering=0); file.write(b'abcdef'); file.seek(0)",
     ).result;
     const fork = await session.fork();
-    expect(await value(fork, "file.read(3)")).toBe("b'abc'");
-    expect(await value(session, "file.read(3)")).toBe("b'abc'");
+    expect(await valueOf(fork, "file.read(3)")).toBe("b'abc'");
+    expect(await valueOf(session, "file.read(3)")).toBe("b'abc'");
   });
 
   test("goes on counting executions, so that tracebacks find the lines of functions made before", async () => {
@@ -71,11 +65,11 @@ out = open("er/a.txt", "a")
 `).result;
     const fork = await session.fork();
     await fork.execute(`out.write(" and fork"); out.flush(); open("new.txt", "w").close()`).result;
-    expect(await value(fork, `(open("er/a.txt").read(), sorted(os.listdir()), open("../link").read())`)).toBe(
+    expect(await valueOf(fork, `(open("er/a.txt").read(), sorted(os.listdir()), open("../link").read())`)).toBe(
       "('original and fork', ['er', 'new.txt'], 'original and fork')",
     );
-    expect(await value(session, `(open("er/a.txt").read(), sorted(os.listdir()))`)).toBe("('original', ['er'])");
-    expect(await value(fork, `os.path.commonpath([os.getcwd(), os.environ["HOME"]]) == os.environ["HOME"]`)).toBe(
+    expect(await valueOf(session, `(open("er/a.txt").read(), sorted(os.listdir()))`)).toBe("('original', ['er'])");
+    expect(await valueOf(fork, `os.path.commonpath([os.getcwd(), os.environ["HOME"]]) == os.environ["HOME"]`)).toBe(
       "True",
     );
   });
@@ -89,12 +83,12 @@ out = open("er/a.txt", "a")
     const third = await second.fork();
     await third.execute("line.append('third')").result;
     await second.close();
-    expect(await value(third, "line")).toBe("['first', 'second', 'third']");
+    expect(await valueOf(third, "line")).toBe("['first', 'second', 'third']");
     await first.close();
-    expect(await value(third, "line, open('still-writable', 'w').write('yes')")).toBe(
+    expect(await valueOf(third, "line, open('still-writable', 'w').write('yes')")).toBe(
       "(['first', 'second', 'third'], 3)",
     );
-    expect(await value(third, "import os; sorted(os.listdir('/work')), len(os.listdir('/forks'))")).toBe("([], 1)");
+    expect(await valueOf(third, "import os; sorted(os.listdir('/work')), len(os.listdir('/forks'))")).toBe("([], 1)");
   });
 
   test("waits for what the session does beside running code: forks, checkpoints, variables being set", async () => {
@@ -108,7 +102,7 @@ out = open("er/a.txt", "a")
       session.fork(),
       session.checkpoint(),
     ]);
-    expect(await Promise.all([fork, other, third].map((one) => value(one, "x")))).toEqual(["1", "1", "2"]);
+    expect(await Promise.all([fork, other, third].map((one) => valueOf(one, "x")))).toEqual(["1", "1", "2"]);
   });
 
   test("is refused while code runs, and while threads live; the error says why and nothing has changed", async () => {
@@ -125,9 +119,9 @@ thread = threading.Thread(target=stop.wait, name="the-waiter"); thread.start()
 `).result;
     await expect(session.fork()).rejects.toThrow(/a thread of it is alive: the-waiter/);
     await expect(session.checkpoint()).rejects.toMatchObject({ code: "FORK_REFUSED" });
-    expect(await value(session, "stop.set(); thread.join(); input_ready")).toBe("True");
+    expect(await valueOf(session, "stop.set(); thread.join(); input_ready")).toBe("True");
     const fork = await session.fork();
-    expect(await value(fork, "input_ready")).toBe("True");
+    expect(await valueOf(fork, "input_ready")).toBe("True");
   });
 
   test("never shows itself to os.wait() of user code", async () => {
@@ -136,9 +130,9 @@ thread = threading.Thread(target=stop.wait, name="the-waiter"); thread.start()
     const fork = await session.fork();
     await session.checkpoint();
     const code = "import os\ntry:\n  os.wait(); saw = 'a child'\nexcept ChildProcessError: saw = 'nothing'\nsaw";
-    expect(await value(session, code)).toBe("'nothing'");
+    expect(await valueOf(session, code)).toBe("'nothing'");
     await fork.close();
-    expect(await value(session, code)).toBe("'nothing'");
+    expect(await valueOf(session, code)).toBe("'nothing'");
   });
 
   test("ends with everything it started, and with nothing of its siblings", async () => {
@@ -161,10 +155,12 @@ pid = daemon()
     await session.execute(daemon("mine")).result;
     const fork = await session.fork();
     await fork.execute(daemon("theirs")).result;
-    const [mine, theirs] = [await value(session, "pid"), await value(fork, "pid")];
-    expect(await value(session, `[os.path.exists(f"/proc/{p}") for p in (${mine}, ${theirs})]`)).toBe("[True, True]");
+    const [mine, theirs] = [await valueOf(session, "pid"), await valueOf(fork, "pid")];
+    expect(await valueOf(session, `[os.path.exists(f"/proc/{p}") for p in (${mine}, ${theirs})]`)).toBe("[True, True]");
     await fork.close();
-    expect(await value(session, `[os.path.exists(f"/proc/{p}") for p in (${mine}, ${theirs})]`)).toBe("[True, False]");
+    expect(await valueOf(session, `[os.path.exists(f"/proc/{p}") for p in (${mine}, ${theirs})]`)).toBe(
+      "[True, False]",
+    );
   });
 
   test("goes on with the same random numbers, as a copy does", async () => {
@@ -172,8 +168,8 @@ pid = daemon()
     const session = await runtime.openSession();
     await session.execute("import random; random.seed(7); random.random()").result;
     const fork = await session.fork();
-    expect(await value(fork, "[random.random() for _ in range(3)]")).toBe(
-      await value(session, "[random.random() for _ in range(3)]"),
+    expect(await valueOf(fork, "[random.random() for _ in range(3)]")).toBe(
+      await valueOf(session, "[random.random() for _ in range(3)]"),
     );
   });
 
@@ -190,9 +186,9 @@ task = asyncio.ensure_future(tick())
 await asyncio.sleep(0)
 `).result;
     const fork = await session.fork();
-    expect(await value(fork, "await task; len(ticks)")).toBe("1000");
-    expect(await value(session, "await task; len(ticks)")).toBe("1000");
-    expect(await value(fork, "await asyncio.to_thread(lambda: 'thread')")).toBe("'thread'");
+    expect(await valueOf(fork, "await task; len(ticks)")).toBe("1000");
+    expect(await valueOf(session, "await task; len(ticks)")).toBe("1000");
+    expect(await valueOf(fork, "await asyncio.to_thread(lambda: 'thread')")).toBe("'thread'");
   });
 
   test("takes an id that exists for an error, and no more branches than the limit", async () => {
@@ -206,7 +202,7 @@ await asyncio.sleep(0)
     await expect(fork.fork()).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
     session.dropCheckpoint(checkpoint);
     const again = await session.fork();
-    expect(await value(again, "1 + 1")).toBe("2");
+    expect(await valueOf(again, "1 + 1")).toBe("2");
   });
 });
 
@@ -221,10 +217,10 @@ describe("checkpoint() and rewind()", () => {
     for (let round = 1; round <= 3; round += 1) {
       await session.execute("data.clear(); del words; open('kept', 'a').write('2')").result;
       await session.rewind(checkpoint);
-      expect(await value(session, "data, next(words)")).toBe("([0, 1, 2, 3, 4], 'a')");
+      expect(await valueOf(session, "data, next(words)")).toBe("([0, 1, 2, 3, 4], 'a')");
       expect((await session.info()).epoch).toBe(epoch + round);
     }
-    expect(await value(session, "open('kept').read()")).toBe("'1222'");
+    expect(await valueOf(session, "open('kept').read()")).toBe("'1222'");
     expect(session.checkpoints().map(({ id }) => id)).toEqual(["c1"]);
   });
 
@@ -235,7 +231,7 @@ describe("checkpoint() and rewind()", () => {
     await session.execute("import subprocess; subprocess.Popen(['sleep', '1000'], start_new_session=True)").result;
     await session.rewind(checkpoint);
     const count = "import os; len([pid for pid in os.listdir('/proc') if pid.isdigit()])";
-    expect(await value(session, count)).toBe("3"); // the init, this worker, the checkpoint
+    expect(await valueOf(session, count)).toBe("3"); // the init, this worker, the checkpoint
   });
 
   test("know a checkpoint by its id, and say which there are", async () => {
@@ -245,7 +241,7 @@ describe("checkpoint() and rewind()", () => {
     await session.checkpoint();
     await session.execute("x = 1").result;
     await expect(session.rewind("c9")).rejects.toThrow(/there are: c1/);
-    expect(await value(session, "x")).toBe("1");
+    expect(await valueOf(session, "x")).toBe("1");
     await session.rewind("c1");
     expect((await session.execute("x").result).error?.name).toBe("NameError");
   });
@@ -273,7 +269,7 @@ describe("checkpoint() and rewind()", () => {
     session.subscribe((event) => void (event.type === "session-reset" && events.push(event.why)));
     const result = await session.execute(code, { timeoutMs: 1500 }).result;
     expect(result).toMatchObject({ ...expected, state: "restored", epoch: 2 });
-    expect(await value(session, "x, next(source)")).toBe("('kept', 1)");
+    expect(await valueOf(session, "x, next(source)")).toBe("('kept', 1)");
     expect(events).toEqual(["restored"]);
   });
 
@@ -288,7 +284,7 @@ describe("checkpoint() and rewind()", () => {
     await session.execute("import threading, os; threading.Timer(0.02, lambda: os.kill(os.getpid(), 9)).start()")
       .result;
     expect(await restored).toBe("restored");
-    expect(await value(session, "x")).toBe("'kept'");
+    expect(await valueOf(session, "x")).toBe("'kept'");
   });
 
   test("do not bring back what was emptied on purpose, unless asked", async () => {
@@ -300,7 +296,7 @@ describe("checkpoint() and rewind()", () => {
     expect(await session.execute("import os; os._exit(1)").result).toMatchObject({ state: "lost" });
     expect((await session.execute("x").result).error?.name).toBe("NameError");
     await session.rewind(checkpoint);
-    expect(await value(session, "x")).toBe("1");
+    expect(await valueOf(session, "x")).toBe("1");
     expect(await session.execute("import os; os._exit(1)").result).toMatchObject({ state: "restored" });
   });
 
@@ -313,7 +309,7 @@ describe("checkpoint() and rewind()", () => {
     await session.checkpoint();
     await session.rewind(one);
     await session.execute("import os; os._exit(1)").result;
-    expect(await value(session, "x")).toBe("1");
+    expect(await valueOf(session, "x")).toBe("1");
   });
 
   test("hold 500 MB of objects, and 50 branches of them share what they do not change", async () => {
@@ -325,8 +321,8 @@ describe("checkpoint() and rewind()", () => {
     const fork = await session.fork();
     await fork.execute("block[0] = 7").result;
     await session.rewind(checkpoints[17] ?? "");
-    expect(await value(session, "block[0], len(block)")).toBe(`(120, ${500 * 2 ** 20})`);
-    expect(await value(fork, "block[0]")).toBe("7");
+    expect(await valueOf(session, "block[0], len(block)")).toBe(`(120, ${500 * 2 ** 20})`);
+    expect(await valueOf(fork, "block[0]")).toBe("7");
     await expect(session.checkpoint()).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
   });
 });
@@ -339,7 +335,7 @@ describe("undo()", () => {
     for (const before of ["4", "3", "2"]) {
       await session.undo();
       const fork = await session.fork();
-      expect(await value(fork, "n")).toBe(before);
+      expect(await valueOf(fork, "n")).toBe(before);
       await fork.close();
     }
     await expect(session.undo()).rejects.toThrow(/no earlier state is kept/);
@@ -355,7 +351,7 @@ describe("undo()", () => {
       .result;
     await session.execute("x = 2").result;
     await expect(session.undo()).rejects.toThrow(/a thread of it is alive/);
-    expect(await value(session, "stop.set(); x")).toBe("2");
+    expect(await valueOf(session, "stop.set(); x")).toBe("2");
   });
 
   test("after a rewind takes back what came before the checkpoint, not what came after", async () => {
@@ -368,7 +364,7 @@ describe("undo()", () => {
     await session.execute("x = 4").result;
     await session.rewind(checkpoint);
     await session.undo();
-    expect(await value(await session.fork(), "x")).toBe("1");
+    expect(await valueOf(await session.fork(), "x")).toBe("1");
   });
 
   test("does not count a cell that was incomplete: nothing of it ran", async () => {
@@ -380,7 +376,7 @@ describe("undo()", () => {
     expect((await session.execute("def f():").result).incomplete).toBe(true);
     await session.undo();
     await session.undo();
-    expect(await value(session, "x")).toBe("1");
+    expect(await valueOf(session, "x")).toBe("1");
   });
 
   test("does not count an execution that was cancelled before it began", async () => {
@@ -394,7 +390,7 @@ describe("undo()", () => {
     expect((await cancelled.result).status).toBe("interrupted");
     await session.undo();
     const fork = await session.fork();
-    expect(await value(fork, "x")).toBe("1");
+    expect(await valueOf(fork, "x")).toBe("1");
   });
 
   test("gives up the oldest where the family has no room for another", async () => {
@@ -405,7 +401,7 @@ describe("undo()", () => {
     await session.undo();
     await expect(session.undo()).rejects.toThrow(/no earlier state is kept/);
     const fork = await session.fork();
-    expect(await value(fork, "n")).toBe("2");
+    expect(await valueOf(fork, "n")).toBe("2");
   });
 
   test("brings back what an execution destroyed together with its worker", async () => {
@@ -414,7 +410,7 @@ describe("undo()", () => {
     await session.execute("x = [1]").result;
     await session.execute("x.append(2)").result;
     expect(await session.execute("x.clear(); import os; os._exit(9)").result).toMatchObject({ state: "restored" });
-    expect(await value(session, "x")).toBe("[1, 2]");
+    expect(await valueOf(session, "x")).toBe("[1, 2]");
   });
 });
 
@@ -428,8 +424,8 @@ describe("memory", () => {
       "import mmap\nblock = mmap.mmap(-1, 2**28)\nfor _ in range(256): block.write(b'x' * 2**20)\nwhile True: pass";
     const result = await fork.execute(greedy).result;
     expect(result).toMatchObject({ status: "interrupted", reason: "memory", state: "lost" });
-    expect(await value(session, "len(x)")).toBe(String(150 * 2 ** 20));
-    expect(await value(fork, "1")).toBe("1");
+    expect(await valueOf(session, "len(x)")).toBe(String(150 * 2 ** 20));
+    expect(await valueOf(fork, "1")).toBe("1");
   });
 
   test("of checkpoints is bounded too: the oldest is given up first", async () => {
@@ -449,6 +445,6 @@ describe("memory", () => {
     expect(session.checkpoints().map(({ id }) => id)).toEqual(ids.slice(-2));
     await expect(session.rewind("c1")).rejects.toThrow(/no longer, kept/);
     await session.rewind("c4");
-    expect(await value(session, "y")).toBe("2");
+    expect(await valueOf(session, "y")).toBe("2");
   });
 });

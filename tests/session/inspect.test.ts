@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { format } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { InspectionError, SessionClosedError, type Runtime, type Session } from "../../src/index.ts";
-import { openTestRuntime, PYTHON } from "../open.ts";
+import { openTestRuntime, openWith, PYTHON, valueOf } from "../open.ts";
 
 let runtime: Runtime;
 
@@ -14,11 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => runtime?.close());
 
-async function open(code: string): Promise<Session> {
-  const session = await runtime.openSession();
-  (await session.execute(code).result).unwrap();
-  return session;
-}
+const open = (code: string): Promise<Session> => openWith(runtime, code);
 
 /** Resolves when the code has printed something, and is therefore running. */
 async function start(session: Session, code: string): Promise<{ readonly stop: () => Promise<string> }> {
@@ -30,10 +26,6 @@ async function start(session: Session, code: string): Promise<{ readonly stop: (
       return (await execution.result).status;
     },
   };
-}
-
-async function valueOf(session: Session, code: string): Promise<string | undefined> {
-  return (await session.execute(code).result).unwrap().value?.["text/plain"];
 }
 
 function has(module: string): boolean {
