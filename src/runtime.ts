@@ -7,7 +7,7 @@ import type { EnvironmentReport, Mount, SandboxLimits, SandboxOptions } from "./
 import { CLOSED, LocalEnvironment } from "./environments/local/local.ts";
 import { EnvironmentUnavailableError, REPLSecurityError, SessionStateError } from "./errors.ts";
 import type { CallHandler } from "./kernel/calls.ts";
-import { SpillFiles } from "./kernel/spill-file.ts";
+import { SpillFiles } from "./output/spill-file.ts";
 import type { ExecutionResult } from "./protocol/execution.ts";
 import type { SessionId } from "./protocol/ids.ts";
 import { checkEnvironment, type ExecuteOptions } from "./session/options.ts";

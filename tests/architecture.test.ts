@@ -18,7 +18,7 @@ interface Layer {
 }
 
 const ground = ["errors.ts", "util", "protocol"];
-const parts = ["environments", "backends", "store", "tools", "kernel", "tasks", "session", "rlm"];
+const parts = ["environments", "output", "backends", "store", "tools", "kernel", "tasks", "session", "rlm"];
 
 const layers: Readonly<Record<string, Layer>> = {
   "errors.ts": { imports: [] },
@@ -28,9 +28,10 @@ const layers: Readonly<Record<string, Layer>> = {
   backends: { imports: ground },
   store: { imports: ground },
   tools: { imports: ground },
-  kernel: { imports: ["environments", ...ground] },
-  tasks: { imports: ["environments", ...ground] },
-  session: { imports: ["kernel", "tasks", "environments", ...ground] },
+  output: { imports: ground },
+  kernel: { imports: ["environments", "output", ...ground] },
+  tasks: { imports: ["environments", "output", ...ground] },
+  session: { imports: ["kernel", "tasks", "environments", "output", ...ground] },
   rlm: { imports: ["session", "tools", "backends", ...ground] },
   "runtime.ts": { imports: [...parts, ...ground] },
   server: { imports: ["runtime.ts", ...ground] },

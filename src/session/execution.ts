@@ -4,8 +4,8 @@
 // pace. What passed the readable bound appears as one gap with its size.
 
 import { StringDecoder } from "node:string_decoder";
-import type { OutputBounds } from "../kernel/output-log.ts";
-import { PrintedOutput } from "../kernel/printed-output.ts";
+import type { OutputBounds } from "../output/output-log.ts";
+import { PrintedOutput } from "../output/printed-output.ts";
 import type { ExecutionEnd, ExecutionEvent, ExecutionStart } from "../protocol/events.ts";
 import type { OutputStream } from "../protocol/execution.ts";
 import type { ExecutionId, SessionId } from "../protocol/ids.ts";

@@ -2,7 +2,7 @@
 
 import type { ExecutionStatus } from "../protocol/execution.ts";
 import type { ExecutionId } from "../protocol/ids.ts";
-import type { PrintedOutput } from "../kernel/printed-output.ts";
+import type { PrintedOutput } from "../output/printed-output.ts";
 import type { Execution } from "./execution.ts";
 
 export interface HistoryEntry {

@@ -6,7 +6,7 @@
 import type { WorkerExit } from "../environments/environment.ts";
 import { ForkRefusedError, SessionBusyError, SessionClosedError } from "../errors.ts";
 import type { KernelListener, Outcome } from "../kernel/kernel.ts";
-import type { OutputBounds } from "../kernel/output-log.ts";
+import type { OutputBounds } from "../output/output-log.ts";
 import type { ResetReason } from "../protocol/events.ts";
 import type { ExecutionId } from "../protocol/ids.ts";
 import { Checkpoints } from "./checkpoints.ts";

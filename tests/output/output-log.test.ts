@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
-import { OutputLog } from "../../src/kernel/output-log.ts";
-import { SpillFiles } from "../../src/kernel/spill-file.ts";
+import { OutputLog } from "../../src/output/output-log.ts";
+import { SpillFiles } from "../../src/output/spill-file.ts";
 
 // One for all: files are used again by the next log, whose bytes must be its own all the same.
 const files = new SpillFiles();
