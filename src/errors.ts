@@ -157,6 +157,29 @@ export class SessionExistsError extends RLMError {
   }
 }
 
+/** The task does not exist, or is forgotten. Nothing happened. */
+export class TaskNotFoundError extends RLMError {
+  readonly code = "TASK_NOT_FOUND";
+  readonly taskId: string;
+  constructor({ taskId, known }: { taskId: string; known: readonly string[] }, options?: ErrorOptions) {
+    const others = known.length > 0 ? `the latest are ${known.slice(-20).join(", ")}` : "there are none";
+    super(`Cannot find task '${taskId}': ${others}. Finished ones are kept for an hour, the last of many`, options);
+    this.taskId = taskId;
+  }
+}
+
+/** Nothing was done to the task: it is not in a state, or not of a kind, that allows it. */
+export class TaskStateError extends RLMError {
+  readonly code = "TASK_STATE";
+  readonly taskId: string;
+  readonly why: string;
+  constructor({ action, taskId, why }: { action: string; taskId: string; why: string }, options?: ErrorOptions) {
+    super(`Cannot ${action} task '${taskId}': ${why}`, options);
+    this.taskId = taskId;
+    this.why = why;
+  }
+}
+
 /** No copy was made and the session is as it was. `why` says what keeps a copy from being exact, or an undo from being possible. */
 export class ForkRefusedError extends RLMError {
   readonly code = "FORK_REFUSED";

@@ -7,6 +7,7 @@ export type {
   EnvironmentReport,
   ExecuteOptions,
   Execution,
+  ExecutionTask,
   FileContent,
   FileOptions,
   FileRangeOptions,
@@ -23,6 +24,7 @@ export type {
   LoadReport,
   Mount,
   OperationOptions,
+  OutputRange,
   OutputSlice,
   Result,
   Runtime,
@@ -31,10 +33,14 @@ export type {
   Session,
   SessionInfo,
   SessionOptions,
+  ShellOptions,
+  ShellTask,
   StandardLibrary,
   StdlibFunction,
   StdlibListing,
   StdlibState,
+  Task,
+  Tasks,
   VariablesOptions,
   VariableValue,
 } from "./runtime.ts";
@@ -53,6 +59,8 @@ export {
   SessionNotFoundError,
   SessionStateError,
   StdlibError,
+  TaskNotFoundError,
+  TaskStateError,
   WorkerLostError,
 } from "./errors.ts";
 export type { FileReason } from "./errors.ts";
@@ -69,7 +77,8 @@ export type {
   Usage,
 } from "./protocol/execution.ts";
 export type { FileChange, FileEntry, FileKind, FileListing } from "./protocol/files.ts";
-export type { ExecutionId, SessionId } from "./protocol/ids.ts";
+export type { TaskEvent, TaskInfo, TaskKind, TaskResult, TaskStatus } from "./protocol/tasks.ts";
+export type { ExecutionId, SessionId, TaskId } from "./protocol/ids.ts";
 export type {
   Column,
   Completion,

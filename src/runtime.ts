@@ -1,22 +1,26 @@
 // Puts the pieces together: environments below, sessions above. The only place that knows them all.
 
 import { realpathSync } from "node:fs";
-import { totalmem } from "node:os";
 import { resolve } from "node:path";
 import type { EnvironmentReport, Mount, SandboxLimits, SandboxOptions } from "./environments/environment.ts";
 import { CLOSED, LocalEnvironment } from "./environments/local/local.ts";
 import { EnvironmentUnavailableError, REPLSecurityError, SessionStateError } from "./errors.ts";
 import type { CallHandler } from "./kernel/calls.ts";
+import type { OutputBounds } from "./output/output-log.ts";
 import { SpillFiles } from "./output/spill-file.ts";
 import type { ExecutionResult } from "./protocol/execution.ts";
-import type { SessionId } from "./protocol/ids.ts";
+import { parseSessionId, type SessionId, type TaskId } from "./protocol/ids.ts";
 import { checkEnvironment, type ExecuteOptions } from "./session/options.ts";
 import { Kernels } from "./session/kernels.ts";
+import { checkLimits, DEFAULT_LIMITS, withDefaults, type Limits } from "./session/limits.ts";
 import type { Session, SessionSettings } from "./session/session.ts";
 import { Sessions } from "./session/sessions.ts";
 import { StandardLibrary } from "./session/standard-library.ts";
 import type { Restoring } from "./session/state-operations.ts";
 import type { OperationOptions } from "./session/stoppable.ts";
+import { checkCommand, DEFAULT_SESSION, type ShellOptions } from "./tasks/shell-options.ts";
+import type { ShellTask } from "./tasks/shell-task.ts";
+import { Tasks } from "./tasks/tasks.ts";
 import { SessionFile, SessionFileWriter } from "./store/session-file.ts";
 import { StdlibFile } from "./store/stdlib-file.ts";
 import { checkCount, checkDuration } from "./util/check-number.ts";
@@ -35,47 +39,24 @@ export type { HistoryEntry } from "./session/history.ts";
 export type { Result } from "./session/result.ts";
 export type { InspectOptions, LookOptions, VariablesOptions } from "./session/inspector-options.ts";
 export type { LoadReport, SaveReport } from "./session/save-state.ts";
-export type { OutputSlice, Session, SessionInfo } from "./session/session.ts";
+export { DEFAULT_LIMITS, type Limits } from "./session/limits.ts";
+export type { OutputRange, OutputSlice } from "./output/output-slice.ts";
+export type { Session, SessionInfo } from "./session/session.ts";
 export type { VariableValue } from "./session/set-variable.ts";
 export type { StandardLibrary, StdlibFunction, StdlibListing } from "./session/standard-library.ts";
 export type { StdlibState } from "./session/stdlib.ts";
 export type { OperationOptions } from "./session/stoppable.ts";
+export type { ShellOptions } from "./tasks/shell-options.ts";
+export type { ExecutionTask } from "./tasks/execution-task.ts";
+export type { ShellTask } from "./tasks/shell-task.ts";
+export type { Task, Tasks } from "./tasks/tasks.ts";
 
-export interface Limits extends SandboxLimits {
-  /** Sessions alive at once. */
-  readonly sessions: number;
-  /** What all sessions together may take, their files included. */
-  readonly totalMemoryBytes: number;
-  /** Executions that may wait in one session. */
-  readonly waiting: number;
-  /** What a result keeps of each stream, beginning and end. */
-  readonly keptOutputBytes: number;
-  /** What stays readable by offset. */
-  readonly readableOutputBytes: number;
-}
-
-const MIB = 1024 * 1024;
-
-export const DEFAULT_LIMITS: Limits = {
-  memoryBytes: 2048 * MIB,
-  diskBytes: 1024 * MIB,
-  processes: 128,
-  openFiles: 512,
-  branches: 50,
-  sessions: 100,
-  totalMemoryBytes: Math.floor(totalmem() * 0.8),
-  waiting: 128,
-  keptOutputBytes: MIB,
-  readableOutputBytes: 256 * MIB,
-};
-
-/** With less no worker starts. Its own descriptors are numbered from 64 on. */
-const LEAST: Readonly<Record<string, number>> = { memoryBytes: 64 * MIB, processes: 3, openFiles: 96, branches: 0 };
 const DEFAULT_TIMEOUT_MS = 55_000;
 const DEFAULT_IDLE_TIMEOUT_MS = 5 * 60_000;
 const GRACE_MS = 2_000;
 const DEFAULT_POOL_SIZE = 3;
 const DEFAULT_AUTO_CHECKPOINTS = 10;
+const FINISHED_TASKS = { finished: 1000, finishedBytes: 128 * 1024 * 1024, keptMs: 3_600_000 };
 /** What model-written code imports most: the import then costs nothing, and its memory is shared by all sessions. */
 const DEFAULT_PRELOAD = (
   "asyncio collections csv dataclasses datetime decimal functools hashlib itertools json math pathlib random re shutil " +
@@ -137,6 +118,8 @@ export async function openRuntime(options: RuntimeOptions = {}): Promise<Runtime
 
 export class Runtime implements AsyncDisposable {
   readonly sessions: Sessions;
+  /** Shell commands, and executions that outlived their calls. */
+  readonly tasks: Tasks;
   readonly limits: Limits;
   readonly #options: RuntimeOptions;
   readonly #files = new SpillFiles();
@@ -144,6 +127,8 @@ export class Runtime implements AsyncDisposable {
   readonly #stdlibFile = new StdlibFile(dataPath("stdlib.py"));
   /** Functions that are there in every session opened later. */
   readonly stdlib: StandardLibrary;
+  readonly #obtaining = new Map<string, Promise<Session>>();
+  #madeTasks = 0;
   #closing: Promise<void> | undefined;
 
   /** Use `openRuntime`. */
@@ -151,12 +136,61 @@ export class Runtime implements AsyncDisposable {
     this.#options = options;
     this.limits = withDefaults(DEFAULT_LIMITS, options.limits);
     this.sessions = new Sessions(this.limits.sessions, this.limits.totalMemoryBytes);
+    this.tasks = new Tasks({ running: this.limits.tasks, ...FINISHED_TASKS }, () => this.#makeTaskId());
     this.stdlib = new StandardLibrary(this.#stdlibFile, () => this.#openKernels());
   }
 
   /** Throws EnvironmentUnavailableError, SessionExistsError, LimitExceededError or REPLSecurityError; nothing remains then. */
   openSession(options: SessionOptions = {}): Promise<Session> {
     return this.#open(options);
+  }
+
+  /** The live session with this id, or a new one with these options. */
+  async obtainSession(id: string, options: Omit<SessionOptions, "id"> = {}): Promise<Session> {
+    const live = this.sessions.list().find((session) => session.id === id);
+    if (live !== undefined) return live;
+    let obtaining = this.#obtaining.get(id);
+    if (obtaining === undefined) {
+      obtaining = this.#open({ ...options, id }).finally(() => this.#obtaining.delete(id));
+      this.#obtaining.set(id, obtaining);
+    }
+    return obtaining;
+  }
+
+  /**
+   * Starts a command for bash in the working directory of a session, once, and returns at once. Throws
+   * SessionNotFoundError, LimitExceededError, or a TypeError or RangeError for what can never run.
+   */
+  shell(command: string, options: ShellOptions & { readonly session?: Session | string } = {}): ShellTask {
+    checkCommand(command, options);
+    if (options.env !== undefined) checkEnvironment(options.env);
+    if (!this.#isOpen()) throw new EnvironmentUnavailableError(CLOSED);
+    options.signal?.throwIfAborted();
+    const { session = DEFAULT_SESSION, cwd, env = {}, timeoutMs = null, stdin = "none", signal } = options;
+    const known = this.#known(session);
+    return this.tasks.shell({
+      command,
+      sessionId: known?.id ?? parseSessionId(session),
+      cwd,
+      env,
+      timeoutMs: timeoutMs === Infinity ? null : timeoutMs,
+      stdin,
+      signal,
+      bounds: this.#outputBounds,
+      enter: async (task) => (known ?? (await this.obtainSession(DEFAULT_SESSION))).tasks.enter(task),
+    });
+  }
+
+  /** Undefined: the default session, which may have to be opened first. */
+  #known(session: Session | string): Session | undefined {
+    if (typeof session !== "string") return session;
+    if (session !== DEFAULT_SESSION) return this.sessions.get(session);
+    return this.sessions.list().find(({ id }) => id === DEFAULT_SESSION);
+  }
+
+  #makeTaskId(): TaskId {
+    this.#madeTasks += 1;
+    return `t${this.#madeTasks}` as TaskId;
   }
 
   /**
@@ -198,11 +232,7 @@ export class Runtime implements AsyncDisposable {
       argv: options.argv,
       readStdlib: options.includeStdlib === false ? undefined : () => this.#stdlibFile.read(),
       onCall: options.onCall ?? refuseCall,
-      output: {
-        keptBytes: this.limits.keptOutputBytes,
-        readableBytes: this.limits.readableOutputBytes,
-        files: this.#files,
-      },
+      output: this.#outputBounds,
       defaultTimeoutMs: firstGiven(this.#options.timeoutMs, DEFAULT_TIMEOUT_MS),
       idleTimeoutMs: firstGiven(
         options.idleTimeoutMs,
@@ -213,6 +243,11 @@ export class Runtime implements AsyncDisposable {
       autoCheckpoints: toCount(options.autoCheckpoint ?? false),
       openStateWriter: (path) => new SessionFileWriter(path),
     };
+  }
+
+  get #outputBounds(): OutputBounds {
+    const { keptOutputBytes: keptBytes, readableOutputBytes: readableBytes } = this.limits;
+    return { keptBytes, readableBytes, files: this.#files };
   }
 
   /** One-off: a session that lives for this call. */
@@ -261,6 +296,7 @@ export class Runtime implements AsyncDisposable {
   async #close(): Promise<void> {
     await this.sessions.closeAll("the runtime was closed");
     await Promise.all([...this.#environments.values()].map((environment) => environment.close()));
+    this.tasks.close();
     this.#files.close();
   }
 
@@ -300,18 +336,6 @@ function firstGiven(value: number | null | undefined, otherwise: number | null):
 function toCount(autoCheckpoint: boolean | number): number {
   if (typeof autoCheckpoint !== "boolean") checkCount("autoCheckpoint", autoCheckpoint, 0);
   return typeof autoCheckpoint === "number" ? autoCheckpoint : autoCheckpoint ? DEFAULT_AUTO_CHECKPOINTS : 0;
-}
-
-function withDefaults(defaults: Limits, given: Partial<Limits> = {}): Limits {
-  const said = Object.entries(given).filter(([, value]) => value !== undefined);
-  return { ...defaults, ...Object.fromEntries(said) };
-}
-
-function checkLimits(limits: Partial<Limits> = {}): void {
-  for (const [name, value] of Object.entries(limits)) {
-    if (!Object.hasOwn(DEFAULT_LIMITS, name)) throw new TypeError(`Cannot use limits.${name}: there is no such limit`);
-    checkCount(`limits.${name}`, value, LEAST[name] ?? 1);
-  }
 }
 
 function realPath(path: string): string {

@@ -90,7 +90,7 @@ describe("the check itself", () => {
 
   test("says who imports whom, and what would be allowed", () => {
     expect(violations({ "src/kernel/deep/x.ts": `import "../../session/y.ts";` })).toEqual([
-      "src/kernel/deep/x.ts imports src/session/y.ts: kernel may import environments, errors.ts, util, protocol",
+      "src/kernel/deep/x.ts imports src/session/y.ts: kernel may import environments, output, errors.ts, util, protocol",
     ]);
   });
 

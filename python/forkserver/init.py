@@ -16,7 +16,7 @@ import sys
 import time
 from typing import Callable, NamedTuple, NoReturn
 
-from . import descriptors, files, jobs, libc, limits as limits_module, wakeup, walls
+from . import descriptors, files, jobs, libc, limits as limits_module, programs, wakeup, walls
 from .branches import Branch, end, hear, mark, mark_of, open_door, parent_of, processes
 from .memory import proportional_bytes, resident_bytes
 
@@ -46,6 +46,7 @@ class Init:
         self._next_sums: dict[tuple[int, bool], float] = {}
         self._asides: dict[int, Aside] = {}
         self._jobs = jobs.Jobs(limits.disk_bytes, self._tell)
+        self._programs = programs.Programs(limits, self._branch_of, self._tell)
 
     def run(self, plan: walls.Plan, pipes: list[int]) -> NoReturn:
         try:
@@ -71,7 +72,7 @@ class Init:
         self._poll.register(wake, select.POLLIN)
         server = self._server.fileno()
         while True:
-            ready = self._poll.poll(WATCH_INTERVAL_MS if self._is_watching() else None)
+            ready = self._poll.poll(self._patience_ms())
             # The host may know from a copy that it stands before this does: its word comes before orders about it.
             for fd, _ in sorted(ready, key=lambda event: event[0] == server):
                 if fd == wake:
@@ -85,7 +86,13 @@ class Init:
                 self._watch()
 
     def _is_watching(self) -> bool:
-        return any(branch.watched for branch in self._branches.values())
+        return bool(self._programs) or any(branch.watched for branch in self._branches.values())
+
+    def _patience_ms(self) -> int | None:
+        ms = self._programs.next_sample_ms
+        if any(branch.watched for branch in self._branches.values()):
+            return WATCH_INTERVAL_MS if ms is None else min(ms, WATCH_INTERVAL_MS)
+        return ms
 
     def _hear(self) -> None:
         message, fds, _, _ = socket.recv_fds(self._server, 65536, MAX_FDS)
@@ -119,14 +126,32 @@ class Init:
             self._jobs.start(order["job"], fds, files.work)
         elif op == "end-job":
             self._jobs.kill(order["job"])
+        elif op == "program":
+            self._programs.start(order, fds, CACHES)
+        elif op == "end-programs":
+            self._programs.kill_all(order["member"])
+        elif "program" in order:
+            self._obey_about_program(op, order["program"])
         elif op == "measure":
             tell = lambda: self._tell_usage(order["id"])
-            if len(self._branches) == 1:
+            if len(self._branches) == 1 and not self._programs:
                 tell()
             else:
                 self._ask_aside(("usage", order["id"]), tell, tell)
         for fd in fds:
             os.close(fd)
+
+    def _obey_about_program(self, op: str, number: int) -> None:
+        if op == "pause-program":
+            self._programs.pause(number)
+        elif op == "resume-program":
+            self._programs.resume(number)
+        elif op == "ask-program-to-end":
+            self._programs.ask_to_end(number)
+        elif op == "kill-program":
+            self._programs.kill(number, None)
+        elif op == "measure-program":
+            self._programs.measure(number)
 
     def _start_worker(self, order: dict, pipes: list[int]) -> None:
         """A fresh worker, with an empty namespace, in the folder of its session."""
@@ -200,12 +225,17 @@ class Init:
     def _reap(self) -> None:
         while True:
             try:
-                pid, status = os.waitpid(-1, os.WNOHANG)
+                # A program's processes are known by their marks, which are gone when they are reaped.
+                ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) if self._programs else None
+                owner = NO if ended is None else self._branch_of(ended.si_pid)
+                pid, status, usage = os.wait4(-1 if ended is None else ended.si_pid, os.WNOHANG)
             except ChildProcessError:
                 return
             if pid == 0:
                 return
             code = os.waitstatus_to_exitcode(status)
+            if owner != NO and pid not in self._by_pid and self._programs.buried(pid, code, owner, usage):
+                continue
             aside = self._asides.pop(pid, None)
             if aside is not None and code != NO:
                 aside.on_yes()
@@ -223,13 +253,13 @@ class Init:
         self._tell({"event": "exit", "branch": branch.number, "reason": branch.end_reason, **ending})
 
     def _end_processes(self, branch: Branch) -> None:
-        """Kills every process of a branch. Those of the last one are all that there are but jobs, whatever marks they
-        carry."""
+        """Kills every process of a branch. Those of the last one are all that there are but jobs and programs, whatever
+        marks they carry."""
         deadline = time.monotonic() + REAP_PATIENCE_S
         while time.monotonic() < deadline:
             alone = not any(other is not branch for other in self._branches.values())
             others = [pid for pid in processes() if pid not in self._jobs]
-            doomed = [pid for pid in others if alone or self._branch_of(pid) == branch.number]
+            doomed = [pid for pid in others if self._is_of(pid, branch, alone)]
             if not doomed:
                 return
             for pid in doomed:
@@ -239,16 +269,28 @@ class Init:
             self._reap()
             time.sleep(0.001)
 
+    def _is_of(self, pid: int, branch: Branch, alone: bool) -> bool:
+        if alone and not self._programs:
+            return True
+        number = self._branch_of(pid)
+        return number == branch.number or (alone and self._programs.get(number) is None)
+
     def _branch_of(self, pid: int) -> int:
-        """By its mark; a worker may change its own, and stays what it is."""
+        """By its mark, of a branch or a program; a worker may change its own, and stays what it is."""
         branch = self._by_pid.get(pid)
         return mark_of(pid) if branch is None else branch.number
 
     def _watch(self) -> None:
         """Ends a branch that holds too much, and the oldest checkpoint of a session whose checkpoints do together."""
         groups, strays = self._groups()
+        commanded = {group.number: group for group in groups if isinstance(group.first, programs.Program)}
+        self._programs.sample({number: group.pids for number, group in commanded.items()})
         for group in groups:
-            pids = group.pids if group.first.frozen else group.pids + strays
+            if isinstance(group.first, programs.Program):
+                continue  # looked at with the worker of its session
+            beside = [] if group.first.frozen else [other for other in commanded.values() if other.member == group.member]
+            besides = [pid for other in beside for pid in other.pids]
+            pids = group.pids if group.first.frozen else group.pids + besides + strays
             if sum(map(resident_bytes, pids)) <= self._limits.memory_bytes:
                 continue
             # Pages that several processes share count in part. That is slow to know, the more so the more they share,
@@ -262,6 +304,9 @@ class Init:
                 self._suspect(group)
             elif self._hold_too_much(group.pids):
                 self._kill(group.first, "memory")
+            elif beside and self._hold_too_much(group.pids + besides):
+                most = max(beside, key=lambda other: sum(map(proportional_bytes, other.pids)))
+                self._programs.kill(most.number, "memory")
             elif self._hold_too_much(pids):
                 for pid in strays:
                     end(pid)
@@ -300,7 +345,7 @@ class Init:
 
         And those whose mark no branch has. They are nobody's, and the first to go where they are too much for a worker.
         """
-        if len(self._branches) == 1:
+        if len(self._branches) == 1 and not self._programs:
             (branch,) = self._branches.values()
             ours = [pid for pid in processes() if pid not in self._jobs and pid not in self._asides]
             return [Group((branch.number, False), branch, ours)], []  # whatever marks they carry
@@ -311,7 +356,12 @@ class Init:
             by_number[branch.number] = groups.setdefault(key, Group(key, branch, []))
         strays: list[int] = []
         for pid in processes():
-            group = by_number.get(self._branch_of(pid))
+            number = self._branch_of(pid)
+            group = by_number.get(number)
+            program = self._programs.get(number) if group is None else None
+            if program is not None:
+                key = (number, False)
+                group = by_number[number] = groups[key] = Group(key, program, [])
             if group is not None:
                 group.pids.append(pid)
             elif pid not in self._jobs and pid not in self._asides:
@@ -324,7 +374,7 @@ class Init:
         sums: dict[int, int] = {}
         for group in groups:
             pids, strays = group.pids + strays, []
-            sums[group.first.member] = sums.get(group.first.member, 0) + sum(map(proportional_bytes, pids))
+            sums[group.member] = sums.get(group.member, 0) + sum(map(proportional_bytes, pids))
         store = os.statvfs(walls.WORK)
         disk = (store.f_blocks - store.f_bfree) * store.f_frsize
         self._tell({"event": "usage", "id": id, "memory": sums, "disk": disk})
@@ -343,8 +393,16 @@ class Aside(NamedTuple):
 
 class Group(NamedTuple):
     key: tuple[int, bool]
-    first: Branch
+    first: Branch | programs.Program
     pids: list[int]
+
+    @property
+    def number(self) -> int:
+        return self.first.number
+
+    @property
+    def member(self) -> int:
+        return self.first.member
 
 
 def start(server: socket.socket, keep: list[int], plan: walls.Plan, limits: limits_module.Limits,

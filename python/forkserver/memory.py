@@ -41,14 +41,20 @@ _PAGE = os.sysconf("SC_PAGESIZE")
 
 
 def resident_bytes(pid: int) -> int:
+    return sum(private_and_shared_bytes(pid))
+
+
+def private_and_shared_bytes(pid: int) -> tuple[int, int]:
+    """What is resident: its own, and what it may share with others."""
     try:
         fd = os.open(f"/proc/{pid}/statm", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
-        return 0
+        return 0, 0
     try:
-        return int(os.read(fd, 256).split()[1]) * _PAGE
-    except (OSError, IndexError):
-        return 0
+        _, resident, shared, *_ = os.read(fd, 256).split()
+        return (int(resident) - int(shared)) * _PAGE, int(shared) * _PAGE
+    except (OSError, ValueError):
+        return 0, 0
     finally:
         os.close(fd)
 

@@ -48,6 +48,7 @@ _COLUMN = 0 if libc.X86_64 else 1
 _CLONE, _CLONE3 = (56, 435) if libc.X86_64 else (220, 435)
 _SOCKET, _SOCKETPAIR = (41, 53) if libc.X86_64 else (198, 199)
 _IOCTL, _PERSONALITY, _PRLIMIT = (16, 135, 302) if libc.X86_64 else (29, 92, 261)
+_SETRLIMIT = 160 if libc.X86_64 else 164
 _OPENAT2 = 437
 # Calls that set the mode of a file: (number, which argument the mode is).
 _MODES = ((90, 1), (91, 1), (268, 2), (452, 2), (85, 1), (133, 1), (259, 2)) if libc.X86_64 else (
@@ -58,6 +59,7 @@ _OPENS = ((2, 1), (257, 2)) if libc.X86_64 else ((56, 2),)
 _NAMESPACE_FLAGS = 0x7E020080  # every CLONE_NEW* flag, the time namespace included
 _TIOCSTI, _TIOCLINUX, _TIOCSETD = 0x5412, 0x541C, 0x5423
 _AF_UNIX = 1
+_MARK_LIMIT = 10  # RLIMIT_LOCKS: see branches.py
 _SET_ID_BITS = 0o6000
 _MAKES_FILE = 0o100 | 0o20000000  # O_CREAT and the bit of O_TMPFILE
 
@@ -68,7 +70,7 @@ _ENOSYS = 0x00050000 | errno.ENOSYS
 _EACCES = 0x00050000 | errno.EACCES
 
 _LOAD, _JEQ, _JGT, _JGE, _JSET, _AND, _RETURN = 0x20, 0x15, 0x25, 0x35, 0x45, 0x54, 0x06
-_NR, _ARCH_AT, _ARG0, _ARG1 = 0, 4, 16, 24  # low 32 bits of each argument: both architectures are little endian
+_NR, _ARCH_AT, _ARG0, _ARG1, _ARG2 = 0, 4, 16, 24, 32  # low 32 bits of each argument: both architectures are little endian
 
 
 def build() -> bytes:
@@ -116,6 +118,18 @@ def build() -> bytes:
         section(number, [(_LOAD, 0, 0, _ARG0 + 8 * flags), (_JSET, 0, 3, _MAKES_FILE),
                          (_LOAD, 0, 0, _ARG0 + 8 * flags + 8), (_JSET, 0, 1, _SET_ID_BITS), deny, allow])
     code.append(allow)
+    return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
+
+
+def build_fixed_mark() -> bytes:
+    """A second filter, on top of the first: the limit that serves as a mark stays what it is, and can be read."""
+    deny, allow = (_RETURN, 0, 0, _EPERM), (_RETURN, 0, 0, _ALLOW)
+    code = [
+        (_LOAD, 0, 0, _NR),
+        (_JEQ, 0, 4, _SETRLIMIT), (_LOAD, 0, 0, _ARG0), (_JEQ, 0, 1, _MARK_LIMIT), deny, allow,
+        (_JEQ, 0, 8, _PRLIMIT), (_LOAD, 0, 0, _ARG1), (_JEQ, 1, 0, _MARK_LIMIT), allow,
+        (_LOAD, 0, 0, _ARG2), (_JEQ, 0, 2, 0), (_LOAD, 0, 0, _ARG2 + 4), (_JEQ, 1, 0, 0), deny, allow,
+    ]
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
 
 

@@ -19,7 +19,7 @@ import sys
 import time
 from dataclasses import dataclass, field
 
-from . import init, jobs, landlock, libc, limits, memory, privileged, seccomp, wakeup, walls
+from . import init, jobs, landlock, libc, limits, memory, privileged, programs, seccomp, wakeup, walls
 
 _F_SETPIPE_SZ = 1031
 _PAGE = 4096
@@ -118,7 +118,9 @@ class Server:
         elif op == "streams":
             self._send_pipes(number, sandbox, _OUTPUT, order)
         elif op == "job":
-            self._start_job(number, sandbox, order)
+            self._start_beside(number, sandbox, order, jobs.PIPES, "job")
+        elif op == "program":
+            self._start_beside(number, sandbox, order, programs.PIPES, "program")
         else:
             _send(sandbox.socket, order)
 
@@ -170,14 +172,15 @@ class Server:
         _send(sandbox.socket, order, theirs)
         _close(theirs)
         sandbox.untaken += ours
-        whose = "job" if "job" in order else "branch"
+        whose = next(name for name in ("job", "program", "branch") if name in order)
         self._tell({"event": "pipes", "sandbox": number, whose: order[whose], "fds": ours})
 
-    def _start_job(self, number: int, sandbox: Sandbox, order: dict) -> None:
+    def _start_beside(self, number: int, sandbox: Sandbox, order: dict, kinds: tuple, what: str) -> None:
         try:
-            self._send_pipes(number, sandbox, jobs.PIPES, order)
+            self._send_pipes(number, sandbox, kinds, order)
         except OSError as error:  # that is no reason to end the sandbox
-            self._tell({"event": "job-end", "sandbox": number, "job": order["job"], "why": str(error)})
+            event = "job-end" if what == "job" else "program-exit"
+            self._tell({"event": event, "sandbox": number, what: order[what], "why": str(error)})
 
     def _forward(self, fd: int) -> None:
         """Pass an event of an init on, under the number of the socket it came from, whatever it says itself."""

@@ -102,6 +102,57 @@ export interface Job {
   close(): void;
 }
 
+/** What to run. */
+export interface ProgramSpec {
+  /** For bash. */
+  readonly command: string;
+  /** Relative to the sandbox's working directory, or absolute. */
+  readonly cwd: string;
+  /** On top of the environment that every process in the sandbox has. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Whether `write` is its standard input; otherwise that is empty. */
+  readonly hasInput: boolean;
+}
+
+/** Of all its processes, the ended ones included. Peak: their memory together, as it was seen now and then; 0: too short to be seen. */
+export interface ProgramUsage {
+  readonly cpuMs: number;
+  readonly peakBytes: number;
+}
+
+/** How the command ended. `isLeft`: processes that it started live on. */
+export type ProgramExit =
+  | { readonly kind: "code"; readonly code: number; readonly reason: KillReason | null; readonly isLeft: boolean }
+  | { readonly kind: "signal"; readonly signal: number; readonly reason: KillReason | null; readonly isLeft: boolean }
+  | { readonly kind: "not-started"; readonly why: string; readonly isLeft: false }
+  | { readonly kind: "sandbox-gone"; readonly isLeft: false };
+
+export interface ProgramListener {
+  /** The chunk is only valid during the call. Also after the command has ended, for what it left running. */
+  onOutput(stream: OutputStream, chunk: Buffer): void;
+  /** Called once, after what the command itself printed. */
+  onExit(exit: ProgramExit, usage: ProgramUsage): void;
+  /** Called once, after `onExit`: no process of it is left, and nothing more is printed. */
+  onGone(usage: ProgramUsage): void;
+}
+
+/** A command line in the sandbox with everything that it starts. Methods do nothing once all of that is gone. */
+export interface Program {
+  /** Resolves when it is on its way; false: nobody reads it. */
+  write(data: string | Uint8Array): Promise<boolean>;
+  /** The end of its input. */
+  closeInput(): void;
+  /** Holds every process; resolves when they stand still, or when it is gone. */
+  pause(): Promise<void>;
+  resume(): Promise<void>;
+  /** Asks every process to end. */
+  askToEnd(): void;
+  /** Ends every process. */
+  kill(): void;
+  /** Null: it is gone. */
+  measure(): Promise<ProgramUsage | null>;
+}
+
 /** The walls around one session. It outlives its workers. Forks of the session share them: a family is one trust domain. */
 export interface Sandbox {
   /** The worker that lives now. A new sandbox has one. */
@@ -116,6 +167,8 @@ export interface Sandbox {
   checkpoint(ask: AskForFork, onEnd: () => void): Promise<SandboxCheckpoint>;
   /** Throws WorkerLostError where the sandbox is gone. */
   startJob(): Promise<Job>;
+  /** Returns at once; whatever becomes of it, the listener is told. It ends with the sandbox, not with the worker. */
+  startProgram(spec: ProgramSpec, listener: ProgramListener): Program;
   /** Null: nobody answers. */
   usage(): Promise<SandboxUsage | null>;
   /** Ends every process of the session; its files are gone. Idempotent. */

@@ -1,4 +1,4 @@
-// What one execution printed on both of its streams. A log is made when the first byte comes.
+// What one execution or task printed on both of its streams. A log is made when the first byte comes.
 
 import type { OutputStream } from "../protocol/execution.ts";
 import { OutputLog, type OutputBounds } from "./output-log.ts";
@@ -7,6 +7,7 @@ export class PrintedOutput {
   readonly #bounds: OutputBounds;
   #stdout: OutputLog | undefined;
   #stderr: OutputLog | undefined;
+  #holders = 1;
 
   constructor(bounds: OutputBounds) {
     this.#bounds = bounds;
@@ -23,13 +24,25 @@ export class PrintedOutput {
     return log;
   }
 
+  /** How many bytes were printed, on both together. */
+  get total(): number {
+    return (this.#stdout?.total ?? 0) + (this.#stderr?.total ?? 0);
+  }
+
   /** How many bytes can be read, on both together. */
   get readable(): number {
     return (this.#stdout?.readable ?? 0) + (this.#stderr?.readable ?? 0);
   }
 
-  /** Forgets everything but how much it was. */
+  /** From now on one more has to close it. */
+  hold(): void {
+    this.#holders += 1;
+  }
+
+  /** The last one to close it makes it forget everything but how much it was. */
   close(): void {
+    this.#holders -= 1;
+    if (this.#holders > 0) return;
     this.#stdout?.close();
     this.#stderr?.close();
   }

@@ -5,6 +5,8 @@ type Branded<Name extends string> = string & { readonly [brand]: Name };
 
 export type SessionId = Branded<"session">;
 export type ExecutionId = Branded<"execution">;
+/** Of a shell command, or of an execution that outlived its call. */
+export type TaskId = Branded<"task">;
 
 const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 

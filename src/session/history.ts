@@ -48,7 +48,7 @@ export class History {
       durationMs: null,
     });
     if (this.#entries.length > MAX_ENTRIES * 2) this.#entries = this.#entries.slice(-MAX_ENTRIES);
-    this.#outputs.push({ id: execution.id, output: execution.output });
+    this.#outputs.push({ id: execution.id, output: execution.printed });
   }
 
   end(execution: Execution, status: ExecutionStatus, durationMs: number): void {
@@ -57,7 +57,7 @@ export class History {
       last.status = status;
       last.durationMs = durationMs;
     }
-    this.#printedBytes += execution.output.readable;
+    this.#printedBytes += execution.printed.readable;
     while (this.#hasTooMuch()) this.#forgetOldest();
   }
 

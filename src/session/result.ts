@@ -65,8 +65,8 @@ export class Result implements ExecutionResult {
     if (outcome.kind === "status") {
       this.usage = { cpuMs: outcome.status.cpuMs, peakMemoryBytes: outcome.status.peakBytes };
     }
-    const stdout = execution.output.of("stdout")?.summary();
-    const stderr = execution.output.of("stderr")?.summary();
+    const stdout = execution.printed.of("stdout")?.summary();
+    const stderr = execution.printed.of("stderr")?.summary();
     if (stdout !== undefined) this.stdout = stdout.text;
     if (stderr !== undefined) this.stderr = stderr.text;
     this.truncated = toTruncated(stdout?.cut, stderr?.cut, toValueCut(outcome), displays.cut);

@@ -102,7 +102,8 @@ export class Runner {
     const id = `${sessionId}.${this.#count}` as ExecutionId;
     const execution = new Execution(id, sessionId, this.#count, code, output);
     const turn = new Turn(execution, options, this.#feed, this.#onEnd);
-    if (options.signal !== undefined) turn.listenTo(options.signal, () => this.#cancel(turn));
+    execution.onCancel = () => this.#cancel(turn);
+    if (options.signal !== undefined) turn.listenTo(options.signal, execution.onCancel);
     this.turns.execute(turn);
     return execution;
   }
@@ -173,7 +174,7 @@ export class Runner {
       return;
     }
     const now = Date.now();
-    execution.begin(this.#feed.nextSeq(), now);
+    execution.start(this.#feed.nextSeq(), now);
     this.#history.begin(execution, now);
     if (this.#feed.hasListeners) this.#feed.send(execution.startEvent());
     const { timeoutMs = this.#settings.defaultTimeoutMs, env, fileName: name } = options;

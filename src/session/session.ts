@@ -6,7 +6,7 @@
 import { inspect as printed } from "node:util";
 import type { SandboxUsage } from "../environments/environment.ts";
 import type { KernelListener } from "../kernel/kernel.ts";
-import type { OutputStream } from "../protocol/execution.ts";
+import { toSlice, type OutputRange, type OutputSlice } from "../output/output-slice.ts";
 import type { SessionId } from "../protocol/ids.ts";
 import type { Completions, InspectedVariable, Signature, VariableList } from "../protocol/variables.ts";
 import type { Checkpoint } from "./checkpoints.ts";
@@ -20,6 +20,7 @@ import type { InspectOptions, LookOptions, VariablesOptions } from "./inspector-
 import { Kernels } from "./kernels.ts";
 import { checkExecuteOptions, type ExecuteOptions } from "./options.ts";
 import { Runner, type RunnerSettings } from "./runner.ts";
+import { SessionTasks } from "./session-tasks.ts";
 import type { LoadReport, SaveReport } from "./save-state.ts";
 import type { VariableValue } from "./set-variable.ts";
 import { StateOperations, type Restoring, type StateSettings } from "./state-operations.ts";
@@ -52,26 +53,16 @@ export interface SessionInfo extends NamespaceSummary {
   readonly stdlib: StdlibState;
 }
 
-/** A part of what an execution printed. */
-export interface OutputSlice {
-  readonly bytes: Buffer;
-  readonly offset: number;
-  readonly nextOffset: number;
-  /** How much was printed so far. */
-  readonly totalBytes: number;
-  /** How much of it, from the first byte, can be read. */
-  readonly readableBytes: number;
-}
-
 /** How long statistics wait for the worker, and final ones. */
 const INFO_LIMIT_MS = 500;
 const CLOSE_LIMIT_MS = 250;
-const DEFAULT_SLICE_BYTES = 1024 * 1024;
 
 export class Session implements AsyncDisposable {
   readonly id: SessionId;
   /** Its working directory, from outside. Never waits for an execution. */
   readonly files: Files;
+  /** Used by the runtime. */
+  readonly tasks: SessionTasks;
   readonly #settings: SessionSettings;
   readonly #feed: EventFeed;
   readonly #history = new History();
@@ -93,6 +84,7 @@ export class Session implements AsyncDisposable {
     this.#runner = new Runner(settings, this.#feed, this.#history);
     this.#inspector = new Inspector(settings.id, this.#runner);
     this.files = new Files(this.#runner, settings.environment.name);
+    this.tasks = new SessionTasks(settings, this.#runner);
     this.#state = new StateOperations(settings, this.#runner);
   }
 
@@ -250,9 +242,9 @@ export class Session implements AsyncDisposable {
     return this.#runner.state;
   }
 
-  /** Whether code runs, or threads or processes of earlier executions live on. */
+  /** Whether code or a task runs, or threads or processes of earlier executions live on. */
   get isActive(): boolean {
-    return this.#runner.state === "running" || this.#runner.kernels.current.hasSurvivors;
+    return this.#runner.state === "running" || this.tasks.isAny || this.#runner.kernels.current.hasSurvivors;
   }
 
   /** What it takes of the machine's memory now. Null: nobody answers. */
@@ -260,9 +252,10 @@ export class Session implements AsyncDisposable {
     return this.#runner.kernels.usage();
   }
 
-  /** Takes less of the machine's memory: without its older checkpoints, or else as after a crash. */
+  /** Takes less of the machine's memory: without its older checkpoints, else without its tasks, else as after a crash. */
   relieve(): void {
-    if (!this.#runner.checkpoints.dropOthers()) this.#runner.kernels.current.kill("memory");
+    if (this.#runner.checkpoints.dropOthers()) return;
+    if (!this.tasks.relieve("all sessions together took too much memory")) this.#runner.kernels.current.kill("memory");
   }
 
   history(): readonly HistoryEntry[] {
@@ -275,20 +268,9 @@ export class Session implements AsyncDisposable {
   }
 
   /** What an execution printed, from a byte offset. Older executions are forgotten; then this is undefined. */
-  output(
-    executionId: string,
-    {
-      stream = "stdout",
-      offset = 0,
-      length = DEFAULT_SLICE_BYTES,
-    }: { stream?: OutputStream; offset?: number; length?: number } = {},
-  ): OutputSlice | undefined {
+  output(executionId: string, { stream = "stdout", ...range }: OutputRange = {}): OutputSlice | undefined {
     const output = this.#history.output(executionId);
-    if (output === undefined) return undefined;
-    const log = output.of(stream);
-    const bytes = log?.read(offset, length) ?? Buffer.alloc(0);
-    const nextOffset = offset + bytes.length;
-    return { bytes, offset, nextOffset, totalBytes: log?.total ?? 0, readableBytes: log?.readable ?? 0 };
+    return output === undefined ? undefined : toSlice(output.of(stream), range);
   }
 
   /** Ends everything in the session and answers with its final statistics. Idempotent. */
@@ -315,6 +297,7 @@ export class Session implements AsyncDisposable {
   async #close(why: string, limitMs: number): Promise<SessionInfo> {
     this.#idleTimer?.stop();
     this.#keeper.onClosing(this);
+    this.tasks.foretellEnd(why);
     const summary = this.#inspector.summary(limitMs);
     await this.#runner.close(why, summary);
     this.#lastSummary = await summary;
@@ -328,7 +311,9 @@ export class Session implements AsyncDisposable {
     const { idleTimeoutMs } = this.#settings;
     if (idleTimeoutMs === null) return;
     const lastUse = (): number =>
-      this.#inspector.isAsked ? Date.now() : Math.max(this.#runner.turns.lastUsedAt, this.files.lastUsedAt);
+      this.#inspector.isAsked
+        ? Date.now()
+        : Math.max(this.#runner.turns.lastUsedAt, this.files.lastUsedAt, this.tasks.lastUsedAt);
     this.#idleTimer = new IdleTimer(idleTimeoutMs, lastUse, () => void this.close("it was idle for too long"));
   }
 }

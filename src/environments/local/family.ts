@@ -9,9 +9,19 @@ import {
   LimitExceededError,
   WorkerLostError,
 } from "../../errors.ts";
-import type { AskForFork, KillReason, SandboxOptions, SandboxUsage, WorkerExit } from "../environment.ts";
+import type {
+  AskForFork,
+  KillReason,
+  Program,
+  ProgramListener,
+  ProgramSpec,
+  SandboxOptions,
+  SandboxUsage,
+  WorkerExit,
+} from "../environment.ts";
 import type { ForkServer, ServerEvent } from "./fork-server.ts";
 import { LocalJobs } from "./local-jobs.ts";
+import { LocalPrograms } from "./local-programs.ts";
 import { LocalWorker } from "./local-worker.ts";
 import { explainFailure } from "./tier.ts";
 
@@ -43,6 +53,7 @@ interface Branch {
 
 export class Family {
   readonly jobs: LocalJobs;
+  readonly programs: LocalPrograms;
   readonly #server: ForkServer;
   readonly #number: number;
   readonly #limits: SandboxOptions["limits"];
@@ -68,6 +79,7 @@ export class Family {
     });
     this.#number = server.register((event) => this.#hear(event));
     this.jobs = new LocalJobs(server, this.#number);
+    this.programs = new LocalPrograms(server, this.#number);
   }
 
   /** The sandbox itself and its first worker; resolves when the walls stand and the worker has spoken. */
@@ -149,6 +161,11 @@ export class Family {
   drop(checkpoint: number): void {
     this.#order("kill", { branch: checkpoint, reason: "closed" });
     if (this.#branches.delete(checkpoint)) this.#branched -= 1;
+  }
+
+  /** Its number is taken from those of the branches: both are marks. */
+  startProgram(member: Member, spec: ProgramSpec, listener: ProgramListener): Program {
+    return this.programs.start(this.#nextBranch(), member, spec, listener);
   }
 
   /** What a member takes; null when nobody answers. */
@@ -253,10 +270,17 @@ export class Family {
     switch (event.event) {
       case "pipes":
         if ("job" in event) this.jobs.take(event.job, event.fds);
+        else if ("program" in event) this.programs.take(event.program, event.fds);
         else this.#takePipes(event.branch, event.fds);
         break;
       case "job-end":
         this.jobs.end(event.job, event.why);
+        break;
+      case "program-exit":
+      case "program-gone":
+      case "program-usage":
+      case "program-signalled":
+        this.programs.hear(event);
         break;
       case "signalled":
         this.#workers.get(event.branch)?.signalled();
@@ -306,6 +330,7 @@ export class Family {
   #end(): void {
     this.#isGone = true;
     this.jobs.endAll(this.#server.lastWords);
+    this.programs.loseAll();
     for (const branch of this.#branches.values()) branch.onEnd({ kind: "sandbox-gone" });
     for (const id of this.#measures.keys()) this.#hearUsage(id);
     this.#onGone();

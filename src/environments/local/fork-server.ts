@@ -24,6 +24,8 @@ export type ServerEvent = { readonly sandbox: number } & (
   | { readonly event: "pipes"; readonly branch: number; readonly fds: readonly number[] }
   | { readonly event: "pipes"; readonly job: number; readonly fds: readonly number[] }
   | { readonly event: "job-end"; readonly job: number; readonly why: string | null }
+  | { readonly event: "pipes"; readonly program: number; readonly fds: readonly number[] }
+  | ProgramEvent
   | { readonly event: "failed"; readonly stage: string; readonly message: string }
   | { readonly event: "signalled" | "cloned"; readonly branch: number }
   | { readonly event: "no-clone"; readonly branch: number; readonly message: string }
@@ -43,6 +45,28 @@ export type ServerEvent = { readonly sandbox: number } & (
   | { readonly event: "less" }
   | { readonly event: "closed" }
 );
+
+/** What is told of a program. `cpu` is in seconds. */
+export type ProgramEvent =
+  | {
+      readonly event: "program-exit";
+      readonly program: number;
+      /** Set where it could not be started; then nothing else is. */
+      readonly why?: string;
+      readonly reason?: string | null;
+      readonly code?: number;
+      readonly signal?: number;
+      readonly left?: boolean;
+      readonly cpu?: number;
+      readonly peak?: number;
+    }
+  | {
+      readonly event: "program-gone" | "program-usage";
+      readonly program: number;
+      readonly cpu: number;
+      readonly peak: number;
+    }
+  | { readonly event: "program-signalled"; readonly program: number };
 
 export interface ForkServerOptions {
   readonly executable: string;

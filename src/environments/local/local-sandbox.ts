@@ -1,7 +1,17 @@
 // The walls around one session: its place in a family, and the worker that lives there now.
 
 import { WorkerLostError } from "../../errors.ts";
-import type { AskForFork, Job, Sandbox, SandboxCheckpoint, SandboxOptions, SandboxUsage } from "../environment.ts";
+import type {
+  AskForFork,
+  Job,
+  Program,
+  ProgramListener,
+  ProgramSpec,
+  Sandbox,
+  SandboxCheckpoint,
+  SandboxOptions,
+  SandboxUsage,
+} from "../environment.ts";
 import { Family, type Member } from "./family.ts";
 import type { ForkServer } from "./fork-server.ts";
 import type { LocalWorker } from "./local-worker.ts";
@@ -74,6 +84,11 @@ export class LocalSandbox implements Sandbox {
     return this.#family.jobs.start(this.#member.number);
   }
 
+  startProgram(spec: ProgramSpec, listener: ProgramListener): Program {
+    this.#checkOpen();
+    return this.#family.startProgram(this.#member, spec, listener);
+  }
+
   usage(): Promise<SandboxUsage | null> {
     return this.#family.usage(this.#member);
   }
@@ -87,6 +102,7 @@ export class LocalSandbox implements Sandbox {
     for (const checkpoint of this.#checkpoints) checkpoint.release();
     if (this.#family.size > 1) this.#worker.kill("closed"); // otherwise it ends with the sandbox
     this.#family.jobs.killAll(this.#member.number);
+    this.#family.programs.killAll(this.#member.number);
     await this.#family.leave(this.#member, { isBranch: this.#isFork });
     if (!this.#family.isGone) await this.#worker.over;
   }

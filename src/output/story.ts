@@ -1,0 +1,184 @@
+// What happened in one execution or task, in order: an ordered, finite story that can be iterated at any time.
+//
+// Iterating is optional, may begin late, and never slows what is told about: output is read back from the log at the reader's
+// own pace. What passed the readable bound appears as one gap with its size. The output can also be read by offset, both
+// streams in the order in which they came.
+
+import { StringDecoder } from "node:string_decoder";
+import type { OutputStream } from "../protocol/execution.ts";
+import type { OutputBounds } from "./output-log.ts";
+import { toSlice, type OutputRange, type OutputSlice } from "./output-slice.ts";
+import { PrintedOutput } from "./printed-output.ts";
+
+export interface Stamp {
+  readonly seq: number;
+  readonly time: number;
+}
+
+/** Output between two other events, by offsets into the log of its stream. */
+interface Stretch extends Stamp {
+  readonly stream: OutputStream;
+  readonly start: number;
+  end: number;
+}
+
+const MAX_ITEMS = 50_000;
+const READ_BYTES = 64 * 1024;
+const LAST_LINE_BYTES = 2_000;
+const LAST_LINE_CHARACTERS = 200;
+
+export abstract class Story<Event extends { readonly type: string }> implements AsyncIterable<Event> {
+  /** What was printed. */
+  readonly printed: PrintedOutput;
+  #items: (Event | Stretch)[] | undefined;
+  #waiting: (() => void)[] | undefined;
+  #hasBegun = false;
+  #isOver = false;
+
+  constructor(bounds: OutputBounds) {
+    this.printed = new PrintedOutput(bounds);
+  }
+
+  protected abstract startEvent(): Event;
+  protected abstract deltaEvent(stamp: Stamp, stream: OutputStream, text: string): Event;
+  protected abstract gapEvent(stamp: Stamp, stream: OutputStream, omittedBytes: number): Event;
+  /** Undefined where it has no regular end. */
+  protected abstract lastEvent(): Event | undefined;
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Event, void, undefined> {
+    const decoders = { stdout: new StringDecoder("utf8"), stderr: new StringDecoder("utf8") };
+    const lasts: { [stream in OutputStream]?: Stretch } = {};
+    while (!this.#hasBegun && !this.#isOver) await this.#change();
+    if (this.#hasBegun) yield this.startEvent();
+    let offset = 0;
+    for (let index = 0; ;) {
+      const item = this.#items?.[index];
+      const isWhole = this.#isOver || (this.#items !== undefined && this.#items.length > index + 1);
+      if (item === undefined) {
+        if (this.#isOver) break;
+        await this.#change();
+      } else if ("type" in item) {
+        yield item;
+        index += 1;
+      } else {
+        lasts[item.stream] = item;
+        offset = Math.max(offset, item.start);
+        const data = this.#readStretch(item, offset, READ_BYTES);
+        offset += data.length;
+        if (data.length > 0) yield* this.#delta(item, decoders[item.stream].write(data));
+        else if (isWhole) {
+          if (offset < item.end) yield this.gapEvent(item, item.stream, item.end - offset);
+          index += 1;
+          offset = 0;
+        } else await this.#change(); // the last stretch may still grow
+      }
+    }
+    for (const last of [lasts.stdout, lasts.stderr]) {
+      if (last !== undefined) yield* this.#delta(last, decoders[last.stream].end());
+    }
+    const end = this.lastEvent();
+    if (end !== undefined) yield end;
+  }
+
+  /** From byte `offset` of a stream; without one, of both in the order in which they came. */
+  output(range: OutputRange = {}): OutputSlice {
+    const { stream } = range;
+    if (stream !== undefined) return toSlice(this.printed.of(stream), range);
+    return toSlice(
+      { total: this.printed.total, readable: this.#readable(), read: (from, size) => this.#read(from, size) },
+      range,
+    );
+  }
+
+  /** The last printed line that is not empty, its last characters if it is long. Empty: there is none. */
+  lastLine(): string {
+    const readable = this.#readable();
+    const text = this.#read(Math.max(0, readable - LAST_LINE_BYTES), LAST_LINE_BYTES).toString("utf8");
+    const last = text.split(/[\r\n]+/).findLast((line) => line.trim() !== "");
+    return last?.trim().slice(-LAST_LINE_CHARACTERS) ?? "";
+  }
+
+  protected begin(): void {
+    this.#hasBegun = true;
+    this.#wake();
+  }
+
+  appendOutput(stream: OutputStream, chunk: Buffer, seq: number, time: number): void {
+    const { total } = this.printed.append(stream, chunk);
+    const items = (this.#items ??= []);
+    const last = items.at(-1);
+    if (last !== undefined && !("type" in last) && last.stream === stream) last.end = total;
+    else if (items.length < MAX_ITEMS) items.push({ stream, start: total - chunk.length, end: total, seq, time });
+    else this.#extendLast(stream, total);
+    this.#wake();
+  }
+
+  /** Past the bound it is not remembered. */
+  appendEvent(event: Event): void {
+    const items = (this.#items ??= []);
+    if (items.length < MAX_ITEMS) items.push(event);
+    this.#wake();
+  }
+
+  /** Nothing is told after this. */
+  protected end(): void {
+    this.#isOver = true;
+    this.#wake();
+  }
+
+  /** Skips what lies before the offset, and ends where something was dropped. */
+  #read(offset: number, length: number): Buffer {
+    const parts: Buffer[] = [];
+    let position = 0;
+    let left = length;
+    for (const item of this.#stretches()) {
+      const size = item.end - item.start;
+      const skipped = Math.max(0, offset - position);
+      position += size;
+      if (skipped >= size) continue;
+      const part = this.#readStretch(item, item.start + skipped, left);
+      parts.push(part);
+      left -= part.length;
+      if (left <= 0 || part.length < size - skipped) break;
+    }
+    return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
+  }
+
+  /** How much can be read before the first byte that was dropped. */
+  #readable(): number {
+    let readable = 0;
+    for (const { stream, start, end } of this.#stretches()) {
+      const there = Math.min(end, this.printed.of(stream)?.readable ?? 0);
+      readable += Math.max(0, there - start);
+      if (there < end) break;
+    }
+    return readable;
+  }
+
+  *#stretches(): Generator<Stretch> {
+    for (const item of this.#items ?? []) if (!("type" in item)) yield item;
+  }
+
+  #readStretch({ stream, end }: Stretch, offset: number, length: number): Buffer {
+    return this.printed.of(stream)?.read(offset, Math.min(length, end - offset)) ?? Buffer.alloc(0);
+  }
+
+  *#delta(stretch: Stretch, text: string): Generator<Event> {
+    if (text !== "") yield this.deltaEvent(stretch, stretch.stream, text);
+  }
+
+  /** Past the bound of items the order of the two streams is not remembered. */
+  #extendLast(stream: OutputStream, end: number): void {
+    const last = this.#items?.findLast((item): item is Stretch => !("type" in item) && item.stream === stream);
+    if (last !== undefined) last.end = end;
+  }
+
+  #change(): Promise<void> {
+    return new Promise((resolve) => (this.#waiting ??= []).push(resolve));
+  }
+
+  #wake(): void {
+    if (this.#waiting === undefined) return;
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+}

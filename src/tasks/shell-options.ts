@@ -1,0 +1,34 @@
+// What may be said about one shell command, checked where it enters.
+
+import { checkDuration } from "../util/check-number.ts";
+
+export interface ShellOptions {
+  /** Where it starts, relative to the session's working directory. Default: there. */
+  readonly cwd?: string;
+  /** Environment variables for this command only. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Running time; pauses do not count. Null or Infinity: no limit, which is the default. */
+  readonly timeoutMs?: number | null;
+  /** What it reads: nothing, what is written to it while it runs (`"open"`), or this. Default: `"none"`. */
+  readonly stdin?: "none" | "open" | { readonly text: string } | { readonly bytes: Uint8Array };
+  /** Aborting cancels it. */
+  readonly signal?: AbortSignal;
+}
+
+/** The session of commands that name none. */
+export const DEFAULT_SESSION = "default";
+
+const MAX_COMMAND_BYTES = 1024 * 1024;
+
+export function checkCommand(command: unknown, { cwd, timeoutMs }: ShellOptions): void {
+  if (typeof command !== "string") throw new TypeError(`Cannot run a ${typeof command}: the command must be a string`);
+  if (command.trim() === "") throw new RangeError("Cannot run an empty command");
+  if (command.includes("\0")) throw new TypeError("Cannot run the command: it contains a NUL character");
+  if (Buffer.byteLength(command) > MAX_COMMAND_BYTES) {
+    throw new RangeError("Cannot run the command: it is longer than 1 MiB. Write it to a file and run that");
+  }
+  if (cwd !== undefined && (typeof cwd !== "string" || cwd.includes("\0"))) {
+    throw new TypeError("Cannot run the command: cwd must be a path without NUL characters");
+  }
+  checkDuration("timeoutMs", timeoutMs);
+}

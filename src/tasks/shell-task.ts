@@ -1,0 +1,343 @@
+// One shell command in the sandbox of a session: started once, then streamed, waited for, paused, ended.
+//
+// It is over when the command has ended. What the command left running lives on with the session, and what that prints is
+// still the task's output; `cancel()` ends it. Where the task was stopped, nothing of it is left when it is over.
+
+import { posix } from "node:path";
+import type { Program, ProgramExit, ProgramListener, ProgramUsage, Sandbox } from "../environments/environment.ts";
+import { TaskStateError } from "../errors.ts";
+import type { OutputBounds } from "../output/output-log.ts";
+import { Story, type Stamp } from "../output/story.ts";
+import type { Cut, OutputStream, Usage } from "../protocol/execution.ts";
+import type { SessionId, TaskId } from "../protocol/ids.ts";
+import type { TaskEvent, TaskInfo, TaskResult, TaskStatus } from "../protocol/tasks.ts";
+import { onAbort } from "../util/on-abort.ts";
+import { PausableTimer } from "../util/pausable-timer.ts";
+import type { ShellOptions } from "./shell-options.ts";
+import { isOver, toExcerpt, waitFor, type TaskBase } from "./task.ts";
+
+/** Where a task runs: a session, as far as the task is concerned. */
+export interface TaskPlace {
+  readonly sandbox: Sandbox;
+  /** Where commands start unless they say otherwise. */
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** No process of it is left, or it never had one. */
+  release(): void;
+}
+
+export interface ShellTaskSettings {
+  readonly id: TaskId;
+  readonly command: string;
+  readonly sessionId: SessionId;
+  /** Relative to the session's own. */
+  readonly cwd: string | undefined;
+  readonly env: Readonly<Record<string, string>>;
+  /** Null: no limit. */
+  readonly timeoutMs: number | null;
+  readonly stdin: NonNullable<ShellOptions["stdin"]>;
+  readonly signal: AbortSignal | undefined;
+  readonly bounds: OutputBounds;
+  /** Finds the place. Rejects where there is none. */
+  readonly enter: (task: ShellTask) => Promise<TaskPlace>;
+}
+
+type Ending = { readonly status: "cancelled" | "timed-out" | "failed"; readonly why: string };
+
+/** Between the request to end and the end. */
+const GRACE_MS = 2_000;
+const OUT_OF_MEMORY = "more memory was used than the session, or all sessions together, may use";
+
+export class ShellTask extends Story<TaskEvent> implements TaskBase, ProgramListener {
+  readonly kind = "shell";
+  readonly id: TaskId;
+  readonly sessionId: SessionId;
+  readonly command: string;
+  readonly ended: Promise<void>;
+  readonly #settings: ShellTaskSettings;
+  readonly #startedAt = Date.now();
+  readonly #gone: Promise<void>;
+  #status: TaskStatus = "running";
+  #program: Program | undefined;
+  #place: TaskPlace | undefined;
+  #ending: Ending | undefined;
+  #exitCode: number | null = null;
+  #endedAt: number | undefined;
+  #usage: Usage = { cpuMs: 0, peakMemoryBytes: 0 };
+  #isBackground = false;
+  #isGone = false;
+  #isInputOpen: boolean;
+  #result: Promise<TaskResult> | undefined;
+  #limit: PausableTimer | undefined;
+  #killer: NodeJS.Timeout | undefined;
+  #seq = 0;
+  #endStamp: Stamp = { seq: 0, time: 0 };
+  readonly #started: Promise<void>;
+  readonly #stopListening: () => void;
+  #onEnd: () => void = () => {};
+  #onGone: () => void = () => {};
+
+  /** Use `Tasks.shell`. */
+  constructor(settings: ShellTaskSettings) {
+    super(settings.bounds);
+    this.#settings = settings;
+    this.id = settings.id;
+    this.command = settings.command;
+    this.sessionId = settings.sessionId;
+    this.#isInputOpen = settings.stdin === "open";
+    this.ended = new Promise((resolve) => {
+      this.#onEnd = resolve;
+    });
+    this.#gone = new Promise((resolve) => {
+      this.#onGone = resolve;
+    });
+    this.#stopListening = onAbort(settings.signal, () => void this.cancel());
+    this.begin();
+    this.#started = this.#start();
+  }
+
+  /** Made when it is first asked for: most of what is printed nobody wants as a whole. */
+  get result(): Promise<TaskResult> {
+    this.#result ??= this.ended.then(() => this.#toResult());
+    return this.#result;
+  }
+
+  get status(): TaskStatus {
+    return this.#status;
+  }
+
+  get isOver(): boolean {
+    return isOver(this.#status);
+  }
+
+  /** The command has ended, and so has everything that it started. */
+  get isGone(): boolean {
+    return this.#isGone;
+  }
+
+  info(): TaskInfo {
+    return {
+      id: this.id,
+      kind: this.kind,
+      command: toExcerpt(this.command),
+      startedAt: new Date(this.#startedAt).toISOString(),
+      endedAt: this.#endedAt === undefined ? null : new Date(this.#endedAt).toISOString(),
+      outputBytes: this.printed.total,
+      ...this.#state(),
+    };
+  }
+
+  /** Brings `info().usage` up to date while it runs. */
+  async measure(): Promise<Usage> {
+    const usage = await this.#program?.measure();
+    if (usage) this.#note(usage);
+    return this.#usage;
+  }
+
+  wait(timeoutMs: number, signal?: AbortSignal): Promise<boolean> {
+    return this.isOver ? Promise.resolve(true) : waitFor(this.ended, timeoutMs, signal);
+  }
+
+  cancel(): Promise<void> {
+    return this.stop({ status: "cancelled", why: "it was cancelled" });
+  }
+
+  /** Asks every process to end, and ends what does not. Resolves when nothing is left. */
+  async stop(ending: Ending): Promise<void> {
+    if (this.#isGone) return;
+    this.foretell(ending);
+    const program = this.#program;
+    if (program === undefined) this.#leave(); // it never starts
+    else {
+      program.askToEnd();
+      this.#killer ??= setTimeout(() => program.kill(), GRACE_MS);
+    }
+    await this.#gone;
+  }
+
+  /** How it will be said to have ended, when it ends. */
+  foretell(ending: Ending): void {
+    if (!this.isOver) this.#ending ??= ending;
+  }
+
+  async pause(): Promise<void> {
+    await this.#started;
+    if (this.#status === "paused") return;
+    if (this.isOver) throw this.#refusal("pause", "it has ended");
+    this.#status = "paused";
+    this.#limit?.pause();
+    await this.#program?.pause();
+    this.#tell("task-pause");
+  }
+
+  async resume(): Promise<void> {
+    if (this.#status !== "paused") {
+      if (this.isOver) throw this.#refusal("resume", "it has ended");
+      return;
+    }
+    this.#status = "running";
+    this.#limit?.resume();
+    await this.#program?.resume();
+    this.#tell("task-resume");
+  }
+
+  async write(data: string | Uint8Array): Promise<void> {
+    if (this.isOver) throw this.#refusal("write to", "it has ended");
+    if (!this.#isInputOpen) throw this.#refusal("write to", "its input is closed. Start it with stdin: 'open'");
+    await this.#started;
+    if ((await this.#program?.write(data)) !== true) throw this.#refusal("write to", "nobody reads its input any more");
+  }
+
+  closeInput(): void {
+    this.#isInputOpen = false;
+    void this.#started.then(() => this.#program?.closeInput());
+  }
+
+  onOutput(stream: OutputStream, chunk: Buffer): void {
+    this.#seq += 1;
+    this.appendOutput(stream, chunk, this.#seq, Date.now());
+  }
+
+  onExit(exit: ProgramExit, usage: ProgramUsage): void {
+    this.#note(usage);
+    this.#exitCode = toExitCode(exit);
+    this.#isBackground = exit.isLeft;
+    const failure = toFailure(exit);
+    if (failure !== undefined) this.#ending ??= failure;
+    if (this.#ending === undefined) this.#finish();
+    else if (exit.isLeft) this.#program?.kill(); // it is over when nothing is left
+  }
+
+  onGone(usage: ProgramUsage): void {
+    this.#note(usage);
+    this.#leave();
+  }
+
+  protected override startEvent(): TaskEvent {
+    const { id: taskId, command, sessionId } = this;
+    return { type: "task-start", taskId, seq: 0, time: this.#startedAt, command, sessionId };
+  }
+
+  protected override deltaEvent({ seq, time }: Stamp, stream: OutputStream, text: string): TaskEvent {
+    return { type: "output-delta", taskId: this.id, seq, time, stream, text };
+  }
+
+  protected override gapEvent({ seq, time }: Stamp, stream: OutputStream, omittedBytes: number): TaskEvent {
+    return { type: "output-gap", taskId: this.id, seq, time, stream, omittedBytes };
+  }
+
+  protected override lastEvent(): TaskEvent {
+    const { status, exitCode, why } = this.#state();
+    return { type: "task-end", taskId: this.id, ...this.#endStamp, status, exitCode, why };
+  }
+
+  async #start(): Promise<void> {
+    const { enter, stdin, timeoutMs, cwd, env } = this.#settings;
+    try {
+      const place = await enter(this);
+      this.#place = place;
+      if (this.#isGone) {
+        place.release();
+        return;
+      }
+      const spec = {
+        command: this.command,
+        cwd: cwd === undefined || posix.isAbsolute(cwd) ? (cwd ?? place.cwd) : posix.join(place.cwd, cwd),
+        env: { ...place.env, ...env },
+        hasInput: stdin !== "none",
+      };
+      this.#program = place.sandbox.startProgram(spec, this);
+    } catch (error) {
+      this.#ending ??= { status: "failed", why: (error as Error).message };
+      this.#leave();
+      return;
+    }
+    if (typeof timeoutMs === "number")
+      this.#limit = new PausableTimer(timeoutMs, () => void this.stop(timedOut(timeoutMs)));
+    if (stdin === "none" || stdin === "open") return;
+    await this.#program.write("text" in stdin ? stdin.text : stdin.bytes);
+    this.#program.closeInput();
+  }
+
+  /** Nothing of it is left. */
+  #leave(): void {
+    if (this.#isGone) return;
+    this.#isGone = true;
+    this.#isBackground = false;
+    clearTimeout(this.#killer);
+    this.#finish();
+    this.#place?.release();
+    this.#onGone();
+  }
+
+  #finish(): void {
+    if (this.isOver) return;
+    this.#status = this.#ending?.status ?? "completed";
+    this.#endedAt = Date.now();
+    this.#seq += 1;
+    this.#endStamp = { seq: this.#seq, time: this.#endedAt };
+    this.#limit?.stop();
+    this.#stopListening();
+    this.end();
+    this.#onEnd();
+  }
+
+  #tell(type: "task-pause" | "task-resume"): void {
+    this.#seq += 1;
+    if (!this.isOver) this.appendEvent({ type, taskId: this.id, seq: this.#seq, time: Date.now() });
+  }
+
+  #note({ cpuMs, peakBytes }: ProgramUsage): void {
+    const { peakMemoryBytes } = this.#usage;
+    this.#usage = { cpuMs, peakMemoryBytes: Math.max(peakMemoryBytes, peakBytes) };
+  }
+
+  #state(): Omit<TaskResult, "taskId" | "stdout" | "stderr" | "truncated"> {
+    return {
+      sessionId: this.sessionId,
+      status: this.#status,
+      exitCode: this.#exitCode,
+      why: this.isOver ? (this.#ending?.why ?? null) : null,
+      durationMs: (this.#endedAt ?? Date.now()) - this.#startedAt,
+      usage: this.#usage,
+      background: this.#isBackground,
+    };
+  }
+
+  #toResult(): TaskResult {
+    const stdout = this.printed.of("stdout")?.summary();
+    const stderr = this.printed.of("stderr")?.summary();
+    return {
+      taskId: this.id,
+      ...this.#state(),
+      stdout: stdout?.text ?? "",
+      stderr: stderr?.text ?? "",
+      truncated: toTruncated(stdout?.cut ?? null, stderr?.cut ?? null),
+    };
+  }
+
+  #refusal(action: string, why: string): TaskStateError {
+    return new TaskStateError({ action, taskId: this.id, why });
+  }
+}
+
+function timedOut(timeoutMs: number): Ending {
+  return { status: "timed-out", why: `its time limit of ${timeoutMs / 1000} s had passed` };
+}
+
+function toExitCode(exit: ProgramExit): number | null {
+  if (exit.kind === "code") return exit.code;
+  return exit.kind === "signal" ? 128 + exit.signal : null;
+}
+
+/** Undefined: it ended by itself. */
+function toFailure(exit: ProgramExit): Ending | undefined {
+  if (exit.kind === "not-started") return { status: "failed", why: exit.why };
+  if (exit.kind === "sandbox-gone") return { status: "failed", why: "its sandbox ended" };
+  if (exit.reason === "memory") return { status: "failed", why: OUT_OF_MEMORY };
+  return exit.reason === "closed" ? { status: "cancelled", why: "its session was closed" } : undefined;
+}
+
+function toTruncated(stdout: Cut | null, stderr: Cut | null): TaskResult["truncated"] {
+  return stdout || stderr ? { ...(stdout && { stdout }), ...(stderr && { stderr }) } : null;
+}

@@ -1,0 +1,65 @@
+// What all tasks have in common: an id, a status, output that can be read by offset, an end to wait for.
+
+import type { OutputRange, OutputSlice } from "../output/output-slice.ts";
+import type { SessionId, TaskId } from "../protocol/ids.ts";
+import type { TaskInfo, TaskKind, TaskResult, TaskStatus } from "../protocol/tasks.ts";
+import { onAbort } from "../util/on-abort.ts";
+
+export interface TaskBase {
+  readonly id: TaskId;
+  readonly kind: TaskKind;
+  readonly sessionId: SessionId;
+  /** The command, or the code. */
+  readonly command: string;
+  readonly status: TaskStatus;
+  /** Settles when it has ended; never rejects because of what it ran. */
+  readonly result: Promise<TaskResult>;
+  /** Resolves when it has ended. Never rejects. */
+  readonly ended: Promise<void>;
+  readonly isOver: boolean;
+  info(): TaskInfo;
+  /** Both streams in the order in which they came, or one of them, from a byte offset. */
+  output(range?: OutputRange): OutputSlice;
+  /** The last printed line that is not empty. */
+  lastLine(): string;
+  /** Waits for its end, for so long at most: whether it has ended. An aborted signal ends the waiting, not the task. */
+  wait(timeoutMs: number, signal?: AbortSignal): Promise<boolean>;
+  /** Ends everything that belongs to it. Resolves when it is gone. */
+  cancel(): Promise<void>;
+  /** Holds every process of it. Throws TaskStateError where that cannot be. */
+  pause(): Promise<void>;
+  resume(): Promise<void>;
+  /** To its standard input. Throws TaskStateError where nobody reads it. */
+  write(data: string | Uint8Array): Promise<void>;
+  /** The end of its standard input. */
+  closeInput(): void;
+}
+
+export function isOver(status: TaskStatus): boolean {
+  return status !== "running" && status !== "paused";
+}
+
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** Whether `ended` resolved before the time had passed or the signal was aborted. */
+export async function waitFor(ended: Promise<void>, timeoutMs: number, signal?: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    const finish = (hasEnded: boolean): void => {
+      clearTimeout(timer);
+      stopListening();
+      resolve(hasEnded);
+    };
+    const timer = setTimeout(() => finish(false), Math.min(timeoutMs, MAX_TIMER_MS));
+    const stopListening = onAbort(signal, () => finish(false));
+    if (signal?.aborted === true) finish(false);
+    void ended.then(() => finish(true));
+  });
+}
+
+const MAX_COMMAND = 10_000;
+
+/** A copy where it is long: a slice would keep all of it alive. */
+export function toExcerpt(command: string): string {
+  if (command.length <= MAX_COMMAND) return command;
+  return Buffer.from(command.slice(0, MAX_COMMAND), "utf16le").toString("utf16le");
+}

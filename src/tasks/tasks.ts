@@ -1,0 +1,112 @@
+// The tasks of one runtime, by id: those that run, and those that ended lately.
+//
+// Finished ones are kept for an hour, the last of them only where there are many or they printed much. One whose command left
+// processes running counts as finished, and is kept as long as they live, within the same bounds.
+
+import { LimitExceededError, TaskNotFoundError } from "../errors.ts";
+import type { TaskId } from "../protocol/ids.ts";
+import { type Adoptable, ExecutionTask } from "./execution-task.ts";
+import { ShellTask, type ShellTaskSettings } from "./shell-task.ts";
+
+export type Task = ShellTask | ExecutionTask;
+
+export interface TasksBounds {
+  /** That run at once. */
+  readonly running: number;
+  /** Finished ones that are kept. */
+  readonly finished: number;
+  /** What those may have printed together. */
+  readonly finishedBytes: number;
+  readonly keptMs: number;
+}
+
+export class Tasks {
+  readonly #bounds: TasksBounds;
+  readonly #makeId: () => TaskId;
+  readonly #running = new Set<Task>();
+  /** In the order in which they ended, with how much they had printed then. */
+  readonly #finished = new Map<Task, { readonly endedAt: number; readonly bytes: number }>();
+  readonly #byId = new Map<string, Task>();
+  readonly #adopted = new WeakMap<Adoptable, ExecutionTask>();
+  #finishedBytes = 0;
+  #sweeper: NodeJS.Timeout | undefined;
+
+  constructor(bounds: TasksBounds, makeId: () => TaskId) {
+    this.#bounds = bounds;
+    this.#makeId = makeId;
+  }
+
+  /** Throws TaskNotFoundError. */
+  get(id: string): Task {
+    const task = this.#byId.get(id);
+    if (task === undefined) throw new TaskNotFoundError({ taskId: id, known: [...this.#byId.keys()] });
+    return task;
+  }
+
+  /** In the order in which they started. */
+  list(): readonly Task[] {
+    return [...this.#byId.values()];
+  }
+
+  /** Throws LimitExceededError when too many run. */
+  shell(settings: Omit<ShellTaskSettings, "id">): ShellTask {
+    const { running } = this.#bounds;
+    if (this.#running.size >= running)
+      throw new LimitExceededError({ what: "start another task", limit: "tasks", value: running });
+    return this.#add(new ShellTask({ ...settings, id: this.#makeId() }));
+  }
+
+  /** An id for an execution, whether it runs or has ended; the same one when asked again. */
+  adopt(execution: Adoptable): ExecutionTask {
+    const known = this.#adopted.get(execution);
+    if (known !== undefined && this.#byId.has(known.id)) return known;
+    const task = this.#add(new ExecutionTask(this.#makeId(), execution));
+    this.#adopted.set(execution, task);
+    return task;
+  }
+
+  /** Forgets what they printed. Their sessions have ended them. */
+  close(): void {
+    clearTimeout(this.#sweeper);
+    for (const task of this.#byId.values()) task.printed.close();
+    this.#byId.clear();
+    this.#running.clear();
+    this.#finished.clear();
+  }
+
+  #add<T extends Task>(task: T): T {
+    this.#byId.set(task.id, task);
+    this.#running.add(task);
+    void task.ended.then(() => this.#finish(task));
+    return task;
+  }
+
+  #finish(task: Task): void {
+    if (!this.#running.delete(task)) return;
+    const bytes = task.printed.readable;
+    this.#finished.set(task, { endedAt: Date.now(), bytes });
+    this.#finishedBytes += bytes;
+    this.#sweep();
+  }
+
+  #sweep(): void {
+    const { finished, finishedBytes, keptMs } = this.#bounds;
+    const now = Date.now();
+    for (const [task, { endedAt, bytes }] of this.#finished) {
+      const isOld = now - endedAt >= keptMs && task.isGone;
+      const isTooMuch = this.#finishedBytes > finishedBytes && this.#finished.size > 1;
+      if (!isOld && !isTooMuch && this.#finished.size <= finished) continue;
+      this.#finished.delete(task);
+      this.#finishedBytes -= bytes;
+      this.#byId.delete(task.id);
+      task.printed.close();
+    }
+    clearTimeout(this.#sweeper);
+    if (this.#finished.size > 0) this.#sweeper = setTimeout(() => this.#sweep(), this.#untilNext(now)).unref();
+  }
+
+  #untilNext(now: number): number {
+    const [first] = this.#finished.values();
+    return Math.max(1_000, this.#bounds.keptMs - (now - (first?.endedAt ?? now)));
+  }
+}

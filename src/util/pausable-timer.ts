@@ -1,0 +1,41 @@
+// Calls once after a time, in which pauses do not count.
+
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+export class PausableTimer {
+  readonly #onEnd: () => void;
+  #leftMs: number;
+  #since = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(ms: number, onEnd: () => void) {
+    this.#leftMs = ms;
+    this.#onEnd = onEnd;
+    this.resume();
+  }
+
+  pause(): void {
+    if (this.#timer === undefined) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#leftMs -= performance.now() - this.#since;
+  }
+
+  resume(): void {
+    if (this.#timer !== undefined) return;
+    this.#since = performance.now();
+    this.#timer = setTimeout(() => this.#look(), Math.min(Math.max(0, this.#leftMs), MAX_TIMER_MS));
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#leftMs = 0;
+  }
+
+  /** A timer of Node's cannot be as long as a limit may be. */
+  #look(): void {
+    this.pause();
+    if (this.#leftMs >= 1) this.resume();
+    else this.#onEnd();
+  }
+}
