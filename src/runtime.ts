@@ -294,6 +294,7 @@ export class Runtime implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
+    this.tasks.foretellEnd("the runtime was closed");
     await this.sessions.closeAll("the runtime was closed");
     await Promise.all([...this.#environments.values()].map((environment) => environment.close()));
     this.tasks.close();

@@ -65,6 +65,11 @@ export class Tasks {
     return task;
   }
 
+  /** They are about to be ended, with their sessions. */
+  foretellEnd(why: string): void {
+    for (const task of this.#running) if (task.kind === "shell") task.foretell({ status: "cancelled", why });
+  }
+
   /** Forgets what they printed. Their sessions have ended them. */
   close(): void {
     clearTimeout(this.#sweeper);

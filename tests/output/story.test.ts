@@ -1,0 +1,118 @@
+import fc from "fast-check";
+import { afterAll, describe, expect, test } from "vitest";
+import { SpillFiles } from "../../src/output/spill-file.ts";
+import { Story } from "../../src/output/story.ts";
+import type { OutputStream } from "../../src/protocol/execution.ts";
+
+const files = new SpillFiles();
+afterAll(() => files.close());
+
+type Event = {
+  readonly type: string;
+  readonly stream?: OutputStream;
+  readonly text?: string;
+  readonly omitted?: number;
+};
+
+class TestStory extends Story<Event> {
+  protected override startEvent(): Event {
+    return { type: "start" };
+  }
+  protected override deltaEvent(_: unknown, stream: OutputStream, text: string): Event {
+    return { type: "delta", stream, text };
+  }
+  protected override gapEvent(_: unknown, stream: OutputStream, omitted: number): Event {
+    return { type: "gap", stream, omitted };
+  }
+  protected override lastEvent(): Event {
+    return { type: "end" };
+  }
+  open(): void {
+    this.begin();
+  }
+  finish(): void {
+    this.end();
+  }
+}
+
+const chunk = fc.record({
+  stream: fc.constantFrom("stdout" as const, "stderr" as const),
+  text: fc.string({ minLength: 1, maxLength: 30 }),
+});
+
+function tell(chunks: readonly { stream: OutputStream; text: string }[], readableBytes: number): TestStory {
+  const story = new TestStory({ keptBytes: 40, readableBytes, files });
+  story.open();
+  chunks.forEach(({ stream, text }, index) => story.appendOutput(stream, Buffer.from(text), index, 0));
+  story.finish();
+  return story;
+}
+
+describe("a story", () => {
+  test("gives both streams in the order in which they came, from any offset", () => {
+    fc.assert(
+      fc.property(
+        fc.array(chunk, { maxLength: 20 }),
+        fc.nat(400),
+        fc.integer({ min: 1, max: 50 }),
+        (chunks, offset, length) => {
+          const whole = Buffer.from(chunks.map(({ text }) => text).join(""));
+          const story = tell(chunks, 1_000_000);
+          const slice = story.output({ offset, length });
+          expect(slice.bytes).toEqual(whole.subarray(offset, offset + length));
+          expect(slice).toMatchObject({ totalBytes: whole.length, readableBytes: whole.length });
+          story.printed.close();
+        },
+      ),
+    );
+  });
+
+  test("read piece by piece is what was printed, up to what was dropped", () => {
+    fc.assert(
+      fc.property(fc.array(chunk, { maxLength: 20 }), fc.integer({ min: 1, max: 9 }), (chunks, length) => {
+        const whole = Buffer.from(chunks.map(({ text }) => text).join(""));
+        const story = tell(chunks, 60);
+        let read = Buffer.alloc(0);
+        for (
+          let next = story.output({ length });
+          next.bytes.length > 0;
+          next = story.output({ offset: next.nextOffset, length })
+        ) {
+          read = Buffer.concat([read, next.bytes]);
+        }
+        expect(read.length).toBe(story.output().readableBytes);
+        expect(read).toEqual(whole.subarray(0, read.length));
+        story.printed.close();
+      }),
+    );
+  });
+
+  test("tells what was printed on each stream, and how much was dropped", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(chunk, { maxLength: 20 }), async (chunks) => {
+        const story = tell(chunks, 1_000_000);
+        const told = { stdout: "", stderr: "" };
+        const types: string[] = [];
+        for await (const event of story) {
+          types.push(event.type);
+          if (event.stream !== undefined) told[event.stream] += event.text ?? "";
+        }
+        const of = (stream: OutputStream) =>
+          chunks.flatMap((each) => (each.stream === stream ? [each.text] : [])).join("");
+        expect(told).toEqual({
+          stdout: Buffer.from(of("stdout")).toString(),
+          stderr: Buffer.from(of("stderr")).toString(),
+        });
+        expect([types[0], types.at(-1)]).toEqual(["start", "end"]);
+        story.printed.close();
+      }),
+    );
+  });
+
+  test("knows its last line", () => {
+    const story = tell([{ stream: "stdout", text: "10 %\r20 %\r30 %\n\n  \n" }], 1000);
+    expect(story.lastLine()).toBe("30 %");
+    expect(tell([], 1000).lastLine()).toBe("");
+    story.printed.close();
+  });
+});
