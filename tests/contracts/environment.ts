@@ -1,7 +1,14 @@
 // What every environment promises. Each one runs this suite; what it cannot do is declared, and told when skipped.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Environment, Sandbox, SandboxOptions, WorkerExit } from "../../src/environments/environment.ts";
+import type {
+  Environment,
+  ProgramExit,
+  ProgramSpec,
+  Sandbox,
+  SandboxOptions,
+  WorkerExit,
+} from "../../src/environments/environment.ts";
 import { WorkerLostError } from "../../src/errors.ts";
 import type { OutputStream } from "../../src/protocol/execution.ts";
 import { DEFAULT_LIMITS } from "../../src/runtime.ts";
@@ -43,6 +50,33 @@ export function converse(sandbox: Sandbox) {
     sandbox.worker.drain();
   };
   return { heard, until, exec };
+}
+
+/** Starts a program: what was heard of it so far, and a way to wait for more. */
+function run(sandbox: Sandbox, spec: Partial<ProgramSpec>) {
+  const heard = { stdout: "", stderr: "", exit: undefined as ProgramExit | undefined, isGone: false };
+  let wake: () => void = () => {};
+  const program = sandbox.startProgram(
+    { command: "true", cwd: "", env: {}, hasInput: true, ...spec },
+    {
+      onOutput: (stream, chunk) => {
+        heard[stream] += chunk.toString();
+        wake();
+      },
+      onExit: (exit) => {
+        heard.exit = exit;
+        wake();
+      },
+      onGone: () => {
+        heard.isGone = true;
+        wake();
+      },
+    },
+  );
+  const until = async (fits: (now: typeof heard) => boolean): Promise<void> => {
+    while (!fits(heard)) await new Promise<void>((resolve) => (wake = resolve));
+  };
+  return { heard, until, program };
 }
 
 export function describeEnvironment(name: string, { open }: EnvironmentContract): void {
@@ -127,6 +161,51 @@ export function describeEnvironment(name: string, { open }: EnvironmentContract)
       await until(({ background }) => background.includes("old"));
       expect(heard).toMatchObject({ stdout: "new\n", background: "old\n" });
       await sandbox.close();
+    });
+
+    test("a program runs beside the worker, with its own input and streams, and does not end with it", async () => {
+      const sandbox = await environment.openSandbox(PLAIN);
+      const worker = converse(sandbox);
+      const { heard, until, program } = run(sandbox, {
+        command: "echo up; read x; echo $x $A >&2; exit 3",
+        env: { A: "a" },
+      });
+      await until(({ stdout }) => stdout === "up\n");
+      sandbox.worker.kill("timeout");
+      await worker.until(({ exit }) => exit !== undefined);
+      expect(await program.write("in\n")).toBe(true);
+      await until(({ isGone }) => isGone);
+      expect(heard).toMatchObject({ stderr: "in a\n", exit: { kind: "code", code: 3, reason: null, isLeft: false } });
+      expect(await program.write("x")).toBe(false);
+      await sandbox.close();
+    });
+
+    test("a program says that its command has ended, and later that nothing of it is left", async () => {
+      const sandbox = await environment.openSandbox(PLAIN);
+      const { heard, until, program } = run(sandbox, { command: "(setsid sleep 1000 &); echo left" });
+      await until(({ exit }) => exit !== undefined);
+      expect(heard).toMatchObject({ stdout: "left\n", isGone: false, exit: { kind: "code", code: 0, isLeft: true } });
+      expect(await program.measure()).toMatchObject({ cpuMs: expect.any(Number) });
+      program.kill();
+      await until(({ isGone }) => isGone);
+      expect(await program.measure()).toBe(null);
+      await sandbox.close();
+    });
+
+    test("a program is paused, resumed and asked to end as a whole, and ends with the sandbox", async () => {
+      const sandbox = await environment.openSandbox(PLAIN);
+      const polite = run(sandbox, {
+        command: "trap 'echo bye; exit 0' TERM; echo up; while true; do sleep 0.01; done",
+      });
+      const stubborn = run(sandbox, { command: "trap '' TERM; echo up; sleep 1000" });
+      for (const each of [polite, stubborn]) await each.until(({ stdout }) => stdout === "up\n");
+      await polite.program.pause();
+      polite.program.askToEnd();
+      await polite.until(({ isGone }) => isGone);
+      expect(polite.heard.stdout).toBe("up\nbye\n");
+      await sandbox.close();
+      await stubborn.until(({ isGone }) => isGone);
+      expect(stubborn.heard.exit).toEqual({ kind: "sandbox-gone", isLeft: false });
     });
 
     test("a job works beside the worker: it is none of its children, outlives it, and ends with the sandbox", async () => {

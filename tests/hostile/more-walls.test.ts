@@ -161,6 +161,8 @@ r`;
     await using other = await stage.runtime.openSession({ env: { SECRET: `${secret}-env` } });
     const { stdout } = await other.execute(`x = "${secret}-code"; print("${secret}-output")`).result;
     expect(stdout).toContain(secret);
+    const task = stage.runtime.shell(`echo ${secret}-command`, { session: other, env: { SECRET: `${secret}-env` } });
+    expect((await task.result).stdout).toContain(secret);
     await using reader = await stage.runtime.openSession();
     (await reader.execute(prelude).result).unwrap();
     const half = Math.floor(secret.length / 2);

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { array, assert, asyncProperty, constantFrom, integer, nat, property, record, string } from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 import { SpillFiles } from "../../src/output/spill-file.ts";
 import { Story } from "../../src/output/story.ts";
@@ -35,9 +35,9 @@ class TestStory extends Story<Event> {
   }
 }
 
-const chunk = fc.record({
-  stream: fc.constantFrom("stdout" as const, "stderr" as const),
-  text: fc.string({ minLength: 1, maxLength: 30 }),
+const chunk = record({
+  stream: constantFrom("stdout" as const, "stderr" as const),
+  text: string({ minLength: 1, maxLength: 30 }),
 });
 
 function tell(chunks: readonly { stream: OutputStream; text: string }[], readableBytes: number): TestStory {
@@ -50,26 +50,21 @@ function tell(chunks: readonly { stream: OutputStream; text: string }[], readabl
 
 describe("a story", () => {
   test("gives both streams in the order in which they came, from any offset", () => {
-    fc.assert(
-      fc.property(
-        fc.array(chunk, { maxLength: 20 }),
-        fc.nat(400),
-        fc.integer({ min: 1, max: 50 }),
-        (chunks, offset, length) => {
-          const whole = Buffer.from(chunks.map(({ text }) => text).join(""));
-          const story = tell(chunks, 1_000_000);
-          const slice = story.output({ offset, length });
-          expect(slice.bytes).toEqual(whole.subarray(offset, offset + length));
-          expect(slice).toMatchObject({ totalBytes: whole.length, readableBytes: whole.length });
-          story.printed.close();
-        },
-      ),
+    assert(
+      property(array(chunk, { maxLength: 20 }), nat(400), integer({ min: 1, max: 50 }), (chunks, offset, length) => {
+        const whole = Buffer.from(chunks.map(({ text }) => text).join(""));
+        const story = tell(chunks, 1_000_000);
+        const slice = story.output({ offset, length });
+        expect(slice.bytes).toEqual(whole.subarray(offset, offset + length));
+        expect(slice).toMatchObject({ totalBytes: whole.length, readableBytes: whole.length });
+        story.printed.close();
+      }),
     );
   });
 
   test("read piece by piece is what was printed, up to what was dropped", () => {
-    fc.assert(
-      fc.property(fc.array(chunk, { maxLength: 20 }), fc.integer({ min: 1, max: 9 }), (chunks, length) => {
+    assert(
+      property(array(chunk, { maxLength: 20 }), integer({ min: 1, max: 9 }), (chunks, length) => {
         const whole = Buffer.from(chunks.map(({ text }) => text).join(""));
         const story = tell(chunks, 60);
         let read = Buffer.alloc(0);
@@ -88,8 +83,8 @@ describe("a story", () => {
   });
 
   test("tells what was printed on each stream, and how much was dropped", async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(chunk, { maxLength: 20 }), async (chunks) => {
+    await assert(
+      asyncProperty(array(chunk, { maxLength: 20 }), async (chunks) => {
         const story = tell(chunks, 1_000_000);
         const told = { stdout: "", stderr: "" };
         const types: string[] = [];

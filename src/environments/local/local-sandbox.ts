@@ -100,9 +100,11 @@ export class LocalSandbox implements Sandbox {
 
   async #close(): Promise<void> {
     for (const checkpoint of this.#checkpoints) checkpoint.release();
-    if (this.#family.size > 1) this.#worker.kill("closed"); // otherwise it ends with the sandbox
+    if (this.#family.size > 1) {
+      this.#worker.kill("closed"); // otherwise it ends with the sandbox, as programs do
+      this.#family.programs.killAll(this.#member.number);
+    }
     this.#family.jobs.killAll(this.#member.number);
-    this.#family.programs.killAll(this.#member.number);
     await this.#family.leave(this.#member, { isBranch: this.#isFork });
     if (!this.#family.isGone) await this.#worker.over;
   }

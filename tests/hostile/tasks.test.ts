@@ -1,0 +1,125 @@
+// Commands of a task are as hostile as code: the same walls, and no way to slip away from who ends them.
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { ShellTask } from "../../src/index.ts";
+import { comesTrue, processesWith } from "./machine.ts";
+import { uniqueSleep } from "./probe.ts";
+import { openStage, type OpenStage } from "./stage.ts";
+
+let stage: OpenStage;
+beforeAll(async () => {
+  stage = await openStage();
+});
+afterAll(() => stage[Symbol.asyncDispose]());
+
+async function printed(task: ShellTask, text: string): Promise<void> {
+  while (!task.output().bytes.includes(text) && !task.isOver) await task.wait(5);
+}
+
+describe("the walls of a command", () => {
+  test.each([
+    ["the host's files", "cat /etc/shadow /root/.ssh/* /etc/hostname 2>&1; ls -d /home/* /root/* 2>&1", /No such file/],
+    [
+      "writing outside of its folders",
+      "echo x > /usr/x; echo x > /etc/x; echo x > /x 2>&1",
+      /Permission denied|Read-only/,
+    ],
+    ["sockets", "python3 -c 'import socket; socket.socket(socket.AF_INET)'", /PermissionError/],
+    [
+      "more privilege",
+      "unshare -r true; mount -t tmpfs x /tmp; cat /proc/self/status | grep -E '^(Seccomp|CapEff|NoNewPrivs)'",
+      /not permitted/,
+    ],
+    [
+      "the init",
+      "cat /proc/1/environ /proc/1/mem; ls -l /proc/1/fd; kill -9 1; echo alive",
+      /Permission denied[^]*alive/,
+    ],
+  ])("keep it from %s", async (_, command, refusal) => {
+    const { stdout, stderr } = await stage.runtime.shell(`exec 2>&1; ${command}`).result;
+    expect(stderr).toBe("");
+    expect(stdout).toMatch(refusal);
+    for (const canary of Object.values(stage.values)) expect(stdout).not.toContain(canary);
+  });
+
+  test("show nothing of the host's in the environment, and no descriptors but three", async () => {
+    const { stdout } = await stage.runtime.shell(
+      "env | cut -d= -f1 | sort | tr '\\n' ' '; ls /proc/$$/fd | tr '\\n' ' '",
+    ).result;
+    expect(stdout).toBe(
+      "HOME LANG LOGNAME MPLBACKEND MPLCONFIGDIR OLDPWD OMP_NUM_THREADS OPENBLAS_NUM_THREADS PATH PWD PYTHONDONTWRITEBYTECODE SHELL SHLVL TMPDIR USER XDG_CACHE_HOME _ 0 1 2 ".replace(
+        "OLDPWD ",
+        stdout.includes("OLDPWD") ? "OLDPWD " : "",
+      ),
+    );
+  });
+
+  test("bind it to the limits of its session", async () => {
+    const { stdout } = await stage.runtime.shell(
+      "ulimit -u; ulimit -n; head -c 200M /dev/zero > big 2>&1; stat -c %s big",
+    ).result;
+    const [processes, files, ...rest] = stdout.trim().split("\n");
+    expect([processes, files]).toEqual(["128", "512"]);
+    expect(Number(rest.at(-1))).toBeLessThanOrEqual(128 * 2 ** 20);
+    await stage.runtime.shell("rm big").result;
+  });
+});
+
+describe("a command that wants to outlive its task", () => {
+  test("cannot change the mark by which it is known", async () => {
+    const code = "import resource; print(resource.getrlimit(10)); resource.setrlimit(10, (1, 1))";
+    const { stdout, stderr } = await stage.runtime.shell(
+      `python3 -c '${code}'; ulimit -S -x 7; prlimit --locks=1:1 true`,
+    ).result;
+    expect(stdout).toMatch(/^\(\d+, -1\)/);
+    expect(stderr).toMatch(/not (permitted|allowed)[^]*not permitted/i);
+  });
+
+  test("is ended however it hides: double forks, sessions and groups of its own, ignored signals, stopped processes", async () => {
+    const mark = uniqueSleep();
+    const hide = `
+import os, signal, sys
+for n in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT): signal.signal(n, signal.SIG_IGN)
+for stop in (False, True):
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os.setpgid(0, 0)
+            for fd in range(3): os.close(fd)
+            if stop: os.kill(os.getpid(), signal.SIGSTOP)
+            os.execvp("sleep", ["sleep", sys.argv[1]])
+        os._exit(0)
+os.wait(); os.wait()
+print("hidden", flush=True)
+`;
+    const task = stage.runtime.shell(`python3 -c '${hide}' ${mark}; sleep ${mark}`);
+    await printed(task, "hidden");
+    await comesTrue(() => processesWith(mark).length >= 2, 5000);
+    await task.cancel();
+    expect(processesWith(mark)).toEqual([]);
+  });
+
+  test("is ended although it forks faster than it is counted", async () => {
+    await using session = await stage.runtime.openSession({ limits: { processes: 64 } });
+    await session.execute("kept = 1").result;
+    const mark = uniqueSleep();
+    const bomb = stage.runtime.shell(`bomb() { sleep ${mark} & bomb | bomb & }; echo lit; bomb; wait`, { session });
+    await printed(bomb, "lit");
+    await comesTrue(() => processesWith(mark).length > 5, 5000);
+    await bomb.cancel();
+    expect(processesWith(mark)).toEqual([]);
+    expect((await session.execute("kept").result).value?.["text/plain"]).toBe("1");
+    expect(await stage.runtime.shell("echo fine", { session }).result).toMatchObject({ stdout: "fine\n" });
+  });
+
+  test("is paused although it forks all the time", async () => {
+    const task = stage.runtime.shell("while true; do true | true & echo x; done");
+    await printed(task, "x");
+    await task.pause();
+    await task.wait(20);
+    const { totalBytes } = task.output({ length: 0 });
+    await task.wait(50);
+    expect(task.output({ length: 0 }).totalBytes).toBe(totalBytes);
+    await task.cancel();
+  });
+});
