@@ -227,7 +227,7 @@ class Init:
             try:
                 # A program's processes are known by their marks, which are gone when they are reaped.
                 ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) if self._programs else None
-                owner = NO if ended is None else self._branch_of(ended.si_pid)
+                owner = NO if ended is None else self._programs.owner(ended.si_pid)
                 pid, status, usage = os.wait4(-1 if ended is None else ended.si_pid, os.WNOHANG)
             except ChildProcessError:
                 return
@@ -272,7 +272,7 @@ class Init:
     def _is_of(self, pid: int, branch: Branch, alone: bool) -> bool:
         if alone and not self._programs:
             return True
-        number = self._branch_of(pid)
+        number = self._programs.owner(pid)
         return number == branch.number or (alone and self._programs.get(number) is None)
 
     def _branch_of(self, pid: int) -> int:
@@ -356,7 +356,7 @@ class Init:
             by_number[branch.number] = groups.setdefault(key, Group(key, branch, []))
         strays: list[int] = []
         for pid in processes():
-            number = self._branch_of(pid)
+            number = self._programs.owner(pid)
             group = by_number.get(number)
             program = self._programs.get(number) if group is None else None
             if program is not None:

@@ -234,10 +234,15 @@ class Programs:
     def _is_alive(self, program: Program) -> bool:
         return any(_state(pid) not in "XZ" for pid in self._living(program.number))
 
+    def owner(self, pid: int) -> int:
+        """The mark of a process; that of a program which has not taken its own yet included."""
+        for program in self._programs.values():
+            if program.pid == pid and not program.has_ended:
+                return program.number
+        return self._mark_of(pid)
+
     def _living(self, number: int) -> list[int]:
-        program = self._programs.get(number)
-        own = 0 if program is None or program.has_ended else program.pid  # it may not have taken its mark yet
-        return [pid for pid in processes() if pid == own or self._mark_of(pid) == number]
+        return [pid for pid in processes() if self.owner(pid) == number]
 
 
 def _read_spec(source: int) -> dict:

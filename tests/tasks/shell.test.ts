@@ -235,6 +235,15 @@ describe("a running command", () => {
     await expect(task.pause()).rejects.toThrow("it has ended");
   });
 
+  test("is paused and ended in its very first moments", async () => {
+    await using session = await runtime.openSession();
+    const tasks = Array.from({ length: 12 }, () => runtime.shell("(setsid sleep 4719 &) ; sleep 4719", { session }));
+    await Promise.all(tasks.map((task, index) => (index % 2 === 0 ? task.pause() : undefined)));
+    await Promise.all(tasks.map((task) => task.cancel()));
+    expect(tasks.map(({ status }) => status)).toEqual(tasks.map(() => "cancelled"));
+    expect(await processesIn(session, "4719")).toBe("[]");
+  });
+
   test("is ended by its time limit, in which pauses do not count", async () => {
     const task = runtime.shell("sleep 4712", { timeoutMs: 300 });
     await task.pause();

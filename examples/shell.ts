@@ -1,0 +1,29 @@
+import { openRuntime } from "rlm-runtime";
+
+await using runtime = await openRuntime();
+
+// A command runs once, in the working directory of a session; of `default`, where none is named.
+const { stdout, exitCode } = await runtime.shell("printf 'b\\na\\n' > words; sort words; exit 3").result;
+console.log(JSON.stringify(stdout), exitCode);
+
+// One that takes long: wait as long as you like, look at what it printed, read on from there.
+const task = runtime.shell("for n in 1 2 3; do echo step $n; read line; done", { stdin: "open" });
+for await (const event of task) {
+  if (event.type !== "output-delta") continue;
+  console.log(event.text.trim(), task.status);
+  await task.write("go on\n");
+}
+console.log(await task.wait(1_000), task.output({ offset: 7 }).bytes.toString().trim());
+
+// Paused, resumed and ended as a whole: the daemon goes, too.
+const server = runtime.shell("(setsid sleep 1000 &) ; sleep 1000", { timeoutMs: 60_000 });
+await server.pause();
+console.log(server.status);
+await server.cancel();
+console.log(server.info().status, server.info().why);
+console.log(
+  runtime.tasks
+    .list()
+    .map(({ id, status }) => `${id} ${status}`)
+    .join(", "),
+);
