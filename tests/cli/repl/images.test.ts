@@ -5,7 +5,7 @@ import { deflateSync } from "node:zlib";
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Images } from "../../../src/cli/repl/images.ts";
-import { parsePng, type Pixels } from "../../../src/cli/repl/png.ts";
+import { parsePng, type Pixels } from "../../../src/util/png.ts";
 import { toSixel } from "../../../src/cli/repl/sixel.ts";
 
 const CHANNELS = { 0: 1, 2: 3, 4: 2, 6: 4 } as const;
