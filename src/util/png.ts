@@ -1,7 +1,8 @@
-// Pixels of a PNG, for terminals that cannot read one themselves. The image comes from user code: every length in it is
-// checked, and what is out of the ordinary (interlaced, 16 bits, enormous) is undefined rather than half right.
+// Pixels of a PNG. The image comes from user code: every length and every checksum in it is checked before anything is
+// made of it, and what is out of the ordinary is undefined rather than half right.
 
-import { inflateSync } from "node:zlib";
+import { crc32, inflateSync } from "node:zlib";
+import { type PngFormat, bytesOfRows, hasKnownFilters, readRows } from "./png-rows.ts";
 
 export interface Pixels {
   readonly width: number;
@@ -10,104 +11,100 @@ export interface Pixels {
   readonly rgb: Uint8Array;
 }
 
-const SIGNATURE = Buffer.from("89504e470d0a1a0a", "hex");
-const MAX_PIXELS = 16 * 1024 * 1024;
-/** Bytes of a pixel, by colour type: grey, colours, palette, grey and alpha, colours and alpha. */
-const CHANNELS: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 };
+export interface Png {
+  readonly width: number;
+  readonly height: number;
+  /** Red, green and blue, as above, from the top; each valid until the next. To be read once. */
+  readonly rows: Iterable<Uint8Array>;
+}
+
+export const PNG_SIGNATURE: Buffer = Buffer.from("89504e470d0a1a0a", "hex");
+const DEFAULT_MAX_PIXELS = 16 * 1024 * 1024;
+const MAX_INFLATED_BYTES = 256 * 1024 * 1024;
+/** Of image data: programs write thousands of bytes into each, and one costs us more than that. */
+const MAX_CHUNKS = 65_536;
+/** The others that are looked at. */
+const KNOWN = ["IHDR", "PLTE", "tRNS"];
+/** Samples of a pixel, and the bits that one may have, by colour type. */
+const COLOUR_TYPES: Readonly<Record<number, { readonly channels: number; readonly depths: readonly number[] }>> = {
+  0: { channels: 1, depths: [1, 2, 4, 8, 16] }, // grey
+  2: { channels: 3, depths: [8, 16] }, // colours
+  3: { channels: 1, depths: [1, 2, 4, 8] }, // palette
+  4: { channels: 2, depths: [8, 16] }, // grey and alpha
+  6: { channels: 4, depths: [8, 16] }, // colours and alpha
+};
 
 export function isPng(data: Buffer): boolean {
-  return data.subarray(0, SIGNATURE.length).equals(SIGNATURE);
+  return data.subarray(0, PNG_SIGNATURE.length).equals(PNG_SIGNATURE);
+}
+
+/** What the first bytes say, without looking further. */
+export function pngSize(data: Buffer): { readonly width: number; readonly height: number } | undefined {
+  if (!isPng(data) || data.length < 24) return undefined;
+  return { width: data.readUInt32BE(16), height: data.readUInt32BE(20) };
 }
 
 export function parsePng(data: Buffer): Pixels | undefined {
-  const chunks = parseChunks(data);
-  const header = chunks?.get("IHDR");
-  if (chunks === undefined || header?.length !== 13) return undefined;
-  const [width, height] = [header.readUInt32BE(0), header.readUInt32BE(4)];
-  const [depth, type, , , interlace] = header.subarray(8);
-  const channels = CHANNELS[type ?? -1];
-  if (depth !== 8 || interlace !== 0 || channels === undefined) return undefined;
-  if (width === 0 || height === 0 || width * height > MAX_PIXELS) return undefined;
-  const palette = chunks.get("PLTE");
-  if (type === 3 && palette === undefined) return undefined;
-  const rows = inflate(chunks.get("IDAT"), (width * channels + 1) * height);
-  if (rows === undefined || !unfilter(rows, width * channels, height, channels)) return undefined;
-  return { width, height, rgb: toRgb(rows, { width, height, channels, type: type ?? 0, palette }) };
+  const png = readPng(data);
+  if (png === undefined) return undefined;
+  const rgb = new Uint8Array(png.width * png.height * 3);
+  let at = 0;
+  for (const row of png.rows) {
+    rgb.set(row, at);
+    at += row.length;
+  }
+  return { width: png.width, height: png.height, rgb };
 }
 
-/** By name; those of one name joined. */
+/** For an image that is larger than one wants to hold: a row at a time. At most 16 mebipixels, where nothing else is said. */
+export function readPng(data: Buffer, { maxPixels = DEFAULT_MAX_PIXELS } = {}): Png | undefined {
+  const chunks = parseChunks(data);
+  const format = chunks && parseFormat(chunks);
+  if (chunks === undefined || format === undefined || format.width * format.height > maxPixels) return undefined;
+  const size = bytesOfRows(format);
+  const packed = size > MAX_INFLATED_BYTES ? undefined : inflate(chunks.get("IDAT"), size);
+  if (packed === undefined || !hasKnownFilters(packed, format)) return undefined;
+  return { width: format.width, height: format.height, rows: readRows(packed, format) };
+}
+
+/** By name: all of the image data joined, the first one of the others. Undefined where there is no proper end. */
 function parseChunks(data: Buffer): Map<string, Buffer> | undefined {
   if (!isPng(data)) return undefined;
-  const found = new Map<string, Buffer[]>();
-  for (let at = SIGNATURE.length; at + 12 <= data.length;) {
-    const length = data.readUInt32BE(at);
+  const found = new Map<string, Buffer>();
+  const image: Buffer[] = [];
+  for (let at = PNG_SIGNATURE.length; at + 12 <= data.length;) {
+    const end = at + 8 + data.readUInt32BE(at);
+    if (end + 4 > data.length) return undefined;
+    if (crc32(data.subarray(at + 4, end)) !== data.readUInt32BE(end)) return undefined;
     const name = data.toString("latin1", at + 4, at + 8);
-    if (at + 12 + length > data.length) break;
-    found.set(name, [
-      ...(name === "IDAT" || !found.has(name) ? (found.get(name) ?? []) : []),
-      data.subarray(at + 8, at + 8 + length),
-    ]);
-    at += 12 + length;
+    const content = data.subarray(at + 8, end);
+    if (name === "IEND") return found.set("IDAT", Buffer.concat(image));
+    if (name === "IDAT" && image.push(content) > MAX_CHUNKS) return undefined;
+    if (KNOWN.includes(name) && !found.has(name)) found.set(name, content);
+    at = end + 4;
   }
-  return new Map([...found].map(([name, parts]) => [name, Buffer.concat(parts)]));
+  return undefined;
+}
+
+function parseFormat(chunks: ReadonlyMap<string, Buffer>): PngFormat | undefined {
+  const header = chunks.get("IHDR");
+  if (header?.length !== 13) return undefined;
+  const [width, height] = [header.readUInt32BE(0), header.readUInt32BE(4)];
+  const [depth = 0, type = -1, compression, filter, interlace = -1] = header.subarray(8);
+  const known = COLOUR_TYPES[type];
+  if (known === undefined || !known.depths.includes(depth)) return undefined;
+  if (compression !== 0 || filter !== 0 || ![0, 1].includes(interlace)) return undefined;
+  const palette = chunks.get("PLTE");
+  if (width === 0 || height === 0 || (type === 3 && palette === undefined)) return undefined;
+  const transparency = chunks.get("tRNS");
+  return { width, height, depth, type, channels: known.channels, isInterlaced: interlace === 1, palette, transparency };
 }
 
 function inflate(data: Buffer | undefined, size: number): Buffer | undefined {
   try {
-    const rows = inflateSync(data ?? Buffer.alloc(0), { maxOutputLength: size });
-    return rows.length === size ? rows : undefined;
+    const packed = inflateSync(data ?? Buffer.alloc(0), { maxOutputLength: size });
+    return packed.length === size ? packed : undefined;
   } catch {
     return undefined;
   }
-}
-
-/** In place: each row keeps its leading byte, which says how the row was written down. */
-function unfilter(rows: Buffer, stride: number, height: number, channels: number): boolean {
-  for (let row = 0; row < height; row += 1) {
-    const start = row * (stride + 1);
-    const filter = rows[start] ?? 0;
-    if (filter > 4) return false;
-    if (filter === 0) continue;
-    for (let index = 0; index < stride; index += 1) {
-      const at = start + 1 + index;
-      const left = index >= channels ? (rows[at - channels] ?? 0) : 0;
-      const above = row > 0 ? (rows[at - stride - 1] ?? 0) : 0;
-      const corner = row > 0 && index >= channels ? (rows[at - stride - 1 - channels] ?? 0) : 0;
-      rows[at] = (rows[at] ?? 0) + guess(filter, left, above, corner);
-    }
-  }
-  return true;
-}
-
-function guess(filter: number, left: number, above: number, corner: number): number {
-  if (filter === 1) return left;
-  if (filter === 2) return above;
-  if (filter === 3) return (left + above) >> 1;
-  const sum = left + above - corner;
-  const [toLeft, toAbove, toCorner] = [Math.abs(sum - left), Math.abs(sum - above), Math.abs(sum - corner)];
-  if (toLeft <= toAbove && toLeft <= toCorner) return left;
-  return toAbove <= toCorner ? above : corner;
-}
-
-interface Format {
-  readonly width: number;
-  readonly height: number;
-  readonly channels: number;
-  readonly type: number;
-  readonly palette: Buffer | undefined;
-}
-
-function toRgb(rows: Buffer, { width, height, channels, type, palette }: Format): Uint8Array {
-  const rgb = new Uint8Array(width * height * 3);
-  const hasColours = type === 2 || type === 6;
-  for (let pixel = 0; pixel < width * height; pixel += 1) {
-    const at = Math.floor(pixel / width) * (width * channels + 1) + 1 + (pixel % width) * channels;
-    const alpha = type === 6 ? (rows[at + 3] ?? 255) : type === 4 ? (rows[at + 1] ?? 255) : 255;
-    for (let part = 0; part < 3; part += 1) {
-      const value =
-        type === 3 ? (palette?.[(rows[at] ?? 0) * 3 + part] ?? 0) : (rows[hasColours ? at + part : at] ?? 0);
-      rgb[pixel * 3 + part] = Math.round((value * alpha + 255 * (255 - alpha)) / 255);
-    }
-  }
-  return rgb;
 }
