@@ -1,6 +1,7 @@
 // A rich output in a terminal that shows text: its text, or for a picture one line that says what there is.
 
 import type { MimeBundle, OutputStream } from "../protocol/execution.ts";
+import { pngSize } from "../util/png.ts";
 
 export interface DisplayText {
   /** Pictures are told on stderr: what a program writes to stdout may be data for another. */
@@ -25,12 +26,6 @@ export function toDisplayText(bundle: MimeBundle): DisplayText | undefined {
 function describe(type: string, data: string): string {
   const isText = type.endsWith("+xml");
   const bytes = isText ? Buffer.byteLength(data) : Math.floor((data.length * 3) / 4);
-  const size = type === "image/png" ? toPngSize(data) : undefined;
-  return `${type}${size === undefined ? "" : ` ${size}`}, ${Math.ceil(bytes / 1024)} KiB`;
-}
-
-/** Width and height are in the first bytes of a PNG. */
-function toPngSize(data: string): string | undefined {
-  const head = Buffer.from(data.slice(0, 32), "base64");
-  return head.length === 24 ? `${head.readUInt32BE(16)}x${head.readUInt32BE(20)}` : undefined;
+  const size = type === "image/png" ? pngSize(Buffer.from(data.slice(0, 32), "base64")) : undefined;
+  return `${type}${size === undefined ? "" : ` ${size.width}x${size.height}`}, ${Math.ceil(bytes / 1024)} KiB`;
 }

@@ -17,6 +17,13 @@ export function trimBrokenStart(data: Buffer): Buffer {
   return data.subarray(start);
 }
 
+/** Whether a cut right before this byte breaks no character. */
+export function isCharacterStart(data: Buffer, at: number): boolean {
+  if (!isContinuation(data[at])) return true;
+  const before = data.subarray(Math.max(0, at - 3), at);
+  return trimBrokenEnd(before).length === before.length;
+}
+
 function sizeOfCharacter(firstByte: number): number {
   if (firstByte >= 0xf0) return 4;
   return firstByte >= 0xe0 ? 3 : 2;

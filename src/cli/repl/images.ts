@@ -5,7 +5,7 @@
 
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isPng, parsePng } from "./png.ts";
+import { isPng, parsePng } from "../../util/png.ts";
 import { toSixel } from "./sixel.ts";
 
 type Protocol = "kitty" | "iterm" | "sixel" | "none";

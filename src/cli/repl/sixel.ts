@@ -3,7 +3,7 @@
 // Rows go out six at a time; within them each colour is drawn by itself, over the others. An image of few colours keeps
 // them, one of many gets a fixed cube of 216.
 
-import type { Pixels } from "./png.ts";
+import type { Pixels } from "../../util/png.ts";
 
 const MAX_COLOURS = 256;
 const LEVELS = 6;

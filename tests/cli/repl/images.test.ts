@@ -1,53 +1,11 @@
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { deflateSync } from "node:zlib";
-import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Images } from "../../../src/cli/repl/images.ts";
-import { parsePng, type Pixels } from "../../../src/cli/repl/png.ts";
+import type { Pixels } from "../../../src/util/png.ts";
+import { makePng } from "../../make-png.ts";
 import { toSixel } from "../../../src/cli/repl/sixel.ts";
-
-const CHANNELS = { 0: 1, 2: 3, 4: 2, 6: 4 } as const;
-
-/** A PNG whose rows are written down in each of the five ways, one after another. */
-function toPng(width: number, height: number, type: keyof typeof CHANNELS, samples: Uint8Array): Buffer {
-  const size = CHANNELS[type];
-  const at = (row: number, index: number): number =>
-    row < 0 || index < 0 ? 0 : (samples[row * width * size + index] ?? 0);
-  const rows = Array.from({ length: height }, (_, row) => {
-    const filter = row % 5;
-    const bytes = Array.from({ length: width * size }, (__, index) => {
-      const [left, above, corner] = [
-        at(row, index - size),
-        at(row - 1, index),
-        index < size ? 0 : at(row - 1, index - size),
-      ];
-      const paeth = [left, above, corner].toSorted(
-        (a, b) => Math.abs(left + above - corner - a) - Math.abs(left + above - corner - b),
-      )[0];
-      const guess = [0, left, above, (left + above) >> 1, paeth ?? 0][filter] ?? 0;
-      return (at(row, index) - guess) & 255;
-    });
-    return Buffer.from([filter, ...bytes]);
-  });
-  const header = Buffer.alloc(13);
-  header.writeUInt32BE(width, 0);
-  header.writeUInt32BE(height, 4);
-  header.set([8, type, 0, 0, 0], 8);
-  const chunks = [
-    chunk("IHDR", header),
-    chunk("IDAT", deflateSync(Buffer.concat(rows))),
-    chunk("IEND", Buffer.alloc(0)),
-  ];
-  return Buffer.concat([Buffer.from("89504e470d0a1a0a", "hex"), ...chunks]);
-}
-
-function chunk(name: string, data: Buffer): Buffer {
-  const length = Buffer.alloc(4);
-  length.writeUInt32BE(data.length);
-  return Buffer.concat([length, Buffer.from(name, "latin1"), data, Buffer.alloc(4)]);
-}
 
 /** What a terminal would draw. */
 function fromSixel(text: string): Pixels {
@@ -78,54 +36,6 @@ function fromSixel(text: string): Pixels {
   return { width: Number(width), height: Number(height), rgb };
 }
 
-describe("a PNG", () => {
-  test("gives its pixels, in every colour type and filter", () => {
-    const shape = fc.tuple(
-      fc.integer({ min: 1, max: 9 }),
-      fc.integer({ min: 1, max: 11 }),
-      fc.constantFrom<2 | 0>(2, 0),
-    );
-    const image = shape.chain(([width, height, type]) => {
-      const length = width * height * CHANNELS[type];
-      return fc.record({
-        width: fc.constant(width),
-        height: fc.constant(height),
-        type: fc.constant(type),
-        samples: fc.uint8Array({ minLength: length, maxLength: length }),
-      });
-    });
-    fc.assert(
-      fc.property(image, ({ width, height, type, samples }) => {
-        const rgb = type === 2 ? samples : Uint8Array.from([...samples].flatMap((value) => [value, value, value]));
-        expect(parsePng(toPng(width, height, type, samples))).toEqual({ width, height, rgb });
-      }),
-    );
-  });
-
-  test("with transparency lies on white", () => {
-    const png = toPng(2, 1, 6, Uint8Array.from([255, 0, 0, 255, 0, 0, 0, 0]));
-    expect(parsePng(png)?.rgb).toEqual(Uint8Array.from([255, 0, 0, 255, 255, 255]));
-  });
-
-  test("that is damaged, or none, is undefined and never a crash", () => {
-    const png = toPng(3, 3, 2, new Uint8Array(27));
-    fc.assert(
-      fc.property(
-        fc.nat({ max: png.length - 1 }),
-        fc.nat({ max: 255 }),
-        fc.nat({ max: png.length }),
-        (at, byte, length) => {
-          const damaged = Buffer.from(png);
-          damaged[at] = byte;
-          const pixels = parsePng(damaged.subarray(0, length));
-          if (pixels !== undefined) expect(pixels.rgb.length).toBe(pixels.width * pixels.height * 3);
-        },
-      ),
-    );
-    expect(parsePng(Buffer.from("GIF89a"))).toBeUndefined();
-  });
-});
-
 test("sixels draw the same pixels, and an image of many colours nearly the same", () => {
   const colours = [0, 51, 102, 153, 204, 255];
   const few = Uint8Array.from({ length: 20 * 13 * 3 }, (_, index) => colours[(index * 7) % 6] ?? 0);
@@ -136,7 +46,7 @@ test("sixels draw the same pixels, and an image of many colours nearly the same"
 });
 
 describe("an image", () => {
-  const png = toPng(8, 8, 2, new Uint8Array(192));
+  const png = makePng({ width: 8, height: 8 });
   const base64 = png.toString("base64");
   let folder: string;
   beforeEach(() => {

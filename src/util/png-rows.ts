@@ -1,0 +1,212 @@
+// The rows of a PNG, from the bytes in which they are packed: the guess that each row was written down against is undone,
+// samples of 1 to 16 bits become 8, and every kind of colour becomes red, green and blue on white.
+
+export interface PngFormat {
+  readonly width: number;
+  readonly height: number;
+  /** Bits of a sample. */
+  readonly depth: number;
+  readonly type: number;
+  /** Samples of a pixel. */
+  readonly channels: number;
+  readonly isInterlaced: boolean;
+  readonly palette: Buffer | undefined;
+  readonly transparency: Buffer | undefined;
+}
+
+/** Part of an image that is packed as an image of its own: every so many pixels, from some place on. */
+interface Pass {
+  readonly left: number;
+  readonly top: number;
+  readonly right: number;
+  readonly down: number;
+}
+
+const WHOLE: Pass = { left: 0, top: 0, right: 1, down: 1 };
+/** The seven passes of an interlaced image. */
+const INTERLACED: readonly Pass[] = [
+  { left: 0, top: 0, right: 8, down: 8 },
+  { left: 4, top: 0, right: 8, down: 8 },
+  { left: 0, top: 4, right: 4, down: 8 },
+  { left: 2, top: 0, right: 4, down: 4 },
+  { left: 0, top: 2, right: 2, down: 4 },
+  { left: 1, top: 0, right: 2, down: 2 },
+  { left: 0, top: 1, right: 1, down: 2 },
+];
+
+/** How many bytes the packed rows must have. */
+export function bytesOfRows(format: PngFormat): number {
+  return passesOf(format).reduce((sum, { stride, height }) => sum + (stride + 1) * height, 0);
+}
+
+/** A row begins with the number of its filter. What is packed has the size that it must have. */
+export function hasKnownFilters(packed: Buffer, format: PngFormat): boolean {
+  return passesOf(format).every(({ start, stride, height }) => {
+    for (let row = 0; row < height; row += 1) if ((packed[start + row * (stride + 1)] ?? 0) > 4) return false;
+    return true;
+  });
+}
+
+/** From the top, three bytes a pixel; each is valid until the next. The packed bytes are used up. */
+export function* readRows(packed: Buffer, format: PngFormat): Generator<Uint8Array, void, void> {
+  if (!format.isInterlaced) return yield* readPass(packed, format, WHOLE);
+  const rgb = new Uint8Array(format.width * format.height * 3);
+  for (const pass of INTERLACED) {
+    let y = pass.top;
+    for (const row of readPass(packed, format, pass)) {
+      for (let pixel = 0, x = pass.left; x < format.width; pixel += 1, x += pass.right) {
+        rgb.set(row.subarray(pixel * 3, pixel * 3 + 3), (y * format.width + x) * 3);
+      }
+      y += pass.down;
+    }
+  }
+  for (let y = 0; y < format.height; y += 1) yield rgb.subarray(y * format.width * 3, (y + 1) * format.width * 3);
+}
+
+function* readPass(packed: Buffer, format: PngFormat, pass: Pass): Generator<Uint8Array, void, void> {
+  const place = passesOf(format).find((other) => other.pass === pass);
+  if (place === undefined) return;
+  const { start, stride, width, height } = place;
+  const distance = Math.max(1, (format.channels * format.depth) >> 3);
+  const toRgb = converter(format, width);
+  let above: Uint8Array = new Uint8Array(stride);
+  for (let row = 0; row < height; row += 1) {
+    const at = start + row * (stride + 1);
+    const bytes = packed.subarray(at + 1, at + 1 + stride);
+    unfilter(packed[at] ?? 0, bytes, above, distance);
+    yield toRgb(bytes);
+    above = bytes;
+  }
+}
+
+interface Place {
+  readonly pass: Pass;
+  readonly start: number;
+  /** Bytes of a row, without the one for its filter. */
+  readonly stride: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Where each pass is among the packed bytes; those of a small image may have no pixels, and are not there. */
+function passesOf({ width, height, depth, channels, isInterlaced }: PngFormat): Place[] {
+  const places: Place[] = [];
+  let start = 0;
+  for (const pass of isInterlaced ? INTERLACED : [WHOLE]) {
+    const [columns, rows] = [Math.ceil((width - pass.left) / pass.right), Math.ceil((height - pass.top) / pass.down)];
+    if (columns <= 0 || rows <= 0) continue;
+    const stride = Math.ceil((columns * channels * depth) / 8);
+    places.push({ pass, start, stride, width: columns, height: rows });
+    start += (stride + 1) * rows;
+  }
+  return places;
+}
+
+/** In place. `distance` is how far back the pixel to the left is. A loop for each filter, because this is most of the work. */
+function unfilter(filter: number, row: Uint8Array, above: Uint8Array, distance: number): void {
+  const { length } = row;
+  if (filter === 1) {
+    for (let at = distance; at < length; at += 1) row[at] = (row[at] ?? 0) + (row[at - distance] ?? 0);
+  } else if (filter === 2) {
+    for (let at = 0; at < length; at += 1) row[at] = (row[at] ?? 0) + (above[at] ?? 0);
+  } else if (filter === 3) {
+    for (let at = 0; at < length; at += 1) {
+      const left = at < distance ? 0 : (row[at - distance] ?? 0);
+      row[at] = (row[at] ?? 0) + ((left + (above[at] ?? 0)) >> 1);
+    }
+  } else if (filter === 4) {
+    for (let at = 0; at < length; at += 1) {
+      const left = at < distance ? 0 : (row[at - distance] ?? 0);
+      const corner = at < distance ? 0 : (above[at - distance] ?? 0);
+      row[at] = (row[at] ?? 0) + nearest(left, above[at] ?? 0, corner);
+    }
+  }
+}
+
+/** Which of the three is nearest to what they suggest. */
+export function nearest(left: number, up: number, corner: number): number {
+  const toLeft = Math.abs(up - corner);
+  const toUp = Math.abs(left - corner);
+  const toCorner = Math.abs(left + up - 2 * corner);
+  if (toLeft <= toUp && toLeft <= toCorner) return left;
+  return toUp <= toCorner ? up : corner;
+}
+
+/** Makes red, green and blue of the samples of a row, in one array that is used again. */
+function converter(format: PngFormat, width: number): (row: Uint8Array) => Uint8Array {
+  const { depth, channels, type } = format;
+  const samples = new Uint8Array(width * channels);
+  const rgb = new Uint8Array(width * 3);
+  const colours = channels === 1 ? toColours(format) : undefined;
+  return (row) => {
+    const values = depth === 8 ? row : toSamples(row, depth, samples);
+    if (colours !== undefined) return fromTable(values, colours, rgb);
+    if (type === 2) return withoutKey(values, format, rgb);
+    return onWhite(values, channels, rgb);
+  };
+}
+
+/** Of 16 bits the upper 8; of fewer their number. */
+function toSamples(row: Uint8Array, depth: number, samples: Uint8Array): Uint8Array {
+  const [perByte, mask] = [8 / depth, (1 << depth) - 1];
+  for (let index = 0; index < samples.length; index += 1) {
+    if (depth === 16) samples[index] = row[index * 2] ?? 0;
+    else {
+      const byte = row[Math.floor(index / perByte)] ?? 0;
+      samples[index] = (byte >> (8 - depth * ((index % perByte) + 1))) & mask;
+    }
+  }
+  return samples;
+}
+
+/** A colour for each value that a sample can have: those of the palette, or greys. */
+function toColours({ type, depth, palette, transparency }: PngFormat): Uint8Array {
+  const colours = new Uint8Array(256 * 3);
+  const most = depth >= 8 ? 255 : (1 << depth) - 1;
+  const key = depth < 16 && transparency?.length === 2 ? transparency.readUInt16BE(0) : undefined;
+  for (let value = 0; value <= most; value += 1) {
+    const alpha = type === 3 ? (transparency?.[value] ?? 255) : value === key ? 0 : 255;
+    for (let part = 0; part < 3; part += 1) {
+      const level = type === 3 ? (palette?.[value * 3 + part] ?? 0) : Math.round((value * 255) / most);
+      colours[value * 3 + part] = blend(level, alpha);
+    }
+  }
+  return colours;
+}
+
+function fromTable(values: Uint8Array, colours: Uint8Array, rgb: Uint8Array): Uint8Array {
+  for (let pixel = 0, at = 0; at < rgb.length; pixel += 1, at += 3) {
+    const from = (values[pixel] ?? 0) * 3;
+    rgb[at] = colours[from] ?? 0;
+    rgb[at + 1] = colours[from + 1] ?? 0;
+    rgb[at + 2] = colours[from + 2] ?? 0;
+  }
+  return rgb;
+}
+
+/** Colours, of which one may mean transparent. (Of 16 bits it is shown as it is: the lower ones are gone by now.) */
+function withoutKey(values: Uint8Array, { depth, transparency }: PngFormat, rgb: Uint8Array): Uint8Array {
+  if (depth !== 8 || transparency?.length !== 6) return values;
+  const [red, green, blue] = [transparency.readUInt16BE(0), transparency.readUInt16BE(2), transparency.readUInt16BE(4)];
+  rgb.set(values);
+  for (let at = 0; at < rgb.length; at += 3) {
+    if (rgb[at] === red && rgb[at + 1] === green && rgb[at + 2] === blue) rgb.fill(255, at, at + 3);
+  }
+  return rgb;
+}
+
+/** Grey and alpha, or colours and alpha. */
+function onWhite(values: Uint8Array, channels: number, rgb: Uint8Array): Uint8Array {
+  const step = channels === 4 ? 1 : 0;
+  for (let from = 0, at = 0; at < rgb.length; from += channels, at += 3) {
+    const alpha = values[from + channels - 1] ?? 255;
+    rgb[at] = blend(values[from] ?? 0, alpha);
+    rgb[at + 1] = blend(values[from + step] ?? 0, alpha);
+    rgb[at + 2] = blend(values[from + 2 * step] ?? 0, alpha);
+  }
+  return rgb;
+}
+
+function blend(value: number, alpha: number): number {
+  return alpha === 255 ? value : Math.round((value * alpha + 255 * (255 - alpha)) / 255);
+}

@@ -1,0 +1,110 @@
+// Pixels of a PNG. The image comes from user code: every length and every checksum in it is checked before anything is
+// made of it, and what is out of the ordinary is undefined rather than half right.
+
+import { crc32, inflateSync } from "node:zlib";
+import { type PngFormat, bytesOfRows, hasKnownFilters, readRows } from "./png-rows.ts";
+
+export interface Pixels {
+  readonly width: number;
+  readonly height: number;
+  /** Red, green and blue of each, rows from the top; transparent ones are white behind. */
+  readonly rgb: Uint8Array;
+}
+
+export interface Png {
+  readonly width: number;
+  readonly height: number;
+  /** Red, green and blue, as above, from the top; each valid until the next. To be read once. */
+  readonly rows: Iterable<Uint8Array>;
+}
+
+export const PNG_SIGNATURE: Buffer = Buffer.from("89504e470d0a1a0a", "hex");
+const DEFAULT_MAX_PIXELS = 16 * 1024 * 1024;
+const MAX_INFLATED_BYTES = 256 * 1024 * 1024;
+/** Of image data: programs write thousands of bytes into each, and one costs us more than that. */
+const MAX_CHUNKS = 65_536;
+/** The others that are looked at. */
+const KNOWN = ["IHDR", "PLTE", "tRNS"];
+/** Samples of a pixel, and the bits that one may have, by colour type. */
+const COLOUR_TYPES: Readonly<Record<number, { readonly channels: number; readonly depths: readonly number[] }>> = {
+  0: { channels: 1, depths: [1, 2, 4, 8, 16] }, // grey
+  2: { channels: 3, depths: [8, 16] }, // colours
+  3: { channels: 1, depths: [1, 2, 4, 8] }, // palette
+  4: { channels: 2, depths: [8, 16] }, // grey and alpha
+  6: { channels: 4, depths: [8, 16] }, // colours and alpha
+};
+
+export function isPng(data: Buffer): boolean {
+  return data.subarray(0, PNG_SIGNATURE.length).equals(PNG_SIGNATURE);
+}
+
+/** What the first bytes say, without looking further. */
+export function pngSize(data: Buffer): { readonly width: number; readonly height: number } | undefined {
+  if (!isPng(data) || data.length < 24) return undefined;
+  return { width: data.readUInt32BE(16), height: data.readUInt32BE(20) };
+}
+
+export function parsePng(data: Buffer): Pixels | undefined {
+  const png = readPng(data);
+  if (png === undefined) return undefined;
+  const rgb = new Uint8Array(png.width * png.height * 3);
+  let at = 0;
+  for (const row of png.rows) {
+    rgb.set(row, at);
+    at += row.length;
+  }
+  return { width: png.width, height: png.height, rgb };
+}
+
+/** For an image that is larger than one wants to hold: a row at a time. At most 16 mebipixels, where nothing else is said. */
+export function readPng(data: Buffer, { maxPixels = DEFAULT_MAX_PIXELS } = {}): Png | undefined {
+  const chunks = parseChunks(data);
+  const format = chunks && parseFormat(chunks);
+  if (chunks === undefined || format === undefined || format.width * format.height > maxPixels) return undefined;
+  const size = bytesOfRows(format);
+  const packed = size > MAX_INFLATED_BYTES ? undefined : inflate(chunks.get("IDAT"), size);
+  if (packed === undefined || !hasKnownFilters(packed, format)) return undefined;
+  return { width: format.width, height: format.height, rows: readRows(packed, format) };
+}
+
+/** By name: all of the image data joined, the first one of the others. Undefined where there is no proper end. */
+function parseChunks(data: Buffer): Map<string, Buffer> | undefined {
+  if (!isPng(data)) return undefined;
+  const found = new Map<string, Buffer>();
+  const image: Buffer[] = [];
+  for (let at = PNG_SIGNATURE.length; at + 12 <= data.length;) {
+    const end = at + 8 + data.readUInt32BE(at);
+    if (end + 4 > data.length) return undefined;
+    if (crc32(data.subarray(at + 4, end)) !== data.readUInt32BE(end)) return undefined;
+    const name = data.toString("latin1", at + 4, at + 8);
+    const content = data.subarray(at + 8, end);
+    if (name === "IEND") return found.set("IDAT", Buffer.concat(image));
+    if (name === "IDAT" && image.push(content) > MAX_CHUNKS) return undefined;
+    if (KNOWN.includes(name) && !found.has(name)) found.set(name, content);
+    at = end + 4;
+  }
+  return undefined;
+}
+
+function parseFormat(chunks: ReadonlyMap<string, Buffer>): PngFormat | undefined {
+  const header = chunks.get("IHDR");
+  if (header?.length !== 13) return undefined;
+  const [width, height] = [header.readUInt32BE(0), header.readUInt32BE(4)];
+  const [depth = 0, type = -1, compression, filter, interlace = -1] = header.subarray(8);
+  const known = COLOUR_TYPES[type];
+  if (known === undefined || !known.depths.includes(depth)) return undefined;
+  if (compression !== 0 || filter !== 0 || ![0, 1].includes(interlace)) return undefined;
+  const palette = chunks.get("PLTE");
+  if (width === 0 || height === 0 || (type === 3 && palette === undefined)) return undefined;
+  const transparency = chunks.get("tRNS");
+  return { width, height, depth, type, channels: known.channels, isInterlaced: interlace === 1, palette, transparency };
+}
+
+function inflate(data: Buffer | undefined, size: number): Buffer | undefined {
+  try {
+    const packed = inflateSync(data ?? Buffer.alloc(0), { maxOutputLength: size });
+    return packed.length === size ? packed : undefined;
+  } catch {
+    return undefined;
+  }
+}
