@@ -13,7 +13,7 @@ for await (const event of task) {
   console.log(event.text.trim(), task.status);
   await task.write("go on\n");
 }
-console.log(await task.wait(1_000), task.output({ offset: 7 }).bytes.toString().trim());
+console.log(await task.wait(1_000), JSON.stringify(task.output({ offset: 7 }).bytes.toString()));
 
 // Paused, resumed and ended as a whole: the daemon goes, too.
 const server = runtime.shell("(setsid sleep 1000 &) ; sleep 1000", { timeoutMs: 60_000 });
