@@ -14,17 +14,13 @@ import signal
 import socket
 import sys
 import time
-from typing import Callable, NamedTuple, NoReturn
+from typing import Callable, NoReturn
 
 from . import descriptors, files, jobs, libc, limits as limits_module, programs, wakeup, walls
+from .allowances import Allowances
 from .branches import Branch, end, hear, mark, mark_of, open_door, parent_of, processes
-from .memory import proportional_bytes, resident_bytes
 
 WATCH_INTERVAL_MS = 50
-WATCH_BACKOFF_S = 0.5
-CHECKPOINTS_BACKOFF_S = 2.0
-ASIDE_LIMIT_S = 20.0
-NO = 0
 REAP_PATIENCE_S = 0.5
 MAX_FDS = 5
 # Where programs keep what they can make anew: not among the session's files. Set only here, since these names mean
@@ -43,10 +39,9 @@ class Init:
         self._by_pid: dict[int, Branch] = {}
         self._by_door: dict[int, Branch] = {}
         self._poll = select.poll()
-        self._next_sums: dict[tuple[int, bool], float] = {}
-        self._asides: dict[int, Aside] = {}
         self._jobs = jobs.Jobs(limits.disk_bytes, self._tell)
         self._programs = programs.Programs(limits, self._branch_of, self._tell)
+        self._allowances = Allowances(limits, self._branches, self._jobs, self._programs, self._kill, self._tell)
 
     def run(self, plan: walls.Plan, pipes: list[int]) -> NoReturn:
         try:
@@ -83,7 +78,7 @@ class Init:
                 elif fd in self._by_door:
                     self._hear_copy(fd)
             if self._is_watching():
-                self._watch()
+                self._allowances.look()
 
     def _is_watching(self) -> bool:
         return bool(self._programs) or any(branch.watched for branch in self._branches.values())
@@ -109,7 +104,7 @@ class Init:
             if branch is not None:
                 branch.watched = order["on"]
         elif op == "look":
-            self._watch()
+            self._allowances.look()
         elif op == "kill":
             if branch is not None:
                 self._kill(branch, order["reason"])
@@ -133,11 +128,7 @@ class Init:
         elif "program" in order:
             self._obey_about_program(op, order["program"])
         elif op == "measure":
-            tell = lambda: self._tell_usage(order["id"])
-            if len(self._branches) == 1 and not self._programs:
-                tell()
-            else:
-                self._ask_aside(("usage", order["id"]), tell, tell)
+            self._allowances.measure(order["id"])
         for fd in fds:
             os.close(fd)
 
@@ -227,18 +218,16 @@ class Init:
             try:
                 # A program's processes are known by their marks, which are gone when they are reaped.
                 ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) if self._programs else None
-                owner = NO if ended is None else self._programs.owner(ended.si_pid)
+                owner = 0 if ended is None else self._programs.owner(ended.si_pid)
                 pid, status, usage = os.wait4(-1 if ended is None else ended.si_pid, os.WNOHANG)
             except ChildProcessError:
                 return
             if pid == 0:
                 return
             code = os.waitstatus_to_exitcode(status)
-            if owner != NO and pid not in self._by_pid and self._programs.buried(pid, code, owner, usage):
+            if owner and pid not in self._by_pid and self._programs.buried(pid, code, owner, usage):
                 continue
-            aside = self._asides.pop(pid, None)
-            if aside is not None and code != NO:
-                aside.on_yes()
+            self._allowances.reaped(pid, code)
             branch = self._by_pid.pop(pid, None)
             if branch is None:
                 self._jobs.reaped(pid, status)
@@ -280,129 +269,8 @@ class Init:
         branch = self._by_pid.get(pid)
         return mark_of(pid) if branch is None else branch.number
 
-    def _watch(self) -> None:
-        """Ends a branch that holds too much, and the oldest checkpoint of a session whose checkpoints do together."""
-        groups, strays = self._groups()
-        commanded = {group.number: group for group in groups if isinstance(group.first, programs.Program)}
-        self._programs.sample({number: group.pids for number, group in commanded.items()})
-        for group in groups:
-            if isinstance(group.first, programs.Program):
-                continue  # looked at with the worker of its session
-            beside = [] if group.first.frozen else [other for other in commanded.values() if other.member == group.member]
-            besides = [pid for other in beside for pid in other.pids]
-            pids = group.pids if group.first.frozen else group.pids + besides + strays
-            if sum(map(resident_bytes, pids)) <= self._limits.memory_bytes:
-                continue
-            # Pages that several processes share count in part. That is slow to know, the more so the more they share,
-            # so it is not asked again for a while; and for checkpoints, which share nearly everything, not here.
-            now = time.monotonic()
-            if now < self._next_sums.get(group.key, 0.0):
-                continue
-            self._next_sums = {key: due for key, due in self._next_sums.items() if due > now}
-            self._next_sums[group.key] = now + (CHECKPOINTS_BACKOFF_S if group.first.frozen else WATCH_BACKOFF_S)
-            if group.first.frozen:
-                self._suspect(group)
-            elif self._hold_too_much(group.pids):
-                self._kill(group.first, "memory")
-            elif beside and self._hold_too_much(group.pids + besides):
-                most = max(beside, key=lambda other: sum(map(proportional_bytes, other.pids)))
-                self._programs.kill(most.number, "memory")
-            elif self._hold_too_much(pids):
-                for pid in strays:
-                    end(pid)
-
-    def _suspect(self, group: Group) -> None:
-        def give_up() -> None:
-            branch = self._branches.get(group.first.number)
-            if branch is not None:
-                self._kill(branch, "memory")
-
-        self._ask_aside(group.key, lambda: self._hold_too_much(group.pids), give_up)
-
-    def _hold_too_much(self, pids: list[int]) -> bool:
-        return sum(map(proportional_bytes, pids)) > self._limits.memory_bytes
-
-    def _ask_aside(self, about: object, question: Callable[[], object], on_yes: Callable[[], None]) -> None:
-        """Finds an answer in a process of its own. Where code of the session keeps it from answering, that is a yes."""
-        now = time.monotonic()
-        for pid, aside in self._asides.items():
-            if now - aside.since > ASIDE_LIMIT_S:
-                end(pid)
-        if any(aside.about == about for aside in self._asides.values()):
-            return
-        pid = os.fork()
-        if pid == 0:
-            code = NO
-            try:
-                mark(0)
-                code = 1 if question() else NO
-            finally:
-                os._exit(code)
-        self._asides[pid] = Aside(about, now, on_yes)
-
-    def _groups(self) -> tuple[list[Group], list[int]]:
-        """Processes that share one allowance: each worker with what it started, and the checkpoints of each session.
-
-        And those whose mark no branch has. They are nobody's, and the first to go where they are too much for a worker.
-        """
-        if len(self._branches) == 1 and not self._programs:
-            (branch,) = self._branches.values()
-            ours = [pid for pid in processes() if pid not in self._jobs and pid not in self._asides]
-            return [Group((branch.number, False), branch, ours)], []  # whatever marks they carry
-        groups: dict[tuple[int, bool], Group] = {}
-        by_number: dict[int, Group] = {}
-        for branch in self._branches.values():
-            key = (branch.member, True) if branch.frozen else (branch.number, False)
-            by_number[branch.number] = groups.setdefault(key, Group(key, branch, []))
-        strays: list[int] = []
-        for pid in processes():
-            number = self._programs.owner(pid)
-            group = by_number.get(number)
-            program = self._programs.get(number) if group is None else None
-            if program is not None:
-                key = (number, False)
-                group = by_number[number] = groups[key] = Group(key, program, [])
-            if group is not None:
-                group.pids.append(pid)
-            elif pid not in self._jobs and pid not in self._asides:
-                strays.append(pid)
-        return list(groups.values()), strays
-
-    def _tell_usage(self, id: int) -> None:
-        """What each session holds, its checkpoints included, and what all files take. What is nobody's is the first's."""
-        groups, strays = self._groups()
-        sums: dict[int, int] = {}
-        for group in groups:
-            pids, strays = group.pids + strays, []
-            sums[group.member] = sums.get(group.member, 0) + sum(map(proportional_bytes, pids))
-        store = os.statvfs(walls.WORK)
-        disk = (store.f_blocks - store.f_bfree) * store.f_frsize
-        self._tell({"event": "usage", "id": id, "memory": sums, "disk": disk})
-
     def _tell(self, event: dict[str, object]) -> None:
         self._server.send(json.dumps(event).encode())
-
-
-class Aside(NamedTuple):
-    """A process that finds an answer."""
-
-    about: object
-    since: float
-    on_yes: Callable[[], None]
-
-
-class Group(NamedTuple):
-    key: tuple[int, bool]
-    first: Branch | programs.Program
-    pids: list[int]
-
-    @property
-    def number(self) -> int:
-        return self.first.number
-
-    @property
-    def member(self) -> int:
-        return self.first.member
 
 
 def start(server: socket.socket, keep: list[int], plan: walls.Plan, limits: limits_module.Limits,
