@@ -2,7 +2,8 @@
 //
 //   npm run bench -- [--quick] [--only A,B,...] [--json FILE] [--write]
 //
-//   --quick   smaller rounds, less than a minute       --only    A create, B round-trip, C output, D many, E interrupt, F state
+//   --quick   smaller rounds, less than a minute       --only    A create, B round-trip, C output, D many, E interrupt, F state,
+//                                                          G mcp and shell
 //   --json    everything that was measured             --write   puts the table into bench/README.md
 
 import { fork, spawnSync } from "node:child_process";
@@ -13,7 +14,7 @@ import { describeMachine } from "./lib/machine.mjs";
 import { cleanEnvironment } from "./lib/processes.mjs";
 import { isNoisy, number, toCells, toDelayRow, toMarkdown, toTerminal, writeReadme } from "./lib/report.mjs";
 
-const QUESTIONS = { A: "create", B: "round-trip", C: "output", D: "many", E: "interrupt", F: "state" };
+const QUESTIONS = { A: "create", B: "round-trip", C: "output", D: "many", E: "interrupt", F: "state", G: "mcp" };
 const TIMEOUT_MS = 120_000;
 
 const { values: options } = parseArgs({
