@@ -27,7 +27,7 @@ import { checkCount, checkDuration } from "./util/check-number.ts";
 import { dataFolder, dataPath } from "./util/data-folder.ts";
 
 export type { EnvironmentReport, Mount } from "./environments/environment.ts";
-export { parseMount } from "./environments/local/mounts.ts";
+export { parseMount, resolveMounts } from "./environments/local/mounts.ts";
 export type { CallHandler, HostCall } from "./kernel/calls.ts";
 export type { InputHandler, InputRequest } from "./session/input.ts";
 export type { ExecuteOptions } from "./session/options.ts";

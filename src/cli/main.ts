@@ -5,6 +5,7 @@ import { VERSION } from "../util/version.ts";
 import { toUsageLine } from "./commander-message.ts";
 import type { ExecArguments } from "./exec.ts";
 import { EXIT, fromError } from "./exit-code.ts";
+import type { MCPServeArguments } from "./mcp-serve.ts";
 import { parseAssignment, parsePort, parseSeconds, parseSize, collect } from "./option-values.ts";
 import type { ReplArguments } from "./repl.ts";
 import type { ServeArguments } from "./serve.ts";
@@ -46,6 +47,7 @@ function createProgram(): Command {
   addExec(program);
   addRepl(program);
   addServe(program);
+  addMCPServe(program);
   addDoctor(program);
   return program;
 }
@@ -118,6 +120,24 @@ function addServe(program: Command): void {
     });
 }
 
+function addMCPServe(program: Command): void {
+  program
+    .command("mcp-serve")
+    .summary("serve Python and a shell to an MCP client")
+    .description(
+      "An MCP server on standard input and output. The folder it is started in is shown to sessions, read-only.",
+    )
+    .option("--tools <choice>", "core, all, or names of tools and groups with commas between", "all")
+    .option("--structured", "results also as JSON with a schema, for programs")
+    .option("--mount <PATH[:ro|rw]>", "show another folder, read-only unless :rw; may be repeated", collect(String))
+    .option("--python <path>", "an interpreter or a virtual environment (default: RLM_PYTHON, else python3)")
+    .allowExcessArguments(false)
+    .action(async (options: MCPServeArguments) => {
+      const { mcpServe } = await import("./mcp-serve.ts");
+      process.exit(await mcpServe(options)); // at once: a client may be waiting for that
+    });
+}
+
 function addDoctor(program: Command): void {
   program
     .command("doctor")
@@ -136,6 +156,7 @@ Examples:
   rlm exec -c 'print(6*7)'     run code
   rlm repl                     a console
   rlm serve                    serve over HTTP
+  rlm mcp-serve                serve to an MCP client
   rlm doctor                   is everything all right here?
 
 'rlm COMMAND --help' has more.`;
