@@ -6,6 +6,7 @@
 
 import { closeSync, constants, fstatSync, mkdirSync, openSync, realpathSync } from "node:fs";
 import { extname, isAbsolute, join, normalize, relative, resolve, sep } from "node:path";
+import { RLMError } from "../../errors.ts";
 import { resolveMounts, type Mount } from "../../runtime.ts";
 import { makeFolder } from "../../util/data-folder.ts";
 import { ArgumentsError } from "./tool.ts";
@@ -16,6 +17,8 @@ export interface Place extends Disposable {
   readonly path: string;
   /** For people. */
   readonly shown: string;
+  /** Throws what using it threw, with the path that was given in place of the one that was used. */
+  readonly fail: (error: unknown) => never;
 }
 
 const EXTENSION = ".rlm";
@@ -163,7 +166,11 @@ function toPath(descriptor: number): string {
 }
 
 function hold(descriptor: number, path: string, shown: string): Place {
-  return { path, shown, [Symbol.dispose]: () => closeSync(descriptor) };
+  const fail = (error: unknown): never => {
+    if (!(error instanceof RLMError) || !error.message.includes(path)) throw error;
+    throw new ArgumentsError(`${error.message.replaceAll(path, shown)}.`);
+  };
+  return { path, shown, fail, [Symbol.dispose]: () => closeSync(descriptor) };
 }
 
 const WHY: Readonly<Record<string, string>> = {

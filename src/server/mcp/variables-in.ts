@@ -16,7 +16,7 @@ export async function setFromValue(
   { signal }: ToolCall,
 ): Promise<string> {
   const json = parse(value);
-  await session.set(key, json ?? { text: value }, { signal });
+  await session.set(key, { text: value, as: json === undefined ? "text" : "json" }, { signal });
   const what = json === undefined ? `text, ${toCount(value.length, "character")}` : describe(json.json);
   return `${key} is set in session '${session.id}': ${what}.`;
 }
@@ -26,7 +26,8 @@ export async function setFromPath(session: Session, key: string, path: string, c
   const { folders, signal } = call;
   using place = path.startsWith("/") ? folders.openVisible(path) : undefined;
   if (place !== undefined) {
-    await session.set(key, { file: place.path, as: "text" }, { signal });
+    const setting = session.set(key, { file: place.path, as: "text" }, { signal });
+    await setting.catch((error: unknown) => place.fail(error));
   } else {
     if (path.startsWith("/") && !path.startsWith(WORKING_DIRECTORY)) {
       const visible = folders.describe();

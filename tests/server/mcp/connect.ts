@@ -20,8 +20,6 @@ interface ConnectOptions extends Partial<MCPSettings> {
   readonly runtime?: RuntimeOptions;
   /** Connects to the runtime of another connection. */
   readonly beside?: Connection;
-  /** Says that the client knows the tasks extension. */
-  readonly knowsTasks?: boolean;
 }
 
 /** What a test says to a tool, and what it reads. */
@@ -68,7 +66,7 @@ export class Connection implements AsyncDisposable {
 }
 
 export async function connect(options: ConnectOptions = {}): Promise<Connection> {
-  const { era = "modern", mounts = [], beside, knowsTasks = false, ...settings } = options;
+  const { era = "modern", mounts = [], beside, ...settings } = options;
   const data = beside === undefined ? realpathSync(mkdtempSync(join(tmpdir(), "rlm-mcp-"))) : undefined;
   const sessionFiles = beside?.sessionFiles ?? join(data ?? "", "sessions");
   const runtime = beside?.runtime ?? (await openTestRuntime({ mounts, poolSize: 0, ...options.runtime }));
@@ -85,7 +83,6 @@ export async function connect(options: ConnectOptions = {}): Promise<Connection>
     { name: "test", version: "1" },
     {
       versionNegotiation: { mode: era === "modern" ? { pin: "2026-07-28" } : "legacy" },
-      capabilities: knowsTasks ? { extensions: { "io.modelcontextprotocol/tasks": {} } } : {},
     },
   );
   await client.connect(clientSide);

@@ -87,7 +87,7 @@ export const SESSION_TOOLS: readonly MCPTool[] = [
     call: async ({ session_id: id, filepath: given }, { runtime, folders, signal }) => {
       const session = runtime.sessions.get(id);
       using place = folders.openForSaving(given);
-      return describeSaved(await session.save(place.path, { signal }), place);
+      return describeSaved(await session.save(place.path, { signal }).catch(place.fail), place);
     },
   }),
   defineTool({
@@ -99,7 +99,8 @@ export const SESSION_TOOLS: readonly MCPTool[] = [
     annotations: RUNS,
     call: async ({ session_id: id, filepath: given }, { runtime, folders, signal }) => {
       using place = folders.openForLoading(given);
-      return describeLoaded(await runtime.loadSession(place.path, { ...SESSION_OPTIONS, id, signal }), place);
+      const loading = runtime.loadSession(place.path, { ...SESSION_OPTIONS, id, signal });
+      return describeLoaded(await loading.catch(place.fail), place);
     },
   }),
   defineTool({

@@ -50,8 +50,11 @@ export const SHELL_TOOLS: readonly MCPTool[] = [
     runs: true,
     call: async ({ task_id: id, wait = 0, offset, kill = false }, call) => {
       const task = call.runtime.tasks.get(id);
-      if (kill) await task.cancel();
-      else if (wait > 0 && !task.isOver)
+      if (kill) {
+        await task.cancel();
+        return { ...(await toEndedAnswer(call.runtime, task)), isError: false }; // it was asked for
+      }
+      if (wait > 0 && !task.isOver)
         await watch({ ended: task.result, waitMs: wait * 1000, lastLine: () => task.lastLine() }, call);
       if (offset !== undefined) return toPageAnswer(call.runtime, task, offset);
       return task.isOver ? toEndedAnswer(call.runtime, task) : toRunningAnswer(task);
