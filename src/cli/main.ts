@@ -8,7 +8,7 @@ import { EXIT, fromError } from "./exit-code.ts";
 import type { MCPServeArguments } from "./mcp-serve.ts";
 import { parseAssignment, parsePort, parseSeconds, parseSize, collect } from "./option-values.ts";
 import type { ReplArguments } from "./repl.ts";
-import type { ServeArguments } from "./serve.ts";
+import type { AddressArguments } from "./serve-until-signal.ts";
 import { complain } from "./complain.ts";
 
 /** Runs one command line and sets the exit code. Never throws. */
@@ -114,7 +114,7 @@ function addServe(program: Command): void {
     )
     .addHelpText("after", SERVE_EXAMPLES)
     .allowExcessArguments(false)
-    .action(async (options: ServeArguments) => {
+    .action(async (options: AddressArguments) => {
       const { serve } = await import("./serve.ts");
       process.exitCode = await serve(options);
     });
