@@ -2,7 +2,7 @@
 
 import type { GuardOptions } from "../server/http/guarded-app.ts";
 import { isLoopback } from "../server/http/guard.ts";
-import type { Listening } from "../server/http/serve.ts";
+import type { Listening, ListenOptions } from "../server/http/serve.ts";
 import { openToken, type Token } from "../server/token.ts";
 import { dataFolder } from "../util/data-folder.ts";
 import { complain } from "./complain.ts";
@@ -16,7 +16,7 @@ export interface AddressArguments {
 }
 
 interface Door {
-  listen(options: GuardOptions & { readonly host: string; readonly port: number }): Promise<Listening>;
+  listen(options: GuardOptions & Pick<ListenOptions, "host" | "port">): Promise<Listening>;
   /** What to print on stdout; nothing is printed where a signal comes first. */
   greet(listening: Listening, token: Token): string | Promise<string>;
   /** How long requests under way may take after the signal. */

@@ -3,7 +3,7 @@
 // The factory builds a server for each request, so what must outlive one, sessions and tasks, lives outside of it and is
 // found by id. A client that goes away mid-call aborts the request's signal, which the SDK hands to the tool.
 
-import { createMcpHandler, type McpServerFactory } from "@modelcontextprotocol/server";
+import { createMcpHandler, type CreateMcpHandlerOptions, type McpServerFactory } from "@modelcontextprotocol/server";
 import { readJSON } from "../http/body.ts";
 import { toResponse } from "../http/problem.ts";
 import { CancellableCalls } from "./cancellable-calls.ts";
@@ -21,6 +21,8 @@ export interface MCPEndpoint {
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 /** Clients that wait for a change of lists, which never comes: few would do, and each holds a connection. */
 const MAX_SUBSCRIPTIONS = 100;
+/** A stream with nothing to say says so, before the server's listener takes its reader for gone. */
+const KEEP_ALIVE_MS = 15_000;
 const NOT_JSON = { jsonrpc: "2.0", error: { code: -32_700, message: "The body is not JSON in UTF-8" }, id: null };
 const DRAINING = { status: 503, code: "CLOSING", detail: "The server is about to end" };
 
@@ -29,7 +31,11 @@ export function createMCPEndpoint(factory: McpServerFactory, onUnexpected: (erro
   // It hears of what clients did wrong, too: only the answer tells whose fault it was.
   let latest: unknown;
   let draining = false;
-  const options = { onerror: (error: Error) => void (latest = error), maxSubscriptions: MAX_SUBSCRIPTIONS };
+  const options: CreateMcpHandlerOptions = {
+    onerror: (error) => void (latest = error),
+    maxSubscriptions: MAX_SUBSCRIPTIONS,
+    keepAliveMs: KEEP_ALIVE_MS,
+  };
   const cancellable = new CancellableCalls();
   const calls = createMcpHandler(factory, options);
   const subscriptions = createMcpHandler(factory, options);

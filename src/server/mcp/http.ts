@@ -2,14 +2,10 @@
 
 import type { McpServerFactory } from "@modelcontextprotocol/server";
 import { createGuardedApp, type GuardOptions } from "../http/guarded-app.ts";
-import { listen, type Listening } from "../http/serve.ts";
+import { listen, type Listening, type ListenOptions } from "../http/serve.ts";
 import { createMCPEndpoint } from "./endpoint.ts";
 
-export interface MCPOverHTTPOptions extends GuardOptions {
-  readonly host: string;
-  /** 0: any that is free. */
-  readonly port: number;
-}
+export type MCPOverHTTPOptions = GuardOptions & Pick<ListenOptions, "host" | "port">;
 
 const PATH = "/mcp";
 
