@@ -127,6 +127,14 @@ function addMCPServe(program: Command): void {
     .description(
       "An MCP server on standard input and output. The folder it is started in is shown to sessions, read-only.",
     )
+    .option("--http", "on a port, to whoever has the token, in place of standard input and output")
+    .option("--port <number>", "with --http: 0 takes any that is free (default: 8000)", parsePort)
+    .option("--host <address>", "with --http: the address to listen on (default: 127.0.0.1)")
+    .option(
+      "--allow-host <name>",
+      "with --http: a host name clients may use; needed for other addresses; may be repeated",
+      collect(String),
+    )
     .option("--tools <choice>", "core, all, or names of tools and groups with commas between", "all")
     .option("--structured", "results also as JSON with a schema, for programs")
     .option("--mount <PATH[:ro|rw]>", "show another folder, read-only unless :rw; may be repeated", collect(String))

@@ -20,9 +20,12 @@ import type { MCPTool } from "../server/mcp/tool.ts";
 import { dataPath } from "../util/data-folder.ts";
 import { complain } from "./complain.ts";
 import { EXIT } from "./exit-code.ts";
+import type { AddressArguments } from "./serve-until-signal.ts";
 import { UsageError } from "./usage-error.ts";
 
-export interface MCPServeArguments {
+export interface MCPServeArguments extends Partial<AddressArguments> {
+  /** On a port in place of standard input and output. */
+  readonly http?: true;
   readonly tools: string;
   readonly structured?: true;
   readonly mount?: readonly string[];
@@ -36,11 +39,13 @@ const CLOSE_MS = 700;
 
 export async function mcpServe(options: MCPServeArguments): Promise<number> {
   const { runtime, factory } = await open(options);
-  return serveStdio(runtime, factory);
+  return options.http === true ? serveHTTP(runtime, factory, options) : serveStdio(runtime, factory);
 }
 
 /** The runtime, and what makes servers on it. Nothing has been started. */
-async function open({ tools, structured, mount = [], python }: MCPServeArguments): Promise<Opened> {
+async function open(options: MCPServeArguments): Promise<Opened> {
+  const { tools, structured, mount = [], python, http } = options;
+  if (http !== true) refuseAddress(options);
   const offered = select(tools);
   const mounts = toVisible(mount);
   const runtime = await openRuntime({
@@ -48,6 +53,7 @@ async function open({ tools, structured, mount = [], python }: MCPServeArguments
     poolSize: POOL_SIZE,
     timeoutMs: DEFAULT_TIMEOUT_SECONDS * 1000,
     idleTimeoutMs: IDLE_MINUTES * 60_000,
+    ids: http === true ? "random" : "short",
     ...(python !== undefined && { python }),
   });
   const factory = createServerFactory(runtime, {
@@ -62,6 +68,15 @@ async function open({ tools, structured, mount = [], python }: MCPServeArguments
 interface Opened {
   readonly runtime: Runtime;
   readonly factory: McpServerFactory;
+}
+
+async function serveHTTP(runtime: Runtime, factory: McpServerFactory, options: MCPServeArguments): Promise<number> {
+  const { serveMCPUntilSignal } = await import("./mcp-over-http.ts");
+  try {
+    return await serveMCPUntilSignal(factory, options);
+  } finally {
+    await runtime.close();
+  }
 }
 
 async function serveStdio(runtime: Runtime, factory: McpServerFactory): Promise<number> {
@@ -80,6 +95,12 @@ async function serveStdio(runtime: Runtime, factory: McpServerFactory): Promise<
 async function closeAll(runtime: Runtime, connection: StdioConnection): Promise<void> {
   const [, closed] = await Promise.allSettled([connection.close(), runtime.close()]);
   if (closed.status === "rejected") logUnexpected(closed.reason);
+}
+
+function refuseAddress({ port, host, allowHost }: MCPServeArguments): void {
+  const given = Object.entries({ "--port": port, "--host": host, "--allow-host": allowHost });
+  const first = given.find(([, value]) => value !== undefined);
+  if (first !== undefined) throw new UsageError(`${first[0]} is of no use on standard input and output: add --http`);
 }
 
 function select(choice: string): readonly MCPTool[] {

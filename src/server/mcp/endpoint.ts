@@ -7,6 +7,7 @@ import { createMcpHandler, type CreateMcpHandlerOptions, type McpServerFactory }
 import { readJSON } from "../http/body.ts";
 import { toResponse } from "../http/problem.ts";
 import { CancellableCalls } from "./cancellable-calls.ts";
+import { MAX_MESSAGE_BYTES } from "./message-size.ts";
 
 export interface MCPEndpoint {
   /** For POST; the other methods have no meaning here, because there is no session of the transport. */
@@ -17,8 +18,6 @@ export interface MCPEndpoint {
   close(): Promise<void>;
 }
 
-/** As much as the SDK takes on stdio, so that a call fits both or neither. */
-const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 /** Clients that wait for a change of lists, which never comes: few would do, and each holds a connection. */
 const MAX_SUBSCRIPTIONS = 100;
 /** A stream with nothing to say says so, before the server's listener takes its reader for gone. */

@@ -8,6 +8,7 @@ import type { Readable, Writable } from "node:stream";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { McpServerFactory } from "@modelcontextprotocol/server";
 import { BoundedLines } from "./bounded-lines.ts";
+import { MAX_MESSAGE_BYTES } from "./message-size.ts";
 
 interface StdioOptions {
   readonly input: Readable;
@@ -15,8 +16,6 @@ interface StdioOptions {
   /** Told of what went wrong with the connection, for a log. */
   readonly onProblem: (error: Error) => void;
 }
-
-const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
 export interface StdioConnection {
   /** Settles when the client is gone. */
