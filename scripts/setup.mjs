@@ -6,7 +6,7 @@
 // may not be installed from here is named, with the command that installs it; only a missing necessity ends in failure.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -37,6 +37,9 @@ function requireNode() {
 function installNodePackages() {
   const wanted = hash([readFileSync("package-lock.json"), process.platform, process.arch]);
   if (stamp("install") === wanted) return;
+  if (lstatSync("node_modules", { throwIfNoEntry: false })?.isSymbolicLink()) {
+    return say("node_modules is a link: npm ci would empty the folder of its owner, so it stays as it is");
+  }
   // Tools are devDependencies: they are wanted under NODE_ENV=production too.
   if (!run("npm", ["ci", "--include=dev", "--prefer-offline"])) fail("npm ci failed: see its message above");
   setStamp("install", wanted);
