@@ -305,7 +305,7 @@ function callOf(era: Era, args: object): { headers: Record<string, string>; body
   const params = { name: "run", arguments: args, ...(era === "modern" && { _meta: envelope }) };
   const names = { "mcp-protocol-version": MODERN, "mcp-method": "tools/call", "mcp-name": "run" };
   return {
-    headers: era === "modern" ? names : {},
+    headers: era === "modern" ? names : { "mcp-session-id": "whoever" },
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
   };
 }
