@@ -6,9 +6,10 @@
 // may not be installed from here is named, with the command that installs it; only a missing necessity ends in failure.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { installForeign, PACKAGES } from "./mcp/foreign.mjs";
 
 const debianPython = "/usr/bin/python3";
 /** Libraries that sessions work with specially, by module and as Debian names them. */
@@ -25,6 +26,7 @@ const words = new Set(process.argv.slice(2));
 requireNode();
 installNodePackages();
 installDebianPackages();
+if (words.has("test")) installForeignClients();
 if (words.has("build")) build();
 
 function requireNode() {
@@ -37,6 +39,9 @@ function requireNode() {
 function installNodePackages() {
   const wanted = hash([readFileSync("package-lock.json"), process.platform, process.arch]);
   if (stamp("install") === wanted) return;
+  if (lstatSync("node_modules", { throwIfNoEntry: false })?.isSymbolicLink()) {
+    return say("node_modules is a link: npm ci would empty the folder of its owner, so it stays as it is");
+  }
   // Tools are devDependencies: they are wanted under NODE_ENV=production too.
   if (!run("npm", ["ci", "--include=dev", "--prefer-offline"])) fail("npm ci failed: see its message above");
   setStamp("install", wanted);
@@ -104,6 +109,18 @@ function aptInstall(names) {
   };
   const install = () => apt("install", "-y", "--no-install-recommends", ...names);
   return install() || (apt("update") && install());
+}
+
+/** Into npm's cache. What could not be had is asked for again tomorrow. */
+function installForeignClients() {
+  if (installForeign({ offline: true }) !== undefined) return;
+  const attempt = `${PACKAGES.join(" ")} ${new Date().toISOString().slice(0, 10)}`;
+  if (stamp("foreign") !== attempt) {
+    say(`$ npm exec ${PACKAGES.map((name) => `--package=${name}`).join(" ")}`);
+    if (installForeign() !== undefined) return;
+    setStamp("foreign", attempt);
+  }
+  say(`missing: ${PACKAGES.join(", ")} (tests with them are skipped): npm has to reach a registry`);
 }
 
 /** dist/, when something it is made of has changed. */

@@ -25,9 +25,10 @@ import { SessionFile, SessionFileWriter } from "./store/session-file.ts";
 import { StdlibFile } from "./store/stdlib-file.ts";
 import { checkCount, checkDuration } from "./util/check-number.ts";
 import { dataFolder, dataPath } from "./util/data-folder.ts";
+import { idMaker, type IdStyle } from "./util/make-id.ts";
 
 export type { EnvironmentReport, Mount } from "./environments/environment.ts";
-export { parseMount } from "./environments/local/mounts.ts";
+export { parseMount, resolveMounts } from "./environments/local/mounts.ts";
 export type { CallHandler, HostCall } from "./kernel/calls.ts";
 export type { InputHandler, InputRequest } from "./session/input.ts";
 export type { ExecuteOptions } from "./session/options.ts";
@@ -80,10 +81,12 @@ export interface RuntimeOptions {
   readonly timeoutMs?: number | null;
   /** For sessions that name none. Null: never. Default: 5 minutes. */
   readonly idleTimeoutMs?: number | null;
+  /** What generated ids look like: `short` (`s1`, `t1`), or `random`, where others could guess them. Default: short. */
+  readonly ids?: IdStyle;
 }
 
 export interface SessionOptions {
-  /** Default: `s1`, `s2`, ... An id that is taken is an error. */
+  /** Default: `s1`, `s2`, ..., or as the runtime's `ids` says. An id that is taken is an error. */
   readonly id?: string;
   readonly environment?: "local";
   /** Default: the runtime's. */
@@ -128,15 +131,19 @@ export class Runtime implements AsyncDisposable {
   /** Functions that are there in every session opened later. */
   readonly stdlib: StandardLibrary;
   readonly #obtaining = new Map<string, Promise<Session>>();
-  #madeTasks = 0;
   #closing: Promise<void> | undefined;
 
   /** Use `openRuntime`. */
   constructor(options: RuntimeOptions) {
     this.#options = options;
     this.limits = withDefaults(DEFAULT_LIMITS, options.limits);
-    this.sessions = new Sessions(this.limits.sessions, this.limits.totalMemoryBytes);
-    this.tasks = new Tasks({ running: this.limits.tasks, ...FINISHED_TASKS }, () => this.#makeTaskId());
+    const { ids = "short" } = options;
+    this.sessions = new Sessions(
+      this.limits.sessions,
+      this.limits.totalMemoryBytes,
+      idMaker("s", ids) as () => SessionId,
+    );
+    this.tasks = new Tasks({ running: this.limits.tasks, ...FINISHED_TASKS }, idMaker("t", ids) as () => TaskId);
     this.stdlib = new StandardLibrary(this.#stdlibFile, () => this.#openKernels());
   }
 
@@ -186,11 +193,6 @@ export class Runtime implements AsyncDisposable {
     if (typeof session !== "string") return session;
     if (session !== DEFAULT_SESSION) return this.sessions.get(session);
     return this.sessions.list().find(({ id }) => id === DEFAULT_SESSION);
-  }
-
-  #makeTaskId(): TaskId {
-    this.#madeTasks += 1;
-    return `t${this.#madeTasks}` as TaskId;
   }
 
   /**

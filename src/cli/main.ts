@@ -5,9 +5,10 @@ import { VERSION } from "../util/version.ts";
 import { toUsageLine } from "./commander-message.ts";
 import type { ExecArguments } from "./exec.ts";
 import { EXIT, fromError } from "./exit-code.ts";
+import type { MCPServeArguments } from "./mcp-serve.ts";
 import { parseAssignment, parsePort, parseSeconds, parseSize, collect } from "./option-values.ts";
 import type { ReplArguments } from "./repl.ts";
-import type { ServeArguments } from "./serve.ts";
+import type { AddressArguments } from "./serve-until-signal.ts";
 import { complain } from "./complain.ts";
 
 /** Runs one command line and sets the exit code. Never throws. */
@@ -46,6 +47,7 @@ function createProgram(): Command {
   addExec(program);
   addRepl(program);
   addServe(program);
+  addMCPServe(program);
   addDoctor(program);
   return program;
 }
@@ -112,9 +114,35 @@ function addServe(program: Command): void {
     )
     .addHelpText("after", SERVE_EXAMPLES)
     .allowExcessArguments(false)
-    .action(async (options: ServeArguments) => {
+    .action(async (options: AddressArguments) => {
       const { serve } = await import("./serve.ts");
       process.exitCode = await serve(options);
+    });
+}
+
+function addMCPServe(program: Command): void {
+  program
+    .command("mcp-serve")
+    .summary("serve Python and a shell to an MCP client")
+    .description(
+      "An MCP server on standard input and output. The folder it is started in is shown to sessions, read-only.",
+    )
+    .option("--http", "on a port, to whoever has the token, in place of standard input and output")
+    .option("--port <number>", "with --http: 0 takes any that is free (default: 8000)", parsePort)
+    .option("--host <address>", "with --http: the address to listen on (default: 127.0.0.1)")
+    .option(
+      "--allow-host <name>",
+      "with --http: a host name clients may use; needed for other addresses; may be repeated",
+      collect(String),
+    )
+    .option("--tools <choice>", "core, all, or names of tools and groups with commas between", "all")
+    .option("--structured", "results also as JSON with a schema, for programs")
+    .option("--mount <PATH[:ro|rw]>", "show another folder, read-only unless :rw; may be repeated", collect(String))
+    .option("--python <path>", "an interpreter or a virtual environment (default: RLM_PYTHON, else python3)")
+    .allowExcessArguments(false)
+    .action(async (options: MCPServeArguments) => {
+      const { mcpServe } = await import("./mcp-serve.ts");
+      process.exit(await mcpServe(options)); // at once: a client may be waiting for that
     });
 }
 
@@ -136,6 +164,7 @@ Examples:
   rlm exec -c 'print(6*7)'     run code
   rlm repl                     a console
   rlm serve                    serve over HTTP
+  rlm mcp-serve                serve to an MCP client
   rlm doctor                   is everything all right here?
 
 'rlm COMMAND --help' has more.`;

@@ -12,7 +12,7 @@ export class Sessions {
   readonly #opening = new Set<string>();
   readonly #limit: number;
   readonly memory: TotalMemory;
-  #made = 0;
+  readonly #makeId: () => SessionId;
   #closedWhy: string | undefined;
 
   readonly #keeper: SessionKeeper = {
@@ -20,8 +20,9 @@ export class Sessions {
     admit: (id, open) => this.#admitFork(id, open),
   };
 
-  constructor(limit: number, totalMemoryBytes: number) {
+  constructor(limit: number, totalMemoryBytes: number, makeId: () => SessionId) {
     this.#limit = limit;
+    this.#makeId = makeId;
     this.memory = new TotalMemory(totalMemoryBytes, () => this.list());
   }
 
@@ -76,10 +77,10 @@ export class Sessions {
   }
 
   #generate(): SessionId {
-    let id: string;
-    do id = `s${++this.#made}`;
+    let id: SessionId;
+    do id = this.#makeId();
     while (this.#isTaken(id));
-    return id as SessionId;
+    return id;
   }
 
   #isTaken(id: string): boolean {

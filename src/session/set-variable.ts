@@ -15,7 +15,8 @@ import { readPieces } from "../util/read-pieces.ts";
 export type VariableValue =
   /** What JSON can say of it: `undefined` in an object is left out, NaN is None, a bigint is a TypeError. */
   | { readonly json: unknown }
-  | { readonly text: string }
+  /** As JSON it is read by Python: integers of any size stay what they are. */
+  | { readonly text: string; readonly as?: "text" | "json" }
   /** Not copied: they must stay as they are until the variable is set. */
   | { readonly bytes: Uint8Array }
   /** A path of the host. */
@@ -89,10 +90,11 @@ function toOpener(name: string, value: VariableValue): () => Promise<OpenSetting
     return async () => toTextSetting(name, "json", json);
   }
   if ("text" in value) {
-    const { text } = value;
+    const { text, as = "text" } = value;
     if (typeof text !== "string") throw new TypeError(`Cannot set '${name}': text must be a string`);
     if (!isWellFormed(text)) throw new TypeError(`Cannot set '${name}': the text has half of a surrogate pair in it`);
-    return async () => toTextSetting(name, "text", text);
+    if (as !== "text" && as !== "json") throw new TypeError(`Cannot set '${name}': as must be 'text' or 'json'`);
+    return async () => toTextSetting(name, as, text);
   }
   if ("bytes" in value) {
     const { bytes } = value;

@@ -487,6 +487,16 @@ describe("calls", () => {
 });
 
 describe("a session's life", () => {
+  test("its id cannot be guessed where the runtime is told so, nor a fork's, nor a task's", async () => {
+    await using guarded = await openTestRuntime({ ids: "random" });
+    const session = await guarded.openSession();
+    const fork = await session.fork();
+    const task = guarded.shell("true", { session });
+    const random = (prefix: string): unknown => expect.stringMatching(`^${prefix}-[0-9a-f]{16}$`);
+    expect([session.id, fork.id, task.id]).toEqual([random("s"), random("s"), random("t")]);
+    expect((await run(session, "1")).executionId).toBe(`${session.id}.1`);
+  });
+
   test("can be listed, found and closed with final statistics", async () => {
     const session = await runtime.openSession({ id: "life" });
     await run(session, "1");

@@ -49,6 +49,13 @@ describe("set() from JSON", () => {
     );
   });
 
+  test("text that is JSON is read by Python, digit for digit", async () => {
+    await session.set("x", { text: "[12345678901234567890, 1.0, 1e400]", as: "json" });
+    expect(await value("x")).toBe("[12345678901234567890, 1.0, inf]");
+    await expect(session.set("x", { text: "[1,", as: "json" })).rejects.toThrow("Cannot set variable 'x'");
+    expect(() => session.set("x", { text: "1", as: "yaml" as "json" })).toThrow("as must be 'text' or 'json'");
+  });
+
   test("a large value arrives too", async () => {
     const json = Array.from({ length: 200_000 }, (_, index) => ({ index, text: "ü".repeat(index % 7) }));
     await session.set("x", { json });

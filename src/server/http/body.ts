@@ -12,17 +12,23 @@ export async function parseBody<Schema extends z.ZodType>(
   schema: Schema,
   maxBytes = MAX_BODY_BYTES,
 ): Promise<Parsed<z.output<Schema>>> {
+  const json = await readJSON(request, maxBytes);
+  if ("problem" in json) return json;
+  const parsed = schema.safeParse(json.value);
+  return parsed.success ? { value: parsed.data } : { problem: invalid(describe(parsed.error)) };
+}
+
+/** Whatever JSON it is. */
+export async function readJSON(request: Request, maxBytes: number): Promise<Parsed<unknown>> {
   if (Number(request.headers.get("content-length") ?? 0) > maxBytes) return { problem: tooLarge(maxBytes) };
-  const bytes = await readBounded(request, maxBytes);
+  const bytes = await readBounded(request, maxBytes).catch(() => null);
+  if (bytes === null) return { problem: incomplete() };
   if (bytes === undefined) return { problem: tooLarge(maxBytes) };
-  let json: unknown;
   try {
-    json = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    return { value: JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as unknown };
   } catch {
     return { problem: invalid("The body is not JSON in UTF-8") };
   }
-  const parsed = schema.safeParse(json);
-  return parsed.success ? { value: parsed.data } : { problem: invalid(describe(parsed.error)) };
 }
 
 /** Undefined when there is more than allowed; the rest is not read then. */
@@ -51,6 +57,11 @@ function describe(error: z.ZodError): string {
 
 function invalid(detail: string): Problem {
   return { status: 422, code: "INVALID_BODY", detail };
+}
+
+/** The client has gone, or its framing is broken: nobody may ever read this. */
+function incomplete(): Problem {
+  return { status: 400, code: "MALFORMED", detail: "The body ended early", headers: { connection: "close" } };
 }
 
 /** The rest of the body is not wanted, so neither is the connection that carries it. */

@@ -21,24 +21,36 @@ const TIMES: ServerOptions = {
   keepAlive: true,
   keepAliveInitialDelay: 30_000,
 };
-/** A client that reads nothing of its answer for so long is gone. */
-const WRITE_MS = 60_000;
-const MAX_CONNECTIONS = 1000;
+const DEFAULT_WRITE_MS = 60_000;
+const DEFAULT_MAX_CONNECTIONS = 1000;
 const MALFORMED = { status: 400, code: "MALFORMED", detail: "The request makes no sense: look at its URL and headers" };
 
+export interface ListenOptions {
+  readonly host: string;
+  /** 0: any that is free. */
+  readonly port: number;
+  /** A client that takes nothing of its answer for so long is gone. Default: 60 s. */
+  readonly writeMs?: number;
+  /** What is more is closed as soon as it comes. Default: 1,000. */
+  readonly maxConnections?: number;
+}
+
 /** Rejects with the error of the system when the address cannot be had. */
-export async function listen(app: Hono, { host, port }: { host: string; port: number }): Promise<Listening> {
+export async function listen(
+  app: Hono,
+  { host, port, writeMs = DEFAULT_WRITE_MS, maxConnections = DEFAULT_MAX_CONNECTIONS }: ListenOptions,
+): Promise<Listening> {
   let draining = false;
   const answer = async (request: Request, bindings: unknown): Promise<Response> => {
     const { outgoing } = bindings as HttpBindings;
     const response = await app.fetch(request);
     // Counts from here: code may take longer to run than a client may take to read.
-    outgoing.setTimeout(WRITE_MS, () => void outgoing.destroy());
+    outgoing.setTimeout(writeMs, () => void outgoing.destroy());
     return secure(response, draining);
   };
   const listener = getRequestListener(answer, { hostname: host, errorHandler: () => toResponse(MALFORMED) });
   const server = createServer(TIMES, (incoming, outgoing) => void listener(incoming, outgoing));
-  server.maxConnections = MAX_CONNECTIONS;
+  server.maxConnections = maxConnections;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject).listen(port, host, () => resolve(void server.off("error", reject)));
   });

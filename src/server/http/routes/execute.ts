@@ -1,7 +1,7 @@
 // POST /process/interpreter/execute: code in, result out, in a session that lives for this request.
 
-import { randomBytes } from "node:crypto";
 import type { Runtime } from "../../../runtime.ts";
+import { randomId } from "../../../util/make-id.ts";
 import { parseBody } from "../body.ts";
 import { toResponse } from "../problem.ts";
 import { executeBody } from "../schemas.ts";
@@ -12,15 +12,10 @@ export async function execute(runtime: Runtime, request: Request): Promise<Respo
   if ("problem" in body) return toResponse(body.problem);
   const { code, timeout, envs } = body.value;
   const result = await runtime.execute(code, {
-    id: createSessionId(),
+    id: randomId("x"),
     timeoutMs: timeout * 1000,
     env: envs,
     signal: request.signal,
   });
   return Response.json(result);
-}
-
-/** Others could guess a short one. */
-function createSessionId(): string {
-  return `x-${randomBytes(8).toString("hex")}`;
 }

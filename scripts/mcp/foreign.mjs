@@ -1,0 +1,101 @@
+// Programs that we did not write, as clients of the server: how they are brought here, and what they are pointed at.
+
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+const NODE = "24.21.0";
+/** They need a newer Node than we do, so it comes along. Pinned: npm would take an old Inspector on an old Node. */
+export const PACKAGES = [
+  `node-linux-${process.arch}@${NODE}`,
+  "@modelcontextprotocol/inspector@2.12.0",
+  "@modelcontextprotocol/conformance@0.2.0-alpha.12",
+];
+/** The exit code for "cannot be had here", as opposed to a check that failed. */
+export const UNAVAILABLE = 75;
+
+const INSTALL_MS = 180_000;
+const CLI = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
+const TOKEN = "a-token-for-clients-we-did-not-write";
+
+/** The folder of their commands; undefined where they cannot be had. `offline`: only what npm has already. */
+export function installForeign({ offline = false } = {}) {
+  const how = offline ? ["--offline"] : ["--prefer-offline", "--fetch-retries=0", "--fetch-timeout=60000"];
+  const packages = PACKAGES.map((name) => `--package=${name}`);
+  const question = ["node", "-p", "process.version + ' ' + process.env.PATH"];
+  const { status, stdout } = spawnSync("npm", ["exec", "--yes", "--silent", ...how, ...packages, "--", ...question], {
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "ignore"],
+    timeout: INSTALL_MS,
+  });
+  const [version, path = ""] = status === 0 ? stdout.trim().split(" ", 2) : [];
+  return version === `v${NODE}` ? path.split(delimiter)[0] : undefined;
+}
+
+/** Ends the process where they are not here, which is not the same as a failure. */
+export function requireForeign() {
+  const folder = installForeign({ offline: process.argv.includes("--offline") });
+  if (folder !== undefined) return folder;
+  process.stdout.write(
+    `SKIPPED: ${PACKAGES.join(", ")} cannot be had here; \`.ci/run inspector\` tries to install them\n`,
+  );
+  process.exit(UNAVAILABLE);
+}
+
+/** Environment for everything that is started: nothing of the user's folders is read or written. */
+export function openPlace(folder) {
+  const home = mkdtempSync(join(tmpdir(), "rlm-foreign-"));
+  const env = {
+    ...process.env,
+    HOME: home,
+    RLM_DATA: join(home, "data"),
+    RLM_TOKEN: TOKEN,
+    RLM_PYTHON: process.env.RLM_PYTHON ?? "/usr/bin/python3",
+    PATH: `${folder}${delimiter}${process.env.PATH}`,
+    NO_COLOR: "1",
+  };
+  // A server that its client has just ended may be writing still.
+  return { home, env, close: () => rmSync(home, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }) };
+}
+
+/** The program as a client on stdio starts it, with the Node of whoever runs the checks. */
+export const STDIO = [process.execPath, CLI, "mcp-serve"];
+
+/** The program on HTTP. */
+export async function startHTTP({ env, home }) {
+  const child = spawn(process.execPath, [CLI, "mcp-serve", "--http", "--port", "0"], {
+    cwd: home,
+    env,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const ended = new Promise((resolve) => child.on("close", resolve));
+  for await (const line of createInterface({ input: child.stdout })) {
+    const [, url] = /^listening (http:\S+)$/.exec(line) ?? [];
+    if (url === undefined) continue;
+    child.stdout.resume();
+    return {
+      url,
+      authorization: `Bearer ${TOKEN}`,
+      close: async () => {
+        child.kill("SIGTERM");
+        return ended;
+      },
+    };
+  }
+  throw new Error(`rlm mcp-serve --http ended with ${await ended} before it listened`);
+}
+
+/** Runs to the end. */
+export function run(command, args, { env, home }) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd: home, env, stdio: ["ignore", "pipe", "pipe"] });
+    const printed = { stdout: "", stderr: "" };
+    for (const stream of ["stdout", "stderr"]) {
+      child[stream].setEncoding("utf8").on("data", (text) => void (printed[stream] += text));
+    }
+    child.on("error", reject).on("close", (code) => resolve({ code, ...printed }));
+  });
+}

@@ -1,0 +1,60 @@
+// What a tool answers, before it is put into the form of the protocol.
+
+import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
+import type { Task } from "../../runtime.ts";
+import { cutMiddle } from "./words.ts";
+
+/** The most characters that any answer has, unless more was asked for. */
+export const DEFAULT_MAX_OUTPUT = 10_000;
+
+export interface Image {
+  readonly mimeType: string;
+  readonly base64: string;
+}
+
+export interface Answer {
+  /** All that a model needs to know. */
+  readonly text: string;
+  readonly images?: readonly Image[];
+  /** Whose whole output can be read as a resource. */
+  readonly linkTo?: Task;
+  readonly isError?: boolean;
+  /** For programs: clients do not show it to a model. */
+  readonly facts?: Readonly<Record<string, unknown>>;
+  /** For clients that asked for structured results: what goes beside the text, in addition to the facts. */
+  readonly structured?: Readonly<Record<string, unknown>>;
+  /** It goes on as this task: clients that know tasks are given it in place of the text. */
+  readonly task?: Task;
+}
+
+const META_KEY = "rlm-runtime/result";
+
+export function toToolResult(answer: Answer, { isStructured }: { readonly isStructured: boolean }): CallToolResult {
+  const { text, images = [], linkTo, isError = false, facts, structured } = answer;
+  const content: ContentBlock[] = [
+    ...(text === "" ? [] : [{ type: "text" as const, text }]),
+    ...images.map(({ mimeType, base64 }) => ({ type: "image" as const, data: base64, mimeType })),
+    ...(linkTo === undefined ? [] : [toLink(linkTo)]),
+  ];
+  return {
+    content,
+    ...(isError && { isError }),
+    ...(isStructured && { structuredContent: { text, ...facts, ...structured } }),
+    ...(facts !== undefined && { _meta: { [META_KEY]: facts } }),
+  };
+}
+
+/** A text that is one of ours, such as a listing, within the bound of every answer. */
+export function bound(text: string, hint = "ask for less"): string {
+  return cutMiddle(text, DEFAULT_MAX_OUTPUT, hint);
+}
+
+export function outputUri(taskId: string): string {
+  return `rlm://output/${taskId}`;
+}
+
+function toLink(task: Task): ContentBlock {
+  const { id, outputBytes } = task.info();
+  const description = `all of the output, ${outputBytes.toLocaleString("en-US")} bytes`;
+  return { type: "resource_link", uri: outputUri(id), name: id, description, mimeType: "text/plain" };
+}

@@ -1,0 +1,66 @@
+// What a model is told when a call fails: the one table from errors to text. Each names what to do about it.
+
+import {
+  EnvironmentUnavailableError,
+  LimitExceededError,
+  RLMError,
+  REPLSecurityError,
+  SessionBusyError,
+  SessionClosedError,
+  SessionExistsError,
+  SessionNotFoundError,
+  TaskNotFoundError,
+} from "../../errors.ts";
+import type { Runtime } from "../../runtime.ts";
+import { ArgumentsError } from "./tool.ts";
+
+const MAX_LISTED = 20;
+
+/** Undefined: it is none of ours, and nothing is told of it. */
+export function toErrorText(error: unknown, runtime: Runtime): string | undefined {
+  if (error instanceof SessionNotFoundError)
+    return `No session '${shorten(error.sessionId)}'. ${listSessions(runtime)} Call create_repl_session to make one.`;
+  if (error instanceof TaskNotFoundError)
+    return `No task '${shorten(error.taskId)}'. ${listTasks(runtime)} Ended tasks are kept for an hour.`;
+  if (error instanceof SessionExistsError)
+    return `Session '${error.sessionId}' exists. Use it, destroy it with destroy_repl_session, or choose another session_id.`;
+  if (error instanceof SessionClosedError)
+    return `${error.message}. Its variables are gone. Call create_repl_session to make one.`;
+  if (error instanceof SessionBusyError)
+    return `Session '${error.sessionId}' has ${error.waiting} executions waiting. Try again when some have ended, or use another session.`;
+  if (error instanceof LimitExceededError) return `${error.message}. ${WHAT_TO_CLOSE}`;
+  if (error instanceof EnvironmentUnavailableError) return `Cannot run anything here: ${error.why}. ${error.fix}`;
+  if (error instanceof REPLSecurityError && error.action === "mount")
+    return `${error.message}. The server shows this folder to every session: put it back, or restart the server without it.`;
+  if (error instanceof RLMError || error instanceof ArgumentsError) return endSentence(error.message);
+  // A mistake in calling the API: here that is what the model gave. The engine's own begin in other ways.
+  if ((error instanceof TypeError || error instanceof RangeError) && OURS.test(error.message))
+    return endSentence(error.message);
+  return undefined;
+}
+
+const OURS = /^Cannot (?!read prop|set prop|destructure|convert|access|mix|delete|assign|add prop|define|redefine)/;
+const WHAT_TO_CLOSE = "destroy_repl_session ends a session, shell_status(task_id, kill=true) a task.";
+
+function listSessions(runtime: Runtime): string {
+  const ids = runtime.sessions.list().map(({ id }) => id);
+  return ids.length === 0 ? "There are none yet." : `Existing: ${list(ids)}.`;
+}
+
+function listTasks(runtime: Runtime): string {
+  const ids = runtime.tasks.list().map(({ id }) => id);
+  return ids.length === 0 ? "There are none." : `Existing: ${list(ids.toReversed())}.`;
+}
+
+function list(ids: readonly string[]): string {
+  const more = ids.length > MAX_LISTED ? `, and ${ids.length - MAX_LISTED} more` : "";
+  return ids.slice(0, MAX_LISTED).join(", ") + more;
+}
+
+function shorten(text: string): string {
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+}
+
+function endSentence(text: string): string {
+  return /[.!?)\]]$/.test(text) ? text : `${text}.`;
+}

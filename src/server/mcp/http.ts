@@ -1,0 +1,31 @@
+// The MCP server on a port of its own, at /mcp, behind the same guards as every other route.
+
+import type { McpServerFactory } from "@modelcontextprotocol/server";
+import { createGuardedApp, type GuardOptions } from "../http/guarded-app.ts";
+import { listen, type Listening, type ListenOptions } from "../http/serve.ts";
+import { createMCPEndpoint } from "./endpoint.ts";
+
+export type MCPOverHTTPOptions = GuardOptions & Pick<ListenOptions, "host" | "port">;
+
+const PATH = "/mcp";
+
+/**
+ * Rejects with the error of the system when the address cannot be had. What the factory's servers use must stay open
+ * until `close()` has ended.
+ */
+export async function serveMCPOverHTTP(
+  factory: McpServerFactory,
+  { host, port, ...guard }: MCPOverHTTPOptions,
+): Promise<Listening> {
+  const endpoint = createMCPEndpoint(factory, guard.onUnexpected ?? (() => {}));
+  const app = createGuardedApp({ [PATH]: { POST: (request) => endpoint.answer(request) } }, guard);
+  const listening = await listen(app, { host, port });
+  return {
+    url: listening.url + PATH,
+    close: async (drainMs) => {
+      await endpoint.drain();
+      await listening.close(drainMs);
+      await endpoint.close();
+    },
+  };
+}

@@ -1,0 +1,53 @@
+// What something printed, as a model is shown it, with what else there is to say after it.
+//
+// Whole where it fits: stdout, then stderr under a heading. Where it does not, both streams in the order in which they
+// came, beginning and end, with the call that reads what is between.
+
+import { cleanTerminalText } from "../../util/clean-terminal-text.ts";
+import type { Task } from "../../runtime.ts";
+import { concatSources, cutText, textSource, type ByteSource } from "./cut-text.ts";
+import { cutMiddle, joinParts, toStatusCall } from "./words.ts";
+
+export interface Printed {
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Whether the texts are all that was printed. */
+  readonly isWhole: boolean;
+  /** What it is read from when it does not fit. */
+  readonly toTask: () => Task;
+}
+
+export interface Shown {
+  readonly text: string;
+  /** Present where something is missing from the text. */
+  readonly cutFrom?: Task;
+}
+
+/** Control sequences take room that they do not take once they are gone; past this it is not tried. */
+const WORTH_CLEANING = 8;
+
+export function showPrinted(printed: Printed, rest: string, maxCharacters: number): Shown {
+  const { stdout, stderr, isWhole, toTask } = printed;
+  if (isWhole && stdout.length + stderr.length <= WORTH_CLEANING * maxCharacters) {
+    const text = joinParts(cleanTerminalText(stdout), toSection("stderr", cleanTerminalText(stderr)), rest);
+    if (text.length <= maxCharacters) return { text };
+  }
+  if (stdout === "" && stderr === "") {
+    return { text: cutMiddle(rest, maxCharacters, "print a part of it") };
+  }
+  const task = toTask();
+  const output = taskSource(task);
+  const whole = rest === "" ? output : concatSources(output, textSource(`\n${rest}`));
+  const readOn = (offset: number): string => toStatusCall(task.id, { offset: Math.min(offset, output.totalBytes) });
+  return { text: cutText(whole, { maxCharacters, readOn }).text, cutFrom: task };
+}
+
+/** Both streams of a task in the order in which they came. */
+export function taskSource(task: Task): ByteSource {
+  const { totalBytes, readableBytes } = task.output({ offset: 0, length: 0 });
+  return { totalBytes, readableBytes, read: (offset, length) => task.output({ offset, length }).bytes };
+}
+
+function toSection(name: string, text: string): string {
+  return text.trim() === "" ? "" : `[${name}]\n${text}`;
+}

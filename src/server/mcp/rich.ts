@@ -1,0 +1,68 @@
+// Rich results for a model: figures as images, everything else as the text that it has.
+
+import type { ExecutionResult, MimeBundle } from "../../protocol/execution.ts";
+import type { Image } from "./answer.ts";
+import { shrinkImage } from "./images.ts";
+import { joinParts, toCount } from "./words.ts";
+
+const MAX_IMAGES = 2;
+const IMAGE_TYPES = ["image/png", "image/jpeg"] as const;
+/** What has no text that would stand for it, by the words it is mentioned in. */
+const UNSHOWN: Readonly<Record<string, string>> = {
+  "image/svg+xml": "SVG",
+  "text/html": "HTML",
+  "text/latex": "LaTeX",
+  "application/pdf": "PDF",
+};
+/** A text such as `<Figure size 640x480 with 1 Axes>` says only what kind of thing it is. */
+const BARE = /^<[^\n]*>$/;
+
+export interface Rich {
+  readonly text: string;
+  readonly images: readonly Image[];
+}
+
+export function showRich({ displays, value }: Pick<ExecutionResult, "displays" | "value">): Rich {
+  const images: Image[] = [];
+  const left: string[] = [];
+  const show = (bundle: MimeBundle): string => {
+    const text = bundle["text/plain"] ?? bundle["text/markdown"] ?? "";
+    const type = IMAGE_TYPES.find((candidate) => bundle[candidate] !== undefined);
+    if (type === undefined) {
+      if (text === "" || BARE.test(text)) left.push(...toUnshown(bundle));
+      return text;
+    }
+    const shown = images.length < MAX_IMAGES ? shrinkImage({ mimeType: type, base64: bundle[type] ?? "" }) : undefined;
+    if (shown === undefined) left.push("image");
+    else if ("refused" in shown) left.push(`an image: ${shown.refused}`);
+    else images.push(shown);
+    return BARE.test(text) ? "" : text;
+  };
+  const texts = displays.map(show);
+  const valueText = value === undefined ? "" : show(value) || (value["text/plain"] ?? "");
+  return { text: joinParts(...texts, toValue(valueText), toLeft(left)), images };
+}
+
+function toValue(text: string): string {
+  if (text === "") return "";
+  return text.includes("\n") ? `→\n${text}` : `→ ${text}`;
+}
+
+function toUnshown(bundle: MimeBundle): string[] {
+  const type = Object.keys(UNSHOWN).find((candidate) => bundle[candidate] !== undefined);
+  return type === undefined ? [] : [UNSHOWN[type] ?? type];
+}
+
+/** One line, however much it is. */
+function toLeft(left: readonly string[]): string {
+  if (left.length === 0) return "";
+  const more = left.filter((what) => what === "image").length;
+  const others = left.filter((what) => what !== "image");
+  const named = others.slice(0, 3);
+  const parts = [
+    ...(more > 0 ? [toCount(more, "more image")] : []),
+    ...named,
+    ...(others.length > named.length ? [`${others.length - named.length} others`] : []),
+  ];
+  return `[not shown: ${parts.join(", ")}]`;
+}

@@ -1,0 +1,96 @@
+// Calls that run something. It is started once; what takes longer than the call waits goes on as a task.
+//
+// Giving the request up ends what it started, up to the moment when it has become a task; from then on only a kill does.
+
+import type { Session, Task } from "../../runtime.ts";
+import { DEFAULT_MAX_OUTPUT, type Answer } from "./answer.ts";
+import { toExecutionAnswer } from "./execution-answer.ts";
+import { toRunningAnswer, toShellAnswer } from "./task-answer.ts";
+import { ArgumentsError } from "./tool.ts";
+import { DEFAULT_TIMEOUT_SECONDS, SESSION_OPTIONS, type ToolCall } from "./tool-call.ts";
+import { watch } from "./waiting.ts";
+
+export interface RunOptions {
+  /** Seconds that the code itself may take. */
+  readonly timeout?: number | undefined;
+  readonly maxOutput?: number | undefined;
+}
+
+/** More is data rather than code, and data has a better way in. */
+const MAX_CODE_CHARACTERS = 4_000_000;
+
+export async function runPython(
+  call: ToolCall,
+  session: Session,
+  code: string,
+  { timeout = DEFAULT_TIMEOUT_SECONDS, maxOutput = DEFAULT_MAX_OUTPUT }: RunOptions,
+): Promise<Answer> {
+  checkLength("code", code);
+  const { runtime } = call;
+  const given = new AbortController();
+  const execution = session.execute(code, { timeoutMs: timeout * 1000, signal: given.signal });
+  const lastLine = (): string => execution.lastLine();
+  try {
+    if (!(await watch({ ended: execution.result, waitMs: call.waits.pythonMs, lastLine }, call)))
+      return toDetached(runtime.tasks.adopt(execution), maxOutput);
+  } catch (error) {
+    given.abort(error);
+    throw error;
+  }
+  return toExecutionAnswer({ runtime, execution, result: await execution.result, maxOutput });
+}
+
+/** In a session of its own, which ends with the code. */
+export async function runOnce(call: ToolCall, code: string, options: RunOptions): Promise<Answer> {
+  checkLength("code", code);
+  const session = await call.runtime.openSession(SESSION_OPTIONS);
+  let answer: Answer;
+  try {
+    answer = await runPython(call, session, code, options);
+  } catch (error) {
+    await session.discard();
+    throw error;
+  }
+  const { task } = answer;
+  if (task === undefined) await session.discard();
+  else void task.ended.then(() => session.discard());
+  return answer;
+}
+
+export interface ShellOptions extends RunOptions {
+  readonly cwd?: string | undefined;
+}
+
+export async function runShell(
+  call: ToolCall,
+  session: Session,
+  command: string,
+  { timeout, cwd, maxOutput = DEFAULT_MAX_OUTPUT }: ShellOptions,
+): Promise<Answer> {
+  checkLength("command", command);
+  const task = call.runtime.shell(command, {
+    session,
+    ...(cwd !== undefined && { cwd }),
+    ...(timeout !== undefined && { timeoutMs: timeout * 1000 }),
+  });
+  const watched = { ended: task.result, waitMs: call.waits.shellMs, lastLine: () => task.lastLine() };
+  try {
+    if (!(await watch(watched, call))) return toDetached(task, maxOutput);
+  } catch (error) {
+    void task.cancel().catch(() => {});
+    throw error;
+  }
+  return toShellAnswer(task, await task.result, maxOutput);
+}
+
+function toDetached(task: Task, maxOutput: number): Answer {
+  return { ...toRunningAnswer(task, maxOutput), task };
+}
+
+function checkLength(what: string, text: string): void {
+  if (text.length <= MAX_CODE_CHARACTERS) return;
+  throw new ArgumentsError(
+    `The ${what} has ${text.length.toLocaleString("en-US")} characters, and ${MAX_CODE_CHARACTERS.toLocaleString("en-US")} ` +
+      "is the most. Put data into a file and load it with set_repl_context(key, path).",
+  );
+}

@@ -1,0 +1,122 @@
+// The MCP server: one factory for every connection and request, of both protocol eras and over any transport.
+//
+// A server object lives as long as a connection on stdio and as long as a request on HTTP. Whatever outlives it (sessions,
+// tasks, their output) is in the runtime; the list of tools is made once, so that it is the same text every time.
+
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
+  type CallToolResult,
+  type ClientCapabilities,
+  type McpServerFactory,
+  type ServerContext,
+  type Tool,
+} from "@modelcontextprotocol/server";
+import type { Runtime } from "../../runtime.ts";
+import { VERSION } from "../../util/version.ts";
+import { toToolResult, type Answer } from "./answer.ts";
+import { toErrorText } from "./error-text.ts";
+import type { Folders } from "./folders.ts";
+import { serveOutput } from "./output-resource.ts";
+import { toOutputSchema } from "./output-schema.ts";
+import { serveTasks, TASKS_EXTENSION, toTaskResult } from "./tasks-extension.ts";
+import type { MCPTool } from "./tool.ts";
+import { DEFAULT_WAITS, type ToolCall, type Waits } from "./tool-call.ts";
+
+export interface MCPSettings {
+  readonly tools: readonly MCPTool[];
+  readonly folders: Folders;
+  /** Results also as JSON with a schema. Many clients then show a model the JSON in place of the text. Default: false. */
+  readonly isStructured?: boolean;
+  /** Default: 30 s for Python, 5 s for commands, progress every 5 s. */
+  readonly waits?: Partial<Waits>;
+  /** Told of what is a fault of ours. */
+  readonly onUnexpected: (error: unknown) => void;
+}
+
+/** What the workflow is, in the first words that any client shows. At most 500 characters. */
+export const INSTRUCTIONS =
+  "Python and bash in a sandbox without network. Begin with execute_python: no set-up, and variables stay for the next call. " +
+  "shell works in the same folder. Files of the project are readable at their usual paths; write to the working directory. " +
+  "Load big files with set_repl_context(key, path), keep data in variables and print only what you need. " +
+  "What takes long goes on as a task; read it with shell_status. Use fork_repl_session to try things, save_repl_session to keep them.";
+
+const LIST_HINT = { ttlMs: 3_600_000, cacheScope: "public" } as const;
+const UNEXPECTED = "The server failed at this; its log has the reason.";
+
+export function createServerFactory(runtime: Runtime, settings: MCPSettings): McpServerFactory {
+  const { tools: offered, isStructured = false, onUnexpected } = settings;
+  const byName = new Map(offered.map((tool) => [tool.listing.name, tool]));
+  const tools = offered.map((tool) => toListed(tool, isStructured));
+  const waits = { ...DEFAULT_WAITS, ...settings.waits };
+
+  const answer = async (name: string, args: unknown, context: ServerContext): Promise<Answer> => {
+    const tool = byName.get(name);
+    if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, describeUnknown(name, byName));
+    try {
+      return await tool.call(args, toCall(runtime, settings.folders, waits, context));
+    } catch (error) {
+      if (context.mcpReq.signal.aborted) throw error;
+      const text = toErrorText(error, runtime);
+      if (text === undefined) onUnexpected(error);
+      return { text: text ?? UNEXPECTED, isError: true };
+    }
+  };
+
+  return () => {
+    const mcp = new McpServer(
+      { name: "rlm", title: "RLM Runtime", version: VERSION },
+      {
+        instructions: INSTRUCTIONS,
+        cacheHints: {
+          "tools/list": LIST_HINT,
+          "resources/list": LIST_HINT,
+          "resources/templates/list": LIST_HINT,
+          "server/discover": LIST_HINT,
+        },
+      },
+    );
+    const { server } = mcp;
+    server.registerCapabilities({ tools: {}, resources: {}, extensions: { [TASKS_EXTENSION]: {} } });
+    server.setRequestHandler("tools/list", () => ({ tools }));
+    server.setRequestHandler("tools/call", async ({ params }, context) => {
+      const given = await answer(params.name, params.arguments, context);
+      if (given.task !== undefined && knowsTasks(context)) return toTaskResult(given.task) as unknown as CallToolResult;
+      return toToolResult(given, { isStructured });
+    });
+    serveTasks(server, runtime, (ended) => toToolResult(ended, { isStructured }));
+    serveOutput(server, runtime);
+    return mcp;
+  };
+}
+
+function toListed({ listing, runs }: MCPTool, isStructured: boolean): Tool {
+  const listed = { ...listing, ...(isStructured && { outputSchema: toOutputSchema(runs) }) };
+  return listed as unknown as Tool; // its own types for schemas are those of any JSON
+}
+
+function toCall(runtime: Runtime, folders: Folders, waits: Waits, { mcpReq }: ServerContext): ToolCall {
+  const { signal, _meta: meta } = mcpReq;
+  const progressToken = meta?.progressToken;
+  if (progressToken === undefined) return { runtime, folders, waits, signal };
+  let progress = 0;
+  const report = (message: string): void => {
+    progress += 1;
+    const params = { progressToken, progress, message };
+    void mcpReq.notify({ method: "notifications/progress", params }).catch(() => {}); // the client may be gone
+  };
+  return { runtime, folders, waits, signal, report };
+}
+
+/** Whether this very request says that its client knows the tasks extension. */
+function knowsTasks({ mcpReq }: ServerContext): boolean {
+  const envelope: Readonly<Record<string, unknown>> = mcpReq.envelope ?? {};
+  const capabilities = envelope[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined; // checked by the SDK
+  return Object.hasOwn(capabilities?.extensions ?? {}, TASKS_EXTENSION);
+}
+
+function describeUnknown(name: string, byName: ReadonlyMap<string, MCPTool>): string {
+  return `No tool '${name.slice(0, 80)}'. There are: ${[...byName.keys()].join(", ")}`;
+}

@@ -1,0 +1,101 @@
+// What a model is told of a task: that it goes on, how it ended, what it has printed.
+
+import type { Runtime, ShellTask, Task } from "../../runtime.ts";
+import type { TaskResult } from "../../protocol/tasks.ts";
+import { DEFAULT_MAX_OUTPUT, type Answer } from "./answer.ts";
+import { cutText, pageText } from "./cut-text.ts";
+import { toExecutionAnswer } from "./execution-answer.ts";
+import { showPrinted, taskSource } from "./printed-text.ts";
+import { joinParts, toNote, toSeconds, toStatusCall, toTime } from "./words.ts";
+
+/** Room for what is said around the output of a task that goes on. */
+const RUNNING_WORDS = 400;
+const NEXT_WAIT_SECONDS = 30;
+
+/** The call gives it up for now; the same process goes on. */
+export function toRunningAnswer(task: Task, maxOutput = DEFAULT_MAX_OUTPUT): Answer {
+  const { durationMs, status } = task.info();
+  const source = taskSource(task);
+  const maxCharacters = Math.max(200, maxOutput - RUNNING_WORDS);
+  const readOn = (offset: number): string => toStatusCall(task.id, { offset });
+  const { text: output } = cutText(source, { maxCharacters, readOn });
+  const text = joinParts(
+    `${status === "paused" ? "Paused" : "Still running"}: task ${task.id} (${toSeconds(durationMs)} s so far).`,
+    output === "" ? "No output yet." : `Output so far:\n${output}`,
+    toNext(task, source.totalBytes),
+  );
+  return { text, facts: toTaskFacts(task), structured: { stdout: output, stderr: "" } };
+}
+
+/** How it ended, with what it printed. Waits for an end that is not there yet. */
+export async function toEndedAnswer(runtime: Runtime, task: Task, maxOutput = DEFAULT_MAX_OUTPUT): Promise<Answer> {
+  if (task.kind === "shell") return toShellAnswer(task, await task.result, maxOutput);
+  const { execution } = task;
+  const answer = toExecutionAnswer({ runtime, execution, result: await execution.result, maxOutput });
+  return { ...answer, facts: { ...answer.facts, task_id: task.id } };
+}
+
+/** A part of what it printed; at the end of that also how it ended. */
+export async function toPageAnswer(runtime: Runtime, task: Task, offset: number): Promise<Answer> {
+  const source = taskSource(task);
+  const maxCharacters = DEFAULT_MAX_OUTPUT - RUNNING_WORDS;
+  const { text: page, nextOffset } = pageText(source, { offset, maxCharacters });
+  const facts = { ...toTaskFacts(task), offset, next_offset: nextOffset, total_bytes: source.totalBytes };
+  if (nextOffset !== null) {
+    const left = (source.totalBytes - nextOffset).toLocaleString("en-US");
+    const more = `[${left} bytes more: ${toStatusCall(task.id, { offset: nextOffset })}]`;
+    return { text: joinParts(page, more), facts };
+  }
+  if (!task.isOver) return { text: joinParts(page, toNext(task, source.totalBytes)), facts };
+  const end = await toEnd(task);
+  return { text: joinParts(page, end) || "[no more output]", facts };
+}
+
+export function toShellAnswer(task: ShellTask, result: TaskResult, maxOutput: number): Answer {
+  const { stdout, stderr, status, truncated } = result;
+  const printed = {
+    stdout,
+    stderr,
+    isWhole: truncated?.stdout === undefined && truncated?.stderr === undefined,
+    toTask: () => task,
+  };
+  const { text, cutFrom } = showPrinted(printed, toShellOutcome(task, result), maxOutput);
+  return {
+    text: text === "" ? "[no output]" : text,
+    isError: status === "failed" || status === "timed-out",
+    facts: { ...toTaskFacts(task), truncated: cutFrom !== undefined },
+    structured: { stdout: stdout.slice(0, maxOutput), stderr: stderr.slice(0, maxOutput) },
+    ...(cutFrom !== undefined && { linkTo: cutFrom }),
+  };
+}
+
+function toShellOutcome(task: Task, { status, exitCode, why, durationMs, background }: TaskResult): string {
+  const exit = exitCode === null || (exitCode === 0 && status === "completed") ? "" : `exit ${exitCode}`;
+  const how = status === "completed" ? "" : `${status}${why === null ? "" : `: ${why}`}`;
+  const alive = `[What it started in the background goes on; ${toStatusCall(task.id, { kill: true })} ends it.]`;
+  return joinParts(toNote(how, exit, toTime(durationMs)), background ? alive : "");
+}
+
+async function toEnd(task: Task): Promise<string> {
+  if (task.kind === "shell") return toShellOutcome(task, await task.result) || "[completed]";
+  const { status, durationMs } = task.info();
+  return joinParts(toNote(status, toTime(durationMs)), `[Its result: ${toStatusCall(task.id)}]`);
+}
+
+function toNext(task: Task, offset: number): string {
+  const next = toStatusCall(task.id, { wait: NEXT_WAIT_SECONDS, offset });
+  return `Wait for more with ${next}; end it with ${toStatusCall(task.id, { kill: true })}.`;
+}
+
+function toTaskFacts(task: Task): Record<string, unknown> {
+  const { id, kind, sessionId, status, exitCode, durationMs, outputBytes } = task.info();
+  return {
+    status,
+    session_id: sessionId,
+    task_id: id,
+    kind,
+    exit_code: exitCode,
+    duration_ms: Math.round(durationMs),
+    output_bytes: outputBytes,
+  };
+}

@@ -1,0 +1,86 @@
+// The tasks extension: clients that know it ask for the result of a call that became a task, and deliver it by themselves.
+//
+// Its tasks are the runtime's own, so `shell_status` reads them, too, by the same id.
+
+import { ProtocolError, ProtocolErrorCode, type CallToolResult, type McpServer } from "@modelcontextprotocol/server";
+import { z } from "zod";
+import { TaskNotFoundError } from "../../errors.ts";
+import type { Runtime, Task } from "../../runtime.ts";
+import type { Answer } from "./answer.ts";
+import { toEndedAnswer } from "./task-answer.ts";
+import { toSeconds } from "./words.ts";
+
+export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
+
+/** How long an ended task is kept. */
+const TTL_MS = 3_600_000;
+const POLL_MS = 1_000;
+const MAX_STATUS = 200;
+
+interface TaskState {
+  readonly taskId: string;
+  readonly status: "working" | "completed" | "cancelled";
+  readonly statusMessage: string;
+  readonly createdAt: string;
+  readonly lastUpdatedAt: string;
+  readonly ttlMs: number;
+  readonly pollIntervalMs: number;
+}
+
+/** In place of a result: the call goes on as this task. */
+export function toTaskResult(task: Task): TaskState & { readonly resultType: "task" } {
+  return { resultType: "task", ...toState(task) };
+}
+
+const params = z.looseObject({ taskId: z.string() });
+
+export function serveTasks(
+  server: McpServer["server"],
+  runtime: Runtime,
+  toResult: (answer: Answer) => CallToolResult,
+): void {
+  server.setRequestHandler("tasks/get", { params }, async ({ taskId }) => {
+    const task = find(runtime, taskId);
+    const state = toState(task);
+    if (state.status !== "completed") return { ...state };
+    return { ...state, result: toResult(await toEndedAnswer(runtime, task)) };
+  });
+  server.setRequestHandler("tasks/update", { params }, async ({ taskId }) => {
+    find(runtime, taskId);
+    return {};
+  });
+  server.setRequestHandler("tasks/cancel", { params }, async ({ taskId }) => {
+    const task = find(runtime, taskId);
+    if (!task.isOver) await task.cancel();
+    return {};
+  });
+}
+
+function find(runtime: Runtime, taskId: string): Task {
+  try {
+    return runtime.tasks.get(taskId);
+  } catch (error) {
+    if (!(error instanceof TaskNotFoundError)) throw error;
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `No task '${taskId.slice(0, 80)}'`);
+  }
+}
+
+function toState(task: Task): TaskState {
+  const { id, status, startedAt, endedAt, durationMs } = task.info();
+  const line = task.lastLine().slice(0, MAX_STATUS);
+  return {
+    taskId: id,
+    status: toStatus(status),
+    statusMessage: line === "" ? `${toSeconds(durationMs)} s` : `${toSeconds(durationMs)} s: ${line}`,
+    createdAt: startedAt,
+    lastUpdatedAt: endedAt ?? new Date().toISOString(),
+    ttlMs: TTL_MS,
+    pollIntervalMs: POLL_MS,
+  };
+}
+
+/** A failure of the code or the command is a result like any other: the extension keeps `failed` for the protocol's own. */
+function toStatus(status: Task["status"]): TaskState["status"] {
+  if (status === "running" || status === "paused") return "working";
+  return status === "cancelled" ? "cancelled" : "completed";
+}

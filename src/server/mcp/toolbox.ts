@@ -1,0 +1,43 @@
+// All tools, and which of them a server offers.
+
+import { REPL_TOOLS } from "./tools/repl.ts";
+import { SANDBOX_TOOLS } from "./tools/sandbox.ts";
+import { SESSION_TOOLS } from "./tools/sessions.ts";
+import { SHELL_TOOLS } from "./tools/shell.ts";
+import { STDLIB_TOOLS } from "./tools/stdlib.ts";
+import { GROUPS, type MCPTool } from "./tool.ts";
+
+/** In the order in which clients list them: what is used most comes first. */
+export const ALL_TOOLS: readonly MCPTool[] = [
+  ...SANDBOX_TOOLS.slice(0, 1),
+  ...SHELL_TOOLS,
+  ...SANDBOX_TOOLS.slice(1),
+  ...SESSION_TOOLS,
+  ...STDLIB_TOOLS,
+  ...REPL_TOOLS,
+];
+
+const CORE = ["execute_python", "shell", "shell_status"];
+const NO_BACKEND = "rlm_query needs a model to ask, and this version has no way to configure one";
+
+/** `core`, `all`, or names of tools and groups, separated by commas. Throws a RangeError that lists what there is. */
+export function selectTools(choice: string): readonly MCPTool[] {
+  const wanted = new Set<MCPTool>();
+  for (const part of choice.split(",").map((text) => text.trim())) {
+    if (part === "rlm" || part === "rlm_query") throw new RangeError(`There is no tool '${part}': ${NO_BACKEND}`);
+    const found = ALL_TOOLS.filter((tool) => isMeant(tool, part));
+    if (found.length === 0) throw new RangeError(`There is no tool '${part}': ${describeChoices()}`);
+    for (const tool of found) wanted.add(tool);
+  }
+  return ALL_TOOLS.filter((tool) => wanted.has(tool));
+}
+
+function isMeant({ group, listing: { name } }: MCPTool, part: string): boolean {
+  if (part === "all") return true;
+  return part === "core" ? CORE.includes(name) : part === name || part === group;
+}
+
+function describeChoices(): string {
+  const groups = GROUPS.filter((group) => group !== "rlm").join(", ");
+  return `choose core, all, a group (${groups}), or names: ${ALL_TOOLS.map(({ listing }) => listing.name).join(", ")}`;
+}

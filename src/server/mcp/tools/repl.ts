@@ -1,0 +1,29 @@
+// Python by the names that other servers use.
+
+import { runOnce, runPython } from "../running.ts";
+import { defineTool, RUNS, type MCPTool } from "../tool.ts";
+import { useSession } from "../tool-call.ts";
+import { code, optionalSessionId, timeout } from "./parameters.ts";
+
+export const REPL_TOOLS: readonly MCPTool[] = [
+  defineTool({
+    name: "python",
+    group: "repl",
+    title: "Run Python once",
+    description: "Run Python in a fresh sandbox that is gone afterwards: nothing is kept.",
+    input: { code, timeout },
+    annotations: RUNS,
+    runs: true,
+    call: async (args, call) => runOnce(call, args.code, { timeout: args.timeout }),
+  }),
+  defineTool({
+    name: "python_session",
+    group: "repl",
+    title: "Run Python with state",
+    description: "The same as execute_python.",
+    input: { code, session_id: optionalSessionId },
+    annotations: RUNS,
+    runs: true,
+    call: async (args, call) => runPython(call, await useSession(call, args.session_id), args.code, {}),
+  }),
+];

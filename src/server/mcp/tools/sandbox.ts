@@ -1,0 +1,74 @@
+// Python in the default session, and its variables.
+
+import { z } from "zod";
+import { bound } from "../answer.ts";
+import { runPython } from "../running.ts";
+import { ADDS, ArgumentsError, CLEARS, defineTool, READS, RUNS, type MCPTool } from "../tool.ts";
+import { useSession } from "../tool-call.ts";
+import { describeNamespace } from "../namespace-text.ts";
+import { setFromPath, setFromValue } from "../variables-in.ts";
+import { code, maxOutput, optionalSessionId, timeout } from "./parameters.ts";
+
+export const SANDBOX_TOOLS: readonly MCPTool[] = [
+  defineTool({
+    name: "execute_python",
+    group: "sandbox",
+    title: "Run Python",
+    description:
+      "Run Python in a persistent sandboxed session; variables, imports and files stay. Shows what is printed, the value of the last expression, and figures. Needs no set-up. After 30 s it goes on as a task: read it with shell_status.",
+    input: { code, session_id: optionalSessionId, timeout, max_output: maxOutput },
+    annotations: RUNS,
+    isCore: true,
+    runs: true,
+    call: async (args, call) => {
+      const session = await useSession(call, args.session_id);
+      return runPython(call, session, args.code, { timeout: args.timeout, maxOutput: args.max_output });
+    },
+  }),
+  defineTool({
+    name: "get_repl_context",
+    group: "sandbox",
+    title: "Look at variables",
+    description: "List the variables of a session, or describe one: type, size, shape, preview. Never whole values.",
+    input: { key: z.string().optional(), session_id: optionalSessionId },
+    annotations: READS,
+    call: async ({ key, session_id: id }, call) => describeNamespace(await useSession(call, id), key),
+  }),
+  defineTool({
+    name: "set_repl_context",
+    group: "sandbox",
+    title: "Set a variable",
+    description:
+      "Set a variable from value, or from the text of a file (path), which then need not pass through the conversation.",
+    input: {
+      key: z.string(),
+      value: z.string().optional().describe("JSON, else text"),
+      path: z.string().optional().describe("a visible file, or one of the session"),
+      session_id: optionalSessionId,
+    },
+    annotations: ADDS,
+    call: async ({ key, value, path, session_id: id }, call) => {
+      if ((value === undefined) === (path === undefined))
+        throw new ArgumentsError("set_repl_context takes exactly one of value and path.");
+      const session = await useSession(call, id);
+      const text =
+        path === undefined
+          ? await setFromValue(session, key, value ?? "", call)
+          : await setFromPath(session, key, path, call);
+      return { text: bound(text) };
+    },
+  }),
+  defineTool({
+    name: "clear_repl_context",
+    group: "sandbox",
+    title: "Clear variables",
+    description: "Remove all variables of a session; its files stay.",
+    input: { session_id: optionalSessionId },
+    annotations: CLEARS,
+    call: async ({ session_id: id }, call) => {
+      const session = await useSession(call, id);
+      await session.reset();
+      return { text: `Session '${session.id}' is empty; its files are still there.` };
+    },
+  }),
+];

@@ -1,0 +1,118 @@
+// Sessions: making, using, looking into, saving and ending them.
+
+import { z } from "zod";
+import { runPython } from "../running.ts";
+import { describeCreated, describeDestroyed, describeLoaded, describeSaved, listSessions } from "../session-text.ts";
+import { ADDS, CLEARS, defineTool, READS, RUNS, type MCPTool } from "../tool.ts";
+import { SESSION_OPTIONS } from "../tool-call.ts";
+import { describeNamespace } from "../namespace-text.ts";
+import { code, sessionId, timeout } from "./parameters.ts";
+
+const filepath = z.string();
+
+export const SESSION_TOOLS: readonly MCPTool[] = [
+  defineTool({
+    name: "create_repl_session",
+    group: "sessions",
+    title: "Create a session",
+    description: "Make another Python session, apart from 'default'. It ends after 30 minutes without use.",
+    input: {
+      session_id: z.string().optional().describe("default: made up"),
+      include_stdlib: z.boolean().optional().describe("with functions of add_to_stdlib, default true"),
+    },
+    annotations: ADDS,
+    call: async ({ session_id: id, include_stdlib: includeStdlib = true }, { runtime, folders }) => {
+      const options = { ...SESSION_OPTIONS, includeStdlib, ...(id !== undefined && { id }) };
+      return describeCreated(await runtime.openSession(options), includeStdlib, folders);
+    },
+  }),
+  defineTool({
+    name: "execute_repl",
+    group: "sessions",
+    title: "Run Python in a session",
+    description: "Like execute_python, but the session must exist.",
+    input: { session_id: sessionId, code, timeout },
+    annotations: RUNS,
+    runs: true,
+    call: async (args, call) =>
+      runPython(call, call.runtime.sessions.get(args.session_id), args.code, { timeout: args.timeout }),
+  }),
+  defineTool({
+    name: "list_repl_sessions",
+    group: "sessions",
+    title: "List sessions",
+    description: "All sessions with their state, memory and variables.",
+    input: {},
+    annotations: READS,
+    call: async (_, { runtime }) => listSessions(runtime),
+  }),
+  defineTool({
+    name: "get_session_namespace",
+    group: "sessions",
+    title: "Look into a session",
+    description: "Like get_repl_context, but the session must exist.",
+    input: { session_id: sessionId, variable_name: z.string().optional() },
+    annotations: READS,
+    call: async ({ session_id: id, variable_name: name }, { runtime }) =>
+      describeNamespace(runtime.sessions.get(id), name),
+  }),
+  defineTool({
+    name: "destroy_repl_session",
+    group: "sessions",
+    title: "End a session",
+    description: "End a session with its variables, files and processes.",
+    input: { session_id: sessionId },
+    annotations: CLEARS,
+    call: async ({ session_id: id }, { runtime }) => describeDestroyed(await runtime.sessions.get(id).close()),
+  }),
+  defineTool({
+    name: "clear_repl_session",
+    group: "sessions",
+    title: "Clear a session",
+    description: "Like clear_repl_context, but the session must exist.",
+    input: { session_id: sessionId },
+    annotations: CLEARS,
+    call: async ({ session_id: id }, { runtime }) => {
+      await runtime.sessions.get(id).reset();
+      return { text: `Session '${id}' is empty; its files are still there.` };
+    },
+  }),
+  defineTool({
+    name: "save_repl_session",
+    group: "sessions",
+    title: "Save a session",
+    description: "Save a session's variables, functions and imports to a file that load_repl_session reads.",
+    input: { session_id: sessionId, filepath: filepath.describe("a name, or a path in a writable folder") },
+    annotations: ADDS,
+    call: async ({ session_id: id, filepath: given }, { runtime, folders, signal }) => {
+      const session = runtime.sessions.get(id);
+      using place = folders.openForSaving(given);
+      return describeSaved(await session.save(place.path, { signal }).catch(place.fail), place);
+    },
+  }),
+  defineTool({
+    name: "load_repl_session",
+    group: "sessions",
+    title: "Load a session",
+    description: "Make a session from a saved file.",
+    input: { session_id: sessionId.describe("of the new session"), filepath },
+    annotations: RUNS,
+    call: async ({ session_id: id, filepath: given }, { runtime, folders, signal }) => {
+      using place = folders.openForLoading(given);
+      const loading = runtime.loadSession(place.path, { ...SESSION_OPTIONS, id, signal });
+      return describeLoaded(await loading.catch(place.fail), place);
+    },
+  }),
+  defineTool({
+    name: "fork_repl_session",
+    group: "sessions",
+    title: "Copy a session",
+    description: "Copy a live session with all its variables and files, in milliseconds, to try something.",
+    input: { session_id: sessionId, new_session_id: z.string().optional() },
+    annotations: ADDS,
+    call: async ({ session_id: id, new_session_id: newId }, { runtime }) => {
+      const copy = await runtime.sessions.get(id).fork(newId === undefined ? {} : { id: newId });
+      return { text: `Session '${copy.id}' is a copy of '${id}'.`, facts: { session_id: copy.id } };
+    },
+  }),
+];

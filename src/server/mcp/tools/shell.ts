@@ -1,0 +1,63 @@
+// Commands, and the tasks that commands and Python become when they take long.
+
+import { z } from "zod";
+import { runShell } from "../running.ts";
+import { toEndedAnswer, toPageAnswer, toRunningAnswer } from "../task-answer.ts";
+import { defineTool, RUNS, type MCPTool } from "../tool.ts";
+import { useSession } from "../tool-call.ts";
+import { watch } from "../waiting.ts";
+import { maxOutput, optionalSessionId, shellTimeout } from "./parameters.ts";
+
+const MAX_WAIT_SECONDS = 50;
+
+export const SHELL_TOOLS: readonly MCPTool[] = [
+  defineTool({
+    name: "shell",
+    group: "shell",
+    title: "Run a command",
+    description:
+      "Run a bash command in the sandbox, in the session's working directory. After 5 s it goes on as a task: read it with shell_status.",
+    input: {
+      command: z.string(),
+      session_id: optionalSessionId,
+      cwd: z.string().optional().describe("default: the working directory"),
+      timeout: shellTimeout,
+      max_output: maxOutput,
+    },
+    annotations: RUNS,
+    isCore: true,
+    runs: true,
+    aliases: { working_dir: "cwd" },
+    call: async (args, call) => {
+      const { cwd, timeout, max_output: shown } = args;
+      return runShell(call, await useSession(call, args.session_id), args.command, { cwd, timeout, maxOutput: shown });
+    },
+  }),
+  defineTool({
+    name: "shell_status",
+    group: "shell",
+    title: "Read a task",
+    description:
+      "Output and state of a task, be it a command or Python that took long, and the rest of output that was cut.",
+    input: {
+      task_id: z.string(),
+      wait: z.int().min(0).max(MAX_WAIT_SECONDS).optional().describe("seconds to wait for its end"),
+      offset: z.int().min(0).optional().describe("first byte of output to show"),
+      kill: z.boolean().optional().describe("end it"),
+    },
+    annotations: RUNS,
+    isCore: true,
+    runs: true,
+    call: async ({ task_id: id, wait = 0, offset, kill = false }, call) => {
+      const task = call.runtime.tasks.get(id);
+      if (kill) {
+        await task.cancel();
+        return { ...(await toEndedAnswer(call.runtime, task)), isError: false }; // it was asked for
+      }
+      if (wait > 0 && !task.isOver)
+        await watch({ ended: task.result, waitMs: wait * 1000, lastLine: () => task.lastLine() }, call);
+      if (offset !== undefined) return toPageAnswer(call.runtime, task, offset);
+      return task.isOver ? toEndedAnswer(call.runtime, task) : toRunningAnswer(task);
+    },
+  }),
+];

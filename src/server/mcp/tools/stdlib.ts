@@ -1,0 +1,40 @@
+// Functions that every session created later has.
+
+import { z } from "zod";
+import { bound } from "../answer.ts";
+import { ADDS, defineTool, READS, type MCPTool } from "../tool.ts";
+import { joinParts } from "../words.ts";
+
+export const STDLIB_TOOLS: readonly MCPTool[] = [
+  defineTool({
+    name: "add_to_stdlib",
+    group: "sessions",
+    title: "Keep functions",
+    description: "Keep Python functions, so that every session created later has them.",
+    input: { function_code: z.string() },
+    annotations: ADDS,
+    call: async ({ function_code: source }, { runtime }) => {
+      const names = await runtime.stdlib.add(source);
+      const text = `Kept: ${names.join(", ") || "the code"}. Sessions created from now on have it.`;
+      return { text: bound(text), facts: { names } };
+    },
+  }),
+  defineTool({
+    name: "list_stdlib_functions",
+    group: "sessions",
+    title: "List kept functions",
+    description: "What add_to_stdlib has kept.",
+    input: {},
+    annotations: READS,
+    call: async (_, { runtime }) => {
+      const { functions, modules, other } = await runtime.stdlib.list();
+      const lines = functions.map(({ name, signature, doc }) => `${name}${signature}${doc === "" ? "" : `: ${doc}`}`);
+      const text = joinParts(
+        lines.join("\n"),
+        modules.length === 0 ? "" : `modules: ${modules.join(", ")}`,
+        other.length === 0 ? "" : `other: ${other.join(", ")}`,
+      );
+      return { text: bound(text) || "Nothing is kept yet. add_to_stdlib keeps functions." };
+    },
+  }),
+];

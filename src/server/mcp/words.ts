@@ -1,0 +1,59 @@
+// Small things that results say in the same words everywhere.
+
+const INFORMATIVE_MS = 1_000;
+
+/** Empty for what was quick: nobody asks how long that took. */
+export function toTime(durationMs: number): string {
+  return durationMs > INFORMATIVE_MS ? `${toSeconds(durationMs)} s` : "";
+}
+
+export function toSeconds(durationMs: number): string {
+  const seconds = durationMs / 1000;
+  return seconds < 10 ? String(Number(seconds.toFixed(1))) : String(Math.round(seconds));
+}
+
+/** `[exit 1 · 6.2 s]`; empty where no part says anything. */
+export function toNote(...parts: readonly string[]): string {
+  const said = parts.filter((part) => part !== "");
+  return said.length === 0 ? "" : `[${said.join(" · ")}]`;
+}
+
+/** The parts that say something, each on lines of its own. */
+export function joinParts(...parts: readonly string[]): string {
+  return parts
+    .map((part) => part.replace(/\n+$/, ""))
+    .filter((part) => part !== "")
+    .join("\n");
+}
+
+/** The very call that a model makes next. */
+export function toStatusCall(taskId: string, args: Readonly<Record<string, number | boolean>> = {}): string {
+  const given = Object.entries(args).map(([name, value]) => `, ${name}=${value}`);
+  return `shell_status(task_id="${taskId}"${given.join("")})`;
+}
+
+export function toCount(count: number, thing: string): string {
+  return `${count.toLocaleString("en-US")} ${thing}${count === 1 ? "" : "s"}`;
+}
+
+const UNITS = ["bytes", "KiB", "MiB", "GiB", "TiB"];
+
+export function toSize(bytes: number): string {
+  let amount = bytes;
+  let unit = 0;
+  while (amount >= 1024 && unit < UNITS.length - 1) {
+    amount /= 1024;
+    unit += 1;
+  }
+  return `${Number(amount.toFixed(amount < 10 && unit > 0 ? 1 : 0))} ${UNITS[unit]}`;
+}
+
+/** Beginning and end of a text that cannot be read on, with what to do about it between. */
+export function cutMiddle(text: string, maxCharacters: number, hint: string): string {
+  if (text.length <= maxCharacters) return text;
+  const marker = `\n[… ${toCount(text.length - maxCharacters, "character")} omitted; ${hint}]\n`;
+  const room = maxCharacters - marker.length;
+  const head = text.slice(0, Math.floor(room * 0.6)).replace(/[\uD800-\uDBFF]$/, "");
+  const tail = text.slice(text.length - (room - Math.floor(room * 0.6))).replace(/^[\uDC00-\uDFFF]/, "");
+  return head + marker + tail;
+}

@@ -1,0 +1,150 @@
+// Calls that take longer than a call waits.
+
+import { describe, expect, test } from "vitest";
+import { countProcesses, uniqueSleep } from "../../e2e/processes.ts";
+import { connect, ERAS, factsOf, textOf, type Connection } from "./connect.ts";
+import { openWire } from "./wire.ts";
+
+/** Long enough for what is quick, short enough to wait for. */
+const WAITS = { pythonMs: 300, shellMs: 300, progressMs: 50 };
+
+/** Ends when a test says so: code that waits for a file. */
+const WAIT_FOR_FILE = "import os, time\nwhile not os.path.exists('go'): time.sleep(0.01)";
+
+describe.each(ERAS)("in the %s era", (era) => {
+  test("a command runs exactly once across the boundary, and shell_status has the rest", async () => {
+    await using mcp = await connect({ era, waits: WAITS });
+    const command = "echo ran >> log; echo first; until [ -e go ]; do sleep 0.01; done; echo second";
+    const started = await mcp.call("shell", { command });
+    expect(started.isError ?? false).toBe(false);
+    expect(textOf(started)).toMatch(/^Still running: task t1 \(\d[.\d]* s so far\)\.\nOutput so far:\nfirst\n/);
+    expect(textOf(started)).toContain('shell_status(task_id="t1", wait=30, offset=6)');
+    expect(factsOf(started)).toMatchObject({ status: "running", task_id: "t1", session_id: "default" });
+
+    const waiting = mcp.text("shell_status", { task_id: "t1", wait: 50 });
+    await mcp.text("shell", { command: "touch go" });
+    expect(await waiting).toMatch(/^first\nsecond(\n\[[\d.]+ s\])?$/);
+    expect(await mcp.text("shell", { command: "cat log" })).toBe("ran");
+    expect(await mcp.text("shell_status", { task_id: "t1", offset: 6 })).toMatch(/^second\n\[/);
+  });
+
+  test("Python becomes a task, too, with its value at the end", async () => {
+    await using mcp = await connect({ era, waits: WAITS });
+    const code = `runs = globals().get('runs', 0) + 1\nprint('begun')\n${WAIT_FOR_FILE}\nruns`;
+    expect(await mcp.text("execute_python", { code })).toMatch(/^Still running: task t1 .*begun/s);
+    expect(await mcp.text("shell_status", { task_id: "t1" })).toMatch(/^Still running/);
+    await mcp.text("shell", { command: "touch go" });
+    expect(await mcp.text("shell_status", { task_id: "t1", wait: 50 })).toMatch(/^begun\n→ 1/);
+    expect(await mcp.text("execute_python", { code: "runs" })).toBe("→ 1");
+  });
+
+  test("progress comes while a call waits, with values that rise and the last line", async () => {
+    await using mcp = await connect({ era, waits: { ...WAITS, shellMs: 2_000 } });
+    const heard: { progress: number; message?: string | undefined }[] = [];
+    const params = { name: "shell", arguments: { command: "echo working; until [ -e go ]; do sleep 0.01; done" } };
+    let release: Promise<unknown> | undefined;
+    await mcp.client.callTool(params, {
+      onprogress: (progress) => {
+        heard.push(progress);
+        if (heard.length === 3) release = mcp.text("shell", { command: "touch go" });
+      },
+    });
+    await release;
+    expect(heard.length).toBeGreaterThanOrEqual(3);
+    expect(heard.map(({ progress }) => progress)).toEqual(heard.map((_, at) => at + 1));
+    expect(heard.at(-1)?.message).toMatch(/^\d+ s: working$/);
+  });
+
+  test.each([
+    ["shell", (sleep: string) => ({ command: `sleep ${sleep}` })],
+    ["execute_python", (sleep: string) => ({ code: `import subprocess\nsubprocess.run(['sleep', '${sleep}'])` })],
+    ["python", (sleep: string) => ({ code: `import subprocess\nsubprocess.run(['sleep', '${sleep}'])` })],
+  ] as const)("a cancelled call of %s ends its processes", async (name, toArguments) => {
+    await using mcp = await connect({ era });
+    const sleep = uniqueSleep();
+    const request = new AbortController();
+    const call = mcp.client.callTool({ name, arguments: toArguments(sleep) }, { signal: request.signal });
+    await expect.poll(() => countProcesses(sleep), { timeout: 10_000 }).toBe(1);
+    request.abort();
+    await expect(call).rejects.toThrow();
+    await expect.poll(() => countProcesses(sleep), { timeout: 10_000 }).toBe(0);
+    expect(mcp.unexpected).toEqual([]);
+  });
+});
+
+test("cancelling the wait for a task leaves the task alone; kill ends it", async () => {
+  await using mcp = await connect({ waits: WAITS });
+  const sleep = uniqueSleep();
+  await mcp.text("shell", { command: `sleep ${sleep}` });
+  const request = new AbortController();
+  const params = { name: "shell_status", arguments: { task_id: "t1", wait: 50 } };
+  let waiting: Promise<unknown> | undefined;
+  await new Promise<void>((resolve) => {
+    waiting = mcp.client.callTool(params, { signal: request.signal, onprogress: () => resolve() });
+  });
+  request.abort();
+  await expect(waiting).rejects.toThrow();
+  expect(countProcesses(sleep)).toBe(1);
+  const killed = await mcp.call("shell_status", { task_id: "t1", kill: true });
+  expect(killed.isError ?? false).toBe(false);
+  expect(textOf(killed)).toMatch(/^\[cancelled/);
+  await expect.poll(() => countProcesses(sleep), { timeout: 10_000 }).toBe(0);
+});
+
+test("a task of Python is ended by kill as well, and the session lives on", async () => {
+  await using mcp = await connect({ waits: WAITS });
+  await mcp.text("execute_python", { code: "x = 1\nwhile True: pass" });
+  expect(await text(mcp, "shell_status", { task_id: "t1", kill: true })).toContain("cancelled");
+  expect(await mcp.text("execute_python", { code: "x" })).toBe("→ 1");
+});
+
+test("a one-off that became a task ends its session with itself", async () => {
+  await using mcp = await connect({ waits: WAITS });
+  expect(await mcp.text("python", { code: "import time\nprint('a')\ntime.sleep(0.6)\n7" })).toMatch(
+    /^Still running: task t1/,
+  );
+  expect(mcp.runtime.sessions.list()).toHaveLength(1);
+  expect(await mcp.text("shell_status", { task_id: "t1", wait: 50 })).toMatch(/^a\n→ 7/);
+  await expect.poll(() => mcp.runtime.sessions.list().length).toBe(0);
+});
+
+describe("the tasks extension", () => {
+  const capabilities = { extensions: { "io.modelcontextprotocol/tasks": {} } };
+
+  test("a client that knows it is given a task, and the result when it asks", async () => {
+    await using wire = await openWire({ capabilities, waits: WAITS });
+    const code = `print('begun')\n${WAIT_FOR_FILE}\n1 / 0`;
+    const created = await wire.call("execute_python", { code });
+    expect(created.result).toMatchObject({ resultType: "task", taskId: "t1", status: "working", pollIntervalMs: 1000 });
+    expect((await wire.request("tasks/get", { taskId: "t1" })).result).toMatchObject({
+      taskId: "t1",
+      status: "working",
+    });
+    await wire.call("shell", { command: "touch go" });
+    await wire.call("shell_status", { task_id: "t1", wait: 50 });
+    expect((await wire.request("tasks/get", { taskId: "t1" })).result).toMatchObject({
+      status: "completed",
+      result: { isError: true, content: [{ text: expect.stringContaining("ZeroDivisionError") }] },
+    });
+  });
+
+  test("what ends in time is a plain result", async () => {
+    await using wire = await openWire({ capabilities, waits: WAITS });
+    expect((await wire.call("shell", { command: "echo a" })).result).toMatchObject({ content: [{ text: "a" }] });
+  });
+
+  test("tasks/cancel ends it; another id is an error of the protocol", async () => {
+    await using wire = await openWire({ capabilities, waits: WAITS });
+    const sleep = uniqueSleep();
+    await wire.call("shell", { command: `sleep ${sleep}` });
+    expect((await wire.request("tasks/update", { taskId: "t1" })).error).toBeUndefined();
+    expect((await wire.request("tasks/cancel", { taskId: "t1" })).error).toBeUndefined();
+    await expect.poll(() => countProcesses(sleep), { timeout: 10_000 }).toBe(0);
+    expect((await wire.request("tasks/get", { taskId: "t1" })).result).toMatchObject({ status: "cancelled" });
+    expect((await wire.request("tasks/get", { taskId: "t9" })).error).toMatchObject({ code: -32602 });
+  });
+});
+
+async function text(mcp: Connection, name: string, args: Record<string, unknown>): Promise<string> {
+  return textOf(await mcp.call(name, args));
+}

@@ -1,0 +1,242 @@
+// Results as a model reads them.
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { CallToolResult } from "@modelcontextprotocol/client";
+import { connect, factsOf, textOf, type Connection } from "./connect.ts";
+
+let mcp: Connection;
+beforeAll(async () => {
+  mcp = await connect();
+});
+afterAll(async () => {
+  await mcp[Symbol.asyncDispose]();
+});
+
+describe("Python", () => {
+  test.each([
+    ["what is printed", "print('a')\nprint('b')", "a\nb"],
+    ["the value of the last expression", "'x' * 3", "→ 'xxx'"],
+    [
+      "a value of several lines on lines of its own",
+      "class T:\n    def __repr__(self): return 'a\\nb'\nT()",
+      "→\na\nb",
+    ],
+    ["stderr under a heading", "import sys\nprint('out')\nprint('err', file=sys.stderr)\n1", "out\n[stderr]\nerr\n→ 1"],
+    ["that there was nothing", "y = 1", "[no output]"],
+    ["the exit of the code", "import sys\nsys.exit(3)", "[exit 3]"],
+    ["text without the colours of a terminal", "print('\\x1b[31mred\\x1b[0m')", "red"],
+    ["the last state of a progress bar", "print('10%\\r50%\\r100%')", "100%"],
+  ])("shows %s", async (_, code, text) => {
+    expect(await mcp.text("execute_python", { code })).toBe(text);
+  });
+
+  test("an exception is an error with the frames of the user's code, and the state stays", async () => {
+    const text = await mcp.failure("execute_python", { code: "kept = 7\nprint('before')\n1 / 0" });
+    expect(text).toMatch(/^before\nTraceback .*\n {2}File "<cell \d+>", line 3.*ZeroDivisionError: division by zero$/s);
+    expect(await mcp.text("execute_python", { code: "kept" })).toBe("→ 7");
+  });
+
+  test("code that ends in the middle of a statement says that nothing was run", async () => {
+    expect(await mcp.failure("execute_python", { code: "def f(" })).toContain("Nothing was run.");
+  });
+
+  test("input() is told the end of input, and does not wait", async () => {
+    expect(await mcp.failure("execute_python", { code: "input('name? ')" })).toContain("EOFError");
+  });
+
+  test("a time limit is an error that says what became of the variables", async () => {
+    const text = await mcp.failure("execute_python", { code: "z = 5\nwhile True: pass", timeout: 1 });
+    expect(text).toMatch(
+      /KeyboardInterrupt\n\[Stopped after 1 s: time limit\. .*\]\n\[The session's variables are kept\.\]$/s,
+    );
+    expect(await mcp.text("execute_python", { code: "z" })).toBe("→ 5");
+  });
+
+  test("a lost process says that the variables were lost", async () => {
+    await mcp.text("create_repl_session", { session_id: "doomed" });
+    const result = await mcp.call("execute_repl", { session_id: "doomed", code: "import os\nos._exit(4)" });
+    expect(textOf(result)).toBe(
+      "[exit 4]\n[The session's variables were lost; the files in its working directory are still there.]",
+    );
+    expect(factsOf(result)).toMatchObject({ status: "exit", exit_code: 4, state: "lost" });
+    const killed = "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)";
+    expect(await mcp.failure("execute_repl", { session_id: "doomed", code: killed })).toContain("variables were lost");
+  });
+
+  test("python keeps nothing", async () => {
+    expect(await mcp.text("python", { code: "once = 1\nonce" })).toBe("→ 1");
+    expect(await mcp.failure("python", { code: "once" })).toContain("NameError");
+  });
+});
+
+describe("commands", () => {
+  test("a non-zero exit is no error", async () => {
+    const result = await mcp.call("shell", { command: "echo some | grep nothing" });
+    expect(result.isError ?? false).toBe(false);
+    expect(textOf(result)).toBe("[exit 1]");
+  });
+
+  test("a command that does not exist says so", async () => {
+    const text = await mcp.text("shell", { command: "no-such-command" });
+    expect(text).toMatch(/no-such-command: command not found\n\[exit 127\]$/);
+  });
+
+  test("a command that reads finds nothing, and does not wait", async () => {
+    expect(await mcp.text("shell", { command: "cat" })).toBe("[no output]");
+    expect(await mcp.text("shell", { command: "/usr/bin/python3 -c 'input()'" })).toContain("EOFError");
+  });
+
+  test("a time limit is an error", async () => {
+    const text = await mcp.failure("shell", { command: "echo begun; sleep 100", timeout: 1 });
+    expect(text).toMatch(/^begun\n\[timed-out.*\]$/s);
+  });
+
+  test("cwd is where it runs, also by the name that other servers give it", async () => {
+    await mcp.text("shell", { command: "mkdir -p inner" });
+    expect(await mcp.text("shell", { command: "pwd", cwd: "inner" })).toBe("/work/inner");
+    expect(await mcp.text("shell", { command: "pwd", working_dir: "inner" })).toBe("/work/inner");
+  });
+});
+
+describe("long output", () => {
+  test("1 MB of output is at most 10,000 characters, and the calls that it names read all the rest", async () => {
+    const code = "for i in range(50_000): print(f'line {i:05d} {\"x\" * 9}')";
+    const result = await mcp.call("execute_python", { code });
+    const text = textOf(result);
+    expect(text.length).toBeLessThanOrEqual(10_000);
+    expect(text.startsWith("line 00000")).toBe(true);
+    expect(text).toContain("line 49999");
+    const next = nextCall(text);
+    const read = await readAll(next);
+    const head = text.slice(0, text.indexOf("[…"));
+    expect(head + read).toBe(
+      Array.from({ length: 50_000 }, (_, i) => `line ${String(i).padStart(5, "0")} xxxxxxxxx\n`).join(""),
+    );
+    expect(factsOf(result)).toMatchObject({ truncated: true, task_id: next.task_id, stdout_bytes: 1_050_000 });
+  });
+
+  test("a resource link leads to all of it", async () => {
+    const result = await mcp.call("shell", { command: "seq 1 100000" });
+    const link = result.content.find((block) => block.type === "resource_link");
+    let uri = link?.uri ?? "";
+    let all = "";
+    for (;;) {
+      const { contents } = await mcp.client.readResource({ uri });
+      const [{ text = "" } = {}] = contents as { text?: string }[];
+      expect(text.length).toBeLessThanOrEqual(100_200);
+      const more = /\n\[more: (?<uri>rlm:\S+)\]$/.exec(text);
+      all += more === null ? text : text.slice(0, more.index);
+      if (more === null) break;
+      uri = more.groups?.["uri"] ?? "";
+    }
+    expect(all.trimEnd()).toBe(Array.from({ length: 100_000 }, (_, i) => i + 1).join("\n"));
+  });
+
+  test("max_output decides how much is shown", async () => {
+    const short = await mcp.text("shell", { command: "seq 1 10000", max_output: 200 });
+    expect(short.length).toBeLessThanOrEqual(200);
+    const long = await mcp.text("shell", { command: "seq 1 10000", max_output: 100_000 });
+    expect(long.split("\n")).toHaveLength(10_000);
+  });
+
+  test("both streams are shown in the order in which they came", async () => {
+    const code = `
+import sys
+for i in range(2000):
+    print("out", i, flush=True)
+    if i == 1000: print("HERE", file=sys.stderr, flush=True)
+`;
+    const text = await mcp.text("execute_python", { code, max_output: 300 });
+    expect(text).toContain("out 1999");
+    expect(text).not.toContain("[stderr]");
+  });
+
+  test("a long value is cut in the middle", async () => {
+    const text = await mcp.text("execute_python", { code: "'a' * 15_000 + 'z'" });
+    expect(text.length).toBeLessThanOrEqual(10_000);
+    expect(text).toMatch(/^→ 'a+\n\[… [\d,]+ characters omitted; print a part of it\]\na+z'$/);
+  });
+
+  test("a traceback stays at the end of long output", async () => {
+    const text = await mcp.failure("execute_python", { code: "print('x\\n' * 100_000)\n1 / 0" });
+    expect(text.length).toBeLessThanOrEqual(10_000);
+    expect(text.endsWith("ZeroDivisionError: division by zero")).toBe(true);
+  });
+});
+
+describe("rich results", () => {
+  const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+  const picture = `
+import base64
+class Picture:
+    def _repr_png_(self): return base64.b64decode("${PNG}")
+    def __repr__(self): return "<Picture>"
+`;
+
+  test("images are image content, two of them at most", async () => {
+    const result = await mcp.call("execute_python", { code: `${picture}\nfor _ in range(4): display(Picture())` });
+    expect(result.content.filter(({ type }) => type === "image")).toHaveLength(2);
+    expect(textOf(result)).toBe("[not shown: 2 more images]");
+  });
+
+  test("an image as the value is shown, too", async () => {
+    const result = await mcp.call("execute_python", { code: `${picture}\nPicture()` });
+    expect(result.content).toContainEqual({ type: "image", data: PNG, mimeType: "image/png" });
+  });
+
+  test("what has only another form is mentioned in one line", async () => {
+    const code = `
+class Drawing:
+    def _repr_svg_(self): return "<svg/>"
+    def __repr__(self): return "<Drawing>"
+display(Drawing())
+`;
+    expect(await mcp.text("execute_python", { code })).toBe("<Drawing>\n[not shown: SVG]");
+  });
+});
+
+describe("structured results", () => {
+  test("hold everything, and the text as well", async () => {
+    await using structured = await connect({ isStructured: true, beside: mcp });
+    const result = await structured.call("execute_python", { code: "print('a')\n7" });
+    expect(result.structuredContent).toMatchObject({
+      text: "a\n→ 7",
+      status: "ok",
+      stdout: "a\n",
+      stderr: "",
+      value: "7",
+    });
+    expect((await structured.call("shell", { command: "echo b; exit 2" })).structuredContent).toMatchObject({
+      status: "completed",
+      exit_code: 2,
+      stdout: "b\n",
+    });
+    expect((await structured.call("list_repl_sessions")).structuredContent).toMatchObject({ text: expect.any(String) });
+  });
+});
+
+interface NextCall {
+  readonly task_id: string;
+  readonly offset: number;
+}
+
+/** The call that a result names, as a model would make it. */
+function nextCall(text: string): NextCall {
+  const found = /shell_status\(task_id="(?<id>[^"]+)", offset=(?<offset>\d+)\)/.exec(text)?.groups;
+  if (found === undefined) throw new Error(`no call in: ${text.slice(0, 500)}`);
+  return { task_id: found["id"] ?? "", offset: Number(found["offset"]) };
+}
+
+/** Follows the calls to the end of the output. */
+async function readAll(first: NextCall): Promise<string> {
+  let all = "";
+  for (let next: NextCall | undefined = first; next !== undefined;) {
+    const result: CallToolResult = await mcp.call("shell_status", { ...next });
+    const text = textOf(result);
+    expect(text.length).toBeLessThanOrEqual(10_000);
+    const at = text.search(/\n\[[^\n]*(?:bytes more: shell_status|Its result|completed)[^\n]*\]/);
+    all += `${at === -1 ? text : text.slice(0, at)}\n`;
+    next = /bytes more: /.test(text) ? nextCall(text.slice(text.lastIndexOf("bytes more"))) : undefined;
+  }
+  return all;
+}

@@ -1,0 +1,249 @@
+// Sessions and their variables over MCP.
+
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { connect, factsOf, textOf, type Connection } from "./connect.ts";
+
+let mcp: Connection;
+/** Folders of the host: one that sessions may only read, one that they may write to, one that they do not see. */
+let host: string;
+
+beforeAll(async () => {
+  host = realpathSync(mkdtempSync(join(tmpdir(), "rlm-mcp-host-")));
+  for (const name of ["read", "write", "hidden"]) mkdirSync(join(host, name), { mode: 0o777 });
+  writeFileSync(join(host, "read", "data.txt"), "grüße\n".repeat(1000));
+  writeFileSync(join(host, "hidden", "secret.txt"), "secret");
+  mcp = await connect({
+    mounts: [
+      { path: join(host, "read"), mode: "ro" },
+      { path: join(host, "write"), mode: "rw" },
+    ],
+  });
+});
+afterAll(async () => {
+  await mcp[Symbol.asyncDispose]();
+  rmSync(host, { recursive: true, force: true });
+});
+
+describe("sessions", () => {
+  test("one that is not there is told with those that are, and how to make one", async () => {
+    await mcp.text("execute_python", { code: "1" });
+    await mcp.text("create_repl_session", { session_id: "other" });
+    for (const [tool, args] of [
+      ["execute_repl", { session_id: "x", code: "1" }],
+      ["execute_python", { session_id: "x", code: "1" }],
+      ["shell", { session_id: "x", command: "ls" }],
+      ["get_session_namespace", { session_id: "x" }],
+      ["destroy_repl_session", { session_id: "x" }],
+      ["save_repl_session", { session_id: "x", filepath: "y" }],
+      ["fork_repl_session", { session_id: "x" }],
+    ] as const) {
+      expect(await mcp.failure(tool, args)).toBe(
+        "No session 'x'. Existing: default, other. Call create_repl_session to make one.",
+      );
+    }
+  });
+
+  test("are created, used, listed and ended", async () => {
+    const created = await mcp.call("create_repl_session", {});
+    const id = factsOf(created)["session_id"] as string;
+    expect(textOf(created)).toContain(`Session '${id}' is ready. It ends after 30 minutes without use.`);
+    expect(textOf(created)).toContain(`${join(host, "read")} (read-only)`);
+    await mcp.text("execute_repl", { session_id: id, code: "apple, pear = 1, 2" });
+    expect(await mcp.text("list_repl_sessions")).toMatch(
+      new RegExp(`^id +state +executions .*\\n(.*\\n)*${id} +idle +1 .* MiB +2: apple, pear`),
+    );
+    const ended = await mcp.call("destroy_repl_session", { session_id: id });
+    expect(textOf(ended)).toMatch(
+      new RegExp(`^Session '${id}' has ended: 1 execution in \\d+ s, variables: 2: apple, pear\\.$`),
+    );
+    expect(await mcp.failure("execute_repl", { session_id: id, code: "1" })).toContain(`No session '${id}'`);
+  });
+
+  test("an id that is taken, or that is none, is refused with what to do", async () => {
+    await mcp.text("create_repl_session", { session_id: "taken" });
+    expect(await mcp.failure("create_repl_session", { session_id: "taken" })).toContain("choose another session_id");
+    expect(await mcp.failure("create_repl_session", { session_id: "../x" })).toMatch(
+      /^Cannot use '\.\.\/x' as a session id/,
+    );
+  });
+
+  test("a fork goes its own way", async () => {
+    await mcp.text("create_repl_session", { session_id: "trunk" });
+    await mcp.text("execute_repl", { session_id: "trunk", code: "items = [1]\nopen('f', 'w').write('x')" });
+    await mcp.text("fork_repl_session", { session_id: "trunk", new_session_id: "branch" });
+    await mcp.text("execute_repl", { session_id: "branch", code: "items.append(2)" });
+    expect(await mcp.text("execute_repl", { session_id: "branch", code: "items, open('f').read()" })).toBe(
+      "→ ([1, 2], 'x')",
+    );
+    expect(await mcp.text("execute_repl", { session_id: "trunk", code: "items" })).toBe("→ [1]");
+  });
+
+  test("clearing removes variables and keeps files", async () => {
+    await mcp.text("create_repl_session", { session_id: "full" });
+    await mcp.text("execute_repl", { session_id: "full", code: "x = 1\nopen('kept', 'w').close()" });
+    await mcp.text("clear_repl_session", { session_id: "full" });
+    expect(await mcp.text("get_session_namespace", { session_id: "full" })).toBe("Session 'full' has no variables.");
+    expect(await mcp.text("shell", { session_id: "full", command: "ls" })).toBe("kept");
+  });
+
+  test("two clients share sessions and tasks", async () => {
+    await using other = await connect({ beside: mcp, era: "legacy" });
+    await mcp.text("create_repl_session", { session_id: "shared" });
+    await mcp.text("execute_repl", { session_id: "shared", code: "x = 41" });
+    expect(await other.text("execute_repl", { session_id: "shared", code: "x + 1" })).toBe("→ 42");
+  });
+});
+
+describe("variables", () => {
+  test("value is JSON where it parses, else text", async () => {
+    for (const [value, repr] of [
+      ['{"a": [1, 2.5, null]}', "{'a': [1, 2.5, None]}"],
+      ["12345678901234567890", "12345678901234567890"],
+      ["1.0", "1.0"],
+      ["hello", "'hello'"],
+      ["", "''"],
+      ["{not json", "'{not json'"],
+    ] as const) {
+      await mcp.text("set_repl_context", { key: "v", value });
+      expect(await mcp.text("execute_python", { code: "v" })).toBe(`→ ${repr}`);
+    }
+  });
+
+  test("path loads the text of a visible file", async () => {
+    const path = join(host, "read", "data.txt");
+    expect(await mcp.text("set_repl_context", { key: "data", path })).toBe(
+      `data is set in session 'default': the text of ${path}, 6,000 characters.`,
+    );
+    expect(await mcp.text("execute_python", { code: "data == 'grüße\\n' * 1000" })).toBe("→ True");
+  });
+
+  test("path may be in the session's own folder", async () => {
+    await mcp.text("shell", { command: "mkdir -p d; printf inside > d/own.txt" });
+    for (const path of ["d/own.txt", "/work/d/own.txt"]) {
+      await mcp.text("set_repl_context", { key: "own", path });
+      expect(await mcp.text("execute_python", { code: "own" })).toBe("→ 'inside'");
+    }
+  });
+
+  test("a file that sessions do not see cannot be loaded, whatever leads to it", async () => {
+    symlinkSync(join(host, "hidden", "secret.txt"), join(host, "write", "link.txt"));
+    symlinkSync(join(host, "hidden"), join(host, "write", "linked"));
+    for (const path of [
+      join(host, "hidden", "secret.txt"),
+      join(host, "read", "..", "hidden", "secret.txt"),
+      join(host, "write", "link.txt"),
+      join(host, "write", "linked", "secret.txt"),
+      "/etc/passwd",
+      "/proc/self/environ",
+      "../../etc/passwd",
+    ]) {
+      expect(await mcp.failure("set_repl_context", { key: "stolen", path })).toMatch(/^Cannot /);
+    }
+    expect(await mcp.failure("execute_python", { code: "stolen" })).toContain("NameError");
+  });
+
+  test.each([
+    [{ key: "a" }, "exactly one of value and path"],
+    [{ key: "a", value: "1", path: "b" }, "exactly one of value and path"],
+    [{ key: "not a name", value: "1" }, "Cannot use 'not a name' as the name of a variable"],
+    [{ key: "class", value: "1" }, "Cannot use 'class'"],
+    [{ key: "a", path: "no-such-file" }, "no-such-file"],
+  ])("%j is refused with the reason", async (args, reason) => {
+    expect(await mcp.failure("set_repl_context", args)).toContain(reason);
+  });
+
+  test("JSON of any depth leaves the server standing", async () => {
+    const deep = "[".repeat(200_000) + "]".repeat(200_000);
+    await mcp.call("set_repl_context", { key: "deep", value: deep });
+    expect(await mcp.text("execute_python", { code: "1 + 1" })).toBe("→ 2");
+    expect(mcp.unexpected).toEqual([]);
+  });
+
+  test("the listing has names, types, sizes and short previews, and never whole values", async () => {
+    await mcp.text("create_repl_session", { session_id: "listed" });
+    const code = "import math\nbig = 'x' * 1_000_000\nn = 5\ndef f(): pass\nnames = list(range(1000))";
+    await mcp.text("execute_repl", { session_id: "listed", code });
+    const text = await mcp.text("get_repl_context", { session_id: "listed" });
+    expect(text).toMatch(/big: str \(length 1,000,000\)/);
+    expect(text).toMatch(/^n: int = 5$/m);
+    expect(text).toMatch(/^f: function$/m);
+    expect(text).toMatch(/^modules: math$/m);
+    expect(text.length).toBeLessThan(1_000);
+    const one = await mcp.text("get_session_namespace", { session_id: "listed", variable_name: "big" });
+    expect(one.length).toBeLessThan(3_000);
+    expect(await mcp.failure("get_repl_context", { session_id: "listed", key: "nope" })).toContain(
+      "It has: math, big, n",
+    );
+  });
+
+  test("no listing is longer than 10,000 characters", async () => {
+    await mcp.text("create_repl_session", { session_id: "crowded" });
+    const code = "for i in range(5000): globals()[f'variable_{i}'] = 'value ' * 10";
+    await mcp.text("execute_repl", { session_id: "crowded", code });
+    for (const [tool, args] of [
+      ["get_repl_context", { session_id: "crowded" }],
+      ["get_session_namespace", { session_id: "crowded" }],
+      ["list_repl_sessions", {}],
+      ["save_repl_session", { session_id: "crowded", filepath: "crowded" }],
+      ["load_repl_session", { session_id: "crowded2", filepath: "crowded" }],
+      ["destroy_repl_session", { session_id: "crowded" }],
+    ] as const) {
+      const text = await mcp.text(tool, args);
+      expect(text.length, tool).toBeLessThanOrEqual(10_000);
+    }
+  });
+});
+
+describe("saved sessions", () => {
+  test("go to the data folder by name, and come back under another id", async () => {
+    await mcp.text("create_repl_session", { session_id: "saved" });
+    await mcp.text("execute_repl", { session_id: "saved", code: "def f(): return 6\nx = 7\nlog = open('log', 'w')" });
+    const text = await mcp.text("save_repl_session", { session_id: "saved", filepath: "work/first" });
+    expect(text).toMatch(/^Saved 2 names \(.*\) to .*\/sessions\/work\/first\.rlm: f, x\nnot saved: log: /);
+    expect(readdirSync(join(mcp.sessionFiles, "work"))).toEqual(["first.rlm"]);
+    expect(await mcp.text("load_repl_session", { session_id: "again", filepath: "work/first" })).toContain("2 names");
+    expect(await mcp.text("execute_repl", { session_id: "again", code: "f() * x" })).toBe("→ 42");
+  });
+
+  test("may be in a folder that is mounted for writing; others are refused, with those that are allowed", async () => {
+    await mcp.text("create_repl_session", { session_id: "placed" });
+    const path = join(host, "write", "new", "folder", "s.rlm");
+    await mcp.text("save_repl_session", { session_id: "placed", filepath: path });
+    await mcp.text("load_repl_session", { session_id: "placed2", filepath: path });
+    symlinkSync(join(host, "hidden"), join(host, "write", "way-out"));
+    for (const filepath of [
+      join(host, "read", "s.rlm"),
+      join(host, "hidden", "s.rlm"),
+      join(host, "write", "..", "hidden", "s.rlm"),
+      join(host, "write", "way-out", "s.rlm"),
+      "/etc/s.rlm",
+    ]) {
+      const text = await mcp.failure("save_repl_session", { session_id: "placed", filepath });
+      expect(text).toContain(`Give a name (it goes to ${mcp.sessionFiles}), or a path in ${join(host, "write")}.`);
+    }
+    for (const filepath of ["../s", "a/../../s", "", "a\0b", "."])
+      expect(await mcp.failure("save_repl_session", { session_id: "placed", filepath })).toMatch(/name/);
+    expect(readdirSync(join(host, "hidden"))).toEqual(["secret.txt"]);
+  });
+
+  test("a name that code in a session has turned into a link is replaced, not followed", async () => {
+    await mcp.text("create_repl_session", { session_id: "linker" });
+    const path = join(host, "write", "planted.rlm");
+    symlinkSync(join(host, "hidden", "planted.txt"), path);
+    await mcp.text("save_repl_session", { session_id: "linker", filepath: path }).catch(() => {});
+    expect(readdirSync(join(host, "hidden"))).toEqual(["secret.txt"]);
+  });
+
+  test("what is no session file is refused, and no session is left", async () => {
+    expect(
+      await mcp.failure("load_repl_session", { session_id: "bad", filepath: join(host, "read", "data.txt") }),
+    ).toMatch(/data\.txt/);
+    expect(await mcp.failure("load_repl_session", { session_id: "bad", filepath: "never-saved" })).toContain(
+      "does not exist",
+    );
+    expect(await mcp.failure("execute_repl", { session_id: "bad", code: "1" })).toContain("No session 'bad'");
+  });
+});

@@ -1,0 +1,97 @@
+// What a client is told of the tools before it calls any.
+
+import { describe, expect, test } from "vitest";
+import { INSTRUCTIONS } from "../../../src/server/mcp/server.ts";
+import { ALL_TOOLS, selectTools } from "../../../src/server/mcp/toolbox.ts";
+import { connect, ERAS } from "./connect.ts";
+
+/** What the specification says each tool takes; `?` marks what may be absent. */
+const PARAMETERS: Readonly<Record<string, string>> = {
+  execute_python: "code, session_id?, timeout?, max_output?",
+  get_repl_context: "key?, session_id?",
+  set_repl_context: "key, value?, path?, session_id?",
+  clear_repl_context: "session_id?",
+  create_repl_session: "session_id?, include_stdlib?",
+  execute_repl: "session_id, code, timeout?",
+  list_repl_sessions: "",
+  get_session_namespace: "session_id, variable_name?",
+  destroy_repl_session: "session_id",
+  clear_repl_session: "session_id",
+  save_repl_session: "session_id, filepath",
+  load_repl_session: "session_id, filepath",
+  fork_repl_session: "session_id, new_session_id?",
+  add_to_stdlib: "function_code",
+  list_stdlib_functions: "",
+  python: "code, timeout?",
+  python_session: "code, session_id?",
+  shell: "command, session_id?, cwd?, timeout?, max_output?",
+  shell_status: "task_id, wait?, offset?, kill?",
+};
+
+test("there are exactly the tools of the specification, with those parameters", () => {
+  const found = ALL_TOOLS.map(({ listing: { name, inputSchema } }) => {
+    const { properties, required = [] } = inputSchema;
+    return [
+      name,
+      Object.keys(properties)
+        .map((key) => (required.includes(key) ? key : `${key}?`))
+        .join(", "),
+    ];
+  });
+  expect(Object.fromEntries(found)).toEqual(PARAMETERS);
+});
+
+test("parameters are strings, integers and booleans, and each tool says what it may do", () => {
+  for (const { listing } of ALL_TOOLS) {
+    const types = Object.values(listing.inputSchema.properties).map(({ type }) => type);
+    expect(types.filter((type) => !["string", "integer", "boolean"].includes(type))).toEqual([]);
+    expect(listing.annotations.openWorldHint).toBe(false);
+  }
+});
+
+test("the list is the same text in both eras and in another run, of fewer than 2,000 tokens", async () => {
+  const texts: string[] = [];
+  for (const era of [...ERAS, ...ERAS]) {
+    await using mcp = await connect({ era });
+    texts.push(JSON.stringify((await mcp.client.listTools()).tools));
+  }
+  expect(new Set(texts).size).toBe(1);
+  // A token is about four characters; all of the JSON counts, also what a model is never shown.
+  expect((texts[0]?.length ?? 0) / 4).toBeLessThan(2_000);
+});
+
+test.each(ERAS)("a client of the %s era is given the instructions, of at most 500 characters", async (era) => {
+  await using mcp = await connect({ era });
+  expect(mcp.client.getInstructions()).toBe(INSTRUCTIONS);
+  expect(INSTRUCTIONS.length).toBeLessThanOrEqual(500);
+});
+
+test("three tools are loaded up front where a client hides the others", () => {
+  const core = ALL_TOOLS.filter(({ listing }) => listing._meta?.["anthropic/alwaysLoad"] === true);
+  expect(core.map(({ listing }) => listing.name)).toEqual(["execute_python", "shell", "shell_status"]);
+});
+
+test("with structured results every tool has a schema for them", async () => {
+  await using mcp = await connect({ isStructured: true });
+  const { tools } = await mcp.client.listTools();
+  expect(tools.filter(({ outputSchema }) => outputSchema === undefined)).toEqual([]);
+});
+
+describe("selectTools", () => {
+  const namesOf = (choice: string): string[] => selectTools(choice).map(({ listing }) => listing.name);
+
+  test("knows core, all, groups and names, in one order whatever was said first", () => {
+    expect(namesOf("core")).toEqual(["execute_python", "shell", "shell_status"]);
+    expect(namesOf("all")).toHaveLength(19);
+    expect(namesOf("python, shell")).toEqual(["shell", "shell_status", "python"]);
+    expect(namesOf("repl")).toEqual(["python", "python_session"]);
+  });
+
+  test("says what there is when asked for something else", () => {
+    expect(() => selectTools("core,pyhton")).toThrow(
+      /^There is no tool 'pyhton': choose core, all, a group .*execute_python/,
+    );
+    expect(() => selectTools("")).toThrow("There is no tool ''");
+    expect(() => selectTools("rlm_query")).toThrow("needs a model to ask");
+  });
+});

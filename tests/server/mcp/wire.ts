@@ -1,0 +1,80 @@
+// The messages themselves, for what a client library hides or refuses.
+
+import { InMemoryTransport } from "@modelcontextprotocol/client";
+import type { JSONRPCMessage } from "@modelcontextprotocol/server";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { Folders } from "../../../src/server/mcp/folders.ts";
+import { createServerFactory, type MCPSettings } from "../../../src/server/mcp/server.ts";
+import { selectTools } from "../../../src/server/mcp/toolbox.ts";
+import { openTestRuntime } from "../../open.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+export interface Reply {
+  readonly result?: Json;
+  readonly error?: { readonly code: number; readonly message: string };
+}
+
+/** A client that sends what a test says, in the modern era. */
+export class Wire implements AsyncDisposable {
+  readonly #transport: InMemoryTransport;
+  readonly #waiting = new Map<unknown, (reply: Reply) => void>();
+  readonly #capabilities: Json;
+  readonly #close: () => Promise<void>;
+  #sent = 0;
+
+  constructor(transport: InMemoryTransport, capabilities: Json, close: () => Promise<void>) {
+    this.#transport = transport;
+    this.#capabilities = capabilities;
+    this.#close = close;
+    transport.onmessage = (message) => {
+      if ("id" in message) this.#waiting.get(message.id)?.(message as Reply);
+    };
+  }
+
+  async request(method: string, params: Json = {}): Promise<Reply> {
+    this.#sent += 1;
+    const id = this.#sent;
+    const meta = {
+      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+      "io.modelcontextprotocol/clientInfo": { name: "wire", version: "1" },
+      "io.modelcontextprotocol/clientCapabilities": this.#capabilities,
+    };
+    const reply = new Promise<Reply>((resolve) => this.#waiting.set(id, resolve));
+    await this.#transport.send({ jsonrpc: "2.0", id, method, params: { ...params, _meta: meta } } as JSONRPCMessage);
+    return reply;
+  }
+
+  async call(name: string, args: Json = {}): Promise<Reply> {
+    return this.request("tools/call", { name, arguments: args });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#close();
+  }
+}
+
+interface WireOptions extends Partial<MCPSettings> {
+  /** What the client says of itself in every request. */
+  readonly capabilities?: Json;
+}
+
+export async function openWire({ capabilities = {}, ...settings }: WireOptions = {}): Promise<Wire> {
+  const runtime = await openTestRuntime({ poolSize: 0 });
+  const factory = createServerFactory(runtime, {
+    tools: selectTools("all"),
+    folders: new Folders({ mounts: [], sessionFiles: "/nowhere" }),
+    onUnexpected: (error) => {
+      throw error;
+    },
+    ...settings,
+  });
+  const [clientSide, serverSide] = InMemoryTransport.createLinkedPair();
+  const handle = serveStdio(factory, { transport: serverSide });
+  const wire = new Wire(clientSide, capabilities, async () => {
+    await handle.close();
+    await runtime.close();
+  });
+  await clientSide.start();
+  return wire;
+}
