@@ -27,14 +27,13 @@ export async function runPython(
 ): Promise<Answer> {
   checkLength("code", code);
   const { runtime } = call;
-  const given = new AbortController();
-  const execution = session.execute(code, { timeoutMs: timeout * 1000, signal: given.signal });
+  const execution = session.execute(code, { timeoutMs: timeout * 1000 });
   const lastLine = (): string => execution.lastLine();
   try {
     if (!(await watch({ ended: execution.result, waitMs: call.waits.pythonMs, lastLine }, call)))
       return toDetached(runtime.tasks.adopt(execution), maxOutput);
   } catch (error) {
-    given.abort(error);
+    execution.cancel();
     throw error;
   }
   return toExecutionAnswer({ runtime, execution, result: await execution.result, maxOutput });
