@@ -35,6 +35,7 @@ class Outcome:
 
 DONE = Outcome("ok")
 _modules = sys.modules
+_builtins = builtins.__dict__
 INTERRUPTED = {"name": "KeyboardInterrupt", "value": "", "traceback": ""}
 
 
@@ -77,6 +78,7 @@ class Kernel:
         self._loop.close()
         self._compiler.reset()
         self.module.__dict__.clear()
+        _builtins.pop("_", None)
         self._initialise()
 
     def renew(self) -> None:
@@ -102,6 +104,7 @@ class Kernel:
                     value = eval(cell.last, self._namespace)
             if value is None:
                 return None
+            _builtins["_"] = value  # as at a prompt; a variable of that name hides it
             return (*text_of(value), None) if type(value) in PLAIN else self._displays.value(value)
         finally:
             if sys.gettrace() is not None:

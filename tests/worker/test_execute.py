@@ -13,6 +13,14 @@ class Values(WorkerCase):
         for code, value in (("1 + 1;", None), ("x = 2\nx ; \n", None), ("x # not this;", {"text/plain": "2"})):
             self.assertEqual(self.worker.run(code).get("value"), value, code)
 
+    def test_the_last_value_is_called_underscore(self):
+        self.assertEqual(self.worker.value("[1, 2]"), "[1, 2]")
+        self.worker.run("x = 1")
+        self.assertEqual(self.worker.value("_ + [3]"), "[1, 2, 3]")
+        self.assertEqual(self.worker.value("len(_)"), "3")
+        self.assertEqual(self.worker.value("for _ in range(5): pass\n_"), "4")
+        self.assertEqual(self.worker.value("del _\n_"), "4")
+
     def test_none_has_no_value(self):
         self.assertNotIn("value", self.worker.run("None"))
         self.assertNotIn("value", self.worker.run("x = 1"))
