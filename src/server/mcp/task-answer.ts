@@ -14,17 +14,23 @@ const NEXT_WAIT_SECONDS = 30;
 
 /** The call gives it up for now; the same process goes on. */
 export function toRunningAnswer(task: Task, maxOutput = DEFAULT_MAX_OUTPUT): Answer {
-  const { durationMs, status } = task.info();
   const source = taskSource(task);
   const maxCharacters = Math.max(200, maxOutput - RUNNING_WORDS);
   const readOn = (offset: number): string => toStatusCall(task.id, { offset });
   const { text: output } = cutText(source, { maxCharacters, readOn });
   const text = joinParts(
-    `${status === "paused" ? "Paused" : "Still running"}: task ${task.id} (${toSeconds(durationMs)} s so far).`,
+    toState(task),
     output === "" ? "No output yet." : `Output so far:\n${output}`,
     toNext(task, source.totalBytes),
   );
   return { text, facts: toTaskFacts(task), structured: { stdout: output, stderr: "" } };
+}
+
+function toState(task: Task): string {
+  const { id, durationMs, status, sessionId } = task.info();
+  if (task.kind === "execution" && task.execution.startedAt === undefined)
+    return `Waiting for its turn in session '${sessionId}': task ${id}.`;
+  return `${status === "paused" ? "Paused" : "Still running"}: task ${id} (${toSeconds(durationMs)} s so far).`;
 }
 
 /** How it ended, with what it printed. Waits for an end that is not there yet. */

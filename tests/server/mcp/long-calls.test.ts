@@ -98,6 +98,24 @@ test("a task of Python is ended by kill as well, and the session lives on", asyn
   expect(await mcp.text("execute_python", { code: "x" })).toBe("→ 1");
 });
 
+test("what waits for its turn says so", async () => {
+  await using mcp = await connect({ waits: WAITS });
+  await mcp.text("execute_python", { code: WAIT_FOR_FILE });
+  expect(await mcp.text("execute_python", { code: "1" })).toMatch(
+    /^Waiting for its turn in session 'default': task t2\./,
+  );
+  await mcp.text("shell", { command: "touch go" });
+  expect(await mcp.text("shell_status", { task_id: "t2", wait: 50 })).toBe("→ 1");
+});
+
+test("reading past the end of the output, or of a task that has ended, says that there is no more", async () => {
+  await using mcp = await connect({ waits: WAITS });
+  await mcp.text("shell", { command: "echo a; sleep 0.5" });
+  await mcp.text("shell_status", { task_id: "t1", wait: 50 });
+  expect(await mcp.text("shell_status", { task_id: "t1", offset: 2 })).toMatch(/^\[(completed|[\d.]+ s)\]$/);
+  expect(await mcp.text("shell_status", { task_id: "t1", offset: 999_999_999 })).toMatch(/^\[(completed|[\d.]+ s)\]$/);
+});
+
 test("a one-off that became a task ends its session with itself", async () => {
   await using mcp = await connect({ waits: WAITS });
   expect(await mcp.text("python", { code: "import time\nprint('a')\ntime.sleep(0.6)\n7" })).toMatch(
