@@ -126,8 +126,10 @@ async function awaitSignal(): Promise<number> {
 /** What nobody foresaw leaves nothing that could be trusted. */
 async function awaitFailure(): Promise<number> {
   return new Promise((resolve) => {
+    let hasFailed = false;
     const fail = (error: unknown): void => {
-      logUnexpected(error);
+      if (!hasFailed) logUnexpected(error); // once: an error of logging must not be logged
+      hasFailed = true;
       resolve(EXIT.error);
     };
     process.on("uncaughtException", fail).on("unhandledRejection", fail);

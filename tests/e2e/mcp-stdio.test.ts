@@ -19,7 +19,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { PYTHON } from "../open.ts";
 import { CLI, MCPProgram } from "./mcp-program.ts";
-import { countProcesses, uniqueSleep } from "./processes.ts";
+import { countProcesses, isRunning, uniqueSleep } from "./processes.ts";
 import { rlm } from "./program.ts";
 
 /** What all servers of this file keep, so that only the first one finds nothing compiled. */
@@ -216,17 +216,16 @@ describe("the end", () => {
     );
     await expect.poll(() => countProcesses(sleep), { timeout: 10_000 }).toBe(1);
     client.kill("SIGKILL");
-    await expect.poll(() => existsSync(`/proc/${server}`), { timeout: 3_000 }).toBe(false);
+    await expect.poll(() => isRunning(server), { timeout: 3_000 }).toBe(false);
     await expect.poll(() => countProcesses(sleep), { timeout: 3_000 }).toBe(0);
   });
 
   test("a client that does not read does not keep it from ending", async () => {
-    const fixture = new URL("../fixtures/never-reads.py", import.meta.url).pathname;
-    const client = spawn(PYTHON, [fixture, process.execPath, CLI, "mcp-serve"]);
-    let printed = "";
-    client.stdout.on("data", (chunk: Buffer) => void (printed += chunk.toString()));
-    await once(client, "close");
-    expect(printed.trim()).toBe("0");
+    expect(await runSilentClient("end")).toBe("0");
+  });
+
+  test("a client that closes all that it could read from ends it, also where there is no log any more", async () => {
+    expect(await runSilentClient("close")).toBe("0");
   });
 
   test("an error that nobody foresaw is logged, and ends it", async () => {
@@ -246,6 +245,16 @@ describe("the end", () => {
     expect(await program.exit).toBe(0);
   });
 });
+
+/** What the client prints that asks and never reads. */
+async function runSilentClient(how: "end" | "close"): Promise<string> {
+  const fixture = new URL("../fixtures/never-reads.py", import.meta.url).pathname;
+  const client = spawn(PYTHON, [fixture, how, process.execPath, CLI, "mcp-serve"]);
+  let printed = "";
+  client.stdout.on("data", (chunk: Buffer) => void (printed += chunk.toString()));
+  await once(client, "close");
+  return printed.trim();
+}
 
 /** Python that no interrupt stops, with a process that can be found. */
 function toStubborn(sleep: string): string {
