@@ -42,9 +42,16 @@ export function toToolResult(answer: Answer, { isStructured }: { readonly isStru
     content,
     ...(isError && { isError }),
     // An error without facts has none that its schema asks for.
-    ...(isStructured && (facts !== undefined || !isError) && { structuredContent: { text, ...facts, ...structured } }),
+    ...(isStructured &&
+      (facts !== undefined || !isError) && { structuredContent: toStructured(text, facts, structured) }),
     ...(facts !== undefined && { _meta: { [META_KEY]: facts } }),
   };
+}
+
+/** What is not known is left out: schemas that allow null are not understood everywhere. */
+function toStructured(text: string, ...parts: readonly Answer["facts"][]): Record<string, unknown> {
+  const entries = parts.flatMap((part) => Object.entries(part ?? {}));
+  return { text, ...Object.fromEntries(entries.filter(([, value]) => value !== null && value !== undefined)) };
 }
 
 /** A text that is one of ours, such as a listing, within the bound of every answer. */
