@@ -14,7 +14,7 @@ import { complain } from "./complain.ts";
 /** Runs one command line and sets the exit code. Never throws. */
 export async function main(args: readonly string[]): Promise<void> {
   const program = createProgram();
-  process.stdout.on("error", () => {}); // whoever reads it may stop at any time, as `head` does
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {}); // whoever reads it may stop at any time, as `head` does
   try {
     if (args.length === 0) program.help({ error: true });
     await program.parseAsync(args, { from: "user" });

@@ -4,9 +4,6 @@
 // needs it.
 
 import { Console } from "node:console";
-import { Socket } from "node:net";
-import { fstatSync } from "node:fs";
-import type { Writable } from "node:stream";
 import { setTimeout as after } from "node:timers/promises";
 import type { McpServerFactory } from "@modelcontextprotocol/server";
 import { openRuntime, parseMount, type Mount, type Runtime } from "../runtime.ts";
@@ -84,7 +81,7 @@ async function serveStdio(runtime: Runtime, factory: McpServerFactory): Promise<
   const stopped = Promise.race([awaitSignal(), awaitFailure()]);
   const connection = serveMCPOverStdio(factory, {
     input: process.stdin,
-    output: openOutput(),
+    output: process.stdout,
     onProblem: ({ message }) => complain(message),
   });
   const code = await Promise.race([connection.ended.then(() => EXIT.ok), stopped]);
@@ -120,13 +117,6 @@ function toVisible(asked: readonly string[]): readonly Mount[] {
   }
 }
 
-/** Writing to a pipe that nobody empties must not stop everything else, as it would with Node's own stream. */
-function openOutput(): Writable {
-  const status = fstatSync(1);
-  if (!status.isFIFO() && !status.isSocket()) return process.stdout;
-  return new Socket({ fd: 1, readable: false, writable: true });
-}
-
 async function awaitSignal(): Promise<number> {
   return new Promise((resolve) => {
     for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => resolve(EXIT.ok));
@@ -136,8 +126,10 @@ async function awaitSignal(): Promise<number> {
 /** What nobody foresaw leaves nothing that could be trusted. */
 async function awaitFailure(): Promise<number> {
   return new Promise((resolve) => {
+    let hasFailed = false;
     const fail = (error: unknown): void => {
-      logUnexpected(error);
+      if (!hasFailed) logUnexpected(error); // once: an error of logging must not be logged
+      hasFailed = true;
       resolve(EXIT.error);
     };
     process.on("uncaughtException", fail).on("unhandledRejection", fail);

@@ -310,10 +310,11 @@ export class Session implements AsyncDisposable {
   #startIdleTimer(): void {
     const { idleTimeoutMs } = this.#settings;
     if (idleTimeoutMs === null) return;
+    const openedAt = Date.now(); // opening may have taken longer than it may be idle
     const lastUse = (): number =>
       this.#inspector.isAsked
         ? Date.now()
-        : Math.max(this.#runner.turns.lastUsedAt, this.files.lastUsedAt, this.tasks.lastUsedAt);
+        : Math.max(openedAt, this.#runner.turns.lastUsedAt, this.files.lastUsedAt, this.tasks.lastUsedAt);
     this.#idleTimer = new IdleTimer(idleTimeoutMs, lastUse, () => void this.close("it was idle for too long"));
   }
 }

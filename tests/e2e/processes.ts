@@ -12,6 +12,15 @@ export function countProcesses(marker: string): number {
   return readdirSync("/proc").filter((name) => /^\d+$/.test(name) && isSleep(name, marker)).length;
 }
 
+/** Whether there is such a process; one that has ended and that nobody has asked for yet is none. */
+export function isRunning(pid: string): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
+}
+
 function isSleep(pid: string, marker: string): boolean {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8") === `sleep\0${marker}\0`;

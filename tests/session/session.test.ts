@@ -518,6 +518,12 @@ describe("a session's life", () => {
     expect(await waiting.result).toMatchObject({ status: "interrupted", reason: "cancelled" });
   });
 
+  test("is nowhere once it has ended, also when it may be idle for less than opening takes", async () => {
+    await using own = await openTestRuntime({ poolSize: 0 });
+    await own.openSession({ idleTimeoutMs: 1 });
+    await expect.poll(() => own.sessions.list()).toEqual([]);
+  });
+
   test("ends when it has been idle for too long, never while code runs", async () => {
     const session = await runtime.openSession({ idleTimeoutMs: 50 });
     const ended = until(session, "session-end");

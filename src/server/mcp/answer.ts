@@ -16,6 +16,8 @@ export interface Answer {
   /** All that a model needs to know. */
   readonly text: string;
   readonly images?: readonly Image[];
+  /** Said after the text, in a block of their own. */
+  readonly notes?: readonly string[];
   /** Whose whole output can be read as a resource. */
   readonly linkTo?: Task;
   readonly isError?: boolean;
@@ -30,18 +32,26 @@ export interface Answer {
 const META_KEY = "rlm-runtime/result";
 
 export function toToolResult(answer: Answer, { isStructured }: { readonly isStructured: boolean }): CallToolResult {
-  const { text, images = [], linkTo, isError = false, facts, structured } = answer;
+  const { text, notes = [], images = [], linkTo, isError = false, facts, structured } = answer;
   const content: ContentBlock[] = [
-    ...(text === "" ? [] : [{ type: "text" as const, text }]),
+    ...[text, ...notes].filter((part) => part !== "").map((part) => ({ type: "text" as const, text: part })),
     ...images.map(({ mimeType, base64 }) => ({ type: "image" as const, data: base64, mimeType })),
     ...(linkTo === undefined ? [] : [toLink(linkTo)]),
   ];
   return {
     content,
     ...(isError && { isError }),
-    ...(isStructured && { structuredContent: { text, ...facts, ...structured } }),
+    // An error without facts has none that its schema asks for.
+    ...(isStructured &&
+      (facts !== undefined || !isError) && { structuredContent: toStructured(text, facts, structured) }),
     ...(facts !== undefined && { _meta: { [META_KEY]: facts } }),
   };
+}
+
+/** What is not known is left out: schemas that allow null are not understood everywhere. */
+function toStructured(text: string, ...parts: readonly Answer["facts"][]): Record<string, unknown> {
+  const entries = parts.flatMap((part) => Object.entries(part ?? {}));
+  return { text, ...Object.fromEntries(entries.filter(([, value]) => value !== null && value !== undefined)) };
 }
 
 /** A text that is one of ours, such as a listing, within the bound of every answer. */

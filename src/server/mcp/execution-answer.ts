@@ -5,7 +5,7 @@ import type { ExecutionResult, InterruptReason, StateAfter } from "../../protoco
 import type { Answer } from "./answer.ts";
 import { showPrinted } from "./printed-text.ts";
 import { showRich } from "./rich.ts";
-import { joinParts, toNote, toTime, toSeconds } from "./words.ts";
+import { cutMiddle, joinParts, toNote, toTime, toSeconds } from "./words.ts";
 
 type Execution = ExecutionTask["execution"];
 
@@ -53,11 +53,13 @@ function toFacts(execution: Execution, result: ExecutionResult): Record<string, 
 
 function toStructured(result: ExecutionResult, maxOutput: number): Record<string, unknown> {
   const { stdout, stderr, value, error } = result;
+  const within = (text: string): string => cutMiddle(text, maxOutput, "see task_id");
   return {
-    stdout: stdout.slice(0, maxOutput),
-    stderr: stderr.slice(0, maxOutput),
-    value: value?.["text/plain"]?.slice(0, maxOutput) ?? null,
-    error: error === undefined ? null : { ...error, traceback: error.traceback.slice(0, maxOutput) },
+    stdout: within(stdout),
+    stderr: within(stderr),
+    value: value?.["text/plain"] === undefined ? null : within(value["text/plain"]),
+    error:
+      error === undefined ? null : { name: error.name, value: within(error.value), traceback: within(error.traceback) },
   };
 }
 

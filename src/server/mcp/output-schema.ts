@@ -1,8 +1,7 @@
 // What structured results look like, for clients that want JSON beside the text.
 
 const TEXT = { type: "string" } as const;
-const NULLABLE_COUNT = { type: ["integer", "null"] } as const;
-const NULLABLE_TEXT = { type: ["string", "null"] } as const;
+const COUNT = { type: "integer" } as const;
 
 /** Of what every tool answers: the text, and facts that depend on the tool. */
 const ANSWER = { type: "object", properties: { text: TEXT }, required: ["text"] } as const;
@@ -18,17 +17,17 @@ const RUN = {
     },
     session_id: TEXT,
     execution_id: TEXT,
-    task_id: { ...NULLABLE_TEXT, description: "for shell_status" },
-    exit_code: NULLABLE_COUNT,
-    duration_ms: { type: "integer" },
+    task_id: { ...TEXT, description: "for shell_status" },
+    exit_code: COUNT,
+    duration_ms: COUNT,
     stdout: TEXT,
     stderr: TEXT,
-    stdout_bytes: { type: "integer" },
-    stderr_bytes: { type: "integer" },
-    value: { ...NULLABLE_TEXT, description: "the last expression" },
-    error: { type: ["object", "null"] },
+    stdout_bytes: COUNT,
+    stderr_bytes: COUNT,
+    value: { ...TEXT, description: "the last expression" },
+    error: { type: "object", properties: { name: TEXT, value: TEXT, traceback: TEXT } },
     truncated: { type: "boolean" },
-    epoch: { type: "integer" },
+    epoch: COUNT,
     state: { ...TEXT, description: "what became of the variables: kept, restored, lost" },
   },
   required: ["text", "status", "session_id"],

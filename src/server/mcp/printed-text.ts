@@ -26,8 +26,9 @@ export interface Shown {
 /** Control sequences take room that they do not take once they are gone; past this it is not tried. */
 const WORTH_CLEANING = 8;
 
-export function showPrinted(printed: Printed, rest: string, maxCharacters: number): Shown {
+export function showPrinted(printed: Printed, after: string, maxCharacters: number): Shown {
   const { stdout, stderr, isWhole, toTask } = printed;
+  const rest = cleanTerminalText(after);
   if (isWhole && stdout.length + stderr.length <= WORTH_CLEANING * maxCharacters) {
     const text = joinParts(cleanTerminalText(stdout), toSection("stderr", cleanTerminalText(stderr)), rest);
     if (text.length <= maxCharacters) return { text };

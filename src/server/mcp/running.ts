@@ -7,7 +7,7 @@ import { DEFAULT_MAX_OUTPUT, type Answer } from "./answer.ts";
 import { toExecutionAnswer } from "./execution-answer.ts";
 import { toRunningAnswer, toShellAnswer } from "./task-answer.ts";
 import { ArgumentsError } from "./tool.ts";
-import { DEFAULT_TIMEOUT_SECONDS, SESSION_OPTIONS, type ToolCall } from "./tool-call.ts";
+import { DEFAULT_TIMEOUT_SECONDS, toSessionOptions, type ToolCall } from "./tool-call.ts";
 import { watch } from "./waiting.ts";
 
 export interface RunOptions {
@@ -42,16 +42,16 @@ export async function runPython(
 /** In a session of its own, which ends with the code. */
 export async function runOnce(call: ToolCall, code: string, options: RunOptions): Promise<Answer> {
   checkLength("code", code);
-  const session = await call.runtime.openSession(SESSION_OPTIONS);
+  const session = await call.runtime.openSession(toSessionOptions(call));
   let answer: Answer;
   try {
     answer = await runPython(call, session, code, options);
   } catch (error) {
-    await session.discard();
+    void session.discard();
     throw error;
   }
   const { task } = answer;
-  if (task === undefined) await session.discard();
+  if (task === undefined) void session.discard();
   else void task.ended.then(() => session.discard());
   return answer;
 }

@@ -50,13 +50,19 @@ export function createServerFactory(runtime: Runtime, settings: MCPSettings): Mc
   const { tools: offered, isStructured = false, onUnexpected } = settings;
   const byName = new Map(offered.map((tool) => [tool.listing.name, tool]));
   const tools = offered.map((tool) => toListed(tool, isStructured));
-  const waits = { ...DEFAULT_WAITS, ...settings.waits };
+  const kept: Kept = {
+    runtime,
+    folders: settings.folders,
+    waits: { ...DEFAULT_WAITS, ...settings.waits },
+    memory: { hadDefaultSession: false },
+  };
 
   const answer = async (name: string, args: unknown, context: ServerContext): Promise<Answer> => {
     const tool = byName.get(name);
     if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, describeUnknown(name, byName));
+    const call = toCall(kept, context);
     try {
-      return await tool.call(args, toCall(runtime, settings.folders, waits, context));
+      return { ...(await tool.call(args, call)), notes: call.notes };
     } catch (error) {
       if (context.mcpReq.signal.aborted) throw error;
       const text = toErrorText(error, runtime);
@@ -65,7 +71,7 @@ export function createServerFactory(runtime: Runtime, settings: MCPSettings): Mc
     }
   };
 
-  return () => {
+  return ({ era }) => {
     const mcp = new McpServer(
       { name: "rlm", title: "RLM Runtime", version: VERSION },
       {
@@ -79,14 +85,14 @@ export function createServerFactory(runtime: Runtime, settings: MCPSettings): Mc
       },
     );
     const { server } = mcp;
-    server.registerCapabilities({ tools: {}, resources: {}, extensions: { [TASKS_EXTENSION]: {} } });
+    server.registerCapabilities({ tools: {}, resources: {} });
     server.setRequestHandler("tools/list", () => ({ tools }));
     server.setRequestHandler("tools/call", async ({ params }, context) => {
       const given = await answer(params.name, params.arguments, context);
       if (given.task !== undefined && knowsTasks(context)) return toTaskResult(given.task) as unknown as CallToolResult;
       return toToolResult(given, { isStructured });
     });
-    serveTasks(server, runtime, (ended) => toToolResult(ended, { isStructured }));
+    if (era === "modern") serveTasks(server, runtime, (ended) => toToolResult(ended, { isStructured }));
     serveOutput(server, runtime);
     return mcp;
   };
@@ -97,17 +103,21 @@ function toListed({ listing, runs }: MCPTool, isStructured: boolean): Tool {
   return listed as unknown as Tool; // its own types for schemas are those of any JSON
 }
 
-function toCall(runtime: Runtime, folders: Folders, waits: Waits, { mcpReq }: ServerContext): ToolCall {
+/** What all calls have in common. */
+type Kept = Pick<ToolCall, "runtime" | "folders" | "waits" | "memory">;
+
+function toCall(kept: Kept, { mcpReq }: ServerContext): ToolCall {
   const { signal, _meta: meta } = mcpReq;
   const progressToken = meta?.progressToken;
-  if (progressToken === undefined) return { runtime, folders, waits, signal };
+  const call = { ...kept, signal, notes: [] };
+  if (progressToken === undefined) return call;
   let progress = 0;
   const report = (message: string): void => {
     progress += 1;
     const params = { progressToken, progress, message };
     void mcpReq.notify({ method: "notifications/progress", params }).catch(() => {}); // the client may be gone
   };
-  return { runtime, folders, waits, signal, report };
+  return { ...call, report };
 }
 
 /** Whether this very request says that its client knows the tasks extension. */

@@ -8,6 +8,8 @@ import { joinParts, toCount, toSize } from "./words.ts";
 
 const MAX_NAMES = 12;
 const MAX_SKIPPED = 20;
+/** For programs, which read more than a model wants to. */
+const MAX_FACTS = 1_000;
 
 export function describeCreated(session: Session, includeStdlib: boolean, folders: Folders): Answer {
   const { loaded, error } = session.stdlib;
@@ -57,7 +59,7 @@ export function describeSaved({ names, skipped, sizeBytes }: SaveReport, { shown
     `Saved ${toCount(names.length, "name")} (${toSize(sizeBytes)}) to ${shown}: ${shorten(names)}`,
     describeSkipped(skipped, "saved"),
   );
-  return { text: bound(text), facts: { path: shown, size_bytes: sizeBytes, names, skipped } };
+  return { text: bound(text), facts: { path: shown, size_bytes: sizeBytes, ...toNameFacts(names, skipped) } };
 }
 
 export function describeLoaded(session: Session, { shown }: Place): Answer {
@@ -66,7 +68,17 @@ export function describeLoaded(session: Session, { shown }: Place): Answer {
     `Session '${session.id}' has ${toCount(names.length, "name")} from ${shown}: ${shorten(names)}`,
     describeSkipped(skipped, "loaded"),
   );
-  return { text: bound(text), facts: { session_id: session.id, path: shown, names, skipped } };
+  return { text: bound(text), facts: { session_id: session.id, path: shown, ...toNameFacts(names, skipped) } };
+}
+
+/** The first of them, and how many there are. */
+function toNameFacts(names: readonly string[], skipped: SaveReport["skipped"]): Record<string, unknown> {
+  return {
+    names: names.slice(0, MAX_FACTS),
+    name_count: names.length,
+    skipped: skipped.slice(0, MAX_FACTS),
+    skipped_count: skipped.length,
+  };
 }
 
 function describeSkipped(skipped: SaveReport["skipped"], what: string): string {

@@ -2,7 +2,7 @@
 //
 // Nothing but messages goes to standard output. The connection is over when the client closes its end, is gone, or when
 // nobody reads any more; whoever serves then closes the runtime. Messages are bounded: one that is too long is answered
-// with an error and never held in memory.
+// with an error and never held in memory. Answers that nobody takes are bounded, too: past that nothing more is read.
 
 import type { Readable, Writable } from "node:stream";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
@@ -16,6 +16,8 @@ interface StdioOptions {
   /** Told of what went wrong with the connection, for a log. */
   readonly onProblem: (error: Error) => void;
 }
+
+const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 
 export interface StdioConnection {
   /** Settles when the client is gone. */
@@ -36,6 +38,11 @@ export function serveMCPOverStdio(
     input.on("end", end).on("close", end).on("error", end);
     output.on("error", end).on("close", end);
   });
+  output.setMaxListeners(0); // the transport adds some for each answer that waits
+  input.on("data", () => {
+    if (output.writableLength > MAX_UNREAD_BYTES) input.pause();
+  });
+  output.on("drain", () => input.resume());
   const transport = new StdioServerTransport(input.pipe(lines), output, { maxBufferSize: 4 * MAX_MESSAGE_BYTES });
   const handle = serveStdio(factory, { transport, onerror: onProblem });
   return { ended, close: () => handle.close() };

@@ -6,7 +6,7 @@ import { DEFAULT_MAX_OUTPUT, type Answer } from "./answer.ts";
 import { cutText, pageText } from "./cut-text.ts";
 import { toExecutionAnswer } from "./execution-answer.ts";
 import { showPrinted, taskSource } from "./printed-text.ts";
-import { joinParts, toNote, toSeconds, toStatusCall, toTime } from "./words.ts";
+import { cutMiddle, joinParts, toNote, toSeconds, toStatusCall, toTime } from "./words.ts";
 
 /** Room for what is said around the output of a task that goes on. */
 const RUNNING_WORDS = 400;
@@ -14,17 +14,23 @@ const NEXT_WAIT_SECONDS = 30;
 
 /** The call gives it up for now; the same process goes on. */
 export function toRunningAnswer(task: Task, maxOutput = DEFAULT_MAX_OUTPUT): Answer {
-  const { durationMs, status } = task.info();
   const source = taskSource(task);
   const maxCharacters = Math.max(200, maxOutput - RUNNING_WORDS);
   const readOn = (offset: number): string => toStatusCall(task.id, { offset });
   const { text: output } = cutText(source, { maxCharacters, readOn });
   const text = joinParts(
-    `${status === "paused" ? "Paused" : "Still running"}: task ${task.id} (${toSeconds(durationMs)} s so far).`,
+    toState(task),
     output === "" ? "No output yet." : `Output so far:\n${output}`,
     toNext(task, source.totalBytes),
   );
   return { text, facts: toTaskFacts(task), structured: { stdout: output, stderr: "" } };
+}
+
+function toState(task: Task): string {
+  const { id, durationMs, status, sessionId } = task.info();
+  if (task.kind === "execution" && task.execution.startedAt === undefined)
+    return `Waiting for its turn in session '${sessionId}': task ${id}.`;
+  return `${status === "paused" ? "Paused" : "Still running"}: task ${id} (${toSeconds(durationMs)} s so far).`;
 }
 
 /** How it ended, with what it printed. Waits for an end that is not there yet. */
@@ -59,21 +65,22 @@ export function toShellAnswer(task: ShellTask, result: TaskResult, maxOutput: nu
     isWhole: truncated?.stdout === undefined && truncated?.stderr === undefined,
     toTask: () => task,
   };
+  const within = (streamed: string): string => cutMiddle(streamed, maxOutput, "see task_id");
   const { text, cutFrom } = showPrinted(printed, toShellOutcome(task, result), maxOutput);
   return {
     text: text === "" ? "[no output]" : text,
     isError: status === "failed" || status === "timed-out",
     facts: { ...toTaskFacts(task), truncated: cutFrom !== undefined },
-    structured: { stdout: stdout.slice(0, maxOutput), stderr: stderr.slice(0, maxOutput) },
+    structured: { stdout: within(stdout), stderr: within(stderr) },
     ...(cutFrom !== undefined && { linkTo: cutFrom }),
   };
 }
 
-function toShellOutcome(task: Task, { status, exitCode, why, durationMs, background }: TaskResult): string {
+function toShellOutcome(task: Task, { status, exitCode, why, durationMs }: TaskResult): string {
   const exit = exitCode === null || (exitCode === 0 && status === "completed") ? "" : `exit ${exitCode}`;
   const how = status === "completed" ? "" : `${status}${why === null ? "" : `: ${why}`}`;
   const alive = `[What it started in the background goes on; ${toStatusCall(task.id, { kill: true })} ends it.]`;
-  return joinParts(toNote(how, exit, toTime(durationMs)), background ? alive : "");
+  return joinParts(toNote(how, exit, toTime(durationMs)), task.info().background ? alive : ""); // as it is now
 }
 
 async function toEnd(task: Task): Promise<string> {

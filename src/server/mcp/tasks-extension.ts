@@ -39,6 +39,7 @@ export function serveTasks(
   runtime: Runtime,
   toResult: (answer: Answer) => CallToolResult,
 ): void {
+  server.registerCapabilities({ extensions: { [TASKS_EXTENSION]: {} } });
   server.setRequestHandler("tasks/get", { params }, async ({ taskId }) => {
     const task = find(runtime, taskId);
     const state = toState(task);

@@ -11,12 +11,19 @@ export interface Waits {
   readonly shellMs: number;
   /** Between two reports of progress. */
   readonly progressMs: number;
+  /** After this long without use a session ends. */
+  readonly idleMs: number;
 }
 
-export const DEFAULT_WAITS: Waits = { pythonMs: 30_000, shellMs: 5_000, progressMs: 5_000 };
 const DEFAULT_SESSION = "default";
 export const DEFAULT_TIMEOUT_SECONDS = 600;
 export const IDLE_MINUTES = 30;
+export const DEFAULT_WAITS: Waits = {
+  pythonMs: 30_000,
+  shellMs: 5_000,
+  progressMs: 5_000,
+  idleMs: IDLE_MINUTES * 60_000,
+};
 
 export interface ToolCall {
   readonly runtime: Runtime;
@@ -26,12 +33,29 @@ export interface ToolCall {
   readonly signal: AbortSignal;
   /** Tells the client how far it is. Absent: it did not ask. */
   readonly report?: (message: string) => void;
+  /** What is said after the answer, whatever that is. */
+  readonly notes: string[];
+  readonly memory: ServerMemory;
 }
 
-export const SESSION_OPTIONS = { idleTimeoutMs: IDLE_MINUTES * 60_000 };
+/** What a server knows from one call to the next. */
+export interface ServerMemory {
+  hadDefaultSession: boolean;
+}
+
+const RENEWED = "[Session 'default' is a new one: the variables of the one before are gone.]";
 
 /** The session that a call names, or the default one, which is made where it is not there. Throws SessionNotFoundError. */
-export async function useSession({ runtime }: ToolCall, id: string | undefined): Promise<Session> {
+export async function useSession(call: ToolCall, id: string | undefined): Promise<Session> {
+  const { runtime, notes, memory } = call;
   if (id !== undefined && id !== DEFAULT_SESSION) return runtime.sessions.get(id);
-  return runtime.obtainSession(DEFAULT_SESSION, SESSION_OPTIONS);
+  const isThere = runtime.sessions.list().some((session) => session.id === DEFAULT_SESSION);
+  const session = await runtime.obtainSession(DEFAULT_SESSION, toSessionOptions(call));
+  if (!isThere && memory.hadDefaultSession) notes.push(RENEWED);
+  memory.hadDefaultSession = true;
+  return session;
+}
+
+export function toSessionOptions({ waits }: ToolCall): { readonly idleTimeoutMs: number } {
+  return { idleTimeoutMs: waits.idleMs };
 }

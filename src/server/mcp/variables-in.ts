@@ -38,8 +38,9 @@ export async function setFromPath(session: Session, key: string, path: string, c
     const bytes = await session.files.read(path, { signal });
     await session.set(key, { text: decode(bytes, path) }, { signal });
   }
-  const length = await session.inspect(key, { maxCharacters: 1 });
-  return `${key} is set in session '${session.id}': the text of ${path}, ${toCount(length?.length ?? 0, "character")}.`;
+  const found = await session.inspect(key, { maxCharacters: 1 }).catch(() => null); // it is set, whatever this says
+  const length = found?.length === undefined ? "" : `, ${toCount(found.length, "character")}`;
+  return `${key} is set in session '${session.id}': the text of ${path}${length}.`;
 }
 
 function parse(value: string): { readonly json: unknown } | undefined {

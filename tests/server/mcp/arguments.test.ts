@@ -56,6 +56,12 @@ describe("is refused with what would be right", () => {
     expect(await mcp.text("execute_python", { code: "1" })).toBe("→ 1");
   });
 
+  test("half of a surrogate pair", async () => {
+    expect(await mcp.failure("execute_python", { code: "print('\uD800')" })).toMatch(/surrogate/i);
+    expect(await mcp.failure("set_repl_context", { key: "a", value: "\uD800" })).toMatch(/surrogate/i);
+    expect(await mcp.text("execute_python", { code: "1" })).toBe("→ 1");
+  });
+
   test("50 MB of code", async () => {
     const text = await mcp.failure("execute_python", { code: "x = 1\n".repeat(8_500_000) });
     expect(text).toContain("set_repl_context(key, path)");

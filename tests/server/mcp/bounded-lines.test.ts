@@ -24,9 +24,9 @@ test("whole lines pass as they are, however they were cut", async () => {
       const text = words.map((word) => `${word.replaceAll("\n", "")}\n`).join("");
       let rest = Buffer.from(text);
       const chunks: Buffer[] = [];
-      for (const cut of cuts) {
-        chunks.push(rest.subarray(0, cut));
-        rest = rest.subarray(cut);
+      for (const length of cuts) {
+        chunks.push(rest.subarray(0, length));
+        rest = rest.subarray(length);
       }
       expect(await pass([...chunks, rest])).toEqual({ text, refused: [] });
     }),

@@ -66,7 +66,7 @@ describe.each(ERAS)("in the %s era", (era) => {
     const call = mcp.client.callTool({ name, arguments: toArguments(sleep) }, { signal: request.signal });
     await expect.poll(() => countProcesses(sleep), { timeout: 10_000 }).toBe(1);
     request.abort();
-    await expect(call).rejects.toThrow();
+    await expect(call).rejects.toThrow(/abort/i);
     await expect.poll(() => countProcesses(sleep), { timeout: 10_000 }).toBe(0);
     expect(mcp.unexpected).toEqual([]);
   });
@@ -83,7 +83,7 @@ test("cancelling the wait for a task leaves the task alone; kill ends it", async
     waiting = mcp.client.callTool(params, { signal: request.signal, onprogress: () => resolve() });
   });
   request.abort();
-  await expect(waiting).rejects.toThrow();
+  await expect(waiting).rejects.toThrow(/abort/i);
   expect(countProcesses(sleep)).toBe(1);
   const killed = await mcp.call("shell_status", { task_id: "t1", kill: true });
   expect(killed.isError ?? false).toBe(false);
@@ -96,6 +96,24 @@ test("a task of Python is ended by kill as well, and the session lives on", asyn
   await mcp.text("execute_python", { code: "x = 1\nwhile True: pass" });
   expect(await text(mcp, "shell_status", { task_id: "t1", kill: true })).toContain("cancelled");
   expect(await mcp.text("execute_python", { code: "x" })).toBe("→ 1");
+});
+
+test("what waits for its turn says so", async () => {
+  await using mcp = await connect({ waits: WAITS });
+  await mcp.text("execute_python", { code: WAIT_FOR_FILE });
+  expect(await mcp.text("execute_python", { code: "1" })).toMatch(
+    /^Waiting for its turn in session 'default': task t2\./,
+  );
+  await mcp.text("shell", { command: "touch go" });
+  expect(await mcp.text("shell_status", { task_id: "t2", wait: 50 })).toBe("→ 1");
+});
+
+test("reading past the end of the output, or of a task that has ended, says that there is no more", async () => {
+  await using mcp = await connect({ waits: WAITS });
+  await mcp.text("shell", { command: "echo a; sleep 0.5" });
+  await mcp.text("shell_status", { task_id: "t1", wait: 50 });
+  expect(await mcp.text("shell_status", { task_id: "t1", offset: 2 })).toMatch(/^\[(completed|[\d.]+ s)\]$/);
+  expect(await mcp.text("shell_status", { task_id: "t1", offset: 999_999_999 })).toMatch(/^\[(completed|[\d.]+ s)\]$/);
 });
 
 test("a one-off that became a task ends its session with itself", async () => {

@@ -86,6 +86,15 @@ describe("commands", () => {
     expect(await mcp.text("shell", { command: "/usr/bin/python3 -c 'input()'" })).toContain("EOFError");
   });
 
+  test("what a command leaves behind is told, and can be ended", async () => {
+    const result = await mcp.call("shell", { command: "sleep 1000 & echo started" });
+    expect(textOf(result)).toMatch(
+      /^started\n\[What it started in the background goes on; shell_status\(task_id="t\d+", kill=true\) ends it\.\]$/,
+    );
+    const id = factsOf(result)["task_id"];
+    expect(await mcp.text("shell_status", { task_id: id, kill: true })).toBe("started");
+  });
+
   test("a time limit is an error", async () => {
     const text = await mcp.failure("shell", { command: "echo begun; sleep 100", timeout: 1 });
     expect(text).toMatch(/^begun\n\[timed-out.*\]$/s);
@@ -198,20 +207,27 @@ display(Drawing())
 describe("structured results", () => {
   test("hold everything, and the text as well", async () => {
     await using structured = await connect({ isStructured: true, beside: mcp });
+    await structured.client.listTools(); // from now on it holds results to their schemas
     const result = await structured.call("execute_python", { code: "print('a')\n7" });
-    expect(result.structuredContent).toMatchObject({
-      text: "a\n→ 7",
-      status: "ok",
-      stdout: "a\n",
-      stderr: "",
-      value: "7",
-    });
+    expect(result.structuredContent).toMatchObject({ text: "a\n→ 7", status: "ok", stdout: "a\n", value: "7" });
     expect((await structured.call("shell", { command: "echo b; exit 2" })).structuredContent).toMatchObject({
       status: "completed",
       exit_code: 2,
       stdout: "b\n",
     });
+    expect((await structured.call("execute_python", { code: "1 / 0" })).structuredContent).toMatchObject({
+      status: "error",
+      error: { name: "ZeroDivisionError", value: "division by zero" },
+    });
     expect((await structured.call("list_repl_sessions")).structuredContent).toMatchObject({ text: expect.any(String) });
+    expect(await structured.failure("execute_repl", { session_id: "x", code: "1" })).toMatch(/^No session/);
+  });
+
+  test("hold no image, and no more text than asked for", async () => {
+    await using structured = await connect({ isStructured: true, beside: mcp });
+    const code = "class P:\n    def _repr_png_(self): return b'x' * 9000\ndisplay(P())\nprint('y' * 50_000)";
+    const { structuredContent } = await structured.call("execute_python", { code, max_output: 500 });
+    expect(JSON.stringify(structuredContent).length).toBeLessThan(2_500);
   });
 });
 

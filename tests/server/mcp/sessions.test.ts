@@ -1,6 +1,15 @@
 // Sessions and their variables over MCP.
 
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -87,6 +96,19 @@ describe("sessions", () => {
     await mcp.text("clear_repl_session", { session_id: "full" });
     expect(await mcp.text("get_session_namespace", { session_id: "full" })).toBe("Session 'full' has no variables.");
     expect(await mcp.text("shell", { session_id: "full", command: "ls" })).toBe("kept");
+  });
+
+  test("end after a time without use, and the text says that variables are gone", async () => {
+    await using idle = await connect({ waits: { idleMs: 100 } });
+    await idle.text("create_repl_session", { session_id: "brief" });
+    await idle.text("execute_python", { code: "x = 1" });
+    await expect.poll(() => idle.runtime.sessions.list().length, { timeout: 10_000 }).toBe(0);
+    expect(await idle.failure("execute_repl", { session_id: "brief", code: "1" })).toMatch(/^No session 'brief'/);
+    const result = await idle.call("execute_python", { code: "1" });
+    expect(result.content).toEqual([
+      { type: "text", text: "→ 1" },
+      { type: "text", text: "[Session 'default' is a new one: the variables of the one before are gone.]" },
+    ]);
   });
 
   test("two clients share sessions and tasks", async () => {
@@ -233,7 +255,8 @@ describe("saved sessions", () => {
     await mcp.text("create_repl_session", { session_id: "linker" });
     const path = join(host, "write", "planted.rlm");
     symlinkSync(join(host, "hidden", "planted.txt"), path);
-    await mcp.text("save_repl_session", { session_id: "linker", filepath: path }).catch(() => {});
+    await mcp.text("save_repl_session", { session_id: "linker", filepath: path });
+    expect(lstatSync(path).isFile()).toBe(true);
     expect(readdirSync(join(host, "hidden"))).toEqual(["secret.txt"]);
   });
 

@@ -1,7 +1,6 @@
 // The messages themselves, for what a client library hides or refuses.
 
 import { InMemoryTransport } from "@modelcontextprotocol/client";
-import type { JSONRPCMessage } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { Folders } from "../../../src/server/mcp/folders.ts";
 import { createServerFactory, type MCPSettings } from "../../../src/server/mcp/server.ts";
@@ -27,6 +26,7 @@ export class Wire implements AsyncDisposable {
     this.#transport = transport;
     this.#capabilities = capabilities;
     this.#close = close;
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport of the SDK has no other way
     transport.onmessage = (message) => {
       if ("id" in message) this.#waiting.get(message.id)?.(message as Reply);
     };
@@ -41,7 +41,7 @@ export class Wire implements AsyncDisposable {
       "io.modelcontextprotocol/clientCapabilities": this.#capabilities,
     };
     const reply = new Promise<Reply>((resolve) => this.#waiting.set(id, resolve));
-    await this.#transport.send({ jsonrpc: "2.0", id, method, params: { ...params, _meta: meta } } as JSONRPCMessage);
+    await this.#transport.send({ jsonrpc: "2.0", id, method, params: { ...params, _meta: meta } });
     return reply;
   }
 

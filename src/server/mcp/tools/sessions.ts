@@ -4,7 +4,7 @@ import { z } from "zod";
 import { runPython } from "../running.ts";
 import { describeCreated, describeDestroyed, describeLoaded, describeSaved, listSessions } from "../session-text.ts";
 import { ADDS, CLEARS, defineTool, READS, RUNS, type MCPTool } from "../tool.ts";
-import { SESSION_OPTIONS } from "../tool-call.ts";
+import { toSessionOptions } from "../tool-call.ts";
 import { describeNamespace } from "../namespace-text.ts";
 import { code, sessionId, timeout } from "./parameters.ts";
 
@@ -21,9 +21,9 @@ export const SESSION_TOOLS: readonly MCPTool[] = [
       include_stdlib: z.boolean().optional().describe("with functions of add_to_stdlib, default true"),
     },
     annotations: ADDS,
-    call: async ({ session_id: id, include_stdlib: includeStdlib = true }, { runtime, folders }) => {
-      const options = { ...SESSION_OPTIONS, includeStdlib, ...(id !== undefined && { id }) };
-      return describeCreated(await runtime.openSession(options), includeStdlib, folders);
+    call: async ({ session_id: id, include_stdlib: includeStdlib = true }, call) => {
+      const options = { ...toSessionOptions(call), includeStdlib, ...(id !== undefined && { id }) };
+      return describeCreated(await call.runtime.openSession(options), includeStdlib, call.folders);
     },
   }),
   defineTool({
@@ -97,9 +97,10 @@ export const SESSION_TOOLS: readonly MCPTool[] = [
     description: "Make a session from a saved file.",
     input: { session_id: sessionId.describe("of the new session"), filepath },
     annotations: RUNS,
-    call: async ({ session_id: id, filepath: given }, { runtime, folders, signal }) => {
-      using place = folders.openForLoading(given);
-      const loading = runtime.loadSession(place.path, { ...SESSION_OPTIONS, id, signal });
+    call: async ({ session_id: id, filepath: given }, call) => {
+      using place = call.folders.openForLoading(given);
+      const options = { ...toSessionOptions(call), id, signal: call.signal };
+      const loading = call.runtime.loadSession(place.path, options);
       return describeLoaded(await loading.catch(place.fail), place);
     },
   }),

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { runShell } from "../running.ts";
 import { toEndedAnswer, toPageAnswer, toRunningAnswer } from "../task-answer.ts";
-import { defineTool, RUNS, type MCPTool } from "../tool.ts";
+import { CLEARS, defineTool, RUNS, type MCPTool } from "../tool.ts";
 import { useSession } from "../tool-call.ts";
 import { watch } from "../waiting.ts";
 import { maxOutput, optionalSessionId, shellTimeout } from "./parameters.ts";
@@ -45,7 +45,7 @@ export const SHELL_TOOLS: readonly MCPTool[] = [
       offset: z.int().min(0).optional().describe("first byte of output to show"),
       kill: z.boolean().optional().describe("end it"),
     },
-    annotations: RUNS,
+    annotations: CLEARS,
     isCore: true,
     runs: true,
     call: async ({ task_id: id, wait = 0, offset, kill = false }, call) => {

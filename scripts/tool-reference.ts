@@ -1,0 +1,65 @@
+// The page about the MCP tools, made from what clients are told of them.
+
+import { INSTRUCTIONS } from "../src/server/mcp/server.ts";
+import { GROUPS, type Annotations, type MCPTool, type ToolGroup } from "../src/server/mcp/tool.ts";
+import { ALL_TOOLS } from "../src/server/mcp/toolbox.ts";
+
+const HEADINGS: Readonly<Record<ToolGroup, string>> = {
+  sandbox: "Python with state, and its variables",
+  sessions: "sessions, saved and kept things",
+  repl: "Python by the names that other servers use",
+  shell: "commands and tasks",
+  rlm: "questions to a model",
+};
+
+export function toToolReference(): string {
+  const intro = `# The MCP tools
+
+<!-- Made by \`node scripts/tool-reference.mjs\` from the definitions in src/server/mcp/tools/; not edited by hand. -->
+
+What a client is told by \`rlm mcp-serve\`; [mcp.md](mcp.md) says what happens around it. The groups are names for \`--tools\`. \`rlm_query\`
+(group \`rlm\`) is not offered: no model can be configured yet.
+
+Instructions for the model:
+
+> ${INSTRUCTIONS}
+`;
+  return [intro, ...GROUPS.flatMap(toGroup)].join("\n");
+}
+
+function toGroup(group: ToolGroup): string[] {
+  const tools = ALL_TOOLS.filter((tool) => tool.group === group);
+  return tools.length === 0 ? [] : [`## ${group}: ${HEADINGS[group]}\n`, ...tools.map(toSection)];
+}
+
+function toSection({ listing }: MCPTool): string {
+  const { name, description, inputSchema, annotations, _meta } = listing;
+  const { properties, required = [] } = inputSchema;
+  const names = Object.keys(properties).map((key) => (required.includes(key) ? key : `${key}?`));
+  const rows = Object.entries(properties).map(
+    ([key, property]) =>
+      `| \`${key}\` | ${property.type}${toBounds(property)} | ${toMeaning(key, property, required)} |`,
+  );
+  const table = rows.length === 0 ? "" : `\n| parameter | type | |\n|---|---|---|\n${rows.join("\n")}\n`;
+  const core = _meta === undefined ? "" : " One of the three core tools.";
+  return `### \`${name}(${names.join(", ")})\`\n\n${description} ${toHints(annotations)}${core}\n${table}`;
+}
+
+function toBounds({ minimum, maximum }: { readonly minimum?: number; readonly maximum?: number }): string {
+  if (minimum === undefined) return "";
+  return maximum === undefined ? `, from ${minimum}` : `, ${minimum} to ${maximum}`;
+}
+
+function toMeaning(
+  key: string,
+  { description = "" }: { readonly description?: string },
+  required: readonly string[],
+): string {
+  return [required.includes(key) ? "required" : "", description].filter((text) => text !== "").join("; ");
+}
+
+function toHints({ readOnlyHint, destructiveHint, idempotentHint }: Annotations): string {
+  if (readOnlyHint === true) return "*Only reads.*";
+  if (idempotentHint === true) return "*May end or remove something; a second time changes nothing.*";
+  return destructiveHint === false ? "*Adds.*" : "*Runs code.*";
+}

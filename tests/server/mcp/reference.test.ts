@@ -1,0 +1,7 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { toToolReference } from "../../../scripts/tool-reference.ts";
+
+test("docs/mcp-tools.md is what the definitions of the tools say", () => {
+  expect(readFileSync("docs/mcp-tools.md", "utf8"), "run node scripts/tool-reference.mjs").toBe(toToolReference());
+});
