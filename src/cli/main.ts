@@ -139,6 +139,7 @@ function addMCPServe(program: Command): void {
     .option("--structured", "results also as JSON with a schema, for programs")
     .option("--mount <PATH[:ro|rw]>", "show another folder, read-only unless :rw; may be repeated", collect(String))
     .option("--python <path>", "an interpreter or a virtual environment (default: RLM_PYTHON, else python3)")
+    .addHelpText("after", MCP_EXAMPLES)
     .allowExcessArguments(false)
     .action(async (options: MCPServeArguments) => {
       const { mcpServe } = await import("./mcp-serve.ts");
@@ -177,6 +178,12 @@ Examples:
   echo 'print(1)' | rlm exec - --json
 
 Exit codes: 0 ok, 1 the code raised, n for exit(n), 124 time limit, 130 Ctrl-C, 2 wrong usage, 70 our own failure.`;
+
+const MCP_EXAMPLES = `
+Examples:
+  claude mcp add rlm -- rlm mcp-serve
+  rlm mcp-serve --mount ./data:rw --tools core
+  rlm mcp-serve --http --port 0`;
 
 const SERVE_EXAMPLES = `
 Examples:

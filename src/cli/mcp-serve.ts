@@ -31,6 +31,7 @@ export interface MCPServeArguments extends Partial<AddressArguments> {
 
 /** One client at a time needs no more than a sandbox for what is run once. */
 const POOL_SIZE = 1;
+const FOR_CLIENTS = "this speaks MCP on standard input and is started by a client: rlm mcp-serve --help has an example";
 /** What is not ended by then ends with this process. */
 const CLOSE_MS = 700;
 
@@ -79,6 +80,7 @@ async function serveHTTP(runtime: Runtime, factory: McpServerFactory, options: M
 async function serveStdio(runtime: Runtime, factory: McpServerFactory): Promise<number> {
   globalThis.console = new Console(process.stderr); // whoever prints, prints no messages
   const stopped = Promise.race([awaitSignal(), awaitFailure()]);
+  if (process.stdin.isTTY) complain(FOR_CLIENTS);
   const connection = serveMCPOverStdio(factory, {
     input: process.stdin,
     output: process.stdout,

@@ -44,6 +44,7 @@ export class Folders {
   openForSaving(filepath: string): Place {
     const writable = this.mounts.filter(({ mode }) => mode === "rw").map(({ path }) => path);
     const { root, inner, shown } = this.#locate(filepath, writable, "saved");
+    if (root === toReal(resolve(this.sessionFiles))) makeFolder(root);
     const parts = inner.split(sep);
     const name = parts.pop() ?? "";
     const folder = openFolder(root, parts, { isMade: true }, shown);
@@ -74,8 +75,7 @@ export class Folders {
       const inner = normalize(filepath);
       if (inner.split(sep).includes("..") || inner === "." || inner.endsWith(sep))
         throw new ArgumentsError(`Cannot use '${filepath}': give a name, without '..'.`);
-      makeFolder(this.sessionFiles);
-      const root = realpathSync(this.sessionFiles);
+      const root = toReal(resolve(this.sessionFiles));
       const named = extname(inner) === "" ? inner + EXTENSION : inner;
       return { root, inner: named, shown: join(root, named) };
     }

@@ -7,17 +7,12 @@ import { SHELL_TOOLS } from "./tools/shell.ts";
 import { STDLIB_TOOLS } from "./tools/stdlib.ts";
 import { GROUPS, type MCPTool } from "./tool.ts";
 
-/** In the order in which clients list them: what is used most comes first. */
-export const ALL_TOOLS: readonly MCPTool[] = [
-  ...SANDBOX_TOOLS.slice(0, 1),
-  ...SHELL_TOOLS,
-  ...SANDBOX_TOOLS.slice(1),
-  ...SESSION_TOOLS,
-  ...STDLIB_TOOLS,
-  ...REPL_TOOLS,
-];
-
 const CORE = ["execute_python", "shell", "shell_status"];
+const BY_GROUP = [...SANDBOX_TOOLS, ...SESSION_TOOLS, ...STDLIB_TOOLS, ...REPL_TOOLS, ...SHELL_TOOLS];
+
+/** In the order in which clients list them: what is used most comes first. */
+export const ALL_TOOLS: readonly MCPTool[] = [...BY_GROUP.filter(isCore), ...BY_GROUP.filter((tool) => !isCore(tool))];
+
 const NO_BACKEND = "rlm_query needs a model to ask, and this version has no way to configure one";
 
 /** `core`, `all`, or names of tools and groups, separated by commas. Throws a RangeError that lists what there is. */
@@ -32,9 +27,13 @@ export function selectTools(choice: string): readonly MCPTool[] {
   return ALL_TOOLS.filter((tool) => wanted.has(tool));
 }
 
-function isMeant({ group, listing: { name } }: MCPTool, part: string): boolean {
+function isMeant(tool: MCPTool, part: string): boolean {
   if (part === "all") return true;
-  return part === "core" ? CORE.includes(name) : part === name || part === group;
+  return part === "core" ? isCore(tool) : part === tool.listing.name || part === tool.group;
+}
+
+function isCore({ listing }: MCPTool): boolean {
+  return CORE.includes(listing.name);
 }
 
 function describeChoices(): string {
