@@ -228,3 +228,105 @@ export class InspectionError extends RLMError {
 export class WorkerLostError extends RLMError {
   readonly code = "WORKER_LOST";
 }
+
+/** No sub-call was started: the run is already as deep as it may go. Nothing else changed. */
+export class MaxDepthExceeded extends RLMError {
+  readonly code = "MAX_DEPTH_EXCEEDED";
+  readonly depth: number;
+  readonly limit: number;
+  constructor({ depth, limit }: { depth: number; limit: number }, options?: ErrorOptions) {
+    super(`Cannot start a sub-call at depth ${depth}: the limit is ${limit}`, options);
+    this.depth = depth;
+    this.limit = limit;
+  }
+}
+
+/** The run has ended: it and its sub-calls used what they may. `partial` is the best answer, null where there is none. */
+export class TokenBudgetExhausted extends RLMError {
+  readonly code = "TOKEN_BUDGET_EXHAUSTED";
+  readonly used: number;
+  readonly limit: number;
+  readonly partial: string | null;
+  constructor(
+    { used, limit, partial }: { used: number; limit: number; partial: string | null },
+    options?: ErrorOptions,
+  ) {
+    super(`Cannot go on: ${used} of ${limit} tokens are used`, options);
+    this.used = used;
+    this.limit = limit;
+    this.partial = partial;
+  }
+}
+
+/** As TokenBudgetExhausted, for calls of tools. */
+export class ToolBudgetExhausted extends RLMError {
+  readonly code = "TOOL_BUDGET_EXHAUSTED";
+  readonly used: number;
+  readonly limit: number;
+  readonly partial: string | null;
+  constructor(
+    { used, limit, partial }: { used: number; limit: number; partial: string | null },
+    options?: ErrorOptions,
+  ) {
+    super(`Cannot go on: ${used} of ${limit} calls of tools are used`, options);
+    this.used = used;
+    this.limit = limit;
+    this.partial = partial;
+  }
+}
+
+/** A call names no registered tool. The session is alive. */
+export class ToolNotFoundError extends RLMError {
+  readonly code = "TOOL_NOT_FOUND";
+  readonly tool: string;
+  readonly known: readonly string[];
+  constructor({ tool, known }: { tool: string; known: readonly string[] }, options?: ErrorOptions) {
+    const others = known.length > 0 ? `there are ${known.slice(0, 20).join(", ")}` : "there are none";
+    super(`Cannot call tool '${tool}': ${others}`, options);
+    this.tool = tool;
+    this.known = known;
+  }
+}
+
+/** What stopped a call of a model. */
+export type BackendFault =
+  | "configuration"
+  | "authentication"
+  | "rate-limit"
+  | "bad-request"
+  | "context-too-long"
+  | "server"
+  | "connection"
+  | "timeout"
+  | "malformed"
+  | "empty"
+  | "refusal";
+
+/** A model could not be reached or answered badly. The run goes on; try again when `retryable`, after `retryAfterMs` where it is told. */
+export class BackendConnectionError extends RLMError {
+  readonly code = "BACKEND";
+  readonly backend: string;
+  readonly fault: BackendFault;
+  /** Of HTTP; null where there was no answer. */
+  readonly status: number | null;
+  readonly retryable: boolean;
+  readonly retryAfterMs: number | null;
+  constructor(
+    fault: {
+      backend: string;
+      fault: BackendFault;
+      why: string;
+      status?: number | null;
+      retryable: boolean;
+      retryAfterMs?: number | null;
+    },
+    options?: ErrorOptions,
+  ) {
+    super(`Cannot get an answer from ${fault.backend}: ${fault.why}`, options);
+    this.backend = fault.backend;
+    this.fault = fault.fault;
+    this.status = fault.status ?? null;
+    this.retryable = fault.retryable;
+    this.retryAfterMs = fault.retryAfterMs ?? null;
+  }
+}

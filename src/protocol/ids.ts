@@ -5,6 +5,7 @@ type Branded<Name extends string> = string & { readonly [brand]: Name };
 
 export type SessionId = Branded<"session">;
 export type ExecutionId = Branded<"execution">;
+export type RunId = Branded<"run">;
 /** Of a shell command, or of an execution that outlived its call. */
 export type TaskId = Branded<"task">;
 

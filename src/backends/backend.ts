@@ -1,0 +1,54 @@
+// Something that answers an LLM request: one request in, one stream of parts out.
+//
+// A backend knows a provider's protocol and nothing of runs, budgets or retries. It throws BackendConnectionError for whatever goes
+// wrong with the provider, before the first part or in the midst of a stream, and the signal's reason when it is aborted.
+
+export interface ChatMessage {
+  readonly role: "system" | "user" | "assistant";
+  readonly content: string;
+}
+
+export interface BackendRequest {
+  readonly model: string;
+  /** The first ones stay byte for byte the same from turn to turn, so that a provider can cache them. */
+  readonly messages: readonly ChatMessage[];
+  /** The most tokens of the answer, reasoning included. Absent: the provider's default. */
+  readonly maxTokens?: number;
+  readonly temperature?: number;
+  /** JSON Schema that the answer's text should follow, where the provider can see to it. Whoever asks checks it again. */
+  readonly schema?: Readonly<Record<string, unknown>>;
+}
+
+/** What a call used. `inputTokens` has the cached ones in it, `outputTokens` the reasoning. */
+export interface TokenUsage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
+  readonly reasoningTokens: number;
+  /** Where the provider itself says what it cost. */
+  readonly costUsd?: number;
+}
+
+export type FinishReason = "stop" | "length" | "refusal" | "other";
+
+export type BackendPart =
+  | { readonly type: "text-delta"; readonly text: string }
+  /** Shown and recorded, never part of the answer. */
+  | { readonly type: "reasoning-delta"; readonly text: string }
+  /** The last part of an answer that was not broken off. `usage` is null where the provider did not tell. */
+  | { readonly type: "end"; readonly finishReason: FinishReason; readonly usage: TokenUsage | null };
+
+export interface Backend {
+  /** As it is called in configuration, errors and recordings. */
+  readonly name: string;
+  stream(request: BackendRequest, options: { readonly signal: AbortSignal }): AsyncIterable<BackendPart>;
+}
+
+/** USD for a million tokens. */
+export interface ModelPrice {
+  readonly inputUsd: number;
+  readonly outputUsd: number;
+  readonly cacheReadUsd: number;
+  readonly cacheWriteUsd: number;
+}
