@@ -18,6 +18,7 @@ BACKEND = "_rlm_worker.pyplot_backend"
 # Modules that are run from the code of a file in this folder.
 SERVED = {
     BACKEND: "pyplot_backend",
+    "rlm_session": "rlm_session",
     "IPython": "ipython_display",
     "IPython.core": "ipython_display",
     "IPython.core.display": "ipython_display",

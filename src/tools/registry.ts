@@ -1,0 +1,89 @@
+// The tools of a run: found by name, called with checked arguments, described for a model.
+
+import { z } from "zod";
+import { ToolNotFoundError } from "../errors.ts";
+import type { Tool, ToolContext } from "./tool.ts";
+
+/** As Python is told of it. */
+export interface ToolListing {
+  readonly name: string;
+  readonly parameters: readonly string[];
+  readonly doc: string;
+  /** `name(path: str, limit: int = ...) -> ...`, for the prompt. */
+  readonly signature: string;
+}
+
+const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
+
+export class ToolRegistry {
+  readonly #tools: ReadonlyMap<string, Tool>;
+
+  /** Throws a RangeError for a name that Python would not take, or that is there twice. */
+  constructor(tools: readonly Tool[]) {
+    const byName = new Map<string, Tool>();
+    for (const tool of tools) {
+      if (!IDENTIFIER.test(tool.name)) throw new RangeError(`Cannot use '${tool.name}' as the name of a tool: give a Python identifier`);
+      if (byName.has(tool.name)) throw new RangeError(`Cannot use two tools named '${tool.name}'`);
+      byName.set(tool.name, tool);
+    }
+    this.#tools = byName;
+  }
+
+  get names(): readonly string[] {
+    return [...this.#tools.keys()];
+  }
+
+  /** Those with these names; an unknown one throws ToolNotFoundError. */
+  pick(names: readonly string[]): ToolRegistry {
+    return new ToolRegistry(names.map((name) => this.#get(name)));
+  }
+
+  listings(): readonly ToolListing[] {
+    return [...this.#tools.values()].map(toListing);
+  }
+
+  /** Throws ToolNotFoundError, a TypeError for wrong arguments, or what the handler throws. */
+  async call(name: string, args: unknown, context: ToolContext): Promise<unknown> {
+    const tool = this.#get(name);
+    const parsed = z.strictObject(tool.schema.shape).safeParse(args);
+    if (!parsed.success) {
+      const wrong = parsed.error.issues.slice(0, 5).map(({ path, message }) => `${path.join(".") || "arguments"}: ${message}`);
+      throw new TypeError(`${name}: ${wrong.join("; ")}`);
+    }
+    return tool.handler(parsed.data, context);
+  }
+
+  #get(name: string): Tool {
+    const tool = this.#tools.get(name);
+    if (tool === undefined) throw new ToolNotFoundError({ tool: name, known: this.names });
+    return tool;
+  }
+}
+
+interface Property {
+  readonly type?: string;
+  readonly description?: string;
+  readonly default?: unknown;
+}
+
+const PYTHON: Readonly<Record<string, string>> = {
+  string: "str",
+  integer: "int",
+  number: "float",
+  boolean: "bool",
+  array: "list",
+  object: "dict",
+};
+
+function toListing({ name, description, schema }: Tool): ToolListing {
+  const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+  const parameters = Object.entries(properties as Readonly<Record<string, Property>>);
+  const parts = parameters.map(([key, { type, default: value }]) => {
+    const annotation = `${key}: ${PYTHON[type ?? ""] ?? "Any"}`;
+    if (required.includes(key)) return annotation;
+    return `${annotation} = ${value === undefined ? "None" : JSON.stringify(value)}`;
+  });
+  const signature = `${name}(${parts.join(", ")})`;
+  const lines = parameters.flatMap(([key, { description: about }]) => (about === undefined ? [] : [`  ${key}: ${about}`]));
+  return { name, parameters: parameters.map(([key]) => key), signature, doc: [description, ...lines].join("\n") };
+}
