@@ -247,8 +247,9 @@ def _finish(answer: Dict[str, Any]) -> None:
     raise Final()
 
 
-def install(namespace: Dict[str, Any], tools: Sequence[Dict[str, Any]]) -> None:
-    """Puts everything into the namespace."""
+def install(namespace: Dict[str, Any], listings: str) -> None:
+    """Puts everything into the namespace. ``listings`` are the tools, as JSON."""
+    tools = json.loads(listings)
 
     def FINAL_VAR(name: Any) -> None:
         """Gives the value of a variable as the answer, by its name."""
@@ -301,3 +302,40 @@ def _tool(tool: Dict[str, Any]) -> Any:
     call.__name__ = call.__qualname__ = name
     call.__doc__ = tool["doc"]
     return call
+
+
+def parses(source: str) -> bool:
+    """Whether a piece of code, given as JSON text, could be compiled. Runs nothing."""
+    import ast
+
+    try:
+        compile(json.loads(source), "<reply>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, True)
+        return True
+    except (SyntaxError, ValueError):
+        return False
+
+
+def describe(namespace: Dict[str, Any], names: str, size: int) -> str:
+    """What a model is told of variables before it looks at them: base64 of JSON, which no printing changes."""
+    import base64
+
+    facts = [_describe(name, namespace[name], size) for name in json.loads(names) if name in namespace]
+    return base64.b64encode(json.dumps(facts).encode()).decode()
+
+
+def _describe(name: str, value: Any, size: int) -> Dict[str, Any]:
+    length = len(value) if hasattr(value, "__len__") else None
+    shape = None
+    if isinstance(value, dict):
+        keys = ", ".join(repr(key)[:60] for key in list(value)[:10])
+        shape = f"keys {keys}" + (", ..." if len(value) > 10 else "")
+    elif isinstance(value, (list, tuple)) and value:
+        shape = f"of {type(value[0]).__name__}"
+    if isinstance(value, (str, bytes)):
+        head, tail = value[:size], value[-size:] if len(value) > 2 * size else value[size:]
+        if isinstance(value, bytes):
+            head, tail = repr(head), repr(tail)
+    else:
+        text = repr(value) if length is None or length < 1000 else repr(list(value)[:5] if not isinstance(value, dict) else dict(list(value.items())[:3]))
+        head, tail = text[:size], ""
+    return {"name": name, "type": type(value).__name__, "length": length, "shape": shape, "head": head, "tail": tail}

@@ -1,0 +1,88 @@
+// `llm_query` and `llm_query_batched`: each prompt is one call of a model. Errors are part of the results.
+
+import type { ChatMessage } from "../backends/backend.ts";
+import { BackendConnectionError } from "../errors.ts";
+import { compileSchema, parseAnswer, type Checked } from "./answer-schema.ts";
+import { LimitReached } from "./ledger.ts";
+import type { Ask, ModelCalls, Reply } from "./model-calls.ts";
+import { schemaMessage } from "./prompts.ts";
+import type { Query } from "./session-calls.ts";
+
+interface Setting {
+  readonly calls: ModelCalls;
+  readonly subModel: string;
+  readonly where: () => Pick<Ask, "nodeId" | "account" | "turn" | "ordinal">;
+  readonly signal: AbortSignal;
+}
+
+/** As Python reads it. */
+interface QueryReply {
+  readonly ok: boolean;
+  readonly text: string;
+  readonly error?: string;
+  readonly kind?: string;
+  readonly retryable?: boolean;
+  readonly data?: unknown;
+  readonly cached?: boolean;
+  readonly truncated?: boolean;
+  readonly usage?: { readonly input_tokens: number; readonly output_tokens: number };
+}
+
+/** An answer of the wrong form is asked for again so often. */
+const MAX_CORRECTIONS = 2;
+
+export function answerQueries(queries: readonly Query[], setting: Setting): Promise<QueryReply[]> {
+  return Promise.all(queries.map((query) => answerQuery(query, setting)));
+}
+
+async function answerQuery(query: Query, setting: Setting): Promise<QueryReply> {
+  try {
+    const check = query.schema ? compileSchema(query.schema) : undefined;
+    const messages: ChatMessage[] = toMessages(query);
+    for (let attempt = 0; ; attempt += 1) {
+      const reply = await setting.calls.ask({
+        ...setting.where(),
+        purpose: "query",
+        model: query.model ?? setting.subModel,
+        messages: [...messages],
+        maxTokens: query.max_tokens ?? undefined,
+        schema: query.schema ?? undefined,
+        signal: setting.signal,
+      });
+      if (check === undefined) return toReply(reply);
+      const checked = checkText(reply.text, check);
+      if (checked.ok) return { ...toReply(reply), data: checked.data };
+      if (attempt >= MAX_CORRECTIONS) return { ...toReply(reply), ok: false, error: checked.problem, kind: "schema" };
+      messages.push({ role: "assistant", content: reply.text }, { role: "user", content: schemaMessage(checked.problem) });
+    }
+  } catch (error) {
+    return toFailure(error);
+  }
+}
+
+function toMessages({ system, prompt, schema }: Query): ChatMessage[] {
+  const form = schema ? `\n\nAnswer with JSON only, which follows this schema:\n${JSON.stringify(schema)}` : "";
+  return [...(system ? [{ role: "system" as const, content: system }] : []), { role: "user", content: `${prompt}${form}` }];
+}
+
+function checkText(text: string, check: (data: unknown) => Checked): Checked {
+  const parsed = parseAnswer(text);
+  return parsed.ok ? check(parsed.data) : parsed;
+}
+
+function toReply({ text, isCached, finishReason, usage }: Reply): QueryReply {
+  return {
+    ok: true,
+    text,
+    cached: isCached,
+    truncated: finishReason === "length",
+    usage: { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens },
+  };
+}
+
+function toFailure(error: unknown): QueryReply {
+  const failed = { ok: false, text: "", error: (error as Error).message };
+  if (error instanceof LimitReached) return { ...failed, kind: "limit", retryable: false };
+  if (error instanceof BackendConnectionError) return { ...failed, kind: error.fault, retryable: error.retryable };
+  return { ...failed, kind: "error", retryable: false };
+}

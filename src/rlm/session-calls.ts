@@ -1,0 +1,58 @@
+// Calls that code in the session of a node makes: parsed here, once, since code and models behind it are not trusted.
+
+import { z } from "zod";
+
+const schema = z.record(z.string(), z.unknown()).nullish();
+const tokens = z.number().int().positive().max(1_000_000).nullish();
+
+const query = z.object({
+  prompt: z.string(),
+  model: z.string().max(200).nullish(),
+  system: z.string().nullish(),
+  schema,
+  max_tokens: tokens,
+});
+
+const task = z.object({
+  task: z.string(),
+  context: z.unknown(),
+  schema,
+  tools: z.array(z.string()).max(100).nullish(),
+  budget: z
+    .object({
+      tokens: z.number().positive().optional(),
+      cost_usd: z.number().positive().optional(),
+      llm_calls: z.number().int().positive().optional(),
+      tool_calls: z.number().int().positive().optional(),
+      iterations: z.number().int().positive().optional(),
+      seconds: z.number().positive().optional(),
+    })
+    .strict()
+    .nullish(),
+});
+
+/** Of one batch; more are asked for in several. */
+const MAX_BATCH = 10_000;
+
+const CALLS = {
+  llm_query: z.object({ queries: z.array(query).min(1).max(MAX_BATCH) }),
+  rlm_query: z.object({ tasks: z.array(task).min(1).max(MAX_BATCH) }),
+  tool: z.object({ name: z.string(), args: z.record(z.string(), z.unknown()) }),
+  final: z.object({ text: z.string(), data: z.unknown() }),
+  budget: z.object({}),
+} as const;
+
+export type Query = z.output<typeof query>;
+export type Task = z.output<typeof task>;
+export type SessionCall = { [Name in keyof typeof CALLS]: { readonly name: Name } & z.output<(typeof CALLS)[Name]> }[keyof typeof CALLS];
+
+/** Throws a TypeError for what is no call of ours. */
+export function parseCall(name: string, args: unknown): SessionCall {
+  if (!Object.hasOwn(CALLS, name)) throw new TypeError(`There is no call named '${name.slice(0, 80)}'`);
+  const parsed = CALLS[name as keyof typeof CALLS].safeParse(args);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw new TypeError(`${name}: ${issue?.path.join(".") ?? ""} ${issue?.message ?? "wrong arguments"}`);
+  }
+  return { name, ...parsed.data } as SessionCall;
+}
