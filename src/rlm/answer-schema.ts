@@ -20,7 +20,10 @@ export function compileSchema(schema: JSONSchema): (data: unknown) => Checked {
     const parsed = parser.safeParse(data);
     if (parsed.success) return { ok: true, data: parsed.data };
     const issues = parsed.error.issues.slice(0, MAX_ISSUES);
-    return { ok: false, problem: issues.map(({ path, message }) => `${path.join(".") || "the answer"}: ${message}`).join("; ") };
+    return {
+      ok: false,
+      problem: issues.map(({ path, message }) => `${path.join(".") || "the answer"}: ${message}`).join("; "),
+    };
   };
 }
 

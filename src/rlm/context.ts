@@ -30,7 +30,9 @@ export async function loadContext(session: Session, items: readonly ContextItem[
   }
   if (items.length === 0) return [];
   const names = JSON.stringify(items.map(({ name }) => name));
-  const { value } = (await session.execute(`rlm_session.describe(globals(), ${JSON.stringify(names)}, ${PREVIEW})`).result).unwrap();
+  const { value } = (
+    await session.execute(`rlm_session.describe(globals(), ${JSON.stringify(names)}, ${PREVIEW})`).result
+  ).unwrap();
   return parseFacts(value?.["text/plain"]).map(describeVariable);
 }
 

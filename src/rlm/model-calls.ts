@@ -60,7 +60,18 @@ export class ModelCalls {
     const callId = `c${this.#made}`;
     const startedAt = performance.now();
     const backend = this.#models.backendOf(model);
-    this.#teller.tell({ type: "model-call-start", nodeId, callId, purpose, turn, ordinal, backend, model, requestHash, messages });
+    this.#teller.tell({
+      type: "model-call-start",
+      nodeId,
+      callId,
+      purpose,
+      turn,
+      ordinal,
+      backend,
+      model,
+      requestHash,
+      messages,
+    });
     const end = (reply: Partial<Reply>, error: string | null): void =>
       this.#teller.tell({
         type: "model-call-end",
@@ -100,7 +111,12 @@ export class ModelCalls {
     this.#flying.set(hash, fetching);
     try {
       const reply = await fetching;
-      this.#cache.put(hash, { text: reply.text, reasoning: reply.reasoning, finishReason: reply.finishReason, isCut: reply.isCut });
+      this.#cache.put(hash, {
+        text: reply.text,
+        reasoning: reply.reasoning,
+        finishReason: reply.finishReason,
+        isCut: reply.isCut,
+      });
       return reply;
     } finally {
       if (this.#flying.get(hash) === fetching) this.#flying.delete(hash);
@@ -121,8 +137,17 @@ export class ModelCalls {
     const input = estimateTokens(request.messages.map(({ content }) => content).join("\n"), model);
     const wanted = request.maxTokens ?? DEFAULT_MAX_TOKENS;
     const maxTokens = Math.max(LEAST_TOKENS, Math.min(wanted, account.affordableTokens(input, price, { finishing })));
-    const reservation = account.reserve({ llmCalls: 1, tokens: input + maxTokens, costUsd: toMostCost(price, input, maxTokens) }, { finishing });
-    const received = { text: "", reasoning: "", isCut: false, finishReason: "other" as FinishReason, usage: null as TokenUsage | null };
+    const reservation = account.reserve(
+      { llmCalls: 1, tokens: input + maxTokens, costUsd: toMostCost(price, input, maxTokens) },
+      { finishing },
+    );
+    const received = {
+      text: "",
+      reasoning: "",
+      isCut: false,
+      finishReason: "other" as FinishReason,
+      usage: null as TokenUsage | null,
+    };
     try {
       await this.#receive(ask, { ...request, maxTokens }, callId, received);
       const usage = received.usage ?? estimateUsage(input, received, model);
@@ -144,7 +169,8 @@ export class ModelCalls {
       if (part.type === "end") {
         received.finishReason = part.finishReason;
         received.usage = part.usage;
-        if (part.finishReason === "refusal" && received.text.trim() === "") throw refused(this.#models.backendOf(ask.model));
+        if (part.finishReason === "refusal" && received.text.trim() === "")
+          throw refused(this.#models.backendOf(ask.model));
         return;
       }
       const kind = part.type === "text-delta" ? "text" : "reasoning";
@@ -173,10 +199,21 @@ interface Received {
   usage: TokenUsage | null;
 }
 
-const NOTHING: TokenUsage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
+const NOTHING: TokenUsage = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+};
 
 function refused(backend: string): BackendConnectionError {
-  return new BackendConnectionError({ backend, fault: "refusal", why: "the model refused to answer", retryable: false });
+  return new BackendConnectionError({
+    backend,
+    fault: "refusal",
+    why: "the model refused to answer",
+    retryable: false,
+  });
 }
 
 function toRequest({ model, messages, maxTokens, schema }: Ask): BackendRequest {
@@ -190,7 +227,12 @@ function hashOf(request: BackendRequest): string {
 
 function estimateUsage(input: number, { text, reasoning }: Received, model: string): TokenUsage {
   const reasoningTokens = reasoning === "" ? 0 : estimateTokens(reasoning, model);
-  return { ...NOTHING, inputTokens: input, outputTokens: estimateTokens(text, model) + reasoningTokens, reasoningTokens };
+  return {
+    ...NOTHING,
+    inputTokens: input,
+    outputTokens: estimateTokens(text, model) + reasoningTokens,
+    reasoningTokens,
+  };
 }
 
 function toMostCost(price: ModelPrice | undefined, input: number, output: number): number | null {
@@ -203,7 +245,11 @@ function toCost(usage: TokenUsage, price: ModelPrice | undefined): number | null
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage;
   const plain = Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens);
   return (
-    (plain * price.inputUsd + cacheReadTokens * price.cacheReadUsd + cacheWriteTokens * price.cacheWriteUsd + outputTokens * price.outputUsd) / 1e6
+    (plain * price.inputUsd +
+      cacheReadTokens * price.cacheReadUsd +
+      cacheWriteTokens * price.cacheWriteUsd +
+      outputTokens * price.outputUsd) /
+    1e6
   );
 }
 

@@ -69,7 +69,16 @@ export class Node {
   async solve(): Promise<NodeOutcome> {
     const { id: nodeId, parentId, depth, query, model, context, account } = this.#settings;
     const sizes = context.map(({ name, kind, bytes }) => ({ name, kind, bytes }));
-    this.#run.teller.tell({ type: "node-start", nodeId, parentId, depth, query, model, context: sizes, isDegraded: false });
+    this.#run.teller.tell({
+      type: "node-start",
+      nodeId,
+      parentId,
+      depth,
+      query,
+      model,
+      context: sizes,
+      isDegraded: false,
+    });
     const outcome = await this.#solve();
     const { status, stopReason, answer } = outcome;
     this.#run.teller.tell({ type: "node-end", nodeId, status, stopReason, answer, usage: account.spent() });
@@ -144,7 +153,10 @@ export class Node {
       told = prompts.schemaMessage(accepted.problem);
       this.#run.teller.tell({ type: "step-end", nodeId, turn, told });
     }
-    this.#messages.push({ role: "user", content: `${told}\n\n${this.#run.describeBudget(this.#settings.account, turn)}` });
+    this.#messages.push({
+      role: "user",
+      content: `${told}\n\n${this.#run.describeBudget(this.#settings.account, turn)}`,
+    });
     return undefined;
   }
 
@@ -173,7 +185,13 @@ export class Node {
     const given = this.#given;
     this.#given = undefined;
     if (given === undefined) return undefined;
-    const outcome = (data: unknown): NodeOutcome => ({ status: "final", stopReason: "answered", answer: given.text, data, why: null });
+    const outcome = (data: unknown): NodeOutcome => ({
+      status: "final",
+      stopReason: "answered",
+      answer: given.text,
+      data,
+      why: null,
+    });
     if (this.#check === undefined) return { ok: true, outcome: outcome(given.data) };
     const checked = this.#checkGiven(given);
     if (checked.ok) return { ok: true, outcome: outcome(checked.data) };
@@ -209,7 +227,8 @@ export class Node {
 
   async #giveUp(error: unknown): Promise<NodeOutcome> {
     const { signal } = this.#settings;
-    if (signal.aborted && !this.#run.isOutOfTime) return { status: "cancelled", stopReason: "cancelled", answer: null, why: "it was cancelled" };
+    if (signal.aborted && !this.#run.isOutOfTime)
+      return { status: "cancelled", stopReason: "cancelled", answer: null, why: "it was cancelled" };
     if (error instanceof LimitReached) return this.#extract(error);
     if (error instanceof BackendConnectionError || error instanceof Error) {
       return { status: "failed", stopReason: "error", answer: null, why: error.message };
@@ -229,7 +248,13 @@ export class Node {
       const parsed = this.#check === undefined ? undefined : parseAnswer(answer);
       const checked = parsed?.ok === true ? this.#check?.(parsed.data) : undefined;
       if (answer === "") return { status: "failed", stopReason: axis, answer: null, why: limit.message };
-      return { status: "partial", stopReason: axis, answer, why: limit.message, ...(checked?.ok === true && { data: checked.data }) };
+      return {
+        status: "partial",
+        stopReason: axis,
+        answer,
+        why: limit.message,
+        ...(checked?.ok === true && { data: checked.data }),
+      };
     } catch (error) {
       return { status: "failed", stopReason: axis, answer: null, why: `${limit.message}; ${(error as Error).message}` };
     }
@@ -270,10 +295,14 @@ export class Node {
     const { depth, account, id, tools } = this.#settings;
     const { settings } = this.#run;
     if (depth + 1 > settings.maxDepth) {
-      if (settings.onLimit === "throw") this.#run.fail(new MaxDepthExceeded({ depth: depth + 1, limit: settings.maxDepth }));
+      if (settings.onLimit === "throw")
+        this.#run.fail(new MaxDepthExceeded({ depth: depth + 1, limit: settings.maxDepth }));
       const material = task.context === null || task.context === undefined ? "" : `\n\n${toText(task.context)}`;
       const query = { prompt: `${task.task}${material}`, schema: task.schema };
-      const [answer] = (await this.#query({ name: "llm_query", queries: [query] }, signal)) as Record<string, unknown>[];
+      const [answer] = (await this.#query({ name: "llm_query", queries: [query] }, signal)) as Record<
+        string,
+        unknown
+      >[];
       return { ...answer, degraded: true };
     }
     const child = this.#run.createNode({
@@ -290,10 +319,26 @@ export class Node {
     });
     const { status, answer, data, why, stopReason } = await child.solve();
     const ok = status === "final" || (status === "partial" && answer !== null);
-    return { ok, text: answer ?? "", data: data ?? null, error: why, kind: ok ? null : stopReason, truncated: status === "partial" };
+    return {
+      ok,
+      text: answer ?? "",
+      data: data ?? null,
+      error: why,
+      kind: ok ? null : stopReason,
+      truncated: status === "partial",
+    };
   }
 
-  async #callTool({ name, args }: { readonly name: string; readonly args: Readonly<Record<string, unknown>> } & Extract<SessionCall, { name: "tool" }>, signal: AbortSignal): Promise<unknown> {
+  async #callTool(
+    {
+      name,
+      args,
+    }: { readonly name: string; readonly args: Readonly<Record<string, unknown>> } & Extract<
+      SessionCall,
+      { name: "tool" }
+    >,
+    signal: AbortSignal,
+  ): Promise<unknown> {
     return this.#run.callTool(this.#settings, name, args, signal);
   }
 }
@@ -319,6 +364,13 @@ function toContext(context: unknown): ContextItem[] {
 function toGrant(budget: Task["budget"]) {
   if (!budget) return undefined;
   const { tokens, cost_usd: costUsd, llm_calls: llmCalls, tool_calls: toolCalls, iterations, seconds } = budget;
-  const grant = { tokens, costUsd, llmCalls, toolCalls, iterations, wallMs: seconds === undefined ? undefined : seconds * 1000 };
+  const grant = {
+    tokens,
+    costUsd,
+    llmCalls,
+    toolCalls,
+    iterations,
+    wallMs: seconds === undefined ? undefined : seconds * 1000,
+  };
   return Object.fromEntries(Object.entries(grant).filter(([, value]) => value !== undefined));
 }

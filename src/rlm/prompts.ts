@@ -48,14 +48,16 @@ function toolLines(tools: readonly ToolListing[]): string {
 }
 
 export function firstMessage(query: string, { context }: PromptFacts): string {
-  const material = context.length === 0 ? "There is no material beside the question." : `The variables:\n${context.join("\n")}`;
+  const material =
+    context.length === 0 ? "There is no material beside the question." : `The variables:\n${context.join("\n")}`;
   return `Question: ${query}\n\n${material}`;
 }
 
 export const NO_CODE =
   "Nothing was run: the reply has no block of code. Write one, fenced with ```repl and ```, or give the answer with FINAL(...) in such a block.";
 
-export const CODE_BEFORE_FINAL = "The reply had code, which was run first. Look at its real output above before you give the answer.";
+export const CODE_BEFORE_FINAL =
+  "The reply had code, which was run first. Look at its real output above before you give the answer.";
 
 export function extractMessage(why: string): string {
   return (

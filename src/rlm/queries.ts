@@ -53,7 +53,10 @@ async function answerQuery(query: Query, setting: Setting): Promise<QueryReply> 
       const checked = checkText(reply.text, check);
       if (checked.ok) return { ...toReply(reply), data: checked.data };
       if (attempt >= MAX_CORRECTIONS) return { ...toReply(reply), ok: false, error: checked.problem, kind: "schema" };
-      messages.push({ role: "assistant", content: reply.text }, { role: "user", content: schemaMessage(checked.problem) });
+      messages.push(
+        { role: "assistant", content: reply.text },
+        { role: "user", content: schemaMessage(checked.problem) },
+      );
     }
   } catch (error) {
     return toFailure(error);
@@ -62,7 +65,10 @@ async function answerQuery(query: Query, setting: Setting): Promise<QueryReply> 
 
 function toMessages({ system, prompt, schema }: Query): ChatMessage[] {
   const form = schema ? `\n\nAnswer with JSON only, which follows this schema:\n${JSON.stringify(schema)}` : "";
-  return [...(system ? [{ role: "system" as const, content: system }] : []), { role: "user", content: `${prompt}${form}` }];
+  return [
+    ...(system ? [{ role: "system" as const, content: system }] : []),
+    { role: "user", content: `${prompt}${form}` },
+  ];
 }
 
 function checkText(text: string, check: (data: unknown) => Checked): Checked {

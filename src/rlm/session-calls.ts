@@ -44,7 +44,9 @@ const CALLS = {
 
 export type Query = z.output<typeof query>;
 export type Task = z.output<typeof task>;
-export type SessionCall = { [Name in keyof typeof CALLS]: { readonly name: Name } & z.output<(typeof CALLS)[Name]> }[keyof typeof CALLS];
+export type SessionCall = {
+  [Name in keyof typeof CALLS]: { readonly name: Name } & z.output<(typeof CALLS)[Name]>;
+}[keyof typeof CALLS];
 
 /** Throws a TypeError for what is no call of ours. */
 export function parseCall(name: string, args: unknown): SessionCall {

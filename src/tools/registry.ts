@@ -22,7 +22,8 @@ export class ToolRegistry {
   constructor(tools: readonly Tool[]) {
     const byName = new Map<string, Tool>();
     for (const tool of tools) {
-      if (!IDENTIFIER.test(tool.name)) throw new RangeError(`Cannot use '${tool.name}' as the name of a tool: give a Python identifier`);
+      if (!IDENTIFIER.test(tool.name))
+        throw new RangeError(`Cannot use '${tool.name}' as the name of a tool: give a Python identifier`);
       if (byName.has(tool.name)) throw new RangeError(`Cannot use two tools named '${tool.name}'`);
       byName.set(tool.name, tool);
     }
@@ -47,7 +48,9 @@ export class ToolRegistry {
     const tool = this.#get(name);
     const parsed = z.strictObject(tool.schema.shape).safeParse(args);
     if (!parsed.success) {
-      const wrong = parsed.error.issues.slice(0, 5).map(({ path, message }) => `${path.join(".") || "arguments"}: ${message}`);
+      const wrong = parsed.error.issues
+        .slice(0, 5)
+        .map(({ path, message }) => `${path.join(".") || "arguments"}: ${message}`);
       throw new TypeError(`${name}: ${wrong.join("; ")}`);
     }
     return tool.handler(parsed.data, context);
@@ -84,6 +87,8 @@ function toListing({ name, description, schema }: Tool): ToolListing {
     return `${annotation} = ${value === undefined ? "None" : JSON.stringify(value)}`;
   });
   const signature = `${name}(${parts.join(", ")})`;
-  const lines = parameters.flatMap(([key, { description: about }]) => (about === undefined ? [] : [`  ${key}: ${about}`]));
+  const lines = parameters.flatMap(([key, { description: about }]) =>
+    about === undefined ? [] : [`  ${key}: ${about}`],
+  );
   return { name, parameters: parameters.map(([key]) => key), signature, doc: [description, ...lines].join("\n") };
 }

@@ -1,0 +1,284 @@
+// One question given to the orchestrator: a tree of nodes, one ledger, one story.
+//
+// The result never rejects because of what models or code did, unless `onLimit` is `throw`. Cancelling, or the end of the time
+// that was given, ends every call and every session of the tree.
+
+import { TokenBudgetExhausted, ToolBudgetExhausted, type RLMError } from "../errors.ts";
+import type { CallHandler } from "../kernel/calls.ts";
+import type { RunId } from "../protocol/ids.ts";
+import type { LedgerAxis, LedgerLimits, NodeId, RunEvent, RunResult } from "../protocol/runs.ts";
+import type { Session } from "../session/session.ts";
+import type { ToolRegistry } from "../tools/registry.ts";
+import { onAbort } from "../util/on-abort.ts";
+import { PausableTimer } from "../util/pausable-timer.ts";
+import type { JSONSchema } from "./answer-schema.ts";
+import type { ContextItem } from "./context.ts";
+import { answerDirectly, isSmall } from "./direct.ts";
+import { EventQueue } from "./event-queue.ts";
+import { Ledger, LimitReached, type Account } from "./ledger.ts";
+import { ModelCalls } from "./model-calls.ts";
+import { Node, type NodeOutcome, type NodeSettings } from "./node.ts";
+import type { CallCache, Journal, Models } from "./ports.ts";
+import { Teller } from "./teller.ts";
+
+export interface RunSettings {
+  readonly id: RunId;
+  readonly query: string;
+  readonly context: readonly ContextItem[];
+  readonly schema: JSONSchema | undefined;
+  readonly tools: ToolRegistry;
+  readonly model: string;
+  /** Answers `llm_query`. */
+  readonly subModel: string;
+  /** Of nodes below the root. */
+  readonly childModel: string;
+  /** `auto`: what is small goes straight to the model. */
+  readonly mode: "auto" | "rlm" | "direct";
+  /** Of nodes with a session, the root not counted. */
+  readonly maxDepth: number;
+  /** Of each node. */
+  readonly maxIterations: number;
+  readonly limits: LedgerLimits;
+  readonly onLimit: "partial" | "throw";
+  /** For one block of code, waiting for models not counted. */
+  readonly cellTimeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+export interface RunPorts {
+  readonly models: Models;
+  readonly journal: Journal;
+  readonly cache: CallCache | undefined;
+  readonly now: () => number;
+  readonly openSession: (onCall: CallHandler) => Promise<Session>;
+}
+
+interface NodeRequest extends Omit<NodeSettings, "id" | "account"> {
+  readonly parent: Account | undefined;
+  readonly grant: LedgerLimits | undefined;
+}
+
+/** What is kept for the end of a run, of every limit. */
+const FINISHING_SHARE = 0.1;
+
+export class Run implements AsyncIterable<RunEvent> {
+  readonly id: RunId;
+  readonly result: Promise<RunResult>;
+  readonly settings: RunSettings;
+  readonly teller: Teller;
+  readonly calls: ModelCalls;
+  readonly openSession: RunPorts["openSession"];
+  readonly #ledger: Ledger;
+  readonly #queue = new EventQueue();
+  /** Of everything but finishing. */
+  readonly #work = new AbortController();
+  readonly #finishing = new AbortController();
+  readonly #startedAt: number;
+  readonly #now: () => number;
+  #nodes = 0;
+  #failure: RLMError | undefined;
+  #isOutOfTime = false;
+
+  constructor(settings: RunSettings, ports: RunPorts) {
+    const { models, journal, cache, now, openSession } = ports;
+    this.id = settings.id;
+    this.settings = settings;
+    this.openSession = openSession;
+    this.#now = now;
+    this.#startedAt = now();
+    this.teller = new Teller(settings.id, now, (event) => {
+      journal(event);
+      this.#queue.push(event);
+    });
+    this.calls = new ModelCalls(models, cache, this.teller);
+    this.#ledger = new Ledger(settings.limits, {
+      finishingShare: FINISHING_SHARE,
+      now,
+      onLimit: (nodeId, axis, level, used, limit) =>
+        this.teller.tell({ type: "limit", nodeId, axis, level, used, limit }),
+    });
+    this.result = this.#solve();
+    this.result.catch(() => {}); // whoever never looks at the result is not punished for it
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<RunEvent> {
+    return this.#queue.read();
+  }
+
+  cancel(): void {
+    this.#work.abort(new Error("the run was cancelled"));
+    this.#finishing.abort(new Error("the run was cancelled"));
+  }
+
+  get isOutOfTime(): boolean {
+    return this.#isOutOfTime;
+  }
+
+  /** Of calls that finish a run. */
+  get finishingSignal(): AbortSignal {
+    return this.#finishing.signal;
+  }
+
+  /** Ends the run with an error, which its result rejects with. */
+  fail(error: RLMError): void {
+    this.#failure ??= error;
+    this.#work.abort(error);
+    this.#finishing.abort(error);
+  }
+
+  createNode({ parent, grant, ...request }: NodeRequest): Node {
+    const id: NodeId = `n${this.#nodes}`;
+    this.#nodes += 1;
+    const account = parent === undefined ? this.#ledger.open(id, grant) : parent.open(id, grant);
+    return new Node(this, { ...request, id, account });
+  }
+
+  /** As `budget()` in a session gives it. */
+  budget(account: Account): Record<string, unknown> {
+    const remaining = account.remaining();
+    const axes = Object.keys(this.settings.limits) as LedgerAxis[];
+    return Object.fromEntries(
+      axes.map((axis) => [NAMES[axis], { limit: this.settings.limits[axis] ?? null, left: remaining[axis] ?? null }]),
+    );
+  }
+
+  /** One line for the last message of a turn; only what is limited. */
+  describeBudget(account: Account, turn: number): string {
+    const remaining = account.remaining();
+    const left = (Object.entries(remaining) as [LedgerAxis, number][])
+      .filter(([axis]) => this.settings.limits[axis] !== undefined)
+      .map(([axis, value]) => describeLeft(axis, value));
+    left.push(`${this.settings.maxIterations - turn} blocks of code`);
+    return `Left: ${left.join(", ")}.`;
+  }
+
+  async callTool(
+    node: NodeSettings,
+    name: string,
+    args: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+  ): Promise<unknown> {
+    const { id: nodeId, account, tools } = node;
+    const callId = `${nodeId}.${name}.${this.#now()}`;
+    const startedAt = performance.now();
+    try {
+      account.reserveTool();
+    } catch (error) {
+      return { ok: false, error: (error as Error).message, kind: "limit" };
+    }
+    this.teller.tell({ type: "tool-call-start", nodeId, callId, tool: name, args });
+    const end = (ok: boolean, result: unknown): void =>
+      this.teller.tell({
+        type: "tool-call-end",
+        nodeId,
+        callId,
+        ok,
+        result,
+        durationMs: performance.now() - startedAt,
+      });
+    try {
+      const value = (await tools.call(name, args, { signal })) ?? null;
+      end(true, value);
+      return { ok: true, value };
+    } catch (error) {
+      end(false, (error as Error).message);
+      return { ok: false, error: (error as Error).message, kind: (error as Error).name };
+    }
+  }
+
+  async #solve(): Promise<RunResult> {
+    const { query, model, subModel, limits, maxDepth, signal } = this.settings;
+    const stopListening = onAbort(signal, () => this.cancel());
+    if (signal?.aborted === true) this.cancel();
+    const timers = this.#startTimers();
+    try {
+      await Promise.resolve(); // whoever wants to hear the first events has had the chance to listen
+      this.teller.tell({ type: "run-start", query, model, subModel, limits, maxDepth });
+      const outcome = await this.#outcome();
+      if (this.#failure !== undefined) throw this.#failure;
+      this.#throwAtLimit(outcome);
+      const result = this.#toResult(outcome);
+      this.teller.tell({ type: "run-end", result });
+      return result;
+    } finally {
+      for (const timer of timers) timer.stop();
+      stopListening();
+      this.#work.abort(new Error("the run is over"));
+      this.#finishing.abort(new Error("the run is over"));
+      this.#queue.end();
+    }
+  }
+
+  #outcome(): Promise<NodeOutcome> {
+    const { query, context, schema, tools, model, mode } = this.settings;
+    if (mode === "direct" || (mode === "auto" && schema === undefined && isSmall(context))) {
+      const account = this.#ledger.open("n0", undefined);
+      this.#nodes = 1;
+      return answerDirectly({ run: this, account, signal: this.#work.signal });
+    }
+    return this.createNode({
+      parentId: null,
+      depth: 0,
+      query,
+      context,
+      schema,
+      tools,
+      model,
+      parent: undefined,
+      grant: undefined,
+      signal: this.#work.signal,
+    }).solve();
+  }
+
+  #startTimers(): readonly PausableTimer[] {
+    const { wallMs } = this.settings.limits;
+    if (wallMs === undefined) return [];
+    const working = new PausableTimer(wallMs * (1 - FINISHING_SHARE), () => {
+      this.#isOutOfTime = true;
+      this.#work.abort(new LimitReached({ axis: "wallMs", used: wallMs * (1 - FINISHING_SHARE), limit: wallMs }));
+    });
+    const finishing = new PausableTimer(wallMs, () => this.#finishing.abort(new Error("the time of the run is over")));
+    return [working, finishing];
+  }
+
+  #throwAtLimit({ stopReason, answer }: NodeOutcome): void {
+    if (this.settings.onLimit !== "throw") return;
+    const { tokens, toolCalls } = this.#ledger.usage().total;
+    if (stopReason === "tokens")
+      throw new TokenBudgetExhausted({ used: tokens, limit: this.settings.limits.tokens ?? 0, partial: answer });
+    if (stopReason === "toolCalls") {
+      throw new ToolBudgetExhausted({ used: toolCalls, limit: this.settings.limits.toolCalls ?? 0, partial: answer });
+    }
+  }
+
+  #toResult({ status, stopReason, answer, data, why }: NodeOutcome): RunResult {
+    const usage = { ...this.#ledger.usage(), wallMs: this.#now() - this.#startedAt };
+    return { runId: this.id, status, stopReason, answer, ...(data !== undefined && { data }), why, usage };
+  }
+}
+
+const NAMES: Readonly<Record<LedgerAxis, string>> = {
+  tokens: "tokens",
+  costUsd: "cost_usd",
+  llmCalls: "llm_calls",
+  toolCalls: "tool_calls",
+  wallMs: "milliseconds",
+  iterations: "iterations",
+};
+
+function describeLeft(axis: LedgerAxis, left: number): string {
+  switch (axis) {
+    case "costUsd":
+      return `$${left.toFixed(4)}`;
+    case "wallMs":
+      return `${Math.round(left / 1000)} s`;
+    case "tokens":
+      return `${Math.floor(left).toLocaleString("en-US")} tokens`;
+    case "llmCalls":
+      return `${left} calls of models`;
+    case "toolCalls":
+      return `${left} calls of tools`;
+    case "iterations":
+      return `${left} blocks in the whole run`;
+  }
+}
