@@ -275,6 +275,19 @@ export class ToolBudgetExhausted extends RLMError {
   }
 }
 
+/** No model was called: there is a limit on the cost, and what this model costs is not known. The run goes on with another model. */
+export class PriceUnknownError extends RLMError {
+  readonly code = "PRICE_UNKNOWN";
+  readonly model: string;
+  constructor({ model }: { model: string }, options?: ErrorOptions) {
+    super(
+      `Cannot call model '${model}' under a limit on the cost: its price is not known. Give it a price, or no limit`,
+      options,
+    );
+    this.model = model;
+  }
+}
+
 /** A call names no registered tool. The session is alive. */
 export class ToolNotFoundError extends RLMError {
   readonly code = "TOOL_NOT_FOUND";

@@ -1,0 +1,70 @@
+// What a call may use and what it did use, as amounts of the ledger.
+
+import type { Amounts } from "./bound.ts";
+import type { WorstPrice } from "./estimate.ts";
+import { toNanoUsd, toSpentNanoUsd } from "./nano-usd.ts";
+import type { Charge } from "./tally.ts";
+
+/** The most that a call can use. */
+export interface CallAmounts {
+  /** Input and output. */
+  readonly tokens: number;
+  /** Null: the price is not known, which is an error where the cost is limited. */
+  readonly costUsd: number | null;
+  /** Default: 1. */
+  readonly llmCalls?: number;
+  /** For the message of an error. */
+  readonly model?: string;
+}
+
+export interface CallRequest {
+  readonly model: string;
+  /** An upper bound. */
+  readonly inputTokens: number;
+  /** The most that is useful; less is reserved where less is left. */
+  readonly maxTokens: number;
+  /** With less than this the call is refused. Default: 256, or maxTokens where that is less. */
+  readonly leastTokens?: number;
+  /** Undefined: not known. */
+  readonly price: WorstPrice | undefined;
+}
+
+/** What a call used. `inputTokens` has the cached ones in it, `outputTokens` the reasoning. */
+export interface CallUsage {
+  readonly model: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
+  readonly reasoningTokens: number;
+  /** Null: not known. */
+  readonly costUsd: number | null;
+  /** It was answered from our own cache: it is counted as that, and nothing else of it is. */
+  readonly isCached?: boolean;
+}
+
+/** The price, where there is none, is nothing: whoever has a limit on costs asked before. */
+export function toUnits({ tokens, costUsd, llmCalls = 1 }: CallAmounts): Amounts {
+  checkAmounts({ tokens, costUsd: costUsd ?? 0, llmCalls });
+  return { tokens, costUsd: toNanoUsd(costUsd ?? 0), llmCalls };
+}
+
+export function toCharge(usage: CallUsage, llmCalls: number): Charge {
+  if (usage.isCached === true) return { cachedCalls: llmCalls };
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens, costUsd } = usage;
+  const tokens = { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens };
+  checkAmounts({ ...tokens, costUsd: costUsd ?? 0 });
+  return { ...tokens, costNanoUsd: costUsd === null ? null : toSpentNanoUsd(costUsd), llmCalls };
+}
+
+export function toAmounts({ inputTokens = 0, outputTokens = 0, costNanoUsd, llmCalls = 0 }: Charge): Amounts {
+  return { tokens: inputTokens + outputTokens, costUsd: costNanoUsd ?? 0, llmCalls };
+}
+
+function checkAmounts(amounts: Readonly<Record<string, number>>): void {
+  for (const [name, value] of Object.entries(amounts)) {
+    const isFine =
+      name === "costUsd" ? Number.isFinite(value) && value >= 0 : Number.isSafeInteger(value) && value >= 0;
+    if (!isFine) throw new RangeError(`Cannot use ${value} as ${name}: it must be a number of at least 0`);
+  }
+}

@@ -1,0 +1,61 @@
+// A sum of what was spent.
+
+import type { Spent } from "../protocol/runs.ts";
+import { toUsd } from "./nano-usd.ts";
+
+/** One thing that was spent. Absent: none of it. */
+export interface Charge {
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+  readonly cacheReadTokens?: number;
+  readonly cacheWriteTokens?: number;
+  readonly reasoningTokens?: number;
+  /** Null: not known. */
+  readonly costNanoUsd?: number | null;
+  readonly llmCalls?: number;
+  readonly toolCalls?: number;
+  readonly iterations?: number;
+  readonly cachedCalls?: number;
+}
+
+const COUNTS = [
+  "inputTokens",
+  "outputTokens",
+  "cacheReadTokens",
+  "cacheWriteTokens",
+  "reasoningTokens",
+  "llmCalls",
+  "toolCalls",
+  "iterations",
+  "cachedCalls",
+] as const;
+
+export class Tally {
+  readonly #sums = {
+    inputTokens: 0,
+    outputTokens: 0,
+    cacheReadTokens: 0,
+    cacheWriteTokens: 0,
+    reasoningTokens: 0,
+    llmCalls: 0,
+    toolCalls: 0,
+    iterations: 0,
+    cachedCalls: 0,
+  };
+  #costNanoUsd: number | null = 0;
+
+  add(charge: Charge): this {
+    const { costNanoUsd = 0 } = charge;
+    for (const key of COUNTS) this.#sums[key] += charge[key] ?? 0;
+    this.#costNanoUsd = this.#costNanoUsd === null || costNanoUsd === null ? null : this.#costNanoUsd + costNanoUsd;
+    return this;
+  }
+
+  toSpent(): Spent {
+    return {
+      ...this.#sums,
+      tokens: this.#sums.inputTokens + this.#sums.outputTokens,
+      costUsd: this.#costNanoUsd === null ? null : toUsd(this.#costNanoUsd),
+    };
+  }
+}
