@@ -1,0 +1,89 @@
+// An answer given in the text of a message, for models that do not give it in code.
+//
+// Read only where a message has no code, since what code prints may yet change the answer. FINAL(...) stands at the beginning of a line,
+// outside of blocks, with its brackets balanced and nothing behind them. What is nearly that is no answer; the hint says what is missing.
+
+import { linesOutsideFences } from "./fence-line.ts";
+
+export type TextFinal =
+  /** `text` as it was written, quotes included. */
+  | { readonly kind: "value"; readonly text: string }
+  | { readonly kind: "variable"; readonly name: string }
+  /** `hint`: what the model has to know, null where it tried nothing of the kind. */
+  | { readonly kind: "none"; readonly hint: string | null };
+
+const START = /^[ \t]*(FINAL_VAR|FINAL)\(/;
+const MENTION = /\bFINAL(?:_VAR)?[ \t]*\(/;
+/** May follow the closing bracket. */
+const END_OF_LINE = /^[ \t\r]*[.;]?[ \t\r]*(?:\n|$)/;
+const QUOTED = /^(['"])(.*)\1$/s;
+const NAME = /^[\p{L}_][\p{L}\p{N}_]*$/u;
+const MAX_STARTS = 100;
+
+export function findFinal(message: string): TextFinal {
+  const found: { readonly what: string; readonly inside: string | undefined }[] = [];
+  let isMentioned = false;
+  let after = 0;
+  for (const { line, start } of linesOutsideFences(message)) {
+    if (start < after || found.length >= MAX_STARTS) continue;
+    const [opening, what = ""] = START.exec(line) ?? [];
+    if (opening === undefined) {
+      isMentioned ||= MENTION.test(line);
+      continue;
+    }
+    const from = start + opening.length;
+    const to = closingBracket(message, from);
+    found.push({ what, inside: to === undefined ? undefined : message.slice(from, to).trim() });
+    after = to ?? 0;
+  }
+  const whole = found.flatMap(({ what, inside }) => (inside === undefined ? [] : [{ what, inside }]));
+  const variable = whole.find(({ what }) => what === "FINAL_VAR");
+  if (variable !== undefined) return toVariable(variable.inside);
+  const value = whole.find(({ inside }) => inside !== "");
+  if (value !== undefined) return { kind: "value", text: value.inside };
+  return { kind: "none", hint: toHint(found.length > 0, whole.length > 0, isMentioned) };
+}
+
+function toVariable(inside: string): TextFinal {
+  const name = QUOTED.exec(inside)?.[2]?.trim() ?? inside;
+  if (NAME.test(name)) return { kind: "variable", name };
+  return { kind: "none", hint: "FINAL_VAR takes the name of one variable. For anything else write FINAL(...)" };
+}
+
+function toHint(isStarted: boolean, isEmpty: boolean, isMentioned: boolean): string | null {
+  if (isEmpty) return "FINAL() is empty: write the answer between its brackets";
+  if (isStarted)
+    return "FINAL(...) was not read: its brackets are not balanced, or something follows them on the line. Write FINAL(answer) in a block of code";
+  if (isMentioned)
+    return "FINAL(...) was not read: it must be at the beginning of a line, with no space before its bracket";
+  return null;
+}
+
+/** The bracket that belongs to the one before `from`, with nothing behind it on its line. */
+function closingBracket(text: string, from: number): number | undefined {
+  let depth = 1;
+  for (let place = from; place < text.length; place += 1) {
+    const character = text[place];
+    if (character === '"' || character === "'") place = endOfString(text, place);
+    else if (character === "(") depth += 1;
+    else if (character === ")") depth -= 1;
+    if (depth === 0) return END_OF_LINE.test(text.slice(place + 1, place + 100)) ? place : undefined;
+  }
+  return undefined;
+}
+
+/** The last character of the string that begins here; the quote itself where it begins none, as an apostrophe. */
+function endOfString(text: string, from: number): number {
+  const quote = text.charAt(from);
+  if (/[\p{L}\p{N}]/u.test(text.charAt(from - 1))) return from;
+  const triple = quote.repeat(3);
+  const isTriple = text.startsWith(triple, from);
+  const closing = isTriple ? triple : quote;
+  const lineEnd = text.indexOf("\n", from);
+  const limit = isTriple || lineEnd < 0 ? text.length : lineEnd;
+  for (let place = from + closing.length; place < limit; place += 1) {
+    if (text[place] === "\\") place += 1;
+    else if (text.startsWith(closing, place)) return place + closing.length - 1;
+  }
+  return from;
+}
