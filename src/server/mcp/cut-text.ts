@@ -5,10 +5,10 @@
 // what only a terminal understands. However much there is, only a few bytes for each character shown are read of it.
 
 import { isCharacterStart, trimBrokenEnd, trimBrokenStart } from "../../util/utf8.ts";
-import type { ByteSource } from "./byte-source.ts";
-import { headLength, tailLength, toText } from "./cut-places.ts";
+import type { ByteSource } from "../../util/byte-source.ts";
+import { headLength, tailLength, toText } from "../../util/cut-places.ts";
 
-export { concatSources, textSource, type ByteSource } from "./byte-source.ts";
+export { concatSources, textSource, type ByteSource } from "../../util/byte-source.ts";
 
 /** How much is read for a character that is shown: it may take three, and colours and progress bars come on top. */
 const BYTES_PER_CHARACTER = 4;

@@ -4,9 +4,9 @@
 // It rests on two facts: a byte gives at most one character (UTF-16 unit), and cleaning makes nothing longer. So there is
 // always a place that fits, even where the length of the cleaned text does not grow with the bytes.
 
-import { cleanTerminalText } from "../../util/clean-terminal-text.ts";
-import { TerminalParser } from "../../util/terminal-parser.ts";
-import { isCharacterStart } from "../../util/utf8.ts";
+import { cleanTerminalText } from "./clean-terminal-text.ts";
+import { TerminalParser } from "./terminal-parser.ts";
+import { isCharacterStart } from "./utf8.ts";
 
 const NEWLINE = 0x0a;
 
