@@ -32,3 +32,10 @@ function sizeOfCharacter(firstByte: number): number {
 function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80;
 }
+
+/** Of text that may be cut anywhere: a character is counted where it begins. */
+export function countCharacters(data: Buffer): number {
+  let count = 0;
+  for (const byte of data) if (!isContinuation(byte)) count += 1;
+  return count;
+}

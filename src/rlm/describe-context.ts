@@ -1,0 +1,122 @@
+// What a model is told of the variables it starts with: names, types, sizes, and how each begins and ends.
+//
+// Previews are quoted as JSON, so that text of the context, whatever it says, stays inside of its quotes and on its line.
+
+export interface ContextFacts {
+  readonly name: string;
+  /** Of Python. */
+  readonly type: string;
+  /** Characters of a str, bytes of bytes, items of others. */
+  readonly length?: number;
+  /** Of an array or a table. */
+  readonly shape?: readonly number[];
+  /** Of a table. */
+  readonly columns?: readonly string[];
+  /** Where it was read from. */
+  readonly source?: string;
+  /** How it begins; its whole where `tail` is absent. As text, or as Python would show it. */
+  readonly head?: string;
+  readonly tail?: string;
+}
+
+export interface DescribeOptions {
+  /** Of all lines; from 500 up. Default: 6,000. */
+  readonly maxCharacters?: number;
+}
+
+const MAX_CHARACTERS = 6_000;
+/** Of one variable: more shows nothing that code could not show better. */
+const MAX_PREVIEW = 1_000;
+const MIN_PREVIEW = 40;
+const MAX_WORD = 100;
+const MAX_COLUMNS = 30;
+const HEAD_SHARE = 0.6;
+/** Room for the line that says how many are not described. */
+const REST_ROOM = 80;
+
+/** A line for each variable, with previews below it as long as there is room. */
+export function describeContext(variables: readonly ContextFacts[], options: DescribeOptions = {}): string {
+  const { maxCharacters = MAX_CHARACTERS } = options;
+  const lines: string[] = [];
+  let room = maxCharacters - REST_ROOM;
+  for (const [index, facts] of variables.entries()) {
+    const title = toTitle(facts);
+    if (title.length + 1 > room) {
+      lines.push(`… and ${count(variables.length - index)} more variables; SHOW_VARS() lists them`);
+      break;
+    }
+    const share = Math.floor(room / (variables.length - index)) - title.length - 1;
+    const described = [title, ...toPreview(facts, Math.min(MAX_PREVIEW, share))];
+    lines.push(...described);
+    room -= described.reduce((sum, line) => sum + line.length + 1, 0);
+  }
+  return lines.join("\n");
+}
+
+function toTitle({ name, type, length, shape, columns, source }: ContextFacts): string {
+  const parts = [word(type)];
+  if (shape !== undefined && shape.length > 0) parts.push(`shape (${shape.slice(0, 8).map(count).join(", ")})`);
+  else if (length !== undefined) parts.push(`${count(length)} ${unitOf(type, length)}`);
+  if (columns !== undefined && columns.length > 0) parts.push(toColumns(columns));
+  if (source !== undefined) parts.push(`from ${quote(cutTo(source, MAX_WORD))}`);
+  return `- \`${word(name)}\`: ${parts.join(", ")}`;
+}
+
+function toColumns(columns: readonly string[]): string {
+  const named = columns.slice(0, MAX_COLUMNS).map((column) => quote(cutTo(column, MAX_WORD)));
+  const rest = columns.length - named.length;
+  return `columns ${named.join(", ")}${rest > 0 ? ` and ${count(rest)} more` : ""}`;
+}
+
+/** Nothing where there is too little room to show something. */
+function toPreview({ head = "", tail }: ContextFacts, maxCharacters: number): string[] {
+  if (head === "" || maxCharacters < MIN_PREVIEW) return [];
+  const whole = `  is ${quote(head)}`;
+  if (tail === undefined && whole.length + 1 <= maxCharacters) return [whole];
+  const [before, after] = ["  begins ", "  ends "];
+  const room = maxCharacters - before.length - after.length - 2;
+  const headRoom = Math.floor(room * HEAD_SHARE);
+  return [before + quoteWithin(head, headRoom, "head"), after + quoteWithin(tail ?? head, room - headRoom, "tail")];
+}
+
+/** As much of a beginning or an end as fits in quotes. */
+function quoteWithin(text: string, maxCharacters: number, end: "head" | "tail"): string {
+  const characters = Array.from(end === "head" ? text.slice(0, maxCharacters) : text.slice(-maxCharacters));
+  const take = (length: number): string =>
+    (end === "head" ? characters.slice(0, length) : characters.slice(characters.length - length)).join("");
+  let [fits, tooMuch] = [0, characters.length + 1];
+  while (tooMuch - fits > 1) {
+    const middle = Math.floor((fits + tooMuch) / 2);
+    if (quote(take(middle)).length <= maxCharacters) fits = middle;
+    else tooMuch = middle;
+  }
+  return quote(take(fits));
+}
+
+/** On one line, whatever a reader takes for the end of a line. Half a surrogate pair is written as its escape. */
+function quote(text: string): string {
+  return JSON.stringify(text).replaceAll(/[\u007F-\u009F\u2028\u2029]/g, toEscape);
+}
+
+function toEscape(character: string): string {
+  return `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`;
+}
+
+/** Of a name or a type: what is no such character is left out. */
+function word(text: string): string {
+  return cutTo(text.replaceAll(/[\p{C}\p{Z}`]/gu, ""), MAX_WORD);
+}
+
+function cutTo(text: string, maxCharacters: number): string {
+  if (text.length <= maxCharacters) return text;
+  return `${text.slice(0, maxCharacters - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
+}
+
+function unitOf(type: string, length: number): string {
+  const unit = type === "str" ? "character" : type === "bytes" || type === "bytearray" ? "byte" : "item";
+  return length === 1 ? unit : `${unit}s`;
+}
+
+function count(value: number): string {
+  return value.toLocaleString("en-US");
+}
