@@ -324,18 +324,20 @@ def describe(namespace: Dict[str, Any], names: str, size: int) -> str:
 
 
 def _describe(name: str, value: Any, size: int) -> Dict[str, Any]:
-    length = len(value) if hasattr(value, "__len__") else None
-    shape = None
+    facts: Dict[str, Any] = {"name": name, "type": type(value).__name__}
+    if hasattr(value, "__len__"):
+        facts["length"] = len(value)
+    if isinstance(value, str):
+        facts["head"] = value[:size]
+        if len(value) > size:
+            facts["tail"] = value[-size:]
+        return facts
     if isinstance(value, dict):
-        keys = ", ".join(repr(key)[:60] for key in list(value)[:10])
-        shape = f"keys {keys}" + (", ..." if len(value) > 10 else "")
-    elif isinstance(value, (list, tuple)) and value:
-        shape = f"of {type(value[0]).__name__}"
-    if isinstance(value, (str, bytes)):
-        head, tail = value[:size], value[-size:] if len(value) > 2 * size else value[size:]
-        if isinstance(value, bytes):
-            head, tail = repr(head), repr(tail)
-    else:
-        text = repr(value) if length is None or length < 1000 else repr(list(value)[:5] if not isinstance(value, dict) else dict(list(value.items())[:3]))
-        head, tail = text[:size], ""
-    return {"name": name, "type": type(value).__name__, "length": length, "shape": shape, "head": head, "tail": tail}
+        facts["columns"] = [str(key)[:100] for key in list(value)[:50]]
+    sample = value
+    if isinstance(value, dict) and len(value) > 5:
+        sample = dict(list(value.items())[:5])
+    elif isinstance(value, (list, tuple, bytes)) and len(value) > 20:
+        sample = value[:20]
+    facts["head"] = repr(sample)[:size]
+    return facts

@@ -34,7 +34,13 @@ function isValue(context: Context): context is ContextValue {
 /** A variable named like a kind of value. */
 function isNested(context: object): boolean {
   const [value] = Object.values(context) as unknown[];
-  return typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).some((key) => KEYS.includes(key)) && !("json" in context);
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    !Array.isArray(value) &&
+    Object.keys(value).some((key) => KEYS.includes(key)) &&
+    !("json" in context)
+  );
 }
 
 function toItem(name: string, value: ContextValue): ContextItem {
@@ -45,7 +51,8 @@ function toItem(name: string, value: ContextValue): ContextItem {
     if (text === undefined) throw new TypeError(`Cannot use the context '${name}': JSON cannot say what it is`);
     return { name, kind: "json", bytes: Buffer.byteLength(text), value: { text, as: "json" } };
   }
-  if ("file" in value) return { name, kind: "text", bytes: statSync(value.file).size, value: { file: value.file, as: "text" } };
+  if ("file" in value)
+    return { name, kind: "text", bytes: statSync(value.file).size, value: { file: value.file, as: "text" } };
   if ("files" in value) {
     const bytes = value.files.reduce((sum, { path }) => sum + statSync(path).size, 0);
     return { name, kind: "files", bytes, value: value.files };

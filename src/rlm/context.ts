@@ -2,7 +2,7 @@
 
 import type { Session } from "../session/session.ts";
 import type { VariableValue } from "../session/set-variable.ts";
-import { describeVariable } from "./describe-context.ts";
+import { describeContext, type ContextFacts } from "./describe-context.ts";
 
 export interface ContextItem {
   /** Of the variable. */
@@ -21,19 +21,19 @@ export interface ContextFile {
 
 const PREVIEW = 500;
 
-/** Sets the variables and gives the lines that describe them to the model. */
-export async function loadContext(session: Session, items: readonly ContextItem[]): Promise<readonly string[]> {
+/** Sets the variables and gives what describes them to the model. */
+export async function loadContext(session: Session, items: readonly ContextItem[]): Promise<string> {
   for (const item of items) {
     const { name, value } = item;
     if (isFiles(value)) await loadFiles(session, name, value);
     else await session.set(name, value);
   }
-  if (items.length === 0) return [];
+  if (items.length === 0) return "";
   const names = JSON.stringify(items.map(({ name }) => name));
   const { value } = (
     await session.execute(`rlm_session.describe(globals(), ${JSON.stringify(names)}, ${PREVIEW})`).result
   ).unwrap();
-  return parseFacts(value?.["text/plain"]).map(describeVariable);
+  return describeContext(parseFacts(value?.["text/plain"]));
 }
 
 function isFiles(value: ContextItem["value"]): value is readonly ContextFile[] {
@@ -50,19 +50,9 @@ async function loadFiles(session: Session, name: string, files: readonly Context
   }
 }
 
-export interface VariableFacts {
-  readonly name: string;
-  readonly type: string;
-  /** Characters of a text, items of anything else. Null: it has no length. */
-  readonly length: number | null;
-  readonly shape: string | null;
-  readonly head: string;
-  readonly tail: string;
-}
-
 /** What the session says is a Python literal of JSON text. */
-function parseFacts(printed: string | undefined): readonly VariableFacts[] {
+function parseFacts(printed: string | undefined): readonly ContextFacts[] {
   if (printed === undefined) return [];
   const json = /^'([\s\S]*)'$/.exec(printed)?.[1];
-  return json === undefined ? [] : (JSON.parse(Buffer.from(json, "base64").toString()) as VariableFacts[]);
+  return json === undefined ? [] : (JSON.parse(Buffer.from(json, "base64").toString()) as ContextFacts[]);
 }

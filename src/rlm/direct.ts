@@ -1,7 +1,8 @@
 // A question whose material is small: one call of the model, which sees all of it.
 
 import type { ContextItem } from "./context.ts";
-import { LimitReached, type Account } from "./ledger.ts";
+import type { Account } from "./ledger.ts";
+import { LimitReached } from "./limit-reached.ts";
 import type { NodeOutcome } from "./node.ts";
 import type { Run } from "./run.ts";
 import { readFile } from "node:fs/promises";

@@ -4,10 +4,11 @@
 // first block of code was complete, counts what was received.
 
 import { createHash } from "node:crypto";
-import type { BackendRequest, ChatMessage, FinishReason, ModelPrice, TokenUsage } from "../backends/backend.ts";
+import type { BackendRequest, ChatMessage, FinishReason, TokenUsage } from "../backends/backend.ts";
 import { BackendConnectionError } from "../errors.ts";
 import type { ModelCallStart, NodeId, Spent } from "../protocol/runs.ts";
-import { estimateTokens } from "./estimate.ts";
+import { costOf } from "../backends/prices.ts";
+import { estimateTokens, TokenEstimator } from "./estimate.ts";
 import type { Account } from "./ledger.ts";
 import type { CachedAnswer, CallCache, Models } from "./ports.ts";
 import type { Teller } from "./teller.ts";
@@ -29,19 +30,19 @@ export interface Ask {
 
 export interface Reply extends CachedAnswer {
   readonly isCached: boolean;
-  readonly usage: TokenUsage;
+  readonly finishReason: FinishReason;
+  readonly spent: Spent;
 }
 
 /** What a call asks for when nobody says: room for a long block of code and some thinking. */
 const DEFAULT_MAX_TOKENS = 16_000;
-/** With less an answer is not worth asking for. */
-const LEAST_TOKENS = 64;
 
 export class ModelCalls {
   readonly #models: Models;
   readonly #cache: CallCache | undefined;
   readonly #teller: Teller;
   readonly #flying = new Map<string, Promise<Reply>>();
+  readonly #estimator = new TokenEstimator();
   #made = 0;
 
   constructor(models: Models, cache: CallCache | undefined, teller: Teller) {
@@ -83,7 +84,7 @@ export class ModelCalls {
         finishReason: reply.finishReason ?? "",
         isCached: reply.isCached ?? false,
         isCut: reply.isCut ?? false,
-        usage: toSpent(reply),
+        usage: reply.spent ?? UNSPENT,
         error,
         durationMs: performance.now() - startedAt,
       });
@@ -125,42 +126,38 @@ export class ModelCalls {
 
   async #settleCached(ask: Ask, answer: CachedAnswer): Promise<Reply> {
     await ask.onText?.(answer.text);
-    ask.account.countCached(ask.model);
+    const reservation = ask.account.reserve({ tokens: 0, costUsd: 0, llmCalls: 0 }, { finishing: true });
+    const spent = reservation.settle({ model: ask.model, ...NOTHING, costUsd: 0, isCached: true });
     const { text, reasoning, finishReason, isCut } = answer;
-    return { text, reasoning, finishReason, isCut, isCached: true, usage: NOTHING };
+    return { text, reasoning, finishReason, isCut, isCached: true, spent };
   }
 
   async #fetch(ask: Ask, request: BackendRequest, callId: string): Promise<Reply> {
-    const { account, model, purpose } = ask;
+    const { account, model, signal, purpose } = ask;
     const price = await this.#models.priceOf(model);
-    const finishing = purpose === "extract";
-    const input = estimateTokens(request.messages.map(({ content }) => content).join("\n"), model);
-    const wanted = request.maxTokens ?? DEFAULT_MAX_TOKENS;
-    const maxTokens = Math.max(LEAST_TOKENS, Math.min(wanted, account.affordableTokens(input, price, { finishing })));
-    const reservation = account.reserve(
-      { llmCalls: 1, tokens: input + maxTokens, costUsd: toMostCost(price, input, maxTokens) },
-      { finishing },
-    );
-    const received = {
-      text: "",
-      reasoning: "",
-      isCut: false,
-      finishReason: "other" as FinishReason,
-      usage: null as TokenUsage | null,
+    const texts = request.messages.map(({ content }) => content);
+    const inputTokens = this.#estimator.estimate(model, texts);
+    const wanted = { model, inputTokens, maxTokens: request.maxTokens ?? DEFAULT_MAX_TOKENS, price };
+    const { reservation, maxTokens } = await account.reserveCall(wanted, { finishing: purpose === "extract", signal });
+    const received: Received = { text: "", reasoning: "", isCut: false, finishReason: "other", usage: null };
+    const settle = (): Spent => {
+      const usage = received.usage ?? estimateUsage(inputTokens, received);
+      return reservation.settle({
+        model,
+        ...usage,
+        costUsd: usage.costUsd ?? (price === undefined ? null : costOf(usage, price)),
+      });
     };
     try {
       await this.#receive(ask, { ...request, maxTokens }, callId, received);
-      const usage = received.usage ?? estimateUsage(input, received, model);
-      reservation.settle({ model, ...usage, costUsd: usage.costUsd ?? toCost(usage, price) });
-      return { ...received, isCached: false, usage };
     } catch (error) {
       if (received.text === "" && received.reasoning === "") reservation.release();
-      else {
-        const usage = estimateUsage(input, received, model);
-        reservation.settle({ model, ...usage, costUsd: toCost(usage, price) });
-      }
+      else settle();
       throw error;
     }
+    if (received.usage !== null) this.#estimator.learn(model, texts, received.usage.inputTokens);
+    const { text, reasoning, finishReason, isCut } = received;
+    return { text, reasoning, finishReason, isCut, isCached: false, spent: settle() };
   }
 
   async #receive(ask: Ask, request: BackendRequest, callId: string, received: Received): Promise<void> {
@@ -225,42 +222,17 @@ function hashOf(request: BackendRequest): string {
   return createHash("sha256").update(JSON.stringify(request)).digest("hex");
 }
 
-function estimateUsage(input: number, { text, reasoning }: Received, model: string): TokenUsage {
-  const reasoningTokens = reasoning === "" ? 0 : estimateTokens(reasoning, model);
-  return {
-    ...NOTHING,
-    inputTokens: input,
-    outputTokens: estimateTokens(text, model) + reasoningTokens,
-    reasoningTokens,
-  };
+function estimateUsage(inputTokens: number, { text, reasoning }: Received): TokenUsage {
+  const reasoningTokens = estimateTokens(reasoning);
+  return { ...NOTHING, inputTokens, outputTokens: estimateTokens(text) + reasoningTokens, reasoningTokens };
 }
 
-function toMostCost(price: ModelPrice | undefined, input: number, output: number): number | null {
-  if (price === undefined) return null;
-  return (input * Math.max(price.inputUsd, price.cacheWriteUsd) + output * price.outputUsd) / 1e6;
-}
-
-function toCost(usage: TokenUsage, price: ModelPrice | undefined): number | null {
-  if (price === undefined) return null;
-  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage;
-  const plain = Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens);
-  return (
-    (plain * price.inputUsd +
-      cacheReadTokens * price.cacheReadUsd +
-      cacheWriteTokens * price.cacheWriteUsd +
-      outputTokens * price.outputUsd) /
-    1e6
-  );
-}
-
-function toSpent({ usage = NOTHING, isCached = false }: Partial<Reply>): Spent {
-  return {
-    ...usage,
-    tokens: usage.inputTokens + usage.outputTokens,
-    costUsd: usage.costUsd ?? null,
-    llmCalls: isCached ? 0 : 1,
-    toolCalls: 0,
-    iterations: 0,
-    cachedCalls: isCached ? 1 : 0,
-  };
-}
+const UNSPENT: Spent = {
+  ...NOTHING,
+  tokens: 0,
+  costUsd: 0,
+  llmCalls: 0,
+  toolCalls: 0,
+  iterations: 0,
+  cachedCalls: 0,
+};

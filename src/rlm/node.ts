@@ -3,7 +3,7 @@
 // A node never throws because of what its model or its code did. Limits end it with the best answer that there is.
 
 import type { ChatMessage } from "../backends/backend.ts";
-import { BackendConnectionError, MaxDepthExceeded } from "../errors.ts";
+import { MaxDepthExceeded } from "../errors.ts";
 import type { HostCall } from "../kernel/calls.ts";
 import type { NodeId, RunStatus, StopReason } from "../protocol/runs.ts";
 import type { Session } from "../session/session.ts";
@@ -12,7 +12,9 @@ import { compileSchema, parseAnswer, type Checked, type JSONSchema } from "./ans
 import { loadContext, type ContextItem } from "./context.ts";
 import { CodeScanner } from "./fences.ts";
 import { findFinal } from "./finals.ts";
-import { LimitReached, type Account } from "./ledger.ts";
+import type { Account } from "./ledger.ts";
+import { LimitReached } from "./limit-reached.ts";
+import type { Reply } from "./model-calls.ts";
 import { observe } from "./observe.ts";
 import * as prompts from "./prompts.ts";
 import { answerQueries } from "./queries.ts";
@@ -134,29 +136,38 @@ export class Node {
     const turn = this.#turn;
     this.#run.teller.tell({ type: "step-start", nodeId, turn });
     const scanner = new CodeScanner((code) => parses(session, code));
-    const reply = await this.#ask("turn", async (text) => (await scanner.push(text)) !== undefined);
+    const reply = await this.#ask("turn", (text) => scanner.push(text) !== undefined);
     const scanned = await scanner.end(reply.finishReason);
-    this.#messages.push({ role: "assistant", content: scanned.kind === "code" ? scanned.text : reply.text });
-    let told: string;
-    if (scanned.kind === "code") told = await this.#runCode(session, scanned.code);
-    else {
-      const final = findFinal(reply.text);
-      if (final?.kind === "value") this.#given = { text: final.text, data: final.text };
-      else if (final?.kind === "variable") await this.#giveVariable(session, final.name);
-      told = scanned.told ?? prompts.NO_CODE;
+    const content = scanned.kind === "code" ? reply.text.slice(0, scanned.block.end) : reply.text;
+    this.#messages.push({ role: "assistant", content: content.trimEnd() || "(nothing)" });
+    const told =
+      scanned.kind === "code"
+        ? await this.#runCode(session, scanned.block.code)
+        : await this.#read(session, reply.text, scanned.tell);
+    return this.#conclude(told);
+  }
+
+  /** A reply without code: an answer in its text, or nothing that could be done. */
+  async #read(session: Session, text: string, told: string): Promise<string> {
+    const final = findFinal(text);
+    if (final.kind === "none") return final.hint ?? told;
+    if (final.kind === "value") {
+      this.#given = { text: final.text, data: final.text };
+      return "";
     }
+    const { error } = await session.execute(`FINAL_VAR(${JSON.stringify(final.name)})`).result;
+    return error?.value ?? "";
+  }
+
+  /** The end of a step: the answer is accepted, given back, or there is none and the model is told what happened. */
+  #conclude(happened: string): NodeOutcome | undefined {
+    const { id: nodeId, account } = this.#settings;
+    const turn = this.#turn;
     const accepted = this.#accept();
-    if (accepted === undefined || accepted.ok) {
-      this.#run.teller.tell({ type: "step-end", nodeId, turn, told: accepted === undefined ? told : "" });
-      if (accepted !== undefined) return accepted.outcome;
-    } else {
-      told = prompts.schemaMessage(accepted.problem);
-      this.#run.teller.tell({ type: "step-end", nodeId, turn, told });
-    }
-    this.#messages.push({
-      role: "user",
-      content: `${told}\n\n${this.#run.describeBudget(this.#settings.account, turn)}`,
-    });
+    const told = accepted?.ok === false ? prompts.schemaMessage(accepted.problem) : happened;
+    this.#run.teller.tell({ type: "step-end", nodeId, turn, told });
+    if (accepted?.ok === true) return accepted.outcome;
+    this.#messages.push({ role: "user", content: `${told}\n\n${this.#run.describeBudget(account, turn)}` });
     return undefined;
   }
 
@@ -174,10 +185,6 @@ export class Node {
     const { displays: _, ...recorded } = result;
     this.#run.teller.tell({ type: "code-end", nodeId, turn, result: recorded });
     return observe(session, execution, result, turn);
-  }
-
-  async #giveVariable(session: Session, name: string): Promise<void> {
-    await session.execute(`FINAL_VAR(${JSON.stringify(name)})`).result;
   }
 
   /** Undefined: no answer was given. */
@@ -209,8 +216,9 @@ export class Node {
     return parsed.ok ? check(parsed.data) : direct;
   }
 
-  async #ask(purpose: "turn" | "extract", onText?: (text: string) => Promise<boolean>) {
-    const { id: nodeId, account, model, signal } = this.#settings;
+  async #ask(purpose: "turn" | "extract", onText?: (text: string) => boolean): Promise<Reply> {
+    const { id: nodeId, account, model } = this.#settings;
+    const signal = purpose === "extract" ? this.#run.finishingSignal : this.#settings.signal;
     this.#ordinal += 1;
     return this.#run.calls.ask({
       nodeId,
@@ -229,11 +237,14 @@ export class Node {
     const { signal } = this.#settings;
     if (signal.aborted && !this.#run.isOutOfTime)
       return { status: "cancelled", stopReason: "cancelled", answer: null, why: "it was cancelled" };
-    if (error instanceof LimitReached) return this.#extract(error);
-    if (error instanceof BackendConnectionError || error instanceof Error) {
-      return { status: "failed", stopReason: "error", answer: null, why: error.message };
-    }
-    return { status: "failed", stopReason: "error", answer: null, why: String(error) };
+    const limit = this.#run.isOutOfTime ? signal.reason : error;
+    if (limit instanceof LimitReached) return this.#extract(limit);
+    return {
+      status: "failed",
+      stopReason: "error",
+      answer: null,
+      why: error instanceof Error ? error.message : String(error),
+    };
   }
 
   /** The best answer that can be had from what was seen, with what was kept for that. */
@@ -244,7 +255,7 @@ export class Node {
     try {
       const { text } = await this.#ask("extract");
       const final = findFinal(text);
-      const answer = (final?.kind === "value" ? final.text : text).trim();
+      const answer = (final.kind === "value" ? final.text : text).trim();
       const parsed = this.#check === undefined ? undefined : parseAnswer(answer);
       const checked = parsed?.ok === true ? this.#check?.(parsed.data) : undefined;
       if (answer === "") return { status: "failed", stopReason: axis, answer: null, why: limit.message };

@@ -47,6 +47,6 @@ export async function observe(
 /** All that can still be read of it, as one text. */
 async function keep(session: Session, execution: Execution, turn: number): Promise<void> {
   const { bytes } = execution.output({ length: 64 * 1024 * 1024 });
-  await session.set("_rlm_out", { text: bytes.toString("utf8").toWellFormed() });
+  await session.set("_rlm_out", { text: bytes.toString("utf8") });
   await session.execute(`_out[${turn}] = globals().pop("_rlm_out")`).result;
 }

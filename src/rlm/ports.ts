@@ -1,6 +1,6 @@
 // What the orchestrator is given from outside: models, a journal, a cache, a clock. It knows none of their implementations.
 
-import type { BackendPart, BackendRequest, ModelPrice } from "../backends/backend.ts";
+import type { BackendPart, BackendRequest, FinishReason, ModelPrice } from "../backends/backend.ts";
 import type { RunEvent } from "../protocol/runs.ts";
 
 /** Models that can be asked by name, with retries and limits on how many at once. */
@@ -20,7 +20,7 @@ export type Journal = (event: RunEvent) => void;
 export interface CachedAnswer {
   readonly text: string;
   readonly reasoning: string;
-  readonly finishReason: string;
+  readonly finishReason: FinishReason;
   readonly isCut: boolean;
 }
 

@@ -4,8 +4,8 @@
 import type { ToolListing } from "../tools/registry.ts";
 
 export interface PromptFacts {
-  /** Lines about each variable of the context: name, type, size, beginning and end. Empty: there is no context. */
-  readonly context: readonly string[];
+  /** About each variable of the context: name, type, size, beginning and end. Empty: there is no context. */
+  readonly context: string;
   readonly tools: readonly ToolListing[];
   /** Whether `rlm_query` opens a session of its own, or is one call of a model. */
   readonly canRecurse: boolean;
@@ -48,8 +48,7 @@ function toolLines(tools: readonly ToolListing[]): string {
 }
 
 export function firstMessage(query: string, { context }: PromptFacts): string {
-  const material =
-    context.length === 0 ? "There is no material beside the question." : `The variables:\n${context.join("\n")}`;
+  const material = context === "" ? "There is no material beside the question." : `The variables:\n${context}`;
   return `Question: ${query}\n\n${material}`;
 }
 

@@ -3,7 +3,7 @@
 import type { ChatMessage } from "../backends/backend.ts";
 import { BackendConnectionError } from "../errors.ts";
 import { compileSchema, parseAnswer, type Checked } from "./answer-schema.ts";
-import { LimitReached } from "./ledger.ts";
+import { LimitReached } from "./limit-reached.ts";
 import type { Ask, ModelCalls, Reply } from "./model-calls.ts";
 import { schemaMessage } from "./prompts.ts";
 import type { Query } from "./session-calls.ts";
@@ -76,13 +76,13 @@ function checkText(text: string, check: (data: unknown) => Checked): Checked {
   return parsed.ok ? check(parsed.data) : parsed;
 }
 
-function toReply({ text, isCached, finishReason, usage }: Reply): QueryReply {
+function toReply({ text, isCached, finishReason, spent }: Reply): QueryReply {
   return {
     ok: true,
     text,
     cached: isCached,
     truncated: finishReason === "length",
-    usage: { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens },
+    usage: { input_tokens: spent.inputTokens, output_tokens: spent.outputTokens },
   };
 }
 

@@ -71,7 +71,8 @@ export class CallCache {
     if (names.length <= MAX_FILES) return;
     const folder = this.#folder;
     const aged = names.map((name) => ({ path: join(folder, name), time: timeOf(join(folder, name)) }));
-    for (const { path } of aged.toSorted((a, b) => a.time - b.time).slice(0, names.length - MAX_FILES)) removeQuietly(path);
+    for (const { path } of aged.toSorted((a, b) => a.time - b.time).slice(0, names.length - MAX_FILES))
+      removeQuietly(path);
   }
 }
 
