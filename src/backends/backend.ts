@@ -1,7 +1,8 @@
 // Something that answers an LLM request: one request in, one stream of parts out.
 //
 // A backend knows a provider's protocol and nothing of runs, budgets or retries. It throws BackendConnectionError for whatever goes
-// wrong with the provider, before the first part or in the midst of a stream, and the signal's reason when it is aborted.
+// wrong with the provider, before the first part or in the midst of a stream, and the signal's reason when it is aborted. Leaving
+// the iteration ends the request. An answer without text ends like any other; the dispatcher is who takes it for a fault.
 
 export interface ChatMessage {
   readonly role: "system" | "user" | "assistant";
@@ -12,6 +13,8 @@ export interface BackendRequest {
   readonly model: string;
   /** The first ones stay byte for byte the same from turn to turn, so that a provider can cache them. */
   readonly messages: readonly ChatMessage[];
+  /** How many of the first messages come again unchanged in later requests: there a cache is asked for. Absent: the system's. */
+  readonly stableMessages?: number;
   /** The most tokens of the answer, reasoning included. Absent: the provider's default. */
   readonly maxTokens?: number;
   readonly temperature?: number;
@@ -30,6 +33,7 @@ export interface TokenUsage {
   readonly costUsd?: number;
 }
 
+/** `length`: cut at `maxTokens` or at the end of the window. `refusal`: the model or a filter would not answer, or not to the end. */
 export type FinishReason = "stop" | "length" | "refusal" | "other";
 
 export type BackendPart =
@@ -39,16 +43,30 @@ export type BackendPart =
   /** The last part of an answer that was not broken off. `usage` is null where the provider did not tell. */
   | { readonly type: "end"; readonly finishReason: FinishReason; readonly usage: TokenUsage | null };
 
+/** What the request was, where a provider tells it before the end: all that is known of an answer that is broken off. */
+export interface InputUsagePart {
+  readonly type: "input-usage";
+  readonly usage: Pick<TokenUsage, "inputTokens" | "cacheReadTokens" | "cacheWriteTokens">;
+}
+
 export interface Backend {
   /** As it is called in configuration, errors and recordings. */
   readonly name: string;
-  stream(request: BackendRequest, options: { readonly signal: AbortSignal }): AsyncIterable<BackendPart>;
+  stream(
+    request: BackendRequest,
+    options: { readonly signal: AbortSignal },
+  ): AsyncIterable<BackendPart | InputUsagePart>;
 }
 
 /** USD for a million tokens. */
-export interface ModelPrice {
+export interface TokenPrice {
   readonly inputUsd: number;
   readonly outputUsd: number;
   readonly cacheReadUsd: number;
   readonly cacheWriteUsd: number;
+}
+
+export interface ModelPrice extends TokenPrice {
+  /** For calls with more input than this the whole call has another price. In rising order; absent: one price for all. */
+  readonly tiers?: readonly (TokenPrice & { readonly aboveInputTokens: number })[];
 }

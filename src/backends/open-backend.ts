@@ -1,0 +1,115 @@
+// Backends by name, as configuration and command line give it.
+
+import { BackendConnectionError } from "../errors.ts";
+import { checkDuration } from "../util/check-number.ts";
+import type { Backend } from "./backend.ts";
+import type { ProviderName } from "./provider-models.ts";
+import type { TimeLimits } from "./watched-fetch.ts";
+
+export interface BackendOptions {
+  /** Default: from the environment, see `BACKENDS`. */
+  readonly apiKey?: string;
+  /** Default: from the environment, then the provider's own. `openai-compatible` has no default. */
+  readonly baseUrl?: string;
+  /** Where keys and addresses are looked up. Default: `process.env`. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly limits?: Partial<TimeLimits>;
+}
+
+interface Known {
+  readonly keyVariable: string;
+  readonly needsKey: boolean;
+  readonly urlVariable: string;
+  readonly baseUrl: string | null;
+}
+
+const providers: Readonly<Record<ProviderName, Known>> = {
+  openai: {
+    keyVariable: "OPENAI_API_KEY",
+    needsKey: true,
+    urlVariable: "OPENAI_BASE_URL",
+    baseUrl: "https://api.openai.com/v1",
+  },
+  anthropic: {
+    keyVariable: "ANTHROPIC_API_KEY",
+    needsKey: true,
+    urlVariable: "ANTHROPIC_BASE_URL",
+    baseUrl: "https://api.anthropic.com/v1",
+  },
+  "openai-compatible": {
+    // Of its own: a key for OpenAI must not go to another host unasked.
+    keyVariable: "OPENAI_COMPATIBLE_API_KEY",
+    needsKey: false,
+    urlVariable: "OPENAI_COMPATIBLE_BASE_URL",
+    baseUrl: null,
+  },
+};
+
+/** The names that `openBackend` knows. */
+export const BACKENDS: readonly string[] = [...Object.keys(providers), "scripted"];
+
+const defaults: TimeLimits = { firstByteMs: 120_000, betweenBytesMs: 60_000, totalMs: 1_800_000 };
+const MAX_FIRST_BYTE_MS = 300_000;
+
+/**
+ * Loads what the backend needs; no request is made, and nothing is to be closed. Throws a BackendConnectionError (`configuration`) for
+ * an unknown name, a missing key or an address that is none.
+ */
+export async function openBackend(name: string, options: BackendOptions = {}): Promise<Backend> {
+  if (name === "scripted") {
+    const { ScriptFilesBackend } = await import("./script-file.ts");
+    return new ScriptFilesBackend();
+  }
+  if (!isProvider(name)) {
+    throw configuration(name, `there is no backend '${name}', only ${BACKENDS.join(", ")}`);
+  }
+  const settings = { apiKey: keyOf(name, options), baseUrl: baseUrlOf(name, options), limits: limitsOf(options) };
+  const { ProviderBackend } = await import("./provider-backend.ts");
+  return new ProviderBackend(name, settings);
+}
+
+function isProvider(name: string): name is ProviderName {
+  return Object.hasOwn(providers, name);
+}
+
+function keyOf(name: ProviderName, { apiKey, env = process.env }: BackendOptions): string | null {
+  const { keyVariable, needsKey } = providers[name];
+  const key = (apiKey ?? env[keyVariable] ?? "").trim();
+  if (key === "") {
+    if (!needsKey) return null;
+    throw configuration(name, `there is no key. Set ${keyVariable}`);
+  }
+  // Node tells the whole header in the error for one that it cannot send.
+  if (!/^[\x21-\x7e]+$/.test(key)) {
+    throw configuration(name, `the key has characters that no key has. Set ${keyVariable} again`);
+  }
+  return key;
+}
+
+/** A host alone means its `/v1`, which is how some variables are written and some people type. */
+export function baseUrlOf(name: string, { baseUrl, env = process.env }: BackendOptions): string {
+  const known = isProvider(name) ? providers[name] : null;
+  const asked = (baseUrl ?? (known === null ? "" : env[known.urlVariable]) ?? "").trim() || (known?.baseUrl ?? "");
+  if (asked === "") throw configuration(name, "it needs the address of its server. Give --base-url or baseUrl");
+  const url = URL.canParse(asked) ? new URL(asked) : null;
+  if (url === null || !["http:", "https:"].includes(url.protocol)) {
+    throw configuration(name, "the address of its server is no URL with http or https");
+  }
+  if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
+    throw configuration(name, "the address of its server may not have a user, a password, a query or a fragment");
+  }
+  return url.pathname === "/" ? `${url.origin}/v1` : `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
+}
+
+function limitsOf({ limits = {} }: BackendOptions): TimeLimits {
+  const resolved = { ...defaults, ...limits };
+  for (const [name, value] of Object.entries(resolved)) checkDuration(name, value ?? 0);
+  if (resolved.firstByteMs > MAX_FIRST_BYTE_MS) {
+    throw new RangeError(`Cannot use ${resolved.firstByteMs} as firstByteMs: it can be at most ${MAX_FIRST_BYTE_MS}`);
+  }
+  return resolved;
+}
+
+function configuration(backend: string, why: string): BackendConnectionError {
+  return new BackendConnectionError({ backend, fault: "configuration", why, retryable: false });
+}

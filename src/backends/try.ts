@@ -1,0 +1,139 @@
+// One request to a backend, and what it came to: an answer or an error, and in either case what was used.
+
+import { BackendConnectionError } from "../errors.ts";
+import type { Backend, BackendPart, BackendRequest, FinishReason, InputUsagePart, TokenUsage } from "./backend.ts";
+import type { CallOptions } from "./call.ts";
+import { onAbort } from "../util/on-abort.ts";
+import { estimateInputTokens, estimateTokens, NO_USAGE } from "./usage.ts";
+
+interface Answer {
+  readonly text: string;
+  readonly reasoning: string;
+  readonly finishReason: FinishReason | "cut";
+}
+
+/** More than any model says; what sends more is no model. */
+const MAX_CHARACTERS = 64 * 1024 * 1024;
+
+export class Try {
+  readonly #backend: Backend;
+  readonly #request: BackendRequest;
+  #text = "";
+  #reasoning = "";
+  #inputUsage: InputUsagePart["usage"] | null = null;
+  #told: TokenUsage | null = null;
+  #finishReason: FinishReason | "cut" = "other";
+  #error: unknown = null;
+
+  constructor(backend: Backend, request: BackendRequest) {
+    this.#backend = backend;
+    this.#request = request;
+  }
+
+  /** Null: there is an answer. */
+  get error(): unknown {
+    return this.#error;
+  }
+
+  get answer(): Answer {
+    return { text: this.#text, reasoning: this.#reasoning, finishReason: this.#finishReason };
+  }
+
+  get isEstimate(): boolean {
+    return this.#told === null && this.#usedAnything();
+  }
+
+  get usage(): TokenUsage {
+    if (this.#told !== null) return this.#told;
+    if (!this.#usedAnything()) return NO_USAGE;
+    const reasoningTokens = estimateTokens(this.#reasoning.length);
+    return {
+      ...NO_USAGE,
+      inputTokens: estimateInputTokens(this.#request),
+      ...this.#inputUsage,
+      outputTokens: estimateTokens(this.#text.length) + reasoningTokens,
+      reasoningTokens,
+    };
+  }
+
+  /** Never rejects: see `error`. Once. After an abort it waits for nobody, not even for a backend that does not listen. */
+  async run(options: CallOptions): Promise<void> {
+    const { signal } = options;
+    const controller = new AbortController();
+    const unlisten = onAbort(signal, () => controller.abort(signal.reason));
+    const aborted = new Promise<never>((_, reject) => {
+      onAbort(controller.signal, () => reject(controller.signal.reason as Error));
+    });
+    try {
+      signal.throwIfAborted();
+      await Promise.race([this.#read(controller.signal, options), aborted]);
+      if (this.#isEmpty()) throw this.#fault("empty", "the answer is empty");
+    } catch (error) {
+      this.#error = error ?? new Error("Cannot go on: nothing was thrown as the reason");
+    } finally {
+      unlisten();
+      aborted.catch(() => {});
+      controller.abort();
+    }
+  }
+
+  async #read(signal: AbortSignal, options: CallOptions): Promise<void> {
+    const parts = this.#backend.stream(this.#request, { signal })[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        const { done, value: part } = await parts.next();
+        signal.throwIfAborted();
+        if (done === true) throw this.#fault("connection", "the answer broke off before its end");
+        if (this.#take(part)) return;
+        if (part.type !== "text-delta" && part.type !== "reasoning-delta") continue;
+        if ((await options.onPart?.(part)) !== "cut") continue;
+        signal.throwIfAborted();
+        this.#finishReason = "cut";
+        return;
+      }
+    } finally {
+      // Ends the request; how that goes is nobody's concern any more.
+      parts.return?.().catch(() => {});
+    }
+  }
+
+  /** True: that was the end. */
+  #take(part: BackendPart | InputUsagePart): boolean {
+    switch (part.type) {
+      case "text-delta":
+        this.#text += part.text;
+        break;
+      case "reasoning-delta":
+        this.#reasoning += part.text;
+        break;
+      case "input-usage":
+        this.#inputUsage = part.usage;
+        break;
+      case "end":
+        this.#finishReason = part.finishReason;
+        this.#told = part.usage;
+        return true;
+    }
+    if (this.#text.length + this.#reasoning.length > MAX_CHARACTERS) {
+      throw this.#fault("malformed", `it has more than ${MAX_CHARACTERS} characters`, false);
+    }
+    return false;
+  }
+
+  /** Cut short at its limit, or refused, an answer may well be empty: that is told, and another try would be no better. */
+  #isEmpty(): boolean {
+    return (this.#finishReason === "stop" || this.#finishReason === "other") && this.#text.trim() === "";
+  }
+
+  /** A request that was turned away costs nothing; one that the provider worked on does, whether or not an answer came. */
+  #usedAnything(): boolean {
+    if (this.#text !== "" || this.#reasoning !== "" || this.#inputUsage !== null || this.#error === null) return true;
+    if (!(this.#error instanceof BackendConnectionError)) return true;
+    const { fault, status } = this.#error;
+    return (fault === "timeout" && status === null) || fault === "malformed" || fault === "empty";
+  }
+
+  #fault(fault: "empty" | "connection" | "malformed", why: string, retryable = true): BackendConnectionError {
+    return new BackendConnectionError({ backend: this.#backend.name, fault, why, retryable });
+  }
+}

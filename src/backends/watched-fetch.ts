@@ -1,0 +1,105 @@
+// HTTP to a provider, watched: how long it is silent, how much it sends, and that it is a stream of events at all.
+//
+// One watch for one call. It ends the request by aborting the call's controller with the fault as the reason.
+
+import { BackendConnectionError } from "../errors.ts";
+import { tellable } from "./faults.ts";
+import type { Speaker } from "./faults.ts";
+
+export interface TimeLimits {
+  /** Silence before the answer begins; a model that reasons may be silent for long. At most 300 s, where Node gives up. Default: 120 s. */
+  readonly firstByteMs: number;
+  /** Silence after it has begun. Default: 60 s. */
+  readonly betweenBytesMs: number;
+  /** The whole call: some providers send a sign of life for ever. Default: 30 minutes. */
+  readonly totalMs: number;
+}
+
+const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
+const MAX_WRONG_BYTES = 8 * 1024;
+
+export class Watch {
+  readonly #controller: AbortController;
+  readonly #speaker: Speaker;
+  readonly #limits: TimeLimits;
+  readonly #total: NodeJS.Timeout;
+  #silence: NodeJS.Timeout;
+  #isAnswering = false;
+  #bytes = 0;
+
+  constructor(controller: AbortController, speaker: Speaker, limits: TimeLimits) {
+    this.#controller = controller;
+    this.#speaker = speaker;
+    this.#limits = limits;
+    this.#silence = this.#endAfter(limits.firstByteMs, "nothing came");
+    this.#total = this.#endAfter(limits.totalMs, "it was not complete");
+  }
+
+  /** The first part of the answer is there: from now on the shorter limit holds. */
+  answering(): void {
+    if (this.#isAnswering) return;
+    this.#isAnswering = true;
+    clearTimeout(this.#silence);
+    this.#silence = this.#endAfter(this.#limits.betweenBytesMs, "nothing more came");
+  }
+
+  stop(): void {
+    clearTimeout(this.#silence);
+    clearTimeout(this.#total);
+  }
+
+  /** In place of the global one. A redirect is not followed: it would take the key to another host. */
+  readonly fetch: typeof globalThis.fetch = async (input, init) => {
+    const response = await globalThis.fetch(input, { ...init, redirect: "manual" });
+    this.#silence.refresh();
+    if (!response.ok || response.body === null) return response;
+    if (/^(application\/json|text\/html)/i.test(response.headers.get("content-type") ?? "")) {
+      throw await this.#notAStream(response);
+    }
+    const watched = response.body.pipeThrough(
+      new TransformStream({ transform: (chunk, out) => this.#pass(chunk, out) }),
+    );
+    return new Response(watched, response);
+  };
+
+  #pass(chunk: Uint8Array, out: TransformStreamDefaultController<Uint8Array>): void {
+    this.#silence.refresh();
+    this.#bytes += chunk.length;
+    if (this.#bytes > MAX_ANSWER_BYTES) {
+      this.#end("malformed", `it has more than ${MAX_ANSWER_BYTES} bytes`, false);
+      return;
+    }
+    out.enqueue(chunk);
+  }
+
+  /** A page in place of an answer: most often the address is wrong. */
+  async #notAStream(response: Response): Promise<BackendConnectionError> {
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    let beginning = Buffer.alloc(0);
+    while (beginning.length < MAX_WRONG_BYTES) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      beginning = Buffer.concat([beginning, value]);
+    }
+    await reader.cancel();
+    const text = tellable(beginning.toString("utf8"), this.#speaker.secrets);
+    return this.#fault(
+      "malformed",
+      `not a stream of events but ${response.headers.get("content-type")}: ${text}`,
+      false,
+    );
+  }
+
+  #endAfter(ms: number, what: string): NodeJS.Timeout {
+    return setTimeout(() => this.#end("timeout", `${what} within ${ms / 1000} s`, true), ms);
+  }
+
+  #end(fault: "timeout" | "malformed", why: string, retryable: boolean): void {
+    this.#controller.abort(this.#fault(fault, why, retryable));
+  }
+
+  #fault(fault: "timeout" | "malformed", why: string, retryable: boolean): BackendConnectionError {
+    const { backend } = this.#speaker;
+    return new BackendConnectionError({ backend, fault, why, retryable });
+  }
+}

@@ -1,0 +1,94 @@
+import { openBackend } from "../../src/backends/open-backend.ts";
+import { ScriptedBackend } from "../../src/backends/scripted.ts";
+import type { ScriptedAnswer } from "../../src/backends/scripted.ts";
+import { openMockProvider } from "../fixtures/mock-provider.ts";
+import type { MockReply } from "../fixtures/mock-provider.ts";
+import { describeBackend } from "./describe-backend.ts";
+import type { ContractReply, OpenedBackend } from "./describe-backend.ts";
+
+describeBackend("scripted", {
+  open: async () => {
+    let reply: ContractReply = {};
+    let tellAsked = (): void => {};
+    const asked = new Promise<void>((resolve) => void (tellAsked = resolve));
+    const backend = new ScriptedBackend(() => {
+      tellAsked();
+      return reply.fault === "silent" ? new Promise<never>(() => {}) : toScripted(reply);
+    });
+    return {
+      backend,
+      model: "any",
+      plan: (next) => void (reply = next),
+      requests: () => backend.calls,
+      asked: () => asked,
+      left: async () => {},
+      async [Symbol.asyncDispose]() {},
+    };
+  },
+  capabilities: { canHideUsage: true, countsCacheWrites: true },
+});
+
+describeBackend("openai", {
+  open: () => openAtMock("openai"),
+  capabilities: { canHideUsage: true, countsCacheWrites: false },
+});
+
+describeBackend("anthropic", {
+  open: () => openAtMock("anthropic"),
+  capabilities: { canHideUsage: false, countsCacheWrites: true },
+});
+
+describeBackend("openai-compatible", {
+  open: () => openAtMock("openai-compatible"),
+  capabilities: { canHideUsage: true, countsCacheWrites: false },
+});
+
+async function openAtMock(name: string): Promise<OpenedBackend> {
+  const mock = await openMockProvider();
+  const backend = await openBackend(name, { apiKey: "sk-of-the-test", baseUrl: mock.url, env: {} });
+  const asked = mock.nextRequest();
+  return {
+    backend,
+    model: "a-model",
+    plan: (reply) => mock.plan(toMock(reply)),
+    requests: () => mock.requests.length,
+    asked: async () => void (await asked),
+    left: async () => {
+      if (!(await (await asked).left)) throw new Error("the answer was complete, nobody left");
+    },
+    [Symbol.asyncDispose]: () => mock[Symbol.asyncDispose](),
+  };
+}
+
+function toScripted({ text, reasoning, finish, usage, fault }: ContractReply): ScriptedAnswer {
+  return {
+    ...(text === undefined ? {} : { text: text.join("") }),
+    ...(reasoning === undefined ? {} : { reasoning: reasoning.join("") }),
+    ...(finish === undefined ? {} : { finishReason: finish }),
+    ...(usage === undefined ? {} : { usage }),
+    ...(fault === "rate-limit" ? { error: { fault, status: 429, retryable: true, retryAfterMs: 2000 } } : {}),
+    ...(fault === "cut" ? { error: { fault: "connection", retryable: true } } : {}),
+  };
+}
+
+function toMock({ text, reasoning, finish, usage, fault }: ContractReply): MockReply {
+  const used =
+    usage === undefined || usage === null
+      ? usage
+      : {
+          input: usage.inputTokens,
+          output: usage.outputTokens,
+          cacheRead: usage.cacheReadTokens,
+          cacheWrite: usage.cacheWriteTokens,
+          reasoning: usage.reasoningTokens,
+        };
+  return {
+    ...(text === undefined ? {} : { text }),
+    ...(reasoning === undefined ? {} : { reasoning }),
+    ...(finish === undefined ? {} : { finish }),
+    ...(used === undefined ? {} : { usage: used }),
+    ...(fault === "silent" || fault === "hangs" ? { fault } : {}),
+    ...(fault === "rate-limit" ? { status: 429, headers: { "retry-after": "2" } } : {}),
+    ...(fault === "cut" ? { fault: "resets" } : {}),
+  };
+}

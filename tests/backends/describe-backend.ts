@@ -1,0 +1,186 @@
+// What every backend promises, as one suite that each of them runs.
+
+import { describe, expect, test } from "vitest";
+import type { Backend, BackendPart, BackendRequest, InputUsagePart, TokenUsage } from "../../src/backends/backend.ts";
+import { BackendConnectionError } from "../../src/errors.ts";
+
+export interface ContractReply {
+  readonly text?: readonly string[];
+  readonly reasoning?: readonly string[];
+  readonly finish?: "stop" | "length" | "refusal";
+  readonly usage?: TokenUsage | null;
+  /** `silent`: nothing ever comes. `hangs`: nothing comes after the text. */
+  readonly fault?: "silent" | "hangs" | "rate-limit" | "cut";
+}
+
+export interface OpenedBackend extends AsyncDisposable {
+  readonly backend: Backend;
+  readonly model: string;
+  /** The next request answers this. */
+  plan(reply: ContractReply): void;
+  /** How many requests arrived. */
+  requests(): number;
+  /** Resolves when a request is there and waits. */
+  asked(): Promise<void>;
+  /** Resolves when a request that was not answered to its end is over at the other end, too. */
+  left(): Promise<void>;
+}
+
+export interface Capabilities {
+  /** False: usage is told in any case. */
+  readonly canHideUsage: boolean;
+  readonly countsCacheWrites: boolean;
+}
+
+const usage = { inputTokens: 120, outputTokens: 30, cacheReadTokens: 100, cacheWriteTokens: 0, reasoningTokens: 7 };
+
+export function describeBackend(
+  name: string,
+  options: { readonly open: () => Promise<OpenedBackend>; readonly capabilities: Capabilities },
+): void {
+  const { open, capabilities } = options;
+
+  describe(`${name} as a backend`, () => {
+    test("streams the text in order, then one end", async () => {
+      await using opened = await open();
+      opened.plan({ text: ["Hel", "lo, ", "wörld 🌍"], usage });
+      const parts = await collect(opened);
+      expect(textOf(parts)).toBe("Hello, wörld 🌍");
+      expect(parts.filter(({ type }) => type === "end")).toEqual([parts.at(-1)]);
+      expect(parts.at(-1)).toEqual({ type: "end", finishReason: "stop", usage });
+    });
+
+    test("keeps reasoning apart from the text", async () => {
+      await using opened = await open();
+      opened.plan({ reasoning: ["first ", "this"], text: ["answer"] });
+      const parts = await collect(opened);
+      expect([textOf(parts), textOf(parts, "reasoning-delta")]).toEqual(["answer", "first this"]);
+    });
+
+    test.each(["stop", "length", "refusal"] as const)("tells that it ended by %s", async (finish) => {
+      await using opened = await open();
+      opened.plan({ text: ["some"], finish });
+      expect((await collect(opened)).at(-1)).toMatchObject({ type: "end", finishReason: finish });
+    });
+
+    test("counts what was written to the cache", async ({ skip }) => {
+      if (!capabilities.countsCacheWrites) return skip("its protocol has no such number");
+      await using opened = await open();
+      opened.plan({ text: ["a"], usage: { ...usage, cacheWriteTokens: 15 } });
+      expect((await collect(opened)).at(-1)).toMatchObject({ usage: { ...usage, cacheWriteTokens: 15 } });
+    });
+
+    test("says so when usage is not told", async ({ skip }) => {
+      if (!capabilities.canHideUsage) return skip("its protocol always tells");
+      await using opened = await open();
+      opened.plan({ text: ["a"], usage: null });
+      expect((await collect(opened)).at(-1)).toEqual({ type: "end", finishReason: "stop", usage: null });
+    });
+
+    test("ends an answer without text like any other", async () => {
+      await using opened = await open();
+      opened.plan({});
+      expect((await collect(opened)).filter(({ type }) => type !== "input-usage")).toHaveLength(1);
+    });
+
+    test("makes no request for a call that is aborted already", async () => {
+      await using opened = await open();
+      const reason = new Error("not needed");
+      await expect(collect(opened, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+      expect(opened.requests()).toBe(0);
+    });
+
+    test("throws the signal's reason when it is aborted before anything came, and leaves", async () => {
+      await using opened = await open();
+      opened.plan({ fault: "silent" });
+      const controller = new AbortController();
+      const reason = new Error("enough");
+      const collecting = collect(opened, { signal: controller.signal });
+      const failed = expect(collecting).rejects.toBe(reason);
+      await opened.asked();
+      controller.abort(reason);
+      await failed;
+      await opened.left();
+    });
+
+    test("throws the signal's reason when it is aborted in the midst, and leaves", async () => {
+      await using opened = await open();
+      opened.plan({ text: ["beginning"], fault: "hangs" });
+      const controller = new AbortController();
+      const reason = { any: "value" };
+      const parts: string[] = [];
+      const reading = (async () => {
+        for await (const part of stream(opened, { signal: controller.signal })) {
+          parts.push(part.type);
+          if (part.type === "text-delta") controller.abort(reason);
+        }
+      })();
+      await expect(reading).rejects.toBe(reason);
+      expect(parts).toContain("text-delta");
+      await opened.left();
+    });
+
+    test("ends the request when the reader leaves", async () => {
+      await using opened = await open();
+      opened.plan({ text: ["beginning"], fault: "hangs" });
+      for await (const part of stream(opened)) if (part.type === "text-delta") break;
+      await opened.left();
+    });
+
+    test("throws a BackendConnectionError for a request that is turned away", async () => {
+      await using opened = await open();
+      opened.plan({ fault: "rate-limit" });
+      const error = await collect(opened).catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(BackendConnectionError);
+      expect(error).toMatchObject({
+        backend: opened.backend.name,
+        fault: "rate-limit",
+        status: 429,
+        retryable: true,
+        retryAfterMs: 2000,
+      });
+    });
+
+    test("gives what came before a stream was cut, then throws", async () => {
+      await using opened = await open();
+      opened.plan({ text: ["begin", "ning"], fault: "cut" });
+      const parts: (BackendPart | InputUsagePart)[] = [];
+      const reading = (async () => {
+        for await (const part of stream(opened)) parts.push(part);
+      })();
+      await expect(reading).rejects.toMatchObject({ fault: "connection", retryable: true });
+      expect(textOf(parts)).toBe("beginning");
+    });
+
+    test("does not mix calls that run at the same time", async () => {
+      await using opened = await open();
+      opened.plan({ text: ["the ", "same ", "for ", "all"] });
+      const texts = await Promise.all(Array.from({ length: 8 }, async () => textOf(await collect(opened))));
+      expect(new Set(texts)).toEqual(new Set(["the same for all"]));
+    });
+  });
+}
+
+export function aRequest(fields: Partial<BackendRequest> = {}): BackendRequest {
+  return { model: "a-model", messages: [{ role: "user", content: "a question" }], ...fields };
+}
+
+export function stream(
+  { backend, model }: Pick<OpenedBackend, "backend" | "model">,
+  options: { readonly signal?: AbortSignal } = {},
+): AsyncIterable<BackendPart | InputUsagePart> {
+  return backend.stream(aRequest({ model }), { signal: options.signal ?? new AbortController().signal });
+}
+
+async function collect(
+  opened: OpenedBackend,
+  options: { readonly signal?: AbortSignal } = {},
+): Promise<(BackendPart | InputUsagePart)[]> {
+  const parts: (BackendPart | InputUsagePart)[] = [];
+  for await (const part of stream(opened, options)) parts.push(part);
+  return parts;
+}
+
+function textOf(parts: readonly (BackendPart | InputUsagePart)[], type = "text-delta"): string {
+  return parts.flatMap((part) => (part.type === type && "text" in part ? [part.text] : [])).join("");
+}
