@@ -52,6 +52,11 @@ export class LimitReached extends RLMError {
   }
 }
 
+/** A limit of which nothing is left. */
+export function toLimit(axis: LedgerAxis, ownerId: NodeId, used: number, limit: number): LimitReached {
+  return new LimitReached({ axis, ownerId, used, limit, remaining: 0, needed: 1, isTemporary: false });
+}
+
 function toText(value: number): string {
   return value.toLocaleString("en-US", { maximumFractionDigits: 6 });
 }

@@ -4,12 +4,13 @@
 // first block of code was complete, counts what was received.
 
 import { createHash } from "node:crypto";
-import type { BackendRequest, ChatMessage, FinishReason, TokenUsage } from "../backends/backend.ts";
+import type { BackendRequest, ChatMessage, FinishReason, ModelPrice, TokenUsage } from "../backends/backend.ts";
+import type { CallPart } from "../backends/call.ts";
 import { BackendConnectionError } from "../errors.ts";
 import type { ModelCallStart, NodeId, Spent } from "../protocol/runs.ts";
 import { costOf } from "../backends/prices.ts";
-import { estimateTokens, TokenEstimator } from "./estimate.ts";
-import type { Account } from "./ledger.ts";
+import { TokenEstimator } from "./estimate.ts";
+import type { Account, Reservation } from "./ledger.ts";
 import type { CachedAnswer, CallCache, Models } from "./ports.ts";
 import type { Teller } from "./teller.ts";
 
@@ -25,7 +26,9 @@ export interface Ask {
   readonly schema?: Readonly<Record<string, unknown>> | undefined;
   readonly signal: AbortSignal;
   /** Hears the text as it comes; true: that is enough. */
-  readonly onText?: (text: string) => Promise<boolean> | boolean;
+  readonly onText?: (text: string) => boolean;
+  /** What was heard is void: it is asked again. */
+  readonly onRetry?: () => void;
 }
 
 export interface Reply extends CachedAnswer {
@@ -125,7 +128,7 @@ export class ModelCalls {
   }
 
   async #settleCached(ask: Ask, answer: CachedAnswer): Promise<Reply> {
-    await ask.onText?.(answer.text);
+    ask.onText?.(answer.text);
     const reservation = ask.account.reserve({ tokens: 0, costUsd: 0, llmCalls: 0 }, { finishing: true });
     const spent = reservation.settle({ model: ask.model, ...NOTHING, costUsd: 0, isCached: true });
     const { text, reasoning, finishReason, isCut } = answer;
@@ -139,61 +142,45 @@ export class ModelCalls {
     const inputTokens = this.#estimator.estimate(model, texts);
     const wanted = { model, inputTokens, maxTokens: request.maxTokens ?? DEFAULT_MAX_TOKENS, price };
     const { reservation, maxTokens } = await account.reserveCall(wanted, { finishing: purpose === "extract", signal });
-    const received: Received = { text: "", reasoning: "", isCut: false, finishReason: "other", usage: null };
-    const settle = (): Spent => {
-      const usage = received.usage ?? estimateUsage(inputTokens, received);
-      return reservation.settle({
-        model,
-        ...usage,
-        costUsd: usage.costUsd ?? (price === undefined ? null : costOf(usage, price)),
-      });
+    const outcome = await this.#models.call(
+      { ...request, maxTokens },
+      { signal, onPart: (part) => this.#hear(ask, callId, part) },
+    );
+    const spent = settle(reservation, model, outcome.usage, price);
+    if (!outcome.ok) throw outcome.error;
+    if (!outcome.isEstimate && outcome.tries === 1) this.#estimator.learn(model, texts, outcome.usage.inputTokens);
+    const { text, reasoning } = outcome;
+    if (outcome.finishReason === "refusal" && text.trim() === "") throw refused(this.#models.backendOf(model));
+    const isCut = outcome.finishReason === "cut";
+    return {
+      text,
+      reasoning,
+      finishReason: outcome.finishReason === "cut" ? "stop" : outcome.finishReason,
+      isCut,
+      isCached: false,
+      spent,
     };
-    try {
-      await this.#receive(ask, { ...request, maxTokens }, callId, received);
-    } catch (error) {
-      if (received.text === "" && received.reasoning === "") reservation.release();
-      else settle();
-      throw error;
-    }
-    if (received.usage !== null) this.#estimator.learn(model, texts, received.usage.inputTokens);
-    const { text, reasoning, finishReason, isCut } = received;
-    return { text, reasoning, finishReason, isCut, isCached: false, spent: settle() };
   }
 
-  async #receive(ask: Ask, request: BackendRequest, callId: string, received: Received): Promise<void> {
-    const { nodeId, signal, onText } = ask;
-    for await (const part of this.#models.stream(request, { signal })) {
-      if (part.type === "end") {
-        received.finishReason = part.finishReason;
-        received.usage = part.usage;
-        if (part.finishReason === "refusal" && received.text.trim() === "")
-          throw refused(this.#models.backendOf(ask.model));
-        return;
-      }
-      const kind = part.type === "text-delta" ? "text" : "reasoning";
-      received[kind] += part.text;
-      this.#teller.tell({ type: "model-call-delta", nodeId, callId, text: part.text, kind });
-      if (kind === "text" && (await onText?.(part.text)) === true) {
-        received.isCut = true;
-        received.finishReason = "stop";
-        return; // leaving the loop ends the call
-      }
+  #hear(ask: Ask, callId: string, part: CallPart): "cut" | undefined {
+    if (part.type === "retry") {
+      ask.onRetry?.();
+      return undefined;
     }
-    throw new BackendConnectionError({
-      backend: this.#models.backendOf(ask.model),
-      fault: "connection",
-      why: "the answer broke off",
-      retryable: true,
-    });
+    const kind = part.type === "text-delta" ? "text" : "reasoning";
+    this.#teller.tell({ type: "model-call-delta", nodeId: ask.nodeId, callId, text: part.text, kind });
+    return kind === "text" && ask.onText?.(part.text) === true ? "cut" : undefined;
   }
 }
 
-interface Received {
-  text: string;
-  reasoning: string;
-  isCut: boolean;
-  finishReason: FinishReason;
-  usage: TokenUsage | null;
+/** A call that used nothing, because none of its requests came through, is as if it had not been made. */
+function settle(reservation: Reservation, model: string, usage: TokenUsage, price: ModelPrice | undefined): Spent {
+  if (usage.inputTokens + usage.outputTokens === 0) {
+    reservation.release();
+    return UNSPENT;
+  }
+  const costUsd = usage.costUsd ?? (price === undefined ? null : costOf(usage, price));
+  return reservation.settle({ model, ...usage, costUsd });
 }
 
 const NOTHING: TokenUsage = {
@@ -220,11 +207,6 @@ function toRequest({ model, messages, maxTokens, schema }: Ask): BackendRequest 
 /** Canonical: the keys of the request are always made in the same order. */
 function hashOf(request: BackendRequest): string {
   return createHash("sha256").update(JSON.stringify(request)).digest("hex");
-}
-
-function estimateUsage(inputTokens: number, { text, reasoning }: Received): TokenUsage {
-  const reasoningTokens = estimateTokens(reasoning);
-  return { ...NOTHING, inputTokens, outputTokens: estimateTokens(text) + reasoningTokens, reasoningTokens };
 }
 
 const UNSPENT: Spent = {

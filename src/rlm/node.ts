@@ -13,8 +13,8 @@ import { loadContext, type ContextItem } from "./context.ts";
 import { CodeScanner } from "./fences.ts";
 import { findFinal } from "./finals.ts";
 import type { Account } from "./ledger.ts";
-import { LimitReached } from "./limit-reached.ts";
-import type { Reply } from "./model-calls.ts";
+import { LimitReached, toLimit } from "./limit-reached.ts";
+import type { Ask, Reply } from "./model-calls.ts";
 import { observe } from "./observe.ts";
 import * as prompts from "./prompts.ts";
 import { answerQueries } from "./queries.ts";
@@ -105,10 +105,8 @@ export class Node {
     await this.#prepare(session);
     for (;;) {
       this.#settings.signal.throwIfAborted();
-      if (this.#turn >= this.#run.settings.maxIterations) {
-        const { maxIterations } = this.#run.settings;
-        throw new LimitReached({ axis: "iterations", used: this.#turn, limit: maxIterations });
-      }
+      const { maxIterations } = this.#run.settings;
+      if (this.#turn >= maxIterations) throw toLimit("iterations", this.#settings.id, this.#turn, maxIterations);
       this.#settings.account.countIteration();
       this.#turn += 1;
       this.#ordinal = 0;
@@ -135,8 +133,14 @@ export class Node {
     const { id: nodeId } = this.#settings;
     const turn = this.#turn;
     this.#run.teller.tell({ type: "step-start", nodeId, turn });
-    const scanner = new CodeScanner((code) => parses(session, code));
-    const reply = await this.#ask("turn", (text) => scanner.push(text) !== undefined);
+    const scan = (): CodeScanner => new CodeScanner((code) => parses(session, code));
+    let scanner = scan();
+    const reply = await this.#ask("turn", {
+      onText: (text) => scanner.push(text) !== undefined,
+      onRetry: () => {
+        scanner = scan();
+      },
+    });
     const scanned = await scanner.end(reply.finishReason);
     const content = scanned.kind === "code" ? reply.text.slice(0, scanned.block.end) : reply.text;
     this.#messages.push({ role: "assistant", content: content.trimEnd() || "(nothing)" });
@@ -216,7 +220,7 @@ export class Node {
     return parsed.ok ? check(parsed.data) : direct;
   }
 
-  async #ask(purpose: "turn" | "extract", onText?: (text: string) => boolean): Promise<Reply> {
+  async #ask(purpose: "turn" | "extract", listener: Pick<Ask, "onText" | "onRetry"> = {}): Promise<Reply> {
     const { id: nodeId, account, model } = this.#settings;
     const signal = purpose === "extract" ? this.#run.finishingSignal : this.#settings.signal;
     this.#ordinal += 1;
@@ -229,7 +233,7 @@ export class Node {
       model,
       messages: [...this.#messages],
       signal,
-      ...(onText !== undefined && { onText }),
+      ...listener,
     });
   }
 

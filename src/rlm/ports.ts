@@ -1,14 +1,15 @@
 // What the orchestrator is given from outside: models, a journal, a cache, a clock. It knows none of their implementations.
 
-import type { BackendPart, BackendRequest, FinishReason, ModelPrice } from "../backends/backend.ts";
+import type { BackendRequest, FinishReason, ModelPrice } from "../backends/backend.ts";
+import type { CallOptions, CallOutcome } from "../backends/call.ts";
 import type { RunEvent } from "../protocol/runs.ts";
 
-/** Models that can be asked by name, with retries and limits on how many at once. */
+/** Models that can be asked by name. */
 export interface Models {
   /** The name of the backend that answers for this model. */
   backendOf(model: string): string;
-  /** Stopping to read it ends the call. Throws BackendConnectionError. */
-  stream(request: BackendRequest, options: { readonly signal: AbortSignal }): AsyncIterable<BackendPart>;
+  /** With retries, and within limits on how many at once. Never rejects. */
+  call(request: BackendRequest, options: CallOptions): Promise<CallOutcome>;
   /** Undefined: it is not known. */
   priceOf(model: string): Promise<ModelPrice | undefined>;
 }

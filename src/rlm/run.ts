@@ -16,7 +16,7 @@ import type { ContextItem } from "./context.ts";
 import { answerDirectly, isSmall } from "./direct.ts";
 import { EventQueue } from "./event-queue.ts";
 import { Ledger, type Account } from "./ledger.ts";
-import { LimitReached } from "./limit-reached.ts";
+import { toLimit } from "./limit-reached.ts";
 import { ModelCalls } from "./model-calls.ts";
 import { Node, type NodeOutcome, type NodeSettings } from "./node.ts";
 import type { CallCache, Journal, Models } from "./ports.ts";
@@ -236,7 +236,7 @@ export class Run implements AsyncIterable<RunEvent> {
     if (wallMs === undefined) return [];
     const working = new PausableTimer(wallMs * (1 - FINISHING_SHARE), () => {
       this.#isOutOfTime = true;
-      this.#work.abort(new LimitReached({ axis: "wallMs", used: wallMs * (1 - FINISHING_SHARE), limit: wallMs }));
+      this.#work.abort(toLimit("wallMs", "n0", wallMs * (1 - FINISHING_SHARE), wallMs));
     });
     const finishing = new PausableTimer(wallMs, () => this.#finishing.abort(new Error("the time of the run is over")));
     return [working, finishing];
