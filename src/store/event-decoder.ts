@@ -1,7 +1,7 @@
 // Events of a run on their way out of its log: references become what they stand for, when somebody wants to see it.
 
 import { isObject, parseRunEvent } from "../protocol/run-events.ts";
-import type { RunEvent } from "../protocol/runs.ts";
+import type { ModelCallStart, RunEvent } from "../protocol/runs.ts";
 import { MARKER } from "./run-log-format.ts";
 import type { RunFolder } from "./run-folder.ts";
 
@@ -47,6 +47,14 @@ export class RecordedEvent {
   /** As it was written, but for `messages`, which is empty: a conversation is longer with every call. */
   async withoutMessages(): Promise<RunEvent> {
     return this.#parse("messages" in this.stored ? { messages: [] } : {});
+  }
+
+  /** Of a call of a model: the messages that the call before it in the node's conversation did not have. */
+  async addedMessages(): Promise<ModelCallStart["messages"]> {
+    const { messages } = this.stored;
+    const added = Array.isArray(messages) ? messages.filter((item) => !isObject(item) || !("$same" in item)) : [];
+    const event = await this.#parse({ messages: await decode(added, this.#folder, 0) });
+    return event.type === "model-call-start" ? event.messages : [];
   }
 
   async #parse(replaced: { readonly messages?: unknown }): Promise<RunEvent> {

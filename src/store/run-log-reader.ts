@@ -101,19 +101,9 @@ export class RecordedRun {
     }
   }
 
-  /** An event that was read before, again; its messages are not known then. */
-  async eventAt(line: RecordedEvent["line"]): Promise<RecordedEvent> {
-    const file = await this.#folder.openEvents();
-    try {
-      for await (const { text, offset, bytes } of new LogLines(file, MAX_LINE_BYTES, line.offset).read()) {
-        const event = new EventDecoder(this.#folder).read(text ?? "", { offset, bytes });
-        if (event !== undefined) return event;
-        break;
-      }
-    } finally {
-      await file.close();
-    }
-    throw new Error(`Cannot read run '${this.id}': there is no event at byte ${line.offset}`);
+  /** For reading events again, in any order. */
+  async openPlaces(): Promise<EventPlaces> {
+    return new EventPlaces(this.#folder, await this.#folder.openEvents());
   }
 
   /** How a call of a model ended; undefined where it is not there, or has no end. The first one reads the log, the others do not. */
@@ -121,7 +111,8 @@ export class RecordedRun {
     this.#calls ??= await this.#indexCalls();
     const line = this.#calls.get(toKey({ nodeId, turn, ordinal, requestHash }));
     if (line === undefined) return undefined;
-    const event = await (await this.eventAt(line)).whole();
+    await using places = await this.openPlaces();
+    const event = await (await places.eventAt(line)).whole();
     return event.type === "model-call-end" ? event : undefined;
   }
 
@@ -164,6 +155,29 @@ export class RecordedRun {
   async #isOver(): Promise<boolean> {
     const summary = await this.summary();
     return summary === undefined ? !(await this.#folder.isBeginning()) : summary.status !== "running";
+  }
+}
+
+export class EventPlaces implements AsyncDisposable {
+  readonly #folder: RunFolder;
+  readonly #file: FileHandle;
+
+  constructor(folder: RunFolder, file: FileHandle) {
+    this.#folder = folder;
+    this.#file = file;
+  }
+
+  /** What was read there before; messages of earlier calls are not known then. */
+  async eventAt(line: RecordedEvent["line"]): Promise<RecordedEvent> {
+    const data = Buffer.alloc(Math.min(line.bytes, MAX_LINE_BYTES));
+    await this.#file.read(data, 0, data.length, line.offset);
+    const event = new EventDecoder(this.#folder).read(data.toString("utf8"), line);
+    if (event === undefined) throw new Error(`Cannot read run '${this.#folder.id}': its log has changed`);
+    return event;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#file.close();
   }
 }
 
