@@ -343,3 +343,13 @@ export class BackendConnectionError extends RLMError {
     this.retryAfterMs = fault.retryAfterMs ?? null;
   }
 }
+
+/** There is no recorded run of this id, or several that begin so. Nothing happened. */
+export class RunNotFoundError extends RLMError {
+  readonly code = "RUN_NOT_FOUND";
+  readonly runId: string;
+  constructor({ runId, why }: { runId: string; why: string }, options?: ErrorOptions) {
+    super(`Cannot find run '${runId.slice(0, 80)}': ${why}`, options);
+    this.runId = runId;
+  }
+}

@@ -52,6 +52,11 @@ export type { ExecutionTask } from "./tasks/execution-task.ts";
 export type { ShellTask } from "./tasks/shell-task.ts";
 export type { Task, Tasks } from "./tasks/tasks.ts";
 
+export { findRun, listRuns } from "./store/runs.ts";
+export { readRun, type RecordedRun } from "./store/run-log-reader.ts";
+export type { RecordedEvent } from "./store/event-decoder.ts";
+export type { RunSummary } from "./store/run-folder.ts";
+
 const DEFAULT_TIMEOUT_MS = 55_000;
 const DEFAULT_IDLE_TIMEOUT_MS = 5 * 60_000;
 const GRACE_MS = 2_000;

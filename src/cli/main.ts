@@ -5,8 +5,9 @@ import { VERSION } from "../util/version.ts";
 import { toUsageLine } from "./commander-message.ts";
 import type { ExecArguments } from "./exec.ts";
 import { EXIT, fromError } from "./exit-code.ts";
+import type { ListArguments, ShowArguments } from "./logs.ts";
 import type { MCPServeArguments } from "./mcp-serve.ts";
-import { parseAssignment, parsePort, parseSeconds, parseSize, collect } from "./option-values.ts";
+import { parseAssignment, parseCount, parsePort, parseSeconds, parseSize, collect } from "./option-values.ts";
 import type { ReplArguments } from "./repl.ts";
 import type { AddressArguments } from "./serve-until-signal.ts";
 import { complain } from "./complain.ts";
@@ -48,6 +49,7 @@ function createProgram(): Command {
   addRepl(program);
   addServe(program);
   addMCPServe(program);
+  addLogs(program);
   addDoctor(program);
   return program;
 }
@@ -147,6 +149,37 @@ function addMCPServe(program: Command): void {
     });
 }
 
+function addLogs(program: Command): void {
+  const logs = program
+    .command("logs")
+    .summary("the runs that were recorded, and what happened in them")
+    .description("Lists the runs that were recorded, the latest first.")
+    .usage("[options] | rlm logs show ID [options]")
+    .option("-n, --number <count>", "how many; 0 for all", parseCount, 20)
+    .option("--json", "print them as one JSON object, and nothing else")
+    .enablePositionalOptions() // so that --json after `show` is its own
+    .helpCommand(false)
+    .allowExcessArguments(false)
+    .addHelpText("after", LOGS_EXAMPLES)
+    .action(async (options: ListArguments) => {
+      const { listLogs } = await import("./logs.ts");
+      process.exitCode = await listLogs(options);
+    });
+  logs
+    .command("show")
+    .summary("what happened in one run")
+    .description("Shows a run as a tree: its nodes, what they were told, wrote and spent.")
+    .argument("<id>", "the id of a run, or how it begins")
+    .option("--full", "every text whole, and what the model was told")
+    .option("--follow", "go on as long as the run does")
+    .option("--json", "print the events, each as one line of JSON, and nothing else")
+    .allowExcessArguments(false)
+    .action(async (id: string, _: ShowArguments, command: Command) => {
+      const { showLog } = await import("./logs.ts");
+      process.exit(await showLog(id, command.optsWithGlobals<ShowArguments>())); // at once: output that nobody takes would hold it up
+    });
+}
+
 function addDoctor(program: Command): void {
   program
     .command("doctor")
@@ -166,6 +199,7 @@ Examples:
   rlm repl                     a console
   rlm serve                    serve over HTTP
   rlm mcp-serve                serve to an MCP client
+  rlm logs                     the runs so far
   rlm doctor                   is everything all right here?
 
 'rlm COMMAND --help' has more.`;
@@ -184,6 +218,13 @@ Examples:
   claude mcp add rlm -- rlm mcp-serve
   rlm mcp-serve --mount ./data:rw --tools core
   rlm mcp-serve --http --port 0`;
+
+const LOGS_EXAMPLES = `
+Examples:
+  rlm logs -n 5
+  rlm logs show r-3f                   the beginning of an id is enough
+  rlm logs show r-3f --follow
+  rlm logs show r-3f --json | jq 'select(.type == "model-call-end") | .usage.costUsd'`;
 
 const SERVE_EXAMPLES = `
 Examples:

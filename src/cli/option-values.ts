@@ -17,6 +17,11 @@ export function parseSeconds(text: string): number {
   return seconds;
 }
 
+export function parseCount(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("It must be a whole number");
+  return Number(text);
+}
+
 export function parsePort(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   if (!(port <= 65_535)) throw new InvalidArgumentError("It must be a number from 0 to 65535");

@@ -1,0 +1,184 @@
+// What happened in a run, for people: a few lines for each event, deeper nodes further to the right.
+
+import type { ModelCallEnd, ModelCallStart, RunEvent, Spent } from "../../protocol/runs.ts";
+import type { Colour, Palette } from "../repl/palette.ts";
+import { toCost, toCount, toDuration, toSize } from "./amounts.ts";
+import { toBlock, toLine } from "./text-block.ts";
+
+const STEP = 4;
+/** Deeper ones stand below each other. */
+const MAX_DEPTH = 10;
+/** Calls under way that are remembered. */
+const MAX_OPEN = 100_000;
+const ANSWER_LINES = 4;
+
+type Of<Type extends RunEvent["type"]> = Extract<RunEvent, { readonly type: Type }>;
+export type Messages = ModelCallStart["messages"];
+
+export class RunLines {
+  readonly #palette: Palette;
+  readonly #isFull: boolean;
+  readonly #depths = new Map<string, number>();
+  readonly #calls = new Map<string, ModelCallStart | Of<"tool-call-start">>();
+
+  /** `isFull`: every text whole, and what the model was told. */
+  constructor(palette: Palette, { isFull }: { readonly isFull: boolean }) {
+    this.#palette = palette;
+    this.#isFull = isFull;
+  }
+
+  /** Ends with a newline, or is empty. `added` are the messages that are new in the call of a model. */
+  show(event: RunEvent, added: Messages): string {
+    switch (event.type) {
+      case "node-start":
+        return this.#nodeStart(event);
+      case "model-call-start":
+        this.#open(event);
+        return this.#isFull ? this.#messages(event, added) : "";
+      case "tool-call-start":
+        this.#open(event);
+        return "";
+      case "model-call-end":
+        return this.#modelCall(event);
+      case "tool-call-end":
+        return this.#toolCall(event);
+      case "code-start":
+        return this.#line(event.nodeId, `${event.nodeId} code`) + this.#block(event.nodeId, event.code);
+      case "code-end":
+        return this.#code(event);
+      case "step-end":
+        return this.#isFull && event.told !== ""
+          ? this.#line(event.nodeId, `${event.nodeId} told`, "quiet") + this.#block(event.nodeId, event.told)
+          : "";
+      case "limit":
+        return this.#limit(event);
+      case "node-end":
+        return this.#nodeEnd(event);
+      case "run-end":
+        return this.#runEnd(event);
+      case "run-start":
+      case "step-start":
+      case "model-call-delta":
+      case "output-delta":
+        return "";
+    }
+  }
+
+  #nodeStart({ nodeId, depth, query, model, context, isDegraded }: Of<"node-start">): string {
+    this.#depths.set(nodeId, Math.min(MAX_DEPTH, Math.max(0, depth)));
+    const note = isDegraded ? "  too deep for a session: one call" : "";
+    const variables = context.map(({ name, kind, bytes }) => `${name}: ${kind}, ${toSize(bytes)}`);
+    return (
+      this.#line(nodeId, `${nodeId}  ${model}${note}`, "prompt", 0) +
+      this.#block(nodeId, query, { indent: 2, lines: ANSWER_LINES }) +
+      (variables.length === 0 ? "" : this.#line(nodeId, `${nodeId} context  ${variables.join("; ")}`, "quiet"))
+    );
+  }
+
+  #messages({ nodeId, model }: ModelCallStart, added: Messages): string {
+    return added
+      .map(({ role, content }) => this.#line(nodeId, `${nodeId} ${role} to ${model}`) + this.#block(nodeId, content))
+      .join("");
+  }
+
+  #modelCall(event: ModelCallEnd): string {
+    const start = this.#close(event.callId, "model-call-start");
+    const what = start?.purpose === "turn" ? `turn ${start.turn}` : (start?.purpose ?? "call");
+    const facts = [
+      ...(event.isCached ? ["from the cache"] : [toTokens(event.usage), toCost(event.usage.costUsd)]),
+      toDuration(event.durationMs),
+      ...(["stop", ""].includes(event.finishReason) || event.isCut ? [] : [event.finishReason]),
+    ];
+    const { nodeId } = event;
+    const line = `${nodeId} ${what}  ${start?.model ?? ""}  ${facts.join(", ")}`;
+    if (!event.ok) return this.#line(nodeId, `${line}, failed: ${event.error ?? "no reason is told"}`, "error");
+    const reasoning = this.#isFull && event.reasoning !== "" ? `(${event.reasoning})\n\n` : "";
+    // The code follows, in an event of its own.
+    const said =
+      this.#isFull || start?.purpose !== "turn" ? event.text : event.text.replace(/^\s*(?:```|~~~).*$/ms, "");
+    return this.#line(nodeId, line, "strong") + this.#block(nodeId, reasoning + said, { lines: ANSWER_LINES });
+  }
+
+  #toolCall({ nodeId, callId, ok, result, durationMs }: Of<"tool-call-end">): string {
+    const start = this.#close(callId, "tool-call-start");
+    const args = toLine(JSON.stringify(start?.args) ?? "", this.#isFull ? Number.POSITIVE_INFINITY : 120);
+    const line = `${nodeId} tool ${start?.tool ?? "?"}  ${args}  ${ok ? "ok" : "failed"}, ${toDuration(durationMs)}`;
+    const text = typeof result === "string" ? result : (JSON.stringify(result) ?? "");
+    return this.#line(nodeId, line, ok ? "strong" : "error") + this.#block(nodeId, text, { lines: ANSWER_LINES });
+  }
+
+  #code({ nodeId, result }: Of<"code-end">): string {
+    const { status, reason, durationMs, state, stdout, stderr, value, error } = result;
+    const outcome = reason === undefined ? status : `${status} (${reason})`;
+    const note = state === "kept" ? "" : `, state ${state}`;
+    const line = `${nodeId} output  ${outcome}, ${toDuration(durationMs)}${note}`;
+    const texts = [stdout, stderr, value?.["text/plain"] ?? "", error?.traceback ?? ""];
+    return (
+      this.#line(nodeId, line, status === "ok" ? undefined : "error") +
+      texts.map((text) => this.#block(nodeId, text)).join("")
+    );
+  }
+
+  #limit({ nodeId, axis, level, used, limit }: Of<"limit">): string {
+    const line = `${nodeId} limit  ${axis}: ${toCount(used)} of ${toCount(limit)} used`;
+    return this.#line(nodeId, level === "reached" ? `${line}, reached` : line, "error");
+  }
+
+  #nodeEnd({ nodeId, status, stopReason, answer, usage }: Of<"node-end">): string {
+    const why = stopReason === "answered" ? "" : ` (${stopReason})`;
+    const line = `${nodeId} ${status}${why}  ${toTokens(usage)}, ${toCost(usage.costUsd)}`;
+    const text = this.#line(nodeId, line, status === "final" ? "strong" : "error");
+    // Of the root it is the answer of the run, which follows.
+    const isRoot = (this.#depths.get(nodeId) ?? 0) === 0;
+    return isRoot ? text : text + this.#block(nodeId, answer ?? "", { lines: ANSWER_LINES });
+  }
+
+  #runEnd({ result: { status, stopReason, answer, why, usage } }: Of<"run-end">): string {
+    const { total, byModel, wallMs } = usage;
+    const reason = stopReason === "answered" ? "" : ` (${stopReason})`;
+    const calls = `${toCount(total.llmCalls)} calls`;
+    const facts = [calls, toTokens(total), toCost(total.costUsd), toDuration(wallMs)].join(", ");
+    const models = Object.entries(byModel).filter(() => Object.keys(byModel).length > 1);
+    return [
+      `${this.#palette.paint(status === "final" ? "strong" : "error", `${status}${reason}`)}  ${facts}\n`,
+      ...models.map(([model, of]) =>
+        toBlock(`${model}  ${toCount(of.llmCalls)} calls, ${toTokens(of)}, ${toCost(of.costUsd)}`, {
+          indent: 2,
+          isFull: false,
+        }),
+      ),
+      ...(why === null ? [] : [toBlock(why, { indent: 2, isFull: this.#isFull })]),
+      toBlock(answer ?? "there is no answer", { indent: 2, isFull: true }),
+    ].join("");
+  }
+
+  #open(start: ModelCallStart | Of<"tool-call-start">): void {
+    const [oldest] = this.#calls.keys();
+    if (this.#calls.size >= MAX_OPEN && oldest !== undefined) this.#calls.delete(oldest);
+    this.#calls.set(`${start.type} ${start.callId}`, start);
+  }
+
+  #close<Type extends "model-call-start" | "tool-call-start">(callId: string, type: Type): Of<Type> | undefined {
+    const start = this.#calls.get(`${type} ${callId}`);
+    this.#calls.delete(`${type} ${callId}`);
+    return start as Of<Type> | undefined;
+  }
+
+  #line(nodeId: string, text: string, colour?: Colour, indent = 2): string {
+    const line = this.#isFull ? toLine(text, Number.POSITIVE_INFINITY) : toLine(text);
+    return `${" ".repeat(this.#indent(nodeId) + indent)}${this.#palette.paint(colour, line)}\n`;
+  }
+
+  #block(nodeId: string, text: string, { indent = 4, lines }: { indent?: number; lines?: number } = {}): string {
+    const options = { indent: this.#indent(nodeId) + indent, isFull: this.#isFull };
+    return toBlock(text, lines === undefined ? options : { ...options, lines });
+  }
+
+  #indent(nodeId: string): number {
+    return (this.#depths.get(nodeId) ?? 0) * STEP;
+  }
+}
+
+function toTokens({ inputTokens, outputTokens }: Spent): string {
+  return `${toCount(inputTokens)} in, ${toCount(outputTokens)} out`;
+}

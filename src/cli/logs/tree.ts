@@ -1,0 +1,41 @@
+// The events of a run, node by node: those of a child stand where it began, whatever happened elsewhere in the meantime.
+//
+// Only where each event is in the file is held in memory.
+
+import type { RecordedEvent, RecordedRun } from "../../runtime.ts";
+
+type Place = RecordedEvent["line"] | { readonly child: string };
+
+/** Of a node that nobody announced, or of the run itself. */
+const OUTSIDE = "";
+
+export async function* eventsAsTree(run: RecordedRun): AsyncGenerator<RecordedEvent, void, void> {
+  const nodes = new Map<string, Place[]>([[OUTSIDE, []]]);
+  const placesOf = (node: string): Place[] => nodes.get(node) ?? nodes.get(OUTSIDE) ?? [];
+  for await (const { stored, line } of run.events()) {
+    const node = toName(stored["nodeId"]);
+    if (stored.type === "node-start" && !nodes.has(node)) {
+      placesOf(toName(stored["parentId"])).push({ child: node });
+      nodes.set(node, []);
+    }
+    placesOf(node).push(line);
+  }
+  yield* walk(run, nodes);
+}
+
+function toName(value: unknown): string {
+  return typeof value === "string" ? value : OUTSIDE;
+}
+
+/** Without recursion: a log may say that it is very deep. Nodes are made after their parents, so there is no circle. */
+async function* walk(run: RecordedRun, nodes: Map<string, Place[]>): AsyncGenerator<RecordedEvent, void, void> {
+  const stack = [{ places: nodes.get(OUTSIDE) ?? [], at: 0 }];
+  await using reader = await run.openPlaces();
+  for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
+    const place = top.places[top.at];
+    top.at += 1;
+    if (place === undefined) stack.pop();
+    else if ("child" in place) stack.push({ places: nodes.get(place.child) ?? [], at: 0 });
+    else yield await reader.eventAt(place);
+  }
+}
