@@ -4,7 +4,7 @@
 
 import type { ChatMessage } from "../backends/backend.ts";
 import { MaxDepthExceeded } from "../errors.ts";
-import type { HostCall } from "../kernel/calls.ts";
+import type { HostCall } from "../session/session-options.ts";
 import type { NodeId, RunStatus, StopReason } from "../protocol/runs.ts";
 import type { Session } from "../session/session.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
