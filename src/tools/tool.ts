@@ -19,5 +19,5 @@ export interface Tool<Shape extends z.ZodObject = z.ZodObject> {
 
 /** For type inference: the handler knows what the schema says. */
 export function defineTool<Shape extends z.ZodObject>(tool: Tool<Shape>): Tool {
-  return tool as Tool;
+  return tool;
 }
