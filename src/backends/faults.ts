@@ -113,12 +113,11 @@ function read(error: unknown): Said {
   const causes = causesOf(outer);
   const code = [body["code"], body["type"], outer["code"], outer["type"]].filter((mark) => mark !== undefined);
   const marks = [...code, ...causes.flatMap((cause) => [cause["name"], cause["code"]])].map(asText);
-  const message = [body["message"], outer["message"], causes.at(-1)?.["message"]]
-    .map(asText)
-    .find((text) => text !== "");
+  const messages = [body["message"], outer["responseBody"], outer["message"], error].map(asText);
+  const message = isBrokenOff(outer) ? "the answer broke off" : messages.find((text) => text.trim() !== "");
   return {
     status: statusOf(outer, code),
-    message: withCause(message ?? asText(error), causes),
+    message: withCause(message ?? "", causes),
     marks: marks.join(" ").toLowerCase(),
     retryAfterMs: parseRetryAfter(toHeaders(outer["responseHeaders"]), Date.now()),
   };

@@ -22,6 +22,8 @@ export interface ProviderSettings {
   readonly limits: TimeLimits;
 }
 
+/** Ends what may be left of a request. */
+const OVER = new Error("The call is over");
 const MAX_REMEMBERED_MODELS = 1000;
 
 export class ProviderBackend implements Backend {
@@ -54,7 +56,7 @@ export class ProviderBackend implements Backend {
     } finally {
       unlisten();
       watch.stop();
-      call.abort();
+      call.abort(OVER);
     }
   }
 

@@ -15,6 +15,9 @@ interface Answer {
 /** More than any model says; what sends more is no model. */
 const MAX_CHARACTERS = 64 * 1024 * 1024;
 
+/** A reason of its own for every call would cost more than the rest of it. */
+const OVER = new Error("The call is over");
+
 export class Try {
   readonly #backend: Backend;
   readonly #request: BackendRequest;
@@ -60,9 +63,12 @@ export class Try {
   async run(options: CallOptions): Promise<void> {
     const { signal } = options;
     const controller = new AbortController();
-    const unlisten = onAbort(signal, () => controller.abort(signal.reason));
+    let unlisten = (): void => {};
     const aborted = new Promise<never>((_, reject) => {
-      onAbort(controller.signal, () => reject(controller.signal.reason as Error));
+      unlisten = onAbort(signal, () => {
+        controller.abort(signal.reason);
+        reject(signal.reason as Error);
+      });
     });
     try {
       signal.throwIfAborted();
@@ -72,8 +78,8 @@ export class Try {
       this.#error = error ?? new Error("Cannot go on: nothing was thrown as the reason");
     } finally {
       unlisten();
-      aborted.catch(() => {});
-      controller.abort();
+      // Whatever the backend still does for an answer that nobody reads to its end.
+      if (this.#error !== null || this.#finishReason === "cut") controller.abort(OVER);
     }
   }
 
