@@ -56,20 +56,14 @@ export class Watch {
     if (/^(application\/json|text\/html)/i.test(response.headers.get("content-type") ?? "")) {
       throw await this.#notAStream(response);
     }
-    const watched = response.body.pipeThrough(
-      new TransformStream({ transform: (chunk, out) => this.#pass(chunk, out) }),
-    );
-    return new Response(watched, response);
+    return response;
   };
 
-  #pass(chunk: Uint8Array, out: TransformStreamDefaultController<Uint8Array>): void {
+  /** So many bytes of the answer came. */
+  received(bytes: number): void {
     this.#silence.refresh();
-    this.#bytes += chunk.length;
-    if (this.#bytes > MAX_ANSWER_BYTES) {
-      this.#end("malformed", `it has more than ${MAX_ANSWER_BYTES} bytes`, false);
-      return;
-    }
-    out.enqueue(chunk);
+    this.#bytes += bytes;
+    if (this.#bytes > MAX_ANSWER_BYTES) this.#end("malformed", `it has more than ${MAX_ANSWER_BYTES} bytes`, false);
   }
 
   /** A page in place of an answer: most often the address is wrong. */
