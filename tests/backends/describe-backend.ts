@@ -164,7 +164,7 @@ export function aRequest(fields: Partial<BackendRequest> = {}): BackendRequest {
   return { model: "a-model", messages: [{ role: "user", content: "a question" }], ...fields };
 }
 
-export function stream(
+function stream(
   { backend, model }: Pick<OpenedBackend, "backend" | "model">,
   options: { readonly signal?: AbortSignal } = {},
 ): AsyncIterable<BackendPart | InputUsagePart> {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -78,6 +78,13 @@ test.each([[null], [{ rules: [{ reply: 3 }] }], [{ rules: [{ match: "(", reply: 
     expect(() => parseScript(value)).toThrow(RangeError);
   },
 );
+
+test("the script in the documents is one", async () => {
+  const [, json = ""] = /```json\n([\s\S]*?)\n```\n\n`match`/.exec(await readFile("docs/backends.md", "utf8")) ?? [];
+  const backend = new ScriptedBackend(parseScript(JSON.parse(json)));
+  expect(await textOf(backend, "How many lines?")).toBe("```repl\nFINAL(len(context))\n```");
+  expect(await textOf(backend, "How many lines?")).toBe("I do not know.");
+});
 
 test("the model of the backend `scripted` is the path of a file, each with its own count", async () => {
   const folder = await mkdtemp(join(tmpdir(), "rlm-scripts-"));
