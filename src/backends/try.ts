@@ -27,6 +27,7 @@ export class Try {
   #told: TokenUsage | null = null;
   #finishReason: FinishReason | "cut" = "other";
   #error: unknown = null;
+  #isAsked = false;
 
   constructor(backend: Backend, request: BackendRequest) {
     this.#backend = backend;
@@ -72,6 +73,7 @@ export class Try {
     });
     try {
       signal.throwIfAborted();
+      this.#isAsked = true;
       await Promise.race([this.#read(controller.signal, options), aborted]);
       if (this.#isEmpty()) throw this.#fault("empty", "the answer is empty");
     } catch (error) {
@@ -133,6 +135,7 @@ export class Try {
 
   /** A request that was turned away costs nothing; one that the provider worked on does, whether or not an answer came. */
   #usedAnything(): boolean {
+    if (!this.#isAsked) return false;
     if (this.#text !== "" || this.#reasoning !== "" || this.#inputUsage !== null || this.#error === null) return true;
     if (!(this.#error instanceof BackendConnectionError)) return true;
     const { fault, status } = this.#error;

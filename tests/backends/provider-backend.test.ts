@@ -107,6 +107,14 @@ describe.each(["openai", "anthropic", "openai-compatible"])("%s", (name) => {
     expect(mock.requests).toHaveLength(1);
   });
 
+  test("reads no more of an error than an error can need", async () => {
+    await using mock = await openMockProvider();
+    mock.plan({ status: 500, body: "x".repeat(1_000_000) });
+    const fault = await faultOf(name, { baseUrl: mock.url });
+    expect(fault).toMatchObject({ fault: "server", status: 500 });
+    expect(fault.message).toContain("... (65036 more characters)");
+  });
+
   test("knows a connection that is refused", async () => {
     const server = createServer().listen(0, "127.0.0.1");
     await once(server, "listening");
