@@ -26,7 +26,7 @@ const BY_REASON: Readonly<Record<InterruptReason, number>> = {
 };
 
 /** Codes of our errors that a different command line would have avoided. Every other one is our own failure. */
-const USAGE_CODES: readonly string[] = ["SECURITY"];
+const USAGE_CODES: readonly string[] = ["SECURITY", "CONFIGURATION"];
 
 export function fromResult(result: ExecutionResult): number {
   switch (result.status) {
