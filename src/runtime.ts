@@ -1,5 +1,6 @@
 // Puts the pieces together: environments below, sessions above. The only place that knows them all.
 
+import { randomBytes } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import type { EnvironmentReport, Mount, SandboxLimits, SandboxOptions } from "./environments/environment.ts";
@@ -9,11 +10,14 @@ import type { CallHandler } from "./kernel/calls.ts";
 import type { OutputBounds } from "./output/output-log.ts";
 import { SpillFiles } from "./output/spill-file.ts";
 import type { ExecutionResult } from "./protocol/execution.ts";
-import { parseSessionId, type SessionId, type TaskId } from "./protocol/ids.ts";
+import { parseSessionId, type RunId, type SessionId, type TaskId } from "./protocol/ids.ts";
+import { RLM, type RLMOptions, type RLMPorts } from "./rlm/rlm.ts";
+import { Runs } from "./rlm/runs.ts";
 import { checkEnvironment, type ExecuteOptions } from "./session/options.ts";
 import { Kernels } from "./session/kernels.ts";
 import { checkLimits, DEFAULT_LIMITS, withDefaults, type Limits } from "./session/limits.ts";
 import type { Session, SessionSettings } from "./session/session.ts";
+import type { SessionOptions } from "./session/session-options.ts";
 import { Sessions } from "./session/sessions.ts";
 import { StandardLibrary } from "./session/standard-library.ts";
 import type { Restoring } from "./session/state-operations.ts";
@@ -21,6 +25,9 @@ import type { OperationOptions } from "./session/stoppable.ts";
 import { checkCommand, DEFAULT_SESSION, type ShellOptions } from "./tasks/shell-options.ts";
 import type { ShellTask } from "./tasks/shell-task.ts";
 import { Tasks } from "./tasks/tasks.ts";
+import { CallCache } from "./store/call-cache.ts";
+import { RunLogWriter } from "./store/run-log.ts";
+import { pruneRuns } from "./store/runs.ts";
 import { SessionFile, SessionFileWriter } from "./store/session-file.ts";
 import { StdlibFile } from "./store/stdlib-file.ts";
 import { checkCount, checkDuration } from "./util/check-number.ts";
@@ -41,12 +48,20 @@ export type { Result } from "./session/result.ts";
 export type { InspectOptions, LookOptions, VariablesOptions } from "./session/inspector-options.ts";
 export type { LoadReport, SaveReport } from "./session/save-state.ts";
 export { DEFAULT_LIMITS, type Limits } from "./session/limits.ts";
+export type { SessionOptions } from "./session/session-options.ts";
 export type { OutputRange, OutputSlice } from "./output/output-slice.ts";
 export type { Session, SessionInfo } from "./session/session.ts";
 export type { VariableValue } from "./session/set-variable.ts";
 export type { StandardLibrary, StdlibFunction, StdlibListing } from "./session/standard-library.ts";
 export type { StdlibState } from "./session/stdlib.ts";
 export type { OperationOptions } from "./session/stoppable.ts";
+export type { Backend, BackendPart, BackendRequest, ChatMessage, ModelPrice, TokenUsage } from "./backends/backend.ts";
+export { ScriptedBackend } from "./backends/scripted.ts";
+export type { Context, ContextValue } from "./rlm/context-items.ts";
+export type { RLM, RLMLimits, RLMOptions, RunRequest } from "./rlm/rlm.ts";
+export type { Run } from "./rlm/run.ts";
+export { executeCode, fileRead } from "./tools/builtins.ts";
+export { defineTool, type Tool, type ToolContext } from "./tools/tool.ts";
 export type { ShellOptions } from "./tasks/shell-options.ts";
 export type { ExecutionTask } from "./tasks/execution-task.ts";
 export type { ShellTask } from "./tasks/shell-task.ts";
@@ -90,30 +105,6 @@ export interface RuntimeOptions {
   readonly ids?: IdStyle;
 }
 
-export interface SessionOptions {
-  /** Default: `s1`, `s2`, ..., or as the runtime's `ids` says. An id that is taken is an error. */
-  readonly id?: string;
-  readonly environment?: "local";
-  /** Default: the runtime's. */
-  readonly python?: string;
-  /** Environment variables; nothing of the host's environment is ever passed. */
-  readonly env?: Readonly<Record<string, string>>;
-  /** Default: the session's working directory. */
-  readonly cwd?: string;
-  /** `sys.argv`. Default: `[""]`, as at a prompt. */
-  readonly argv?: readonly string[];
-  /** In addition to the runtime's. */
-  readonly mounts?: readonly Mount[];
-  readonly limits?: Partial<SandboxLimits>;
-  readonly idleTimeoutMs?: number | null;
-  /** Keep a checkpoint from before each of the last executions (true: 10), so that `undo()` works. Default: false. */
-  readonly autoCheckpoint?: boolean | number;
-  /** Whether the standard library is there. Default: true. */
-  readonly includeStdlib?: boolean;
-  /** Answers `rlm_host.call(name, ...)` in the session. Default: every call is refused. */
-  readonly onCall?: CallHandler;
-}
-
 /** Nothing is started until the first session is opened, unless `poolSize` asks for waiting sandboxes. */
 export async function openRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
   checkEnvironmentName(options.environment);
@@ -135,6 +126,9 @@ export class Runtime implements AsyncDisposable {
   readonly #stdlibFile = new StdlibFile(dataPath("stdlib.py"));
   /** Functions that are there in every session opened later. */
   readonly stdlib: StandardLibrary;
+  /** Those that go on, and the last ones that ended. */
+  readonly runs = new Runs();
+  readonly #logs = new Map<RunId, RunLogWriter>();
   readonly #obtaining = new Map<string, Promise<Session>>();
   #closing: Promise<void> | undefined;
 
@@ -257,6 +251,37 @@ export class Runtime implements AsyncDisposable {
     return { keptBytes, readableBytes, files: this.#files };
   }
 
+  /** Sets up recursive runs: throws a TypeError or RangeError for options that can never work. Nothing is asked or opened yet. */
+  rlm(options: RLMOptions & { readonly log?: boolean }): RLM {
+    const { log = true, ...own } = options;
+    if (!this.#isOpen()) throw new EnvironmentUnavailableError(CLOSED);
+    const ports: RLMPorts = {
+      openSession: (onCall) => this.openSession({ onCall, idleTimeoutMs: null, includeStdlib: false }),
+      cache: new CallCache(dataFolder("model-cache")),
+      makeRunId: () => `r-${Date.now().toString(36)}${randomBytes(3).toString("hex")}` as RunId,
+      onRun: (run, context, secrets) => {
+        this.runs.add(run);
+        if (log) void this.#record(run, context, secrets);
+      },
+      journal: (runId, event) => this.#logs.get(runId)?.write(event),
+    };
+    return new RLM(own, ports);
+  }
+
+  async #record(...[run, context, secrets]: Parameters<RLMPorts["onRun"]>): Promise<void> {
+    const writer = new RunLogWriter(run.id, { secrets });
+    this.#logs.set(run.id, writer);
+    void pruneRuns().catch(() => {}); // an old log that cannot be removed is no reason not to run
+    for (const { name, value } of context) {
+      if (Array.isArray(value)) continue;
+      if ("text" in value) await writer.recordContext(name, Buffer.from(value.text));
+      else if ("file" in value) await writer.recordContext(name, value.file);
+    }
+    await run.result.catch(() => {});
+    await writer.close();
+    this.#logs.delete(run.id);
+  }
+
   /** One-off: a session that lives for this call. */
   async execute(code: string, options: ExecuteOptions & SessionOptions = {}): Promise<ExecutionResult> {
     const { timeoutMs, fileName, signal, onInput, ...sessionOptions } = options;
@@ -301,6 +326,8 @@ export class Runtime implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
+    await this.runs.cancelAll();
+    await Promise.all([...this.#logs.values()].map((writer) => writer.close()));
     this.tasks.foretellEnd("the runtime was closed");
     await this.sessions.closeAll("the runtime was closed");
     await Promise.all([...this.#environments.values()].map((environment) => environment.close()));

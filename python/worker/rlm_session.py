@@ -329,6 +329,7 @@ def _describe(name: str, value: Any, size: int) -> Dict[str, Any]:
         facts["length"] = len(value)
     if isinstance(value, str):
         facts["head"] = value[:size]
+        facts["isWhole"] = len(value) <= size
         if len(value) > size:
             facts["tail"] = value[-size:]
         return facts
@@ -339,5 +340,7 @@ def _describe(name: str, value: Any, size: int) -> Dict[str, Any]:
         sample = dict(list(value.items())[:5])
     elif isinstance(value, (list, tuple, bytes)) and len(value) > 20:
         sample = value[:20]
-    facts["head"] = repr(sample)[:size]
+    shown = repr(sample)
+    facts["head"] = shown[:size]
+    facts["isWhole"] = sample is value and len(shown) <= size
     return facts

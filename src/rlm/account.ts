@@ -138,6 +138,11 @@ export class Account {
     this.#count("toolCalls");
   }
 
+  /** Counts a call that our own cache answered: it holds nothing and costs nothing. */
+  countCached(model: string): void {
+    this.#charge({ cachedCalls: 1 }, {}, model);
+  }
+
   /** What this node can still spend, by the tightest limit above it, without what calls under way hold. Absent: no limit. */
   remaining({ finishing = false }: ReserveOptions = {}): LedgerLimits {
     const rooms = AXES.filter((axis) => this.#above.some(({ bound }) => bound.has(axis))).map((axis) => {

@@ -50,7 +50,7 @@ export function toUnits({ tokens, costUsd, llmCalls = 1 }: CallAmounts): Amounts
 }
 
 export function toCharge(usage: CallUsage, llmCalls: number): Charge {
-  if (usage.isCached === true) return { cachedCalls: llmCalls };
+  if (usage.isCached === true) return { cachedCalls: Math.max(1, llmCalls) };
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens, costUsd } = usage;
   const tokens = { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens };
   checkAmounts({ ...tokens, costUsd: costUsd ?? 0 });

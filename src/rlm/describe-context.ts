@@ -10,13 +10,15 @@ export interface ContextFacts {
   readonly length?: number;
   /** Of an array or a table. */
   readonly shape?: readonly number[];
-  /** Of a table. */
+  /** Of a table; of a dict its keys, the first of them. */
   readonly columns?: readonly string[];
   /** Where it was read from. */
   readonly source?: string;
-  /** How it begins; its whole where `tail` is absent. As text, or as Python would show it. */
+  /** How it begins and ends: as text, or as Python would show it. */
   readonly head?: string;
   readonly tail?: string;
+  /** The head is all of it. */
+  readonly isWhole?: boolean;
 }
 
 export interface DescribeOptions {
@@ -57,26 +59,29 @@ function toTitle({ name, type, length, shape, columns, source }: ContextFacts): 
   const parts = [word(type)];
   if (shape !== undefined && shape.length > 0) parts.push(`shape (${shape.slice(0, 8).map(count).join(", ")})`);
   else if (length !== undefined) parts.push(`${count(length)} ${unitOf(type, length)}`);
-  if (columns !== undefined && columns.length > 0) parts.push(toColumns(columns));
+  if (columns !== undefined && columns.length > 0) parts.push(toColumns(columns, type === "dict" ? length : undefined));
   if (source !== undefined) parts.push(`from ${quote(cutTo(source, MAX_WORD))}`);
   return `- \`${word(name)}\`: ${parts.join(", ")}`;
 }
 
-function toColumns(columns: readonly string[]): string {
+/** A dict says by its length how many keys there are. */
+function toColumns(columns: readonly string[], keys: number | undefined): string {
   const named = columns.slice(0, MAX_COLUMNS).map((column) => quote(cutTo(column, MAX_WORD)));
-  const rest = columns.length - named.length;
-  return `columns ${named.join(", ")}${rest > 0 ? ` and ${count(rest)} more` : ""}`;
+  const rest = (keys ?? columns.length) - named.length;
+  return `${keys === undefined ? "columns" : "keys"} ${named.join(", ")}${rest > 0 ? ` and ${count(rest)} more` : ""}`;
 }
 
 /** Nothing where there is too little room to show something. */
-function toPreview({ head = "", tail }: ContextFacts, maxCharacters: number): string[] {
+function toPreview({ head = "", tail, isWhole = false }: ContextFacts, maxCharacters: number): string[] {
   if (head === "" || maxCharacters < MIN_PREVIEW) return [];
   const whole = `  is ${quote(head)}`;
-  if (tail === undefined && whole.length + 1 <= maxCharacters) return [whole];
+  if (isWhole && whole.length + 1 <= maxCharacters) return [whole];
   const [before, after] = ["  begins ", "  ends "];
+  const end = isWhole ? head : tail;
+  if (end === undefined) return [before + quoteWithin(head, maxCharacters - before.length - 1, "head")];
   const room = maxCharacters - before.length - after.length - 2;
   const headRoom = Math.floor(room * HEAD_SHARE);
-  return [before + quoteWithin(head, headRoom, "head"), after + quoteWithin(tail ?? head, room - headRoom, "tail")];
+  return [before + quoteWithin(head, headRoom, "head"), after + quoteWithin(end, room - headRoom, "tail")];
 }
 
 /** As much of a beginning or an end as fits in quotes. */

@@ -30,6 +30,11 @@ export class TokenEstimator {
     return Math.ceil(toPlain(messages) * (this.#factors.get(model) ?? 1));
   }
 
+  /** Tokens of a text, such as an answer that was broken off. */
+  estimateText(model: string, text: string): number {
+    return Math.ceil(estimateTokens(text) * (this.#factors.get(model) ?? 1));
+  }
+
   /** What a provider reported for these messages, cached tokens included. */
   learn(model: string, messages: readonly string[], inputTokens: number): void {
     const plain = toPlain(messages);

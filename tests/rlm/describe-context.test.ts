@@ -13,7 +13,9 @@ describe("describeContext()", () => {
         head: 'It was\n"dark"',
         tail: "the end.\n",
       },
-      { name: "records", type: "list", length: 1, head: "[{'id': 1}]" },
+      { name: "records", type: "list", length: 1, head: "[{'id': 1}]", isWhole: true },
+      { name: "many", type: "list", length: 5000, head: "[1, 2" },
+      { name: "files", type: "dict", length: 1200, columns: ["a.txt", "b.txt"] },
       {
         name: "table",
         type: "DataFrame",
@@ -33,6 +35,9 @@ describe("describeContext()", () => {
         String.raw`  ends "the end.\n"`,
         "- `records`: list, 1 item",
         `  is "[{'id': 1}]"`,
+        "- `many`: list, 5,000 items",
+        '  begins "[1, 2"',
+        '- `files`: dict, 1,200 items, keys "a.txt", "b.txt" and 1,198 more',
         '- `table`: DataFrame, shape (5,000, 2), columns "id", "a name"',
         '  begins "   id"',
         '  ends "9"',
@@ -43,7 +48,9 @@ describe("describeContext()", () => {
   });
 
   test("shows beginning and end of what is too long to be shown whole", () => {
-    const text = describeContext([{ name: "context", type: "str", length: 9000, head: `a${"x".repeat(8998)}b` }]);
+    const text = describeContext([
+      { name: "context", type: "str", length: 9000, head: `a${"x".repeat(8998)}b`, isWhole: true },
+    ]);
     expect(text).toMatch(/^- `context`: str, 9,000 characters\n {2}begins "ax+"\n {2}ends "x+b"$/);
     expect(text.length).toBeLessThan(1100);
     expect(text.length).toBeGreaterThan(1000);
@@ -75,6 +82,7 @@ describe("describeContext()", () => {
         source: wild,
         head: wild,
         tail: wild,
+        isWhole: fc.boolean(),
       },
       { requiredKeys: ["name", "type"] },
     );

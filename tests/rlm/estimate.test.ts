@@ -40,6 +40,7 @@ describe("TokenEstimator", () => {
     expect(estimator.estimate("m", messages)).toBeGreaterThanOrEqual(660);
     expect(estimator.estimate("m", messages)).toBeLessThan(665);
     expect(estimator.estimate("other", messages)).toBe(1116);
+    expect(estimator.estimateText("m", "x".repeat(300))).toBe(60);
   });
 
   test("learns nothing from small requests and from reports that are none", () => {

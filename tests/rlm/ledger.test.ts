@@ -160,7 +160,10 @@ describe("a reservation", () => {
     const { root, ledger } = open({ tokens: 100, llmCalls: 5 });
     root.reserve({ tokens: 50, costUsd: 0 }).settle({ ...usage(50, 1), isCached: true });
     expect(root.remaining()).toEqual({ tokens: 90, llmCalls: 4 });
-    expect(ledger.usage().total).toEqual({ ...zero, cachedCalls: 1 });
+    root.reserve({ tokens: 0, costUsd: 0, llmCalls: 0 }).settle({ ...usage(0), isCached: true });
+    root.countCached("m");
+    expect(ledger.usage().total).toEqual({ ...zero, cachedCalls: 3 });
+    expect(ledger.usage().byModel).toEqual({ m: { ...zero, cachedCalls: 3 } });
   });
 });
 

@@ -1,0 +1,60 @@
+// The models of one backend, as the orchestrator asks them. The backend is loaded with the first call.
+
+import type { Backend, BackendRequest, ModelPrice } from "../backends/backend.ts";
+import type { CallOptions, CallOutcome } from "../backends/call.ts";
+import type { Dispatcher } from "../backends/dispatcher.ts";
+import { openBackend, type BackendOptions } from "../backends/open-backend.ts";
+import { priceOf } from "../backends/prices.ts";
+import { NO_USAGE } from "../backends/usage.ts";
+import type { Models } from "./ports.ts";
+
+export interface BackendModelsOptions extends BackendOptions {
+  /** A name, or one of one's own. */
+  readonly backend: string | Backend;
+  readonly prices?: Readonly<Record<string, ModelPrice>>;
+}
+
+export class BackendModels implements Models {
+  readonly #options: BackendModelsOptions;
+  readonly #dispatcher: Dispatcher;
+  readonly #prices = new Map<string, Promise<ModelPrice | undefined>>();
+  #backend: Promise<Backend> | undefined;
+
+  constructor(options: BackendModelsOptions, dispatcher: Dispatcher) {
+    this.#options = options;
+    this.#dispatcher = dispatcher;
+  }
+
+  /** Rejects where it cannot be used: an unknown name, a missing key. */
+  open(): Promise<Backend> {
+    const { backend, prices: _, ...options } = this.#options;
+    this.#backend ??= typeof backend === "string" ? openBackend(backend, options) : Promise.resolve(backend);
+    return this.#backend;
+  }
+
+  backendOf(): string {
+    const { backend } = this.#options;
+    return typeof backend === "string" ? backend : backend.name;
+  }
+
+  async call(request: BackendRequest, options: CallOptions): Promise<CallOutcome> {
+    try {
+      return await this.#dispatcher.call(await this.open(), request, options);
+    } catch (error) {
+      return { ok: false, error, usage: NO_USAGE, isEstimate: false, tries: 0 };
+    }
+  }
+
+  priceOf(model: string): Promise<ModelPrice | undefined> {
+    const { prices, baseUrl } = this.#options;
+    let price = this.#prices.get(model);
+    if (price === undefined) {
+      price = priceOf(this.backendOf(), model, {
+        ...(prices && { prices }),
+        ...(baseUrl !== undefined && { baseUrl }),
+      });
+      this.#prices.set(model, price);
+    }
+    return price;
+  }
+}

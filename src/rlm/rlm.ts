@@ -1,0 +1,166 @@
+// The orchestrator, set up once: a backend, models, limits, tools. Each question is a run.
+
+import { z } from "zod";
+import type { Backend, ModelPrice } from "../backends/backend.ts";
+import { Dispatcher, type DispatcherOptions } from "../backends/dispatcher.ts";
+import type { CallHandler } from "../kernel/calls.ts";
+import type { RunId } from "../protocol/ids.ts";
+import type { LedgerLimits, RunEvent } from "../protocol/runs.ts";
+import type { Session } from "../session/session.ts";
+import { ToolRegistry } from "../tools/registry.ts";
+import type { Tool } from "../tools/tool.ts";
+import { checkCount, checkDuration } from "../util/check-number.ts";
+import { compileSchema, type JSONSchema } from "./answer-schema.ts";
+import { BackendModels } from "./backend-models.ts";
+import { toContextItems, type Context } from "./context-items.ts";
+import type { CallCache } from "./ports.ts";
+import { Run } from "./run.ts";
+
+export interface RLMLimits extends LedgerLimits {
+  /** Nodes with a session below the root. Default: 4. */
+  readonly maxDepth?: number;
+  /** Blocks of code of one node. Default: 30. */
+  readonly maxIterations?: number;
+}
+
+export interface RLMOptions {
+  /** `openai`, `anthropic`, `openai-compatible`, `scripted`, or one of one's own. Default: `openai`. */
+  readonly backend?: string | Backend;
+  readonly baseUrl?: string;
+  /** Default: from the environment. It never reaches a session, a log or an error. */
+  readonly apiKey?: string;
+  /** Of the root and of nodes below it. */
+  readonly model: string;
+  /** Answers `llm_query`. Default: the model. */
+  readonly subModel?: string;
+  /** Of the whole run, all nodes together. Default: 1,000 calls of models, 30 minutes; no limit on tokens and cost. */
+  readonly limits?: RLMLimits;
+  /** `auto` (default): what is small goes straight to the model. */
+  readonly mode?: "auto" | "rlm" | "direct";
+  /** What a limit does: the best answer that there is (default), or an error. */
+  readonly onLimit?: "partial" | "throw";
+  readonly tools?: readonly Tool[];
+  /** Whether identical calls are answered from memory and disk. Default: true. */
+  readonly cache?: boolean;
+  /** By model; they win over the table that comes with us. */
+  readonly prices?: Readonly<Record<string, ModelPrice>>;
+  /** For one block of code. Default: 120 s. */
+  readonly cellTimeoutMs?: number;
+  readonly dispatcher?: DispatcherOptions;
+}
+
+export interface RunRequest {
+  readonly query: string;
+  readonly context?: Context;
+  /** JSON Schema or a zod schema: the form of the answer, as `data` of the result. */
+  readonly outputSchema?: JSONSchema | z.ZodType;
+  readonly signal?: AbortSignal;
+}
+
+/** What a run is given by those around it. */
+export interface RLMPorts {
+  readonly openSession: (onCall: CallHandler) => Promise<Session>;
+  readonly cache: CallCache;
+  readonly makeRunId: () => RunId;
+  /** Hears of a run before its first event. */
+  readonly onRun: (run: Run, context: ReturnType<typeof toContextItems>, secrets: readonly string[]) => void;
+  readonly journal: (runId: RunId, event: RunEvent) => void;
+}
+
+const DEFAULT_LIMITS: LedgerLimits = { llmCalls: 1_000, wallMs: 30 * 60_000 };
+const DEFAULT_MAX_DEPTH = 4;
+const DEFAULT_MAX_ITERATIONS = 30;
+const DEFAULT_CELL_TIMEOUT_MS = 120_000;
+const AXES = ["tokens", "costUsd", "llmCalls", "toolCalls", "wallMs", "iterations"] as const;
+
+export class RLM {
+  readonly #options: RLMOptions;
+  readonly #ports: RLMPorts;
+  readonly #models: BackendModels;
+  readonly #tools: ToolRegistry;
+
+  /** Use `runtime.rlm`. */
+  constructor(options: RLMOptions, ports: RLMPorts) {
+    if (typeof options.model !== "string" || options.model === "")
+      throw new TypeError("Cannot set up a run: name a model");
+    checkLimits(options.limits ?? {});
+    checkDuration("cellTimeoutMs", options.cellTimeoutMs);
+    this.#options = options;
+    this.#ports = ports;
+    this.#tools = new ToolRegistry(options.tools ?? []);
+    const { backend = "openai", baseUrl, apiKey, prices } = options;
+    this.#models = new BackendModels(
+      {
+        backend,
+        ...(baseUrl !== undefined && { baseUrl }),
+        ...(apiKey !== undefined && { apiKey }),
+        ...(prices !== undefined && { prices }),
+      },
+      new Dispatcher(options.dispatcher),
+    );
+  }
+
+  /** Whether models can be asked at all: throws BackendConnectionError for an unknown backend or a missing key. */
+  async check(): Promise<void> {
+    await this.#models.open();
+  }
+
+  /** Starts at once. Throws a TypeError or RangeError for what can never be run. */
+  run({ query, context, outputSchema, signal }: RunRequest): Run {
+    if (typeof query !== "string" || query.trim() === "") throw new TypeError("Cannot run: give a question");
+    const { model, subModel = model, mode = "auto", onLimit = "partial", cache = true, apiKey } = this.#options;
+    const {
+      maxDepth = DEFAULT_MAX_DEPTH,
+      maxIterations = DEFAULT_MAX_ITERATIONS,
+      ...limits
+    } = this.#options.limits ?? {};
+    const items = toContextItems(context);
+    const schema = outputSchema === undefined ? undefined : toJSONSchema(outputSchema);
+    if (schema !== undefined) compileSchema(schema);
+    const id = this.#ports.makeRunId();
+    const run = new Run(
+      {
+        id,
+        query,
+        context: items,
+        schema,
+        tools: this.#tools,
+        model,
+        subModel,
+        childModel: model,
+        mode,
+        maxDepth,
+        maxIterations,
+        limits: { ...DEFAULT_LIMITS, ...limits },
+        onLimit,
+        cellTimeoutMs: this.#options.cellTimeoutMs ?? DEFAULT_CELL_TIMEOUT_MS,
+        signal,
+      },
+      {
+        models: this.#models,
+        journal: (event) => this.#ports.journal(id, event),
+        cache: cache ? this.#ports.cache : undefined,
+        now: () => Date.now(),
+        openSession: this.#ports.openSession,
+      },
+    );
+    this.#ports.onRun(run, items, apiKey === undefined ? [] : [apiKey]);
+    return run;
+  }
+}
+
+function toJSONSchema(schema: JSONSchema | z.ZodType): JSONSchema {
+  return schema instanceof z.ZodType ? (z.toJSONSchema(schema, { io: "input" }) as JSONSchema) : schema;
+}
+
+function checkLimits({ maxDepth, maxIterations, ...limits }: RLMLimits): void {
+  checkCount("limits.maxDepth", maxDepth, 0);
+  checkCount("limits.maxIterations", maxIterations, 1);
+  for (const [axis, value] of Object.entries(limits)) {
+    if (!(AXES as readonly string[]).includes(axis))
+      throw new TypeError(`Cannot use limits.${axis}: there is no such limit`);
+    if (value !== undefined && !(typeof value === "number" && value > 0)) {
+      throw new RangeError(`Cannot use ${value} as limits.${axis}: it must be a positive number`);
+    }
+  }
+}
