@@ -7,8 +7,7 @@ import { ConfigurationError } from "../errors.ts";
 import type { Config } from "./config.ts";
 
 export interface ChosenBackend {
-  /** Absent: the model's name says it. */
-  readonly backend?: string;
+  readonly backend: string;
   readonly baseUrl?: string;
   readonly apiKey?: string;
 }
@@ -16,8 +15,8 @@ export interface ChosenBackend {
 /** Throws a ConfigurationError where the key is not there, or would go to an address that the user has not agreed to. */
 export function chooseBackend(config: Config): ChosenBackend {
   const { env, rlm, backends } = config;
-  const name = rlm.backend;
-  const section = name === undefined || !Object.hasOwn(backends, name) ? undefined : backends[name];
+  const name = rlm.backend ?? usualBackend(rlm);
+  const section = Object.hasOwn(backends, name) ? backends[name] : undefined;
   const { type = name, baseUrl: ownUrl, apiKeyEnv } = section ?? {};
   const baseUrl = rlm.baseUrl ?? ownUrl;
   const apiKey = apiKeyEnv === undefined ? undefined : env[apiKeyEnv];
@@ -29,7 +28,7 @@ export function chooseBackend(config: Config): ChosenBackend {
   }
   if (baseUrl !== undefined) checkAddress(config, baseUrl, apiKeyEnv ?? usualVariable(type));
   return {
-    ...(type !== undefined && { backend: type }),
+    backend: type,
     ...(baseUrl !== undefined && { baseUrl }),
     ...(apiKey !== undefined && { apiKey }),
   };
@@ -55,9 +54,16 @@ function checkAddress(config: Config, baseUrl: string, variable: string | undefi
   );
 }
 
+/** At another address there is rarely OpenAI itself. */
+function usualBackend({ model = "", baseUrl }: Config["rlm"]): string {
+  if (baseUrl !== undefined) return "openai-compatible";
+  return model.startsWith("claude") ? "anthropic" : "openai";
+}
+
 /** The key that a backend looks for by itself. */
-function usualVariable(type: string | undefined): string | undefined {
-  if (type === "openai-compatible" || type === "scripted") return undefined;
+function usualVariable(type: string): string | undefined {
+  if (type === "scripted") return undefined;
+  if (type === "openai-compatible") return "OPENAI_COMPATIBLE_API_KEY";
   return type === "anthropic" ? "ANTHROPIC_API_KEY" : "OPENAI_API_KEY";
 }
 

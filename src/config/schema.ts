@@ -37,7 +37,7 @@ export const rlmSchema = z.strictObject({
   token_budget: count.optional(),
   cost_budget: z.number().positive().optional(),
   call_budget: count.optional(),
-  tool_budget: z.int().min(0).optional(),
+  tool_budget: count.optional(),
   timeout: seconds.optional(),
   cache: z.boolean().optional(),
   on_limit: z.enum(["partial", "throw"]).optional(),

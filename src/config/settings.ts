@@ -3,7 +3,7 @@
 import { resolve } from "node:path";
 import type { ConfigFile, RLMTable } from "./schema.ts";
 
-/** Absent budgets and an absent time-out are no limits. */
+/** Absent budgets are no limits. */
 export interface RLMSettings {
   readonly model?: string;
   readonly subModel?: string;
@@ -15,9 +15,10 @@ export interface RLMSettings {
   readonly maxIterations: number;
   readonly tokenBudget?: number;
   readonly costBudgetUsd?: number;
-  readonly callBudget?: number;
+  readonly callBudget: number;
   readonly toolBudget?: number;
-  readonly timeoutMs?: number;
+  /** Null: no limit. */
+  readonly timeoutMs: number | null;
   readonly cache: boolean;
   readonly onLimit: "partial" | "throw";
 }
@@ -58,6 +59,8 @@ export const DEFAULTS = {
   mode: "auto",
   maxDepth: 4,
   maxIterations: 30,
+  callBudget: 1000,
+  timeoutMs: 1_800_000,
   cache: true,
   onLimit: "partial",
 } as const satisfies RLMSettings;
@@ -77,7 +80,7 @@ export function toRLMSettings(table: RLMTable): RLMSettings {
       costBudgetUsd: cost_budget,
       callBudget: call_budget,
       toolBudget: tool_budget,
-      timeoutMs: timeout ? timeout * 1000 : undefined,
+      timeoutMs: timeout === 0 ? null : timeout === undefined ? undefined : timeout * 1000,
       onLimit: on_limit,
     }),
   };

@@ -2,7 +2,7 @@
 
 import { DEFAULTS } from "./settings.ts";
 
-const { environment, mode, maxDepth, maxIterations, cache, onLimit } = DEFAULTS;
+const { environment, mode, maxDepth, maxIterations, callBudget, timeoutMs, cache, onLimit } = DEFAULTS;
 
 /** As it stands it says nothing, so everything has its default. A line that begins with `# ` and a key is to be uncommented. */
 export const TEMPLATE = `# Configuration of RLM Runtime: flags and environment variables (RLM_MODEL, RLM_MAX_DEPTH, ...) win over this file.
@@ -12,7 +12,8 @@ export const TEMPLATE = `# Configuration of RLM Runtime: flags and environment v
 ## The model that answers, and the one that answers llm_query (default: the same).
 # model = "gpt-5-mini"
 # sub_model = "gpt-5-nano"
-## openai, anthropic, openai-compatible, scripted, or a name from [backends.NAME]. Default: by the name of the model.
+## openai, anthropic, openai-compatible, scripted, or a name from [backends.NAME]. Default: openai-compatible where
+## there is a base_url, anthropic for claude-..., else openai.
 # backend = "openai"
 ## Another address of the provider.
 # base_url = "http://localhost:11434/v1"
@@ -24,13 +25,13 @@ export const TEMPLATE = `# Configuration of RLM Runtime: flags and environment v
 # max_depth = ${maxDepth}
 ## Blocks of code that one node may run.
 # max_iterations = ${maxIterations}
-## What a run may spend with everything below it. Default: no limit.
+## Calls of models in a whole run, and seconds for it; 0 seconds: no limit.
+# call_budget = ${callBudget}
+# timeout = ${timeoutMs / 1000}
+## Tokens, USD and calls of tools in a whole run. Default: no limit.
 # token_budget = 400000
 # cost_budget = 1.00
-# call_budget = 200
 # tool_budget = 100
-## Seconds for the whole run; 0: no limit.
-# timeout = 0
 ## Answer what was asked before from the cache.
 # cache = ${cache}
 ## At a limit: partial gives the best answer so far, throw fails.

@@ -65,7 +65,7 @@ test("every section is read, in our names and units", () => {
     token_budget = 8000
     cost_budget = 0.5
     call_budget = 10
-    tool_budget = 0
+    tool_budget = 7
     timeout = 1.5
     cache = false
     on_limit = "throw"
@@ -111,7 +111,7 @@ test("every section is read, in our names and units", () => {
       tokenBudget: 8000,
       costBudgetUsd: 0.5,
       callBudget: 10,
-      toolBudget: 0,
+      toolBudget: 7,
       timeoutMs: 1500,
       cache: false,
       onLimit: "throw",
@@ -249,6 +249,7 @@ test("every key of [rlm] is a variable", () => {
     costBudgetUsd: 0.5,
     callBudget: 4,
     toolBudget: 5,
+    timeoutMs: null,
     cache: false,
     onLimit: "throw",
   });
@@ -335,36 +336,42 @@ test("a backend of one's own: what it is, where it is, and the key that it names
   expect(() => chooseBackend(loadText(toml))).toThrow(/takes its key from K, which is not set/);
   const flags = { base_url: "http://localhost:2", backend: "openai" };
   expect(chooseBackend(loadText(toml, { flags }))).toEqual({ backend: "openai", baseUrl: "http://localhost:2" });
-  expect(chooseBackend(loadText(""))).toEqual({});
+  expect(chooseBackend(loadText(""))).toEqual({ backend: "openai" });
+  expect(chooseBackend(loadText("[rlm]\nmodel = 'claude-x'"))).toEqual({ backend: "anthropic" });
+  expect(chooseBackend(loadText("", { flags: { base_url: "http://localhost:1" } })).backend).toBe("openai-compatible");
 });
 
 test("a folder cannot have the user's key sent to an address of its own", () => {
   const env = { OPENAI_API_KEY: "real" };
-  const elsewhere = "[rlm]\nbase_url = 'https://elsewhere.example/v1'\n";
+  const elsewhere = "[rlm]\nbase_url = 'https://elsewhere.example/v1'\nbackend = 'openai'\n";
   const choose = (toml: string, given: Given = { env }): unknown => chooseBackend(loadText(toml, given));
   expect(() => choose(elsewhere)).toThrow(/it would send the key in OPENAI_API_KEY to elsewhere\.example/);
   expect(() => choose(elsewhere)).not.toThrow(/real/);
-  const named = `${elsewhere}backend = 'a'\n[backends.a]\ntype = 'openai-compatible'\napi_key_env = 'OPENAI_API_KEY'`;
+  const named = `${elsewhere.replace("'openai'", "'a'")}\n[backends.a]\ntype = 'openai-compatible'\napi_key_env = 'OPENAI_API_KEY'`;
   expect(() => choose(named)).toThrow(/it would send the key in OPENAI_API_KEY/);
   const url = "https://elsewhere.example/v1";
-  expect(choose(elsewhere, { env, flags: { base_url: url } })).toEqual({ baseUrl: url });
-  expect(choose(elsewhere, { env: { ...env, RLM_BASE_URL: url } })).toEqual({ baseUrl: url });
-  expect(choose(elsewhere, {})).toEqual({ baseUrl: url });
-  expect(choose(`${elsewhere}backend = 'openai-compatible'`)).toMatchObject({ baseUrl: url });
-  expect(choose("[rlm]\nbase_url = 'http://127.0.0.1:1/v1'")).toEqual({ baseUrl: "http://127.0.0.1:1/v1" });
-  expect(() => choose("[rlm]\nbase_url = 'http://127.0.0.1.elsewhere.example/v1'")).toThrow(/it would send/);
+  expect(choose(elsewhere, { env, flags: { base_url: url } })).toMatchObject({ baseUrl: url });
+  expect(choose(elsewhere, { env: { ...env, RLM_BASE_URL: url } })).toMatchObject({ baseUrl: url });
+  expect(choose(elsewhere, {})).toMatchObject({ baseUrl: url });
+  expect(choose(elsewhere.replace("'openai'", "'openai-compatible'"))).toMatchObject({ baseUrl: url });
+  expect(choose("[rlm]\nbackend = 'openai'\nbase_url = 'http://127.0.0.1:1/v1'")).toMatchObject({
+    baseUrl: "http://127.0.0.1:1/v1",
+  });
+  expect(() => choose("[rlm]\nbackend = 'openai'\nbase_url = 'http://127.0.0.1.elsewhere.example/v1'")).toThrow(
+    /it would send/,
+  );
 });
 
 test("nor can an .env that has no key of its own; the user's own file can", () => {
   const url = "https://elsewhere.example/v1";
-  using folder = new Folder({ "project/.env": `RLM_BASE_URL=${url}`, ".config/rlm/x": "" });
+  using folder = new Folder({ "project/.env": `RLM_BACKEND=openai\nRLM_BASE_URL=${url}`, ".config/rlm/x": "" });
   const env = { OPENAI_API_KEY: "real" };
   expect(() => chooseBackend(load(folder, { env }))).toThrow(/it would send/);
-  folder.write("project/.env", `RLM_BASE_URL=${url}\nOPENAI_API_KEY=its-own`);
-  expect(chooseBackend(load(folder))).toEqual({ baseUrl: url });
+  folder.write("project/.env", `RLM_BACKEND=openai\nRLM_BASE_URL=${url}\nOPENAI_API_KEY=its-own`);
+  expect(chooseBackend(load(folder))).toMatchObject({ baseUrl: url });
   folder.write("project/.env", "");
-  folder.write(".config/rlm/config.toml", `[rlm]\nbase_url = '${url}'`);
-  expect(chooseBackend(load(folder, { env }))).toEqual({ baseUrl: url });
+  folder.write(".config/rlm/config.toml", `[rlm]\nbackend = 'openai'\nbase_url = '${url}'`);
+  expect(chooseBackend(load(folder, { env }))).toMatchObject({ baseUrl: url });
 });
 
 test("of .env backends see keys, and addresses that have their key beside them", () => {
