@@ -1,9 +1,15 @@
 // The SDK: every public name.
 
-export { openRuntime, DEFAULT_LIMITS } from "./runtime.ts";
+export { defineTool, executeCode, fileRead, openRuntime, DEFAULT_LIMITS, ScriptedBackend } from "./runtime.ts";
 export type {
+  Backend,
+  BackendPart,
+  BackendRequest,
   CallHandler,
+  ChatMessage,
   Checkpoint,
+  Context,
+  ContextValue,
   EnvironmentReport,
   ExecuteOptions,
   Execution,
@@ -22,11 +28,17 @@ export type {
   Limits,
   LookOptions,
   LoadReport,
+  ModelPrice,
   Mount,
   OperationOptions,
   OutputRange,
   OutputSlice,
   Result,
+  RLM,
+  RLMLimits,
+  RLMOptions,
+  Run,
+  RunRequest,
   Runtime,
   RuntimeOptions,
   SaveReport,
@@ -41,15 +53,21 @@ export type {
   StdlibState,
   Task,
   Tasks,
+  TokenUsage,
+  Tool,
+  ToolContext,
   VariablesOptions,
   VariableValue,
 } from "./runtime.ts";
 export {
+  BackendConnectionError,
   EnvironmentUnavailableError,
   FileError,
   ForkRefusedError,
   InspectionError,
   LimitExceededError,
+  MaxDepthExceeded,
+  PriceUnknownError,
   REPLExecutionError,
   REPLSecurityError,
   RLMError,
@@ -61,9 +79,12 @@ export {
   StdlibError,
   TaskNotFoundError,
   TaskStateError,
+  TokenBudgetExhausted,
+  ToolBudgetExhausted,
+  ToolNotFoundError,
   WorkerLostError,
 } from "./errors.ts";
-export type { FileReason } from "./errors.ts";
+export type { BackendFault, FileReason } from "./errors.ts";
 export type { ExecutionEvent, SessionEvent } from "./protocol/events.ts";
 export type {
   Cut,
@@ -77,8 +98,18 @@ export type {
   Usage,
 } from "./protocol/execution.ts";
 export type { FileChange, FileEntry, FileKind, FileListing } from "./protocol/files.ts";
+export type {
+  LedgerAxis,
+  LedgerLimits,
+  RunEvent,
+  RunResult,
+  RunStatus,
+  RunUsage,
+  Spent,
+  StopReason,
+} from "./protocol/runs.ts";
 export type { TaskEvent, TaskInfo, TaskKind, TaskResult, TaskStatus } from "./protocol/tasks.ts";
-export type { ExecutionId, SessionId, TaskId } from "./protocol/ids.ts";
+export type { ExecutionId, RunId, SessionId, TaskId } from "./protocol/ids.ts";
 export type {
   Column,
   Completion,

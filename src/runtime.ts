@@ -274,8 +274,8 @@ export class Runtime implements AsyncDisposable {
     void pruneRuns().catch(() => {}); // an old log that cannot be removed is no reason not to run
     for (const { name, value } of context) {
       if (Array.isArray(value)) continue;
-      if ("text" in value) await writer.recordContext(name, Buffer.from(value.text));
-      else if ("file" in value) await writer.recordContext(name, value.file);
+      if ("text" in value) await writer.recordContext(name, { bytes: Buffer.from(value.text) });
+      else if ("file" in value) await writer.recordContext(name, { path: value.file });
     }
     await run.result.catch(() => {});
     await writer.close();

@@ -293,7 +293,7 @@ def _tool(tool: Dict[str, Any]) -> Any:
         if len(values) > len(names):
             raise TypeError(f"{name}() takes {len(names)} arguments, and {len(values)} were given")
         args = {**dict(zip(names, values)), **fields}
-        reply = rlm_host.call("tool", name=name, args=args)
+        reply = rlm_host.call("tool", tool=name, args=args)
         if not reply.get("ok"):
             kind = LimitError if reply.get("kind") == "limit" else ToolError
             raise kind(reply.get("error") or "it failed")

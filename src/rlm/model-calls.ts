@@ -129,8 +129,8 @@ export class ModelCalls {
 
   async #settleCached(ask: Ask, answer: CachedAnswer): Promise<Reply> {
     ask.onText?.(answer.text);
-    const reservation = ask.account.reserve({ tokens: 0, costUsd: 0, llmCalls: 0 }, { finishing: true });
-    const spent = reservation.settle({ model: ask.model, ...NOTHING, costUsd: 0, isCached: true });
+    ask.account.countCached(ask.model);
+    const spent = { ...UNSPENT, cachedCalls: 1 };
     const { text, reasoning, finishReason, isCut } = answer;
     return { text, reasoning, finishReason, isCut, isCached: true, spent };
   }

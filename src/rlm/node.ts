@@ -4,7 +4,7 @@
 
 import type { ChatMessage } from "../backends/backend.ts";
 import { MaxDepthExceeded } from "../errors.ts";
-import type { HostCall } from "../kernel/calls.ts";
+import type { HostCall } from "../session/session-options.ts";
 import type { NodeId, RunStatus, StopReason } from "../protocol/runs.ts";
 import type { Session } from "../session/session.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
@@ -55,7 +55,6 @@ export class Node {
   readonly #settings: NodeSettings;
   readonly #messages: ChatMessage[] = [];
   readonly #check: ((data: unknown) => Checked) | undefined;
-  #session: Session | undefined;
   #turn = 0;
   /** Of the calls in this turn. */
   #ordinal = 0;
@@ -90,7 +89,6 @@ export class Node {
   async #solve(): Promise<NodeOutcome> {
     try {
       const session = await this.#run.openSession((call) => this.#answerCall(call));
-      this.#session = session;
       try {
         return await this.#loop(session);
       } finally {
@@ -284,7 +282,7 @@ export class Node {
       case "rlm_query":
         return Promise.all(call.tasks.map((task) => this.#delegate(task, both)));
       case "tool":
-        return this.#callTool(call, both);
+        return this.#run.callTool(this.#settings, call.tool, call.args, both);
       case "budget":
         return this.#run.budget(this.#settings.account);
       case "final":
@@ -342,19 +340,6 @@ export class Node {
       kind: ok ? null : stopReason,
       truncated: status === "partial",
     };
-  }
-
-  async #callTool(
-    {
-      name,
-      args,
-    }: { readonly name: string; readonly args: Readonly<Record<string, unknown>> } & Extract<
-      SessionCall,
-      { name: "tool" }
-    >,
-    signal: AbortSignal,
-  ): Promise<unknown> {
-    return this.#run.callTool(this.#settings, name, args, signal);
   }
 }
 

@@ -37,7 +37,7 @@ const MAX_BATCH = 10_000;
 const CALLS = {
   llm_query: z.object({ queries: z.array(query).min(1).max(MAX_BATCH) }),
   rlm_query: z.object({ tasks: z.array(task).min(1).max(MAX_BATCH) }),
-  tool: z.object({ name: z.string(), args: z.record(z.string(), z.unknown()) }),
+  tool: z.object({ tool: z.string(), args: z.record(z.string(), z.unknown()) }),
   final: z.object({ text: z.string(), data: z.unknown() }),
   budget: z.object({}),
 } as const;

@@ -3,6 +3,8 @@
 import type { Mount, SandboxLimits } from "../environments/environment.ts";
 import type { CallHandler } from "../kernel/calls.ts";
 
+export type { CallHandler, HostCall } from "../kernel/calls.ts";
+
 export interface SessionOptions {
   /** Default: `s1`, `s2`, ..., or as the runtime's `ids` says. An id that is taken is an error. */
   readonly id?: string;

@@ -7,7 +7,12 @@ import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 
-const answer = z.object({ text: z.string(), reasoning: z.string(), finishReason: z.string(), isCut: z.boolean() });
+const answer = z.object({
+  text: z.string(),
+  reasoning: z.string(),
+  finishReason: z.enum(["stop", "length", "refusal", "other"]),
+  isCut: z.boolean(),
+});
 
 export type StoredAnswer = z.output<typeof answer>;
 

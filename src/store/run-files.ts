@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { mkdir, open, rename, rm, stat, writeFile, type FileHandle } from "node:fs/promises";
+import { appendFile, mkdir, open, rename, rm, stat, writeFile, type FileHandle } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { makeFolder } from "../util/data-folder.ts";
@@ -55,6 +55,13 @@ export class RunFiles {
       if ((await stat(path)).size !== data.length) await this.#replace(path, data);
     }
     if (this.#known.size < MAX_KNOWN) this.#known.add(digest);
+  }
+
+  /** A line more in another file. */
+  async appendJson(name: string, value: unknown): Promise<void> {
+    const line = Buffer.from(`${JSON.stringify(value)}\n`);
+    await appendFile(join(this.folder, name), line, { mode: MODE });
+    this.#bytes += line.length;
   }
 
   async replaceJson(name: string, value: unknown): Promise<void> {

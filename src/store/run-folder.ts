@@ -22,7 +22,7 @@ import {
 
 /** The most that one text of a run can be. */
 const MAX_BLOB_BYTES = 256 * 1024 * 1024;
-const MAX_CONTEXTS_BYTES = 16 * 1024 * 1024;
+const MAX_CONTEXTS_BYTES = 64 * 1024 * 1024;
 /** On another machine nobody can ask for a process: a log that was not touched for so long has no writer. */
 const QUIET_MS = 60 * 60_000;
 
@@ -71,7 +71,8 @@ export class RunFolder {
 
   /** Undefined where `meta.json` is not there yet, or damaged. */
   async summary(): Promise<RunSummary | undefined> {
-    const found = await this.#json("meta.json", MAX_META_BYTES);
+    const text = await this.#read("meta.json", MAX_META_BYTES).catch(() => Buffer.alloc(0));
+    const found = parseJson(text.toString("utf8"));
     const summary = toSummary(found, this.id);
     if (summary === undefined || summary.status !== "broken" || summary.ended !== null) return summary;
     return (await this.#isWritten(found)) ? { ...summary, status: "running" } : summary;
@@ -84,9 +85,8 @@ export class RunFolder {
   }
 
   async contexts(): Promise<readonly RecordedContext[]> {
-    const found = await this.#json("contexts.json", MAX_CONTEXTS_BYTES);
-    if (!isObject(found) || !Array.isArray(found["contexts"])) return [];
-    return found["contexts"].filter(isContext);
+    const lines = await this.#read("contexts.jsonl", MAX_CONTEXTS_BYTES).catch(() => Buffer.alloc(0));
+    return lines.toString("utf8").split("\n").map(parseJson).filter(isContext);
   }
 
   async openEvents(): Promise<FileHandle> {
@@ -108,14 +108,6 @@ export class RunFolder {
     if (isAlive !== undefined) return isAlive;
     const stat = await lstat(join(this.path, "events.jsonl")).catch(() => undefined);
     return stat !== undefined && Date.now() - stat.mtimeMs < QUIET_MS;
-  }
-
-  async #json(name: string, maxBytes: number): Promise<unknown> {
-    try {
-      return JSON.parse((await this.#read(name, maxBytes)).toString("utf8")) as unknown;
-    } catch {
-      return undefined;
-    }
   }
 
   async #read(name: string, maxBytes: number): Promise<Buffer> {
@@ -142,6 +134,14 @@ export class RunFolder {
     if ((await file.stat()).isFile()) return file;
     await file.close();
     throw new Error(`Cannot read '${name}' of run '${this.id}': it is not a file`);
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
   }
 }
 

@@ -6,7 +6,7 @@ import { dataPath } from "../util/data-folder.ts";
 export const SCHEMA_VERSION = 1;
 
 /** A longer string is a blob. */
-export const INLINE_BYTES = 2048;
+const INLINE_BYTES = 2048;
 /** A field that is still longer when its long strings are blobs is a blob as a whole. */
 export const FIELD_BYTES = 16 * 1024;
 export const CHUNK_BYTES = 1024 * 1024;

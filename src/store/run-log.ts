@@ -1,4 +1,4 @@
-// The trajectory of a run, written as it happens: `events.jsonl`, `blobs/`, `contexts.json` and `meta.json` in a folder of its own.
+// The trajectory of a run, written as it happens: `events.jsonl`, `blobs/`, `contexts.jsonl` and `meta.json` in a folder of its own.
 //
 // Whoever writes an event does not wait. Events go to disk in their order, each as soon as the one before it is there; those that
 // came in the meantime go together. What disks do never reaches the run: the first problem is reported, once, and from then on
@@ -9,7 +9,7 @@ import type { RunEvent, RunResult } from "../protocol/runs.ts";
 import { MAX_CONTEXT_BYTES, recordContext, type ContextSource } from "./context-recording.ts";
 import { EventEncoder } from "./event-encoder.ts";
 import { RunFiles, thisWriter } from "./run-files.ts";
-import { isRunId, runsFolder, SCHEMA_VERSION, toHead, type RecordedContext } from "./run-log-format.ts";
+import { isRunId, runsFolder, SCHEMA_VERSION, toHead } from "./run-log-format.ts";
 
 const MAX_WAITING_EVENTS = 100_000;
 const MAX_WAITING_CHARACTERS = 64 * 1024 * 1024;
@@ -32,7 +32,6 @@ export class RunLogWriter implements AsyncDisposable {
   readonly #folder: string;
   readonly #encoder: EventEncoder;
   readonly #onProblem: (why: string) => void;
-  readonly #contexts: RecordedContext[] = [];
   #contextBytesLeft: number;
   #waiting: { readonly event: RunEvent; readonly weight: number }[] = [];
   #waitingCharacters = 0;
@@ -80,8 +79,7 @@ export class RunLogWriter implements AsyncDisposable {
       const { secrets } = this.#encoder;
       const context = await recordContext(source, { files, secrets, maxBytes: this.#contextBytesLeft });
       if (context.chunks !== null) this.#contextBytesLeft -= context.bytes ?? 0;
-      this.#contexts.push({ name: this.#encoder.redact(name), ...context });
-      await files.replaceJson("contexts.json", { schemaVersion: SCHEMA_VERSION, contexts: this.#contexts });
+      await files.appendJson("contexts.jsonl", { name: this.#encoder.redact(name), ...context });
     });
   }
 

@@ -24,7 +24,7 @@ export function toRunId(name: string): RunId {
   return name as RunId;
 }
 
-export function spent(values: Partial<Spent> = {}): Spent {
+function spent(values: Partial<Spent> = {}): Spent {
   return {
     inputTokens: 100,
     outputTokens: 20,

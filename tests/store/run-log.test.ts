@@ -153,7 +153,7 @@ test("secrets are in no file, whatever they were in", async () => {
   await log.recordContext(`of ${secret}`, { bytes: Buffer.from("short") });
   await log.close();
   const folder = join(runs.folder, ID);
-  const files = ["events.jsonl", "meta.json", "contexts.json", ...blobsOf(folder)];
+  const files = ["events.jsonl", "meta.json", "contexts.jsonl", ...blobsOf(folder)];
   const all = files.map((name) => readFileSync(join(folder, name), "utf8")).join("\n");
   expect(all).not.toContain(secret);
   expect(all).not.toContain("verysecret");
@@ -224,7 +224,7 @@ test("meta.json tells how it goes while it goes on, and how it went afterwards",
     bytes: expect.any(Number) as unknown,
     lostEvents: 0,
   });
-  expect(readdirSync(join(runs.folder, ID)).sort()).toEqual(["blobs", "contexts.json", "events.jsonl", "meta.json"]);
+  expect(readdirSync(join(runs.folder, ID)).sort()).toEqual(["blobs", "contexts.jsonl", "events.jsonl", "meta.json"]);
 });
 
 test("a run that was closed without an end is broken", async () => {

@@ -1,0 +1,226 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { defineTool, type RLMOptions, type RunEvent, type Runtime, ScriptedBackend } from "../../src/index.ts";
+import { z } from "zod";
+import { openTestRuntime } from "../open.ts";
+
+let runtime: Runtime;
+beforeAll(async () => {
+  runtime = await openTestRuntime({ poolSize: 3 });
+});
+afterAll(() => runtime.close());
+
+type Script = ConstructorParameters<typeof ScriptedBackend>[0];
+
+function ask(script: Script, options: Partial<RLMOptions> = {}) {
+  return runtime.rlm({
+    backend: new ScriptedBackend(script),
+    model: "root",
+    subModel: "sub",
+    mode: "rlm",
+    cache: false,
+    log: false,
+    ...options,
+  });
+}
+
+const code = (text: string): string => `Let me see.\n\`\`\`repl\n${text}\n\`\`\`\n`;
+
+describe("a run", () => {
+  test("runs code over the context until the model gives the answer", async () => {
+    const rlm = ask([code("print(len(context)); n = context.count('needle')"), code("FINAL(n)")]);
+    const result = await rlm.run({ query: "How many?", context: "hay needle hay needle" }).result;
+    expect(result).toMatchObject({ status: "final", stopReason: "answered", answer: "2", data: 2, why: null });
+    expect(result.usage.total).toMatchObject({ llmCalls: 2, iterations: 2 });
+  });
+
+  test("tells its story in order, and what the model is shown", async () => {
+    const seen: RunEvent[] = [];
+    const run = ask([code("print('a' * 3)\n1 + 1"), code("FINAL('x')")]).run({ query: "?", context: "c" });
+    for await (const event of run) seen.push(event);
+    expect(seen.map(({ seq }) => seq)).toEqual(seen.map((_, index) => index + 1));
+    const kinds = seen.map(({ type }) => type).filter((type) => !type.endsWith("delta"));
+    expect(kinds).toEqual([
+      ...[
+        "run-start",
+        "node-start",
+        "step-start",
+        "model-call-start",
+        "model-call-end",
+        "code-start",
+        "code-end",
+        "step-end",
+      ],
+      ...[
+        "step-start",
+        "model-call-start",
+        "model-call-end",
+        "code-start",
+        "code-end",
+        "step-end",
+        "node-end",
+        "run-end",
+      ],
+    ]);
+    const told = seen.find((event) => event.type === "step-end");
+    expect(told?.type === "step-end" && told.told).toBe("Output of block 1:\naaa\n→ 2");
+  });
+
+  test("cuts the reply at the end of its first block of code", async () => {
+    const run = ask([`${code("print(41 + 1)")}Output: 7\n\`\`\`repl\nFINAL(7)\n\`\`\``, code("FINAL(42)")]).run({
+      query: "?",
+    });
+    const messages: string[] = [];
+    for await (const event of run)
+      if (event.type === "model-call-start") messages.push(event.messages.at(-2)?.content ?? "");
+    expect((await run.result).answer).toBe("42");
+    expect(messages[1]).toBe("Let me see.\n```repl\nprint(41 + 1)\n```");
+  });
+
+  test("asks sub-models one by one and all at once; failures of a batch are results", async () => {
+    const script: Script = ({ model, messages }) => {
+      const last = messages.at(-1)?.content ?? "";
+      if (model === "sub") {
+        if (last.includes("bad")) throw new Error("no such luck");
+        return `<${last}>`;
+      }
+      if (messages.length > 2) return code("FINAL(answer)");
+      return code(
+        "one = llm_query('a')\nmany = llm_query_batched(['b', 'bad', 'c'])\nanswer = [str(one), [str(m) for m in many if m.ok], [m.ok for m in many]]",
+      );
+    };
+    const result = await ask(script).run({ query: "?" }).result;
+    expect(result.data).toEqual(["<a>", ["<b>", "<c>"], [true, false, true]]);
+  });
+
+  test("gives tasks to children with sessions of their own, in parallel, their output apart", async () => {
+    const script: Script = ({ messages }) => {
+      const question = messages[1]?.content ?? "";
+      const child = /Question: child (\d)/.exec(question)?.[1];
+      if (child !== undefined)
+        return messages.length > 2 ? code(`FINAL(context * 2)`) : code(`print("child ${child}", context)`);
+      if (messages.length > 2) return code("FINAL([a.data for a in answers])");
+      return code(
+        "print('parent'); context = 'mine'; answers = rlm_query_batched([(f'child {i}', i) for i in range(4)]); print(context)",
+      );
+    };
+    const outputs: Record<string, string> = {};
+    const run = ask(script).run({ query: "top" });
+    for await (const event of run)
+      if (event.type === "code-end") outputs[event.nodeId] = (outputs[event.nodeId] ?? "") + event.result.stdout;
+    expect((await run.result).data).toEqual([0, 2, 4, 6]);
+    expect(outputs["n0"]).toBe("parent\nmine\n");
+    expect(
+      Object.entries(outputs)
+        .filter(([id]) => id !== "n0")
+        .map(([, text]) => text)
+        .toSorted(),
+    ).toEqual([0, 1, 2, 3].map((n) => `child ${n} ${n}\n`));
+  });
+
+  test("at the depth limit rlm_query is one call of a model, and says so", async () => {
+    const script: Script = ({ model, messages }) => {
+      if (model === "sub") return "from the sub-model";
+      return messages.length > 2 ? code("FINAL([str(a), a.degraded])") : code("a = rlm_query('do it', 'with this')");
+    };
+    const result = await ask(script, { limits: { maxDepth: 0 } }).run({ query: "?" }).result;
+    expect(result.data).toEqual(["from the sub-model", true]);
+  });
+
+  test("keeps state after an exception, and shows it", async () => {
+    const result = await ask([code("x = 5\n1 / 0"), code("FINAL(x)")]).run({ query: "?" }).result;
+    expect(result).toMatchObject({ status: "final", data: 5 });
+  });
+
+  test("gives an answer of the wrong form back with the reason", async () => {
+    const seen: string[] = [];
+    const run = ask([code("SUBMIT(total='many')"), code("SUBMIT(total=3)")]).run({
+      query: "?",
+      outputSchema: z.object({ total: z.int() }),
+    });
+    for await (const event of run) if (event.type === "step-end") seen.push(event.told);
+    expect((await run.result).data).toEqual({ total: 3 });
+    expect(seen[0]).toMatch(/not accepted: total: .*expected (number|int)/i);
+  });
+
+  test("is never silent: a reply without code is told what was expected", async () => {
+    const seen: string[] = [];
+    const run = ask(["I think it is 7.", "```json\n{}\n```", "FINAL(8)"]).run({ query: "?" });
+    for await (const event of run) if (event.type === "step-end") seen.push(event.told);
+    expect((await run.result).answer).toBe("8");
+    expect(seen[0]).toMatch(/```repl/);
+    expect(seen[1]).toMatch(/json/);
+  });
+
+  test("uses tools as functions, with checked arguments", async () => {
+    const weather = defineTool({
+      name: "weather",
+      description: "The weather of a city.",
+      schema: z.object({ city: z.string(), days: z.int().default(1) }),
+      handler: ({ city, days }) => ({ city, days }),
+    });
+    const script = [
+      code(
+        "a = weather('Oslo'); b = weather(city='Rome', days=3)\ntry:\n    weather(7)\nexcept Exception as e:\n    c = str(e)",
+      ),
+      code("FINAL([a, b, c])"),
+    ];
+    const result = await ask(script, { tools: [weather] }).run({ query: "?" }).result;
+    expect(result.data).toEqual([
+      { city: "Oslo", days: 1 },
+      { city: "Rome", days: 3 },
+      expect.stringContaining("city"),
+    ]);
+    expect(result.usage.total.toolCalls).toBe(3);
+  });
+});
+
+describe("limits", () => {
+  test("of iterations end with the best answer that there is", async () => {
+    const script: Script = ({ messages }) =>
+      (messages.at(-1)?.content ?? "").includes("has to end here") ? "about 7" : code("pass");
+    const result = await ask(script, { limits: { maxIterations: 3 } }).run({ query: "?" }).result;
+    expect(result).toMatchObject({ status: "partial", stopReason: "iterations", answer: "about 7" });
+  });
+
+  test("of tokens hold over the whole tree, whatever runs in parallel", async () => {
+    const usage = (input: number, output: number) => ({ inputTokens: input, outputTokens: output });
+    const script: Script = ({ model, messages, maxTokens = 0 }) => {
+      if (model === "sub") return { text: "x".repeat(40), usage: usage(100, Math.min(400, maxTokens)) };
+      if ((messages.at(-1)?.content ?? "").includes("has to end here"))
+        return { text: "enough", usage: usage(200, 20) };
+      return { text: code("r = llm_query_batched(['p'] * 40); print(sum(a.ok for a in r))"), usage: usage(300, 50) };
+    };
+    const result = await ask(script, { limits: { tokens: 30_000 } }).run({ query: "?" }).result;
+    expect(result).toMatchObject({ status: "partial", stopReason: "tokens", answer: "enough" });
+    expect(result.usage.total.tokens).toBeLessThanOrEqual(30_000);
+  });
+
+  test("of cost with a price that is not known are an error, never a silent zero", async () => {
+    const result = await ask([code("FINAL(1)")], { limits: { costUsd: 1 } }).run({ query: "?" }).result;
+    expect(result.status).toBe("failed");
+    expect(result.why).toMatch(/price/i);
+  });
+
+  test("of time end what runs, and the run has an answer", async () => {
+    const script: Script = ({ messages }) =>
+      (messages.at(-1)?.content ?? "").includes("has to end here") ? "in time" : code("while True: pass");
+    const result = await ask(script, { limits: { wallMs: 1_500 } }).run({ query: "?" }).result;
+    expect(result).toMatchObject({ status: "partial", stopReason: "wallMs", answer: "in time" });
+  });
+});
+
+test("cancelling ends the run and everything in it", async () => {
+  const controller = new AbortController();
+  const run = ask([code("print('up', flush=True)\nwhile True: pass")]).run({ query: "?", signal: controller.signal });
+  for await (const event of run) if (event.type === "output-delta") controller.abort();
+  expect(await run.result).toMatchObject({ status: "cancelled", answer: null });
+  expect(runtime.sessions.list()).toEqual([]);
+});
+
+test("a small question goes straight to the model", async () => {
+  const run = ask(({ messages }) => `saw ${messages.length}: ${messages[0]?.content}`, { mode: "auto" }).run({
+    query: "What?",
+    context: "little",
+  });
+  expect(await run.result).toMatchObject({ status: "final", answer: "saw 1: little\n\nWhat?" });
+});
