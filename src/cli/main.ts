@@ -10,6 +10,7 @@ import type { MCPInstallArguments } from "./mcp-install.ts";
 import type { MCPServeArguments } from "./mcp-serve.ts";
 import { parseAssignment, parseCount, parsePort, parseSeconds, parseSize, collect } from "./option-values.ts";
 import type { ReplArguments } from "./repl.ts";
+import { addInit, addRun } from "./run-commands.ts";
 import type { AddressArguments } from "./serve-until-signal.ts";
 import { complain } from "./complain.ts";
 
@@ -46,6 +47,8 @@ function createProgram(): Command {
     .configureOutput({ outputError: () => {} }) // said in one line, by report()
     .exitOverride()
     .addHelpText("after", PROGRAM_EXAMPLES);
+  addInit(program);
+  addRun(program);
   addExec(program);
   addRepl(program);
   addServe(program);
@@ -229,6 +232,7 @@ function addDoctor(program: Command): void {
 
 const PROGRAM_EXAMPLES = `
 Examples:
+  rlm run --demo               a question over a long text, answered without a key
   rlm exec -c 'print(6*7)'     run code
   rlm repl                     a console
   rlm serve                    serve over HTTP

@@ -27,6 +27,22 @@ export function parsePort(text: string): number {
   return port;
 }
 
+/** A whole number of at least `least`. */
+export function parseCountFrom(least: number): (text: string) => number {
+  return (text) => {
+    const count = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    if (Number.isSafeInteger(count) && count >= least) return count;
+    throw new InvalidArgumentError(`It must be a whole number of at least ${least}`);
+  };
+}
+
+/** Of money, more than none. */
+export function parseUSD(text: string): number {
+  const amount = /^\$?(\d+(?:\.\d+)?|\.\d+)$/.exec(text)?.[1];
+  if (amount !== undefined && Number(amount) > 0) return Number(amount);
+  throw new InvalidArgumentError("It must be an amount of USD, such as 0.50");
+}
+
 /** Of memory: `512m`, `2g`, `2GiB`, or a number of bytes. */
 export function parseSize(text: string): number {
   const bytes = toBytes(text) ?? 0;

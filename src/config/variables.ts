@@ -25,7 +25,7 @@ const TEXTS: ReadonlySet<RLMKey> = new Set([
   "on_limit",
 ]);
 
-export function toVariable(key: RLMKey): string {
+function toVariable(key: RLMKey): string {
   return `RLM_${key.toUpperCase()}`;
 }
 
