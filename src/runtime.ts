@@ -3,10 +3,9 @@
 import { randomBytes } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
-import type { EnvironmentReport, Mount, SandboxLimits, SandboxOptions } from "./environments/environment.ts";
+import type { EnvironmentReport, Mount, SandboxOptions } from "./environments/environment.ts";
 import { CLOSED, LocalEnvironment } from "./environments/local/local.ts";
 import { EnvironmentUnavailableError, REPLSecurityError, SessionStateError } from "./errors.ts";
-import type { CallHandler } from "./kernel/calls.ts";
 import type { OutputBounds } from "./output/output-log.ts";
 import { SpillFiles } from "./output/spill-file.ts";
 import type { ExecutionResult } from "./protocol/execution.ts";

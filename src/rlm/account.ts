@@ -2,6 +2,7 @@
 
 import type { LedgerAxis, LedgerLimits, NodeId, Spent } from "../protocol/runs.ts";
 import { PriceUnknownError } from "../errors.ts";
+import { onAbort } from "../util/on-abort.ts";
 import type { Books } from "./books.ts";
 import { type Amounts, Bound, fromUnits } from "./bound.ts";
 import { type CallAmounts, type CallRequest, type CallUsage, toAmounts, toCharge, toUnits } from "./call-amounts.ts";
@@ -75,7 +76,7 @@ export class Account {
     return new Promise((resolve, reject) => {
       const end = (): void => {
         waiting.stop();
-        signal?.removeEventListener("abort", abort);
+        stopListening();
       };
       const abort = (): void => {
         end();
@@ -89,7 +90,7 @@ export class Account {
         else reject(blocked.bound.toRefusal(blocked.axis, units, blocked.isFinishing));
       };
       const waiting = this.#books.wait(attempt);
-      signal?.addEventListener("abort", abort, { once: true });
+      const stopListening = onAbort(signal, abort);
       attempt();
     });
   }

@@ -150,7 +150,7 @@ export class RLM {
 }
 
 function toJSONSchema(schema: JSONSchema | z.ZodType): JSONSchema {
-  return schema instanceof z.ZodType ? (z.toJSONSchema(schema, { io: "input" }) as JSONSchema) : schema;
+  return schema instanceof z.ZodType ? z.toJSONSchema(schema, { io: "input" }) : schema;
 }
 
 function checkLimits({ maxDepth, maxIterations, ...limits }: RLMLimits): void {

@@ -19,6 +19,6 @@ export class Teller {
 
   tell(event: Untold<RunEvent>): void {
     this.#seq += 1;
-    this.#hear({ runId: this.#runId, seq: this.#seq, time: this.#now(), ...event } as RunEvent);
+    this.#hear({ runId: this.#runId, seq: this.#seq, time: this.#now(), ...event });
   }
 }
