@@ -301,6 +301,22 @@ export class ToolNotFoundError extends RLMError {
   }
 }
 
+/** Nothing was started: a configuration file, an environment variable or `.env` says something that cannot be used. */
+export class ConfigurationError extends RLMError {
+  readonly code = "CONFIGURATION";
+  /** The file, or the name of the environment variable. */
+  readonly source: string;
+  /** Null where there is none. */
+  readonly line: number | null;
+  readonly why: string;
+  constructor({ source, line, why }: { source: string; line: number | null; why: string }, options?: ErrorOptions) {
+    super(`Cannot use ${source}${line === null ? "" : `:${line}`}: ${why}`, options);
+    this.source = source;
+    this.line = line;
+    this.why = why;
+  }
+}
+
 /** What stopped a call of a model. */
 export type BackendFault =
   | "configuration"

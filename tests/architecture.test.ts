@@ -27,6 +27,7 @@ const layers: Readonly<Record<string, Layer>> = {
   environments: { imports: ground },
   backends: { imports: ground },
   store: { imports: ground },
+  config: { imports: ground },
   tools: { imports: ground },
   output: { imports: ground },
   kernel: { imports: ["environments", "output", ...ground] },
@@ -34,8 +35,8 @@ const layers: Readonly<Record<string, Layer>> = {
   session: { imports: ["kernel", "tasks", "environments", "output", ...ground] },
   rlm: { imports: ["session", "tools", "backends", ...ground] },
   "runtime.ts": { imports: [...parts, ...ground] },
-  server: { imports: ["runtime.ts", ...ground] },
-  cli: { imports: ["runtime.ts", "server", ...ground] },
+  server: { imports: ["runtime.ts", "config", ...ground] },
+  cli: { imports: ["runtime.ts", "config", "server", ...ground] },
   "index.ts": { imports: ["runtime.ts", ...ground], types: ["session"] },
 };
 

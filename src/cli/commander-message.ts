@@ -2,19 +2,31 @@
 
 import type { Command, CommanderError } from "commander";
 
+/** Whose options are not for the command itself. */
+const PASSED_ON: Readonly<Record<string, string>> = {
+  exec: "The program's own options",
+  "mcp install": "Options of the server",
+};
+
 /** Undefined when the help text has said it all. */
 export function toUsageLine(error: CommanderError, program: Command, args: readonly string[]): string | undefined {
   if (error.code === "commander.help") return undefined;
-  const command = program.commands.find((known) => known.name() === args[0]);
+  const names = toCommandNames(program, args);
   const [problem = "", suggestion = ""] = error.message.replace(/^error: /, "").split("\n");
   const similar = /^\(Did you mean (?:one of )?(?<names>.+)\?\)$/.exec(suggestion)?.groups?.["names"];
-  const own = error.code === "commander.unknownOption" && command?.name() === "exec";
+  const passedOn = error.code === "commander.unknownOption" ? PASSED_ON[names.join(" ")] : undefined;
   return [
     problem.replace(/\.$/, ""),
     ...(similar === undefined ? [] : [`Did you mean ${quoteEach(similar)}?`]),
-    ...(own ? ["The program's own options go after '--'"] : []),
-    `Run 'rlm ${command === undefined ? "" : `${command.name()} `}--help'`,
+    ...(passedOn === undefined ? [] : [`${passedOn} go after '--'`]),
+    `Run '${["rlm", ...names, "--help"].join(" ")}'`,
   ].reduce((line, part) => `${line}${line.endsWith("?") ? " " : ". "}${part}`);
+}
+
+/** Of the command that was asked for, and the one in it, as far as they are known. */
+function toCommandNames(group: Command, [name, ...rest]: readonly string[]): readonly string[] {
+  const command = group.commands.find((known) => known.name() === name);
+  return command === undefined ? [] : [command.name(), ...toCommandNames(command, rest)];
 }
 
 function quoteEach(names: string): string {

@@ -56,7 +56,7 @@ async function run(
 ): Promise<number> {
   const sessionOptions = { id: "exec", env: Object.fromEntries(e), argv, idleTimeoutMs: null };
   const session = await openWithFile(runtime, sessionFile, sessionOptions);
-  stopper.session = session;
+  stopper.interruptible = session;
   const execution = session.execute(code, {
     timeoutMs: timeout === 0 ? null : timeout * 1000,
     fileName,

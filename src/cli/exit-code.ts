@@ -1,16 +1,18 @@
 // How the program ends: the one table from results and errors to exit codes.
 //
-//   0 ok · 1 the code raised · n the code said exit(n) · 2 wrong usage · 70 our own failure
+//   0 ok · 1 the code raised, the run failed · n the code said exit(n) · 2 wrong usage · 3 a partial answer · 70 our own failure
 //   124 time limit · 130 cancelled (Ctrl-C) · 141 nobody reads the output any more · 143 asked to end (SIGTERM)
 
-import { RLMError } from "../errors.ts";
+import { BackendConnectionError, RLMError } from "../errors.ts";
 import type { ExecutionResult, InterruptReason } from "../protocol/execution.ts";
+import type { RunResult, RunStatus } from "../protocol/runs.ts";
 import { UsageError } from "./usage-error.ts";
 
 export const EXIT = {
   ok: 0,
   error: 1,
   usage: 2,
+  partial: 3,
   failure: 70,
   hungUp: 129,
   cancelled: 130,
@@ -26,7 +28,10 @@ const BY_REASON: Readonly<Record<InterruptReason, number>> = {
 };
 
 /** Codes of our errors that a different command line would have avoided. Every other one is our own failure. */
-const USAGE_CODES: readonly string[] = ["SECURITY"];
+const USAGE_CODES: readonly string[] = ["SECURITY", "CONFIGURATION"];
+
+/** Of runs that were asked to throw at a limit. */
+const FAILED_CODES: readonly string[] = ["MAX_DEPTH_EXCEEDED", "TOKEN_BUDGET_EXHAUSTED", "TOOL_BUDGET_EXHAUSTED"];
 
 export function fromResult(result: ExecutionResult): number {
   switch (result.status) {
@@ -41,8 +46,21 @@ export function fromResult(result: ExecutionResult): number {
   }
 }
 
+const BY_STATUS: Readonly<Record<RunStatus, number>> = {
+  final: EXIT.ok,
+  partial: EXIT.partial,
+  failed: EXIT.error,
+  cancelled: EXIT.cancelled,
+};
+
+export function fromRunResult({ status }: Pick<RunResult, "status">): number {
+  return BY_STATUS[status];
+}
+
 export function fromError(error: unknown): number {
   if (error instanceof UsageError) return EXIT.usage;
   if (error instanceof RLMError && USAGE_CODES.includes(error.code)) return EXIT.usage;
+  if (error instanceof RLMError && FAILED_CODES.includes(error.code)) return EXIT.error;
+  if (error instanceof BackendConnectionError && error.fault === "configuration") return EXIT.usage;
   return EXIT.failure;
 }

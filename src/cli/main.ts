@@ -6,9 +6,11 @@ import { toUsageLine } from "./commander-message.ts";
 import type { ExecArguments } from "./exec.ts";
 import { EXIT, fromError } from "./exit-code.ts";
 import type { ListArguments, ShowArguments } from "./logs.ts";
+import type { MCPInstallArguments } from "./mcp-install.ts";
 import type { MCPServeArguments } from "./mcp-serve.ts";
 import { parseAssignment, parseCount, parsePort, parseSeconds, parseSize, collect } from "./option-values.ts";
 import type { ReplArguments } from "./repl.ts";
+import { addInit, addRun } from "./run-commands.ts";
 import type { AddressArguments } from "./serve-until-signal.ts";
 import { complain } from "./complain.ts";
 
@@ -45,11 +47,14 @@ function createProgram(): Command {
     .configureOutput({ outputError: () => {} }) // said in one line, by report()
     .exitOverride()
     .addHelpText("after", PROGRAM_EXAMPLES);
+  addInit(program);
+  addRun(program);
   addExec(program);
   addRepl(program);
   addServe(program);
   addMCPServe(program);
   addLogs(program);
+  addMCP(program);
   addDoctor(program);
   return program;
 }
@@ -180,6 +185,38 @@ function addLogs(program: Command): void {
     });
 }
 
+function addMCP(program: Command): void {
+  const mcp = program
+    .command("mcp")
+    .summary("add this program to an MCP client")
+    .description("Adds this program to MCP clients. The server itself is `rlm mcp-serve`.")
+    .helpCommand(false);
+  mcp
+    .command("install")
+    .summary("write the configuration of an MCP client")
+    .description(
+      "Writes the configuration of an MCP client, so that the client starts `rlm mcp-serve`. Tries the server " +
+        "first, keeps a backup, and changes nothing else in the file.\n" +
+        "Clients: claude-code, claude-desktop, cursor, vscode, codex, gemini, zed.",
+    )
+    .usage("[options] CLIENT [-- OPTION OF MCP-SERVE...]")
+    .argument("<client>", "which one")
+    .argument("[options...]", "what the client passes to `rlm mcp-serve`")
+    .option("--name <name>", "what the client calls the server", "rlm")
+    .addOption(
+      new Option("--scope <scope>", "for you, or for the project in this folder")
+        .choices(["user", "project"])
+        .default("user", "user"),
+    )
+    .option("--print", "show what would be written, and change nothing")
+    .option("--uninstall", "take the server out again")
+    .addHelpText("after", MCP_INSTALL_EXAMPLES)
+    .action(async (client: string, options: string[], args: MCPInstallArguments) => {
+      const { mcpInstall } = await import("./mcp-install.ts");
+      process.exitCode = await mcpInstall(client, options, args);
+    });
+}
+
 function addDoctor(program: Command): void {
   program
     .command("doctor")
@@ -195,11 +232,13 @@ function addDoctor(program: Command): void {
 
 const PROGRAM_EXAMPLES = `
 Examples:
+  rlm run --demo               a question over a long text, answered without a key
   rlm exec -c 'print(6*7)'     run code
   rlm repl                     a console
   rlm serve                    serve over HTTP
   rlm mcp-serve                serve to an MCP client
   rlm logs                     the runs so far
+  rlm mcp install cursor       add that server to a client
   rlm doctor                   is everything all right here?
 
 'rlm COMMAND --help' has more.`;
@@ -231,3 +270,10 @@ Examples:
   rlm serve
   RLM_TOKEN=secret rlm serve --port 0
   rlm serve --host 0.0.0.0 --allow-host box.example`;
+
+const MCP_INSTALL_EXAMPLES = `
+Examples:
+  rlm mcp install claude-code
+  rlm mcp install cursor -- --tools core --mount ~/data
+  rlm mcp install vscode --scope project --print
+  rlm mcp install codex --uninstall`;

@@ -1,12 +1,11 @@
 // From the text of an option to its value. A wrong one is refused before anything starts.
 
 import { InvalidArgumentError } from "commander";
+import { parseSize as toBytes } from "../util/parse-size.ts";
 
 /** Timers cannot wait longer: 24 days. */
 const MAX_SECONDS = 2_000_000;
-const MIB = 1024 * 1024;
-const MIN_MEMORY = 64 * MIB;
-const UNITS: Readonly<Record<string, number>> = { "": 1, k: 1024, m: MIB, g: 1024 * MIB };
+const MIN_MEMORY = 64 * 1024 * 1024;
 
 /** Seconds, fractions allowed. 0 means no limit. */
 export function parseSeconds(text: string): number {
@@ -28,14 +27,26 @@ export function parsePort(text: string): number {
   return port;
 }
 
-/** `512m`, `2g`, `2GiB`, or a number of bytes. */
+/** A whole number of at least `least`. */
+export function parseCountFrom(least: number): (text: string) => number {
+  return (text) => {
+    const count = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    if (Number.isSafeInteger(count) && count >= least) return count;
+    throw new InvalidArgumentError(`It must be a whole number of at least ${least}`);
+  };
+}
+
+/** Of money, more than none. */
+export function parseUSD(text: string): number {
+  const amount = /^\$?(\d+(?:\.\d+)?|\.\d+)$/.exec(text)?.[1];
+  if (amount !== undefined && Number(amount) > 0) return Number(amount);
+  throw new InvalidArgumentError("It must be an amount of USD, such as 0.50");
+}
+
+/** Of memory: `512m`, `2g`, `2GiB`, or a number of bytes. */
 export function parseSize(text: string): number {
-  const match = /^(?<amount>\d+(?:\.\d+)?)(?<unit>[kmg]?)(?:i?b)?$/i.exec(text);
-  const unit = UNITS[match?.groups?.["unit"]?.toLowerCase() ?? "?"];
-  const bytes = Math.round(Number(match?.groups?.["amount"]) * (unit ?? Number.NaN));
-  if (!(bytes >= MIN_MEMORY && bytes <= Number.MAX_SAFE_INTEGER)) {
-    throw new InvalidArgumentError("It must be a size of at least 64m, such as 512m or 4g");
-  }
+  const bytes = toBytes(text) ?? 0;
+  if (bytes < MIN_MEMORY) throw new InvalidArgumentError("It must be a size of at least 64m, such as 512m or 4g");
   return bytes;
 }
 

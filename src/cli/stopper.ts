@@ -4,12 +4,12 @@
 // second one ends everything at once, and so do SIGTERM and SIGHUP: the runtime is closed and the command ends with
 // the exit code of that signal, whatever the code was doing.
 
-import type { Runtime, Session } from "../runtime.ts";
+import type { Runtime } from "../runtime.ts";
 import { EXIT } from "./exit-code.ts";
 
 export class Stopper implements Disposable {
-  /** The session that Ctrl-C interrupts. While there is none, Ctrl-C ends the command. */
-  session: Session | undefined;
+  /** What Ctrl-C interrupts: a session or a run. While there is none, Ctrl-C ends the command. */
+  interruptible: { interrupt(): unknown } | undefined;
   onStop: () => void = () => {};
   readonly #runtime: Runtime;
   readonly #stopped: Promise<number>;
@@ -46,8 +46,8 @@ export class Stopper implements Disposable {
 
   #interrupt(): void {
     this.#interrupts += 1;
-    if (this.#interrupts > 1 || this.session === undefined) this.stop(EXIT.cancelled);
-    else this.session.interrupt();
+    if (this.#interrupts > 1 || this.interruptible === undefined) this.stop(EXIT.cancelled);
+    else this.interruptible.interrupt();
   }
 
   #on(signal: NodeJS.Signals, listener: () => void): void {

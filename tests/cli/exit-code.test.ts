@@ -1,7 +1,14 @@
 import { expect, test } from "vitest";
-import { fromError, fromResult } from "../../src/cli/exit-code.ts";
+import { fromError, fromResult, fromRunResult } from "../../src/cli/exit-code.ts";
 import { UsageError } from "../../src/cli/usage-error.ts";
-import { EnvironmentUnavailableError, REPLSecurityError, type ExecutionResult } from "../../src/index.ts";
+import {
+  BackendConnectionError,
+  ConfigurationError,
+  EnvironmentUnavailableError,
+  REPLSecurityError,
+  TokenBudgetExhausted,
+} from "../../src/errors.ts";
+import type { ExecutionResult } from "../../src/index.ts";
 
 test.each([
   [{ status: "ok" }, 0],
@@ -20,7 +27,20 @@ test.each([
   [new UsageError("x"), 2],
   [new REPLSecurityError({ action: "mount", target: "/", environment: "local", why: "x" }), 2],
   [new EnvironmentUnavailableError({ environment: "local", why: "x", fix: "y" }), 70],
+  [new ConfigurationError({ source: "rlm.toml", line: 1, why: "x" }), 2],
+  [new BackendConnectionError({ backend: "b", fault: "configuration", why: "no key", retryable: false }), 2],
+  [new BackendConnectionError({ backend: "b", fault: "server", why: "x", retryable: true }), 70],
+  [new TokenBudgetExhausted({ used: 2, limit: 1, partial: null }), 1],
   [new TypeError("x"), 70],
 ])("the error %s", (error, code) => {
   expect(fromError(error)).toBe(code);
+});
+
+test.each([
+  ["final", 0],
+  ["partial", 3],
+  ["failed", 1],
+  ["cancelled", 130],
+] as const)("a run that is %s", (status, code) => {
+  expect(fromRunResult({ status })).toBe(code);
 });

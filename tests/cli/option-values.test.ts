@@ -1,6 +1,14 @@
 import { InvalidArgumentError } from "commander";
 import { expect, test } from "vitest";
-import { collect, parseAssignment, parsePort, parseSeconds, parseSize } from "../../src/cli/option-values.ts";
+import {
+  collect,
+  parseCountFrom,
+  parseUSD,
+  parseAssignment,
+  parsePort,
+  parseSeconds,
+  parseSize,
+} from "../../src/cli/option-values.ts";
 
 const MIB = 1024 * 1024;
 
@@ -54,4 +62,16 @@ test.each(["", "A", "=b"])("parseAssignment(%j) is refused", (text) => {
 test("collect() keeps the order", () => {
   const add = collect(Number);
   expect(add("2", add("1"))).toEqual([1, 2]);
+});
+
+test("parseCountFrom() takes whole numbers from its least one on", () => {
+  expect(["0", "7", "400000"].map(parseCountFrom(0))).toEqual([0, 7, 400_000]);
+  for (const text of ["", "0", "-1", "1.5", "1e3", "x", "9".repeat(20)]) {
+    expect(() => parseCountFrom(1)(text)).toThrow("It must be a whole number of at least 1");
+  }
+});
+
+test("parseUSD() takes amounts of more than nothing", () => {
+  expect(["1", "0.50", ".5", "$2"].map(parseUSD)).toEqual([1, 0.5, 0.5, 2]);
+  for (const text of ["", "0", "-1", "1e3", "5 EUR"]) expect(() => parseUSD(text)).toThrow(InvalidArgumentError);
 });

@@ -18,6 +18,7 @@ export interface Ended {
 
 interface StartOptions {
   readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
   readonly stdin?: string | Buffer;
   /** Leaves what is printed on stdout in the pipe. */
   readonly unread?: true;
@@ -46,8 +47,8 @@ export class Program implements AsyncDisposable {
   readonly #waiting = new Set<() => void>();
   #isEnded = false;
 
-  constructor(command: string, args: readonly string[], { env, stdin = "", unread }: StartOptions = {}) {
-    this.#child = spawn(command, args, { env: { ...process.env, RLM_PYTHON: PYTHON, NO_COLOR: "1", ...env } });
+  constructor(command: string, args: readonly string[], { env, cwd, stdin = "", unread }: StartOptions = {}) {
+    this.#child = spawn(command, args, { cwd, env: { ...process.env, RLM_PYTHON: PYTHON, NO_COLOR: "1", ...env } });
     this.#child.stdin.on("error", () => {}).end(stdin);
     for (const stream of unread ? (["stderr"] as const) : (["stdout", "stderr"] as const)) {
       this.#child[stream].on("data", (chunk: Buffer) => {

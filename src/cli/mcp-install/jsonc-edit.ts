@@ -1,0 +1,171 @@
+// One entry of a JSON file, with comments or without.
+//
+// A new member stands on a line of its own, indented like its neighbours, or on the line of its object where that has only
+// one. Taking it out again is the reverse of that, character for character.
+
+import {
+  checkOthersKept,
+  describeOffset,
+  missing,
+  toLineEnd,
+  type Editor,
+  type Entry,
+  type Place,
+  type WantedEntry,
+} from "./config-text.ts";
+import { indentInside, indentOf, isOneLine, lineRest, lineStart, print } from "./jsonc-layout.ts";
+import { isObject, membersNamed, parseJSONC, skipBlank, type JSONCMember, type JSONCNode } from "./jsonc-tree.ts";
+import { Refusal } from "./refusal.ts";
+
+export const JSONC: Editor = {
+  read(text, place) {
+    return find(text, place).entry?.node.value;
+  },
+
+  put(text, place, wanted) {
+    const { root, table, entry } = find(text, place);
+    if (root === undefined) return `${endLine(text)}${snippet(place, wanted, toLineEnd(text))}`;
+    const whole = { ...wanted.command, ...wanted.defaults };
+    const changed =
+      table === undefined
+        ? insert(text, root, place.servers, { [place.name]: whole })
+        : entry === undefined
+          ? insert(text, table.node, place.name, whole)
+          : update(text, place, wanted);
+    checkOthersKept(valueOf(text), valueOf(changed), place);
+    return changed;
+  },
+
+  remove(text, place) {
+    const { root, table, entry } = find(text, place);
+    if (root === undefined || table === undefined || entry === undefined) return text;
+    const isAlone = table.node.members?.length === 1;
+    const inner = isAlone ? text.slice(table.node.start + 1, table.node.end - 1) : "";
+    const hasComments = isAlone && /\/[/*]/.test(inner.replace(text.slice(entry.start, entry.node.end), ""));
+    const changed = isAlone && !hasComments ? cut(text, root, table) : cut(text, table.node, entry);
+    checkOthersKept(valueOf(text), valueOf(changed), place);
+    return changed;
+  },
+
+  snippet(place, wanted) {
+    return snippet(place, wanted, "\n");
+  },
+};
+
+function snippet({ servers, name }: Place, { command, defaults }: WantedEntry, lineEnd: string): string {
+  const file = { [servers]: { [name]: { ...command, ...defaults } } };
+  return `${JSON.stringify(file, null, 2)}\n`.replaceAll("\n", lineEnd);
+}
+
+interface Found {
+  readonly root: JSONCNode | undefined;
+  readonly table: JSONCMember | undefined;
+  readonly entry: JSONCMember | undefined;
+}
+
+function find(text: string, { servers, name }: Place): Found {
+  const root = parseJSONC(text);
+  if (root === undefined) return { root, table: undefined, entry: undefined };
+  if (!isObject(root)) throw new Refusal(`${describeOffset(text, root.start)}: expected an object`);
+  const table = only(text, root, servers);
+  if (table === undefined) return { root, table, entry: undefined };
+  if (!isObject(table.node))
+    throw new Refusal(`${describeOffset(text, table.node.start)}: "${servers}" is not an object`);
+  return { root, table, entry: only(text, table.node, name) };
+}
+
+function only(text: string, node: JSONCNode, key: string): JSONCMember | undefined {
+  const [member, second] = membersNamed(node, key);
+  if (second !== undefined) throw new Refusal(`${describeOffset(text, second.start)}: "${key}" is there twice`);
+  return member;
+}
+
+function valueOf(text: string): Entry {
+  return (parseJSONC(text)?.value ?? {}) as Entry;
+}
+
+/** One key after the other, each in the text that the last one left. */
+function update(before: string, place: Place, wanted: WantedEntry): string {
+  const { entry } = find(before, place);
+  if (entry === undefined || !isObject(entry.node)) {
+    throw new Refusal(`${describeOffset(before, entry?.node.start ?? 0)}: "${place.name}" is not an object`);
+  }
+  let text = before;
+  for (const [key, value] of missing(entry.node.value as Entry, wanted)) {
+    const node = find(text, place).entry?.node ?? entry.node;
+    const member = only(text, node, key);
+    text =
+      member === undefined
+        ? insert(text, node, key, value)
+        : splice(text, member.node.start, member.node.end, print(text, node, value));
+  }
+  return text;
+}
+
+/** A member more, after the others. */
+function insert(text: string, object: JSONCNode, key: string, value: unknown): string {
+  const last = object.members?.at(-1);
+  const member = `${JSON.stringify(key)}:${isOneLine(text) ? "" : " "}${print(text, object, value)}`;
+  if (last === undefined) return insertFirst(text, object, member);
+  const isInline = !text.slice(object.start, last.start).includes("\n");
+  const at = isInline ? (last.comma ?? last.node.end - 1) + 1 : lineRest(text, last);
+  const gap = isInline ? (isOneLine(text) ? "" : " ") : `${toLineEnd(text)}${indentInside(text, object)}`;
+  const added = last.comma === undefined ? `${gap}${member}` : `${gap}${member},`;
+  const withMember = splice(text, at, at, added);
+  return last.comma === undefined ? splice(withMember, last.node.end, last.node.end, ",") : withMember;
+}
+
+/** After the comments, where there are any. */
+function insertFirst(text: string, object: JSONCNode, member: string): string {
+  const at = object.start + 1 + text.slice(object.start + 1, object.end - 1).trimEnd().length;
+  if (isOneLine(text)) return splice(text, at, at, member);
+  const lineEnd = toLineEnd(text);
+  const closing = text.slice(at, object.end).includes("\n") ? "" : `${lineEnd}${indentOf(text, object.start)}`;
+  return splice(text, at, at, `${lineEnd}${indentInside(text, object)}${member}${closing}`);
+}
+
+/** A member less, with its comma and its line. */
+function cut(text: string, object: JSONCNode, member: JSONCMember): string {
+  const members = object.members ?? [];
+  const previous = members[members.indexOf(member) - 1];
+  const next = members[members.indexOf(member) + 1];
+  const end = (member.comma ?? member.node.end - 1) + 1;
+  if (members.length === 1 && text.slice(object.start + 1, member.start).trim() === "") {
+    const close = text.slice(end, object.end - 1).trim() === "" ? object.end - 1 : end;
+    return splice(text, object.start + 1, close, "");
+  }
+  const before = (previous?.comma ?? object.start) + 1;
+  const without = splice(text, ...cutRange(text, { member, before, end, next }), "");
+  // the comma before it goes as well where it would be one too many
+  const isTooMany = next === undefined && member.comma === undefined && previous?.comma !== undefined;
+  return isTooMany ? splice(without, previous.comma, previous.comma + 1, "") : without;
+}
+
+interface Cut {
+  readonly member: JSONCMember;
+  /** Where what belongs to the member before it ends, but for comments. */
+  readonly before: number;
+  readonly end: number;
+  readonly next: JSONCMember | undefined;
+}
+
+function cutRange(text: string, { member, before, end, next }: Cut): [start: number, end: number] {
+  const line = lineStart(text, member.start);
+  if (line === undefined) {
+    if (next !== undefined) return [member.start, next.start];
+    return [text.slice(before, member.start).trim() === "" ? before : member.start, end];
+  }
+  const rest = end + text.slice(end).search(/[^ \t]|$/);
+  const isLast = /^[\r\n]|^$/.test(text.charAt(rest));
+  const joined = `${text.slice(before, line)}}`;
+  const canJoin = text.charAt(rest) === "}" && skipBlank(joined, 0) === joined.length - 1; // else it would be a comment
+  return isLast || canJoin ? [line, end] : [member.start, rest];
+}
+
+function endLine(text: string): string {
+  return text.trim() === "" || text.endsWith("\n") ? text : `${text}${toLineEnd(text)}`;
+}
+
+function splice(text: string, start: number, end: number, replacement: string): string {
+  return text.slice(0, start) + replacement + text.slice(end);
+}

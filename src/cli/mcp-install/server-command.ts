@@ -1,0 +1,50 @@
+// The command that a client starts: absolute paths throughout, because a client started from a desktop has neither the PATH
+// of a shell nor its current directory.
+
+import { existsSync, realpathSync } from "node:fs";
+import { resolve } from "node:path";
+import { UsageError } from "../usage-error.ts";
+import type { ServerCommand } from "./clients.ts";
+
+/** This Node and this program, with options of `rlm mcp-serve` as they were given. */
+export function toServerCommand(options: readonly string[], home: string): ServerCommand {
+  const script = realpathSync(process.argv[1] ?? "");
+  return { command: stableNode(process.execPath), args: [script, "mcp-serve", ...absoluteOptions(options, home)] };
+}
+
+/** Homebrew removes the folder of a version when it brings the next; a link beside it stays. */
+export function stableNode(node: string, exists: (path: string) => boolean = existsSync): string {
+  const match = /^(?<prefix>.*)\/Cellar\/(?<formula>node(?:@\d+)?)\/[^/]+\/bin\/node$/.exec(node)?.groups;
+  const link = `${match?.["prefix"]}/opt/${match?.["formula"]}/bin/node`;
+  return match !== undefined && exists(link) ? link : node;
+}
+
+/** Paths become absolute. Throws where an option is of no use to a client that starts the server itself. */
+export function absoluteOptions(options: readonly string[], home: string): readonly string[] {
+  return options.map((option, index) => {
+    if (/^--http(?:=|$)/.test(option))
+      throw new UsageError("--http is for clients that connect; this one starts the server and needs none");
+    const { name, value } = /^(?<name>--(?:mount|python))=(?<value>.*)$/s.exec(option)?.groups ?? {};
+    if (name !== undefined && value !== undefined) return `${name}=${toAbsolute(name, value, home)}`;
+    const before = options[index - 1];
+    return before === "--mount" || before === "--python" ? toAbsolute(before, option, home) : option;
+  });
+}
+
+function toAbsolute(option: string, value: string, home: string): string {
+  const path = value.replace(/^~(?=\/|$)/, () => home);
+  if (option === "--python" && !/[/\\]/.test(path)) return path; // a name, for the PATH
+  return resolve(path);
+}
+
+/** What the user should know about the command, if anything. */
+export function cautions({ args }: ServerCommand, env: NodeJS.ProcessEnv): readonly string[] {
+  const [script = ""] = args;
+  const python = env["RLM_PYTHON"];
+  const lines: string[] = [];
+  if (/[/\\]_npx[/\\]/.test(script))
+    lines.push("it runs from the cache of npx, which npm may empty: `npm install -g rlm-runtime`, then this again");
+  if (python !== undefined && !args.some((arg) => /^--python(?:=|$)/.test(arg)))
+    lines.push(`RLM_PYTHON is set here, and clients may not pass it on: add \`-- --python ${python}\` to be sure`);
+  return lines;
+}

@@ -1,0 +1,153 @@
+// One entry of a TOML file: the table `[servers.name]` and those under it.
+//
+// The text is changed where the statements of that table are. What comes out is parsed and compared with what was there, so
+// that a form this does not know is refused, never damaged.
+
+import { parse, stringify, TomlError } from "smol-toml";
+import {
+  checkOthersKept,
+  isTable,
+  missing,
+  toLineEnd,
+  type Editor,
+  type Entry,
+  type Place,
+  type WantedEntry,
+} from "./config-text.ts";
+import { Refusal } from "./refusal.ts";
+import { toStatements, type TOMLHeader, type TOMLPair, type TOMLStatement } from "../../util/toml-statements.ts";
+
+export const TOML: Editor = {
+  read(text, place) {
+    return entryIn(parseTOML(text), place);
+  },
+
+  put(text, place, wanted) {
+    const before = parseTOML(text);
+    const entry = entryIn(before, place);
+    const changed = entry === undefined ? append(text, snippet(place, wanted)) : update(text, place, { entry, wanted });
+    return checked(changed, { before, place, wanted });
+  },
+
+  remove(text, place) {
+    const before = parseTOML(text);
+    if (entryIn(before, place) === undefined) return text;
+    const blocks = toBlocks(toStatements(text)).filter(({ header }) => isWithin(header.path, place));
+    const changed = blocks.reduceRight((rest, block) => cut(rest, block), text);
+    return checked(changed, { before, place, wanted: undefined });
+  },
+
+  snippet,
+};
+
+function snippet({ servers, name }: Place, { command, defaults }: WantedEntry): string {
+  return `${stringify({ [servers]: { [name]: { ...command, ...defaults } } }).trimEnd()}\n`;
+}
+
+function parseTOML(text: string): Entry {
+  try {
+    return parse(text, { integersAsBigInt: "asNeeded" });
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    const [reason = ""] = error.message.replace(/^Invalid TOML document: /, "").split("\n");
+    throw new Refusal(`line ${error.line}, column ${error.column}: ${reason}`, { cause: error });
+  }
+}
+
+function entryIn(document: Entry, { servers, name }: Place): unknown {
+  const table = document[servers];
+  return isTable(table) && Object.hasOwn(table, name) ? table[name] : undefined;
+}
+
+interface Expected {
+  readonly before: Entry;
+  readonly place: Place;
+  /** Undefined: that there is no such entry. */
+  readonly wanted: WantedEntry | undefined;
+}
+
+function checked(text: string, { before, place, wanted }: Expected): string {
+  let after: Entry;
+  try {
+    after = parseTOML(text);
+    checkOthersKept(before, after, place);
+  } catch (error) {
+    throw unknownForm(place, wanted, error);
+  }
+  const entry = entryIn(after, place);
+  const isDone = wanted === undefined ? entry === undefined : isTable(entry) && missing(entry, wanted).length === 0;
+  if (!isDone) throw unknownForm(place, wanted);
+  return text;
+}
+
+function unknownForm(place: Place, wanted: WantedEntry | undefined, cause?: unknown): Refusal {
+  const header = `[${place.servers}.${place.name}]`;
+  if (wanted === undefined)
+    return new Refusal(`'${place.name}' is not a table ${header}: take it out by hand`, { cause });
+  const message = `'${place.servers}' has a form that cannot be changed here: write the server as a table ${header}`;
+  return new Refusal(message, { snippet: snippet(place, wanted), cause });
+}
+
+interface Block {
+  readonly header: TOMLHeader;
+  readonly pairs: readonly TOMLPair[];
+  /** After the line of the last pair. Comments after that belong to what follows. */
+  readonly end: number;
+}
+
+function toBlocks(statements: readonly TOMLStatement[]): readonly Block[] {
+  return statements.flatMap((header, index) => {
+    if (header.kind === "pair") return [];
+    const later = statements.slice(index + 1);
+    const next = later.findIndex(({ kind }) => kind !== "pair");
+    const pairs = later.slice(0, next === -1 ? undefined : next).filter((statement) => statement.kind === "pair");
+    return [{ header, pairs, end: pairs.at(-1)?.end ?? header.end }];
+  });
+}
+
+function isWithin([first, second]: readonly string[], { servers, name }: Place): boolean {
+  return first === servers && second === name;
+}
+
+interface Update {
+  readonly entry: unknown;
+  readonly wanted: WantedEntry;
+}
+
+/** Values in their places, from the end to the beginning; then what was not there, after them. */
+function update(text: string, place: Place, { entry, wanted }: Update): string {
+  const block = toBlocks(toStatements(text)).find(
+    ({ header: { kind, path } }) => kind === "table" && path.length === 2 && isWithin(path, place),
+  );
+  if (!isTable(entry) || block === undefined) throw unknownForm(place, wanted);
+  const open = new Map(missing(entry, wanted));
+  let body = text.slice(0, block.end);
+  for (const { path, valueStart, valueEnd } of block.pairs.toReversed()) {
+    const [, , key = "", ...deeper] = path;
+    if (deeper.length > 0 || !open.has(key)) continue;
+    body = body.slice(0, valueStart) + toValue(open.get(key)) + body.slice(valueEnd);
+    open.delete(key);
+  }
+  const lineEnd = toLineEnd(text);
+  if (open.size > 0 && !body.endsWith("\n")) body += lineEnd;
+  const added = [...open].map(([key, value]) => `${key} = ${toValue(value)}${lineEnd}`);
+  return `${body}${added.join("")}${text.slice(block.end)}`;
+}
+
+function toValue(value: unknown): string {
+  return stringify({ value }).trimEnd().slice("value = ".length);
+}
+
+function append(text: string, block: string): string {
+  const lineEnd = toLineEnd(text);
+  const ended = text === "" || text.endsWith("\n") ? text : `${text}${lineEnd}`;
+  return `${ended}${text.trim() === "" ? "" : lineEnd}${block.trimEnd().replaceAll("\n", lineEnd)}${lineEnd}`;
+}
+
+/** With the empty line before it, where there is another after it or the end. */
+function cut(text: string, { header, end }: Block): string {
+  const start = text.lastIndexOf("\n", header.start - 1) + 1;
+  const before = /(?<=\n|^)\r?\n$/.exec(text.slice(0, start));
+  const isSeparated = end === text.length || /^[ \t]*\r?\n/.test(text.slice(end));
+  return text.slice(0, before !== null && isSeparated ? before.index : start) + text.slice(end);
+}

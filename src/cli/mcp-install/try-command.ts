@@ -1,0 +1,96 @@
+// Starts a server as a client would, asks for its tools, and ends it.
+
+import { spawn } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
+import { createInterface } from "node:readline";
+import { z } from "zod";
+import { VERSION } from "../../util/version.ts";
+import type { ServerCommand } from "./clients.ts";
+import { Refusal } from "./refusal.ts";
+
+const ANSWER_MS = 20_000;
+const END_MS = 5000;
+const MAX_COMPLAINT = 4000;
+
+const REPLY = z.object({
+  id: z.int(),
+  result: z.object({ tools: z.array(z.object({ name: z.string() })).optional() }).optional(),
+});
+
+/** What clients pass on of their own environment. */
+const PASSED_ON = [
+  "HOME LOGNAME PATH SHELL TERM USER",
+  "APPDATA HOMEDRIVE HOMEPATH LOCALAPPDATA PROGRAMFILES SYSTEMDRIVE SYSTEMROOT TEMP USERNAME USERPROFILE",
+].flatMap((names) => names.split(" "));
+
+interface Circumstances {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** The names of the tools. Throws a `Refusal` with what the server said where it does not answer. */
+export async function tryCommand(
+  { command, args }: ServerCommand,
+  { cwd, env }: Circumstances,
+): Promise<readonly string[]> {
+  const child = spawn(command, args, { cwd, env: { ...passedOn(), ...env }, stdio: "pipe" });
+  const complaint = collectComplaint(child.stderr);
+  child.stdin.on("error", () => {}); // it ended before it was asked; that is told by its exit
+  const ended = new Promise<string>((resolve) => {
+    child.on("error", ({ message }) => resolve(message)).on("close", (code) => resolve(`it ended with ${code}`));
+  });
+  const timer = AbortSignal.timeout(ANSWER_MS);
+  const late = new Promise<string>((resolve) => {
+    timer.addEventListener("abort", () => resolve(`no answer within ${ANSWER_MS / 1000} s`));
+  });
+  const answer = await Promise.race([listTools(child.stdin, child.stdout), ended, late]);
+  child.stdin.end();
+  const killer = setTimeout(() => child.kill("SIGKILL"), END_MS);
+  await ended;
+  clearTimeout(killer);
+  if (typeof answer !== "string") return answer;
+  throw new Refusal([`the server does not start: ${answer}`, ...complaint()].join(": "));
+}
+
+/** Never settles where the server does not answer. */
+async function listTools(input: Writable, output: Readable): Promise<readonly string[]> {
+  const send = (message: object): void => void input.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  return new Promise((resolve) => {
+    createInterface({ input: output }).on("line", (line) => {
+      const reply = REPLY.safeParse(parseJSON(line));
+      if (!reply.success) return;
+      if (reply.data.id === 2) resolve((reply.data.result?.tools ?? []).map(({ name }) => name));
+      if (reply.data.id !== 1) return;
+      send({ method: "notifications/initialized" });
+      send({ id: 2, method: "tools/list" });
+    });
+    const clientInfo = { name: "rlm mcp install", version: VERSION };
+    send({ id: 1, method: "initialize", params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo } });
+  });
+}
+
+function parseJSON(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The last line of what it complained of, if anything. */
+function collectComplaint(stream: Readable): () => readonly string[] {
+  let text = "";
+  stream.setEncoding("utf8").on("data", (chunk: string) => {
+    text = (text + chunk).slice(-MAX_COMPLAINT);
+  });
+  return () => text.trim().split("\n").slice(-1).filter(Boolean);
+}
+
+function passedOn(): Record<string, string> {
+  return Object.fromEntries(
+    PASSED_ON.flatMap((name) => {
+      const value = process.env[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}

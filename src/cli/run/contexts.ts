@@ -1,0 +1,146 @@
+// The material of a run, from what the command line names: files, folders, globs, JSON, standard input.
+//
+// One file is the variable `context` as text, one .json file what it says; everything else is a dict from path to text. What is not
+// there is an error before anything starts.
+
+import { createWriteStream } from "node:fs";
+import { mkdtemp, readFile, realpath, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, normalize } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { UsageError } from "../usage-error.ts";
+import { isGlob, toGlob } from "./glob.ts";
+import { lookAt, MAX_FILES, walkFolder, type FoundFile, type Skipped } from "./walk-folder.ts";
+
+/** As runs take it. */
+type Context = { readonly file: string } | { readonly json: unknown } | { readonly files: readonly FoundFile[] };
+
+const MAX_BYTES = 4 * 1024 ** 3;
+const MAX_JSON_BYTES = 256 * 1024 ** 2;
+const STANDARD_INPUT = "-";
+
+export class Contexts implements AsyncDisposable {
+  /** Undefined: there is none. */
+  readonly context: Context | undefined;
+  /** What was passed over, in words; empty where nothing was. */
+  readonly skipped: string;
+  readonly #folder: string | undefined;
+
+  private constructor(context: Context | undefined, skipped: Skipped, folder: string | undefined) {
+    this.context = context;
+    this.skipped = [...skipped].map(([reason, count]) => `${reason} (${count})`).join(", ");
+    this.#folder = folder;
+  }
+
+  /** Throws a UsageError. */
+  static async gather(names: readonly string[], input: NodeJS.ReadableStream = process.stdin): Promise<Contexts> {
+    const skipped: Skipped = new Map();
+    if (names.filter((name) => name === STANDARD_INPUT).length > 1)
+      throw new UsageError("- can be a context once only");
+    const folder = names.includes(STANDARD_INPUT) ? await mkdtemp(join(tmpdir(), "rlm-run-")) : undefined;
+    try {
+      if (folder !== undefined) await pipeline(input, createWriteStream(join(folder, "stdin"), { mode: 0o600 }));
+      const groups = [];
+      for (const name of names) groups.push(await findFiles(name, folder, skipped));
+      await checkSizes(groups.flatMap(({ files }) => files));
+      return new Contexts(await toContext(groups), skipped, folder);
+    } catch (error) {
+      if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+      throw error;
+    }
+  }
+
+  /** Standard input was kept in a file; nothing of it stays. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#folder !== undefined) await rm(this.#folder, { recursive: true, force: true });
+  }
+}
+
+interface Group {
+  /** One file, named as such: no folder, no glob. */
+  readonly isSingle: boolean;
+  readonly files: readonly FoundFile[];
+}
+
+async function findFiles(name: string, inputFolder: string | undefined, skipped: Skipped): Promise<Group> {
+  if (name === STANDARD_INPUT && inputFolder !== undefined) {
+    return single({ name: "stdin", path: join(inputFolder, "stdin") }, "standard input");
+  }
+  const stats = await stat(name).catch((error: NodeJS.ErrnoException) => error);
+  if (!(stats instanceof Error)) {
+    if (stats.isFile()) return single({ name: normalize(name), path: name }, `'${name}'`);
+    if (!stats.isDirectory())
+      throw new UsageError(`cannot take '${name}' as context: it is neither a file nor a folder`);
+    return several(name, await walkFolder(normalize(name), skipped), skipped);
+  }
+  if (!isGlob(name))
+    throw new UsageError(`cannot take '${name}' as context: ${REASONS[stats.code ?? ""] ?? stats.message}`);
+  const { folder, matches } = toGlob(name.replace(/^(\.\/)+/, ""));
+  return several(name, await walkFolder(folder, skipped, matches), skipped);
+}
+
+async function single(file: FoundFile, what: string): Promise<Group> {
+  switch (await lookAt(file.path)) {
+    case "text":
+      return { isSingle: true, files: [file] };
+    case "binary":
+      throw new UsageError(`cannot take ${what} as context: it is no UTF-8 text`);
+    case "unreadable":
+      throw new UsageError(`cannot take ${what} as context: it may not be read`);
+  }
+}
+
+function several(name: string, files: readonly FoundFile[], skipped: Skipped): Group {
+  if (files.length > 0) return { isSingle: false, files };
+  const others = skipped.size === 0 ? "" : `, only ${[...skipped.keys()].join(", ")}`;
+  throw new UsageError(
+    `cannot take '${name}' as context: ${isGlob(name) ? "it matches" : "it has"} no text files${others}`,
+  );
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file or folder",
+  ENOTDIR: "there is no such file or folder",
+  EACCES: "it may not be read",
+};
+
+async function checkSizes(files: readonly FoundFile[]): Promise<void> {
+  if (files.length > MAX_FILES)
+    throw new UsageError(`cannot take more than ${MAX_FILES} files as context: there are ${files.length}`);
+  let bytes = 0;
+  for (const { path } of files) bytes += (await stat(path)).size;
+  if (bytes > MAX_BYTES)
+    throw new UsageError(`cannot take more than 4 GiB as context: there are ${(bytes / 1024 ** 3).toFixed(1)}`);
+}
+
+async function toContext(groups: readonly Group[]): Promise<Context | undefined> {
+  const [first, ...others] = groups;
+  if (first === undefined) return undefined;
+  const [only] = first.files;
+  if (others.length > 0 || !first.isSingle || only === undefined) return { files: await withoutTwins(groups) };
+  return only.name.endsWith(".json") ? { json: await readJSON(only.path) } : { file: only.path };
+}
+
+/** A file that is named twice is there once. */
+async function withoutTwins(groups: readonly Group[]): Promise<FoundFile[]> {
+  const found = new Map<string, FoundFile>();
+  for (const file of groups.flatMap(({ files }) => files)) {
+    const place = await realpath(file.path);
+    if (!found.has(place)) found.set(place, file);
+  }
+  return [...found.values()];
+}
+
+/** Of a context, or the schema of an answer. */
+export async function readJSON(path: string): Promise<unknown> {
+  try {
+    const { size } = await stat(path);
+    if (size > MAX_JSON_BYTES)
+      throw new Error("it is larger than 256 MiB; give it another ending to have it read as text");
+    return JSON.parse(await readFile(path, "utf8")) as unknown;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const why = error instanceof SyntaxError ? `it is no JSON: ${message}` : (REASONS[code ?? ""] ?? message);
+    throw new UsageError(`cannot use '${path}': ${why}`);
+  }
+}

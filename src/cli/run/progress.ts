@@ -1,0 +1,127 @@
+// What a run is doing, kept from its events: its nodes, and what each has used. Knows nothing of terminals.
+
+import type { NodeId, RunEvent, RunStatus, Spent } from "../../protocol/runs.ts";
+
+export interface NodeProgress {
+  readonly id: NodeId;
+  readonly parentId: NodeId | null;
+  readonly depth: number;
+  readonly query: string;
+  readonly startedAt: number;
+  step: number;
+  /** Calls of models under way, those of its code included. */
+  readonly calls: Set<string>;
+  isRunningCode: boolean;
+  tool: string | undefined;
+  /** Null: it goes on. */
+  status: RunStatus | null;
+  endedAt: number | undefined;
+  tokens: number;
+  /** Null: a price is not known. */
+  costUsd: number | null;
+  llmCalls: number;
+}
+
+export class Progress {
+  readonly nodes = new Map<NodeId, NodeProgress>();
+  startedAt = 0;
+
+  hear(event: RunEvent): void {
+    if (event.type === "run-start") this.startedAt = event.time;
+    else if (event.type === "node-start") this.#start(event);
+    else if (event.type !== "run-end") this.#change(event);
+  }
+
+  /** Of everything so far. */
+  get total(): Pick<NodeProgress, "tokens" | "costUsd" | "llmCalls"> {
+    let [tokens, llmCalls] = [0, 0];
+    let costUsd: number | null = 0;
+    for (const node of this.nodes.values()) {
+      tokens += node.tokens;
+      llmCalls += node.llmCalls;
+      costUsd = sum(costUsd, node.costUsd);
+    }
+    return { tokens, costUsd, llmCalls };
+  }
+
+  /** Each after its parent, with all below it. */
+  inOrder(): NodeProgress[] {
+    const children = new Map<NodeId | null, NodeProgress[]>();
+    for (const node of this.nodes.values()) {
+      const siblings = children.get(node.parentId);
+      if (siblings === undefined) children.set(node.parentId, [node]);
+      else siblings.push(node);
+    }
+    const below = (id: NodeId | null): NodeProgress[] =>
+      (children.get(id) ?? []).flatMap((node) => [node, ...below(node.id)]);
+    return below(null);
+  }
+
+  #start({ nodeId, parentId, depth, query, time }: Extract<RunEvent, { type: "node-start" }>): void {
+    this.nodes.set(nodeId, {
+      id: nodeId,
+      parentId,
+      depth,
+      query,
+      startedAt: time,
+      step: 0,
+      calls: new Set(),
+      isRunningCode: false,
+      tool: undefined,
+      status: null,
+      endedAt: undefined,
+      tokens: 0,
+      costUsd: 0,
+      llmCalls: 0,
+    });
+  }
+
+  #change(event: Exclude<RunEvent, { type: "run-start" | "run-end" | "node-start" }>): void {
+    const node = this.nodes.get(event.nodeId);
+    if (node === undefined) return;
+    switch (event.type) {
+      case "step-start":
+        node.step = event.turn;
+        return;
+      case "model-call-start":
+        node.calls.add(event.callId);
+        return;
+      case "model-call-end":
+        node.calls.delete(event.callId);
+        spend(node, event.usage);
+        return;
+      case "code-start":
+        node.isRunningCode = true;
+        return;
+      case "code-end":
+        node.isRunningCode = false;
+        return;
+      case "tool-call-start":
+        node.tool = event.tool;
+        return;
+      case "tool-call-end":
+        node.tool = undefined;
+        return;
+      case "node-end":
+        node.status = event.status;
+        node.endedAt = event.time;
+        node.calls.clear();
+        return;
+      case "model-call-delta":
+      case "output-delta":
+      case "step-end":
+      case "limit":
+        return;
+    }
+  }
+}
+
+function spend(node: NodeProgress, { tokens, costUsd, llmCalls }: Spent): void {
+  node.tokens += tokens;
+  node.costUsd = sum(node.costUsd, costUsd);
+  node.llmCalls += llmCalls;
+}
+
+function sum(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? null : a + b;
+}

@@ -1,0 +1,97 @@
+// The text files in a folder and below, sorted; what is not taken is counted by its reason.
+
+import { open, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { UsageError } from "../usage-error.ts";
+
+export interface FoundFile {
+  /** As the model will see it. */
+  readonly name: string;
+  readonly path: string;
+}
+
+/** Reasons why things were passed over, and how many. */
+export type Skipped = Map<string, number>;
+
+export const MAX_FILES = 10_000;
+
+const MAX_ENTRIES = 200_000;
+const LOOK_BYTES = 64 * 1024;
+/** What no question is about: histories, libraries and what programs make of sources. */
+const FOLDERS: ReadonlySet<string> = new Set(
+  ".git .hg .svn node_modules __pycache__ .venv .tox .nox .mypy_cache .pytest_cache .ruff_cache .gradle .terraform".split(
+    " ",
+  ),
+);
+/** By their names these hold secrets. Whoever wants one to be read names it. */
+const SECRET =
+  /^\.env(?!\.(?:example|sample|template)$)(?:\..+)?$|^\.(?:netrc|npmrc|pypirc|pgpass)$|^id_[a-z0-9]+$|\.(?:pem|key|p12|pfx)$/i;
+
+export async function walkFolder(
+  folder: string,
+  skipped: Skipped,
+  isWanted: (relative: string) => boolean = () => true,
+): Promise<FoundFile[]> {
+  const found: FoundFile[] = [];
+  let entries = 0;
+  const walk = async (under: string): Promise<void> => {
+    const listed = await readdir(join(folder, under), { withFileTypes: true }).catch(() => null);
+    if (listed === null) return count(skipped, "folders that may not be read");
+    for (const entry of listed.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+      entries += 1;
+      if (entries > MAX_ENTRIES) throw tooMany(folder, `${MAX_ENTRIES} entries`);
+      const relative = under === "" ? entry.name : `${under}/${entry.name}`;
+      if (entry.isDirectory()) {
+        if (FOLDERS.has(entry.name)) count(skipped, `${entry.name} folders`);
+        else await walk(relative);
+        continue;
+      }
+      if (!isWanted(relative)) continue;
+      const path = join(folder, relative);
+      const reason = await reasonToSkip(entry, path);
+      if (reason !== undefined) count(skipped, reason);
+      else if (found.push({ name: path, path }) > MAX_FILES) throw tooMany(folder, `${MAX_FILES} files`);
+    }
+  };
+  await walk("");
+  return found;
+}
+
+async function reasonToSkip(
+  entry: { readonly name: string; isFile(): boolean; isSymbolicLink(): boolean },
+  path: string,
+): Promise<string | undefined> {
+  if (entry.isSymbolicLink()) return "links";
+  if (!entry.isFile()) return "things that are no files";
+  if (SECRET.test(entry.name)) return "files that hold secrets by their names";
+  switch (await lookAt(path)) {
+    case "text":
+      return undefined;
+    case "binary":
+      return "files that are no UTF-8 text";
+    case "unreadable":
+      return "files that may not be read";
+  }
+}
+
+/** By its beginning. */
+export async function lookAt(path: string): Promise<"text" | "binary" | "unreadable"> {
+  try {
+    await using file = await open(path, "r");
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(LOOK_BYTES), 0, LOOK_BYTES, 0);
+    const bytes = buffer.subarray(0, bytesRead);
+    if (bytes.includes(0)) return "binary";
+    new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: bytesRead === LOOK_BYTES }); // then the last character may be cut
+    return "text";
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ERR_ENCODING_INVALID_ENCODED_DATA" ? "binary" : "unreadable";
+  }
+}
+
+function count(skipped: Skipped, reason: string): void {
+  skipped.set(reason, (skipped.get(reason) ?? 0) + 1);
+}
+
+function tooMany(folder: string, what: string): UsageError {
+  return new UsageError(`cannot take '${folder}' as context: it has more than ${what}. Name a part of it`);
+}

@@ -1,0 +1,131 @@
+// Who tells the user how a run goes, on standard error: a live tree on a terminal, a line for each step elsewhere, or nobody.
+
+import type { RunEvent, RunResult } from "../../protocol/runs.ts";
+import { textWidth } from "../../util/text-width.ts";
+import { toCost } from "../logs/amounts.ts";
+import { Progress, type NodeProgress } from "./progress.ts";
+import { fit, toFrame } from "./tree-frame.ts";
+import { toCalls, toLine, toSeconds, toState, toSummary, toTokens } from "./words.ts";
+
+export interface Watcher {
+  hear(event: RunEvent): void;
+  /** The last word. Without a result: the run was broken off. Idempotent. */
+  end(result?: RunResult): void;
+}
+
+/** What a watcher writes to: standard error, or a double of it. */
+export interface Display {
+  readonly columns?: number;
+  readonly rows?: number;
+  write(text: string): unknown;
+}
+
+export const SILENT: Watcher = { hear: () => {}, end: () => {} };
+
+const REDRAW_MS = 100;
+const LINE_CHARACTERS = 200;
+
+/** Drawn over itself, at most ten times a second. */
+export class TreeWatcher implements Watcher {
+  readonly #display: Display;
+  readonly #now: () => number;
+  readonly #progress = new Progress();
+  readonly #timer: NodeJS.Timeout;
+  /** The rows that are on the terminal now. */
+  #drawn: readonly string[] = [];
+  #isOver = false;
+
+  constructor(display: Display, now: () => number = Date.now) {
+    this.#display = display;
+    this.#now = now;
+    this.#timer = setInterval(() => this.#draw(), REDRAW_MS);
+    this.#timer.unref();
+  }
+
+  hear(event: RunEvent): void {
+    this.#progress.hear(event);
+  }
+
+  end(result?: RunResult): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearInterval(this.#timer);
+    this.#draw(result === undefined ? undefined : toSummary(result, this.#progress));
+    if (this.#drawn.length > 0) this.#display.write("\n");
+  }
+
+  /** With the last line in place of the sums. */
+  #draw(summary?: string): void {
+    if (this.#progress.nodes.size === 0) return;
+    const { columns = 80, rows = 24 } = this.#display;
+    const frame = toFrame(this.#progress, this.#now(), { columns, rows });
+    const next = summary === undefined ? frame : [...frame.slice(0, -1), fit(summary, columns - 1)];
+    if (next.length === this.#drawn.length && next.every((row, index) => row === this.#drawn[index])) return;
+    this.#display.write(`${this.#erase(columns)}${next.join("\n")}`);
+    this.#drawn = next;
+  }
+
+  /** A terminal that became narrower has broken the rows anew. */
+  #erase(columns: number): string {
+    if (this.#drawn.length === 0) return "";
+    const height = this.#drawn.reduce((sum, row) => sum + Math.max(1, Math.ceil(textWidth(row) / columns)), 0);
+    return `\r${height > 1 ? `\u001B[${height - 1}A` : ""}\u001B[J`;
+  }
+}
+
+/** One plain line for each step. */
+export class LineWatcher implements Watcher {
+  readonly #display: Display;
+  readonly #progress = new Progress();
+  readonly #seen = new Map<string, { readonly startedAt: number; readonly tokens: number; readonly calls: number }>();
+  #isOver = false;
+
+  constructor(display: Display) {
+    this.#display = display;
+  }
+
+  hear(event: RunEvent): void {
+    this.#progress.hear(event);
+    if (!("nodeId" in event)) return;
+    const node = this.#progress.nodes.get(event.nodeId);
+    if (node === undefined) return;
+    if (event.type === "node-start") this.#tell(node, `starts: ${toLine(event.query, 100)}`);
+    else if (event.type === "step-start") this.#remember(node, event.time);
+    else if (event.type === "step-end") this.#tell(node, this.#describeStep(node, event.time));
+    else if (event.type === "limit") {
+      const what = event.level === "warning" ? "nears its limit" : "has reached its limit";
+      this.#tell(node, `${event.axis} ${what}: ${round(event.used)} of ${round(event.limit)}`);
+    } else if (event.type === "node-end") {
+      this.#tell(node, `${toState(node)} after ${toSeconds(event.time - node.startedAt)}`);
+    }
+  }
+
+  end(result?: RunResult): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    if (result !== undefined) this.#display.write(`${fit(toSummary(result, this.#progress), LINE_CHARACTERS)}\n`);
+  }
+
+  #remember({ id, tokens, llmCalls }: NodeProgress, startedAt: number): void {
+    this.#seen.set(id, { startedAt, tokens, calls: llmCalls });
+  }
+
+  #describeStep({ id, step, tokens, llmCalls, costUsd }: NodeProgress, time: number): string {
+    const before = this.#seen.get(id) ?? { startedAt: time, tokens: 0, calls: 0 };
+    return [
+      `step ${step}`,
+      toCalls(llmCalls - before.calls),
+      toTokens(tokens - before.tokens),
+      `${toCost(costUsd)} so far`,
+      toSeconds(time - before.startedAt),
+    ].join(" · ");
+  }
+
+  #tell({ depth, id }: NodeProgress, what: string): void {
+    this.#display.write(`${fit(`${"  ".repeat(Math.min(depth, 12))}${id} ${what}`, LINE_CHARACTERS)}\n`);
+  }
+}
+
+function round(value: number): string {
+  return value.toLocaleString("en-US", { maximumFractionDigits: 4 });
+}

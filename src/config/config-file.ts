@@ -1,0 +1,106 @@
+// rlm.toml: where it is, and what it says.
+
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { parse, TomlError } from "smol-toml";
+import { ConfigurationError } from "../errors.ts";
+import { toStatements } from "../util/toml-statements.ts";
+import { toProblems, type Problem } from "./problems.ts";
+import { configSchema, type ConfigFile } from "./schema.ts";
+
+export const FILE_NAME = "rlm.toml";
+
+const MAX_BYTES = 1024 * 1024;
+const MAX_DEPTH = 20;
+
+export interface Places {
+  readonly cwd: string;
+  readonly home: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * The nearest rlm.toml: in the current folder or above it, up to the home directory or the folder that holds `.git`, whichever
+ * comes first. In a folder above it must belong to this user or to root: anybody can write to /tmp.
+ */
+export function findProjectFile({ cwd, home }: Places): string | undefined {
+  for (let folder = cwd; ; folder = dirname(folder)) {
+    const path = join(folder, FILE_NAME);
+    if (isFile(path) && (folder === cwd || isTrusted(path))) return path;
+    if (folder === home || folder === dirname(folder) || existsSync(join(folder, ".git"))) return undefined;
+  }
+}
+
+/** The user's own, for every project that has none. */
+export function findUserFile({ home, env }: Places): string | undefined {
+  const base = env["XDG_CONFIG_HOME"] || join(home, ".config");
+  const path = join(base, "rlm", "config.toml");
+  return isFile(path) ? path : undefined;
+}
+
+/** Throws a ConfigurationError that names the line and the key. */
+export function readConfigFile(path: string): ConfigFile {
+  const text = readText(path);
+  const data = parseTOML(path, text);
+  const parsed = configSchema.safeParse(data);
+  if (parsed.success) return parsed.data;
+  const [problem, ...others] = toProblems(parsed.error, configSchema, data);
+  const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
+  throw new ConfigurationError({
+    source: path,
+    line: problem === undefined ? null : lineOf(text, problem),
+    why: `${problem?.why ?? "it does not have the right form"}${more}`,
+  });
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+}
+
+function isTrusted(path: string): boolean {
+  const { uid } = statSync(path);
+  return uid === 0 || process.getuid === undefined || uid === process.getuid();
+}
+
+function readText(path: string): string {
+  try {
+    const { size } = statSync(path);
+    if (size > MAX_BYTES) throw new RangeError(`it has ${size} bytes, more than ${MAX_BYTES}`);
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new ConfigurationError({ source: path, line: null, why: REASONS[code ?? ""] ?? message }, { cause: error });
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file",
+  EISDIR: "it is a folder",
+  EACCES: "it may not be read",
+};
+
+function parseTOML(path: string, text: string): unknown {
+  try {
+    return parse(text, { maxDepth: MAX_DEPTH, unsafeKeyBehaviour: "throw" });
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    // Only its first line: the others show the text, which may hold a secret.
+    const why = (error.message.split("\n", 1)[0] ?? "").replace(/^Invalid TOML document: /, "it is not TOML: ");
+    throw new ConfigurationError({ source: path, line: error.line, why });
+  }
+}
+
+/** Where the key is; where its table is when the key itself is not there. */
+function lineOf(text: string, { path }: Problem): number | null {
+  const matches = toStatements(text)
+    .map(({ path: written, start }) => ({ start, shared: sharedParts(written, path), length: written.length }))
+    .filter(({ shared, length }) => shared > 0 && (shared === length || shared === path.length))
+    .toSorted((a, b) => b.shared - a.shared || a.start - b.start);
+  const start = matches[0]?.start;
+  return start === undefined ? null : text.slice(0, start).split("\n").length;
+}
+
+function sharedParts(a: readonly string[], b: readonly string[]): number {
+  const end = a.findIndex((part, index) => part !== b[index]);
+  return end === -1 ? a.length : end;
+}

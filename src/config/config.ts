@@ -1,0 +1,96 @@
+// What the user has configured: flags, else environment variables, else rlm.toml, else the defaults.
+//
+// The environment wins over `.env`, which is read beside the project's rlm.toml (in the current folder where there is none) and
+// beside the user's own file. Keys of providers are in the environment or in `.env`, never in rlm.toml.
+
+import { homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { findProjectFile, findUserFile, readConfigFile, type Places } from "./config-file.ts";
+import { readDotEnv } from "./dot-env.ts";
+import type { RLMTable } from "./schema.ts";
+import * as settings from "./settings.ts";
+import { given, type Settings } from "./settings.ts";
+import { readVariables } from "./variables.ts";
+
+export { FILE_NAME } from "./config-file.ts";
+export type { RLMTable } from "./schema.ts";
+export { DEFAULTS } from "./settings.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface ConfigOptions {
+  readonly cwd: string;
+  /** The environment of this process. */
+  readonly env: Environment;
+  /** What the command line says, under the names that the file has. */
+  readonly flags?: RLMTable;
+  /** This file, in place of the one that would be found. */
+  readonly path?: string;
+}
+
+export interface Config {
+  /** The file that was read. Null: there is none. */
+  readonly path: string | null;
+  /** The environment, and what `.env` adds to it. Holds secrets: not to be printed. */
+  readonly env: Environment;
+  /** What `.env` adds, by itself. */
+  readonly dotEnv: Readonly<Record<string, string>>;
+  /** The file is the user's own, not one of the folder. */
+  readonly isOwnFile: boolean;
+  /** The address of the provider, where a flag or a variable says it. */
+  readonly agreedUrl: string | undefined;
+  readonly rlm: settings.RLMSettings;
+  readonly backends: Readonly<Record<string, settings.BackendSettings>>;
+  readonly prices: Readonly<Record<string, settings.PriceSettings>>;
+  readonly docker: Settings<"docker">;
+  readonly sessions: Settings<"sessions">;
+  readonly server: Settings<"server">;
+  /** By the names that the runtime has for them. */
+  readonly limits: settings.LimitSettings;
+  readonly network: Settings<"network">;
+  readonly mcpServers: Settings<"mcp_servers">;
+}
+
+/** Throws a ConfigurationError that names the file, the line and the key, or the variable. */
+export function loadConfig({ cwd, env, flags = {}, path }: ConfigOptions): Config {
+  const places: Places = { cwd: resolve(cwd), home: env["HOME"] || homedir(), env };
+  const project = path === undefined ? findProjectFile(places) : resolve(places.cwd, path);
+  const file = project ?? findUserFile(places);
+  const folders = [
+    project === undefined ? places.cwd : dirname(project),
+    ...(file === undefined ? [] : [dirname(file)]),
+  ];
+  const dotEnv = readDotEnvs(folders, env);
+  const merged = { ...dotEnv, ...env };
+  const said = file === undefined ? {} : readConfigFile(file);
+  return {
+    path: file ?? null,
+    env: merged,
+    dotEnv,
+    agreedUrl: flags.base_url ?? env["RLM_BASE_URL"],
+    isOwnFile: file !== undefined && project === undefined,
+    rlm: settings.toRLMSettings({ ...said.rlm, ...readVariables(merged), ...given(flags) }),
+    backends: mapValues(said.backends, settings.toBackend),
+    prices: mapValues(said.prices, settings.toPrice),
+    docker: said.docker ?? {},
+    sessions: settings.withFolder(said.sessions ?? {}, file === undefined ? places.cwd : dirname(file)),
+    server: said.server ?? {},
+    limits: settings.toLimits(said.limits ?? {}),
+    network: said.network ?? {},
+    mcpServers: said.mcp_servers ?? {},
+  };
+}
+
+/** What the environment has not got already. The first folder wins. */
+function readDotEnvs(folders: readonly string[], env: Environment): Record<string, string> {
+  const files = [...new Set(folders)].map((folder) => readDotEnv(join(folder, ".env")));
+  const found = Object.entries(Object.assign({}, ...files.toReversed()) as Record<string, string>);
+  return Object.fromEntries(found.filter(([name]) => env[name] === undefined));
+}
+
+function mapValues<Value, Result>(
+  record: Readonly<Record<string, Value>> | undefined,
+  convert: (value: Value) => Result,
+): Record<string, Result> {
+  return Object.fromEntries(Object.entries(record ?? {}).map(([name, value]) => [name, convert(value)]));
+}

@@ -1,0 +1,130 @@
+// What the rest of the program reads: the sections of rlm.toml under our own names, in our own units, with the defaults.
+
+import { resolve } from "node:path";
+import type { ConfigFile, RLMTable } from "./schema.ts";
+
+/** Absent budgets are no limits. */
+export interface RLMSettings {
+  readonly model?: string;
+  readonly subModel?: string;
+  readonly backend?: string;
+  readonly baseUrl?: string;
+  readonly environment: "local" | "docker" | "wasm";
+  readonly mode: "auto" | "rlm" | "direct";
+  readonly maxDepth: number;
+  readonly maxIterations: number;
+  readonly tokenBudget?: number;
+  readonly costBudgetUsd?: number;
+  readonly callBudget: number;
+  readonly toolBudget?: number;
+  /** Null: no limit. */
+  readonly timeoutMs: number | null;
+  readonly cache: boolean;
+  readonly onLimit: "partial" | "throw";
+}
+
+export interface BackendSettings {
+  /** Which backend it is. Default: its name says it. */
+  readonly type?: string;
+  readonly baseUrl?: string;
+  readonly apiKeyEnv?: string;
+}
+
+/** USD for a million tokens. */
+export interface PriceSettings {
+  readonly inputUsd: number;
+  readonly outputUsd: number;
+  readonly cacheReadUsd: number;
+  readonly cacheWriteUsd: number;
+}
+
+export interface LimitSettings {
+  readonly memoryBytes?: number;
+  readonly diskBytes?: number;
+  readonly processes?: number;
+  readonly openFiles?: number;
+  readonly branches?: number;
+  readonly sessions?: number;
+  readonly totalMemoryBytes?: number;
+  readonly waiting?: number;
+  readonly tasks?: number;
+  readonly keptOutputBytes?: number;
+  readonly readableOutputBytes?: number;
+}
+
+export type Settings<Section extends keyof ConfigFile> = Readonly<NonNullable<ConfigFile[Section]>>;
+
+export const DEFAULTS = {
+  environment: "local",
+  mode: "auto",
+  maxDepth: 4,
+  maxIterations: 30,
+  callBudget: 1000,
+  timeoutMs: 1_800_000,
+  cache: true,
+  onLimit: "partial",
+} as const satisfies RLMSettings;
+
+export function toRLMSettings(table: RLMTable): RLMSettings {
+  const { sub_model, base_url, max_depth, max_iterations, token_budget, cost_budget, ...others } = table;
+  const { call_budget, tool_budget, timeout, on_limit, ...plain } = others;
+  return {
+    ...DEFAULTS,
+    ...given({
+      ...plain,
+      subModel: sub_model,
+      baseUrl: base_url,
+      maxDepth: max_depth,
+      maxIterations: max_iterations,
+      tokenBudget: token_budget,
+      costBudgetUsd: cost_budget,
+      callBudget: call_budget,
+      toolBudget: tool_budget,
+      timeoutMs: timeout === 0 ? null : timeout === undefined ? undefined : timeout * 1000,
+      onLimit: on_limit,
+    }),
+  };
+}
+
+export function toBackend(section: NonNullable<ConfigFile["backends"]>[string]): BackendSettings {
+  const { type, base_url: baseUrl, api_key_env: apiKeyEnv } = section;
+  return given({ type, baseUrl, apiKeyEnv });
+}
+
+/** What is read from a cache costs what the input costs, where nothing else is said. */
+export function toPrice(section: NonNullable<ConfigFile["prices"]>[string]): PriceSettings {
+  const { input, output, cache_read: cacheRead = input, cache_write: cacheWrite = input } = section;
+  return { inputUsd: input, outputUsd: output, cacheReadUsd: cacheRead, cacheWriteUsd: cacheWrite };
+}
+
+export function toLimits(section: NonNullable<ConfigFile["limits"]>): LimitSettings {
+  const { memory, disk, open_files, total_memory, kept_output, readable_output, ...plain } = section;
+  return given({
+    ...plain,
+    memoryBytes: memory,
+    diskBytes: disk,
+    openFiles: open_files,
+    totalMemoryBytes: total_memory,
+    keptOutputBytes: kept_output,
+    readableOutputBytes: readable_output,
+  });
+}
+
+/** Paths in a file start from its folder. */
+export function withFolder(section: Settings<"sessions">, folder: string): Settings<"sessions"> {
+  const { python, mounts } = section;
+  return {
+    ...section,
+    ...(python !== undefined && { python: python.includes("/") ? resolve(folder, python) : python }),
+    ...(mounts !== undefined && { mounts: mounts.map((mount) => resolve(folder, mount)) }),
+  };
+}
+
+/** Without what is undefined, so that it replaces nothing. */
+export function given<Fields extends object>(
+  fields: Fields,
+): { [Key in keyof Fields]: Exclude<Fields[Key], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [Key in keyof Fields]: Exclude<Fields[Key], undefined>;
+  };
+}

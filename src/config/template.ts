@@ -1,0 +1,56 @@
+// The rlm.toml that `rlm init` writes: every key of a run with its default, switched off, and what the others look like.
+
+import { DEFAULTS } from "./settings.ts";
+
+const { environment, mode, maxDepth, maxIterations, callBudget, timeoutMs, cache, onLimit } = DEFAULTS;
+
+/** As it stands it says nothing, so everything has its default. A line that begins with `# ` and a key is to be uncommented. */
+export const TEMPLATE = `# Configuration of RLM Runtime: flags and environment variables (RLM_MODEL, RLM_MAX_DEPTH, ...) win over this file.
+# Keys of providers do not belong here: set OPENAI_API_KEY or ANTHROPIC_API_KEY, or write them into .env beside this file.
+
+[rlm]
+## The model that answers, and the one that answers llm_query (default: the same).
+# model = "gpt-5-mini"
+# sub_model = "gpt-5-nano"
+## openai, anthropic, openai-compatible, scripted, or a name from [backends.NAME]. Default: openai-compatible where
+## there is a base_url, anthropic for claude-..., else openai.
+# backend = "openai"
+## Another address of the provider.
+# base_url = "http://localhost:11434/v1"
+## Where code runs: local, docker, wasm.
+# environment = ${JSON.stringify(environment)}
+## auto: what is small goes straight to the model. rlm, direct: always the one or the other.
+# mode = ${JSON.stringify(mode)}
+## How deep rlm_query may go; 0: no nodes below the root.
+# max_depth = ${maxDepth}
+## Blocks of code that one node may run.
+# max_iterations = ${maxIterations}
+## Calls of models in a whole run, and seconds for it; 0 seconds: no limit.
+# call_budget = ${callBudget}
+# timeout = ${timeoutMs / 1000}
+## Tokens, USD and calls of tools in a whole run. Default: no limit.
+# token_budget = 400000
+# cost_budget = 1.00
+# tool_budget = 100
+## Answer what was asked before from the cache.
+# cache = ${cache}
+## At a limit: partial gives the best answer so far, throw fails.
+# on_limit = ${JSON.stringify(onLimit)}
+
+## A backend under a name of your own. api_key_env names the variable that holds its key.
+# [backends.proxy]
+# type = "openai-compatible"
+# base_url = "https://llm.example.com/v1"
+# api_key_env = "PROXY_API_KEY"
+
+## USD for a million tokens, for models whose price is not known.
+# [prices."my-model"]
+# input = 0.25
+# output = 2.00
+# cache_read = 0.025
+
+## What sessions may use.
+# [limits]
+# memory = "2g"
+# disk = "1g"
+`;

@@ -1,0 +1,55 @@
+// Environment variables that say what [rlm] in rlm.toml can say: RLM_ and the key.
+
+import { ConfigurationError } from "../errors.ts";
+import { toProblems } from "./problems.ts";
+import { rlmSchema, type RLMKey, type RLMTable } from "./schema.ts";
+
+const KEYS = Object.keys(rlmSchema.shape) as RLMKey[];
+const WORDS: Readonly<Record<string, boolean>> = {
+  "1": true,
+  true: true,
+  yes: true,
+  on: true,
+  "0": false,
+  false: false,
+  no: false,
+  off: false,
+};
+const TEXTS: ReadonlySet<RLMKey> = new Set([
+  "model",
+  "sub_model",
+  "backend",
+  "base_url",
+  "environment",
+  "mode",
+  "on_limit",
+]);
+
+function toVariable(key: RLMKey): string {
+  return `RLM_${key.toUpperCase()}`;
+}
+
+/** An empty variable is as good as none. */
+export function readVariables(env: Readonly<Record<string, string | undefined>>): RLMTable {
+  const found: Record<string, unknown> = {};
+  for (const key of KEYS) {
+    const text = env[toVariable(key)]?.trim();
+    if (text) found[key] = readVariable(key, text);
+  }
+  return found;
+}
+
+function readVariable(key: RLMKey, text: string): unknown {
+  const data = { [key]: toValue(key, text) };
+  const parsed = rlmSchema.safeParse(data);
+  if (parsed.success) return parsed.data[key];
+  const [problem] = toProblems(parsed.error, rlmSchema, data);
+  const why = problem?.why.replace(`'${key}'`, "it").replace(" in quotes", "") ?? "it has the wrong form";
+  throw new ConfigurationError({ source: toVariable(key), line: null, why });
+}
+
+function toValue(key: RLMKey, text: string): unknown {
+  if (TEXTS.has(key)) return text;
+  if (key === "cache") return WORDS[text.toLowerCase()] ?? text;
+  return /^-?\d+(\.\d+)?$|^-?\.\d+$/.test(text) ? Number(text) : text;
+}

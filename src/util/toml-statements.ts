@@ -1,0 +1,143 @@
+// The statements of a TOML document, and where they are in the text. The document is known to be valid: this only finds
+// where things begin and end.
+
+export interface TOMLHeader {
+  readonly kind: "table" | "array";
+  readonly path: readonly string[];
+  readonly start: number;
+  /** After its line end. */
+  readonly end: number;
+}
+
+export interface TOMLPair {
+  readonly kind: "pair";
+  /** From the root: the header that it stands under, then its own key. */
+  readonly path: readonly string[];
+  readonly start: number;
+  readonly valueStart: number;
+  /** After the value, before a comment beside it. */
+  readonly valueEnd: number;
+  /** After its line end. */
+  readonly end: number;
+}
+
+export type TOMLStatement = TOMLHeader | TOMLPair;
+
+/** In order. Comments and empty lines are between them. */
+export function toStatements(text: string): readonly TOMLStatement[] {
+  const statements: TOMLStatement[] = [];
+  let under: readonly string[] = [];
+  let at = skipBlankLines(text, 0);
+  while (at < text.length) {
+    const statement = text.charAt(at) === "[" ? readHeader(text, at) : readPair(text, at, under);
+    if (statement.kind !== "pair") under = statement.path;
+    statements.push(statement);
+    at = skipBlankLines(text, statement.end);
+  }
+  return statements;
+}
+
+function readHeader(text: string, start: number): TOMLHeader {
+  const isArray = text.startsWith("[[", start);
+  const { path, end } = readKey(text, start + (isArray ? 2 : 1));
+  return { kind: isArray ? "array" : "table", path, start, end: lineEnd(text, end) };
+}
+
+function readPair(text: string, start: number, under: readonly string[]): TOMLPair {
+  const key = readKey(text, start);
+  const valueStart = skipSpaces(text, key.end + 1);
+  const valueEnd = skipValue(text, valueStart);
+  return { kind: "pair", path: [...under, ...key.path], start, valueStart, valueEnd, end: lineEnd(text, valueEnd) };
+}
+
+/** Up to the `=` or `]` after it. */
+function readKey(text: string, start: number): { readonly path: readonly string[]; readonly end: number } {
+  const path: string[] = [];
+  let at = skipSpaces(text, start);
+  while (at < text.length && !"=]".includes(text.charAt(at))) {
+    if (text.charAt(at) === ".") {
+      at = skipSpaces(text, at + 1);
+      continue;
+    }
+    const end = "\"'".includes(text.charAt(at)) ? skipString(text, at) : bareEnd(text, at);
+    path.push(toName(text.slice(at, end)));
+    at = skipSpaces(text, end);
+  }
+  return { path, end: at };
+}
+
+/** Escapes that JSON does not have cannot be in the names that are looked for; such a key stays as it is written. */
+function toName(written: string): string {
+  if (written.startsWith("'")) return written.slice(1, -1);
+  if (!written.startsWith('"')) return written;
+  try {
+    return JSON.parse(written) as string;
+  } catch {
+    return written;
+  }
+}
+
+function bareEnd(text: string, start: number): number {
+  let at = start + 1;
+  while (at < text.length && !" \t.=]\r\n".includes(text.charAt(at))) at += 1;
+  return at;
+}
+
+/** One value: whatever comes up to the end of the line, or to the bracket that closes. */
+function skipValue(text: string, start: number): number {
+  let depth = 0;
+  let at = start;
+  let end = start;
+  while (at < text.length) {
+    const char = text.charAt(at);
+    if (char === "\n" || char === "#") {
+      if (depth === 0) break;
+      at = char === "#" ? commentEnd(text, at) : at + 1;
+      continue;
+    }
+    if ("[{".includes(char)) depth += 1;
+    if ("]}".includes(char)) depth -= 1;
+    at = "\"'".includes(char) ? skipString(text, at) : at + 1;
+    if (!" \t\r".includes(char)) end = at;
+  }
+  return end;
+}
+
+/** Of any of the four kinds. */
+function skipString(text: string, start: number): number {
+  const quote = text.charAt(start);
+  const isLong = text.startsWith(quote.repeat(3), start);
+  const close = isLong ? quote.repeat(3) : quote;
+  let at = start + close.length;
+  while (at < text.length && !text.startsWith(close, at)) at += quote === '"' && text.charAt(at) === "\\" ? 2 : 1;
+  at += close.length;
+  if (!isLong) return at;
+  const own = text.startsWith(quote.repeat(2), at) ? 2 : 1; // it may end with up to two quotes of its own
+  return text.charAt(at) === quote ? at + own : at;
+}
+
+function skipSpaces(text: string, start: number): number {
+  let at = start;
+  while (" \t".includes(text.charAt(at)) && at < text.length) at += 1;
+  return at;
+}
+
+function skipBlankLines(text: string, start: number): number {
+  let at = start;
+  for (;;) {
+    while (at < text.length && " \t\r\n".includes(text.charAt(at))) at += 1;
+    if (text.charAt(at) !== "#") return at;
+    at = commentEnd(text, at);
+  }
+}
+
+function commentEnd(text: string, start: number): number {
+  const end = text.indexOf("\n", start);
+  return end === -1 ? text.length : end;
+}
+
+/** After the line end that follows. */
+function lineEnd(text: string, start: number): number {
+  const end = text.indexOf("\n", start);
+  return end === -1 ? text.length : end + 1;
+}

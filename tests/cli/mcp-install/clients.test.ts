@@ -1,0 +1,118 @@
+import { describe, expect, test } from "vitest";
+import { CLIENTS, CLIENT_NAMES, type Machine } from "../../../src/cli/mcp-install/clients.ts";
+import { toTarget } from "../../../src/cli/mcp-install/target.ts";
+
+const LINUX: Machine = { platform: "linux", env: {}, home: "/home/ada", cwd: "/home/ada/work" };
+const MAC: Machine = { platform: "darwin", env: { XDG_CONFIG_HOME: "/x" }, home: "/Users/ada", cwd: "/Users/ada/work" };
+const WINDOWS: Machine = {
+  platform: "win32",
+  env: { APPDATA: "C:\\Users\\ada\\AppData\\Roaming", XDG_CONFIG_HOME: "/x" },
+  home: "C:\\Users\\ada",
+  cwd: "C:\\work",
+};
+
+function userFiles(machine: Machine): Record<string, string> {
+  return Object.fromEntries(CLIENT_NAMES.map((name) => [name, CLIENTS[name].user(machine).file]));
+}
+
+describe("where a client keeps its configuration", () => {
+  test("on Linux", () => {
+    expect(userFiles(LINUX)).toEqual({
+      "claude-code": "/home/ada/.claude.json",
+      "claude-desktop": "/home/ada/.config/Claude/claude_desktop_config.json",
+      cursor: "/home/ada/.cursor/mcp.json",
+      vscode: "/home/ada/.config/Code/User/mcp.json",
+      codex: "/home/ada/.codex/config.toml",
+      gemini: "/home/ada/.gemini/settings.json",
+      zed: "/home/ada/.config/zed/settings.json",
+    });
+  });
+
+  test("on macOS", () => {
+    expect(userFiles(MAC)).toEqual({
+      "claude-code": "/Users/ada/.claude.json",
+      "claude-desktop": "/Users/ada/Library/Application Support/Claude/claude_desktop_config.json",
+      cursor: "/Users/ada/.cursor/mcp.json",
+      vscode: "/Users/ada/Library/Application Support/Code/User/mcp.json",
+      codex: "/Users/ada/.codex/config.toml",
+      gemini: "/Users/ada/.gemini/settings.json",
+      zed: "/Users/ada/.config/zed/settings.json",
+    });
+  });
+
+  test("on Windows", () => {
+    expect(userFiles(WINDOWS)).toEqual({
+      "claude-code": "C:\\Users\\ada\\.claude.json",
+      "claude-desktop": "C:\\Users\\ada\\AppData\\Roaming\\Claude\\claude_desktop_config.json",
+      cursor: "C:\\Users\\ada\\.cursor\\mcp.json",
+      vscode: "C:\\Users\\ada\\AppData\\Roaming\\Code\\User\\mcp.json",
+      codex: "C:\\Users\\ada\\.codex\\config.toml",
+      gemini: "C:\\Users\\ada\\.gemini\\settings.json",
+      zed: "C:\\Users\\ada\\AppData\\Roaming\\Zed\\settings.json",
+    });
+  });
+
+  test("where the client itself was told to look", () => {
+    const env = { XDG_CONFIG_HOME: "/x", CODEX_HOME: "/codex", CLAUDE_CONFIG_DIR: "/claude" };
+    expect(userFiles({ ...LINUX, env })).toMatchObject({
+      "claude-code": "/claude/.claude.json",
+      "claude-desktop": "/x/Claude/claude_desktop_config.json",
+      vscode: "/x/Code/User/mcp.json",
+      codex: "/codex/config.toml",
+      zed: "/x/zed/settings.json",
+    });
+  });
+
+  test("an empty or relative setting counts for nothing", () => {
+    expect(userFiles({ ...LINUX, env: { XDG_CONFIG_HOME: "x", CODEX_HOME: "", CLAUDE_CONFIG_DIR: "" } })).toEqual(
+      userFiles(LINUX),
+    );
+  });
+
+  test("in a project", () => {
+    const files = CLIENT_NAMES.filter((name) => CLIENTS[name].project !== undefined).map(
+      (client) => toTarget({ client, name: "rlm", scope: "project" }, LINUX).path,
+    );
+    expect(files).toEqual([
+      "/home/ada/work/.mcp.json",
+      "/home/ada/work/.cursor/mcp.json",
+      "/home/ada/work/.vscode/mcp.json",
+      "/home/ada/work/.codex/config.toml",
+      "/home/ada/work/.gemini/settings.json",
+    ]);
+  });
+});
+
+describe("a wrong wish is refused", () => {
+  test.each([
+    ["an unknown client", { client: "emacs" }, "There is no client 'emacs': choose claude-code, "],
+    [
+      "a project where there is none",
+      { client: "zed", scope: "project" },
+      "here is no configuration of a project for Zed",
+    ],
+    ["a name with a dot", { name: "a.b" }, "--name: It must be a letter"],
+    ["a name that is none", { name: "" }, "--name: It must be a letter"],
+    ["a name of the language's own", { name: "__proto__" }, "--name: It must be a letter"],
+  ] as const)("%s", (_, wish, message) => {
+    expect(() => toTarget({ client: "cursor", name: "rlm", scope: "user", ...wish }, LINUX)).toThrow(message);
+  });
+});
+
+test("each client gets the entry that it understands", () => {
+  const command = { command: "/usr/bin/node", args: ["/cli.js", "mcp-serve"] };
+  const entries = CLIENT_NAMES.map((name) => {
+    const { servers, entry } = CLIENTS[name];
+    const wanted = entry(command);
+    return [name, servers, { ...wanted.command, ...wanted.defaults }];
+  });
+  expect(entries).toEqual([
+    ["claude-code", "mcpServers", { type: "stdio", ...command }],
+    ["claude-desktop", "mcpServers", command],
+    ["cursor", "mcpServers", { type: "stdio", ...command }],
+    ["vscode", "servers", { type: "stdio", ...command }],
+    ["codex", "mcp_servers", { ...command, startup_timeout_sec: 30, tool_timeout_sec: 1800 }],
+    ["gemini", "mcpServers", { ...command, timeout: 1_800_000 }],
+    ["zed", "context_servers", command],
+  ]);
+});

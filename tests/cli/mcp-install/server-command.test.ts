@@ -1,0 +1,49 @@
+import { resolve } from "node:path";
+import { describe, expect, test } from "vitest";
+import { absoluteOptions, cautions, stableNode } from "../../../src/cli/mcp-install/server-command.ts";
+
+describe("options of the server", () => {
+  test("paths become absolute, all else stays", () => {
+    const options = ["--tools", "core", "--mount", "data:rw", "--mount=~/more", "--python", "./venv", "--structured"];
+    expect(absoluteOptions(options, "/home/ada")).toEqual([
+      "--tools",
+      "core",
+      "--mount",
+      resolve("data:rw"),
+      "--mount=/home/ada/more",
+      "--python",
+      resolve("venv"),
+      "--structured",
+    ]);
+  });
+
+  test("the name of an interpreter stays a name", () => {
+    expect(absoluteOptions(["--python", "python3.12"], "/home/ada")).toEqual(["--python", "python3.12"]);
+  });
+
+  test("a server that listens on a port is of no use to a client that starts it", () => {
+    expect(() => absoluteOptions(["--http"], "/home/ada")).toThrow("--http is for clients that connect");
+  });
+});
+
+describe("the Node that is written down", () => {
+  test("of Homebrew is the link that stays when the version goes", () => {
+    const node = "/opt/homebrew/Cellar/node@22/22.1.0/bin/node";
+    expect(stableNode(node, (path) => path === "/opt/homebrew/opt/node@22/bin/node")).toBe(
+      "/opt/homebrew/opt/node@22/bin/node",
+    );
+    expect(stableNode(node, () => false)).toBe(node);
+  });
+
+  test("is otherwise the one that runs", () => {
+    expect(stableNode("/usr/bin/node", () => true)).toBe("/usr/bin/node");
+  });
+});
+
+test("what may not last is said", () => {
+  const npx = { command: "node", args: ["/home/ada/.npm/_npx/ab12/node_modules/rlm-runtime/dist/cli.js", "mcp-serve"] };
+  expect(cautions(npx, {})).toEqual([expect.stringContaining("npm install -g rlm-runtime")]);
+  const plain = { command: "node", args: ["/opt/cli.js", "mcp-serve"] };
+  expect(cautions(plain, { RLM_PYTHON: "/venv" })).toEqual([expect.stringContaining("-- --python /venv")]);
+  expect(cautions({ ...plain, args: [...plain.args, "--python=/venv"] }, { RLM_PYTHON: "/venv" })).toEqual([]);
+});

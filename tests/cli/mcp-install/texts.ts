@@ -1,0 +1,16 @@
+// What an installer finds and puts in.
+
+import type { Place, WantedEntry } from "../../../src/cli/mcp-install/config-text.ts";
+
+export const PLACE: Place = { servers: "mcpServers", name: "rlm" };
+export const WANTED: WantedEntry = {
+  command: { command: "/usr/bin/node", args: ["/opt/rlm/cli.js", "mcp-serve"] },
+  defaults: { timeout: 1_800_000 },
+};
+/** As a client reads it. */
+export const ENTRY = { ...WANTED.command, ...WANTED.defaults };
+
+/** Lines, with a line end after each. */
+export function lines(...all: readonly string[]): string {
+  return all.map((line) => `${line}\n`).join("");
+}

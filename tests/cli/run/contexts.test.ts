@@ -1,0 +1,115 @@
+import { existsSync, symlinkSync } from "node:fs";
+import { Readable } from "node:stream";
+import { expect, test } from "vitest";
+import { Contexts } from "../../../src/cli/run/contexts.ts";
+import { UsageError } from "../../../src/cli/usage-error.ts";
+import { Folder } from "../../config/folder.ts";
+
+/** Names and paths without the folder of the test. */
+async function gather(folder: Folder, ...names: string[]): Promise<{ context: unknown; skipped: string }> {
+  await using found = await Contexts.gather(names.map((name) => folder.at(name)));
+  const { context, skipped } = found;
+  return { context: JSON.parse(JSON.stringify(context).replaceAll(`${folder.path}/`, "")) as unknown, skipped };
+}
+
+async function complaint(folder: Folder, ...names: string[]): Promise<string> {
+  const error: unknown = await Contexts.gather(names.map((name) => folder.at(name))).catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(UsageError);
+  return (error as Error).message.replaceAll(`${folder.path}/`, "");
+}
+
+const asFiles = (...names: string[]): unknown => ({ files: names.map((name) => ({ name, path: name })) });
+
+test("one file is text, one .json file is what it says, several are a dict of texts", async () => {
+  using folder = new Folder({ "a.txt": "A", "b.json": '{"b": [1]}', "empty.txt": "" });
+  expect(await gather(folder, "a.txt")).toEqual({ context: { file: "a.txt" }, skipped: "" });
+  expect(await gather(folder, "b.json")).toEqual({ context: { json: { b: [1] } }, skipped: "" });
+  expect(await gather(folder, "b.json", "a.txt")).toEqual({ context: asFiles("b.json", "a.txt"), skipped: "" });
+  expect(await gather(folder, "empty.txt")).toEqual({ context: { file: "empty.txt" }, skipped: "" });
+});
+
+test("without a context there is none", async () => {
+  await using found = await Contexts.gather([]);
+  expect(found.context).toBe(undefined);
+});
+
+test("a folder is read with all below it, sorted; what is passed over is said", async () => {
+  using folder = new Folder({
+    "top/z.txt": "z",
+    "top/B/b.md": "b",
+    "top/a/x.py": "x",
+    "top/.github/ci.yml": "ci",
+    "top/.env": "KEY=secret",
+    "top/.env.example": "KEY=",
+    "top/id_rsa": "secret",
+    "top/.git/HEAD": "ref",
+    "top/node_modules/m/i.js": "i",
+    "top/a/node_modules/m/i.js": "i",
+  });
+  folder.write("top/logo.png", Buffer.from([0x89, 0x50, 0, 1]));
+  folder.write("top/latin1.txt", Buffer.from("caf\u00E9", "latin1"));
+  symlinkSync("/etc", folder.at("top/etc"));
+  expect(await gather(folder, "top")).toEqual({
+    context: asFiles("top/.env.example", "top/.github/ci.yml", "top/B/b.md", "top/a/x.py", "top/z.txt"),
+    skipped:
+      "files that hold secrets by their names (2), .git folders (1), node_modules folders (2), links (1), files that are no UTF-8 text (2)",
+  });
+});
+
+test("a folder with one file is a dict, too: how many there are must not change the kind", async () => {
+  using folder = new Folder({ "top/a.txt": "a" });
+  expect((await gather(folder, "top")).context).toEqual(asFiles("top/a.txt"));
+});
+
+test("globs that the shell did not expand are expanded, and each file is there once", async () => {
+  using folder = new Folder({ "logs/b.log": "b", "logs/a.log": "a", "logs/x/c.log": "c", "logs/d.txt": "d" });
+  expect((await gather(folder, "logs/*.log")).context).toEqual(asFiles("logs/a.log", "logs/b.log"));
+  expect((await gather(folder, "logs/b.log", "logs/**/*.log")).context).toEqual(
+    asFiles("logs/b.log", "logs/a.log", "logs/x/c.log"),
+  );
+});
+
+test("a file whose name looks like a glob is that file", async () => {
+  using folder = new Folder({ "a[1].txt": "a", "a1.txt": "b" });
+  expect((await gather(folder, "a[1].txt")).context).toEqual({ file: "a[1].txt" });
+});
+
+test("what is not there or no text is an error at once", async () => {
+  using folder = new Folder({ "a.txt": "a", "no.json": "{", "empty/.git/x": "" });
+  folder.write("b.bin", Buffer.from([1, 0, 2]));
+  expect(await complaint(folder, "a.txt", "gone.txt")).toBe(
+    "cannot take 'gone.txt' as context: there is no such file or folder",
+  );
+  expect(await complaint(folder, "*.log")).toBe(
+    "cannot take '*.log' as context: it matches no text files, only .git folders",
+  );
+  expect(await complaint(folder, "empty")).toBe(
+    "cannot take 'empty' as context: it has no text files, only .git folders",
+  );
+  expect(await complaint(folder, "b.bin")).toBe("cannot take 'b.bin' as context: it is no UTF-8 text");
+  expect(await complaint(folder, "no.json")).toMatch(/^cannot use 'no\.json': it is no JSON: /);
+});
+
+test("standard input is kept in a file as long as the run needs it", async () => {
+  const found = await Contexts.gather(["-"], Readable.from(["one\r\n", "two"]));
+  const { file } = found.context as { file: string };
+  expect(existsSync(file)).toBe(true);
+  await found[Symbol.asyncDispose]();
+  expect(existsSync(file)).toBe(false);
+});
+
+test("standard input beside files is one of them, and cannot be named twice", async () => {
+  using folder = new Folder({ "a.txt": "a" });
+  await using found = await Contexts.gather([folder.at("a.txt"), "-"], Readable.from(["x"]));
+  expect((found.context as { files: readonly { name: string }[] }).files.map(({ name }) => name)).toEqual([
+    folder.at("a.txt"),
+    "stdin",
+  ]);
+  await expect(Contexts.gather(["-", "-"], Readable.from(["x"]))).rejects.toThrow(UsageError);
+});
+
+test("standard input that is no text is refused, and nothing stays", async () => {
+  await expect(Contexts.gather(["-"], Readable.from([Buffer.from([0])]))).rejects.toThrow(
+    "cannot take standard input as context: it is no UTF-8 text",
+  );
+});

@@ -1,0 +1,28 @@
+import { expect, test } from "vitest";
+import { DEFAULTS, loadConfig } from "../../src/config/config.ts";
+import { TEMPLATE } from "../../src/config/template.ts";
+import { rlmSchema } from "../../src/config/schema.ts";
+import { Folder } from "./folder.ts";
+
+function load(text: string): ReturnType<typeof loadConfig> {
+  using folder = new Folder({ "rlm.toml": text });
+  return loadConfig({ cwd: folder.path, env: { HOME: folder.path } });
+}
+
+const uncommented = TEMPLATE.replaceAll(/^# (?=[a-z_]+ = |\[)/gm, "");
+
+test("what is written parses and equals the defaults", () => {
+  expect(load(TEMPLATE).rlm).toEqual(DEFAULTS);
+});
+
+test("every line of it that is switched off parses too, and shows the default where there is one", () => {
+  const { rlm, backends, prices, limits } = load(uncommented);
+  expect(rlm).toMatchObject(DEFAULTS);
+  expect([backends, prices, limits].map((section) => Object.keys(section).length > 0)).toEqual([true, true, true]);
+});
+
+test("it shows every key of [rlm]", () => {
+  const section = uncommented.slice(uncommented.indexOf("[rlm]"), uncommented.indexOf("\n[backends"));
+  const shown = [...section.matchAll(/^([a-z_]+) = /gm)].map(([, key]) => key);
+  expect(new Set(shown)).toEqual(new Set(Object.keys(rlmSchema.shape)));
+});
