@@ -2,7 +2,7 @@
 
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
 import type { Task } from "../../runtime.ts";
-import { cutMiddle } from "./words.ts";
+import { cutMiddle } from "./cut-ends.ts";
 
 /** The most characters that any answer has, unless more was asked for. */
 export const DEFAULT_MAX_OUTPUT = 10_000;

@@ -8,8 +8,6 @@ import { isCharacterStart, trimBrokenEnd, trimBrokenStart } from "../../util/utf
 import type { ByteSource } from "./byte-source.ts";
 import { headLength, tailLength, toText } from "./cut-places.ts";
 
-export { concatSources, textSource, type ByteSource } from "./byte-source.ts";
-
 /** How much is read for a character that is shown: it may take three, and colours and progress bars come on top. */
 const BYTES_PER_CHARACTER = 4;
 const HEAD_SHARE = 0.6;

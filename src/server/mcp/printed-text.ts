@@ -5,8 +5,10 @@
 
 import { cleanTerminalText } from "../../util/clean-terminal-text.ts";
 import type { Task } from "../../runtime.ts";
-import { concatSources, cutText, textSource, type ByteSource } from "./cut-text.ts";
-import { cutMiddle, joinParts, toStatusCall } from "./words.ts";
+import type { ByteSource } from "./byte-source.ts";
+import { cutMiddle } from "./cut-ends.ts";
+import { cutText } from "./cut-text.ts";
+import { joinParts, toStatusCall } from "./words.ts";
 
 export interface Printed {
   readonly stdout: string;
@@ -33,14 +35,12 @@ export function showPrinted(printed: Printed, after: string, maxCharacters: numb
     const text = joinParts(cleanTerminalText(stdout), toSection("stderr", cleanTerminalText(stderr)), rest);
     if (text.length <= maxCharacters) return { text };
   }
-  if (stdout === "" && stderr === "") {
-    return { text: cutMiddle(rest, maxCharacters, "print a part of it") };
-  }
-  const task = toTask();
-  const output = taskSource(task);
-  const whole = rest === "" ? output : concatSources(output, textSource(`\n${rest}`));
-  const readOn = (offset: number): string => toStatusCall(task.id, { offset: Math.min(offset, output.totalBytes) });
-  return { text: cutText(whole, { maxCharacters, readOn }).text, cutFrom: task };
+  const task = stdout === "" && stderr === "" ? undefined : toTask();
+  if (task === undefined) return { text: cutMiddle(rest, maxCharacters, "print a part of it") };
+  const end = cutMiddle(rest, Math.floor(maxCharacters * 0.75), "print a part of it");
+  const readOn = (offset: number): string => toStatusCall(task.id, { offset });
+  const room = maxCharacters - end.length - 1;
+  return { text: joinParts(cutText(taskSource(task), { maxCharacters: room, readOn }).text, end), cutFrom: task };
 }
 
 /** Both streams of a task in the order in which they came. */

@@ -3,10 +3,11 @@
 import type { Runtime, ShellTask, Task } from "../../runtime.ts";
 import type { TaskResult } from "../../protocol/tasks.ts";
 import { DEFAULT_MAX_OUTPUT, type Answer } from "./answer.ts";
+import { cutMiddle } from "./cut-ends.ts";
 import { cutText, pageText } from "./cut-text.ts";
 import { toExecutionAnswer } from "./execution-answer.ts";
 import { showPrinted, taskSource } from "./printed-text.ts";
-import { cutMiddle, joinParts, toNote, toSeconds, toStatusCall, toTime } from "./words.ts";
+import { joinParts, toNote, toSeconds, toStatusCall, toTime } from "./words.ts";
 
 /** Room for what is said around the output of a task that goes on. */
 const RUNNING_WORDS = 400;

@@ -47,13 +47,3 @@ export function toSize(bytes: number): string {
   }
   return `${Number(amount.toFixed(amount < 10 && unit > 0 ? 1 : 0))} ${UNITS[unit]}`;
 }
-
-/** Beginning and end of a text that cannot be read on, with what to do about it between. */
-export function cutMiddle(text: string, maxCharacters: number, hint: string): string {
-  if (text.length <= maxCharacters) return text;
-  const marker = `\n[… ${toCount(text.length - maxCharacters, "character")} omitted; ${hint}]\n`;
-  const room = maxCharacters - marker.length;
-  const head = text.slice(0, Math.floor(room * 0.6)).replace(/[\uD800-\uDBFF]$/, "");
-  const tail = text.slice(text.length - (room - Math.floor(room * 0.6))).replace(/^[\uDC00-\uDFFF]/, "");
-  return head + marker + tail;
-}
