@@ -1,5 +1,6 @@
 // What may be said about one shell command, checked where it enters.
 
+import { isWellFormed } from "../protocol/host-messages.ts";
 import { checkDuration } from "../util/check-number.ts";
 
 export interface ShellOptions {
@@ -24,11 +25,12 @@ export function checkCommand(command: unknown, { cwd, timeoutMs }: ShellOptions)
   if (typeof command !== "string") throw new TypeError(`Cannot run a ${typeof command}: the command must be a string`);
   if (command.trim() === "") throw new RangeError("Cannot run an empty command");
   if (command.includes("\0")) throw new TypeError("Cannot run the command: it contains a NUL character");
+  if (!isWellFormed(command)) throw new TypeError("Cannot run the command: it contains half of a character");
   if (Buffer.byteLength(command) > MAX_COMMAND_BYTES) {
     throw new RangeError("Cannot run the command: it is longer than 1 MiB. Write it to a file and run that");
   }
-  if (cwd !== undefined && (typeof cwd !== "string" || cwd.includes("\0"))) {
-    throw new TypeError("Cannot run the command: cwd must be a path without NUL characters");
+  if (cwd !== undefined && (typeof cwd !== "string" || cwd.includes("\0") || !isWellFormed(cwd))) {
+    throw new TypeError("Cannot run the command: cwd must be a path of whole characters without NUL");
   }
   checkDuration("timeoutMs", timeoutMs);
 }

@@ -108,6 +108,7 @@ describe("a command", () => {
     ["NUL characters", "echo \0", {}, TypeError],
     ["more than a mebibyte", "#".repeat(1024 * 1024 + 1), {}, RangeError],
     ["a time limit that is none", "true", { timeoutMs: -1 }, RangeError],
+    ["half of a character", "echo \ud800", {}, TypeError],
     ["a folder with NUL", "true", { cwd: "a\0" }, TypeError],
     ["a variable with NUL", "true", { env: { A: "\0" } }, TypeError],
   ])("is refused at once for %s", (_, command, options, error) => {

@@ -189,7 +189,7 @@ describe("long values", () => {
   ])("a long value %s is cut once, and the call that is named reads on", async (_, code, options, value) => {
     const result = await mcp.call("execute_python", { code, ...options });
     const text = textOf(result);
-    expect(text.length).toBeLessThanOrEqual(Number(options.max_output ?? 10_000));
+    expect(text.length).toBeLessThanOrEqual((options as { max_output?: number }).max_output ?? 10_000);
     const { head = "", omitted = "", total = "", call = "", tail = "" } = VALUE.exec(text)?.groups ?? {};
     const characters = [...value];
     expect([head, tail].map((end) => value.includes(end) && end.length > 20)).toEqual([true, true]);
