@@ -53,7 +53,7 @@ export async function toPageAnswer(runtime: Runtime, task: Task, offset: number)
     const more = `[${left} bytes more: ${toStatusCall(task.id, { offset: nextOffset })}]`;
     return { text: joinParts(page, more), facts };
   }
-  if (!task.isOver) return { text: joinParts(page, toNext(task, source.totalBytes)), facts };
+  if (!task.isOver) return { text: joinParts(page, toState(task), toNext(task, source.totalBytes)), facts };
   const end = await toEnd(task);
   return { text: joinParts(page, end) || "[no more output]", facts };
 }
@@ -77,9 +77,12 @@ export function toShellAnswer(task: ShellTask, result: TaskResult, maxOutput: nu
   };
 }
 
+/** The reason that says no more than the status does. */
+const CANCELLED = "it was cancelled";
+
 function toShellOutcome(task: Task, { status, exitCode, why, durationMs }: TaskResult): string {
   const exit = exitCode === null || (exitCode === 0 && status === "completed") ? "" : `exit ${exitCode}`;
-  const how = status === "completed" ? "" : `${status}${why === null ? "" : `: ${why}`}`;
+  const how = status === "completed" ? "" : `${status}${why === null || why === CANCELLED ? "" : `: ${why}`}`;
   const alive = `[What it started in the background goes on; ${toStatusCall(task.id, { kill: true })} ends it.]`;
   return joinParts(toNote(how, exit, toTime(durationMs)), task.info().background ? alive : ""); // as it is now
 }

@@ -113,6 +113,14 @@ describe("sessions", () => {
     ]);
   });
 
+  test("calls that come while the first one starts Python are told of no loss", async () => {
+    await using fresh = await connect();
+    const texts = await Promise.all(
+      Array.from({ length: 10 }, (_, i) => fresh.text("execute_python", { code: `${i}` })),
+    );
+    expect(texts).toEqual(Array.from({ length: 10 }, (_, i) => `→ ${i}`));
+  });
+
   test("two clients share sessions and tasks", async () => {
     await using other = await connect({ beside: mcp, era: "legacy" });
     await mcp.text("create_repl_session", { session_id: "shared" });
