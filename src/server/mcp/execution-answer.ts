@@ -7,7 +7,7 @@ import { cutEnds, cutMiddle, toEnds, wholeText } from "./cut-ends.ts";
 import { showPrinted } from "./printed-text.ts";
 import { showRich, type Rich } from "./rich.ts";
 import { cutValue, isLastValue, showValue, type ValueOptions } from "./value-text.ts";
-import { joinParts, toNote, toTime, toSeconds } from "./words.ts";
+import { joinParts, NO_OUTPUT, toNote, toTime, toSeconds } from "./words.ts";
 
 type Execution = ExecutionTask["execution"];
 
@@ -35,7 +35,7 @@ export function toExecutionAnswer({ runtime, execution, result, maxOutput, isOnc
   const { text, cutFrom } = showPrinted(printed, toRest(result, rich, values), maxOutput);
   const isValueCut = result.truncated?.value !== undefined || rich.value.length > maxOutput;
   return {
-    text: text === "" && rich.images.length === 0 ? "[no output]" : text,
+    text: text === "" && rich.images.length === 0 ? NO_OUTPUT : text,
     images: rich.images,
     isError: result.status === "error" || result.status === "interrupted",
     facts: {
@@ -113,7 +113,7 @@ function toOutcome(result: ExecutionResult): string {
   const { status, exitCode = 0, incomplete, reason, state, durationMs } = result;
   switch (status) {
     case "ok":
-      return toNote(toTime(durationMs));
+      return toNote(isSilent(result) ? "no output" : "", toTime(durationMs));
     case "error":
       return joinParts(incomplete === true ? INCOMPLETE : "", toNote(toTime(durationMs)));
     case "exit":
@@ -121,6 +121,10 @@ function toOutcome(result: ExecutionResult): string {
     case "interrupted":
       return joinParts(toInterruption(reason ?? "worker-lost", durationMs), AFTERWARDS[state] || KEPT);
   }
+}
+
+function isSilent({ stdout, stderr, value, displays }: ExecutionResult): boolean {
+  return stdout === "" && stderr === "" && value === undefined && displays.length === 0;
 }
 
 const INCOMPLETE = "[The code ends in the middle of a statement. Nothing was run.]";

@@ -1,6 +1,8 @@
 // Small things that results say in the same words everywhere.
 
 const INFORMATIVE_MS = 1_000;
+/** For what printed nothing that can be seen, such as blank lines. */
+export const NO_OUTPUT = "[no output]";
 
 /** Empty for what was quick: nobody asks how long that took. */
 export function toTime(durationMs: number): string {

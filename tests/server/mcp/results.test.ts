@@ -23,6 +23,7 @@ describe("Python", () => {
     ],
     ["stderr under a heading", "import sys\nprint('out')\nprint('err', file=sys.stderr)\n1", "out\n[stderr]\nerr\n→ 1"],
     ["that there was nothing", "y = 1", "[no output]"],
+    ["that there was nothing to see", "print()", "[no output]"],
     ["the exit of the code", "import sys\nsys.exit(3)", "[exit 3]"],
     ["text without the colours of a terminal", "print('\\x1b[31mred\\x1b[0m')", "red"],
     ["the last state of a progress bar", "print('10%\\r50%\\r100%')", "100%"],
@@ -61,6 +62,14 @@ describe("Python", () => {
     expect(factsOf(result)).toMatchObject({ status: "exit", exit_code: 4, state: "lost" });
     const killed = "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)";
     expect(await mcp.failure("execute_repl", { session_id: "doomed", code: killed })).toContain("variables were lost");
+  });
+
+  test("what takes a while without a word says that it has ended", async () => {
+    const [python, shell] = await Promise.all([
+      mcp.text("execute_python", { code: "import time\ntime.sleep(1.05)" }),
+      mcp.text("shell", { command: "sleep 1.05" }),
+    ]);
+    expect([python, shell]).toEqual([expect.stringMatching(SILENT), expect.stringMatching(SILENT)]);
   });
 
   test("python keeps nothing", async () => {
@@ -288,6 +297,7 @@ describe("structured results", () => {
   });
 });
 
+const SILENT = /^\[no output · [\d.]+ s\]$/;
 const VALUE =
   /(?:^|\n)→\n(?<head>[^\n]*)\n\[… (?<omitted>[\d,]+) of (?<total>[\d,]+) characters omitted; read on with execute_python\(code="(?<call>[^"]*)"\)\]\n(?<tail>[^\n]*)$/;
 

@@ -111,6 +111,12 @@ describe("sessions", () => {
       { type: "text", text: "→ 1" },
       { type: "text", text: "[Session 'default' is a new one: the variables of the one before are gone.]" },
     ]);
+    await using structured = await connect({ beside: idle, isStructured: true, waits: { idleMs: 100 } });
+    await structured.text("execute_python", { code: "x = 1" });
+    await expect.poll(() => idle.runtime.sessions.list().length, { timeout: 10_000 }).toBe(0);
+    expect((await structured.call("execute_python", { code: "1" })).structuredContent).toMatchObject({
+      text: "→ 1\n[Session 'default' is a new one: the variables of the one before are gone.]",
+    });
   });
 
   test("calls that come while the first one starts Python are told of no loss", async () => {
