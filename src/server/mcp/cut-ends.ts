@@ -65,7 +65,8 @@ function toMarker(omitted: number, total: number, hint: string): string {
   return `\n[… ${omitted.toLocaleString("en-US")} of ${total.toLocaleString("en-US")} characters omitted${hint}]\n`;
 }
 
-function countCharacters(text: string): number {
+/** As Python counts them. */
+export function countCharacters(text: string): number {
   let count = text.length;
   for (let at = 0; at < text.length; at += 1) if (isSecondHalf(text, at)) count -= 1;
   return count;

@@ -15,7 +15,7 @@ export interface Waits {
   readonly idleMs: number;
 }
 
-const DEFAULT_SESSION = "default";
+export const DEFAULT_SESSION = "default";
 export const DEFAULT_TIMEOUT_SECONDS = 600;
 export const IDLE_MINUTES = 30;
 export const DEFAULT_WAITS: Waits = {

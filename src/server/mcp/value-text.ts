@@ -3,10 +3,10 @@
 import type { Runtime } from "../../runtime.ts";
 import type { ExecutionResult } from "../../protocol/execution.ts";
 import { cutEnds, toEnds, wholeText } from "./cut-ends.ts";
+import { toReprCall } from "./words.ts";
 
-const DEFAULT_SESSION = "default";
-/** What one call prints, with room to spare in its answer. */
-const PAGE = 8_000;
+/** By way of `builtins`, where it is also found when a variable is called `_`. */
+const LAST_VALUE = "__import__('builtins')._";
 const ASSIGN = "assign it to a variable and print a part";
 
 export interface ValueOptions {
@@ -29,7 +29,7 @@ export function cutValue(
 ): string {
   if (truncated?.value === undefined && text.length <= maxCharacters) return text;
   const ends = truncated?.value === undefined ? wholeText(text) : toEnds(text);
-  const readOn = (from: number, to: number): string => `read on with ${toReadCall(from, to, sessionId)}`;
+  const readOn = (from: number, to: number): string => `read on with ${toReprCall(LAST_VALUE, [from, to], sessionId)}`;
   return cutEnds(ends, maxCharacters, isReadable() ? readOn : () => ASSIGN);
 }
 
@@ -37,11 +37,4 @@ export function cutValue(
 export function isLastValue(runtime: Runtime, { sessionId, executionId }: ExecutionResult): boolean {
   const session = runtime.sessions.list().find(({ id }) => id === sessionId);
   return session?.history().at(-1)?.executionId === executionId;
-}
-
-/** By way of `builtins`, where it is also found when a variable is called `_`. */
-function toReadCall(from: number, to: number, sessionId: string): string {
-  const code = `print(repr(__import__('builtins')._)[${from}:${Math.min(to, from + PAGE)}])`;
-  const session = sessionId === DEFAULT_SESSION ? "" : `, session_id="${sessionId}"`;
-  return `execute_python(code="${code}"${session})`;
 }

@@ -1,5 +1,7 @@
 // Small things that results say in the same words everywhere.
 
+import { DEFAULT_SESSION } from "./tool-call.ts";
+
 const INFORMATIVE_MS = 1_000;
 /** For what printed nothing that can be seen, such as blank lines. */
 export const NO_OUTPUT = "[no output]";
@@ -32,6 +34,16 @@ export function joinParts(...parts: readonly string[]): string {
 export function toStatusCall(taskId: string, args: Readonly<Record<string, number | boolean>> = {}): string {
   const given = Object.entries(args).map(([name, value]) => `, ${name}=${value}`);
   return `shell_status(task_id="${taskId}"${given.join("")})`;
+}
+
+/** What one call prints, with room to spare in its answer. */
+const PAGE = 8_000;
+
+/** The call that prints a part of the text of something, from and up to a character of it. */
+export function toReprCall(name: string, [from, to]: readonly [number, number], sessionId: string): string {
+  const code = `print(repr(${name})[${from}:${Math.min(to, from + PAGE)}])`;
+  const session = sessionId === DEFAULT_SESSION ? "" : `, session_id="${sessionId}"`;
+  return `execute_python(code="${code}"${session})`;
 }
 
 export function toCount(count: number, thing: string): string {

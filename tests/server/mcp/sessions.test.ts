@@ -127,6 +127,17 @@ describe("sessions", () => {
     expect(texts).toEqual(Array.from({ length: 10 }, (_, i) => `→ ${i}`));
   });
 
+  test("a copy that is refused says what to do instead", async () => {
+    await mcp.text("create_repl_session", { session_id: "busy" });
+    const session = mcp.runtime.sessions.get("busy");
+    const execution = session.execute("while True: pass");
+    expect(await mcp.failure("fork_repl_session", { session_id: "busy" })).toMatch(
+      /^Cannot fork session 'busy': an execution is running\. Try again when its code has ended, or /,
+    );
+    execution.cancel();
+    await execution.result;
+  });
+
   test("two clients share sessions and tasks", async () => {
     await using other = await connect({ beside: mcp, era: "legacy" });
     await mcp.text("create_repl_session", { session_id: "shared" });
@@ -244,6 +255,17 @@ describe("variables", () => {
     expect(await mcp.failure("get_repl_context", { session_id: "listed", key: "nope" })).toContain(
       "It has: math, big, n",
     );
+  });
+
+  test("a long value is described by its beginning, with the call that reads on", async () => {
+    await mcp.text("execute_python", { code: "numbers = list(range(10_000))\nfaces = '😀' * 3" });
+    const text = await mcp.text("get_repl_context", { key: "numbers" });
+    const { code = "" } =
+      /characters; read on with execute_python\(code="(?<code>[^"]*)"\)\]$/.exec(text)?.groups ?? {};
+    const value = `[${Array.from({ length: 10_000 }, (_, i) => i).join(", ")}]`;
+    expect(text).toContain(value.slice(0, 2_000));
+    expect(await mcp.text("execute_python", { code })).toBe(value.slice(2_000, 10_000));
+    expect(await mcp.text("get_repl_context", { key: "faces" })).toMatch(/\n'😀😀😀'$/);
   });
 
   test("no listing is longer than 10,000 characters", async () => {
