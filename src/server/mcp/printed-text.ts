@@ -25,13 +25,13 @@ export interface Shown {
   readonly cutFrom?: Task;
 }
 
-/** Control sequences take room that they do not take once they are gone; past this it is not tried. */
-const WORTH_CLEANING = 8;
+/** A progress bar of many minutes is a line once it is cleaned. Of more characters than this it is not tried. */
+const WORTH_CLEANING = 400_000;
 
 export function showPrinted(printed: Printed, after: string, maxCharacters: number): Shown {
   const { stdout, stderr, isWhole, toTask } = printed;
   const rest = cleanTerminalText(after);
-  if (isWhole && stdout.length + stderr.length <= WORTH_CLEANING * maxCharacters) {
+  if (isWhole && stdout.length + stderr.length <= WORTH_CLEANING) {
     const text = joinParts(cleanTerminalText(stdout), toSection("stderr", cleanTerminalText(stderr)), rest);
     if (text.length <= maxCharacters) return { text };
   }

@@ -27,6 +27,11 @@ describe("Python", () => {
     ["the exit of the code", "import sys\nsys.exit(3)", "[exit 3]"],
     ["text without the colours of a terminal", "print('\\x1b[31mred\\x1b[0m')", "red"],
     ["the last state of a progress bar", "print('10%\\r50%\\r100%')", "100%"],
+    [
+      "the last state of one that took long",
+      "for i in range(20_000): print(f'\\r{i} of 20000', end='')",
+      "19999 of 20000",
+    ],
   ])("shows %s", async (_, code, text) => {
     expect(await mcp.text("execute_python", { code })).toBe(text);
   });
