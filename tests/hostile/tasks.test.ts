@@ -112,6 +112,55 @@ print("hidden", flush=True)
     expect(await stage.runtime.shell("echo fine", { session }).result).toMatchObject({ stdout: "fine\n" });
   });
 
+  const HOP = `
+while True:
+    if os.fork(): os._exit(0)
+    os.setsid()
+`;
+  const MULTIPLY = `
+while True:
+    try:
+        if os.fork() and os.fork(): os._exit(0)
+    except OSError: pass
+`;
+  test.each([
+    ["forks and ends all the time, never to be found where it was", HOP],
+    ["does so in each of its processes, of which there are as many as there may be", MULTIPLY],
+  ])("is ended although it %s", async (_, loop) => {
+    await using session = await stage.runtime.openSession({ limits: { processes: 64 } });
+    const mark = uniqueSleep();
+    await session.files.write("hop.py", `import os, signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n${loop}`);
+    const task = stage.runtime.shell(`python3 hop.py ${mark} & sleep 0.3`, { session });
+    expect(await task.result).toMatchObject({ status: "completed", background: true });
+    await task.cancel();
+    expect(processesWith(mark)).toEqual([]);
+    await session.execute("import time; time.sleep(0.1)").result;
+    expect(processesWith(mark)).toEqual([]);
+    expect(await stage.runtime.shell("echo fine", { session }).result).toMatchObject({ stdout: "fine\n" });
+  });
+
+  test("is ended, paused and resumed although its first thread has ended, which makes it look dead", async () => {
+    const code = `
+import ctypes, signal, threading, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+def run():
+    while True: print("x", flush=True); time.sleep(0.005)
+threading.Thread(target=run).start()
+ctypes.CDLL(None).syscall(${process.arch === "arm64" ? 93 : 60}, 0)
+`;
+    const task = stage.runtime.shell(`exec python3 -c '${code}'`);
+    await printed(task, "x");
+    await task.pause();
+    await task.wait(20);
+    const { totalBytes } = task.output({ length: 0 });
+    await task.wait(50);
+    expect(task.output({ length: 0 }).totalBytes).toBe(totalBytes);
+    await task.resume();
+    while (task.output({ length: 0 }).totalBytes === totalBytes) await task.wait(5);
+    await task.cancel();
+    expect(task.info()).toMatchObject({ status: "cancelled", exitCode: 137 });
+  });
+
   test("is paused although it forks all the time", async () => {
     const task = stage.runtime.shell("while true; do true | true & echo x; done");
     await printed(task, "x");
