@@ -279,6 +279,7 @@ export class ShellTask extends Story<TaskEvent> implements TaskBase, ProgramList
     this.#isGone = true;
     this.#isBackground = false;
     clearTimeout(this.#killer);
+    this.listRest();
     this.#finish();
     this.#place?.release();
     this.#onGone();
