@@ -41,7 +41,7 @@ class Init:
         self._by_door: dict[int, Branch] = {}
         self._poll = select.poll()
         self._is_reaping_due = False
-        self._next_look = 0.0
+        self._last_look = 0.0
         self._jobs = jobs.Jobs(limits.disk_bytes, self._tell)
         self._programs = programs.Programs(limits, self._branch_of, self._tell)
         self._allowances = Allowances(limits, self._branches, self._jobs, self._programs, self._kill, self._tell)
@@ -86,24 +86,19 @@ class Init:
 
     def _watch(self) -> None:
         """Looks when it is due, however often something else happens."""
-        interval_ms = self._watch_interval_ms()
-        now = time.monotonic()
-        if interval_ms is not None and now >= self._next_look:
+        if self._until_look_ms() == 0:
             self._allowances.look()
-            self._next_look = now + interval_ms / 1000
+            self._last_look = time.monotonic()
 
-    def _watch_interval_ms(self) -> int | None:
+    def _until_look_ms(self) -> float | None:
         """None: there is nothing to watch."""
-        ms = self._programs.next_sample_ms
+        ms = self._programs.next_sample_ms(self._allowances.is_calm)
         if any(branch.watched for branch in self._branches.values()):
-            return WATCH_INTERVAL_MS if ms is None else min(ms, WATCH_INTERVAL_MS)
-        return ms
+            ms = WATCH_INTERVAL_MS if ms is None else min(ms, WATCH_INTERVAL_MS)
+        return None if ms is None else max(0.0, ms - (time.monotonic() - self._last_look) * 1000)
 
     def _patience_ms(self) -> float | None:
-        if self._is_reaping_due:
-            return 0
-        interval_ms = self._watch_interval_ms()
-        return None if interval_ms is None else max(0.0, min(interval_ms, (self._next_look - time.monotonic()) * 1000))
+        return 0 if self._is_reaping_due else self._until_look_ms()
 
     def _hear(self) -> None:
         message, fds, _, _ = socket.recv_fds(self._server, 65536, MAX_FDS)

@@ -31,6 +31,7 @@ _MAX_ARGUMENT = 100_000
 _SHELLS = ("/bin/bash", "/usr/bin/bash", "/bin/sh")
 _PATIENCE_S = 0.5
 _TURNS = 3
+_BUSY_MS, _CALM_MS = 100, 500
 _NOT_STARTED = 127
 
 
@@ -256,14 +257,13 @@ class Programs:
             if program is not None:
                 self._sample(program, own)
 
-    @property
-    def next_sample_ms(self) -> int | None:
-        """Soon for a young program, which may not live long. None: there is no program."""
+    def next_sample_ms(self, is_calm: bool) -> int | None:
+        """Soon for a young program, which may not live long; late where nothing changes. None: there is no program."""
         if not self._programs:
             return None
         now = time.monotonic()
         youngest = min(now - program.started for program in self._programs.values())
-        return max(2, min(100, int(youngest * 500)))
+        return max(2, min(_CALM_MS if is_calm else _BUSY_MS, int(youngest * 500)))
 
     def _sample(self, program: Program, pids: list[int]) -> None:
         if program.code is None:
