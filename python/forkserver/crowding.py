@@ -9,15 +9,17 @@ import contextlib
 import threading
 from typing import Iterator
 
+_MAX_THREADS = 2048
+
 
 @contextlib.contextmanager
 def no_new_processes(limit: int) -> Iterator[None]:
-    """`limit` is how many processes the user may have. Where the machine has no room for them, the moment is not perfect."""
+    """`limit` is how many processes the user may have. Where there is no room for so many threads, the moment is not perfect."""
     end = threading.Event()
     threads = []
     size = threading.stack_size(65536)
     try:
-        for _ in range(limit):
+        for _ in range(min(limit, _MAX_THREADS)):
             thread = threading.Thread(target=end.wait)
             thread.start()
             threads.append(thread)

@@ -6,6 +6,9 @@ import { comesTrue, processesWith } from "./machine.ts";
 import { uniqueSleep } from "./probe.ts";
 import { openStage, type OpenStage } from "./stage.ts";
 
+/** The number of the system call that ends a thread. */
+const EXIT = process.arch === "arm64" ? 93 : 60;
+
 let stage: OpenStage;
 beforeAll(async () => {
   stage = await openStage();
@@ -146,7 +149,7 @@ signal.signal(signal.SIGTERM, signal.SIG_IGN)
 def run():
     while True: print("x", flush=True); time.sleep(0.005)
 threading.Thread(target=run).start()
-ctypes.CDLL(None).syscall(${process.arch === "arm64" ? 93 : 60}, 0)
+ctypes.CDLL(None).syscall(${EXIT}, 0)
 `;
     const task = stage.runtime.shell(`exec python3 -c '${code}'`);
     await printed(task, "x");
@@ -170,5 +173,32 @@ ctypes.CDLL(None).syscall(${process.arch === "arm64" ? 93 : 60}, 0)
     await task.wait(50);
     expect(task.output({ length: 0 }).totalBytes).toBe(totalBytes);
     await task.cancel();
+  });
+});
+
+describe("memory in processes whose first thread has ended, which show none of it", () => {
+  const HIDE = `
+import ctypes, threading, time
+def run():
+    while open("/proc/self/stat").read().rpartition(")")[2].split()[0] != "Z": time.sleep(0.01)
+    held = bytearray(90_000_000)
+    time.sleep(600)
+threading.Thread(target=run).start()
+ctypes.CDLL(None).syscall(${EXIT}, 0)
+`;
+
+  test("counts for a task", async () => {
+    await using session = await stage.runtime.openSession({ limits: { memoryBytes: 128 * 1024 * 1024 } });
+    await session.files.write("hide.py", HIDE);
+    const task = stage.runtime.shell("python3 hide.py & python3 hide.py & wait", { session });
+    expect(await task.result).toMatchObject({ status: "failed", why: expect.stringContaining("more memory was used") });
+  });
+
+  test("counts for a session", async () => {
+    await using session = await stage.runtime.openSession({ limits: { memoryBytes: 128 * 1024 * 1024 } });
+    await session.files.write("hide.py", HIDE);
+    const code =
+      "import subprocess; [each.wait() for each in [subprocess.Popen(['python3', 'hide.py']) for _ in range(2)]]";
+    expect(await session.execute(code).result).toMatchObject({ status: "interrupted", reason: "memory" });
   });
 });
