@@ -56,7 +56,6 @@ export class ShellTask extends Story<TaskEvent> implements TaskBase, ProgramList
   readonly sessionId: SessionId;
   readonly command: string;
   readonly ended: Promise<void>;
-  readonly #settings: ShellTaskSettings;
   readonly #startedAt = Date.now();
   readonly #gone: Promise<void>;
   #status: TaskStatus = "running";
@@ -84,7 +83,6 @@ export class ShellTask extends Story<TaskEvent> implements TaskBase, ProgramList
   /** Use `Tasks.shell`. */
   constructor(settings: ShellTaskSettings) {
     super(settings.bounds);
-    this.#settings = settings;
     this.id = settings.id;
     this.command = settings.command;
     this.sessionId = settings.sessionId;
@@ -97,7 +95,7 @@ export class ShellTask extends Story<TaskEvent> implements TaskBase, ProgramList
     });
     this.#stopListening = onAbort(settings.signal, () => void this.cancel());
     this.begin();
-    this.#started = this.#start();
+    this.#started = this.#start(settings);
   }
 
   /** Made when it is first asked for: most of what is printed nobody wants as a whole. */
@@ -245,8 +243,7 @@ export class ShellTask extends Story<TaskEvent> implements TaskBase, ProgramList
     return { type: "task-end", taskId: this.id, ...this.#endStamp, status, exitCode, why };
   }
 
-  async #start(): Promise<void> {
-    const { enter, stdin, timeoutMs, cwd, env } = this.#settings;
+  async #start({ enter, stdin, timeoutMs, cwd, env }: ShellTaskSettings): Promise<void> {
     try {
       const place = await enter(this);
       this.#place = place;
@@ -282,6 +279,8 @@ export class ShellTask extends Story<TaskEvent> implements TaskBase, ProgramList
     this.listRest();
     this.#finish();
     this.#place?.release();
+    this.#program = undefined; // the task may be kept for long, and with it what the program was given
+    this.#place = undefined;
     this.#onGone();
   }
 

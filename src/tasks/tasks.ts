@@ -15,7 +15,7 @@ export interface TasksBounds {
   readonly running: number;
   /** Finished ones that are kept. */
   readonly finished: number;
-  /** What those may have printed together. */
+  /** What those may have printed together, their commands included. */
   readonly finishedBytes: number;
   readonly keptMs: number;
 }
@@ -95,12 +95,12 @@ export class Tasks {
     const { finished, finishedBytes, keptMs } = this.#bounds;
     const now = Date.now();
     let total = 0; // counted anew: what they left running may have printed more
-    for (const task of this.#finished.keys()) total += task.printed.readable;
+    for (const task of this.#finished.keys()) total += sizeOf(task);
     for (const [task, endedAt] of this.#finished) {
       const isOld = now - endedAt >= keptMs && task.isGone;
       const isTooMuch = total > finishedBytes && this.#finished.size > 1;
       if (!isOld && !isTooMuch && this.#finished.size <= finished) continue;
-      total -= task.printed.readable;
+      total -= sizeOf(task);
       this.#finished.delete(task);
       this.#byId.delete(task.id);
       task.printed.close();
@@ -113,4 +113,8 @@ export class Tasks {
     const [first = now] = this.#finished.values();
     return Math.max(1_000, this.#bounds.keptMs - (now - first));
   }
+}
+
+function sizeOf(task: Task): number {
+  return task.printed.readable + task.command.length;
 }
