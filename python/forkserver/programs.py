@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Callable
 
 from . import descriptors, limits as limits_module, seccomp
-from .branches import mark, processes
+from .branches import mark, parent_of, processes
 from .crowding import no_new_processes
 from .memory import private_and_shared_bytes, resident_bytes
 from .process import DEAD, HELD, cpu_seconds, send, state_of
@@ -29,7 +29,8 @@ _MAX_SPEC = 8 * 1024 * 1024
 # The kernel takes no longer argument; a longer command is read from a file.
 _MAX_ARGUMENT = 100_000
 _SHELLS = ("/bin/bash", "/usr/bin/bash", "/bin/sh")
-_PATIENCE_S = 0.5
+# Of the init's own processor time.
+_PATIENCE_S = 0.25
 _TURNS = 3
 _BUSY_MS, _CALM_MS = 100, 500
 _NOT_STARTED = 127
@@ -138,7 +139,7 @@ class Programs:
 
     def pause(self, number: int) -> None:
         """Every process, those included that others start meanwhile."""
-        is_elusive = any(state_of(pid) in DEAD for pid in self._living({number}))  # and may have left somebody behind
+        is_elusive = any(map(_waits_for_us, self._living({number})))  # and may have left somebody behind
         self._reach({number}, signal.SIGSTOP, HELD, is_elusive)
         self._tell({"event": "program-signalled", "program": number})
 
@@ -170,7 +171,7 @@ class Programs:
     def _reach(self, numbers: set[int], what: int, reached: str, is_elusive: bool = False) -> None:
         """Sends a signal until every process is in one of the states `reached`. Where others keep appearing, or may have been
         missed, in a moment in which none can."""
-        deadline = time.process_time() + _PATIENCE_S  # processes that are many leave little time to find them in
+        deadline = time.process_time() + _PATIENCE_S  # where processes are many, little of the clock's time is ours
         sent: set[int] = set()
         with contextlib.ExitStack() as moment:
             for turn in itertools.count():
@@ -210,8 +211,8 @@ class Programs:
     def settle(self) -> None:
         """Tells of commands that have ended, and of the last process of each, when no more can be reaped now.
 
-        The dead count until they are reaped: a process that forks and ends all the time leaves them behind, and is not to be
-        seen where it was a moment ago.
+        The dead count until they are reaped, where that is up to us: a process that forks and ends all the time leaves them
+        behind, and is not to be seen where it was a moment ago.
         """
         if not self._unsettled:
             return
@@ -219,7 +220,9 @@ class Programs:
         for pid in processes():
             number = self.owner(pid)
             if number in states:
-                states[number].add(state_of(pid) in DEAD)
+                is_dead = state_of(pid) in DEAD
+                if not is_dead or parent_of(pid) == 1:
+                    states[number].add(is_dead)
         for number, are_dead in states.items():
             program = self._programs[number]
             if are_dead == {True}:
@@ -287,6 +290,11 @@ class Programs:
     def _living(self, numbers: set[int]) -> list[int]:
         """Its processes, those included that are dead and not reaped."""
         return [pid for pid in processes() if self.owner(pid) in numbers]
+
+
+def _waits_for_us(pid: int) -> bool:
+    """Whether it is dead and the init's to reap. The dead of others may carry any mark, and stay for as long as they like."""
+    return state_of(pid) in DEAD and parent_of(pid) == 1
 
 
 def _read_spec(source: int) -> dict:

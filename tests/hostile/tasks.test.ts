@@ -176,6 +176,23 @@ ctypes.CDLL(None).syscall(${EXIT}, 0)
   });
 });
 
+test("dead processes of a session that carry the marks of its tasks keep no task from ending", async () => {
+  await using session = await stage.runtime.openSession();
+  const code = `
+import os, resource
+for number in range(50):
+    resource.setrlimit(10, (number, resource.getrlimit(10)[1]))
+    if os.fork() == 0: os._exit(0)
+`;
+  expect((await session.execute(code).result).status).toBe("ok");
+  const task = stage.runtime.shell("echo fine", { session });
+  expect(await task.result).toMatchObject({ status: "completed", stdout: "fine\n", background: false });
+  const other = stage.runtime.shell("sleep 1000 & echo left", { session });
+  expect(await other.result).toMatchObject({ status: "completed", background: true });
+  await other.cancel();
+  expect(other.info().background).toBe(false);
+});
+
 describe("memory in processes whose first thread has ended, which show none of it", () => {
   const HIDE = `
 import ctypes, threading, time
