@@ -21,7 +21,7 @@ export const DEFAULT_SESSION = "default";
 
 const MAX_COMMAND_BYTES = 1024 * 1024;
 
-export function checkCommand(command: unknown, { cwd, timeoutMs }: ShellOptions): void {
+export function checkCommand(command: unknown, { cwd, timeoutMs, stdin = "none" }: ShellOptions): void {
   if (typeof command !== "string") throw new TypeError(`Cannot run a ${typeof command}: the command must be a string`);
   if (command.trim() === "") throw new RangeError("Cannot run an empty command");
   if (command.includes("\0")) throw new TypeError("Cannot run the command: it contains a NUL character");
@@ -33,4 +33,13 @@ export function checkCommand(command: unknown, { cwd, timeoutMs }: ShellOptions)
     throw new TypeError("Cannot run the command: cwd must be a path of whole characters without NUL");
   }
   checkDuration("timeoutMs", timeoutMs);
+  if (stdin === "none" || stdin === "open") return;
+  if (typeof stdin !== "object" || stdin === null)
+    throw new TypeError("stdin must be 'none', 'open', { text } or { bytes }");
+  checkInput("text" in stdin ? stdin.text : stdin.bytes);
+}
+
+export function checkInput(data: unknown): void {
+  if (typeof data === "string" || data instanceof Uint8Array) return;
+  throw new TypeError(`Cannot use a ${typeof data} as input: give a string or a Uint8Array`);
 }
