@@ -1,6 +1,6 @@
 // The page about the MCP tools, made from what clients are told of them.
 
-import { INSTRUCTIONS } from "../src/server/mcp/server.ts";
+import { toInstructions } from "../src/server/mcp/instructions.ts";
 import { GROUPS, type Annotations, type MCPTool, type ToolGroup } from "../src/server/mcp/tool.ts";
 import { ALL_TOOLS } from "../src/server/mcp/toolbox.ts";
 
@@ -22,7 +22,7 @@ What a client is told by \`rlm mcp-serve\`; [mcp.md](mcp.md) says what happens a
 
 Instructions for the model:
 
-> ${INSTRUCTIONS}
+> ${toInstructions({ tools: ALL_TOOLS.map(({ listing }) => listing.name), hasFiles: true })}
 `;
   return [intro, ...GROUPS.flatMap(toGroup)].join("\n");
 }

@@ -50,6 +50,7 @@ export { DEFAULT_LIMITS, type Limits } from "./session/limits.ts";
 export type { SessionOptions } from "./session/session-options.ts";
 export type { OutputRange, OutputSlice } from "./output/output-slice.ts";
 export type { Session, SessionInfo } from "./session/session.ts";
+export { isSessionFile } from "./store/session-file.ts";
 export type { VariableValue } from "./session/set-variable.ts";
 export type { StandardLibrary, StdlibFunction, StdlibListing } from "./session/standard-library.ts";
 export type { StdlibState } from "./session/stdlib.ts";

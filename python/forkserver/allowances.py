@@ -19,6 +19,7 @@ _WATCH_BACKOFF_S = 0.5
 _CHECKPOINTS_BACKOFF_S = 2.0
 _ASIDE_LIMIT_S = 20.0
 _NO = 0
+_LITTLE = 1024 * 1024
 
 
 class Allowances:
@@ -34,10 +35,17 @@ class Allowances:
         self._tell = tell
         self._next_sums: dict[tuple[int, bool], float] = {}
         self._asides: dict[int, Aside] = {}
+        # The processes that were looked at last, and what they held.
+        self._seen: dict[int, int] = {}
+        # Whether they are the same as before, and held no more.
+        self.is_calm = False
 
     def look(self) -> None:
         """Ends a branch that holds too much, and the oldest checkpoint of a session whose checkpoints do together."""
         groups, strays = self._groups()
+        seen = {pid: resident_bytes(pid) for pids in (strays, *(group.pids for group in groups)) for pid in pids}
+        self.is_calm = seen.keys() == self._seen.keys() and sum(seen.values()) <= sum(self._seen.values()) + _LITTLE
+        self._seen = seen
         commanded = {group.number: group for group in groups if isinstance(group.first, Program)}
         self._programs.sample({number: group.pids for number, group in commanded.items()})
         for group in groups:
@@ -46,7 +54,7 @@ class Allowances:
             beside = [] if group.first.frozen else [other for other in commanded.values() if other.member == group.member]
             besides = [pid for other in beside for pid in other.pids]
             pids = group.pids if group.first.frozen else group.pids + besides + strays
-            if sum(map(resident_bytes, pids)) <= self._limits.memory_bytes:
+            if sum(seen[pid] for pid in pids) <= self._limits.memory_bytes:
                 continue
             # Pages that several processes share count in part. That is slow to know, the more so the more they share,
             # so it is not asked again for a while; and for checkpoints, which share nearly everything, not here.

@@ -22,6 +22,7 @@ from .branches import Branch, end, hear, mark, mark_of, open_door, parent_of, pr
 
 WATCH_INTERVAL_MS = 50
 REAP_PATIENCE_S = 0.5
+REAP_AT_ONCE = 256
 MAX_FDS = 5
 # Where programs keep what they can make anew: not among the session's files. Set only here, since these names mean
 # folders of the sandbox, and the fork server sees the host's.
@@ -39,6 +40,8 @@ class Init:
         self._by_pid: dict[int, Branch] = {}
         self._by_door: dict[int, Branch] = {}
         self._poll = select.poll()
+        self._is_reaping_due = False
+        self._last_look = 0.0
         self._jobs = jobs.Jobs(limits.disk_bytes, self._tell)
         self._programs = programs.Programs(limits, self._branch_of, self._tell)
         self._allowances = Allowances(limits, self._branches, self._jobs, self._programs, self._kill, self._tell)
@@ -77,17 +80,25 @@ class Init:
                     self._hear()
                 elif fd in self._by_door:
                     self._hear_copy(fd)
-            if self._is_watching():
-                self._allowances.look()
+            if self._is_reaping_due:
+                self._reap()
+            self._watch()
 
-    def _is_watching(self) -> bool:
-        return bool(self._programs) or any(branch.watched for branch in self._branches.values())
+    def _watch(self) -> None:
+        """Looks when it is due, however often something else happens."""
+        if self._until_look_ms() == 0:
+            self._allowances.look()
+            self._last_look = time.monotonic()
 
-    def _patience_ms(self) -> int | None:
-        ms = self._programs.next_sample_ms
+    def _until_look_ms(self) -> float | None:
+        """None: there is nothing to watch."""
+        ms = self._programs.next_sample_ms(self._allowances.is_calm)
         if any(branch.watched for branch in self._branches.values()):
-            return WATCH_INTERVAL_MS if ms is None else min(ms, WATCH_INTERVAL_MS)
-        return ms
+            ms = WATCH_INTERVAL_MS if ms is None else min(ms, WATCH_INTERVAL_MS)
+        return None if ms is None else max(0.0, ms - (time.monotonic() - self._last_look) * 1000)
+
+    def _patience_ms(self) -> float | None:
+        return 0 if self._is_reaping_due else self._until_look_ms()
 
     def _hear(self) -> None:
         message, fds, _, _ = socket.recv_fds(self._server, 65536, MAX_FDS)
@@ -214,16 +225,18 @@ class Init:
             self._tell({"event": "exit", "branch": branch.number, "reason": reason, "signal": signal.SIGKILL})
 
     def _reap(self) -> None:
-        while True:
+        """Not more than so many at once: others could end faster than they are reaped."""
+        self._is_reaping_due = False
+        for _ in range(REAP_AT_ONCE):
             try:
                 # A program's processes are known by their marks, which are gone when they are reaped.
-                ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) if self._programs else None
-                owner = 0 if ended is None else self._programs.owner(ended.si_pid)
-                pid, status, usage = os.wait4(-1 if ended is None else ended.si_pid, os.WNOHANG)
+                ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+                if ended is None:
+                    break
+                owner = self._programs.owner(ended.si_pid) if self._programs else 0
+                pid, status, usage = os.wait4(ended.si_pid, 0)
             except ChildProcessError:
-                return
-            if pid == 0:
-                return
+                break
             code = os.waitstatus_to_exitcode(status)
             if owner and pid not in self._by_pid and self._programs.buried(pid, code, owner, usage):
                 continue
@@ -233,6 +246,9 @@ class Init:
                 self._jobs.reaped(pid, status)
             else:
                 self._bury(branch, code)
+        else:
+            self._is_reaping_due = True
+        self._programs.settle()
 
     def _bury(self, branch: Branch, code: int) -> None:
         del self._branches[branch.number]

@@ -46,25 +46,46 @@ def resident_bytes(pid: int) -> int:
 
 def private_and_shared_bytes(pid: int) -> tuple[int, int]:
     """What is resident: its own, and what it may share with others."""
+    resident, shared = _resident_and_shared(f"/proc/{pid}")
+    if resident == 0:
+        resident, shared = _resident_and_shared(_living_thread(pid))
+    return (resident - shared) * _PAGE, shared * _PAGE
+
+
+def proportional_bytes(pid: int) -> int:
+    held = _proportional(f"/proc/{pid}")
+    if not held:
+        held = _proportional(_living_thread(pid))
+    return resident_bytes(pid) if held is None else held
+
+
+def _living_thread(pid: int) -> str:
+    """Where to ask about a process whose first thread has ended, which shows nothing of what the others hold."""
     try:
-        fd = os.open(f"/proc/{pid}/statm", os.O_RDONLY | os.O_CLOEXEC)
+        return max(os.scandir(f"/proc/{pid}/task"), key=lambda thread: int(thread.name)).path
+    except (OSError, ValueError):
+        return f"/proc/{pid}"  # it is gone
+
+
+def _resident_and_shared(folder: str) -> tuple[int, int]:
+    """In pages. Nothing for what is gone."""
+    try:
+        fd = os.open(f"{folder}/statm", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return 0, 0
     try:
-        _, resident, shared, *_ = os.read(fd, 256).split()
-        return (int(resident) - int(shared)) * _PAGE, int(shared) * _PAGE
+        _, resident, shared, *_ = map(int, os.read(fd, 256).split())
+        return resident, shared
     except (OSError, ValueError):
         return 0, 0
     finally:
         os.close(fd)
 
 
-def proportional_bytes(pid: int) -> int:
+def _proportional(folder: str) -> int | None:
+    """None: it cannot be asked."""
     try:
-        with open(f"/proc/{pid}/smaps_rollup", "rb") as file:
-            for line in file:
-                if line.startswith(b"Pss:"):
-                    return int(line.split()[1]) * 1024
+        with open(f"{folder}/smaps_rollup", "rb") as file:
+            return next((int(line.split()[1]) * 1024 for line in file if line.startswith(b"Pss:")), 0)
     except OSError:
-        return resident_bytes(pid)
-    return 0
+        return None

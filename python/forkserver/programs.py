@@ -7,6 +7,8 @@ they hide from their parents. When the command itself has ended, what it left ru
 """
 from __future__ import annotations
 
+import contextlib
+import itertools
 import json
 import os
 import signal
@@ -15,8 +17,10 @@ from dataclasses import dataclass
 from typing import Callable
 
 from . import descriptors, limits as limits_module, seccomp
-from .branches import mark, processes
+from .branches import mark, parent_of, processes
+from .crowding import no_new_processes
 from .memory import private_and_shared_bytes, resident_bytes
+from .process import DEAD, HELD, cpu_seconds, send, state_of
 
 # Input, output, error output: (pages, True where the program reads).
 PIPES = ((16, True), (16, False), (16, False))
@@ -25,8 +29,10 @@ _MAX_SPEC = 8 * 1024 * 1024
 # The kernel takes no longer argument; a longer command is read from a file.
 _MAX_ARGUMENT = 100_000
 _SHELLS = ("/bin/bash", "/usr/bin/bash", "/bin/sh")
-_PATIENCE_S = 0.5
-_TICK = os.sysconf("SC_CLK_TCK")
+# Of the init's own processor time.
+_PATIENCE_S = 0.25
+_TURNS = 3
+_BUSY_MS, _CALM_MS = 100, 500
 _NOT_STARTED = 127
 
 
@@ -42,7 +48,11 @@ class Program:
     started: float
     # None: nothing is known yet. Empty: its shell was started.
     failure: str | None = None
-    has_ended: bool = False
+    # How the command ended. None: it has not.
+    code: int | None = None
+    is_told: bool = False
+    # It is to be killed, and so is whatever comes to light of it later.
+    is_doomed: bool = False
     end_reason: str | None = None
     # Processor time of those of its processes that the init buried: they count what they waited for themselves.
     buried_s: float = 0.0
@@ -65,8 +75,12 @@ class Programs:
         self._mark_of = mark_of
         self._tell = tell
         self._programs: dict[int, Program] = {}
+        # The command of each, until it has ended.
+        self._by_pid: dict[int, int] = {}
         # How much a process that has run nothing yet is said to have taken: it is a copy of the init.
         self._inherited = 0
+        # Whose command has ended, and of whom a process was reaped since it was last known what is left.
+        self._unsettled: set[int] = set()
 
     def __bool__(self) -> bool:
         return bool(self._programs)
@@ -78,22 +92,26 @@ class Programs:
         """The caller closes the pipes. One that cannot be started is told as one that has ended."""
         number = order["program"]
         self._inherited = max(self._inherited, resident_bytes(os.getpid()))
+        report = reporting = -1
         try:
             report, reporting = os.pipe()
             pid = os.fork()
         except OSError as error:
+            for fd in {report, reporting} - {-1}:
+                os.close(fd)
             self._tell({"event": "program-exit", "program": number, "why": error.strerror, "left": False})
             return
         if pid == 0:
             try:
                 self._become(order, pipes, reporting, env)
-            except OSError as error:
-                os.write(reporting, f"{error.filename or 'its process'}: {error.strerror}".encode()[:1024])
+            except BaseException as error:
+                os.write(reporting, _explain(error).encode("utf-8", "replace")[:1024])
             finally:
                 os._exit(_NOT_STARTED)
         os.close(reporting)
         os.set_blocking(report, False)
         self._programs[number] = Program(number, order["member"], pid, report, time.monotonic())
+        self._by_pid[pid] = number
 
     def _become(self, order: dict, pipes: list[int], reporting: int, env: dict[str, str]) -> None:
         signal.set_wakeup_fd(-1)
@@ -121,50 +139,60 @@ class Programs:
 
     def pause(self, number: int) -> None:
         """Every process, those included that others start meanwhile."""
-        deadline = time.monotonic() + _PATIENCE_S
-        while time.monotonic() < deadline:
-            running = [pid for pid in self._living(number) if _state(pid) not in "TtXZ"]
-            if not running:
-                break
-            for pid in running:
-                _send(pid, signal.SIGSTOP)
+        is_elusive = any(map(_waits_for_us, self._living({number})))  # and may have left somebody behind
+        self._reach({number}, signal.SIGSTOP, HELD, is_elusive)
         self._tell({"event": "program-signalled", "program": number})
 
     def resume(self, number: int) -> None:
-        for pid in self._living(number):
-            _send(pid, signal.SIGCONT)
+        for pid in self._living({number}):
+            send(pid, signal.SIGCONT)
         self._tell({"event": "program-signalled", "program": number})
 
     def ask_to_end(self, number: int) -> None:
-        for pid in self._living(number):
-            _send(pid, signal.SIGTERM)
-            _send(pid, signal.SIGCONT)
+        for pid in self._living({number}):
+            send(pid, signal.SIGTERM)
+            send(pid, signal.SIGCONT)
 
     def kill(self, number: int, reason: str | None) -> None:
         """Every process. Those that have not gone when this returns are on their way, and their going will be told."""
-        program = self._programs.get(number)
-        if program is None:
-            return
-        if program.end_reason is None:
-            program.end_reason = reason
-        deadline = time.monotonic() + _PATIENCE_S
-        while time.monotonic() < deadline:
-            doomed = [pid for pid in self._living(number) if _state(pid) not in "XZ"]
-            if not doomed:
-                break
-            for pid in doomed:  # first held fast, so that nothing new is started by those that come last
-                _send(pid, signal.SIGSTOP)
-            for pid in doomed:
-                _send(pid, signal.SIGKILL)
-        self.look(number)
+        self._kill({number}, reason)
 
     def kill_all(self, member: int) -> None:
-        for program in list(self._programs.values()):
-            if program.member == member:
-                self.kill(program.number, "closed")
+        self._kill({program.number for program in self._programs.values() if program.member == member}, "closed")
+
+    def _kill(self, numbers: set[int], reason: str | None) -> None:
+        doomed = [program for program in self._programs.values() if program.number in numbers]
+        for program in doomed:
+            program.is_doomed = True
+            program.end_reason = program.end_reason or reason
+        if doomed:
+            self._reach({program.number for program in doomed}, signal.SIGKILL, DEAD)
+
+    def _reach(self, numbers: set[int], what: int, reached: str, is_elusive: bool = False) -> None:
+        """Sends a signal until every process is in one of the states `reached`. Where others keep appearing, or may have been
+        missed, in a moment in which none can."""
+        deadline = time.process_time() + _PATIENCE_S  # where processes are many, little of the clock's time is ours
+        sent: set[int] = set()
+        with contextlib.ExitStack() as moment:
+            for turn in itertools.count():
+                states = {pid: state_of(pid) for pid in self._living(numbers)}
+                left = {pid for pid, state in states.items() if state not in reached}
+                is_elusive = is_elusive or (turn >= _TURNS and not left <= sent)
+                if is_elusive:
+                    moment.enter_context(no_new_processes(self._limits.processes))
+                    is_elusive = False
+                elif not left:
+                    return
+                if time.process_time() > deadline:
+                    return
+                for pid in left:
+                    send(pid, what)
+                sent |= left
+                if turn >= _TURNS:
+                    time.sleep(0.001)
 
     def buried(self, pid: int, code: int, number: int, usage: object) -> bool:
-        """A process has ended and was reaped; whether it was one of these."""
+        """A process has ended and was reaped; whether it was one of these. `settle` comes next."""
         program = self._programs.get(number)
         if program is None:
             return False
@@ -172,33 +200,57 @@ class Programs:
         most = usage.ru_maxrss * 1024  # type: ignore[attr-defined]
         if most > self._inherited * 1.1:
             program.peak_bytes = max(program.peak_bytes, most)
-        if pid == program.pid:
-            program.has_ended = True
-            left = self._is_alive(program)
-            ending: dict = {"signal": -code} if code < 0 else {"code": code}
+        if self._by_pid.pop(pid, None) is not None:
+            program.code = code
             program.read_report()
             os.close(program.report)
-            if program.failure:
-                ending = {"why": program.failure}
-            self._tell({"event": "program-exit", "program": number, "reason": program.end_reason, "left": left, **ending,
-                        **self._usage(program)})
-            if not left:
-                del self._programs[number]
-        elif program.has_ended:
-            self.look(number)
+        if program.code is not None:
+            self._unsettled.add(number)
         return True
 
-    def look(self, number: int) -> None:
-        """Tells when the last process of a program whose command has ended is gone."""
-        program = self._programs.get(number)
-        if program is not None and program.has_ended and not self._is_alive(program):
-            del self._programs[number]
-            self._tell({"event": "program-gone", "program": number, **self._usage(program)})
+    def settle(self) -> None:
+        """Tells of commands that have ended, and of the last process of each, when no more can be reaped now.
+
+        The dead count until they are reaped, where that is up to us: a process that forks and ends all the time leaves them
+        behind, and is not to be seen where it was a moment ago.
+        """
+        if not self._unsettled:
+            return
+        states: dict[int, set[bool]] = {number: set() for number in self._unsettled}
+        for pid in processes():
+            number = self.owner(pid)
+            if number in states:
+                is_dead = state_of(pid) in DEAD
+                if not is_dead or parent_of(pid) == 1:
+                    states[number].add(is_dead)
+        for number, are_dead in states.items():
+            program = self._programs[number]
+            if are_dead == {True}:
+                continue  # known when they are reaped
+            self._unsettled.discard(number)
+            if False in are_dead and program.is_doomed:
+                self._reach({number}, signal.SIGKILL, DEAD, is_elusive=True)
+            if not program.is_told:
+                self._tell_exit(program, bool(are_dead))
+            elif not are_dead:
+                self._tell({"event": "program-gone", "program": number, **self._usage(program)})
+            if not are_dead:
+                del self._programs[number]
+
+    def _tell_exit(self, program: Program, is_left: bool) -> None:
+        code = program.code or 0
+        if program.failure:
+            ending: dict = {"why": program.failure}
+        else:
+            ending = {"signal": -code} if code < 0 else {"code": code}
+        program.is_told = True
+        self._tell({"event": "program-exit", "program": program.number, "reason": program.end_reason, "left": is_left, **ending,
+                    **self._usage(program)})
 
     def measure(self, number: int) -> None:
         program = self._programs.get(number)
         if program is not None:
-            self._sample(program, self._living(number))
+            self._sample(program, self._living({number}))
             self._tell({"event": "program-usage", "program": number, **self._usage(program)})
 
     def sample(self, pids: dict[int, list[int]]) -> None:
@@ -208,17 +260,16 @@ class Programs:
             if program is not None:
                 self._sample(program, own)
 
-    @property
-    def next_sample_ms(self) -> int | None:
-        """Soon for a young program, which may not live long. None: there is no program."""
+    def next_sample_ms(self, is_calm: bool) -> int | None:
+        """Soon for a young program, which may not live long; late where nothing changes. None: there is no program."""
         if not self._programs:
             return None
         now = time.monotonic()
         youngest = min(now - program.started for program in self._programs.values())
-        return max(2, min(100, int(youngest * 500)))
+        return max(2, min(_CALM_MS if is_calm else _BUSY_MS, int(youngest * 500)))
 
     def _sample(self, program: Program, pids: list[int]) -> None:
-        if not program.has_ended:
+        if program.code is None:
             program.read_report()
             if program.failure != "":
                 return  # a copy of the init so far
@@ -228,29 +279,38 @@ class Programs:
             program.peak_bytes = max(program.peak_bytes, held)
 
     def _usage(self, program: Program) -> dict:
-        living = sum(map(_cpu_seconds, self._living(program.number)))
+        living = sum(map(cpu_seconds, self._living({program.number})))
         return {"cpu": program.buried_s + living, "peak": program.peak_bytes}
-
-    def _is_alive(self, program: Program) -> bool:
-        return any(_state(pid) not in "XZ" for pid in self._living(program.number))
 
     def owner(self, pid: int) -> int:
         """The mark of a process; that of a program which has not taken its own yet included."""
-        for program in self._programs.values():
-            if program.pid == pid and not program.has_ended:
-                return program.number
-        return self._mark_of(pid)
+        number = self._by_pid.get(pid)
+        return self._mark_of(pid) if number is None else number
 
-    def _living(self, number: int) -> list[int]:
-        return [pid for pid in processes() if self.owner(pid) == number]
+    def _living(self, numbers: set[int]) -> list[int]:
+        """Its processes, those included that are dead and not reaped."""
+        return [pid for pid in processes() if self.owner(pid) in numbers]
+
+
+def _waits_for_us(pid: int) -> bool:
+    """Whether it is dead and the init's to reap. The dead of others may carry any mark, and stay for as long as they like."""
+    return state_of(pid) in DEAD and parent_of(pid) == 1
 
 
 def _read_spec(source: int) -> dict:
     """What to run; not one byte of what follows is read. EOFError: the host has gone."""
     length = int(_read_exactly(source, _LENGTH_DIGITS), 16)
     if length > _MAX_SPEC:
-        raise ValueError("the command is too long")
+        raise ValueError("its command and environment are too long")
     return json.loads(_read_exactly(source, length))
+
+
+def _explain(error: BaseException) -> str:
+    if isinstance(error, OSError):
+        return f"{error.filename or 'its process'}: {error.strerror}"
+    if isinstance(error, UnicodeError):
+        return "half a character (a lone surrogate) is in it"
+    return str(error) or type(error).__name__
 
 
 def _read_exactly(source: int, length: int) -> bytes:
@@ -272,34 +332,3 @@ def _in_file(command: str) -> str:
     os.lseek(fd, 0, os.SEEK_SET)
     os.set_inheritable(fd, True)
     return f"/dev/fd/{fd}"
-
-
-def _send(pid: int, number: int) -> None:
-    try:
-        os.kill(pid, number)
-    except OSError:
-        pass
-
-
-def _stat(pid: int) -> list[bytes]:
-    """The fields after the name; none for a process that is gone."""
-    try:
-        fd = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return []
-    try:
-        return os.read(fd, 4096).rpartition(b")")[2].split()
-    except OSError:
-        return []
-    finally:
-        os.close(fd)
-
-
-def _state(pid: int) -> str:
-    fields = _stat(pid)
-    return fields[0].decode() if fields else "X"
-
-
-def _cpu_seconds(pid: int) -> float:
-    """Of the process and of those it has waited for."""
-    return sum(map(int, _stat(pid)[11:15])) / _TICK

@@ -20,6 +20,7 @@ import time
 from dataclasses import dataclass, field
 
 from . import init, jobs, landlock, libc, limits, memory, privileged, programs, seccomp, wakeup, walls
+from .outbox import Outbox
 
 _F_SETPIPE_SZ = 1031
 _PAGE = 4096
@@ -33,6 +34,7 @@ _OUTPUT = _PIPES[3:]
 class Sandbox:
     pid: int
     socket: socket.socket
+    outbox: Outbox
     untaken: list[int] = field(default_factory=list)
 
 
@@ -58,7 +60,7 @@ class Server:
                     "threads": len(os.listdir("/proc/self/task")), "modules": sorted(_preloaded)})
         pending = b""
         while True:
-            for fd, _ in self._epoll.poll(memory.LOOK_INTERVAL_S if self._sandboxes else None):
+            for fd, events in self._epoll.poll(memory.LOOK_INTERVAL_S if self._sandboxes else None):
                 if fd == 0:
                     chunk = os.read(0, 65536)
                     if not chunk:
@@ -70,7 +72,10 @@ class Server:
                     wakeup.empty(wake)
                     self._reap()
                 else:
-                    self._forward(fd)
+                    if events & select.EPOLLOUT:
+                        self._flush(fd)
+                    if events & ~select.EPOLLOUT:
+                        self._forward(fd)
             self._look()
 
     def _look(self) -> None:
@@ -82,7 +87,7 @@ class Server:
         if self._machine.has_less():
             self._tell({"event": "less", "sandbox": 0})
             for sandbox in self._sandboxes.values():
-                _send(sandbox.socket, {"op": "look"})
+                sandbox.outbox.send({"op": "look"})
 
     def _try_to_obey(self, order: dict) -> None:
         """One order that cannot be carried out ends one sandbox, never the fork server."""
@@ -122,7 +127,7 @@ class Server:
         elif op == "program":
             self._start_beside(number, sandbox, order, programs.PIPES, "program")
         else:
-            _send(sandbox.socket, order)
+            sandbox.outbox.send(order)
 
     def _open(self, number: int, order: dict) -> None:
         asked = order["limits"]
@@ -153,7 +158,7 @@ class Server:
                 os._exit(1)
         init_end.close()
         _close(trees + theirs)
-        self._sandboxes[number] = Sandbox(pid, server_end, ours)
+        self._sandboxes[number] = Sandbox(pid, server_end, Outbox(server_end, self._epoll), ours)
         self._by_fd[server_end.fileno()] = number
         self._by_pid[pid] = number
         self._epoll.register(server_end, select.EPOLLIN)
@@ -169,8 +174,7 @@ class Server:
 
     def _send_pipes(self, number: int, sandbox: Sandbox, kinds: tuple, order: dict) -> None:
         ours, theirs = _make_pipes(kinds)
-        _send(sandbox.socket, order, theirs)
-        _close(theirs)
+        sandbox.outbox.send(order, theirs)
         sandbox.untaken += ours
         whose = next(name for name in ("job", "program", "branch") if name in order)
         self._tell({"event": "pipes", "sandbox": number, whose: order[whose], "fds": ours})
@@ -181,6 +185,11 @@ class Server:
         except OSError as error:  # that is no reason to end the sandbox
             event = "job-end" if what == "job" else "program-exit"
             self._tell({"event": event, "sandbox": number, what: order[what], "why": str(error)})
+
+    def _flush(self, fd: int) -> None:
+        number = self._by_fd.get(fd)
+        if number is not None and self._sandboxes[number].outbox.flush():
+            self._epoll.modify(fd, select.EPOLLIN)
 
     def _forward(self, fd: int) -> None:
         """Pass an event of an init on, under the number of the socket it came from, whatever it says itself."""
@@ -213,6 +222,7 @@ class Server:
             self._drain_events(number, sandbox)
             del self._sandboxes[number], self._by_fd[sandbox.socket.fileno()]
             sandbox.socket.close()
+            sandbox.outbox.close()
             _close(sandbox.untaken)
             self._tell({"event": "closed", "sandbox": number})
 
@@ -293,16 +303,6 @@ def _make_pipes(kinds: tuple) -> tuple[list[int], list[int]]:
         _close(ours + theirs)
         raise
     return ours, theirs
-
-
-def _send(peer: socket.socket, order: dict, fds: list[int] | None = None) -> None:
-    try:
-        if fds:
-            socket.send_fds(peer, [json.dumps(order).encode()], fds)
-        else:
-            peer.send(json.dumps(order).encode())
-    except OSError:
-        pass  # the sandbox is ending; `closed` will be told
 
 
 def _close(fds: list[int]) -> None:

@@ -89,7 +89,7 @@ function sysctls(): string {
 
 /** The script that stands for Python, where a version manager has put one before it. */
 function shimPath(): string | undefined {
-  const wanted = process.env["RLM_PYTHON"] ?? "python3";
+  const wanted = process.env["RLM_PYTHON"] || "python3";
   const folders = wanted.includes("/") ? [""] : (process.env["PATH"] ?? "").split(delimiter);
   for (const folder of folders) {
     try {

@@ -56,7 +56,7 @@ async function open(options: MCPServeArguments): Promise<Opened> {
   });
   const factory = createServerFactory(runtime, {
     tools: offered,
-    folders: new Folders({ mounts, sessionFiles: dataPath("sessions") }),
+    folders: new Folders({ mounts, sessionFiles: dataPath("sessions"), startedIn: process.cwd() }),
     isStructured: structured === true,
     onUnexpected: logUnexpected,
   });

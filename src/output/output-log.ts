@@ -26,6 +26,7 @@ export class OutputLog {
   /** Null where none could be made: then only the head can be read. */
   #file: SpillFile | null | undefined;
   #total = 0;
+  #isClosed = false;
 
   constructor(bounds: OutputBounds) {
     this.#bounds = bounds;
@@ -43,6 +44,7 @@ export class OutputLog {
   /** Takes a chunk; it is copied. */
   append(chunk: Buffer): void {
     this.#total += chunk.length;
+    if (this.#isClosed) return;
     if (this.#file === undefined && this.#head.length + chunk.length <= this.#bounds.keptBytes) {
       this.#head.append(chunk);
       return;
@@ -62,7 +64,7 @@ export class OutputLog {
   /** The text for a result: whole, or its beginning and end with a line between that says how much is missing. */
   summary(): { readonly text: string; readonly cut: Cut | null } {
     const { keptBytes } = this.#bounds;
-    if (this.#total <= keptBytes) return { text: this.#head.view().toString("utf8"), cut: null };
+    if (this.#total <= keptBytes && !this.#isClosed) return { text: this.#head.view().toString("utf8"), cut: null };
     const half = Math.floor(keptBytes / 2);
     const head = trimBrokenEnd(this.read(0, half));
     const tail = trimBrokenStart(this.#lastBytes(keptBytes - half));
@@ -71,8 +73,9 @@ export class OutputLog {
     return { text: head.toString("utf8") + marker + tail.toString("utf8"), cut: { total: this.#total, omitted } };
   }
 
-  /** Forgets everything but the total. */
+  /** Forgets everything but the total, and keeps nothing any more. */
   close(): void {
+    this.#isClosed = true;
     this.#file?.close();
     this.#file = null;
     this.#head.clear();

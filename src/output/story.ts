@@ -22,7 +22,12 @@ interface Stretch extends Stamp {
   end: number;
 }
 
+/** So often the change from one stream to the other is remembered exactly. */
 const MAX_ITEMS = 50_000;
+/** After that, one stream waits until it has so much to show, and the other goes on. */
+const COARSE_BYTES = 64 * 1024;
+/** More than what can be read fills in such pieces. After that, one of them waits for the end. */
+const MAX_COARSE_ITEMS = MAX_ITEMS + 20_000;
 const READ_BYTES = 64 * 1024;
 const LAST_LINE_BYTES = 2_000;
 const LAST_LINE_CHARACTERS = 200;
@@ -31,6 +36,10 @@ export abstract class Story<Event extends { readonly type: string }> implements 
   /** What was printed. */
   readonly printed: PrintedOutput;
   #items: (Event | Stretch)[] | undefined;
+  /** How much of each stream is in the items. */
+  readonly #listed = { stdout: 0, stderr: 0 };
+  /** When something was printed last that is not. */
+  #lastWaiting: Stamp | undefined;
   #waiting: (() => void)[] | undefined;
   #hasBegun = false;
   #isOver = false;
@@ -107,9 +116,11 @@ export abstract class Story<Event extends { readonly type: string }> implements 
     const { total } = this.printed.append(stream, chunk);
     const items = (this.#items ??= []);
     const last = items.at(-1);
-    if (last !== undefined && !("type" in last) && last.stream === stream) last.end = total;
-    else if (items.length < MAX_ITEMS) items.push({ stream, start: total - chunk.length, end: total, seq, time });
-    else this.#extendLast(stream, total);
+    if (last !== undefined && !("type" in last) && last.stream === stream) {
+      last.end = total;
+      this.#listed[stream] = total;
+    } else if (items.length < MAX_ITEMS || this.#isDue(stream, total)) this.#list(stream, total, { seq, time });
+    else this.#lastWaiting = { seq, time };
     this.#wake();
   }
 
@@ -120,10 +131,32 @@ export abstract class Story<Event extends { readonly type: string }> implements 
     this.#wake();
   }
 
-  /** Nothing is told after this. */
+  /** Nothing is told after this. What is printed later can still be read. */
   protected end(): void {
+    this.listRest();
     this.#isOver = true;
     this.#wake();
+  }
+
+  /** What waits for its place gets one: little or nothing more will come. */
+  protected listRest(): void {
+    const stamp = this.#lastWaiting;
+    if (stamp === undefined) return;
+    this.#lastWaiting = undefined;
+    for (const stream of ["stdout", "stderr"] as const) {
+      const total = this.printed.of(stream)?.total ?? 0;
+      if (total > this.#listed[stream]) this.#list(stream, total, stamp);
+    }
+  }
+
+  #isDue(stream: OutputStream, total: number): boolean {
+    return total - this.#listed[stream] >= COARSE_BYTES && (this.#items?.length ?? 0) < MAX_COARSE_ITEMS;
+  }
+
+  /** Items are only ever added, and only the last one grows: whoever has read to an offset can go on from there. */
+  #list(stream: OutputStream, end: number, { seq, time }: Stamp): void {
+    this.#items?.push({ stream, start: this.#listed[stream], end, seq, time });
+    this.#listed[stream] = end;
   }
 
   /** Skips what lies before the offset, and ends where something was dropped. */
@@ -165,12 +198,6 @@ export abstract class Story<Event extends { readonly type: string }> implements 
 
   *#delta(stretch: Stretch, text: string): Generator<Event> {
     if (text !== "") yield this.deltaEvent(stretch, stretch.stream, text);
-  }
-
-  /** Past the bound of items the order of the two streams is not remembered. */
-  #extendLast(stream: OutputStream, end: number): void {
-    const last = this.#items?.findLast((item): item is Stretch => !("type" in item) && item.stream === stream);
-    if (last !== undefined) last.end = end;
   }
 
   #change(): Promise<void> {

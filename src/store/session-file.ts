@@ -4,7 +4,7 @@
 // sandbox. The format is in docs/session-files.md.
 
 import { createHash, type Hash } from "node:crypto";
-import { constants, ftruncateSync, writeSync } from "node:fs";
+import { constants, ftruncateSync, readSync, writeSync } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { resolve } from "node:path";
 import { REPLSecurityError } from "../errors.ts";
@@ -23,6 +23,12 @@ const MAGIC = Buffer.from("RLM session file\n");
 const LENGTH_BYTES = 8;
 const DIGEST_BYTES = 32;
 const TRAILER_BYTES = LENGTH_BYTES + DIGEST_BYTES;
+
+/** Whether a file begins as session files do, by its descriptor. */
+export function isSessionFile(file: number): boolean {
+  const start = Buffer.alloc(MAGIC.length);
+  return readSync(file, start, 0, start.length, 0) === start.length && start.equals(MAGIC);
+}
 
 /** Writes one session file. Nothing is at the path before `finish` has resolved. */
 export class SessionFileWriter {

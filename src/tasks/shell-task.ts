@@ -13,7 +13,7 @@ import type { SessionId, TaskId } from "../protocol/ids.ts";
 import type { TaskEvent, TaskInfo, TaskResult, TaskStatus } from "../protocol/tasks.ts";
 import { onAbort } from "../util/on-abort.ts";
 import { PausableTimer } from "../util/pausable-timer.ts";
-import type { ShellOptions } from "./shell-options.ts";
+import { checkInput, type ShellOptions } from "./shell-options.ts";
 import { isOver, toExcerpt, waitFor, type TaskBase } from "./task.ts";
 
 /** Where a task runs: a session, as far as the task is concerned. */
@@ -46,6 +46,8 @@ type Ending = { readonly status: "cancelled" | "timed-out" | "failed"; readonly 
 
 /** Between the request to end and the end. */
 const GRACE_MS = 2_000;
+/** With so much waiting to be read, another write is refused. */
+const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 const OUT_OF_MEMORY = "more memory was used than the session, or all sessions together, may use";
 
 export class ShellTask extends Story<TaskEvent> implements TaskBase, ProgramListener {
@@ -54,7 +56,6 @@ export class ShellTask extends Story<TaskEvent> implements TaskBase, ProgramList
   readonly sessionId: SessionId;
   readonly command: string;
   readonly ended: Promise<void>;
-  readonly #settings: ShellTaskSettings;
   readonly #startedAt = Date.now();
   readonly #gone: Promise<void>;
   #status: TaskStatus = "running";
@@ -67,6 +68,8 @@ export class ShellTask extends Story<TaskEvent> implements TaskBase, ProgramList
   #isBackground = false;
   #isGone = false;
   #isInputOpen: boolean;
+  /** Of writes that have not resolved. */
+  #unreadBytes = 0;
   #result: Promise<TaskResult> | undefined;
   #limit: PausableTimer | undefined;
   #killer: NodeJS.Timeout | undefined;
@@ -80,7 +83,6 @@ export class ShellTask extends Story<TaskEvent> implements TaskBase, ProgramList
   /** Use `Tasks.shell`. */
   constructor(settings: ShellTaskSettings) {
     super(settings.bounds);
-    this.#settings = settings;
     this.id = settings.id;
     this.command = settings.command;
     this.sessionId = settings.sessionId;
@@ -93,7 +95,7 @@ export class ShellTask extends Story<TaskEvent> implements TaskBase, ProgramList
     });
     this.#stopListening = onAbort(settings.signal, () => void this.cancel());
     this.begin();
-    this.#started = this.#start();
+    this.#started = this.#start(settings);
   }
 
   /** Made when it is first asked for: most of what is printed nobody wants as a whole. */
@@ -182,10 +184,19 @@ export class ShellTask extends Story<TaskEvent> implements TaskBase, ProgramList
   }
 
   async write(data: string | Uint8Array): Promise<void> {
+    checkInput(data);
     if (this.isOver) throw this.#refusal("write to", "it has ended");
     if (!this.#isInputOpen) throw this.#refusal("write to", "its input is closed. Start it with stdin: 'open'");
-    await this.#started;
-    if ((await this.#program?.write(data)) !== true) throw this.#refusal("write to", "nobody reads its input any more");
+    if (this.#unreadBytes > MAX_UNREAD_BYTES)
+      throw this.#refusal("write to", `${this.#unreadBytes} bytes wait to be read already. Await each write`);
+    this.#unreadBytes += data.length;
+    try {
+      await this.#started;
+      if ((await this.#program?.write(data)) === true) return;
+    } finally {
+      this.#unreadBytes -= data.length;
+    }
+    throw this.#refusal("write to", "nobody reads its input any more");
   }
 
   closeInput(): void {
@@ -205,7 +216,8 @@ export class ShellTask extends Story<TaskEvent> implements TaskBase, ProgramList
     const failure = toFailure(exit);
     if (failure !== undefined) this.#ending ??= failure;
     if (this.#ending === undefined) this.#finish();
-    else if (exit.isLeft) this.#program?.kill(); // it is over when nothing is left
+    // It is over when nothing is left. What was asked to end has its time for that, although the shell was quicker.
+    else if (exit.isLeft && this.#killer === undefined) this.#program?.kill();
   }
 
   onGone(usage: ProgramUsage): void {
@@ -231,8 +243,7 @@ export class ShellTask extends Story<TaskEvent> implements TaskBase, ProgramList
     return { type: "task-end", taskId: this.id, ...this.#endStamp, status, exitCode, why };
   }
 
-  async #start(): Promise<void> {
-    const { enter, stdin, timeoutMs, cwd, env } = this.#settings;
+  async #start({ enter, stdin, timeoutMs, cwd, env }: ShellTaskSettings): Promise<void> {
     try {
       const place = await enter(this);
       this.#place = place;
@@ -254,8 +265,8 @@ export class ShellTask extends Story<TaskEvent> implements TaskBase, ProgramList
     }
     if (typeof timeoutMs === "number")
       this.#limit = new PausableTimer(timeoutMs, () => void this.stop(timedOut(timeoutMs)));
-    if (stdin === "none" || stdin === "open") return;
-    await this.#program.write("text" in stdin ? stdin.text : stdin.bytes);
+    if (typeof stdin === "string") return;
+    void this.#program.write("text" in stdin ? stdin.text : stdin.bytes);
     this.#program.closeInput();
   }
 
@@ -265,8 +276,11 @@ export class ShellTask extends Story<TaskEvent> implements TaskBase, ProgramList
     this.#isGone = true;
     this.#isBackground = false;
     clearTimeout(this.#killer);
+    this.listRest();
     this.#finish();
     this.#place?.release();
+    this.#program = undefined; // the task may be kept for long, and with it what the program was given
+    this.#place = undefined;
     this.#onGone();
   }
 

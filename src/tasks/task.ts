@@ -29,7 +29,7 @@ export interface TaskBase {
   /** Holds every process of it. Throws TaskStateError where that cannot be. */
   pause(): Promise<void>;
   resume(): Promise<void>;
-  /** To its standard input. Throws TaskStateError where nobody reads it. */
+  /** To its standard input. Resolves when it is on its way; the bytes must not change before. Throws TaskStateError where nobody reads it. */
   write(data: string | Uint8Array): Promise<void>;
   /** The end of its standard input. */
   closeInput(): void;

@@ -15,7 +15,7 @@ export interface TasksBounds {
   readonly running: number;
   /** Finished ones that are kept. */
   readonly finished: number;
-  /** What those may have printed together. */
+  /** What those may have printed together, their commands included. */
   readonly finishedBytes: number;
   readonly keptMs: number;
 }
@@ -24,11 +24,10 @@ export class Tasks {
   readonly #bounds: TasksBounds;
   readonly #makeId: () => TaskId;
   readonly #running = new Set<Task>();
-  /** In the order in which they ended, with how much they had printed then. */
-  readonly #finished = new Map<Task, { readonly endedAt: number; readonly bytes: number }>();
+  /** In the order in which they ended, with when that was. */
+  readonly #finished = new Map<Task, number>();
   readonly #byId = new Map<string, Task>();
   readonly #adopted = new WeakMap<Adoptable, ExecutionTask>();
-  #finishedBytes = 0;
   #sweeper: NodeJS.Timeout | undefined;
 
   constructor(bounds: TasksBounds, makeId: () => TaskId) {
@@ -88,21 +87,21 @@ export class Tasks {
 
   #finish(task: Task): void {
     if (!this.#running.delete(task)) return;
-    const bytes = task.printed.readable;
-    this.#finished.set(task, { endedAt: Date.now(), bytes });
-    this.#finishedBytes += bytes;
+    this.#finished.set(task, Date.now());
     this.#sweep();
   }
 
   #sweep(): void {
     const { finished, finishedBytes, keptMs } = this.#bounds;
     const now = Date.now();
-    for (const [task, { endedAt, bytes }] of this.#finished) {
+    let total = 0; // counted anew: what they left running may have printed more
+    for (const task of this.#finished.keys()) total += sizeOf(task);
+    for (const [task, endedAt] of this.#finished) {
       const isOld = now - endedAt >= keptMs && task.isGone;
-      const isTooMuch = this.#finishedBytes > finishedBytes && this.#finished.size > 1;
+      const isTooMuch = total > finishedBytes && this.#finished.size > 1;
       if (!isOld && !isTooMuch && this.#finished.size <= finished) continue;
+      total -= sizeOf(task);
       this.#finished.delete(task);
-      this.#finishedBytes -= bytes;
       this.#byId.delete(task.id);
       task.printed.close();
     }
@@ -111,7 +110,11 @@ export class Tasks {
   }
 
   #untilNext(now: number): number {
-    const [first] = this.#finished.values();
-    return Math.max(1_000, this.#bounds.keptMs - (now - (first?.endedAt ?? now)));
+    const [first = now] = this.#finished.values();
+    return Math.max(1_000, this.#bounds.keptMs - (now - first));
   }
+}
+
+function sizeOf(task: Task): number {
+  return task.printed.readable + task.command.length;
 }

@@ -7,6 +7,7 @@ export class PausableTimer {
   #leftMs: number;
   #since = 0;
   #timer: NodeJS.Timeout | undefined;
+  #isStopped = false;
 
   constructor(ms: number, onEnd: () => void) {
     this.#leftMs = ms;
@@ -22,14 +23,15 @@ export class PausableTimer {
   }
 
   resume(): void {
-    if (this.#timer !== undefined) return;
+    if (this.#timer !== undefined || this.#isStopped) return;
     this.#since = performance.now();
     this.#timer = setTimeout(() => this.#look(), Math.min(Math.max(0, this.#leftMs), MAX_TIMER_MS));
   }
 
+  /** It will not call any more. */
   stop(): void {
+    this.#isStopped = true;
     clearTimeout(this.#timer);
-    this.#leftMs = 0;
   }
 
   /** A timer of Node's cannot be as long as a limit may be. */

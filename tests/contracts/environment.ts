@@ -208,6 +208,35 @@ export function describeEnvironment(name: string, { open }: EnvironmentContract)
       expect(stubborn.heard.exit).toEqual({ kind: "sandbox-gone", isLeft: false });
     });
 
+    test("more orders at once than anybody can take hold nothing up", async () => {
+      const [sandbox, other] = await Promise.all([environment.openSandbox(PLAIN), environment.openSandbox(PLAIN)]);
+      const { heard, until, program } = run(sandbox, { command: "echo up; sleep 1000" });
+      await until(({ stdout }) => stdout === "up\n");
+      const paused = Promise.all(Array.from({ length: 2000 }, () => program.pause()));
+      const beside = run(other, { command: "echo fine" });
+      await beside.until(({ isGone }) => isGone);
+      expect(beside.heard.stdout).toBe("fine\n");
+      await paused;
+      program.kill();
+      await until(({ isGone }) => isGone);
+      expect(heard.exit).toMatchObject({ kind: "signal", signal: 9 });
+      await Promise.all([sandbox.close(), other.close()]);
+    });
+
+    test("a write says whether anybody reads, however much it is and whenever it comes", async () => {
+      const sandbox = await environment.openSandbox(PLAIN);
+      const deaf = run(sandbox, { command: "exec 0<&-; echo up; sleep 1000" });
+      expect(await deaf.program.write("x".repeat(1_000_000))).toBe(false);
+      expect(await deaf.program.write("x")).toBe(false);
+      const busy = run(sandbox, { command: "echo up; sleep 1000" });
+      const written = busy.program.write(new Uint8Array(1_000_000));
+      await busy.until(({ stdout }) => stdout === "up\n");
+      busy.program.kill();
+      expect(await written).toBe(false);
+      deaf.program.kill();
+      await sandbox.close();
+    });
+
     test("a job works beside the worker: it is none of its children, outlives it, and ends with the sandbox", async () => {
       const sandbox = await environment.openSandbox(PLAIN);
       const { heard, exec, until } = converse(sandbox);

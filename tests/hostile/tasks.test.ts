@@ -6,6 +6,9 @@ import { comesTrue, processesWith } from "./machine.ts";
 import { uniqueSleep } from "./probe.ts";
 import { openStage, type OpenStage } from "./stage.ts";
 
+/** The number of the system call that ends a thread. */
+const EXIT = process.arch === "arm64" ? 93 : 60;
+
 let stage: OpenStage;
 beforeAll(async () => {
   stage = await openStage();
@@ -112,6 +115,55 @@ print("hidden", flush=True)
     expect(await stage.runtime.shell("echo fine", { session }).result).toMatchObject({ stdout: "fine\n" });
   });
 
+  const HOP = `
+while True:
+    if os.fork(): os._exit(0)
+    os.setsid()
+`;
+  const MULTIPLY = `
+while True:
+    try:
+        if os.fork() and os.fork(): os._exit(0)
+    except OSError: pass
+`;
+  test.each([
+    ["forks and ends all the time, never to be found where it was", HOP],
+    ["does so in each of its processes, of which there are as many as there may be", MULTIPLY],
+  ])("is ended although it %s", async (_, loop) => {
+    await using session = await stage.runtime.openSession({ limits: { processes: 64 } });
+    const mark = uniqueSleep();
+    await session.files.write("hop.py", `import os, signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n${loop}`);
+    const task = stage.runtime.shell(`python3 hop.py ${mark} & sleep 0.3`, { session });
+    expect(await task.result).toMatchObject({ status: "completed", background: true });
+    await task.cancel();
+    expect(processesWith(mark)).toEqual([]);
+    await session.execute("import time; time.sleep(0.1)").result;
+    expect(processesWith(mark)).toEqual([]);
+    expect(await stage.runtime.shell("echo fine", { session }).result).toMatchObject({ stdout: "fine\n" });
+  });
+
+  test("is ended, paused and resumed although its first thread has ended, which makes it look dead", async () => {
+    const code = `
+import ctypes, signal, threading, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+def run():
+    while True: print("x", flush=True); time.sleep(0.005)
+threading.Thread(target=run).start()
+ctypes.CDLL(None).syscall(${EXIT}, 0)
+`;
+    const task = stage.runtime.shell(`exec python3 -c '${code}'`);
+    await printed(task, "x");
+    await task.pause();
+    await task.wait(20);
+    const { totalBytes } = task.output({ length: 0 });
+    await task.wait(50);
+    expect(task.output({ length: 0 }).totalBytes).toBe(totalBytes);
+    await task.resume();
+    while (task.output({ length: 0 }).totalBytes === totalBytes) await task.wait(5);
+    await task.cancel();
+    expect(task.info()).toMatchObject({ status: "cancelled", exitCode: 137 });
+  });
+
   test("is paused although it forks all the time", async () => {
     const task = stage.runtime.shell("while true; do true | true & echo x; done");
     await printed(task, "x");
@@ -121,5 +173,49 @@ print("hidden", flush=True)
     await task.wait(50);
     expect(task.output({ length: 0 }).totalBytes).toBe(totalBytes);
     await task.cancel();
+  });
+});
+
+test("dead processes of a session that carry the marks of its tasks keep no task from ending", async () => {
+  await using session = await stage.runtime.openSession();
+  const code = `
+import os, resource
+for number in range(50):
+    resource.setrlimit(10, (number, resource.getrlimit(10)[1]))
+    if os.fork() == 0: os._exit(0)
+`;
+  expect((await session.execute(code).result).status).toBe("ok");
+  const task = stage.runtime.shell("echo fine", { session });
+  expect(await task.result).toMatchObject({ status: "completed", stdout: "fine\n", background: false });
+  const other = stage.runtime.shell("sleep 1000 & echo left", { session });
+  expect(await other.result).toMatchObject({ status: "completed", background: true });
+  await other.cancel();
+  expect(other.info().background).toBe(false);
+});
+
+describe("memory in processes whose first thread has ended, which show none of it", () => {
+  const HIDE = `
+import ctypes, threading, time
+def run():
+    while open("/proc/self/stat").read().rpartition(")")[2].split()[0] != "Z": time.sleep(0.01)
+    held = bytearray(90_000_000)
+    time.sleep(600)
+threading.Thread(target=run).start()
+ctypes.CDLL(None).syscall(${EXIT}, 0)
+`;
+
+  test("counts for a task", async () => {
+    await using session = await stage.runtime.openSession({ limits: { memoryBytes: 128 * 1024 * 1024 } });
+    await session.files.write("hide.py", HIDE);
+    const task = stage.runtime.shell("python3 hide.py & python3 hide.py & wait", { session });
+    expect(await task.result).toMatchObject({ status: "failed", why: expect.stringContaining("more memory was used") });
+  });
+
+  test("counts for a session", async () => {
+    await using session = await stage.runtime.openSession({ limits: { memoryBytes: 128 * 1024 * 1024 } });
+    await session.files.write("hide.py", HIDE);
+    const code =
+      "import subprocess; [each.wait() for each in [subprocess.Popen(['python3', 'hide.py']) for _ in range(2)]]";
+    expect(await session.execute(code).result).toMatchObject({ status: "interrupted", reason: "memory" });
   });
 });

@@ -104,6 +104,54 @@ describe("a story", () => {
     );
   });
 
+  test("that changes between the streams all the time can be read on from every offset, and iterated, without loss", async () => {
+    const story = new TestStory({ keptBytes: 1000, readableBytes: 10_000_000, files });
+    story.open();
+    const told = { stdout: "", stderr: "" };
+    const iterating = (async () => {
+      for await (const { stream, text = "" } of story) if (stream !== undefined) told[stream] += text;
+    })();
+    const printed = { stdout: "", stderr: "" };
+    let read = Buffer.alloc(0);
+    for (let index = 0; index < 200_000; index += 1) {
+      const stream = index % 2 === 0 ? "stdout" : "stderr";
+      const text = stream === "stdout" ? String(index % 10) : "abcdefghij".charAt(index % 10);
+      printed[stream] += text;
+      story.appendOutput(stream, Buffer.from(text), index, 0);
+      if (index % 20_000 !== 0) continue;
+      read = Buffer.concat([read, story.output({ offset: read.length }).bytes]);
+      await new Promise(setImmediate);
+    }
+    story.finish();
+    await iterating;
+    expect(told.stdout === printed.stdout && told.stderr === printed.stderr).toBe(true);
+    read = Buffer.concat([read, story.output({ offset: read.length }).bytes]);
+    expect(read.equals(story.output({ length: Infinity }).bytes)).toBe(true);
+    expect(read.length).toBe(200_000);
+    expect(read.toString().replace(/\D/g, "") === printed.stdout).toBe(true);
+    story.printed.close();
+  });
+
+  test("that was forgotten says how much it was, and keeps nothing of what comes later", async () => {
+    const story = tell([{ stream: "stdout", text: "gone" }], 1000);
+    story.printed.close();
+    story.appendOutput("stdout", Buffer.from(" later"), 9, 0);
+    const events: Event[] = [];
+    for await (const event of story) events.push(event);
+    expect(events.slice(1)).toEqual([{ type: "gap", stream: "stdout", omitted: 10 }, { type: "end" }]);
+    expect(story.output()).toMatchObject({ bytes: Buffer.alloc(0), totalBytes: 10, readableBytes: 0 });
+    expect(story.printed.of("stdout")?.summary().cut).toEqual({ total: 10, omitted: 10 });
+  });
+
+  test.each([-1, 1.5, Number.NaN, Number.NEGATIVE_INFINITY])("refuses %s as a place in it", (offset) => {
+    const story = tell([{ stream: "stdout", text: "text" }], 1000);
+    expect(() => story.output({ offset })).toThrow(RangeError);
+    expect(() => story.output({ offset, stream: "stdout" })).toThrow(RangeError);
+    expect(() => story.output({ length: offset })).toThrow(RangeError);
+    expect(story.output({ offset: 100 })).toMatchObject({ bytes: Buffer.alloc(0), nextOffset: 100 });
+    story.printed.close();
+  });
+
   test("knows its last line", () => {
     const story = tell([{ stream: "stdout", text: "10 %\r20 %\r30 %\n\n  \n" }], 1000);
     expect(story.lastLine()).toBe("30 %");

@@ -78,6 +78,18 @@ describe("a command", () => {
     expect((await runtime.shell("cat whose", { session }).result).stdout).toBe("original\n");
   });
 
+  test("that cannot be given to the shell fails, and says why", async () => {
+    expect(await runtime.shell("true", { env: { A: "\ud800" } }).result).toMatchObject({
+      status: "failed",
+      why: expect.stringContaining("surrogate"),
+    });
+    const env = { A: "x".repeat(9_000_000) };
+    expect(await runtime.shell("true", { env }).result).toMatchObject({
+      status: "failed",
+      why: expect.stringContaining("too long"),
+    });
+  });
+
   test("that does not exist says so, and is no failure of ours", async () => {
     const result = await runtime.shell("no-such-command").result;
     expect(result).toMatchObject({ status: "completed", exitCode: 127 });
@@ -108,6 +120,9 @@ describe("a command", () => {
     ["NUL characters", "echo \0", {}, TypeError],
     ["more than a mebibyte", "#".repeat(1024 * 1024 + 1), {}, RangeError],
     ["a time limit that is none", "true", { timeoutMs: -1 }, RangeError],
+    ["half of a character", "echo \ud800", {}, TypeError],
+    ["an input that is none", "true", { stdin: "closed" as "none" }, TypeError],
+    ["an input that is no text", "true", { stdin: { text: 5 as unknown as string } }, TypeError],
     ["a folder with NUL", "true", { cwd: "a\0" }, TypeError],
     ["a variable with NUL", "true", { env: { A: "\0" } }, TypeError],
   ])("is refused at once for %s", (_, command, options, error) => {
@@ -146,6 +161,29 @@ describe("the input of a command", () => {
     task.closeInput();
     expect((await task.result).stdout).toBe("got one\ngot two\nend\n");
     await expect(task.write("three\n")).rejects.toThrow(/it has ended/);
+  });
+
+  test("that nobody reads is refused, in the end or when too much waits", async () => {
+    const deaf = runtime.shell("exec 0<&-; sleep 4719", { stdin: "open" });
+    await expect(deaf.write("x".repeat(200_000))).rejects.toThrow("nobody reads its input any more");
+    const busy = runtime.shell("sleep 4719", { stdin: "open" });
+    const first = busy.write(Buffer.alloc(65 * 1024 * 1024));
+    await expect(busy.write("x")).rejects.toThrow("68157440 bytes wait to be read already");
+    const [outcome] = await Promise.allSettled([first, deaf.cancel(), busy.cancel()]);
+    expect(outcome).toMatchObject({ status: "rejected", reason: { why: "nobody reads its input any more" } });
+  });
+
+  test("may be more than it reads: it is paused, resumed and ended all the same", async () => {
+    const bytes = Buffer.alloc(10_000_000);
+    expect(await runtime.shell("true", { stdin: { bytes } }).result).toMatchObject({
+      status: "completed",
+      exitCode: 0,
+    });
+    const task = runtime.shell("sleep 4720", { stdin: { bytes } });
+    await task.pause();
+    await task.resume();
+    await task.cancel();
+    expect(task.status).toBe("cancelled");
   });
 });
 
@@ -253,6 +291,20 @@ describe("a running command", () => {
       status: "timed-out",
       why: "its time limit of 0.3 s had passed",
       exitCode: 143,
+    });
+  });
+
+  test("that is cancelled gives what it started time to end, although its shell ends at once", async () => {
+    const code =
+      "import signal, sys, time; signal.signal(15, lambda *_: (time.sleep(0.1), print(2), sys.exit())); print(1, flush=True); time.sleep(60)";
+    const task = runtime.shell(`python3 -c '${code}'; echo never`);
+    await printed(task, "1");
+    await task.cancel();
+    expect(await task.result).toMatchObject({
+      status: "cancelled",
+      exitCode: 143,
+      stdout: "1\n2\n",
+      background: false,
     });
   });
 

@@ -33,8 +33,8 @@ export function absoluteOptions(options: readonly string[], home: string): reado
 
 function toAbsolute(option: string, value: string, home: string): string {
   const path = value.replace(/^~(?=\/|$)/, () => home);
-  if (option === "--python" && !/[/\\]/.test(path)) return path; // a name, for the PATH
-  return resolve(path);
+  const isName = option === "--python" && !/[/\\]/.test(path); // for the PATH, unless it is a virtual environment here
+  return isName && !existsSync(resolve(path, "bin", "python3")) ? path : resolve(path);
 }
 
 /** What the user should know about the command, if anything. */

@@ -5,6 +5,7 @@
 
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { homedir } from "node:os";
+import { dirname } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { EnvironmentUnavailableError } from "../../errors.ts";
 import { pythonFolder } from "./python-folder.ts";
@@ -80,9 +81,10 @@ const START_LIMIT_MS = 60_000;
 /** The user that sandboxes run as when the host is root. Nobody's account: it owns nothing. */
 const RESERVED_UID = 64001;
 
+const PROGRAMS = ["/usr/local/bin", "/usr/bin", "/bin"];
+
 /** The environment of every session, but for what the init adds to it: nothing of the host's passes. */
 const CLEAN_ENVIRONMENT = {
-  PATH: "/usr/local/bin:/usr/bin:/bin",
   HOME: "/work",
   USER: "user",
   LOGNAME: "user",
@@ -200,9 +202,15 @@ function spawnServer({ executable, preload, cacheFolder }: ForkServerOptions): S
   return spawn(executable, ["-I", ...cache, script, JSON.stringify(options)], {
     stdio: ["pipe", "pipe", "pipe"],
     detached: true, // a Ctrl-C in the terminal is for the host to handle
-    env: CLEAN_ENVIRONMENT,
+    env: { PATH: toPath(executable), ...CLEAN_ENVIRONMENT },
     cwd: "/",
   });
+}
+
+/** Programs beside the interpreter come first: `python3` in a command is the one that sessions have, and so is `pytest`. */
+function toPath(executable: string): string {
+  const beside = dirname(executable);
+  return (PROGRAMS.includes(beside) ? PROGRAMS : [beside, ...PROGRAMS]).join(":");
 }
 
 function startFailure(executable: string, why: string): EnvironmentUnavailableError {

@@ -9,10 +9,10 @@ import { EnvironmentUnavailableError } from "../../errors.ts";
 
 const run = promisify(execFile);
 
-/** `wanted`: an interpreter, the folder of a virtual environment, or a command name; absent means `python3`. */
-export async function findInterpreter(wanted: string | undefined): Promise<string> {
-  const path = locate(wanted ?? "python3");
-  if (path === undefined) throw missing(wanted ?? "python3", "there is no such program");
+/** `wanted`: an interpreter, the folder of a virtual environment, or a command name; absent or empty means `python3`. */
+export async function findInterpreter(wanted = ""): Promise<string> {
+  const path = locate(wanted || "python3");
+  if (path === undefined) throw missing(wanted || "python3", "there is no such program");
   if (!isScript(path)) return path;
   try {
     const { stdout } = await run(path, ["-I", "-S", "-c", "import sys; print(sys.executable)"], { timeout: 20_000 });
@@ -23,13 +23,11 @@ export async function findInterpreter(wanted: string | undefined): Promise<strin
 }
 
 function locate(wanted: string): string | undefined {
-  if (!wanted.includes("/")) {
-    const folders = (process.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(delimiter);
-    return folders.map((folder) => join(folder, wanted)).find(isProgram);
-  }
   const path = resolve(wanted);
   const inEnvironment = join(path, "bin", "python3");
-  return [inEnvironment, path].find(isProgram);
+  if (wanted.includes("/")) return [inEnvironment, path].find(isProgram);
+  const folders = (process.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(delimiter);
+  return [...folders.map((folder) => join(folder, wanted)), inEnvironment].find(isProgram);
 }
 
 function isProgram(path: string): boolean {

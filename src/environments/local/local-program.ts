@@ -18,13 +18,16 @@ export class LocalProgram implements Program {
   readonly #listener: ProgramListener;
   readonly #spec: ProgramSpec;
   #input: PipeWriter | undefined;
-  #readers: readonly PipeReader[] = [];
-  /** Written before there was a pipe. */
-  #early: (string | Uint8Array)[] = [];
+  readonly #readers: PipeReader[] = [];
+  /** Settles when there is an input pipe, or never will be. */
+  readonly #taken: Promise<void>;
+  #onTaken: () => void = () => {};
   #isInputClosed: boolean;
   #state: "running" | "exited" | "gone" = "running";
   readonly #signals: (() => void)[] = [];
-  readonly #measures: ((usage: ProgramUsage | null) => void)[] = [];
+  #measuring:
+    | { readonly done: Promise<ProgramUsage | null>; readonly resolve: (usage: ProgramUsage | null) => void }
+    | undefined;
 
   constructor(member: number, spec: ProgramSpec, listener: ProgramListener, order: (op: string) => void) {
     this.member = member;
@@ -32,23 +35,25 @@ export class LocalProgram implements Program {
     this.#listener = listener;
     this.#order = order;
     this.#isInputClosed = !spec.hasInput;
+    this.#taken = new Promise((resolve) => {
+      this.#onTaken = resolve;
+    });
   }
 
   async write(data: string | Uint8Array): Promise<boolean> {
-    if (this.#isInputClosed || this.#state !== "running") return false;
-    if (this.#input === undefined) {
-      this.#early.push(data);
-      return true;
-    }
-    this.#send(this.#input, data);
-    await this.#input.taken();
-    return !this.#isInputClosed;
+    if (this.#isInputClosed) return false;
+    await this.#taken;
+    const input = this.#input;
+    if (input === undefined || this.#state !== "running") return false;
+    if (typeof data === "string") input.write(data);
+    else input.writeBytes(data);
+    await input.taken();
+    return input.hasReader;
   }
 
   closeInput(): void {
     this.#isInputClosed = true;
-    const input = this.#input;
-    if (input !== undefined) void input.taken().then(() => input.close());
+    void this.#endInput();
   }
 
   pause(): Promise<void> {
@@ -69,10 +74,15 @@ export class LocalProgram implements Program {
 
   measure(): Promise<ProgramUsage | null> {
     if (this.#state === "gone") return Promise.resolve(null);
-    return new Promise((resolve) => {
-      this.#measures.push(resolve);
+    if (this.#measuring === undefined) {
+      let resolve: (usage: ProgramUsage | null) => void = () => {};
+      const done = new Promise<ProgramUsage | null>((onDone) => {
+        resolve = onDone;
+      });
+      this.#measuring = { done, resolve };
       this.#order("measure-program");
-    });
+    }
+    return this.#measuring.done;
   }
 
   /** The fork server made its pipes and sent the other ends on. Throws when they cannot be opened. */
@@ -81,7 +91,8 @@ export class LocalProgram implements Program {
     const { pid } = server.hello;
     try {
       this.#input = new PipeWriter(openPipe(pid, input, "write"));
-      this.#readers = [this.#open("stdout", pid, stdout), this.#open("stderr", pid, stderr)];
+      this.#readers.push(this.#open("stdout", pid, stdout));
+      this.#readers.push(this.#open("stderr", pid, stderr));
     } finally {
       server.order("taken", sandbox, { fds });
     }
@@ -89,8 +100,8 @@ export class LocalProgram implements Program {
     const spec = Buffer.from(JSON.stringify({ command, cwd, env, input: hasInput }));
     this.#input.write(spec.length.toString(16).padStart(LENGTH_DIGITS, "0"));
     this.#input.writeBytes(spec);
-    for (const data of this.#early.splice(0)) this.#send(this.#input, data);
-    if (this.#isInputClosed) this.closeInput();
+    this.#onTaken();
+    if (this.#isInputClosed) void this.#endInput();
   }
 
   hear(event: ProgramEvent): void {
@@ -102,7 +113,7 @@ export class LocalProgram implements Program {
         this.#end(toUsage(event));
         break;
       case "program-usage":
-        this.#measures.shift()?.(toUsage(event));
+        this.#tellMeasure(toUsage(event));
         break;
       case "program-signalled":
         this.#signals.shift()?.();
@@ -125,6 +136,7 @@ export class LocalProgram implements Program {
     for (const reader of this.#readers) reader.drain(DRAIN_LIMIT);
     this.#state = "exited";
     this.#input?.close();
+    this.#onTaken();
     this.#listener.onExit(exit, usage);
     if (!exit.isLeft) this.#end(usage);
   }
@@ -135,7 +147,7 @@ export class LocalProgram implements Program {
     this.#state = "gone";
     for (const reader of this.#readers) reader.close();
     for (const resolve of this.#signals.splice(0)) resolve();
-    for (const resolve of this.#measures.splice(0)) resolve(null);
+    this.#tellMeasure(null);
     this.#listener.onGone(usage);
   }
 
@@ -147,9 +159,17 @@ export class LocalProgram implements Program {
     });
   }
 
-  #send(input: PipeWriter, data: string | Uint8Array): void {
-    if (typeof data === "string") input.write(data);
-    else input.writeBytes(data);
+  #tellMeasure(usage: ProgramUsage | null): void {
+    const measuring = this.#measuring;
+    this.#measuring = undefined;
+    measuring?.resolve(usage);
+  }
+
+  /** After what was written before. */
+  async #endInput(): Promise<void> {
+    await this.#taken;
+    await this.#input?.taken();
+    this.#input?.close();
   }
 
   #open(stream: OutputStream, pid: number, fd: number): PipeReader {

@@ -91,9 +91,15 @@ export class PipeWriter {
   readonly #fd: number;
   #socket: Socket | undefined;
   #open = true;
+  #hasReader = true;
 
   constructor(fd: number) {
     this.#fd = fd;
+  }
+
+  /** False once something was written that nobody will read. */
+  get hasReader(): boolean {
+    return this.#hasReader;
   }
 
   write(text: string): void {
@@ -107,7 +113,8 @@ export class PipeWriter {
     const written = this.#canWriteNow() ? this.#writeNow(data) : 0;
     if (written === data.length) return;
     const stream = this.#stream();
-    if (!stream.destroyed) stream.write(data.subarray(written));
+    if (stream.destroyed) this.#hasReader = false;
+    else stream.write(data.subarray(written));
   }
 
   /** Nothing waits before it, and the descriptor is ours still: once closed its number could be somebody else's. */
@@ -130,6 +137,7 @@ export class PipeWriter {
 
   close(): void {
     if (!this.#open) return;
+    if (this.backlog > 0) this.#hasReader = false;
     this.#open = false;
     if (this.#socket === undefined) closeSync(this.#fd);
     else this.#socket.destroy();
@@ -141,7 +149,7 @@ export class PipeWriter {
       writeSync(this.#fd, text);
       return true;
     } catch (error) {
-      return (error as NodeJS.ErrnoException).code !== "EAGAIN";
+      return this.#isLost(error);
     }
   }
 
@@ -151,13 +159,21 @@ export class PipeWriter {
     try {
       while (written < data.length) written += writeSync(this.#fd, data, written);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") return data.length;
+      if (this.#isLost(error)) return data.length;
     }
     return written;
   }
 
+  #isLost(error: unknown): boolean {
+    const isLost = (error as NodeJS.ErrnoException).code !== "EAGAIN";
+    if (isLost) this.#hasReader = false;
+    return isLost;
+  }
+
   #stream(): Socket {
-    this.#socket ??= new Socket({ fd: this.#fd, readable: false, writable: true }).on("error", () => {});
+    this.#socket ??= new Socket({ fd: this.#fd, readable: false, writable: true }).on("error", () => {
+      this.#hasReader = false;
+    });
     return this.#socket;
   }
 }

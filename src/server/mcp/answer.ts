@@ -2,7 +2,7 @@
 
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
 import type { Task } from "../../runtime.ts";
-import { cutMiddle } from "./words.ts";
+import { cutMiddle } from "./cut-ends.ts";
 
 /** The most characters that any answer has, unless more was asked for. */
 export const DEFAULT_MAX_OUTPUT = 10_000;
@@ -33,8 +33,9 @@ const META_KEY = "rlm-runtime/result";
 
 export function toToolResult(answer: Answer, { isStructured }: { readonly isStructured: boolean }): CallToolResult {
   const { text, notes = [], images = [], linkTo, isError = false, facts, structured } = answer;
+  const texts = [text, ...notes].filter((part) => part !== "");
   const content: ContentBlock[] = [
-    ...[text, ...notes].filter((part) => part !== "").map((part) => ({ type: "text" as const, text: part })),
+    ...texts.map((part) => ({ type: "text" as const, text: part })),
     ...images.map(({ mimeType, base64 }) => ({ type: "image" as const, data: base64, mimeType })),
     ...(linkTo === undefined ? [] : [toLink(linkTo)]),
   ];
@@ -43,7 +44,7 @@ export function toToolResult(answer: Answer, { isStructured }: { readonly isStru
     ...(isError && { isError }),
     // An error without facts has none that its schema asks for.
     ...(isStructured &&
-      (facts !== undefined || !isError) && { structuredContent: toStructured(text, facts, structured) }),
+      (facts !== undefined || !isError) && { structuredContent: toStructured(texts.join("\n"), facts, structured) }),
     ...(facts !== undefined && { _meta: { [META_KEY]: facts } }),
   };
 }

@@ -16,8 +16,6 @@ import {
 } from "../../util/head-and-tail.ts";
 import { isCharacterStart, trimBrokenEnd } from "../../util/utf8.ts";
 
-export { concatSources, textSource, type ByteSource } from "../../util/byte-source.ts";
-
 export interface CutOptions {
   /** Of the result, with everything that is said about the cut; from 200 up. */
   readonly maxCharacters: number;

@@ -2,6 +2,7 @@
 
 import {
   EnvironmentUnavailableError,
+  ForkRefusedError,
   LimitExceededError,
   RLMError,
   REPLSecurityError,
@@ -28,6 +29,7 @@ export function toErrorText(error: unknown, runtime: Runtime): string | undefine
     return `${error.message}. Its variables are gone. Call create_repl_session to make one.`;
   if (error instanceof SessionBusyError)
     return `Session '${error.sessionId}' has ${error.waiting} executions waiting. Try again when some have ended, or use another session.`;
+  if (error instanceof ForkRefusedError) return `${error.message}. ${INSTEAD_OF_A_COPY}`;
   if (error instanceof LimitExceededError) return `${error.message}. ${WHAT_TO_CLOSE}`;
   if (error instanceof EnvironmentUnavailableError) return `Cannot run anything here: ${error.why}. ${error.fix}`;
   if (error instanceof REPLSecurityError && error.action === "mount")
@@ -40,6 +42,8 @@ export function toErrorText(error: unknown, runtime: Runtime): string | undefine
 }
 
 const OURS = /^Cannot (?!read prop|set prop|destructure|convert|access|mix|delete|assign|add prop|define|redefine)/;
+const INSTEAD_OF_A_COPY =
+  "Try again when its code has ended, or use save_repl_session, then load_repl_session with another session_id.";
 const WHAT_TO_CLOSE = "destroy_repl_session ends a session, shell_status(task_id, kill=true) a task.";
 
 function listSessions(runtime: Runtime): string {

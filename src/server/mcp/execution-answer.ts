@@ -3,9 +3,11 @@
 import type { ExecutionTask, Runtime } from "../../runtime.ts";
 import type { ExecutionResult, InterruptReason, StateAfter } from "../../protocol/execution.ts";
 import type { Answer } from "./answer.ts";
+import { cutEnds, cutMiddle, toEnds, wholeText } from "./cut-ends.ts";
 import { showPrinted } from "./printed-text.ts";
-import { showRich } from "./rich.ts";
-import { cutMiddle, joinParts, toNote, toTime, toSeconds } from "./words.ts";
+import { showRich, type Rich } from "./rich.ts";
+import { cutValue, isLastValue, showValue, type ValueOptions } from "./value-text.ts";
+import { joinParts, NO_OUTPUT, toNote, toTime, toSeconds } from "./words.ts";
 
 type Execution = ExecutionTask["execution"];
 
@@ -14,26 +16,63 @@ interface Ended {
   readonly execution: Execution;
   readonly result: ExecutionResult;
   readonly maxOutput: number;
+  /** Whether its session ends with it. */
+  readonly isOnce?: boolean;
 }
 
-export function toExecutionAnswer({ runtime, execution, result, maxOutput }: Ended): Answer {
-  const { text: richText, images } = showRich(result);
-  const rest = joinParts(richText, result.error?.traceback ?? "", toOutcome(result));
+export function toExecutionAnswer({ runtime, execution, result, maxOutput, isOnce = false }: Ended): Answer {
+  const rich = showRich(result);
   const printed = {
     stdout: result.stdout,
     stderr: result.stderr,
     isWhole: result.truncated?.stdout === undefined && result.truncated?.stderr === undefined,
     toTask: () => runtime.tasks.adopt(execution),
   };
-  const { text, cutFrom } = showPrinted(printed, rest, maxOutput);
+  const values = {
+    maxCharacters: maxOutput,
+    isReadable: () => rich.isRepr && !isOnce && isLastValue(runtime, result),
+  };
+  const { text, cutFrom } = showPrinted(printed, toRest(result, rich, values), maxOutput);
+  const isValueCut = result.truncated?.value !== undefined || rich.value.length > maxOutput;
   return {
-    text: text === "" && images.length === 0 ? "[no output]" : text,
-    images,
+    text: text === "" && rich.images.length === 0 ? NO_OUTPUT : text,
+    images: rich.images,
     isError: result.status === "error" || result.status === "interrupted",
-    facts: { ...toFacts(execution, result), truncated: cutFrom !== undefined, task_id: cutFrom?.id ?? null },
-    structured: toStructured(result, maxOutput),
+    facts: {
+      ...toFacts(execution, result),
+      truncated: cutFrom !== undefined || isValueCut,
+      task_id: cutFrom?.id ?? null,
+    },
+    structured: toStructured(result, values),
     ...(cutFrom !== undefined && { linkTo: cutFrom }),
   };
+}
+
+/** What comes after the output. Where there is a lot of that, too, it has half of the room, else all that is left. */
+function toRest(result: ExecutionResult, { displayed, value, left }: Rich, values: ValueOptions): string {
+  const { stdout, stderr, error } = result;
+  const { maxCharacters, isReadable } = values;
+  const end = joinParts(left, toOutcome(result));
+  const output = Math.min(stdout.length + stderr.length + HEADINGS, Math.floor(maxCharacters / 2));
+  const room = Math.max(0, maxCharacters - output - end.length);
+  const main = Math.max(room - displayed.length, Math.floor(room / 2)) - 2; // and two newlines
+  const shown =
+    error === undefined
+      ? showValue(value, result, { maxCharacters: main, isReadable })
+      : showTraceback(error.traceback, main);
+  return joinParts(cutMiddle(displayed, room - shown.length, SHOW_LESS), shown, end);
+}
+
+const HEADINGS = 20;
+const SHOW_LESS = "display less at a time";
+const CATCH = "catch the exception and print a part of it";
+/** The worker cuts what is longer. */
+const LONG_TRACEBACK = 59_000;
+
+function showTraceback(traceback: string, maxCharacters: number): string {
+  if (traceback.length <= maxCharacters && traceback.length <= LONG_TRACEBACK) return traceback;
+  const ends = traceback.length > LONG_TRACEBACK ? toEnds(traceback) : wholeText(traceback);
+  return cutEnds(ends, maxCharacters, () => CATCH);
 }
 
 function toFacts(execution: Execution, result: ExecutionResult): Record<string, unknown> {
@@ -51,15 +90,21 @@ function toFacts(execution: Execution, result: ExecutionResult): Record<string, 
   };
 }
 
-function toStructured(result: ExecutionResult, maxOutput: number): Record<string, unknown> {
+function toStructured(result: ExecutionResult, values: ValueOptions): Record<string, unknown> {
   const { stdout, stderr, value, error } = result;
-  const within = (text: string): string => cutMiddle(text, maxOutput, "see task_id");
+  const within = (text: string, hint = "see task_id"): string => cutMiddle(text, values.maxCharacters, hint);
   return {
     stdout: within(stdout),
     stderr: within(stderr),
-    value: value?.["text/plain"] === undefined ? null : within(value["text/plain"]),
+    value: value?.["text/plain"] === undefined ? null : cutValue(value["text/plain"], result, values),
     error:
-      error === undefined ? null : { name: error.name, value: within(error.value), traceback: within(error.traceback) },
+      error === undefined
+        ? null
+        : {
+            name: error.name,
+            value: within(error.value, CATCH),
+            traceback: showTraceback(error.traceback, values.maxCharacters),
+          },
   };
 }
 
@@ -68,7 +113,7 @@ function toOutcome(result: ExecutionResult): string {
   const { status, exitCode = 0, incomplete, reason, state, durationMs } = result;
   switch (status) {
     case "ok":
-      return toNote(toTime(durationMs));
+      return toNote(isSilent(result) ? "no output" : "", toTime(durationMs));
     case "error":
       return joinParts(incomplete === true ? INCOMPLETE : "", toNote(toTime(durationMs)));
     case "exit":
@@ -76,6 +121,10 @@ function toOutcome(result: ExecutionResult): string {
     case "interrupted":
       return joinParts(toInterruption(reason ?? "worker-lost", durationMs), AFTERWARDS[state] || KEPT);
   }
+}
+
+function isSilent({ stdout, stderr, value, displays }: ExecutionResult): boolean {
+  return stdout === "" && stderr === "" && value === undefined && displays.length === 0;
 }
 
 const INCOMPLETE = "[The code ends in the middle of a statement. Nothing was run.]";

@@ -4,10 +4,10 @@
 // path that was checked before: a file is reached one folder at a time from the folder that is allowed, links are not
 // followed on the way, and what was reached that way is used through its descriptor.
 
-import { closeSync, constants, fstatSync, mkdirSync, openSync, realpathSync } from "node:fs";
-import { extname, isAbsolute, join, normalize, relative, resolve, sep } from "node:path";
+import { closeSync, constants, fstatSync, mkdirSync, openSync, readdirSync, realpathSync } from "node:fs";
+import { basename, extname, isAbsolute, join, normalize, relative, resolve, sep } from "node:path";
 import { RLMError } from "../../errors.ts";
-import { resolveMounts, type Mount } from "../../runtime.ts";
+import { isSessionFile, resolveMounts, type Mount } from "../../runtime.ts";
 import { makeFolder } from "../../util/data-folder.ts";
 import { ArgumentsError } from "./tool.ts";
 
@@ -22,6 +22,9 @@ export interface Place extends Disposable {
 }
 
 const EXTENSION = ".rlm";
+const MAX_LISTED = 20;
+/** What is added to it while the file is written must fit into a name, too. */
+const MAX_NAME_BYTES = 200;
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
 export interface FoldersOptions {
@@ -29,38 +32,64 @@ export interface FoldersOptions {
   readonly mounts: readonly Mount[];
   /** Where session files go that are given by name. Made when it is first needed. */
   readonly sessionFiles: string;
+  /** Where paths begin that are not absolute. Absent: nowhere. */
+  readonly startedIn?: string;
 }
 
 export class Folders {
   readonly mounts: readonly Mount[];
   readonly sessionFiles: string;
+  readonly #startedIn: string | undefined;
 
-  constructor({ mounts, sessionFiles }: FoldersOptions) {
+  constructor({ mounts, sessionFiles, startedIn }: FoldersOptions) {
     this.mounts = mounts;
     this.sessionFiles = sessionFiles;
+    this.#startedIn = startedIn;
   }
 
-  /** Throws an ArgumentsError that names the folders which are allowed. Folders above the file are made. */
+  /**
+   * Throws an ArgumentsError that names the folders which are allowed, or says that something else is there which would be
+   * lost. Folders above the file are made.
+   */
   openForSaving(filepath: string): Place {
     const writable = this.mounts.filter(({ mode }) => mode === "rw").map(({ path }) => path);
-    const { root, inner, shown } = this.#locate(filepath, writable, "saved");
+    const { root, inner, shown } = this.#locate(filepath, writable, "Sessions cannot be saved at", "it goes to");
     if (root === toReal(resolve(this.sessionFiles))) makeFolder(root);
     const parts = inner.split(sep);
     const name = parts.pop() ?? "";
     const folder = openFolder(root, parts, { isMade: true }, shown);
-    return hold(folder, join(toPath(folder), name), shown);
+    const place = hold(folder, join(toPath(folder), name), shown);
+    try {
+      checkReplaceable(place);
+      return place;
+    } catch (error) {
+      place[Symbol.dispose]();
+      throw error;
+    }
   }
 
   openForLoading(filepath: string): Place {
     const visible = this.mounts.map(({ path }) => path);
-    return openFile(this.#locate(filepath, visible, "loaded"));
+    const located = this.#locate(filepath, visible, "Sessions cannot be loaded from", "it is looked for in");
+    return openFile(located, isAbsolute(filepath) ? "" : this.#listSaved());
   }
 
-  /** A file that sessions can see; undefined where the path is in none of the folders. */
+  /**
+   * A file that sessions can see; undefined where the path is in none of their folders. One that is not absolute begins
+   * in the folder that the server was started in.
+   */
   openVisible(path: string): Place | undefined {
+    if (path.includes("\0") || (!isAbsolute(path) && this.#startedIn === undefined)) return undefined;
     const visible = this.mounts.map((mount) => mount.path);
-    const located = locate(path, visible);
-    return located === undefined ? undefined : openFile(located);
+    const located = locate(resolve(this.#startedIn ?? "/", path), visible);
+    return located === undefined ? undefined : openFile({ ...located, shown: path });
+  }
+
+  #listSaved(): string {
+    const names = listFolder(this.sessionFiles).filter((name) => name.endsWith(EXTENSION));
+    const shown = names.slice(0, MAX_LISTED).map((name) => basename(name, EXTENSION));
+    const more = names.length > shown.length ? `, and ${names.length - shown.length} more` : "";
+    return names.length === 0 ? " Nothing is saved yet." : ` Saved: ${shown.join(", ")}${more}.`;
   }
 
   /** The folders that code sees, in words; empty where there are none. */
@@ -68,9 +97,11 @@ export class Folders {
     return this.mounts.map(({ path, mode }) => `${path} (${mode === "rw" ? "writable" : "read-only"})`).join(", ");
   }
 
-  #locate(filepath: string, allowed: readonly string[], what: string): Located {
+  #locate(filepath: string, allowed: readonly string[], refusal: string, way: string): Located {
     if (filepath.trim() === "" || filepath.includes("\0"))
       throw new ArgumentsError("filepath must be a name or a path.");
+    if (Buffer.byteLength(basename(filepath)) > MAX_NAME_BYTES)
+      throw new ArgumentsError(`The name of the file is too long: ${MAX_NAME_BYTES} bytes are the most.`);
     if (!isAbsolute(filepath)) {
       const inner = normalize(filepath);
       if (inner.split(sep).includes("..") || inner === "." || inner.endsWith(sep))
@@ -82,9 +113,7 @@ export class Folders {
     const located = locate(filepath, [this.sessionFiles, ...allowed]);
     if (located !== undefined) return located;
     const others = allowed.map((path) => `, or a path in ${path}`).join("");
-    throw new ArgumentsError(
-      `Sessions cannot be ${what} at '${filepath}'. Give a name (it goes to ${this.sessionFiles})${others}.`,
-    );
+    throw new ArgumentsError(`${refusal} '${filepath}'. Give a name (${way} ${this.sessionFiles})${others}.`);
   }
 }
 
@@ -95,14 +124,14 @@ interface Located {
   readonly shown: string;
 }
 
-/** Which of the folders an absolute path is in, by what it leads to now. */
+/** Which of the folders an absolute path is in, by what it leads to now. Throws where it is the folder itself. */
 function locate(path: string, folders: readonly string[]): Located | undefined {
   const real = toReal(resolve(path));
   for (const folder of folders) {
     const root = toReal(resolve(folder));
     const inner = relative(root, real);
-    if (inner !== "" && inner !== ".." && !inner.startsWith(`..${sep}`) && !isAbsolute(inner))
-      return { root, inner, shown: path };
+    if (inner === "") throw new ArgumentsError(`'${path}' is a folder, and a file is needed.`);
+    if (inner !== ".." && !inner.startsWith(`..${sep}`) && !isAbsolute(inner)) return { root, inner, shown: path };
   }
   return undefined;
 }
@@ -117,24 +146,30 @@ function toReal(path: string): string {
   }
 }
 
-function openFile({ root, inner, shown }: Located): Place {
+/** `advice` is said after the reason why it cannot be opened. */
+function openFile({ root, inner, shown }: Located, advice = ""): Place {
   const parts = inner.split(sep);
   const name = parts.pop() ?? "";
-  const folder = openFolder(root, parts, { isMade: false }, shown);
+  const folder = openFolder(root, parts, { isMade: false, advice }, shown);
   try {
     const file = openSync(join(toPath(folder), name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     if (fstatSync(file).isFile()) return hold(file, toPath(file), shown);
     closeSync(file);
     throw new ArgumentsError(`'${shown}' is not a file.`);
   } catch (error) {
-    throw explain(error, shown);
+    throw explain(error, shown, advice);
   } finally {
     closeSync(folder);
   }
 }
 
 /** A descriptor of the folder, reached without following a link. */
-function openFolder(root: string, parts: readonly string[], { isMade }: { isMade: boolean }, shown: string): number {
+function openFolder(
+  root: string,
+  parts: readonly string[],
+  { isMade, advice = "" }: { readonly isMade: boolean; readonly advice?: string },
+  shown: string,
+): number {
   let folder: number | undefined;
   try {
     folder = openSync(root, O_RDONLY | O_DIRECTORY);
@@ -148,7 +183,15 @@ function openFolder(root: string, parts: readonly string[], { isMade }: { isMade
     return folder;
   } catch (error) {
     if (folder !== undefined) closeSync(folder);
-    throw explain(error, shown);
+    throw explain(error, shown, advice);
+  }
+}
+
+function listFolder(path: string): readonly string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return []; // it is made when something is saved
   }
 }
 
@@ -181,10 +224,29 @@ const WHY: Readonly<Record<string, string>> = {
   EROFS: "the file system is read-only",
 };
 
-function explain(error: unknown, shown: string): unknown {
+function explain(error: unknown, shown: string, advice = ""): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === undefined) return error;
-  return new ArgumentsError(`Cannot use '${shown}': ${WHY[code] ?? message}.`);
+  return new ArgumentsError(`Cannot use '${shown}': ${WHY[code] ?? message}.${advice}`);
+}
+
+/** A file is replaced only where it is a session file, or empty. A link is replaced by the file, and never followed. */
+function checkReplaceable({ path, shown }: Place): void {
+  let file: number;
+  try {
+    file = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ELOOP") return;
+    throw explain(error, shown);
+  }
+  try {
+    const stat = fstatSync(file);
+    if (stat.isFile() && (stat.size === 0 || isSessionFile(file))) return;
+    throw new ArgumentsError(`Cannot save to '${shown}': what is there is no session file. Choose another name.`);
+  } finally {
+    closeSync(file);
+  }
 }
 
 /**

@@ -3,7 +3,8 @@
 import type { Session } from "../../runtime.ts";
 import type { InspectedVariable, Variable } from "../../protocol/variables.ts";
 import { bound, type Answer } from "./answer.ts";
-import { joinParts, toCount, toSize } from "./words.ts";
+import { countCharacters } from "./cut-ends.ts";
+import { joinParts, toCount, toReprCall, toSize } from "./words.ts";
 
 const MAX_PREVIEW = 80;
 /** Of one variable that was asked for. */
@@ -38,7 +39,7 @@ async function describeVariable(session: Session, name: string): Promise<Answer>
       known.length === 0 ? "It has none." : `It has: ${known.join(", ")}${variables.length > 20 ? ", …" : ""}.`;
     return { text: bound(`Session '${session.id}' has no variable '${name.slice(0, 80)}'. ${names}`), isError: true };
   }
-  return { text: bound(toDetails(variable)), facts: { session_id: session.id, name, type: variable.type } };
+  return { text: bound(toDetails(variable, session.id)), facts: { session_id: session.id, name, type: variable.type } };
 }
 
 function toLine(variable: Variable): string {
@@ -56,7 +57,7 @@ function toKind({ type, length, shape, dtype }: Variable): string {
   return facts.length === 0 ? type : `${type} (${facts.join(", ")})`;
 }
 
-function toDetails(variable: InspectedVariable): string {
+function toDetails(variable: InspectedVariable, sessionId: string): string {
   const { name, kind, sizeBytes, columns, columnCount = 0, repr, errors, incomplete } = variable;
   const head = `${name}: ${kind === "variable" ? toKind(variable) : kind}`;
   const shownColumns = columns?.slice(0, MAX_COLUMNS).map((column) => `${column.name} (${column.dtype})`) ?? [];
@@ -65,16 +66,22 @@ function toDetails(variable: InspectedVariable): string {
     sizeBytes === undefined ? head : `${head}, ${toSize(sizeBytes)}`,
     shownColumns.length === 0 ? "" : `columns: ${shownColumns.join(", ")}${moreColumns}`,
     repr === undefined ? "" : repr.text,
-    repr !== undefined && repr.total !== repr.text.length ? toCutNote(repr.total) : "",
+    repr !== undefined && repr.total !== countCharacters(repr.text) ? toCutNote(name, repr.total, sessionId) : "",
     ...Object.entries(errors).map(([what, error]) => `[${what}: ${shorten(error)}]`),
     incomplete === null ? "" : `[not all is known: ${incomplete === "timeout" ? NO_TIME : incomplete}]`,
   );
 }
 
-function toCutNote(total: number | null): string {
+function toCutNote(name: string, total: number | null, sessionId: string): string {
   const of = total === null ? "" : ` of ${total.toLocaleString("en-US")}`;
-  return `[the first ${MAX_VALUE.toLocaleString("en-US")}${of} characters; print a part of it for more]`;
+  const call = IDENTIFIER.test(name)
+    ? `read on with ${toReprCall(name, [MAX_VALUE, total ?? Infinity], sessionId)}`
+    : "print a part of it for more";
+  return `[the first ${MAX_VALUE.toLocaleString("en-US")}${of} characters; ${call}]`;
 }
+
+/** What can be written in code as it is. */
+const IDENTIFIER = /^[\p{ID_Start}_]\p{ID_Continue}*$/u;
 
 function shorten(text: string): string {
   const line = text.replaceAll(/\s+/g, " ");

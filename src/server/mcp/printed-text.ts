@@ -5,8 +5,10 @@
 
 import { cleanTerminalText } from "../../util/clean-terminal-text.ts";
 import type { Task } from "../../runtime.ts";
-import { concatSources, cutText, textSource, type ByteSource } from "./cut-text.ts";
-import { cutMiddle, joinParts, toStatusCall } from "./words.ts";
+import type { ByteSource } from "../../util/byte-source.ts";
+import { cutMiddle } from "./cut-ends.ts";
+import { cutText } from "./cut-text.ts";
+import { joinParts, toStatusCall } from "./words.ts";
 
 export interface Printed {
   readonly stdout: string;
@@ -23,24 +25,22 @@ export interface Shown {
   readonly cutFrom?: Task;
 }
 
-/** Control sequences take room that they do not take once they are gone; past this it is not tried. */
-const WORTH_CLEANING = 8;
+/** A progress bar of many minutes is a line once it is cleaned. Of more characters than this it is not tried. */
+const WORTH_CLEANING = 400_000;
 
 export function showPrinted(printed: Printed, after: string, maxCharacters: number): Shown {
   const { stdout, stderr, isWhole, toTask } = printed;
   const rest = cleanTerminalText(after);
-  if (isWhole && stdout.length + stderr.length <= WORTH_CLEANING * maxCharacters) {
+  if (isWhole && stdout.length + stderr.length <= WORTH_CLEANING) {
     const text = joinParts(cleanTerminalText(stdout), toSection("stderr", cleanTerminalText(stderr)), rest);
     if (text.length <= maxCharacters) return { text };
   }
-  if (stdout === "" && stderr === "") {
-    return { text: cutMiddle(rest, maxCharacters, "print a part of it") };
-  }
-  const task = toTask();
-  const output = taskSource(task);
-  const whole = rest === "" ? output : concatSources(output, textSource(`\n${rest}`));
-  const readOn = (offset: number): string => toStatusCall(task.id, { offset: Math.min(offset, output.totalBytes) });
-  return { text: cutText(whole, { maxCharacters, readOn }).text, cutFrom: task };
+  const task = stdout === "" && stderr === "" ? undefined : toTask();
+  if (task === undefined) return { text: cutMiddle(rest, maxCharacters, "print a part of it") };
+  const end = cutMiddle(rest, Math.floor(maxCharacters * 0.75), "print a part of it");
+  const readOn = (offset: number): string => toStatusCall(task.id, { offset });
+  const room = maxCharacters - end.length - 1;
+  return { text: joinParts(cutText(taskSource(task), { maxCharacters: room, readOn }).text, end), cutFrom: task };
 }
 
 /** Both streams of a task in the order in which they came. */

@@ -11,14 +11,20 @@ const IMAGE_TYPES = ["image/png", "image/jpeg"] as const;
 const UNSHOWN: Readonly<Record<string, string>> = {
   "image/svg+xml": "SVG",
   "text/html": "HTML",
-  "text/latex": "LaTeX",
   "application/pdf": "PDF",
 };
 /** A text such as `<Figure size 640x480 with 1 Axes>` says only what kind of thing it is. */
 const BARE = /^<[^\n]*>$/;
 
 export interface Rich {
-  readonly text: string;
+  /** What was displayed. */
+  readonly displayed: string;
+  /** Of the value; empty where there is none, or where an image says it all. */
+  readonly value: string;
+  /** Whether that is its `repr()`. */
+  readonly isRepr: boolean;
+  /** What is not shown, in a line. */
+  readonly left: string;
   readonly images: readonly Image[];
 }
 
@@ -26,7 +32,7 @@ export function showRich({ displays, value }: Pick<ExecutionResult, "displays" |
   const images: Image[] = [];
   const left: string[] = [];
   const show = (bundle: MimeBundle): string => {
-    const text = bundle["text/plain"] ?? bundle["text/markdown"] ?? "";
+    const text = toText(bundle);
     const type = IMAGE_TYPES.find((candidate) => bundle[candidate] !== undefined);
     if (type === undefined) {
       if (text === "" || BARE.test(text)) left.push(...toUnshown(bundle));
@@ -38,14 +44,16 @@ export function showRich({ displays, value }: Pick<ExecutionResult, "displays" |
     else images.push(shown);
     return BARE.test(text) ? "" : text;
   };
-  const texts = displays.map(show);
+  const displayed = joinParts(...displays.map(show));
   const valueText = value === undefined ? "" : show(value) || (value["text/plain"] ?? "");
-  return { text: joinParts(...texts, toValue(valueText), toLeft(left)), images };
+  return { displayed, value: valueText, isRepr: valueText === value?.["text/plain"], left: toLeft(left), images };
 }
 
-function toValue(text: string): string {
-  if (text === "") return "";
-  return text.includes("\n") ? `→\n${text}` : `→ ${text}`;
+/** What it says of itself; where that is only its kind, the text that it was made of. */
+function toText(bundle: MimeBundle): string {
+  const { "text/plain": plain = "" } = bundle;
+  if (plain !== "" && !BARE.test(plain)) return plain;
+  return bundle["text/markdown"] ?? bundle["text/latex"] ?? plain;
 }
 
 function toUnshown(bundle: MimeBundle): string[] {

@@ -14,6 +14,8 @@ export interface RunOptions {
   /** Seconds that the code itself may take. */
   readonly timeout?: number | undefined;
   readonly maxOutput?: number | undefined;
+  /** Whether the session ends with the code. Default: false. */
+  readonly isOnce?: boolean;
 }
 
 /** More is data rather than code, and data has a better way in. */
@@ -23,7 +25,7 @@ export async function runPython(
   call: ToolCall,
   session: Session,
   code: string,
-  { timeout = DEFAULT_TIMEOUT_SECONDS, maxOutput = DEFAULT_MAX_OUTPUT }: RunOptions,
+  { timeout = DEFAULT_TIMEOUT_SECONDS, maxOutput = DEFAULT_MAX_OUTPUT, isOnce = false }: RunOptions,
 ): Promise<Answer> {
   checkLength("code", code);
   const { runtime } = call;
@@ -36,7 +38,7 @@ export async function runPython(
     execution.cancel();
     throw error;
   }
-  return toExecutionAnswer({ runtime, execution, result: await execution.result, maxOutput });
+  return toExecutionAnswer({ runtime, execution, result: await execution.result, maxOutput, isOnce });
 }
 
 /** In a session of its own, which ends with the code. */
@@ -45,7 +47,7 @@ export async function runOnce(call: ToolCall, code: string, options: RunOptions)
   const session = await call.runtime.openSession(toSessionOptions(call));
   let answer: Answer;
   try {
-    answer = await runPython(call, session, code, options);
+    answer = await runPython(call, session, code, { ...options, isOnce: true });
   } catch (error) {
     void session.discard();
     throw error;

@@ -19,6 +19,7 @@ import { VERSION } from "../../util/version.ts";
 import { toToolResult, type Answer } from "./answer.ts";
 import { toErrorText } from "./error-text.ts";
 import type { Folders } from "./folders.ts";
+import { toInstructions } from "./instructions.ts";
 import { serveOutput } from "./output-resource.ts";
 import { toOutputSchema } from "./output-schema.ts";
 import { serveTasks, TASKS_EXTENSION, toTaskResult } from "./tasks-extension.ts";
@@ -36,13 +37,6 @@ export interface MCPSettings {
   readonly onUnexpected: (error: unknown) => void;
 }
 
-/** What the workflow is, in the first words that any client shows. At most 500 characters. */
-export const INSTRUCTIONS =
-  "Python and bash in a sandbox without network. Begin with execute_python: no set-up, and variables stay for the next call. " +
-  "shell works in the same folder. Files of the project are readable at their usual paths; write to the working directory. " +
-  "Load big files with set_repl_context(key, path), keep data in variables and print only what you need. " +
-  "What takes long goes on as a task; read it with shell_status. Use fork_repl_session to try things, save_repl_session to keep them.";
-
 const LIST_HINT = { ttlMs: 3_600_000, cacheScope: "public" } as const;
 const UNEXPECTED = "The server failed at this; its log has the reason.";
 
@@ -50,11 +44,12 @@ export function createServerFactory(runtime: Runtime, settings: MCPSettings): Mc
   const { tools: offered, isStructured = false, onUnexpected } = settings;
   const byName = new Map(offered.map((tool) => [tool.listing.name, tool]));
   const tools = offered.map((tool) => toListed(tool, isStructured));
+  const instructions = toInstructions({ tools: [...byName.keys()], hasFiles: settings.folders.mounts.length > 0 });
   const kept: Kept = {
     runtime,
     folders: settings.folders,
     waits: { ...DEFAULT_WAITS, ...settings.waits },
-    memory: { hadDefaultSession: false },
+    memory: {},
   };
 
   const answer = async (name: string, args: unknown, context: ServerContext): Promise<Answer> => {
@@ -75,7 +70,7 @@ export function createServerFactory(runtime: Runtime, settings: MCPSettings): Mc
     const mcp = new McpServer(
       { name: "rlm", title: "RLM Runtime", version: VERSION },
       {
-        instructions: INSTRUCTIONS,
+        instructions,
         cacheHints: {
           "tools/list": LIST_HINT,
           "resources/list": LIST_HINT,

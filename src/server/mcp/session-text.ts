@@ -56,7 +56,7 @@ export function describeDestroyed(info: SessionInfo): Answer {
 
 export function describeSaved({ names, skipped, sizeBytes }: SaveReport, { shown }: Place): Answer {
   const text = joinParts(
-    `Saved ${toCount(names.length, "name")} (${toSize(sizeBytes)}) to ${shown}: ${shorten(names)}`,
+    `Saved ${toCount(names.length, "name")} (${toSize(sizeBytes)}) to ${shown}${toList(names)}`,
     describeSkipped(skipped, "saved"),
   );
   return { text: bound(text), facts: { path: shown, size_bytes: sizeBytes, ...toNameFacts(names, skipped) } };
@@ -65,10 +65,14 @@ export function describeSaved({ names, skipped, sizeBytes }: SaveReport, { shown
 export function describeLoaded(session: Session, { shown }: Place): Answer {
   const { names, skipped } = session.loaded ?? { names: [], skipped: [] };
   const text = joinParts(
-    `Session '${session.id}' has ${toCount(names.length, "name")} from ${shown}: ${shorten(names)}`,
+    `Session '${session.id}' has ${toCount(names.length, "name")} from ${shown}${toList(names)}`,
     describeSkipped(skipped, "loaded"),
   );
   return { text: bound(text), facts: { session_id: session.id, path: shown, ...toNameFacts(names, skipped) } };
+}
+
+function toList(names: readonly string[]): string {
+  return names.length === 0 ? "." : `: ${shorten(names)}`;
 }
 
 /** The first of them, and how many there are. */

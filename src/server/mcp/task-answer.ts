@@ -3,10 +3,11 @@
 import type { Runtime, ShellTask, Task } from "../../runtime.ts";
 import type { TaskResult } from "../../protocol/tasks.ts";
 import { DEFAULT_MAX_OUTPUT, type Answer } from "./answer.ts";
+import { cutMiddle } from "./cut-ends.ts";
 import { cutText, pageText } from "./cut-text.ts";
 import { toExecutionAnswer } from "./execution-answer.ts";
 import { showPrinted, taskSource } from "./printed-text.ts";
-import { cutMiddle, joinParts, toNote, toSeconds, toStatusCall, toTime } from "./words.ts";
+import { joinParts, NO_OUTPUT, toNote, toSeconds, toStatusCall, toTime } from "./words.ts";
 
 /** Room for what is said around the output of a task that goes on. */
 const RUNNING_WORDS = 400;
@@ -52,7 +53,7 @@ export async function toPageAnswer(runtime: Runtime, task: Task, offset: number)
     const more = `[${left} bytes more: ${toStatusCall(task.id, { offset: nextOffset })}]`;
     return { text: joinParts(page, more), facts };
   }
-  if (!task.isOver) return { text: joinParts(page, toNext(task, source.totalBytes)), facts };
+  if (!task.isOver) return { text: joinParts(page, toState(task), toNext(task, source.totalBytes)), facts };
   const end = await toEnd(task);
   return { text: joinParts(page, end) || "[no more output]", facts };
 }
@@ -68,7 +69,7 @@ export function toShellAnswer(task: ShellTask, result: TaskResult, maxOutput: nu
   const within = (streamed: string): string => cutMiddle(streamed, maxOutput, "see task_id");
   const { text, cutFrom } = showPrinted(printed, toShellOutcome(task, result), maxOutput);
   return {
-    text: text === "" ? "[no output]" : text,
+    text: text || NO_OUTPUT,
     isError: status === "failed" || status === "timed-out",
     facts: { ...toTaskFacts(task), truncated: cutFrom !== undefined },
     structured: { stdout: within(stdout), stderr: within(stderr) },
@@ -76,9 +77,15 @@ export function toShellAnswer(task: ShellTask, result: TaskResult, maxOutput: nu
   };
 }
 
-function toShellOutcome(task: Task, { status, exitCode, why, durationMs }: TaskResult): string {
-  const exit = exitCode === null || (exitCode === 0 && status === "completed") ? "" : `exit ${exitCode}`;
-  const how = status === "completed" ? "" : `${status}${why === null ? "" : `: ${why}`}`;
+/** The reason that says no more than the status does. */
+const CANCELLED = "it was cancelled";
+
+function toShellOutcome(task: Task, result: TaskResult): string {
+  const { status, exitCode, why, durationMs, stdout, stderr } = result;
+  const hasWorked = exitCode === 0 && status === "completed";
+  const silence = hasWorked && stdout === "" && stderr === "" ? "no output" : "";
+  const exit = exitCode === null || hasWorked ? silence : `exit ${exitCode}`;
+  const how = status === "completed" ? "" : `${status}${why === null || why === CANCELLED ? "" : `: ${why}`}`;
   const alive = `[What it started in the background goes on; ${toStatusCall(task.id, { kill: true })} ends it.]`;
   return joinParts(toNote(how, exit, toTime(durationMs)), task.info().background ? alive : ""); // as it is now
 }

@@ -15,7 +15,7 @@ export interface Waits {
   readonly idleMs: number;
 }
 
-const DEFAULT_SESSION = "default";
+export const DEFAULT_SESSION = "default";
 export const DEFAULT_TIMEOUT_SECONDS = 600;
 export const IDLE_MINUTES = 30;
 export const DEFAULT_WAITS: Waits = {
@@ -40,7 +40,8 @@ export interface ToolCall {
 
 /** What a server knows from one call to the next. */
 export interface ServerMemory {
-  hadDefaultSession: boolean;
+  /** The one that was used last. */
+  defaultSession?: Session;
 }
 
 const RENEWED = "[Session 'default' is a new one: the variables of the one before are gone.]";
@@ -49,10 +50,9 @@ const RENEWED = "[Session 'default' is a new one: the variables of the one befor
 export async function useSession(call: ToolCall, id: string | undefined): Promise<Session> {
   const { runtime, notes, memory } = call;
   if (id !== undefined && id !== DEFAULT_SESSION) return runtime.sessions.get(id);
-  const isThere = runtime.sessions.list().some((session) => session.id === DEFAULT_SESSION);
   const session = await runtime.obtainSession(DEFAULT_SESSION, toSessionOptions(call));
-  if (!isThere && memory.hadDefaultSession) notes.push(RENEWED);
-  memory.hadDefaultSession = true;
+  if (memory.defaultSession !== undefined && memory.defaultSession !== session) notes.push(RENEWED);
+  memory.defaultSession = session;
   return session;
 }
 

@@ -8,6 +8,8 @@ import { STDLIB_TOOLS } from "./tools/stdlib.ts";
 import { GROUPS, type MCPTool } from "./tool.ts";
 
 const CORE = ["execute_python", "shell", "shell_status"];
+/** What reads the output of everything that runs. */
+const READER = "shell_status";
 const BY_GROUP = [...SANDBOX_TOOLS, ...SESSION_TOOLS, ...STDLIB_TOOLS, ...REPL_TOOLS, ...SHELL_TOOLS];
 
 /** In the order in which clients list them: what is used most comes first. */
@@ -15,7 +17,10 @@ export const ALL_TOOLS: readonly MCPTool[] = [...BY_GROUP.filter(isCore), ...BY_
 
 const NO_BACKEND = "rlm_query needs a model to ask, and this version has no way to configure one";
 
-/** `core`, `all`, or names of tools and groups, separated by commas. Throws a RangeError that lists what there is. */
+/**
+ * `core`, `all`, or names of tools and groups, separated by commas; with what runs something comes what reads its output.
+ * Throws a RangeError that lists what there is.
+ */
 export function selectTools(choice: string): readonly MCPTool[] {
   const wanted = new Set<MCPTool>();
   for (const part of choice.split(",").map((text) => text.trim())) {
@@ -24,7 +29,8 @@ export function selectTools(choice: string): readonly MCPTool[] {
     if (found.length === 0) throw new RangeError(`There is no tool '${part}': ${describeChoices()}`);
     for (const tool of found) wanted.add(tool);
   }
-  return ALL_TOOLS.filter((tool) => wanted.has(tool));
+  const isRead = [...wanted].some(({ runs }) => runs);
+  return ALL_TOOLS.filter((tool) => wanted.has(tool) || (isRead && tool.listing.name === READER));
 }
 
 function isMeant(tool: MCPTool, part: string): boolean {

@@ -1,5 +1,6 @@
 // Variables from outside: from what a model says, or from a file that it need not see.
 
+import { FileError, type FileReason } from "../../errors.ts";
 import type { Session } from "../../runtime.ts";
 import { ArgumentsError } from "./tool.ts";
 import type { ToolCall } from "./tool-call.ts";
@@ -21,27 +22,54 @@ export async function setFromValue(
   return `${key} is set in session '${session.id}': ${what}.`;
 }
 
-/** The text of a file that sessions see, or of one in the session's working directory. */
+/** The text of a file in the session's working directory, or of one that sessions see. */
 export async function setFromPath(session: Session, key: string, path: string, call: ToolCall): Promise<string> {
-  const { folders, signal } = call;
-  using place = path.startsWith("/") ? folders.openVisible(path) : undefined;
-  if (place !== undefined) {
-    const setting = session.set(key, { file: place.path, as: "text" }, { signal });
-    await setting.catch((error: unknown) => place.fail(error));
-  } else {
-    if (path.startsWith("/") && !path.startsWith(WORKING_DIRECTORY)) {
-      const visible = folders.describe();
-      throw new ArgumentsError(
-        `Cannot read '${path}': it is in none of the folders that sessions see${visible === "" ? "" : `: ${visible}`}, nor in the session's own /work.`,
-      );
-    }
-    const bytes = await session.files.read(path, { signal });
-    await session.set(key, { text: decode(bytes, path) }, { signal });
-  }
+  if (path.startsWith("/")) await setFromAbsolute(session, key, path, call);
+  else await setFromRelative(session, key, path, call);
   const found = await session.inspect(key, { maxCharacters: 1 }).catch(() => null); // it is set, whatever this says
   const length = found?.length === undefined ? "" : `, ${toCount(found.length, "character")}`;
   return `${key} is set in session '${session.id}': the text of ${path}${length}.`;
 }
+
+async function setFromAbsolute(session: Session, key: string, path: string, call: ToolCall): Promise<void> {
+  if (await setFromVisible(session, key, path, call)) return;
+  if (path.startsWith(WORKING_DIRECTORY)) return setFromOwn(session, key, path, call);
+  const visible = call.folders.describe();
+  throw new ArgumentsError(
+    `Cannot read '${path}': it is in none of the folders that sessions see${visible === "" ? "" : `: ${visible}`}, nor in the session's own /work.`,
+  );
+}
+
+/** First in the working directory, then where the server was started: a model takes either for where it is. */
+async function setFromRelative(session: Session, key: string, path: string, call: ToolCall): Promise<void> {
+  try {
+    await setFromOwn(session, key, path, call);
+  } catch (error) {
+    if (!(error instanceof FileError && ELSEWHERE.has(error.reason))) throw error;
+    if (!(await setFromVisible(session, key, path, call))) throw error;
+  }
+}
+
+const ELSEWHERE: ReadonlySet<FileReason> = new Set(["not-found", "not-a-folder", "denied"]);
+
+async function setFromOwn(session: Session, key: string, path: string, { signal }: ToolCall): Promise<void> {
+  const bytes = await session.files.read(path, { signal });
+  await session.set(key, { text: decode(bytes, path) }, { signal });
+}
+
+/** False: it is in none of the folders that sessions see. */
+async function setFromVisible(session: Session, key: string, path: string, call: ToolCall): Promise<boolean> {
+  using place = call.folders.openVisible(path);
+  if (place === undefined) return false;
+  const setting = session.set(key, { file: place.path, as: "text" }, { signal: call.signal });
+  await setting.catch((error: unknown) => {
+    if (error instanceof Error && error.message.includes(NOT_TEXT)) throw notText(path);
+    return place.fail(error);
+  });
+  return true;
+}
+
+const NOT_TEXT = "it is not UTF-8";
 
 function parse(value: string): { readonly json: unknown } | undefined {
   try {
@@ -55,8 +83,12 @@ function decode(bytes: Uint8Array, path: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new ArgumentsError(`Cannot read '${path}' as text: it is not UTF-8.`);
+    throw notText(path);
   }
+}
+
+function notText(path: string): ArgumentsError {
+  return new ArgumentsError(`Cannot read '${path}' as text: ${NOT_TEXT}. Open it in execute_python instead.`);
 }
 
 function describe(json: unknown): string {

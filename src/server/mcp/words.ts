@@ -1,6 +1,10 @@
 // Small things that results say in the same words everywhere.
 
+import { DEFAULT_SESSION } from "./tool-call.ts";
+
 const INFORMATIVE_MS = 1_000;
+/** For what printed nothing that can be seen, such as blank lines. */
+export const NO_OUTPUT = "[no output]";
 
 /** Empty for what was quick: nobody asks how long that took. */
 export function toTime(durationMs: number): string {
@@ -32,6 +36,16 @@ export function toStatusCall(taskId: string, args: Readonly<Record<string, numbe
   return `shell_status(task_id="${taskId}"${given.join("")})`;
 }
 
+/** What one call prints, with room to spare in its answer. */
+const PAGE = 8_000;
+
+/** The call that prints a part of the text of something, from and up to a character of it. */
+export function toReprCall(name: string, [from, to]: readonly [number, number], sessionId: string): string {
+  const code = `print(repr(${name})[${from}:${Math.min(to, from + PAGE)}])`;
+  const session = sessionId === DEFAULT_SESSION ? "" : `, session_id="${sessionId}"`;
+  return `execute_python(code="${code}"${session})`;
+}
+
 export function toCount(count: number, thing: string): string {
   return `${count.toLocaleString("en-US")} ${thing}${count === 1 ? "" : "s"}`;
 }
@@ -46,14 +60,4 @@ export function toSize(bytes: number): string {
     unit += 1;
   }
   return `${Number(amount.toFixed(amount < 10 && unit > 0 ? 1 : 0))} ${UNITS[unit]}`;
-}
-
-/** Beginning and end of a text that cannot be read on, with what to do about it between. */
-export function cutMiddle(text: string, maxCharacters: number, hint: string): string {
-  if (text.length <= maxCharacters) return text;
-  const marker = `\n[… ${toCount(text.length - maxCharacters, "character")} omitted; ${hint}]\n`;
-  const room = maxCharacters - marker.length;
-  const head = text.slice(0, Math.floor(room * 0.6)).replace(/[\uD800-\uDBFF]$/, "");
-  const tail = text.slice(text.length - (room - Math.floor(room * 0.6))).replace(/^[\uDC00-\uDFFF]/, "");
-  return head + marker + tail;
 }

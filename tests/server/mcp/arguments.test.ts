@@ -45,6 +45,7 @@ describe("is refused with what would be right", () => {
     ["code that is no text", "execute_python", { code: ["1"] }, "code:"],
     ["a task that is not there", "shell_status", { task_id: "t77" }, "No task 't77'."],
     ["a NUL byte in a command", "shell", { command: "echo a\0b" }, "NUL"],
+    ["half of a character in a command", "shell", { command: "echo \ud800" }, "half of a character"],
     ["a folder that is not there", "shell", { command: "ls", cwd: "no/such" }, "no/such"],
     ["names of Object", "execute_python", { code: "1", constructor: 1 }, "has no parameter 'constructor'"],
   ])("%s", async (_, tool, args, text) => {

@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type ByteSource, concatSources, cutText, pageText, textSource } from "../../../src/server/mcp/cut-text.ts";
+import type { ByteSource } from "../../../src/util/byte-source.ts";
+import { cutText, pageText } from "../../../src/server/mcp/cut-text.ts";
 
 const readOn = (offset: number): string => `shell_status(task_id="t7", offset=${offset})`;
 const MARKER = /\n?\[… ([\d,]+) of ([\d,]+) bytes omitted; read on with shell_status\(task_id="t7", offset=(\d+)\)\]\n/;
@@ -17,6 +18,10 @@ function bytesSource(bytes: Uint8Array, droppedBytes = 0): ByteSource {
     readableBytes: buffer.length,
     read: (offset, length) => buffer.subarray(offset, offset + length),
   };
+}
+
+function textSource(text: string): ByteSource {
+  return bytesSource(Buffer.from(text, "utf8"));
 }
 
 /** Every page from an offset on. */
@@ -201,23 +206,6 @@ describe("pageText()", () => {
 
   test("an offset inside of a character begins with the next one", () => {
     expect(pageText(textSource("é漢x"), { offset: 3, maxCharacters: 200 })).toEqual({ text: "x", nextOffset: null });
-  });
-});
-
-describe("concatSources()", () => {
-  test("reads across its parts, and counts what they dropped", () => {
-    const source = concatSources(
-      textSource("ab"),
-      bytesSource(Buffer.from("cde"), 7),
-      textSource(""),
-      textSource("fg"),
-    );
-    expect([source.totalBytes, source.readableBytes]).toEqual([14, 7]);
-    for (let offset = 0; offset <= 8; offset += 1) {
-      for (let length = 0; length <= 8; length += 1) {
-        expect(source.read(offset, length).toString()).toBe("abcdefg".slice(offset, offset + length));
-      }
-    }
   });
 });
 

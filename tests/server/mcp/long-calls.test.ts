@@ -21,6 +21,9 @@ describe.each(ERAS)("in the %s era", (era) => {
     expect(textOf(started)).toContain('shell_status(task_id="t1", wait=30, offset=6)');
     expect(factsOf(started)).toMatchObject({ status: "running", task_id: "t1", session_id: "default" });
 
+    expect(await mcp.text("shell_status", { task_id: "t1", offset: 6 })).toMatch(
+      /^Still running: task t1 .*\nWait for/,
+    );
     const waiting = mcp.text("shell_status", { task_id: "t1", wait: 50 });
     await mcp.text("shell", { command: "touch go" });
     expect(await waiting).toMatch(/^first\nsecond(\n\[[\d.]+ s\])?$/);

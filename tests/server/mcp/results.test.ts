@@ -23,9 +23,15 @@ describe("Python", () => {
     ],
     ["stderr under a heading", "import sys\nprint('out')\nprint('err', file=sys.stderr)\n1", "out\n[stderr]\nerr\n→ 1"],
     ["that there was nothing", "y = 1", "[no output]"],
+    ["that there was nothing to see", "print()", "[no output]"],
     ["the exit of the code", "import sys\nsys.exit(3)", "[exit 3]"],
     ["text without the colours of a terminal", "print('\\x1b[31mred\\x1b[0m')", "red"],
     ["the last state of a progress bar", "print('10%\\r50%\\r100%')", "100%"],
+    [
+      "the last state of one that took long",
+      "for i in range(20_000): print(f'\\r{i} of 20000', end='')",
+      "19999 of 20000",
+    ],
   ])("shows %s", async (_, code, text) => {
     expect(await mcp.text("execute_python", { code })).toBe(text);
   });
@@ -47,7 +53,7 @@ describe("Python", () => {
   test("a time limit is an error that says what became of the variables", async () => {
     const text = await mcp.failure("execute_python", { code: "z = 5\nwhile True: pass", timeout: 1 });
     expect(text).toMatch(
-      /KeyboardInterrupt\n\[Stopped after 1 s: time limit\. .*\]\n\[The session's variables are kept\.\]$/s,
+      /KeyboardInterrupt\n\[Stopped after 1[.\d]* s: time limit\. .*\]\n\[The session's variables are kept\.\]$/s,
     );
     expect(await mcp.text("execute_python", { code: "z" })).toBe("→ 5");
   });
@@ -61,6 +67,14 @@ describe("Python", () => {
     expect(factsOf(result)).toMatchObject({ status: "exit", exit_code: 4, state: "lost" });
     const killed = "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)";
     expect(await mcp.failure("execute_repl", { session_id: "doomed", code: killed })).toContain("variables were lost");
+  });
+
+  test("what takes a while without a word says that it has ended", async () => {
+    const [python, shell] = await Promise.all([
+      mcp.text("execute_python", { code: "import time\ntime.sleep(1.05)" }),
+      mcp.text("shell", { command: "sleep 1.05" }),
+    ]);
+    expect([python, shell]).toEqual([expect.stringMatching(SILENT), expect.stringMatching(SILENT)]);
   });
 
   test("python keeps nothing", async () => {
@@ -160,16 +174,63 @@ for i in range(2000):
     expect(text).not.toContain("[stderr]");
   });
 
-  test("a long value is cut in the middle", async () => {
-    const text = await mcp.text("execute_python", { code: "'a' * 15_000 + 'z'" });
-    expect(text.length).toBeLessThanOrEqual(10_000);
-    expect(text).toMatch(/^→ 'a+\n\[… [\d,]+ characters omitted; print a part of it\]\na+z'$/);
-  });
-
   test("a traceback stays at the end of long output", async () => {
     const text = await mcp.failure("execute_python", { code: "print('x\\n' * 100_000)\n1 / 0" });
     expect(text.length).toBeLessThanOrEqual(10_000);
     expect(text.endsWith("ZeroDivisionError: division by zero")).toBe(true);
+  });
+
+  test("an exception with a long message is cut once, and says how long it is", async () => {
+    const text = await mcp.failure("execute_python", { code: "raise ValueError('m' * 1_000_000)" });
+    expect(text).toMatch(
+      /^Traceback [^…]*ValueError: m+\n\[… 99\d,\d{3} of 1,000,\d{3} characters omitted; catch the exception and print a part of it\]\nm+$/,
+    );
+  });
+});
+
+describe("long values", () => {
+  const numbers = `[${Array.from({ length: 100_000 }, (_, i) => i).join(", ")}]`;
+
+  test.each([
+    ["alone", "list(range(100_000))", {}, numbers],
+    ["that the worker did not cut", "'a' * 15_000 + 'z'", {}, `'${"a".repeat(15_000)}z'`],
+    ["where a variable is called _", "for _ in range(3): pass\nlist(range(100_000))", {}, numbers],
+    ["of characters outside of the first plane", "'😀' * 9000", {}, `'${"😀".repeat(9000)}'`],
+    ["after a little output", "print('x' * 50)\nlist(range(100_000))", {}, numbers],
+    ["after a lot of output", "print('x' * 50_000)\nlist(range(100_000))", {}, numbers],
+    ["where more is asked for than there is", "list(range(100_000))", { max_output: 100_000 }, numbers],
+    ["where little is asked for", "list(range(100_000))", { max_output: 300 }, numbers],
+  ])("a long value %s is cut once, and the call that is named reads on", async (_, code, options, value) => {
+    const result = await mcp.call("execute_python", { code, ...options });
+    const text = textOf(result);
+    expect(text.length).toBeLessThanOrEqual((options as { max_output?: number }).max_output ?? 10_000);
+    const { head = "", omitted = "", total = "", call = "", tail = "" } = VALUE.exec(text)?.groups ?? {};
+    const length = countCharacters(value);
+    expect([head, tail].map((end) => value.includes(end) && end.length > 20)).toEqual([true, true]);
+    expect(toNumber(total)).toBe(length);
+    expect(countCharacters(head) + toNumber(omitted) + countCharacters(tail)).toBe(length);
+    const read = await mcp.text("execute_python", { code: call, max_output: 100_000 });
+    expect(value.startsWith(head + read)).toBe(true);
+    expect(read.length).toBeGreaterThan(4000);
+    expect(factsOf(result)).toMatchObject({ truncated: true });
+  });
+
+  test("the call names the session that has it", async () => {
+    await mcp.text("create_repl_session", { session_id: "other" });
+    const text = await mcp.text("execute_repl", { session_id: "other", code: "'o' * 20_000" });
+    expect(text).toMatch(/\[\d+:\d+\]\)", session_id="other"\)\]/);
+  });
+
+  test("no call is named where nothing could answer it", async () => {
+    expect(await mcp.text("python", { code: "'a' * 20_000" })).toContain("assign it to a variable and print a part]");
+    const markdown = "class M:\n    def _repr_markdown_(self): return 'm' * 20_000\nM()";
+    expect(await mcp.text("execute_python", { code: markdown })).toContain("assign it to a variable and print a part]");
+  });
+
+  test("with much output, too, it is no longer than was asked for", async () => {
+    const text = await mcp.text("execute_python", { code: "print('x' * 500)\n'a' * 20_000", max_output: 200 });
+    expect(text.length).toBeLessThanOrEqual(200);
+    expect(text).toMatch(/^x+\n\[… [^\n]*\nx*\n→\n'a+\n\[… [^\n]* characters omitted\]\na+'$/);
   });
 });
 
@@ -202,6 +263,16 @@ display(Drawing())
 `;
     expect(await mcp.text("execute_python", { code })).toBe("<Drawing>\n[not shown: SVG]");
   });
+
+  test.each(["markdown", "latex"])("%s is shown where the object says only its kind", async (kind) => {
+    const code = `
+class Text:
+    def _repr_${kind}_(self): return "# title"
+    def __repr__(self): return "<Text>"
+Text()
+`;
+    expect(await mcp.text("execute_python", { code })).toBe("→ # title");
+  });
 });
 
 describe("structured results", () => {
@@ -230,6 +301,19 @@ describe("structured results", () => {
     expect(JSON.stringify(structuredContent).length).toBeLessThan(2_500);
   });
 });
+
+const SILENT = /^\[no output · [\d.]+ s\]$/;
+const VALUE =
+  /(?:^|\n)→\n(?<head>[^\n]*)\n\[… (?<omitted>[\d,]+) of (?<total>[\d,]+) characters omitted; read on with execute_python\(code="(?<call>[^"]*)"\)\]\n(?<tail>[^\n]*)$/;
+
+/** As Python counts them. */
+function countCharacters(text: string): number {
+  return Array.from(text).length;
+}
+
+function toNumber(text: string): number {
+  return Number(text.replaceAll(",", ""));
+}
 
 interface NextCall {
   readonly task_id: string;

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   realpathSync,
   rmSync,
   symlinkSync,
@@ -13,6 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Folders } from "../../../src/server/mcp/folders.ts";
 import { connect, factsOf, textOf, type Connection } from "./connect.ts";
 
 let mcp: Connection;
@@ -109,6 +111,31 @@ describe("sessions", () => {
       { type: "text", text: "→ 1" },
       { type: "text", text: "[Session 'default' is a new one: the variables of the one before are gone.]" },
     ]);
+    await using structured = await connect({ beside: idle, isStructured: true, waits: { idleMs: 100 } });
+    await structured.text("execute_python", { code: "x = 1" });
+    await expect.poll(() => idle.runtime.sessions.list().length, { timeout: 10_000 }).toBe(0);
+    expect((await structured.call("execute_python", { code: "1" })).structuredContent).toMatchObject({
+      text: "→ 1\n[Session 'default' is a new one: the variables of the one before are gone.]",
+    });
+  });
+
+  test("calls that come while the first one starts Python are told of no loss", async () => {
+    await using fresh = await connect();
+    const texts = await Promise.all(
+      Array.from({ length: 10 }, (_, i) => fresh.text("execute_python", { code: `${i}` })),
+    );
+    expect(texts).toEqual(Array.from({ length: 10 }, (_, i) => `→ ${i}`));
+  });
+
+  test("a copy that is refused says what to do instead", async () => {
+    await mcp.text("create_repl_session", { session_id: "busy" });
+    const session = mcp.runtime.sessions.get("busy");
+    const execution = session.execute("while True: pass");
+    expect(await mcp.failure("fork_repl_session", { session_id: "busy" })).toMatch(
+      /^Cannot fork session 'busy': an execution is running\. Try again when its code has ended, or /,
+    );
+    execution.cancel();
+    await execution.result;
   });
 
   test("two clients share sessions and tasks", async () => {
@@ -148,6 +175,35 @@ describe("variables", () => {
       await mcp.text("set_repl_context", { key: "own", path });
       expect(await mcp.text("execute_python", { code: "own" })).toBe("→ 'inside'");
     }
+  });
+
+  test("a path that is not absolute begins in the session's folder, then in the one that the server was started in", async () => {
+    const folders = new Folders({
+      mounts: [{ path: join(host, "read"), mode: "ro" }],
+      sessionFiles: mcp.sessionFiles,
+      startedIn: join(host, "read"),
+    });
+    await using inProject = await connect({ folders, beside: mcp });
+    writeFileSync(join(host, "read", "both.txt"), "of the project");
+    await inProject.text("set_repl_context", { key: "found", path: "./both.txt" });
+    expect(await mcp.text("execute_python", { code: "found" })).toBe("→ 'of the project'");
+    await mcp.text("shell", { command: "printf 'of the session' > both.txt" });
+    await inProject.text("set_repl_context", { key: "found", path: "both.txt" });
+    expect(await mcp.text("execute_python", { code: "found" })).toBe("→ 'of the session'");
+    for (const path of ["../hidden/secret.txt", "../../etc/passwd", "no-such-file"])
+      expect(await inProject.failure("set_repl_context", { key: "stolen", path })).toMatch(/^Cannot (read|use) /);
+  });
+
+  test("what is no text, and what is a folder, is said", async () => {
+    const path = join(host, "read", "bytes.bin");
+    writeFileSync(path, Buffer.from([0xff, 0xfe]));
+    expect(await mcp.failure("set_repl_context", { key: "v", path })).toBe(
+      `Cannot read '${path}' as text: it is not UTF-8. Open it in execute_python instead.`,
+    );
+    const folder = join(host, "read");
+    expect(await mcp.failure("set_repl_context", { key: "v", path: folder })).toBe(
+      `'${folder}' is a folder, and a file is needed.`,
+    );
   });
 
   test("a file that sessions do not see cannot be loaded, whatever leads to it", async () => {
@@ -199,6 +255,17 @@ describe("variables", () => {
     expect(await mcp.failure("get_repl_context", { session_id: "listed", key: "nope" })).toContain(
       "It has: math, big, n",
     );
+  });
+
+  test("a long value is described by its beginning, with the call that reads on", async () => {
+    await mcp.text("execute_python", { code: "numbers = list(range(10_000))\nfaces = '😀' * 3" });
+    const text = await mcp.text("get_repl_context", { key: "numbers" });
+    const { code = "" } =
+      /characters; read on with execute_python\(code="(?<code>[^"]*)"\)\]$/.exec(text)?.groups ?? {};
+    const value = `[${Array.from({ length: 10_000 }, (_, i) => i).join(", ")}]`;
+    expect(text).toContain(value.slice(0, 2_000));
+    expect(await mcp.text("execute_python", { code })).toBe(value.slice(2_000, 10_000));
+    expect(await mcp.text("get_repl_context", { key: "faces" })).toMatch(/\n'😀😀😀'$/);
   });
 
   test("no listing is longer than 10,000 characters", async () => {
@@ -258,6 +325,31 @@ describe("saved sessions", () => {
     await mcp.text("save_repl_session", { session_id: "linker", filepath: path });
     expect(lstatSync(path).isFile()).toBe(true);
     expect(readdirSync(join(host, "hidden"))).toEqual(["secret.txt"]);
+  });
+
+  test("replace what is a session file, and nothing else", async () => {
+    await mcp.text("create_repl_session", { session_id: "saver" });
+    const notes = join(host, "write", "notes.txt");
+    writeFileSync(notes, "precious");
+    mkdirSync(join(host, "write", "folder.rlm"));
+    for (const filepath of [notes, join(host, "write", "folder.rlm")]) {
+      const text = await mcp.failure("save_repl_session", { session_id: "saver", filepath });
+      expect(text).toBe(`Cannot save to '${filepath}': what is there is no session file. Choose another name.`);
+    }
+    expect(readFileSync(notes, "utf8")).toBe("precious");
+    for (let again = 0; again < 2; again += 1)
+      await mcp.text("save_repl_session", { session_id: "saver", filepath: join(host, "write", "twice.rlm") });
+  });
+
+  test("a name that was never saved is answered with those that were", async () => {
+    await mcp.text("create_repl_session", { session_id: "known" });
+    await mcp.text("save_repl_session", { session_id: "known", filepath: "known" });
+    expect(await mcp.failure("load_repl_session", { session_id: "x", filepath: "unknown" })).toMatch(
+      /unknown\.rlm': it does not exist\. Saved: .*known/,
+    );
+    expect(await mcp.failure("save_repl_session", { session_id: "known", filepath: "n".repeat(300) })).toBe(
+      "The name of the file is too long: 200 bytes are the most.",
+    );
   });
 
   test("what is no session file is refused, and no session is left", async () => {

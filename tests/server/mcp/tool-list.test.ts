@@ -1,7 +1,7 @@
 // What a client is told of the tools before it calls any.
 
 import { describe, expect, test } from "vitest";
-import { INSTRUCTIONS } from "../../../src/server/mcp/server.ts";
+import { toInstructions } from "../../../src/server/mcp/instructions.ts";
 import { ALL_TOOLS, selectTools } from "../../../src/server/mcp/toolbox.ts";
 import { connect, ERAS } from "./connect.ts";
 
@@ -62,8 +62,17 @@ test("the list is the same text in both eras and in another run, of fewer than 2
 
 test.each(ERAS)("a client of the %s era is given the instructions, of at most 500 characters", async (era) => {
   await using mcp = await connect({ era });
-  expect(mcp.client.getInstructions()).toBe(INSTRUCTIONS);
-  expect(INSTRUCTIONS.length).toBeLessThanOrEqual(500);
+  const tools = ALL_TOOLS.map(({ listing }) => listing.name);
+  expect(mcp.client.getInstructions()).toBe(toInstructions({ tools, hasFiles: false }));
+  expect(toInstructions({ tools, hasFiles: true }).length).toBeLessThanOrEqual(500);
+});
+
+test("the instructions name no tool that is not offered", () => {
+  for (const choice of ["core", "shell", "sandbox", "sessions,repl"]) {
+    const tools = selectTools(choice).map(({ listing }) => listing.name);
+    const named = toInstructions({ tools, hasFiles: true }).match(/\b[a-z]+(?:_[a-z]+)+\b/g) ?? [];
+    expect(named.filter((name) => !tools.includes(name))).toEqual([]);
+  }
 });
 
 test("three tools are loaded up front where a client hides the others", () => {
@@ -84,7 +93,13 @@ describe("selectTools", () => {
     expect(namesOf("core")).toEqual(["execute_python", "shell", "shell_status"]);
     expect(namesOf("all")).toHaveLength(19);
     expect(namesOf("python, shell")).toEqual(["shell", "shell_status", "python"]);
-    expect(namesOf("repl")).toEqual(["python", "python_session"]);
+    expect(namesOf("sandbox")).toContain("set_repl_context");
+  });
+
+  test("what runs something comes with what reads its output", () => {
+    expect(namesOf("execute_python")).toEqual(["execute_python", "shell_status"]);
+    expect(namesOf("repl")).toEqual(["shell_status", "python", "python_session"]);
+    expect(namesOf("list_repl_sessions")).toEqual(["list_repl_sessions"]);
   });
 
   test("says what there is when asked for something else", () => {

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { bound } from "../answer.ts";
-import { ADDS, defineTool, READS, type MCPTool } from "../tool.ts";
+import { ADDS, ArgumentsError, defineTool, READS, type MCPTool } from "../tool.ts";
 import { joinParts } from "../words.ts";
 
 export const STDLIB_TOOLS: readonly MCPTool[] = [
@@ -14,6 +14,7 @@ export const STDLIB_TOOLS: readonly MCPTool[] = [
     input: { function_code: z.string() },
     annotations: ADDS,
     call: async ({ function_code: source }, { runtime }) => {
+      if (source.trim() === "") throw new ArgumentsError("function_code holds nothing. Give the source of a function.");
       const names = await runtime.stdlib.add(source);
       const text = `Kept: ${names.join(", ") || "the code"}. Sessions created from now on have it.`;
       return { text: bound(text), facts: { names } };

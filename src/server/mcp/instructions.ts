@@ -1,0 +1,30 @@
+// What the workflow is, in the first words that any client shows. At most 500 characters.
+
+/** Of what a server has. */
+interface Offer {
+  /** Names of the tools that are offered. */
+  readonly tools: readonly string[];
+  /** Whether sessions see any folder of the host. */
+  readonly hasFiles: boolean;
+}
+
+/** Only what is true of this server: no tool is named that it does not offer. */
+export function toInstructions({ tools, hasFiles }: Offer): string {
+  const has = (...names: readonly string[]): boolean => names.every((name) => tools.includes(name));
+  return [
+    "Python and bash in a sandbox without network.",
+    has("execute_python") && "Begin with execute_python: no set-up, and variables stay for the next call.",
+    has("shell") && "shell works in the same folder.",
+    hasFiles
+      ? "Files of the project are readable at their usual paths; write to the working directory."
+      : "No files of this machine are visible; write to the working directory.",
+    has("set_repl_context")
+      ? "Load big files with set_repl_context(key, path), keep data in variables and print only what you need."
+      : "Keep data in variables and print only what you need.",
+    has("shell_status") && "What takes long goes on as a task; read it with shell_status.",
+    has("fork_repl_session", "save_repl_session") &&
+      "Use fork_repl_session to try things, save_repl_session to keep them.",
+  ]
+    .filter((sentence) => sentence !== false)
+    .join(" ");
+}
