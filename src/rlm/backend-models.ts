@@ -3,7 +3,7 @@
 import type { Backend, BackendRequest, ModelPrice } from "../backends/backend.ts";
 import type { CallOptions, CallOutcome } from "../backends/call.ts";
 import type { Dispatcher } from "../backends/dispatcher.ts";
-import { openBackend, type BackendOptions } from "../backends/open-backend.ts";
+import { baseUrlOf, openBackend, type BackendOptions } from "../backends/open-backend.ts";
 import { priceOf } from "../backends/prices.ts";
 import { NO_USAGE } from "../backends/usage.ts";
 import type { Models } from "./ports.ts";
@@ -46,7 +46,8 @@ export class BackendModels implements Models {
   }
 
   priceOf(model: string): Promise<ModelPrice | undefined> {
-    const { prices, baseUrl } = this.#options;
+    const { prices } = this.#options;
+    const baseUrl = this.#baseUrl();
     let price = this.#prices.get(model);
     if (price === undefined) {
       price = priceOf(this.backendOf(), model, {
@@ -56,5 +57,15 @@ export class BackendModels implements Models {
       this.#prices.set(model, price);
     }
     return price;
+  }
+
+  /** Whose prices hold is known by the address. Undefined: it has none. */
+  #baseUrl(): string | undefined {
+    const { backend, prices: _, ...options } = this.#options;
+    try {
+      return typeof backend === "string" ? baseUrlOf(backend, options) : undefined;
+    } catch {
+      return undefined; // told when the backend is opened
+    }
   }
 }

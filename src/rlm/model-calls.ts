@@ -37,8 +37,13 @@ export interface Reply extends CachedAnswer {
   readonly spent: Spent;
 }
 
-/** What a call asks for when nobody says: room for a long block of code and some thinking. */
-const DEFAULT_MAX_TOKENS = 16_000;
+/** What a call asks for when nobody says. So much is held back from a limit while it is under way. */
+const DEFAULT_MAX_TOKENS: Readonly<Record<Ask["purpose"], number>> = {
+  turn: 16_000,
+  query: 8_000,
+  extract: 8_000,
+  direct: 16_000,
+};
 
 export class ModelCalls {
   readonly #models: Models;
@@ -140,7 +145,7 @@ export class ModelCalls {
     const price = await this.#models.priceOf(model);
     const texts = request.messages.map(({ content }) => content);
     const inputTokens = this.#estimator.estimate(model, texts);
-    const wanted = { model, inputTokens, maxTokens: request.maxTokens ?? DEFAULT_MAX_TOKENS, price };
+    const wanted = { model, inputTokens, maxTokens: request.maxTokens ?? DEFAULT_MAX_TOKENS[purpose], price };
     const { reservation, maxTokens } = await account.reserveCall(wanted, { finishing: purpose === "extract", signal });
     const outcome = await this.#models.call(
       { ...request, maxTokens },
@@ -200,8 +205,16 @@ function refused(backend: string): BackendConnectionError {
   });
 }
 
-function toRequest({ model, messages, maxTokens, schema }: Ask): BackendRequest {
-  return { model, messages, ...(maxTokens !== undefined && { maxTokens }), ...(schema !== undefined && { schema }) };
+/** All that a turn was shown comes again in the next one. */
+function toRequest({ model, messages, maxTokens, schema, purpose }: Ask): BackendRequest {
+  const stable = purpose === "turn" || purpose === "extract" ? { stableMessages: messages.length } : {};
+  return {
+    model,
+    messages,
+    ...stable,
+    ...(maxTokens !== undefined && { maxTokens }),
+    ...(schema !== undefined && { schema }),
+  };
 }
 
 /** Canonical: the keys of the request are always made in the same order. */

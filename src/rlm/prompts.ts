@@ -52,12 +52,6 @@ export function firstMessage(query: string, { context }: PromptFacts): string {
   return `Question: ${query}\n\n${material}`;
 }
 
-export const NO_CODE =
-  "Nothing was run: the reply has no block of code. Write one, fenced with ```repl and ```, or give the answer with FINAL(...) in such a block.";
-
-export const CODE_BEFORE_FINAL =
-  "The reply had code, which was run first. Look at its real output above before you give the answer.";
-
 export function extractMessage(why: string): string {
   return (
     `The work has to end here: ${why}. Answer the question now, as well as you can from what you have seen, in plain text and without code. ` +
