@@ -5,6 +5,7 @@
 
 import { BackendConnectionError } from "../errors.ts";
 import type { BackendFault } from "../errors.ts";
+import { UnreadableEvent } from "./event-stream.ts";
 import { parseRetryAfter } from "./retry-after.ts";
 
 const MAX_WHY_CHARACTERS = 500;
@@ -17,7 +18,7 @@ export interface Speaker {
 
 export function toFault(error: unknown, speaker: Speaker): BackendConnectionError {
   const said = read(error);
-  const kind = kindOf(said);
+  const kind: Kind = error instanceof UnreadableEvent ? { fault: "malformed", retryable: true } : kindOf(said);
   const message = tellable(said.message, speaker.secrets);
   const http = said.status === null ? "" : ` (HTTP ${said.status})`;
   const why = `${words[kind.fault]}${http}${message === "" ? "" : `: ${message}`}`;
@@ -69,7 +70,6 @@ function kindOf({ status, message, marks }: Said): Kind {
   if (isTooLong(status, message, marks)) return { fault: "context-too-long", retryable: false };
   if (/content_filter|content_policy|invalid_prompt/.test(marks)) return { fault: "refusal", retryable: false };
   if (status !== null) return kindOfStatus(status, marks);
-  if (/jsonparse|typevalidation/.test(marks)) return { fault: "malformed", retryable: true };
   return { fault: "connection", retryable: true };
 }
 
@@ -113,12 +113,11 @@ function read(error: unknown): Said {
   const causes = causesOf(outer);
   const code = [body["code"], body["type"], outer["code"], outer["type"]].filter((mark) => mark !== undefined);
   const marks = [...code, ...causes.flatMap((cause) => [cause["name"], cause["code"]])].map(asText);
-  const message = [body["message"], outer["message"], causes.at(-1)?.["message"]]
-    .map(asText)
-    .find((text) => text !== "");
+  const messages = [body["message"], outer["responseBody"], outer["message"], error].map(asText);
+  const message = isBrokenOff(outer) ? "the answer broke off" : messages.find((text) => text.trim() !== "");
   return {
     status: statusOf(outer, code),
-    message: withCause(message ?? asText(error), causes),
+    message: withCause(message ?? "", causes),
     marks: marks.join(" ").toLowerCase(),
     retryAfterMs: parseRetryAfter(toHeaders(outer["responseHeaders"]), Date.now()),
   };

@@ -7,7 +7,7 @@ import type { ProviderName } from "./provider-models.ts";
 import type { TimeLimits } from "./watched-fetch.ts";
 
 export interface BackendOptions {
-  /** Default: from the environment, see `BACKENDS`. */
+  /** Default: from the environment: `OPENAI_API_KEY` and so on. */
   readonly apiKey?: string;
   /** Default: from the environment, then the provider's own. `openai-compatible` has no default. */
   readonly baseUrl?: string;
@@ -46,7 +46,7 @@ const providers: Readonly<Record<ProviderName, Known>> = {
 };
 
 /** The names that `openBackend` knows. */
-export const BACKENDS: readonly string[] = [...Object.keys(providers), "scripted"];
+const BACKENDS: readonly string[] = [...Object.keys(providers), "scripted"];
 
 const defaults: TimeLimits = { firstByteMs: 120_000, betweenBytesMs: 60_000, totalMs: 1_800_000 };
 const MAX_FIRST_BYTE_MS = 300_000;

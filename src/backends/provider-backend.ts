@@ -5,12 +5,14 @@
 
 import { BackendConnectionError } from "../errors.ts";
 import { onAbort } from "../util/on-abort.ts";
-import type { Backend, BackendPart, BackendRequest, InputUsagePart } from "./backend.ts";
+import type { Backend, BackendRequest } from "./backend.ts";
+import { readEvents } from "./event-stream.ts";
 import { toFault } from "./faults.ts";
 import type { Speaker } from "./faults.ts";
 import { loadModel } from "./provider-models.ts";
-import type { ProviderName, StreamPart } from "./provider-models.ts";
-import { toPart } from "./provider-parts.ts";
+import { createEventReader } from "./provider-events.ts";
+import type { Part } from "./provider-events.ts";
+import type { CallOptions, LanguageModel, ProviderName } from "./provider-models.ts";
 import { toCallOptions } from "./provider-request.ts";
 import type { Refusable } from "./provider-request.ts";
 import { Watch } from "./watched-fetch.ts";
@@ -22,6 +24,8 @@ export interface ProviderSettings {
   readonly limits: TimeLimits;
 }
 
+/** Ends what may be left of a request. */
+const OVER = new Error("The call is over");
 const MAX_REMEMBERED_MODELS = 1000;
 
 export class ProviderBackend implements Backend {
@@ -29,6 +33,8 @@ export class ProviderBackend implements Backend {
   readonly #settings: ProviderSettings;
   readonly #speaker: Speaker;
   readonly #refused = new Map<string, Set<Refusable>>();
+  readonly #models = new Map<string, Promise<LanguageModel>>();
+  readonly #watches = new WeakMap<AbortSignal, Watch>();
 
   constructor(name: ProviderName, settings: ProviderSettings) {
     this.name = name;
@@ -36,10 +42,7 @@ export class ProviderBackend implements Backend {
     this.#speaker = { backend: name, secrets: settings.apiKey === null ? [] : [settings.apiKey] };
   }
 
-  async *stream(
-    request: BackendRequest,
-    options: { readonly signal: AbortSignal },
-  ): AsyncGenerator<BackendPart | InputUsagePart> {
+  async *stream(request: BackendRequest, options: { readonly signal: AbortSignal }): AsyncGenerator<Part> {
     options.signal.throwIfAborted();
     const call = new AbortController();
     const unlisten = onAbort(options.signal, () => call.abort(options.signal.reason));
@@ -54,38 +57,32 @@ export class ProviderBackend implements Backend {
     } finally {
       unlisten();
       watch.stop();
-      call.abort();
+      call.abort(OVER);
     }
   }
 
-  async *#parts(
-    request: BackendRequest,
-    watch: Watch,
-    signal: AbortSignal,
-  ): AsyncGenerator<BackendPart | InputUsagePart> {
-    const stream = await this.#open(request, watch, signal);
-    for await (const part of stream) {
-      if (part.type === "error") throw part.error;
-      const told = toPart(part);
-      if (told === null) continue;
-      if (told === "cut") break;
-      if (told.type !== "input-usage") watch.answering();
-      yield told;
-      if (told.type === "end") return;
+  async *#parts(request: BackendRequest, watch: Watch, signal: AbortSignal): AsyncGenerator<Part> {
+    const reader = createEventReader(this.name);
+    const body = await this.#send(request, watch, signal);
+    for await (const event of readEvents(body, (bytes) => watch.received(bytes))) {
+      for (const part of reader.read(event)) {
+        if (part.type !== "input-usage") watch.answering();
+        yield part;
+        if (part.type === "end") return;
+      }
     }
     signal.throwIfAborted();
+    const rest = reader.finish();
+    if (rest.length > 0) return yield* rest;
     const why = "the answer broke off before its end";
     throw new BackendConnectionError({ backend: this.name, fault: "connection", why, retryable: true });
   }
 
-  async #open(request: BackendRequest, watch: Watch, signal: AbortSignal): Promise<ReadableStream<StreamPart>> {
-    const { apiKey, baseUrl } = this.#settings;
-    const model = await loadModel(this.name, request.model, { apiKey, baseUrl, fetch: watch.fetch });
-    const ask = async (): Promise<ReadableStream<StreamPart>> => {
-      const callOptions = toCallOptions(this.name, request, this.#refusedBy(request.model));
-      const { stream } = await model.doStream({ ...callOptions, abortSignal: signal });
-      return stream;
-    };
+  async #send(request: BackendRequest, watch: Watch, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+    const model = await this.#modelOf(request.model);
+    this.#watches.set(signal, watch);
+    const ask = (): Promise<ReadableStream<Uint8Array>> =>
+      bodyOf(model, { ...toCallOptions(this.name, request, this.#refusedBy(request.model)), abortSignal: signal });
     try {
       return await ask();
     } catch (error) {
@@ -93,6 +90,26 @@ export class ProviderBackend implements Backend {
       return ask();
     }
   }
+
+  /** Kept, because making one costs more than a request. */
+  #modelOf(name: string): Promise<LanguageModel> {
+    const known = this.#models.get(name);
+    if (known !== undefined) return known;
+    const { apiKey, baseUrl } = this.#settings;
+    const model = loadModel(this.name, name, { apiKey, baseUrl, fetch: this.#fetch });
+    if (this.#models.size >= MAX_REMEMBERED_MODELS) this.#models.clear();
+    this.#models.set(name, model);
+    return model;
+  }
+
+  /** The library passes on the signal that it was given, which is how a request finds its watch. */
+  readonly #fetch: typeof globalThis.fetch = async (input, init) => {
+    const watch = init?.signal ? this.#watches.get(init.signal) : undefined;
+    if (watch === undefined) throw new TypeError("Cannot make a request that nobody watches");
+    const response = await watch.fetch(input, init);
+    if (response.ok && response.body !== null) throw new Answered(response.body);
+    return response;
+  };
 
   /** True: the model refused a setting that it is not asked for again. */
   #learn(request: BackendRequest, error: BackendConnectionError): boolean {
@@ -108,6 +125,25 @@ export class ProviderBackend implements Backend {
   #refusedBy(model: string): ReadonlySet<Refusable> {
     return this.#refused.get(model) ?? new Set<Refusable>();
   }
+}
+
+/** Carries an answer past the library, which makes the request and the errors, and is not needed to read it. */
+class Answered extends Error {
+  readonly body: ReadableStream<Uint8Array>;
+  constructor(body: ReadableStream<Uint8Array>) {
+    super("answered");
+    this.body = body;
+  }
+}
+
+async function bodyOf(model: LanguageModel, options: CallOptions): Promise<ReadableStream<Uint8Array>> {
+  try {
+    await model.doStream(options);
+  } catch (error) {
+    if (error instanceof Answered) return error.body;
+    throw error;
+  }
+  throw new TypeError("Cannot read the answer: the library did not use our fetch");
 }
 
 function refusedSetting(request: BackendRequest, message: string): Refusable | null {

@@ -1,7 +1,7 @@
 // The provider packages of the AI SDK, each loaded when it is first needed.
 //
-// They know the wire protocols: `openai` speaks the Responses API, `anthropic` Messages, `openai-compatible` Chat Completions.
-// Nothing else of the SDK is used: its retries, for one, would hide from the ledger what was spent.
+// They know how each provider and model wants to be asked: `openai` by the Responses API, `anthropic` by Messages,
+// `openai-compatible` by Chat Completions. Nothing else of the SDK is used: its retries, for one, would hide what was spent.
 
 import type { OpenAIProvider } from "@ai-sdk/openai";
 
@@ -10,9 +10,6 @@ export type ProviderName = "openai" | "anthropic" | "openai-compatible";
 /** What all the packages offer for a model. */
 export type LanguageModel = ReturnType<OpenAIProvider["languageModel"]>;
 export type CallOptions = Parameters<LanguageModel["doStream"]>[0];
-export type StreamPart =
-  Awaited<ReturnType<LanguageModel["doStream"]>>["stream"] extends ReadableStream<infer Part> ? Part : never;
-
 export interface ProviderAccess {
   /** Null: none is sent, which only `openai-compatible` allows. */
   readonly apiKey: string | null;

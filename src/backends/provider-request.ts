@@ -24,9 +24,7 @@ export function toCallOptions(
     ...(maxTokens === undefined ? {} : { maxOutputTokens: leastTokens(provider, maxTokens) }),
     ...(temperature === undefined || refused.has("temperature") ? {} : { temperature }),
     ...(usesSchema ? { responseFormat: { type: "json", schema } } : {}),
-    providerOptions: providerOptions(provider, usesSchema ? schema : undefined),
-    // Anthropic's tells what the input was before the answer begins.
-    ...(provider === "anthropic" ? { includeRawChunks: true } : {}),
+    ...providerOptions(provider, usesSchema ? schema : undefined),
   };
 }
 
@@ -46,21 +44,16 @@ function toMessage({ role, content }: ChatMessage, isMarked: boolean): Message {
 function providerOptions(
   provider: ProviderName,
   schema: Readonly<Record<string, unknown>> | undefined,
-): NonNullable<CallOptions["providerOptions"]> {
+): Pick<CallOptions, "providerOptions"> {
   const strict = schema === undefined ? {} : { strictJsonSchema: isStrict(schema) };
-  switch (provider) {
-    case "openai":
-      // Nothing of a run is kept by the provider for later calls to refer to.
-      return { openai: { store: false, ...strict } };
-    case "openai-compatible":
-      return { openaiCompatible: strict };
-    case "anthropic":
-      return {};
-  }
+  // Nothing of a run is kept by the provider for later calls to refer to.
+  if (provider === "openai") return { providerOptions: { openai: { store: false, ...strict } } };
+  if (provider === "anthropic" || schema === undefined) return {};
+  return { providerOptions: { openaiCompatible: strict } };
 }
 
 /** OpenAI enforces a schema only where every object is closed and every property required, and refuses to try otherwise. */
-export function isStrict(schema: unknown, depth = 0): boolean {
+function isStrict(schema: unknown, depth = 0): boolean {
   if (depth > 32) return false;
   if (Array.isArray(schema)) return schema.every((item) => isStrict(item, depth + 1));
   if (typeof schema !== "object" || schema === null) return true;

@@ -33,8 +33,6 @@ const fileSchema = z.strictObject({
     .max(10_000),
 });
 
-export type ScriptFile = z.infer<typeof fileSchema>;
-
 /** Each file is read once, when its model is first asked. */
 export class ScriptFilesBackend implements Backend {
   readonly name = "scripted";

@@ -97,7 +97,7 @@ async function orAborted<T>(value: T | Promise<T>, signal: AbortSignal): Promise
   const aborted = new Promise<never>((_, reject) => {
     unlisten = onAbort(signal, () => reject(signal.reason as Error));
   });
-  return await Promise.race([value, aborted]).finally(unlisten);
+  return Promise.race([value, aborted]).finally(unlisten);
 }
 
 async function wait(delayMs: number, signal: AbortSignal): Promise<void> {

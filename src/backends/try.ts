@@ -15,6 +15,9 @@ interface Answer {
 /** More than any model says; what sends more is no model. */
 const MAX_CHARACTERS = 64 * 1024 * 1024;
 
+/** A reason of its own for every call would cost more than the rest of it. */
+const OVER = new Error("The call is over");
+
 export class Try {
   readonly #backend: Backend;
   readonly #request: BackendRequest;
@@ -24,6 +27,7 @@ export class Try {
   #told: TokenUsage | null = null;
   #finishReason: FinishReason | "cut" = "other";
   #error: unknown = null;
+  #isAsked = false;
 
   constructor(backend: Backend, request: BackendRequest) {
     this.#backend = backend;
@@ -60,20 +64,24 @@ export class Try {
   async run(options: CallOptions): Promise<void> {
     const { signal } = options;
     const controller = new AbortController();
-    const unlisten = onAbort(signal, () => controller.abort(signal.reason));
+    let unlisten = (): void => {};
     const aborted = new Promise<never>((_, reject) => {
-      onAbort(controller.signal, () => reject(controller.signal.reason as Error));
+      unlisten = onAbort(signal, () => {
+        controller.abort(signal.reason);
+        reject(signal.reason as Error);
+      });
     });
     try {
       signal.throwIfAborted();
+      this.#isAsked = true;
       await Promise.race([this.#read(controller.signal, options), aborted]);
       if (this.#isEmpty()) throw this.#fault("empty", "the answer is empty");
     } catch (error) {
       this.#error = error ?? new Error("Cannot go on: nothing was thrown as the reason");
     } finally {
       unlisten();
-      aborted.catch(() => {});
-      controller.abort();
+      // Whatever the backend still does for an answer that nobody reads to its end.
+      if (this.#error !== null || this.#finishReason === "cut") controller.abort(OVER);
     }
   }
 
@@ -127,6 +135,7 @@ export class Try {
 
   /** A request that was turned away costs nothing; one that the provider worked on does, whether or not an answer came. */
   #usedAnything(): boolean {
+    if (!this.#isAsked) return false;
     if (this.#text !== "" || this.#reasoning !== "" || this.#inputUsage !== null || this.#error === null) return true;
     if (!(this.#error instanceof BackendConnectionError)) return true;
     const { fault, status } = this.#error;

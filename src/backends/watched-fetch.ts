@@ -16,7 +16,8 @@ export interface TimeLimits {
 }
 
 const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
-const MAX_WRONG_BYTES = 8 * 1024;
+/** Of what is no answer. */
+const MAX_OTHER_BYTES = 64 * 1024;
 
 export class Watch {
   readonly #controller: AbortController;
@@ -52,42 +53,24 @@ export class Watch {
   readonly fetch: typeof globalThis.fetch = async (input, init) => {
     const response = await globalThis.fetch(input, { ...init, redirect: "manual" });
     this.#silence.refresh();
-    if (!response.ok || response.body === null) return response;
-    if (/^(application\/json|text\/html)/i.test(response.headers.get("content-type") ?? "")) {
-      throw await this.#notAStream(response);
-    }
-    const watched = response.body.pipeThrough(
-      new TransformStream({ transform: (chunk, out) => this.#pass(chunk, out) }),
-    );
-    return new Response(watched, response);
+    if (response.body === null) return response;
+    if (!response.ok) return new Response(await beginningOf(response.body), response);
+    const type = response.headers.get("content-type") ?? "";
+    if (/^(application\/json|text\/html)/i.test(type)) throw this.#notAStream(type, await beginningOf(response.body));
+    return response;
   };
 
-  #pass(chunk: Uint8Array, out: TransformStreamDefaultController<Uint8Array>): void {
+  /** So many bytes of the answer came. */
+  received(bytes: number): void {
     this.#silence.refresh();
-    this.#bytes += chunk.length;
-    if (this.#bytes > MAX_ANSWER_BYTES) {
-      this.#end("malformed", `it has more than ${MAX_ANSWER_BYTES} bytes`, false);
-      return;
-    }
-    out.enqueue(chunk);
+    this.#bytes += bytes;
+    if (this.#bytes > MAX_ANSWER_BYTES) this.#end("malformed", `it has more than ${MAX_ANSWER_BYTES} bytes`, false);
   }
 
   /** A page in place of an answer: most often the address is wrong. */
-  async #notAStream(response: Response): Promise<BackendConnectionError> {
-    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
-    let beginning = Buffer.alloc(0);
-    while (beginning.length < MAX_WRONG_BYTES) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      beginning = Buffer.concat([beginning, value]);
-    }
-    await reader.cancel();
+  #notAStream(type: string, beginning: Buffer): BackendConnectionError {
     const text = tellable(beginning.toString("utf8"), this.#speaker.secrets);
-    return this.#fault(
-      "malformed",
-      `not a stream of events but ${response.headers.get("content-type")}: ${text}`,
-      false,
-    );
+    return this.#fault("malformed", `not a stream of events but ${tellable(type, [])}: ${text}`, false);
   }
 
   #endAfter(ms: number, what: string): NodeJS.Timeout {
@@ -102,4 +85,19 @@ export class Watch {
     const { backend } = this.#speaker;
     return new BackendConnectionError({ backend, fault, why, retryable });
   }
+}
+
+/** As much as an error can need; the rest is not waited for. */
+async function beginningOf(body: ReadableStream<Uint8Array>): Promise<Buffer<ArrayBuffer>> {
+  const reader = body.getReader();
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  while (bytes < MAX_OTHER_BYTES) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    chunks.push(value);
+    bytes += value.length;
+  }
+  await reader.cancel();
+  return Buffer.concat(chunks).subarray(0, MAX_OTHER_BYTES);
 }

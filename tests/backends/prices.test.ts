@@ -1,0 +1,84 @@
+import { describe, expect, test } from "vitest";
+import { costOf, priceOf } from "../../src/backends/prices.ts";
+import { addUsage, NO_USAGE } from "../../src/backends/usage.ts";
+
+describe("priceOf()", () => {
+  test("knows a dated model for what it is, not for one whose name begins alike", async () => {
+    const mini = await priceOf("openai", "gpt-4o-mini-2024-07-18");
+    expect(mini).toEqual({ inputUsd: 0.15, outputUsd: 0.6, cacheReadUsd: 0.075, cacheWriteUsd: 0.15 });
+    expect(mini).toEqual(await priceOf("openai", "gpt-4o-mini"));
+    expect((await priceOf("openai", "gpt-4o"))?.inputUsd).toBe(2.5);
+  });
+
+  test("has the prices of Anthropic's cache", async () => {
+    expect(await priceOf("anthropic", "claude-opus-4-8")).toEqual({
+      inputUsd: 5,
+      outputUsd: 25,
+      cacheReadUsd: 0.5,
+      cacheWriteUsd: 6.25,
+    });
+  });
+
+  test.each([
+    ["openai", "gpt-4o-mini-banana"],
+    ["openai", "claude-opus-4-8"],
+    ["anthropic", "claude-nonsense"],
+    ["openai-compatible", "gpt-4o"],
+    ["scripted", "gpt-4o"],
+    ["openai", "toString"],
+  ])("does not know a price of %s for %s", async (backend, model) => {
+    expect(await priceOf(backend, model)).toBeUndefined();
+  });
+
+  test("knows by the address whose prices hold", async () => {
+    const options = { baseUrl: "https://openrouter.ai/api/v1" };
+    expect((await priceOf("openai-compatible", "openai/gpt-4o-mini", options))?.inputUsd).toBe(0.15);
+    expect(await priceOf("openai-compatible", "llama3", { baseUrl: "http://localhost:11434/v1" })).toBeUndefined();
+  });
+
+  test("takes what the configuration says first", async () => {
+    const price = { inputUsd: 1, outputUsd: 2, cacheReadUsd: 3, cacheWriteUsd: 4 };
+    const prices = { "gpt-4o": price, "scripted/demo.json": { ...price, inputUsd: 0 } };
+    expect(await priceOf("openai", "gpt-4o", { prices })).toEqual(price);
+    expect((await priceOf("scripted", "demo.json", { prices }))?.inputUsd).toBe(0);
+    expect(await priceOf("openai", "constructor", { prices })).toBeUndefined();
+  });
+});
+
+describe("costOf()", () => {
+  const price = { inputUsd: 10, outputUsd: 100, cacheReadUsd: 1, cacheWriteUsd: 20 };
+
+  test("prices what was cached apart from the rest of the input", () => {
+    const usage = {
+      inputTokens: 1000,
+      outputTokens: 10,
+      cacheReadTokens: 600,
+      cacheWriteTokens: 100,
+      reasoningTokens: 5,
+    };
+    expect(costOf(usage, price)).toBeCloseTo((300 * 10 + 600 * 1 + 100 * 20 + 10 * 100) / 1e6, 12);
+  });
+
+  test("believes the provider that tells it", () => {
+    expect(costOf({ ...NO_USAGE, inputTokens: 1000, costUsd: 0.5 }, price)).toBe(0.5);
+  });
+
+  test("is never below zero, whatever the cache is said to be", () => {
+    expect(costOf({ ...NO_USAGE, inputTokens: 10, cacheReadTokens: 100 }, price)).toBeGreaterThan(0);
+  });
+
+  test("has another price for the whole of a long call where the model has", async () => {
+    const long = await priceOf("anthropic", "claude-sonnet-4-5");
+    if (long === undefined) throw new Error("the table has no claude-sonnet-4-5");
+    const cost = (inputTokens: number): number => costOf({ ...NO_USAGE, inputTokens, outputTokens: 1000 }, long);
+    expect(cost(200_000)).toBeCloseTo(0.6 + 0.015, 12);
+    expect(cost(200_001)).toBeCloseTo((200_001 * 6 + 1000 * 22.5) / 1e6, 12);
+  });
+});
+
+test("a sum has a cost only where all its parts have one", () => {
+  const paid = { ...NO_USAGE, inputTokens: 1, costUsd: 0.25 };
+  expect(addUsage(paid, paid).costUsd).toBe(0.5);
+  expect(addUsage(NO_USAGE, paid).costUsd).toBe(0.25);
+  expect(addUsage({ ...NO_USAGE, inputTokens: 1 }, paid).costUsd).toBeUndefined();
+});
