@@ -6,8 +6,9 @@ import type { RunResult } from "../protocol/runs.ts";
 import { openRuntime, ScriptedBackend, type RLMOptions, type Run, type RunRequest, type Runtime } from "../runtime.ts";
 import { complain } from "./complain.ts";
 import { EXIT, fromRunResult } from "./exit-code.ts";
-import { Contexts, readJSON } from "./run/contexts.ts";
+import { gatherContext, readJSON } from "./run/contexts.ts";
 import { demoContext, DEMO_QUESTION, demoReply } from "./run/demo.ts";
+import { KeptInput } from "./run/kept-input.ts";
 import { LineWatcher, SILENT, TreeWatcher, type Watcher } from "./run/watchers.ts";
 import { StandardOutput } from "./standard-output.ts";
 import { Stopper } from "./stopper.ts";
@@ -45,9 +46,8 @@ export async function run(question: string | undefined, options: RunArguments): 
     flags: toFlags(options),
     ...(options.config !== undefined && { path: options.config }),
   });
-  const { rlm, request, contexts } = options.demo ? demo(question, options) : await prepare(question, options, config);
-  await using _ = contexts;
   const output = new StandardOutput();
+  await using input = new KeptInput();
   await using runtime = await openRuntime({
     environment: config.rlm.environment as "local", // another name is refused by the runtime, with the reason
     limits: config.limits,
@@ -60,8 +60,11 @@ export async function run(question: string | undefined, options: RunArguments): 
     if (error.code !== "EPIPE") complain(`cannot write the answer: ${error.message}`);
     stopper.stop(error.code === "EPIPE" ? EXIT.unread : EXIT.failure);
   };
-  const means = { output, stopper, watcher };
-  const code = await stopper.race(start(runtime, rlm, request).then((asked) => answer(asked, options, means)));
+  const work = async (): Promise<number> => {
+    const asked = options.demo ? demo(question, options) : await prepare(question, options, config, input);
+    return answer(await start(runtime, asked), options, { output, stopper, watcher });
+  };
+  const code = await stopper.race(work());
   await output.flush();
   return code;
 }
@@ -69,11 +72,14 @@ export async function run(question: string | undefined, options: RunArguments): 
 interface Work {
   readonly rlm: RLMOptions;
   readonly request: RunRequest;
-  /** To be closed when the run is over. */
-  readonly contexts: Contexts | undefined;
 }
 
-async function prepare(question: string | undefined, options: RunArguments, config: Config): Promise<Work> {
+async function prepare(
+  question: string | undefined,
+  options: RunArguments,
+  config: Config,
+  input: KeptInput,
+): Promise<Work> {
   const { model } = config.rlm;
   if (question === undefined || question.trim() === "") {
     throw new UsageError("nothing to answer: the question comes first. Run 'rlm run --help', or 'rlm run --demo'");
@@ -85,16 +91,17 @@ async function prepare(question: string | undefined, options: RunArguments, conf
   if (backend.baseUrl !== undefined && backend.baseUrl !== config.agreedUrl && !options.quiet) {
     complain(`asking ${model} at ${backend.baseUrl}, as ${config.path ?? ".env"} says`);
   }
-  const contexts = await Contexts.gather(options.context ?? []);
-  if (contexts.skipped !== "" && !options.quiet) complain(`not in the context: ${contexts.skipped}`);
+  const names = options.context ?? [];
+  if (names.includes("-") && process.stdin.isTTY) complain("reading the context from the terminal: Ctrl-D ends it");
+  const { context, skipped } = await gatherContext(names, input);
+  if (skipped !== "" && !options.quiet) complain(`not in the context: ${skipped}`);
   return {
     rlm: { ...toRLMOptions(config), ...backend, model },
     request: {
       query: question,
-      ...(contexts.context !== undefined && { context: contexts.context }),
+      ...(context !== undefined && { context }),
       ...(outputSchema !== undefined && { outputSchema }),
     },
-    contexts,
   };
 }
 
@@ -108,7 +115,6 @@ function demo(question: string | undefined, { context, schema, model, backend }:
   return {
     rlm: { backend: new ScriptedBackend(demoReply), model: "demo", mode: "rlm", cache: false, prices: DEMO_PRICES },
     request: { query: DEMO_QUESTION, context: { text: demoContext() } },
-    contexts: undefined,
   };
 }
 
@@ -161,7 +167,7 @@ async function readSchema(path: string): Promise<Readonly<Record<string, unknown
 }
 
 /** What cannot be run is said at once: a schema that is none, a key that is not there. */
-async function start(runtime: Runtime, options: RLMOptions, request: RunRequest): Promise<Run> {
+async function start(runtime: Runtime, { rlm: options, request }: Work): Promise<Run> {
   try {
     const rlm = runtime.rlm(options);
     await rlm.check();

@@ -1,10 +1,12 @@
 /* oxlint-disable no-control-regex -- control characters are what a terminal is about */
+import { mkdirSync, readdirSync } from "node:fs";
 import { expect, test } from "vitest";
 import { Folder } from "../config/folder.ts";
 import { KEYS, TestTerminal } from "./terminal.ts";
 
 function run(folder: Folder, args: readonly string[], columns = 80): TestTerminal {
-  const env = { HOME: folder.path, RLM_DATA: folder.at("data"), NO_COLOR: "1" };
+  const env = { HOME: folder.path, TMPDIR: folder.at("tmp"), RLM_DATA: folder.at("data"), NO_COLOR: "1" };
+  mkdirSync(folder.at("tmp"), { recursive: true });
   return new TestTerminal(["run", ...args], { env, columns });
 }
 
@@ -40,4 +42,14 @@ test("Ctrl-C at the terminal cancels, and leaves the tree as it was last", async
   terminal.type(KEYS.ctrlC);
   expect(await terminal.ended).toBe(130);
   expect(terminal.screen).toMatch(/✗ n0 cancelled · step 1 .*\ncancelled · 1 node/);
+});
+
+test("Ctrl-C while the context is typed ends the command, and nothing of it stays", async () => {
+  using folder = new Folder();
+  await using terminal = run(folder, ["Why?", "--backend", "scripted", "--model", "x", "--context", "-"]);
+  await terminal.until(/reading the context from the terminal: Ctrl-D ends it/);
+  terminal.type(`secret${KEYS.enter}`);
+  terminal.type(KEYS.ctrlC);
+  expect(await terminal.ended).toBe(130);
+  expect(readdirSync(folder.at("tmp")).filter((name) => name.startsWith("rlm-run-"))).toEqual([]);
 });

@@ -3,13 +3,11 @@
 // One file is the variable `context` as text, one .json file what it says; everything else is a dict from path to text. What is not
 // there is an error before anything starts.
 
-import { createWriteStream } from "node:fs";
-import { mkdtemp, readFile, realpath, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join, normalize } from "node:path";
-import { pipeline } from "node:stream/promises";
+import { readFile, realpath, stat } from "node:fs/promises";
+import { normalize } from "node:path";
 import { UsageError } from "../usage-error.ts";
 import { isGlob, toGlob } from "./glob.ts";
+import type { KeptInput } from "./kept-input.ts";
 import { lookAt, MAX_FILES, walkFolder, type FoundFile, type Skipped } from "./walk-folder.ts";
 
 /** As runs take it. */
@@ -19,41 +17,22 @@ const MAX_BYTES = 4 * 1024 ** 3;
 const MAX_JSON_BYTES = 256 * 1024 ** 2;
 const STANDARD_INPUT = "-";
 
-export class Contexts implements AsyncDisposable {
+interface Gathered {
   /** Undefined: there is none. */
   readonly context: Context | undefined;
   /** What was passed over, in words; empty where nothing was. */
   readonly skipped: string;
-  readonly #folder: string | undefined;
+}
 
-  private constructor(context: Context | undefined, skipped: Skipped, folder: string | undefined) {
-    this.context = context;
-    this.skipped = [...skipped].map(([reason, count]) => `${reason} (${count})`).join(", ");
-    this.#folder = folder;
-  }
-
-  /** Throws a UsageError. */
-  static async gather(names: readonly string[], input: NodeJS.ReadableStream = process.stdin): Promise<Contexts> {
-    const skipped: Skipped = new Map();
-    if (names.filter((name) => name === STANDARD_INPUT).length > 1)
-      throw new UsageError("- can be a context once only");
-    const folder = names.includes(STANDARD_INPUT) ? await mkdtemp(join(tmpdir(), "rlm-run-")) : undefined;
-    try {
-      if (folder !== undefined) await pipeline(input, createWriteStream(join(folder, "stdin"), { mode: 0o600 }));
-      const groups = [];
-      for (const name of names) groups.push(await findFiles(name, folder, skipped));
-      await checkSizes(groups.flatMap(({ files }) => files));
-      return new Contexts(await toContext(groups), skipped, folder);
-    } catch (error) {
-      if (folder !== undefined) await rm(folder, { recursive: true, force: true });
-      throw error;
-    }
-  }
-
-  /** Standard input was kept in a file; nothing of it stays. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#folder !== undefined) await rm(this.#folder, { recursive: true, force: true });
-  }
+/** Throws a UsageError. */
+export async function gatherContext(names: readonly string[], input: KeptInput): Promise<Gathered> {
+  if (names.filter((name) => name === STANDARD_INPUT).length > 1) throw new UsageError("- can be a context once only");
+  const skipped: Skipped = new Map();
+  const groups: Group[] = [];
+  for (const name of names) groups.push(await findFiles(name, input, skipped));
+  await checkSizes(groups.flatMap(({ files }) => files));
+  const words = [...skipped].map(([reason, count]) => `${reason} (${count})`);
+  return { context: await toContext(groups), skipped: words.join(", ") };
 }
 
 interface Group {
@@ -62,10 +41,8 @@ interface Group {
   readonly files: readonly FoundFile[];
 }
 
-async function findFiles(name: string, inputFolder: string | undefined, skipped: Skipped): Promise<Group> {
-  if (name === STANDARD_INPUT && inputFolder !== undefined) {
-    return single({ name: "stdin", path: join(inputFolder, "stdin") }, "standard input");
-  }
+async function findFiles(name: string, input: KeptInput, skipped: Skipped): Promise<Group> {
+  if (name === STANDARD_INPUT) return single({ name: "stdin", path: await input.keep() }, "standard input");
   const stats = await stat(name).catch((error: NodeJS.ErrnoException) => error);
   if (!(stats instanceof Error)) {
     if (stats.isFile()) return single({ name: normalize(name), path: name }, `'${name}'`);

@@ -1,19 +1,23 @@
-import { existsSync, symlinkSync } from "node:fs";
+import { existsSync, readFileSync, symlinkSync } from "node:fs";
 import { Readable } from "node:stream";
 import { expect, test } from "vitest";
-import { Contexts } from "../../../src/cli/run/contexts.ts";
+import { gatherContext } from "../../../src/cli/run/contexts.ts";
+import { KeptInput } from "../../../src/cli/run/kept-input.ts";
 import { UsageError } from "../../../src/cli/usage-error.ts";
 import { Folder } from "../../config/folder.ts";
 
 /** Names and paths without the folder of the test. */
 async function gather(folder: Folder, ...names: string[]): Promise<{ context: unknown; skipped: string }> {
-  await using found = await Contexts.gather(names.map((name) => folder.at(name)));
-  const { context, skipped } = found;
+  await using input = new KeptInput();
+  const { context, skipped } = await gatherContext(
+    names.map((name) => folder.at(name)),
+    input,
+  );
   return { context: JSON.parse(JSON.stringify(context).replaceAll(`${folder.path}/`, "")) as unknown, skipped };
 }
 
 async function complaint(folder: Folder, ...names: string[]): Promise<string> {
-  const error: unknown = await Contexts.gather(names.map((name) => folder.at(name))).catch((reason: unknown) => reason);
+  const error: unknown = await gather(folder, ...names).catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(UsageError);
   return (error as Error).message.replaceAll(`${folder.path}/`, "");
 }
@@ -29,8 +33,7 @@ test("one file is text, one .json file is what it says, several are a dict of te
 });
 
 test("without a context there is none", async () => {
-  await using found = await Contexts.gather([]);
-  expect(found.context).toBe(undefined);
+  expect(await gatherContext([], new KeptInput())).toEqual({ context: undefined, skipped: "" });
 });
 
 test("a folder is read with all below it, sorted; what is passed over is said", async () => {
@@ -91,25 +94,27 @@ test("what is not there or no text is an error at once", async () => {
 });
 
 test("standard input is kept in a file as long as the run needs it", async () => {
-  const found = await Contexts.gather(["-"], Readable.from(["one\r\n", "two"]));
-  const { file } = found.context as { file: string };
-  expect(existsSync(file)).toBe(true);
-  await found[Symbol.asyncDispose]();
+  const input = new KeptInput(Readable.from(["one\r\n", "two"]));
+  const { file } = (await gatherContext(["-"], input)).context as { file: string };
+  expect(readFileSync(file, "utf8")).toBe("one\r\ntwo");
+  await input[Symbol.asyncDispose]();
   expect(existsSync(file)).toBe(false);
 });
 
 test("standard input beside files is one of them, and cannot be named twice", async () => {
   using folder = new Folder({ "a.txt": "a" });
-  await using found = await Contexts.gather([folder.at("a.txt"), "-"], Readable.from(["x"]));
-  expect((found.context as { files: readonly { name: string }[] }).files.map(({ name }) => name)).toEqual([
+  await using input = new KeptInput(Readable.from(["x"]));
+  const { context } = await gatherContext([folder.at("a.txt"), "-"], input);
+  expect((context as { files: readonly { name: string }[] }).files.map(({ name }) => name)).toEqual([
     folder.at("a.txt"),
     "stdin",
   ]);
-  await expect(Contexts.gather(["-", "-"], Readable.from(["x"]))).rejects.toThrow(UsageError);
+  await expect(gatherContext(["-", "-"], new KeptInput())).rejects.toThrow(UsageError);
 });
 
-test("standard input that is no text is refused, and nothing stays", async () => {
-  await expect(Contexts.gather(["-"], Readable.from([Buffer.from([0])]))).rejects.toThrow(
+test("standard input that is no text is refused", async () => {
+  await using input = new KeptInput(Readable.from([Buffer.from([0])]));
+  await expect(gatherContext(["-"], input)).rejects.toThrow(
     "cannot take standard input as context: it is no UTF-8 text",
   );
 });

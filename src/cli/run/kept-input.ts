@@ -1,0 +1,29 @@
+// Standard input in a file, for as long as a run needs it: it may be larger than memory.
+
+import { createWriteStream } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+
+export class KeptInput implements AsyncDisposable {
+  readonly #input: NodeJS.ReadableStream;
+  #folder: string | undefined;
+
+  constructor(input: NodeJS.ReadableStream = process.stdin) {
+    this.#input = input;
+  }
+
+  /** Reads all of it. To be called once. */
+  async keep(): Promise<string> {
+    this.#folder = await mkdtemp(join(tmpdir(), "rlm-run-"));
+    const path = join(this.#folder, "stdin");
+    await pipeline(this.#input, createWriteStream(path, { mode: 0o600 }));
+    return path;
+  }
+
+  /** Nothing of it stays, even if it is still being read. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#folder !== undefined) await rm(this.#folder, { recursive: true, force: true });
+  }
+}
