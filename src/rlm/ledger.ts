@@ -13,6 +13,7 @@ import { Books } from "./books.ts";
 import { Bound, type LimitListener } from "./bound.ts";
 
 export type { Account, Reservation } from "./account.ts";
+export type { CallUsage } from "./call-amounts.ts";
 
 export interface LedgerOptions {
   /** Of each limit. Default: 0.1. */
