@@ -344,3 +344,11 @@ def _describe(name: str, value: Any, size: int) -> Dict[str, Any]:
     facts["head"] = shown[:size]
     facts["isWhole"] = sample is value and len(shown) <= size
     return facts
+
+
+def unpack(target: Dict[str, str], data: bytes, sizes: Sequence[Sequence[Any]]) -> None:
+    """Texts that came in one piece, by name."""
+    start = 0
+    for name, size in sizes:
+        target[name] = data[start:start + size].decode("utf-8", "replace")
+        start += size

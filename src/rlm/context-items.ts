@@ -6,7 +6,8 @@ import type { ContextFile, ContextItem } from "./context.ts";
 /** One variable's worth of material. */
 export type ContextValue =
   | string
-  | { readonly text: string }
+  /** As JSON it is read by Python: integers of any size stay what they are. */
+  | { readonly text: string; readonly as?: "text" | "json" }
   | { readonly json: unknown }
   /** A path of the host, read as text. */
   | { readonly file: string }
@@ -28,7 +29,8 @@ export function toContextItems(context: Context | undefined): readonly ContextIt
 function isValue(context: Context): context is ContextValue {
   if (typeof context !== "object") return true;
   const [key, ...others] = Object.keys(context);
-  return others.length === 0 && key !== undefined && KEYS.includes(key) && !isNested(context);
+  const isOne = others.length === 0 || (key === "text" && others.length === 1 && others[0] === "as");
+  return isOne && key !== undefined && KEYS.includes(key) && !isNested(context);
 }
 
 /** A variable named like a kind of value. */
@@ -45,7 +47,10 @@ function isNested(context: object): boolean {
 
 function toItem(name: string, value: ContextValue): ContextItem {
   if (typeof value === "string") return { name, kind: "text", bytes: Buffer.byteLength(value), value: { text: value } };
-  if ("text" in value) return { name, kind: "text", bytes: Buffer.byteLength(value.text), value: { text: value.text } };
+  if ("text" in value) {
+    const kind = value.as ?? "text";
+    return { name, kind, bytes: Buffer.byteLength(value.text), value: { text: value.text, as: kind } };
+  }
   if ("json" in value) {
     const text = JSON.stringify(value.json);
     if (text === undefined) throw new TypeError(`Cannot use the context '${name}': JSON cannot say what it is`);

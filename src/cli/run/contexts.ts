@@ -11,7 +11,10 @@ import type { KeptInput } from "./kept-input.ts";
 import { lookAt, MAX_FILES, walkFolder, type FoundFile, type Skipped } from "./walk-folder.ts";
 
 /** As runs take it. */
-type Context = { readonly file: string } | { readonly json: unknown } | { readonly files: readonly FoundFile[] };
+type Context =
+  | { readonly file: string }
+  | { readonly text: string; readonly as: "json" }
+  | { readonly files: readonly FoundFile[] };
 
 const MAX_BYTES = 4 * 1024 ** 3;
 const MAX_JSON_BYTES = 256 * 1024 ** 2;
@@ -95,7 +98,7 @@ async function toContext(groups: readonly Group[]): Promise<Context | undefined>
   if (first === undefined) return undefined;
   const [only] = first.files;
   if (others.length > 0 || !first.isSingle || only === undefined) return { files: await withoutTwins(groups) };
-  return only.name.endsWith(".json") ? { json: await readJSON(only.path) } : { file: only.path };
+  return only.name.endsWith(".json") ? { text: await readJSONText(only.path), as: "json" } : { file: only.path };
 }
 
 /** A file that is named twice is there once. */
@@ -110,11 +113,18 @@ async function withoutTwins(groups: readonly Group[]): Promise<FoundFile[]> {
 
 /** Of a context, or the schema of an answer. */
 export async function readJSON(path: string): Promise<unknown> {
+  return JSON.parse(await readJSONText(path)) as unknown;
+}
+
+/** Checked, and as it is: numbers in JavaScript are not those in Python. */
+async function readJSONText(path: string): Promise<string> {
   try {
     const { size } = await stat(path);
     if (size > MAX_JSON_BYTES)
       throw new Error("it is larger than 256 MiB; give it another ending to have it read as text");
-    return JSON.parse(await readFile(path, "utf8")) as unknown;
+    const text = await readFile(path, "utf8");
+    JSON.parse(text);
+    return text;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const why = error instanceof SyntaxError ? `it is no JSON: ${message}` : (REASONS[code ?? ""] ?? message);

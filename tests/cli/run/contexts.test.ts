@@ -27,7 +27,7 @@ const asFiles = (...names: string[]): unknown => ({ files: names.map((name) => (
 test("one file is text, one .json file is what it says, several are a dict of texts", async () => {
   using folder = new Folder({ "a.txt": "A", "b.json": '{"b": [1]}', "empty.txt": "" });
   expect(await gather(folder, "a.txt")).toEqual({ context: { file: "a.txt" }, skipped: "" });
-  expect(await gather(folder, "b.json")).toEqual({ context: { json: { b: [1] } }, skipped: "" });
+  expect(await gather(folder, "b.json")).toEqual({ context: { text: '{"b": [1]}', as: "json" }, skipped: "" });
   expect(await gather(folder, "b.json", "a.txt")).toEqual({ context: asFiles("b.json", "a.txt"), skipped: "" });
   expect(await gather(folder, "empty.txt")).toEqual({ context: { file: "empty.txt" }, skipped: "" });
 });
