@@ -1,10 +1,14 @@
 // Tools that come with us: code in a sandbox of its own, and files of folders that were named.
 
-import { open, realpath } from "node:fs/promises";
-import { isAbsolute, join, relative } from "node:path";
+import { constants } from "node:fs";
+import { open, readlink, realpath, type FileHandle } from "node:fs/promises";
+import { isAbsolute, relative, resolve, sep } from "node:path";
 import { z } from "zod";
 import { REPLSecurityError } from "../errors.ts";
+import { trimBrokenEnd } from "../util/utf8.ts";
 import { defineTool, type Tool } from "./tool.ts";
+
+const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
 interface Executed {
   readonly status: string;
@@ -34,21 +38,22 @@ export function executeCode(
 
 const MAX_BYTES = 10 * 1024 * 1024;
 
-/** Reads text files in these folders of the host, and nowhere else. */
+/** Reads regular files in these folders of the host, and nowhere else: links are followed, and what counts is where they lead. */
 export function fileRead(folders: readonly string[]): Tool {
   return defineTool({
     name: "file_read",
-    description: `Reads a text file. Folders: ${folders.join(", ")}.`,
+    description:
+      `Reads a text file in ${folders.join(", ")}. Gives a dict: text, total_bytes, and next_offset, which is None at the end. ` +
+      "Parts read one after the other make up the file.",
     schema: z.object({
       path: z.string().max(4096),
       offset: z.number().int().min(0).default(0).describe("first byte"),
-      length: z.number().int().min(1).max(MAX_BYTES).default(1_000_000).describe("bytes at most"),
+      length: z.number().int().min(4).max(MAX_BYTES).default(1_000_000).describe("bytes at most"),
     }),
     handler: async ({ path, offset, length }) => {
-      const file = await open(await resolveWithin(path, folders), "r");
+      const file = await openWithin(path, folders);
       try {
-        const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, offset);
-        return buffer.subarray(0, bytesRead).toString("utf8");
+        return await readPart(file, offset, length);
       } finally {
         await file.close();
       }
@@ -56,19 +61,47 @@ export function fileRead(folders: readonly string[]): Tool {
   });
 }
 
-/** Links are followed first: what counts is where they lead. */
-async function resolveWithin(path: string, folders: readonly string[]): Promise<string> {
-  for (const folder of folders) {
-    const root = await realpath(folder);
-    const real = await realpath(isAbsolute(path) ? path : join(root, path)).catch(() => undefined);
-    if (real === undefined) continue;
-    const inside = relative(root, real);
-    if (inside === "" || (!inside.startsWith("..") && !isAbsolute(inside))) return real;
+/** Throws a REPLSecurityError, the same for what is not there and for what is elsewhere. */
+async function openWithin(path: string, folders: readonly string[]): Promise<FileHandle> {
+  const roots = (await Promise.all(folders.map((folder) => realpath(folder).catch(() => [])))).flat();
+  for (const root of roots) {
+    const real = await realpath(resolve(root, path)).catch(() => undefined);
+    if (real === undefined || !isWithin(root, real)) continue;
+    const file = await open(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK); // a FIFO would wait for a writer, for ever
+    try {
+      // A folder on the way may have been replaced by a link in the meantime.
+      if (!isWithin(root, await placeOf(file, real))) throw refuse(path, `it is in none of ${folders.join(", ")}`);
+      if ((await file.stat()).isFile()) return file;
+      throw refuse(path, "it is not a regular file");
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
   }
-  throw new REPLSecurityError({
-    action: "read",
-    target: path,
-    environment: "host",
-    why: `it is in none of ${folders.join(", ")}`,
-  });
+  throw refuse(path, `there is no such file in ${folders.join(", ")}`);
+}
+
+/** Where an open file is, as the kernel has it; where the kernel does not tell, where it was looked for. */
+async function placeOf(file: FileHandle, path: string): Promise<string> {
+  return readlink(`/proc/self/fd/${file.fd}`).catch(() => path);
+}
+
+function isWithin(root: string, path: string): boolean {
+  const inside = relative(root, path);
+  return inside !== ".." && !inside.startsWith(`..${sep}`) && !isAbsolute(inside);
+}
+
+/** Ends where a character does, so that parts can be put together. */
+async function readPart(file: FileHandle, offset: number, length: number): Promise<Record<string, unknown>> {
+  const { size } = await file.stat();
+  const wanted = Math.max(0, Math.min(length, size - offset));
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(wanted), 0, wanted, Math.min(offset, size));
+  const read = buffer.subarray(0, bytesRead);
+  const isLast = offset + bytesRead >= size || bytesRead === 0;
+  const part = isLast ? read : trimBrokenEnd(read);
+  return { text: part.toString("utf8"), total_bytes: size, next_offset: isLast ? null : offset + part.length };
+}
+
+function refuse(path: string, why: string): REPLSecurityError {
+  return new REPLSecurityError({ action: "read", target: path, environment: "host", why });
 }

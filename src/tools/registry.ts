@@ -14,16 +14,30 @@ export interface ToolListing {
 }
 
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
+/** Python's own words, and what code of a run finds in its session anyway. */
+const TAKEN: ReadonlySet<string> = new Set(
+  (
+    "False None True and as assert async await break class continue def del elif else except finally for from global if import in is " +
+    "lambda nonlocal not or pass raise return try while with yield " +
+    "llm_query llm_query_batched llm_query_async llm_query_batched_async rlm_query rlm_query_batched rlm_query_async " +
+    "rlm_query_batched_async budget SHOW_VARS chunk grep peek map_query reduce_query FINAL FINAL_VAR SUBMIT LLMError LimitError " +
+    "context rlm_session rlm_host _out"
+  ).split(" "),
+);
 
 export class ToolRegistry {
   readonly #tools: ReadonlyMap<string, Tool>;
 
-  /** Throws a RangeError for a name that Python would not take, or that is there twice. */
+  /** Throws a RangeError for a name that Python would not take, that sessions have for something else, or that is there twice. */
   constructor(tools: readonly Tool[]) {
     const byName = new Map<string, Tool>();
     for (const tool of tools) {
       if (!IDENTIFIER.test(tool.name))
         throw new RangeError(`Cannot use '${tool.name}' as the name of a tool: give a Python identifier`);
+      if (TAKEN.has(tool.name))
+        throw new RangeError(
+          `Cannot use '${tool.name}' as the name of a tool: it means something in a session already`,
+        );
       if (byName.has(tool.name)) throw new RangeError(`Cannot use two tools named '${tool.name}'`);
       byName.set(tool.name, tool);
     }
@@ -36,30 +50,39 @@ export class ToolRegistry {
 
   /** Those with these names; an unknown one throws ToolNotFoundError. */
   pick(names: readonly string[]): ToolRegistry {
-    return new ToolRegistry(names.map((name) => this.#get(name)));
+    return new ToolRegistry([...new Set(names)].map((name) => this.#get(name)));
   }
 
   listings(): readonly ToolListing[] {
     return [...this.#tools.values()].map(toListing);
   }
 
-  /** Throws ToolNotFoundError, a TypeError for wrong arguments, or what the handler throws. */
+  /** What the handler answered, as JSON says it. Throws ToolNotFoundError, a TypeError for wrong arguments, or what the handler throws. */
   async call(name: string, args: unknown, context: ToolContext): Promise<unknown> {
     const tool = this.#get(name);
-    const parsed = z.strictObject(tool.schema.shape).safeParse(args);
+    const parsed = await tool.schema.strict().safeParseAsync(args);
     if (!parsed.success) {
       const wrong = parsed.error.issues
         .slice(0, 5)
         .map(({ path, message }) => `${path.join(".") || "arguments"}: ${message}`);
       throw new TypeError(`${name}: ${wrong.join("; ")}`);
     }
-    return tool.handler(parsed.data, context);
+    return toPlain(name, await tool.handler(parsed.data, context));
   }
 
   #get(name: string): Tool {
     const tool = this.#tools.get(name);
     if (tool === undefined) throw new ToolNotFoundError({ tool: name, known: this.names });
     return tool;
+  }
+}
+
+/** A copy: what the handler does to its own later is not seen. Nothing is null, as it is None in Python. */
+function toPlain(name: string, value: unknown): unknown {
+  try {
+    return JSON.parse(JSON.stringify(value) ?? "null") as unknown;
+  } catch (error) {
+    throw new TypeError(`${name}: its answer is nothing that JSON can say`, { cause: error });
   }
 }
 
