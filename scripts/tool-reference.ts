@@ -18,7 +18,7 @@ export function toToolReference(): string {
 <!-- Made by \`node scripts/tool-reference.mjs\` from the definitions in src/server/mcp/tools/; not edited by hand. -->
 
 What a client is told by \`rlm mcp-serve\`; [mcp.md](mcp.md) says what happens around it. The groups are names for \`--tools\`. \`rlm_query\`
-(group \`rlm\`) is not offered: no model can be configured yet.
+(group \`rlm\`) is offered where a model is configured when the server starts.
 
 Instructions for the model:
 
@@ -58,8 +58,9 @@ function toMeaning(
   return [required.includes(key) ? "required" : "", description].filter((text) => text !== "").join("; ");
 }
 
-function toHints({ readOnlyHint, destructiveHint, idempotentHint }: Annotations): string {
+function toHints({ readOnlyHint, destructiveHint, idempotentHint, openWorldHint }: Annotations): string {
   if (readOnlyHint === true) return "*Only reads.*";
   if (idempotentHint === true) return "*May end or remove something; a second time changes nothing.*";
+  if (openWorldHint) return "*Runs code, and sends what it is given to a provider of models.*";
   return destructiveHint === false ? "*Adds.*" : "*Runs code.*";
 }

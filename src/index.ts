@@ -39,6 +39,7 @@ export type {
   RLMOptions,
   Run,
   RunRequest,
+  RunTask,
   Runtime,
   RuntimeOptions,
   SaveReport,

@@ -56,6 +56,7 @@ export type { StandardLibrary, StdlibFunction, StdlibListing } from "./session/s
 export type { StdlibState } from "./session/stdlib.ts";
 export type { OperationOptions } from "./session/stoppable.ts";
 export type { Backend, BackendPart, BackendRequest, ChatMessage, ModelPrice, TokenUsage } from "./backends/backend.ts";
+export { checkBackend } from "./backends/open-backend.ts";
 export { ScriptedBackend } from "./backends/scripted.ts";
 export type { Context, ContextValue } from "./rlm/context-items.ts";
 export type { RLM, RLMLimits, RLMOptions, RunRequest } from "./rlm/rlm.ts";
@@ -64,6 +65,7 @@ export { executeCode, fileRead } from "./tools/builtins.ts";
 export { defineTool, type Tool, type ToolContext } from "./tools/tool.ts";
 export type { ShellOptions } from "./tasks/shell-options.ts";
 export type { ExecutionTask } from "./tasks/execution-task.ts";
+export type { RunTask } from "./tasks/run-task.ts";
 export type { ShellTask } from "./tasks/shell-task.ts";
 export type { Task, Tasks } from "./tasks/tasks.ts";
 
@@ -117,7 +119,7 @@ export async function openRuntime(options: RuntimeOptions = {}): Promise<Runtime
 
 export class Runtime implements AsyncDisposable {
   readonly sessions: Sessions;
-  /** Shell commands, and executions that outlived their calls. */
+  /** Shell commands, executions that outlived their calls, and runs. */
   readonly tasks: Tasks;
   readonly limits: Limits;
   readonly #options: RuntimeOptions;
@@ -142,7 +144,8 @@ export class Runtime implements AsyncDisposable {
       this.limits.totalMemoryBytes,
       idMaker("s", ids) as () => SessionId,
     );
-    this.tasks = new Tasks({ running: this.limits.tasks, ...FINISHED_TASKS }, idMaker("t", ids) as () => TaskId);
+    const taskBounds = { running: this.limits.tasks, ...FINISHED_TASKS, output: this.#outputBounds };
+    this.tasks = new Tasks(taskBounds, idMaker("t", ids) as () => TaskId);
     this.stdlib = new StandardLibrary(this.#stdlibFile, () => this.#openKernels());
   }
 
@@ -259,10 +262,7 @@ export class Runtime implements AsyncDisposable {
       openSession: (onCall) => this.openSession({ onCall, idleTimeoutMs: null, includeStdlib: false }),
       cache: new CallCache(dataFolder("model-cache")),
       makeRunId: () => `r-${Date.now().toString(36)}${randomBytes(3).toString("hex")}` as RunId,
-      onRun: (run, context, secrets) => {
-        this.runs.add(run);
-        if (log) void this.#record(run, context, secrets);
-      },
+      onRun: (run, ...told) => this.runs.add(run, log ? this.#record(run, ...told) : undefined),
       journal: (runId, event) => this.#logs.get(runId)?.write(event),
     };
     return new RLM(own, ports);
@@ -327,7 +327,6 @@ export class Runtime implements AsyncDisposable {
 
   async #close(): Promise<void> {
     await this.runs.cancelAll();
-    await Promise.all([...this.#logs.values()].map((writer) => writer.close()));
     this.tasks.foretellEnd("the runtime was closed");
     await this.sessions.closeAll("the runtime was closed");
     await Promise.all([...this.#environments.values()].map((environment) => environment.close()));

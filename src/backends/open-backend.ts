@@ -60,12 +60,24 @@ export async function openBackend(name: string, options: BackendOptions = {}): P
     const { ScriptFilesBackend } = await import("./script-file.ts");
     return new ScriptFilesBackend();
   }
-  if (!isProvider(name)) {
-    throw configuration(name, `there is no backend '${name}', only ${BACKENDS.join(", ")}`);
-  }
-  const settings = { apiKey: keyOf(name, options), baseUrl: baseUrlOf(name, options), limits: limitsOf(options) };
+  const provider = toProvider(name);
+  const settings = settingsOf(provider, options);
   const { ProviderBackend } = await import("./provider-backend.ts");
-  return new ProviderBackend(name, settings);
+  return new ProviderBackend(provider, settings);
+}
+
+/** Whether `openBackend` would throw for these: throws the same, and loads nothing. */
+export function checkBackend(name: string, options: BackendOptions = {}): void {
+  if (name !== "scripted") settingsOf(toProvider(name), options);
+}
+
+function toProvider(name: string): ProviderName {
+  if (isProvider(name)) return name;
+  throw configuration(name, `there is no backend '${name}', only ${BACKENDS.join(", ")}`);
+}
+
+function settingsOf(name: ProviderName, options: BackendOptions) {
+  return { apiKey: keyOf(name, options), baseUrl: baseUrlOf(name, options), limits: limitsOf(options) };
 }
 
 function isProvider(name: string): name is ProviderName {

@@ -17,6 +17,7 @@ import type { MCPTool } from "../server/mcp/tool.ts";
 import { dataPath } from "../util/data-folder.ts";
 import { complain } from "./complain.ts";
 import { EXIT } from "./exit-code.ts";
+import { findModel } from "./mcp-model.ts";
 import type { AddressArguments } from "./serve-until-signal.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -44,7 +45,8 @@ export async function mcpServe(options: MCPServeArguments): Promise<number> {
 async function open(options: MCPServeArguments): Promise<Opened> {
   const { tools, structured, mount = [], python, http } = options;
   if (http !== true) refuseAddress(options);
-  const offered = select(tools);
+  const asked = findModel();
+  const offered = select(tools, "whyNot" in asked ? asked.whyNot : undefined);
   const mounts = toVisible(mount);
   const runtime = await openRuntime({
     mounts,
@@ -56,6 +58,7 @@ async function open(options: MCPServeArguments): Promise<Opened> {
   });
   const factory = createServerFactory(runtime, {
     tools: offered,
+    ...("model" in asked && { rlm: runtime.rlm(asked) }),
     folders: new Folders({ mounts, sessionFiles: dataPath("sessions"), startedIn: process.cwd() }),
     isStructured: structured === true,
     onUnexpected: logUnexpected,
@@ -102,9 +105,9 @@ function refuseAddress({ port, host, allowHost }: MCPServeArguments): void {
   if (first !== undefined) throw new UsageError(`${first[0]} is of no use on standard input and output: add --http`);
 }
 
-function select(choice: string): readonly MCPTool[] {
+function select(choice: string, whyNoModel: string | undefined): readonly MCPTool[] {
   try {
-    return selectTools(choice);
+    return selectTools(choice, whyNoModel);
   } catch (error) {
     throw new UsageError(`--tools: ${(error as Error).message}`);
   }

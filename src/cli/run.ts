@@ -10,6 +10,7 @@ import { gatherContext, readJSON } from "./run/contexts.ts";
 import { demoContext, DEMO_QUESTION, demoReply } from "./run/demo.ts";
 import { KeptInput } from "./run/kept-input.ts";
 import { LineWatcher, SILENT, TreeWatcher, type Watcher } from "./run/watchers.ts";
+import { toRLMOptions } from "./rlm-options.ts";
 import { StandardOutput } from "./standard-output.ts";
 import { Stopper } from "./stopper.ts";
 import { UsageError } from "./usage-error.ts";
@@ -120,24 +121,6 @@ function demo(question: string | undefined, { context, schema, model, backend }:
 
 /** Of no model: so that there is a cost to see. */
 const DEMO_PRICES = { demo: { inputUsd: 0.25, outputUsd: 2, cacheReadUsd: 0.25, cacheWriteUsd: 0.25 } };
-
-/** Timers cannot wait longer. */
-const NO_LIMIT_MS = 2_000_000_000;
-
-function toRLMOptions({ rlm, prices }: Config): Omit<RLMOptions, "model"> {
-  const { tokenBudget, costBudgetUsd, callBudget, toolBudget, timeoutMs, subModel } = rlm;
-  const { maxDepth, maxIterations, mode, onLimit, cache } = rlm;
-  const limits = {
-    maxDepth,
-    maxIterations,
-    ...(tokenBudget !== undefined && { tokens: tokenBudget }),
-    ...(costBudgetUsd !== undefined && { costUsd: costBudgetUsd }),
-    llmCalls: callBudget,
-    wallMs: timeoutMs ?? NO_LIMIT_MS,
-    ...(toolBudget !== undefined && { toolCalls: toolBudget }),
-  };
-  return { ...(subModel !== undefined && { subModel }), limits, mode, onLimit, cache, prices };
-}
 
 function toFlags(options: RunArguments): RLMTable {
   const { model, subModel, backend, baseUrl, env, mode, maxDepth, maxIterations, cache } = options;

@@ -44,6 +44,15 @@ export function backendVariables({ dotEnv }: Config): Readonly<Record<string, st
   return Object.fromEntries(Object.entries(dotEnv).filter(isOwn));
 }
 
+/** The address that a run would use where nobody but a folder's rlm.toml or .env says it, and it is not on this machine. */
+export function addressOfFolder(config: Config): string | undefined {
+  const { agreedUrl, isOwnFile } = config;
+  const { baseUrl } = chooseBackend(config);
+  if (baseUrl !== undefined) return isOwnFile || baseUrl === agreedUrl || isLoopback(baseUrl) ? undefined : baseUrl;
+  const variables = Object.entries(backendVariables(config));
+  return variables.find(([name, value]) => name.endsWith("_BASE_URL") && !isLoopback(value))?.[1];
+}
+
 function checkAddress(config: Config, baseUrl: string, variable: string | undefined): void {
   const { agreedUrl, dotEnv, env, isOwnFile } = config;
   const isSafe = isOwnFile || baseUrl === agreedUrl || isLoopback(baseUrl);

@@ -1,4 +1,4 @@
-// Tasks, shell commands and executions that outlived their calls: what is told of them at every door.
+// Tasks, shell commands, executions that outlived their calls, and runs: what is told of them at every door.
 
 import type { Cut, OutputStream, Usage } from "./execution.ts";
 import type { SessionId, TaskId } from "./ids.ts";
@@ -6,18 +6,19 @@ import type { SessionId, TaskId } from "./ids.ts";
 /** `failed`: it could not start, or a limit ended it. A command that ends by itself has `completed`, whatever its exit code. */
 export type TaskStatus = "running" | "paused" | "completed" | "failed" | "cancelled" | "timed-out";
 
-export type TaskKind = "shell" | "execution";
+export type TaskKind = "shell" | "execution" | "run";
 
 interface TaskState {
-  readonly sessionId: SessionId;
+  /** Null: it is a run, whose nodes have sessions of their own. */
+  readonly sessionId: SessionId | null;
   readonly status: TaskStatus;
-  /** 128 + n where signal n ended it. Null: it runs, or never ran; or it is an execution that did not call `exit`. */
+  /** 128 + n where signal n ended it. Null: it runs, or never ran; or it is a run, or an execution that did not call `exit`. */
   readonly exitCode: number | null;
   /** What ended it; null where it runs or ended by itself. */
   readonly why: string | null;
   /** So far, or in all, time spent paused included. */
   readonly durationMs: number;
-  /** Of a command: all its processes. Peak: their memory together, as it was seen now and then; 0: it ended too soon to be seen. */
+  /** Of a command: all its processes; of a run nothing is known. Peak: their memory together, as it was seen now and then; 0: it ended too soon to be seen. */
   readonly usage: Usage;
   /** The command has ended, and processes that it started live on. `cancel()` ends them. */
   readonly background: boolean;
@@ -26,7 +27,7 @@ interface TaskState {
 export interface TaskInfo extends TaskState {
   readonly id: TaskId;
   readonly kind: TaskKind;
-  /** The command, or the code: its first characters. */
+  /** The command, the code or the question: its first characters. */
   readonly command: string;
   readonly startedAt: string;
   readonly endedAt: string | null;

@@ -54,6 +54,8 @@ export interface RunRequest {
   readonly context?: Context;
   /** JSON Schema or a zod schema: the form of the answer, as `data` of the result. */
   readonly outputSchema?: JSONSchema | z.ZodType;
+  /** For this run: each replaces the one that all runs have. */
+  readonly limits?: RLMLimits;
   readonly signal?: AbortSignal;
 }
 
@@ -67,9 +69,7 @@ export interface RLMPorts {
   readonly journal: (runId: RunId, event: RunEvent) => void;
 }
 
-const DEFAULT_LIMITS: LedgerLimits = { llmCalls: 1_000, wallMs: 30 * 60_000 };
-const DEFAULT_MAX_DEPTH = 4;
-const DEFAULT_MAX_ITERATIONS = 30;
+const DEFAULT_LIMITS = { maxDepth: 4, maxIterations: 30, llmCalls: 1_000, wallMs: 30 * 60_000 };
 const DEFAULT_CELL_TIMEOUT_MS = 120_000;
 const AXES = ["tokens", "costUsd", "llmCalls", "toolCalls", "wallMs", "iterations"] as const;
 
@@ -100,20 +100,22 @@ export class RLM {
     );
   }
 
+  /** Of every run, unless it has its own. */
+  get limits(): RLMLimits & { readonly maxDepth: number; readonly maxIterations: number } {
+    return { ...DEFAULT_LIMITS, ...this.#options.limits };
+  }
+
   /** Whether models can be asked at all: throws BackendConnectionError for an unknown backend or a missing key. */
   async check(): Promise<void> {
     await this.#models.open();
   }
 
   /** Starts at once. Throws a TypeError or RangeError for what can never be run. */
-  run({ query, context, outputSchema, signal }: RunRequest): Run {
+  run({ query, context, outputSchema, limits: own = {}, signal }: RunRequest): Run {
     if (typeof query !== "string" || query.trim() === "") throw new TypeError("Cannot run: give a question");
+    checkLimits(own);
     const { model, subModel = model, mode = "auto", onLimit = "partial", cache = true, apiKey } = this.#options;
-    const {
-      maxDepth = DEFAULT_MAX_DEPTH,
-      maxIterations = DEFAULT_MAX_ITERATIONS,
-      ...limits
-    } = this.#options.limits ?? {};
+    const { maxDepth, maxIterations, ...limits } = { ...this.limits, ...own };
     const items = toContextItems(context);
     const schema = outputSchema === undefined ? undefined : toJSONSchema(outputSchema);
     if (schema !== undefined) compileSchema(schema);
@@ -131,7 +133,7 @@ export class RLM {
         mode,
         maxDepth,
         maxIterations,
-        limits: { ...DEFAULT_LIMITS, ...limits },
+        limits,
         onLimit,
         cellTimeoutMs: this.#options.cellTimeoutMs ?? DEFAULT_CELL_TIMEOUT_MS,
         signal,

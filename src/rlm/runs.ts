@@ -7,6 +7,8 @@ const MAX_ENDED = 100;
 export class Runs {
   readonly #live = new Map<string, Run>();
   readonly #ended = new Map<string, Run>();
+  /** Of those that go on. */
+  readonly #recordings = new Map<string, Promise<void>>();
 
   /** Undefined: it is not known here. */
   get(id: string): Run | undefined {
@@ -17,9 +19,17 @@ export class Runs {
     return [...this.#ended.values(), ...this.#live.values()];
   }
 
-  /** Used by the runtime. */
-  add(run: Run): void {
+  /** Resolves when the run has ended and all that is recorded of it is written: nothing reads its context any more. */
+  async settled(id: string): Promise<void> {
+    await this.get(id)?.result.catch(() => {});
+    await this.#recordings.get(id);
+  }
+
+  /** Used by the runtime. The recording ends after the run. */
+  add(run: Run, recording: Promise<void> = Promise.resolve()): void {
     this.#live.set(run.id, run);
+    const recorded = recording.catch(() => {}).finally(() => this.#recordings.delete(run.id));
+    this.#recordings.set(run.id, recorded);
     const end = (): void => {
       this.#live.delete(run.id);
       this.#ended.set(run.id, run);
@@ -29,10 +39,11 @@ export class Runs {
     run.result.then(end, end);
   }
 
-  /** Resolves when all have ended. */
+  /** Resolves when all have ended and are recorded. */
   async cancelAll(): Promise<void> {
     const live = [...this.#live.values()];
     for (const run of live) run.cancel();
     await Promise.allSettled(live.map(({ result }) => result));
+    await Promise.all(this.#recordings.values());
   }
 }

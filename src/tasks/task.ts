@@ -8,8 +8,8 @@ import { onAbort } from "../util/on-abort.ts";
 export interface TaskBase {
   readonly id: TaskId;
   readonly kind: TaskKind;
-  readonly sessionId: SessionId;
-  /** The command, or the code. */
+  readonly sessionId: SessionId | null;
+  /** The command, the code or the question. */
   readonly command: string;
   readonly status: TaskStatus;
   /** Settles when it has ended; never rejects because of what it ran. */
@@ -20,7 +20,7 @@ export interface TaskBase {
   info(): TaskInfo;
   /** Both streams in the order in which they came, or one of them, from a byte offset. */
   output(range?: OutputRange): OutputSlice;
-  /** The last printed line that is not empty. */
+  /** The last printed line that is not empty; of a run, what it is doing now. */
   lastLine(): string;
   /** Waits for its end, for so long at most: whether it has ended. An aborted signal ends the waiting, not the task. */
   wait(timeoutMs: number, signal?: AbortSignal): Promise<boolean>;

@@ -4,11 +4,13 @@
 // processes running counts as finished, and is kept as long as they live, within the same bounds.
 
 import { LimitExceededError, TaskNotFoundError } from "../errors.ts";
+import type { OutputBounds } from "../output/output-log.ts";
 import type { TaskId } from "../protocol/ids.ts";
 import { type Adoptable, ExecutionTask } from "./execution-task.ts";
+import { type Followable, RunTask } from "./run-task.ts";
 import { ShellTask, type ShellTaskSettings } from "./shell-task.ts";
 
-export type Task = ShellTask | ExecutionTask;
+export type Task = ShellTask | ExecutionTask | RunTask;
 
 export interface TasksBounds {
   /** That run at once. */
@@ -18,6 +20,8 @@ export interface TasksBounds {
   /** What those may have printed together, their commands included. */
   readonly finishedBytes: number;
   readonly keptMs: number;
+  /** Of the story of one run. */
+  readonly output: OutputBounds;
 }
 
 export class Tasks {
@@ -49,9 +53,7 @@ export class Tasks {
 
   /** Throws LimitExceededError when too many run. */
   shell(settings: Omit<ShellTaskSettings, "id">): ShellTask {
-    const { running } = this.#bounds;
-    if (this.#running.size >= running)
-      throw new LimitExceededError({ what: "start another task", limit: "tasks", value: running });
+    this.#checkRoom();
     return this.#add(new ShellTask({ ...settings, id: this.#makeId() }));
   }
 
@@ -62,6 +64,12 @@ export class Tasks {
     const task = this.#add(new ExecutionTask(this.#makeId(), execution));
     this.#adopted.set(execution, task);
     return task;
+  }
+
+  /** An id for a run. Throws LimitExceededError when too many tasks run; the run goes on then. */
+  follow(run: Followable): RunTask {
+    this.#checkRoom();
+    return this.#add(new RunTask(this.#makeId(), run, this.#bounds.output));
   }
 
   /** They are about to be ended, with their sessions. */
@@ -76,6 +84,12 @@ export class Tasks {
     this.#byId.clear();
     this.#running.clear();
     this.#finished.clear();
+  }
+
+  #checkRoom(): void {
+    const { running } = this.#bounds;
+    if (this.#running.size < running) return;
+    throw new LimitExceededError({ what: "start another task", limit: "tasks", value: running });
   }
 
   #add<T extends Task>(task: T): T {

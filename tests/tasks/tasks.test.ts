@@ -100,7 +100,8 @@ describe("finished tasks", () => {
   const bounds = { keptBytes: 1000, readableBytes: 1000, files: new SpillFiles() };
   let made = 0;
   function makeTasks(limits: Partial<ConstructorParameters<typeof Tasks>[0]>) {
-    return new Tasks({ running: 100, finished: 1000, finishedBytes: 1e9, keptMs: 3_600_000, ...limits }, () => {
+    const usual = { running: 100, finished: 1000, finishedBytes: 1e9, keptMs: 3_600_000, output: bounds };
+    return new Tasks({ ...usual, ...limits }, () => {
       made += 1;
       return `t${made}` as TaskId;
     });

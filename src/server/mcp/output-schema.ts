@@ -15,7 +15,12 @@ const RUN = {
       ...TEXT,
       description: "ok, error, interrupted, exit; of a task: running, completed, failed, cancelled, …",
     },
-    session_id: TEXT,
+    session_id: { ...TEXT, description: "of a run there is none" },
+    run_id: TEXT,
+    tokens: COUNT,
+    cost_usd: { type: "number" },
+    llm_calls: COUNT,
+    stop_reason: TEXT,
     execution_id: TEXT,
     task_id: { ...TEXT, description: "for shell_status" },
     exit_code: COUNT,
@@ -30,7 +35,7 @@ const RUN = {
     epoch: COUNT,
     state: { ...TEXT, description: "what became of the variables: kept, restored, lost" },
   },
-  required: ["text", "status", "session_id"],
+  required: ["text", "status"],
 } as const;
 
 export function toOutputSchema(runs: boolean): typeof RUN | typeof ANSWER {

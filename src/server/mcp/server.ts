@@ -14,7 +14,7 @@ import {
   type ServerContext,
   type Tool,
 } from "@modelcontextprotocol/server";
-import type { Runtime } from "../../runtime.ts";
+import type { RLM, Runtime } from "../../runtime.ts";
 import { VERSION } from "../../util/version.ts";
 import { toToolResult, type Answer } from "./answer.ts";
 import { toErrorText } from "./error-text.ts";
@@ -29,6 +29,8 @@ import { DEFAULT_WAITS, type ToolCall, type Waits } from "./tool-call.ts";
 export interface MCPSettings {
   readonly tools: readonly MCPTool[];
   readonly folders: Folders;
+  /** What `rlm_query` asks. Absent: that tool is not to be offered. */
+  readonly rlm?: RLM;
   /** Results also as JSON with a schema. Many clients then show a model the JSON in place of the text. Default: false. */
   readonly isStructured?: boolean;
   /** Default: 30 s for Python, 5 s for commands, progress every 5 s. */
@@ -48,6 +50,7 @@ export function createServerFactory(runtime: Runtime, settings: MCPSettings): Mc
   const kept: Kept = {
     runtime,
     folders: settings.folders,
+    rlm: settings.rlm,
     waits: { ...DEFAULT_WAITS, ...settings.waits },
     memory: {},
   };
@@ -99,7 +102,7 @@ function toListed({ listing, runs }: MCPTool, isStructured: boolean): Tool {
 }
 
 /** What all calls have in common. */
-type Kept = Pick<ToolCall, "runtime" | "folders" | "waits" | "memory">;
+type Kept = Pick<ToolCall, "runtime" | "folders" | "rlm" | "waits" | "memory">;
 
 function toCall(kept: Kept, { mcpReq }: ServerContext): ToolCall {
   const { signal, _meta: meta } = mcpReq;

@@ -6,6 +6,7 @@ import { DEFAULT_MAX_OUTPUT, type Answer } from "./answer.ts";
 import { cutMiddle } from "./cut-ends.ts";
 import { cutText, pageText } from "./cut-text.ts";
 import { toExecutionAnswer } from "./execution-answer.ts";
+import { toRunAnswer, toRunOutcome } from "./run-answer.ts";
 import { showPrinted, taskSource } from "./printed-text.ts";
 import { joinParts, NO_OUTPUT, toNote, toSeconds, toStatusCall, toTime } from "./words.ts";
 
@@ -31,12 +32,14 @@ function toState(task: Task): string {
   const { id, durationMs, status, sessionId } = task.info();
   if (task.kind === "execution" && task.execution.startedAt === undefined)
     return `Waiting for its turn in session '${sessionId}': task ${id}.`;
-  return `${status === "paused" ? "Paused" : "Still running"}: task ${id} (${toSeconds(durationMs)} s so far).`;
+  const doing = task.kind === "run" && task.lastLine() !== "" ? ` Now: ${task.lastLine()}.` : "";
+  return `${status === "paused" ? "Paused" : "Still running"}: task ${id} (${toSeconds(durationMs)} s so far).${doing}`;
 }
 
 /** How it ended, with what it printed. Waits for an end that is not there yet. */
 export async function toEndedAnswer(runtime: Runtime, task: Task, maxOutput = DEFAULT_MAX_OUTPUT): Promise<Answer> {
   if (task.kind === "shell") return toShellAnswer(task, await task.result, maxOutput);
+  if (task.kind === "run") return toRunAnswer(task, maxOutput);
   const { execution } = task;
   const answer = toExecutionAnswer({ runtime, execution, result: await execution.result, maxOutput });
   return { ...answer, facts: { ...answer.facts, task_id: task.id } };
@@ -92,6 +95,7 @@ function toShellOutcome(task: Task, result: TaskResult): string {
 
 async function toEnd(task: Task): Promise<string> {
   if (task.kind === "shell") return toShellOutcome(task, await task.result) || "[completed]";
+  if (task.kind === "run") return toRunOutcome(task);
   const { status, durationMs } = task.info();
   return joinParts(toNote(status, toTime(durationMs)), `[Its result: ${toStatusCall(task.id)}]`);
 }

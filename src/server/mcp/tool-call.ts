@@ -1,11 +1,11 @@
 // One call of a tool: the runtime it works on, and the request that it answers.
 
-import type { Runtime, Session } from "../../runtime.ts";
+import type { RLM, Runtime, Session } from "../../runtime.ts";
 import type { Folders } from "./folders.ts";
 
 /** How long things may take. */
 export interface Waits {
-  /** After this long Python becomes a task. */
+  /** After this long Python, or a run, becomes a task. */
   readonly pythonMs: number;
   /** After this long a command becomes a task. */
   readonly shellMs: number;
@@ -28,6 +28,8 @@ export const DEFAULT_WAITS: Waits = {
 export interface ToolCall {
   readonly runtime: Runtime;
   readonly folders: Folders;
+  /** What questions are given to. Absent: no model is configured. */
+  readonly rlm?: RLM | undefined;
   readonly waits: Waits;
   /** Aborts when the client gives the request up or goes away. */
   readonly signal: AbortSignal;

@@ -10,19 +10,20 @@ import type { ToolCall } from "./tool-call.ts";
 export const GROUPS = ["sandbox", "sessions", "repl", "shell", "rlm"] as const;
 export type ToolGroup = (typeof GROUPS)[number];
 
-/** What a client may believe of a tool without calling it. Absent hints are the pessimistic ones. */
+/** What a client may believe of a tool without calling it. Absent hints are the pessimistic ones: the protocol says so. */
 export interface Annotations {
   readonly readOnlyHint?: true;
-  readonly destructiveHint?: boolean;
+  readonly destructiveHint?: false;
   readonly idempotentHint?: true;
-  /** Always false: nothing in a sandbox reaches the network. */
-  readonly openWorldHint: false;
+  /** Nothing in a sandbox reaches the network; what is given to a model of a provider does. */
+  readonly openWorldHint: boolean;
 }
 
 export const READS: Annotations = { readOnlyHint: true, openWorldHint: false };
-export const RUNS: Annotations = { destructiveHint: true, openWorldHint: false };
+export const RUNS: Annotations = { openWorldHint: false };
+export const ASKS: Annotations = { openWorldHint: true };
 export const ADDS: Annotations = { destructiveHint: false, openWorldHint: false };
-export const CLEARS: Annotations = { destructiveHint: true, idempotentHint: true, openWorldHint: false };
+export const CLEARS: Annotations = { idempotentHint: true, openWorldHint: false };
 
 export interface MCPTool {
   readonly group: ToolGroup;

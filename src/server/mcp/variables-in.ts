@@ -2,6 +2,7 @@
 
 import { FileError, type FileReason } from "../../errors.ts";
 import type { Session } from "../../runtime.ts";
+import type { Place } from "./folders.ts";
 import { ArgumentsError } from "./tool.ts";
 import type { ToolCall } from "./tool-call.ts";
 import { toCount } from "./words.ts";
@@ -24,16 +25,35 @@ export async function setFromValue(
 
 /** The text of a file in the session's working directory, or of one that sessions see. */
 export async function setFromPath(session: Session, key: string, path: string, call: ToolCall): Promise<string> {
-  if (path.startsWith("/")) await setFromAbsolute(session, key, path, call);
-  else await setFromRelative(session, key, path, call);
+  const { signal } = call;
+  const source = await findText(session, path, call);
+  if ("text" in source) await session.set(key, source, { signal });
+  else {
+    using place = source.place;
+    const setting = session.set(key, { file: place.path, as: "text" }, { signal });
+    await setting.catch((error: unknown) => {
+      if (error instanceof Error && error.message.includes(NOT_TEXT)) throw notText(path);
+      return place.fail(error);
+    });
+  }
   const found = await session.inspect(key, { maxCharacters: 1 }).catch(() => null); // it is set, whatever this says
   const length = found?.length === undefined ? "" : `, ${toCount(found.length, "character")}`;
   return `${key} is set in session '${session.id}': the text of ${path}${length}.`;
 }
 
-async function setFromAbsolute(session: Session, key: string, path: string, call: ToolCall): Promise<void> {
-  if (await setFromVisible(session, key, path, call)) return;
-  if (path.startsWith(WORKING_DIRECTORY)) return setFromOwn(session, key, path, call);
+const NOT_TEXT = "it is not UTF-8";
+
+/** What a path stands for: a file that sessions see, to be closed by the caller, or the text of one in the working directory. */
+export type TextSource = { readonly place: Place } | { readonly text: string };
+
+export async function findText(session: Session, path: string, call: ToolCall): Promise<TextSource> {
+  return path.startsWith("/") ? findAbsolute(session, path, call) : findRelative(session, path, call);
+}
+
+async function findAbsolute(session: Session, path: string, call: ToolCall): Promise<TextSource> {
+  const place = call.folders.openVisible(path);
+  if (place !== undefined) return { place };
+  if (path.startsWith(WORKING_DIRECTORY)) return readOwn(session, path, call);
   const visible = call.folders.describe();
   throw new ArgumentsError(
     `Cannot read '${path}': it is in none of the folders that sessions see${visible === "" ? "" : `: ${visible}`}, nor in the session's own /work.`,
@@ -41,35 +61,22 @@ async function setFromAbsolute(session: Session, key: string, path: string, call
 }
 
 /** First in the working directory, then where the server was started: a model takes either for where it is. */
-async function setFromRelative(session: Session, key: string, path: string, call: ToolCall): Promise<void> {
+async function findRelative(session: Session, path: string, call: ToolCall): Promise<TextSource> {
   try {
-    await setFromOwn(session, key, path, call);
+    return await readOwn(session, path, call);
   } catch (error) {
     if (!(error instanceof FileError && ELSEWHERE.has(error.reason))) throw error;
-    if (!(await setFromVisible(session, key, path, call))) throw error;
+    const place = call.folders.openVisible(path);
+    if (place === undefined) throw error;
+    return { place };
   }
 }
 
 const ELSEWHERE: ReadonlySet<FileReason> = new Set(["not-found", "not-a-folder", "denied"]);
 
-async function setFromOwn(session: Session, key: string, path: string, { signal }: ToolCall): Promise<void> {
-  const bytes = await session.files.read(path, { signal });
-  await session.set(key, { text: decode(bytes, path) }, { signal });
+async function readOwn(session: Session, path: string, { signal }: ToolCall): Promise<TextSource> {
+  return { text: decode(await session.files.read(path, { signal }), path) };
 }
-
-/** False: it is in none of the folders that sessions see. */
-async function setFromVisible(session: Session, key: string, path: string, call: ToolCall): Promise<boolean> {
-  using place = call.folders.openVisible(path);
-  if (place === undefined) return false;
-  const setting = session.set(key, { file: place.path, as: "text" }, { signal: call.signal });
-  await setting.catch((error: unknown) => {
-    if (error instanceof Error && error.message.includes(NOT_TEXT)) throw notText(path);
-    return place.fail(error);
-  });
-  return true;
-}
-
-const NOT_TEXT = "it is not UTF-8";
 
 function parse(value: string): { readonly json: unknown } | undefined {
   try {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, InMemoryTransport, type CallToolResult } from "@modelcontextprotocol/client";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import type { Mount, Runtime, RuntimeOptions } from "../../../src/runtime.ts";
+import type { Mount, RLM, Runtime, RuntimeOptions } from "../../../src/runtime.ts";
 import { Folders } from "../../../src/server/mcp/folders.ts";
 import { createServerFactory, type MCPSettings } from "../../../src/server/mcp/server.ts";
 import { selectTools } from "../../../src/server/mcp/toolbox.ts";
@@ -20,6 +20,8 @@ interface ConnectOptions extends Partial<MCPSettings> {
   readonly runtime?: RuntimeOptions;
   /** Connects to the runtime of another connection. */
   readonly beside?: Connection;
+  /** What `rlm_query` asks. */
+  readonly toRLM?: (runtime: Runtime) => RLM;
 }
 
 /** What a test says to a tool, and what it reads. */
@@ -66,7 +68,7 @@ export class Connection implements AsyncDisposable {
 }
 
 export async function connect(options: ConnectOptions = {}): Promise<Connection> {
-  const { era = "modern", mounts = [], beside, ...settings } = options;
+  const { era = "modern", mounts = [], beside, toRLM, ...settings } = options;
   const data = beside === undefined ? realpathSync(mkdtempSync(join(tmpdir(), "rlm-mcp-"))) : undefined;
   const sessionFiles = beside?.sessionFiles ?? join(data ?? "", "sessions");
   const runtime = beside?.runtime ?? (await openTestRuntime({ mounts, poolSize: 0, ...options.runtime }));
@@ -75,6 +77,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Connection>
     tools: selectTools("all"),
     folders: new Folders({ mounts, sessionFiles }),
     onUnexpected: (error) => void unexpected.push(error),
+    ...(toRLM !== undefined && { rlm: toRLM(runtime) }),
     ...settings,
   });
   const [clientSide, serverSide] = InMemoryTransport.createLinkedPair();

@@ -2,6 +2,7 @@
 
 import { InMemoryTransport } from "@modelcontextprotocol/client";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import type { RLM, Runtime } from "../../../src/runtime.ts";
 import { Folders } from "../../../src/server/mcp/folders.ts";
 import { createServerFactory, type MCPSettings } from "../../../src/server/mcp/server.ts";
 import { selectTools } from "../../../src/server/mcp/toolbox.ts";
@@ -57,9 +58,11 @@ export class Wire implements AsyncDisposable {
 interface WireOptions extends Partial<MCPSettings> {
   /** What the client says of itself in every request. */
   readonly capabilities?: Json;
+  /** What `rlm_query` asks. */
+  readonly toRLM?: (runtime: Runtime) => RLM;
 }
 
-export async function openWire({ capabilities = {}, ...settings }: WireOptions = {}): Promise<Wire> {
+export async function openWire({ capabilities = {}, toRLM, ...settings }: WireOptions = {}): Promise<Wire> {
   const runtime = await openTestRuntime({ poolSize: 0 });
   const factory = createServerFactory(runtime, {
     tools: selectTools("all"),
@@ -67,6 +70,7 @@ export async function openWire({ capabilities = {}, ...settings }: WireOptions =
     onUnexpected: (error) => {
       throw error;
     },
+    ...(toRLM !== undefined && { rlm: toRLM(runtime) }),
     ...settings,
   });
   const [clientSide, serverSide] = InMemoryTransport.createLinkedPair();

@@ -1,0 +1,119 @@
+import { expect, test } from "vitest";
+import type { RunId } from "../../src/protocol/ids.ts";
+import type { RunEvent, Spent } from "../../src/protocol/runs.ts";
+import { RunStory } from "../../src/tasks/run-story.ts";
+
+type Told = RunEvent extends infer Event
+  ? Event extends RunEvent
+    ? Omit<Event, "runId" | "seq" | "time">
+    : never
+  : never;
+
+/** Lines, and what it was doing after each event; a second passes from one event to the next. */
+function tell(events: readonly Told[]): { readonly lines: string[]; readonly now: string[] } {
+  const story = new RunStory();
+  const [lines, now]: [string[], string[]] = [[], []];
+  for (const [seq, event] of events.entries()) {
+    const line = story.hear({ ...event, runId: "r-1" as RunId, seq, time: seq * 1000 });
+    if (line !== undefined) lines.push(line);
+    now.push(story.now);
+  }
+  return { lines, now };
+}
+
+const USAGE = {} as Spent;
+const start = (nodeId: string, parentId: string | null, query = "?"): Told => ({
+  type: "node-start",
+  nodeId,
+  parentId,
+  depth: 0,
+  query,
+  model: "m",
+  context: [],
+  isDegraded: false,
+});
+const asked = (nodeId: string, purpose: "turn" | "query", callId = "c"): Told => ({
+  type: "model-call-start",
+  nodeId,
+  callId,
+  purpose,
+  turn: 1,
+  ordinal: 1,
+  backend: "b",
+  model: "m",
+  requestHash: "",
+  messages: [],
+});
+const answered = (nodeId: string, callId = "c"): Told => ({
+  type: "model-call-end",
+  nodeId,
+  callId,
+  ok: true,
+  text: "",
+  reasoning: "",
+  finishReason: "stop",
+  isCached: false,
+  isCut: false,
+  usage: USAGE,
+  error: null,
+  durationMs: 1,
+});
+const stepEnd = (nodeId: string, told: string): Told => ({ type: "step-end", nodeId, turn: 1, told });
+
+test("a step is a line with what it ran, asked and came to", () => {
+  const { lines, now } = tell([
+    start("n0", null),
+    { type: "step-start", nodeId: "n0", turn: 1 },
+    asked("n0", "turn"),
+    answered("n0"),
+    { type: "code-start", nodeId: "n0", turn: 1, code: "a\nb\n" },
+    asked("n0", "query", "q1"),
+    asked("n0", "query", "q2"),
+    answered("n0", "q1"),
+    stepEnd("n0", "Output of block 1:\nfirst\nsecond"),
+  ]);
+  expect(lines).toEqual(["n0 step 1: 2 lines of code, 2 calls of models, 7.0 s → first second"]);
+  expect(now).toEqual([
+    "n0 starts",
+    "n0 starts",
+    "n0 step 1: the model thinks",
+    "n0 step 1: the model thinks",
+    "n0 step 1: runs code",
+    "n0 step 1: runs code, 0 of 1 calls of models answered",
+    "n0 step 1: runs code, 0 of 2 calls of models answered",
+    "n0 step 1: runs code, 1 of 2 calls of models answered",
+    "n0 step 1: runs code, 1 of 2 calls of models answered",
+  ]);
+});
+
+test("children have lines of their own, and a reply without code says what the model was told", () => {
+  const { lines } = tell([
+    start("n0", null),
+    start("n1", "n0", "count\nthe first half"),
+    { type: "step-start", nodeId: "n1", turn: 1 },
+    stepEnd("n1", "Nothing was run: the reply has no block of code."),
+    { type: "node-end", nodeId: "n1", status: "partial", stopReason: "tokens", answer: null, usage: USAGE },
+    { type: "limit", nodeId: "n0", axis: "tokens", level: "reached", used: 1234.5, limit: 2000 },
+    { type: "node-end", nodeId: "n0", status: "final", stopReason: "answered", answer: "1", usage: USAGE },
+  ]);
+  expect(lines).toEqual([
+    "n1 starts, for n0: count the first half",
+    "n1 step 1: no code, 1.0 s → Nothing was run: the reply has no block of code.",
+    "n1 has ended: partial",
+    "limit of tokens is reached: 1,234.5 of 2,000",
+  ]);
+});
+
+test("a line is one line, short, and commands no terminal, whatever was printed", () => {
+  const { lines } = tell([
+    start("n0", null),
+    stepEnd("n0", `Output of block 1:\n\u001B]0;title\u0007\u009B2J\u2028${"😀".repeat(5_000)}`),
+  ]);
+  expect(lines[0]).not.toMatch(/[\p{Cc}\u2028]/u);
+  expect(lines[0]?.length).toBeLessThan(250);
+  expect(Buffer.from(lines[0] ?? "").toString()).toBe(lines[0]); // no half of a character
+});
+
+test("events of a node that nobody knows are passed over", () => {
+  expect(tell([stepEnd("n7", "x"), answered("n7")])).toEqual({ lines: [], now: ["", ""] });
+});
