@@ -1,7 +1,9 @@
 // What the documents show is what the program does: every marked block is compared with an example and its output.
 
-import { readdirSync, readFileSync } from "node:fs";
-import { afterEach, expect, test, vi } from "vitest";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, expect, test, vi } from "vitest";
 
 const documents = ["README.md", ...readdirSync("docs").map((name) => `docs/${name}`)].filter((name) =>
   name.endsWith(".md"),
@@ -14,7 +16,11 @@ const blocks = documents.flatMap((document) =>
 
 afterEach(() => {
   vi.restoreAllMocks();
+  vi.unstubAllEnvs();
 });
+
+const data = mkdtempSync(join(tmpdir(), "rlm-docs-"));
+afterAll(() => rmSync(data, { recursive: true, force: true }));
 
 test("the documents have marked examples", () => {
   expect(blocks.length).toBeGreaterThan(0);
@@ -24,9 +30,13 @@ test.each(blocks.filter(({ kind }) => kind === "example"))("$document shows $fil
   expect(text).toBe(readFileSync(file, "utf8"));
 });
 
-test.each(readdirSync("examples"))("examples/%s runs and prints what the documents say", async (name) => {
+const examples = readdirSync("examples").filter((name) => name.endsWith(".ts"));
+
+test.each(examples)("examples/%s runs and prints what the documents say", async (name) => {
+  vi.stubEnv("RLM_MODEL", undefined); // models are played
+  vi.stubEnv("RLM_DATA", data);
   const lines: string[] = [];
-  vi.spyOn(console, "log").mockImplementation((...parts: unknown[]) => void lines.push(parts.join(" ")));
+  vi.spyOn(console, "log").mockImplementation((...parts: unknown[]) => void lines.push(...parts.join(" ").split("\n")));
   await import(/* @vite-ignore */ `../examples/${name}`);
   for (const { text } of blocks.filter(({ kind, file }) => kind === "output" && file === `examples/${name}`)) {
     expect(lines).toEqual(text.trimEnd().split("\n"));

@@ -301,6 +301,12 @@ def _tool(tool: Dict[str, Any]) -> Any:
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = tool["doc"]
+    stub: Dict[str, Any] = {"Any": Any}
+    try:
+        exec(f"def {tool['signature']}: ...", stub)
+        call.__wrapped__ = stub[name]  # type: ignore[attr-defined]  # where help() and completion look for parameters
+    except SyntaxError:
+        pass  # a parameter is named as Python cannot name one: given by position, or with ** and a dict
     return call
 
 

@@ -86,6 +86,17 @@ function toPlain(name: string, value: unknown): unknown {
   }
 }
 
+/** JSON as Python writes it. */
+function toPython(value: unknown): string {
+  if (value === undefined || value === null) return "None";
+  if (typeof value === "boolean") return value ? "True" : "False";
+  if (Array.isArray(value)) return `[${value.map(toPython).join(", ")}]`;
+  if (typeof value !== "object") return JSON.stringify(value);
+  return `{${Object.entries(value)
+    .map(([key, item]) => `${JSON.stringify(key)}: ${toPython(item)}`)
+    .join(", ")}}`;
+}
+
 interface Property {
   readonly type?: string;
   readonly description?: string;
@@ -107,7 +118,7 @@ function toListing({ name, description, schema }: Tool): ToolListing {
   const parts = parameters.map(([key, { type, default: value }]) => {
     const annotation = `${key}: ${PYTHON[type ?? ""] ?? "Any"}`;
     if (required.includes(key)) return annotation;
-    return `${annotation} = ${value === undefined ? "None" : JSON.stringify(value)}`;
+    return `${annotation} = ${toPython(value)}`;
   });
   const signature = `${name}(${parts.join(", ")})`;
   const lines = parameters.flatMap(([key, { description: about }]) =>

@@ -20,6 +20,7 @@ const search = defineTool({
       limit: z.int().min(1).default(10),
       exact: z.boolean().optional(),
       tags: z.array(z.string()).default([]),
+      how: z.looseObject({}).default({ fuzzy: true, not: [null] }),
     })
     .refine(({ query, exact }) => exact !== true || query.length > 2, "an exact search needs three characters"),
   handler: (args) => args,
@@ -29,7 +30,12 @@ describe("a call", () => {
   const tools = new ToolRegistry([search]);
 
   test("gives the handler checked arguments with their defaults", async () => {
-    expect(await tools.call("search", { query: "owls" }, context)).toEqual({ query: "owls", limit: 10, tags: [] });
+    expect(await tools.call("search", { query: "owls" }, context)).toEqual({
+      query: "owls",
+      limit: 10,
+      tags: [],
+      how: { fuzzy: true, not: [null] },
+    });
   });
 
   test.each([
@@ -80,8 +86,9 @@ test("a listing is a Python signature and a docstring", () => {
   expect(new ToolRegistry([search]).listings()).toEqual([
     {
       name: "search",
-      parameters: ["query", "limit", "exact", "tags"],
-      signature: "search(query: str, limit: int = 10, exact: bool = None, tags: list = [])",
+      parameters: ["query", "limit", "exact", "tags", "how"],
+      signature:
+        'search(query: str, limit: int = 10, exact: bool = None, tags: list = [], how: dict = {"fuzzy": True, "not": [None]})',
       doc: "Finds documents.\n  query: what to look for",
     },
   ]);

@@ -1,0 +1,25 @@
+// Which model the examples ask: the one that the environment names, else one that is played, so that they run without a network and
+// always print the same.
+//
+//   RLM_MODEL=gpt-5-mini OPENAI_API_KEY=... node examples/needle.ts      (Node 24, after npm run build)
+
+import { ScriptedBackend, type BackendRequest, type RLMOptions } from "rlm-runtime";
+
+export function chooseModel(play: (request: BackendRequest) => string): RLMOptions {
+  const { RLM_MODEL: model, RLM_BACKEND: backend, RLM_BASE_URL: baseUrl } = process.env;
+  if (!model) return { model: "played", backend: new ScriptedBackend(play), mode: "rlm", cache: false };
+  const usual = model.startsWith("claude") ? "anthropic" : "openai";
+  return { model, backend: backend ?? usual, mode: "rlm", ...(baseUrl && { baseUrl }) };
+}
+
+/** The first message of the conversation that asks, and how often it was answered already. */
+export function whereIs({ messages }: BackendRequest): { readonly asked: string; readonly turn: number } {
+  return {
+    asked: messages.find(({ role }) => role === "user")?.content ?? "",
+    turn: messages.filter(({ role }) => role === "assistant").length,
+  };
+}
+
+export function block(code: string): string {
+  return `\`\`\`repl\n${code}\n\`\`\``;
+}
