@@ -62,7 +62,8 @@ export function toAmounts({ inputTokens = 0, outputTokens = 0, costNanoUsd, llmC
 }
 
 function checkAmounts(amounts: Readonly<Record<string, number>>): void {
-  for (const [name, value] of Object.entries(amounts)) {
+  for (const name of Object.keys(amounts)) {
+    const value = amounts[name] ?? 0;
     const isFine =
       name === "costUsd" ? Number.isFinite(value) && value >= 0 : Number.isSafeInteger(value) && value >= 0;
     if (!isFine) throw new RangeError(`Cannot use ${value} as ${name}: it must be a number of at least 0`);
