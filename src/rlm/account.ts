@@ -256,7 +256,9 @@ export class Account {
   }
 
   #least(roomOf: (bound: Bound, mayFinish: boolean) => number): number {
-    return Math.min(...this.#above.map(({ bound, mayFinish }) => roomOf(bound, mayFinish)));
+    let least = Infinity;
+    for (const { bound, mayFinish } of this.#above) least = Math.min(least, roomOf(bound, mayFinish));
+    return least;
   }
 }
 
