@@ -3,7 +3,7 @@
 //   npm run bench -- [--quick] [--only A,B,...] [--json FILE] [--write]
 //
 //   --quick   smaller rounds, less than a minute       --only    A create, B round-trip, C output, D many, E interrupt, F state,
-//                                                          G mcp and shell
+//                                                          G mcp and shell, H rlm
 //   --json    everything that was measured             --write   puts the table into bench/README.md
 
 import { fork, spawnSync } from "node:child_process";
@@ -14,7 +14,16 @@ import { describeMachine } from "./lib/machine.mjs";
 import { cleanEnvironment } from "./lib/processes.mjs";
 import { isNoisy, number, toCells, toDelayRow, toMarkdown, toTerminal, writeReadme } from "./lib/report.mjs";
 
-const QUESTIONS = { A: "create", B: "round-trip", C: "output", D: "many", E: "interrupt", F: "state", G: "mcp" };
+const QUESTIONS = {
+  A: "create",
+  B: "round-trip",
+  C: "output",
+  D: "many",
+  E: "interrupt",
+  F: "state",
+  G: "mcp",
+  H: "rlm",
+};
 const TIMEOUT_MS = 120_000;
 
 const { values: options } = parseArgs({

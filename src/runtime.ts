@@ -78,6 +78,8 @@ const DEFAULT_TIMEOUT_MS = 55_000;
 const DEFAULT_IDLE_TIMEOUT_MS = 5 * 60_000;
 const GRACE_MS = 2_000;
 const DEFAULT_POOL_SIZE = 3;
+/** Recorded runs after which old ones are removed. */
+const PRUNE_EVERY = 50;
 const DEFAULT_AUTO_CHECKPOINTS = 10;
 const FINISHED_TASKS = { finished: 1000, finishedBytes: 128 * 1024 * 1024, keptMs: 3_600_000 };
 /** What model-written code imports most: the import then costs nothing, and its memory is shared by all sessions. */
@@ -131,6 +133,7 @@ export class Runtime implements AsyncDisposable {
   /** Those that go on, and the last ones that ended. */
   readonly runs = new Runs();
   readonly #logs = new Map<RunId, RunLogWriter>();
+  #recorded = 0;
   readonly #obtaining = new Map<string, Promise<Session>>();
   #closing: Promise<void> | undefined;
 
@@ -271,7 +274,9 @@ export class Runtime implements AsyncDisposable {
   async #record(...[run, context, secrets]: Parameters<RLMPorts["onRun"]>): Promise<void> {
     const writer = new RunLogWriter(run.id, { secrets });
     this.#logs.set(run.id, writer);
-    void pruneRuns().catch(() => {}); // an old log that cannot be removed is no reason not to run
+    // It looks at every log that there is. One that cannot be removed is no reason not to run.
+    if (this.#recorded % PRUNE_EVERY === 0) void pruneRuns().catch(() => {});
+    this.#recorded += 1;
     for (const { name, value } of context) {
       if (Array.isArray(value)) continue;
       if ("text" in value) await writer.recordContext(name, { bytes: Buffer.from(value.text) });

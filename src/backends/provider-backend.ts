@@ -9,6 +9,7 @@ import type { Backend, BackendRequest } from "./backend.ts";
 import { readEvents } from "./event-stream.ts";
 import { toFault } from "./faults.ts";
 import type { Speaker } from "./faults.ts";
+import { HTTPClient } from "./http-client.ts";
 import { loadModel } from "./provider-models.ts";
 import { createEventReader } from "./provider-events.ts";
 import type { Part } from "./provider-events.ts";
@@ -33,6 +34,7 @@ export class ProviderBackend implements Backend {
   readonly #settings: ProviderSettings;
   readonly #speaker: Speaker;
   readonly #refused = new Map<string, Set<Refusable>>();
+  readonly #client = new HTTPClient();
   readonly #models = new Map<string, Promise<LanguageModel>>();
   readonly #watches = new WeakMap<AbortSignal, Watch>();
 
@@ -106,7 +108,7 @@ export class ProviderBackend implements Backend {
   readonly #fetch: typeof globalThis.fetch = async (input, init) => {
     const watch = init?.signal ? this.#watches.get(init.signal) : undefined;
     if (watch === undefined) throw new TypeError("Cannot make a request that nobody watches");
-    const response = await watch.fetch(input, init);
+    const response = await watch.fetch(this.#client, input, init);
     if (response.ok && response.body !== null) throw new Answered(response.body);
     return response;
   };

@@ -20,6 +20,7 @@ export function estimateInputTokens(request: BackendRequest): number {
 }
 
 export function addUsage(a: TokenUsage, b: TokenUsage): TokenUsage {
+  if (a === NO_USAGE) return b;
   return {
     inputTokens: a.inputTokens + b.inputTokens,
     outputTokens: a.outputTokens + b.outputTokens,

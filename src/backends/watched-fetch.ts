@@ -5,6 +5,7 @@
 import { BackendConnectionError } from "../errors.ts";
 import { tellable } from "./faults.ts";
 import type { Speaker } from "./faults.ts";
+import type { HTTPClient } from "./http-client.ts";
 
 export interface TimeLimits {
   /** Silence before the answer begins; a model that reasons may be silent for long. At most 300 s, where Node gives up. Default: 120 s. */
@@ -50,15 +51,16 @@ export class Watch {
   }
 
   /** In place of the global one. A redirect is not followed: it would take the key to another host. */
-  readonly fetch: typeof globalThis.fetch = async (input, init) => {
-    const response = await globalThis.fetch(input, { ...init, redirect: "manual" });
+  async fetch(client: HTTPClient, ...[input, init]: Parameters<typeof globalThis.fetch>): Promise<Response> {
+    const url = new URL(input instanceof Request ? input.url : input);
+    const response = await client.fetch(url, init ?? {});
     this.#silence.refresh();
     if (response.body === null) return response;
     if (!response.ok) return new Response(await beginningOf(response.body), response);
     const type = response.headers.get("content-type") ?? "";
     if (/^(application\/json|text\/html)/i.test(type)) throw this.#notAStream(type, await beginningOf(response.body));
     return response;
-  };
+  }
 
   /** So many bytes of the answer came. */
   received(bytes: number): void {

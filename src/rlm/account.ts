@@ -73,6 +73,7 @@ export class Account {
   ): Promise<Reservation> {
     signal?.throwIfAborted();
     const units = this.#toUnits(amounts);
+    if (this.#obstacle(units, finishing) === undefined) return this.#hold(units);
     return new Promise((resolve, reject) => {
       const end = (): void => {
         waiting.stop();
@@ -82,14 +83,15 @@ export class Account {
         end();
         reject(signal?.reason as Error);
       };
-      const attempt = (): void => {
+      const attempt = (): boolean => {
         const blocked = this.#obstacle(units, finishing);
-        if (blocked?.isTemporary === true) return;
+        if (blocked?.isTemporary === true) return false;
         end();
         if (blocked === undefined) resolve(this.#hold(units));
         else reject(blocked.bound.toRefusal(blocked.axis, units, blocked.isFinishing));
+        return true;
       };
-      const waiting = this.#books.wait(attempt);
+      const waiting = this.#books.wait({ attempt, amounts: units, line: finishing ? units : this });
       const stopListening = onAbort(signal, abort);
       attempt();
     });
@@ -254,7 +256,9 @@ export class Account {
   }
 
   #least(roomOf: (bound: Bound, mayFinish: boolean) => number): number {
-    return Math.min(...this.#above.map(({ bound, mayFinish }) => roomOf(bound, mayFinish)));
+    let least = Infinity;
+    for (const { bound, mayFinish } of this.#above) least = Math.min(least, roomOf(bound, mayFinish));
+    return least;
   }
 }
 

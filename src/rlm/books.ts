@@ -1,15 +1,24 @@
 // Who of a run spent what, and who waits for something to be given back.
 
 import type { NodeId, RunUsage, Spent } from "../protocol/runs.ts";
-import type { BoundOptions } from "./bound.ts";
+import { COUNTED, type Amounts, type BoundOptions } from "./bound.ts";
 import { type Charge, Tally } from "./tally.ts";
+
+/** Somebody who waits until others give something back. */
+interface Waiting {
+  /** True: it waits no more. */
+  readonly attempt: () => boolean;
+  readonly amounts: Amounts;
+  /** The same for all who wait for the same limits to have room. */
+  readonly line: object;
+}
 
 export class Books {
   readonly boundOptions: BoundOptions;
   readonly #total = new Tally();
   readonly #byModel = new Map<string, Tally>();
   readonly #byNode = new Map<NodeId, Tally>();
-  readonly #waiting = new Set<() => void>();
+  readonly #waiting = new Set<Waiting>();
 
   constructor(boundOptions: BoundOptions) {
     this.boundOptions = boundOptions;
@@ -29,20 +38,29 @@ export class Books {
     this.#byModel.set(model, tally.add(charge));
   }
 
-  /** Called whenever something was given back, until `stop`. */
-  wait(retry: () => void): { readonly stop: () => void } {
-    this.#waiting.add(retry);
-    return { stop: () => this.#waiting.delete(retry) };
+  /** Attempted when something was given back, until `stop`. */
+  wait(waiting: Waiting): { readonly stop: () => void } {
+    this.#waiting.add(waiting);
+    return { stop: () => this.#waiting.delete(waiting) };
   }
 
-  /** In the order in which they came. */
+  /** In the order in which they came. Behind one that does not fit, those in its line that want no less are not asked. */
   wake(): void {
-    for (const retry of Array.from(this.#waiting)) retry();
+    const refused = new Map<object, Amounts>();
+    for (const waiting of this.#waiting) {
+      const least = refused.get(waiting.line);
+      if (least !== undefined && isAtLeast(waiting.amounts, least)) continue;
+      if (!waiting.attempt()) refused.set(waiting.line, waiting.amounts);
+    }
   }
 
   usage(): Omit<RunUsage, "wallMs"> {
     return { total: this.#total.toSpent(), byModel: toRecord(this.#byModel), byNode: toRecord(this.#byNode) };
   }
+}
+
+function isAtLeast(a: Amounts, b: Amounts): boolean {
+  return COUNTED.every((axis) => (a[axis] ?? 0) >= (b[axis] ?? 0));
 }
 
 function toRecord(tallies: ReadonlyMap<string, Tally>): Record<string, Spent> {

@@ -27,7 +27,7 @@ export interface BoundOptions {
 }
 
 const AXES: readonly LedgerAxis[] = ["tokens", "costUsd", "llmCalls", "toolCalls", "wallMs", "iterations"];
-const COUNTED: readonly CountedAxis[] = ["tokens", "costUsd", "llmCalls", "toolCalls", "iterations"];
+export const COUNTED: readonly CountedAxis[] = ["tokens", "costUsd", "llmCalls", "toolCalls", "iterations"];
 const WARNING_SHARE = 0.8;
 
 export class Bound {

@@ -45,26 +45,37 @@ export interface CallUsage {
 
 /** The price, where there is none, is nothing: whoever has a limit on costs asked before. */
 export function toUnits({ tokens, costUsd, llmCalls = 1 }: CallAmounts): Amounts {
-  checkAmounts({ tokens, costUsd: costUsd ?? 0, llmCalls });
+  checkCount("tokens", tokens);
+  checkCount("llmCalls", llmCalls);
+  checkCost(costUsd);
   return { tokens, costUsd: toNanoUsd(costUsd ?? 0), llmCalls };
 }
 
 export function toCharge(usage: CallUsage, llmCalls: number): Charge {
   if (usage.isCached === true) return { cachedCalls: Math.max(1, llmCalls) };
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens, costUsd } = usage;
-  const tokens = { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens };
-  checkAmounts({ ...tokens, costUsd: costUsd ?? 0 });
-  return { ...tokens, costNanoUsd: costUsd === null ? null : toSpentNanoUsd(costUsd), llmCalls };
+  checkCount("inputTokens", inputTokens);
+  checkCount("outputTokens", outputTokens);
+  checkCount("cacheReadTokens", cacheReadTokens);
+  checkCount("cacheWriteTokens", cacheWriteTokens);
+  checkCount("reasoningTokens", reasoningTokens);
+  checkCost(costUsd);
+  const costNanoUsd = costUsd === null ? null : toSpentNanoUsd(costUsd);
+  return { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens, costNanoUsd, llmCalls };
 }
 
 export function toAmounts({ inputTokens = 0, outputTokens = 0, costNanoUsd, llmCalls = 0 }: Charge): Amounts {
   return { tokens: inputTokens + outputTokens, costUsd: costNanoUsd ?? 0, llmCalls };
 }
 
-function checkAmounts(amounts: Readonly<Record<string, number>>): void {
-  for (const [name, value] of Object.entries(amounts)) {
-    const isFine =
-      name === "costUsd" ? Number.isFinite(value) && value >= 0 : Number.isSafeInteger(value) && value >= 0;
-    if (!isFine) throw new RangeError(`Cannot use ${value} as ${name}: it must be a number of at least 0`);
-  }
+function checkCount(name: string, value: number): void {
+  if (!(Number.isSafeInteger(value) && value >= 0)) throw wrongAmount(name, value);
+}
+
+function checkCost(value: number | null): void {
+  if (value !== null && !(Number.isFinite(value) && value >= 0)) throw wrongAmount("costUsd", value);
+}
+
+function wrongAmount(name: string, value: number): RangeError {
+  return new RangeError(`Cannot use ${value} as ${name}: it must be a number of at least 0`);
 }

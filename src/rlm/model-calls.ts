@@ -3,7 +3,7 @@
 // However a call ends, what it held is given back and what it spent is counted. A call that is cut short by us, because the
 // first block of code was complete, counts what was received.
 
-import { createHash } from "node:crypto";
+import { hash as digestOf } from "node:crypto";
 import type { BackendRequest, ChatMessage, FinishReason, ModelPrice, TokenUsage } from "../backends/backend.ts";
 import type { CallPart } from "../backends/call.ts";
 import { BackendConnectionError } from "../errors.ts";
@@ -219,7 +219,7 @@ function toRequest({ model, messages, maxTokens, schema, purpose }: Ask): Backen
 
 /** Canonical: the keys of the request are always made in the same order. */
 function hashOf(request: BackendRequest): string {
-  return createHash("sha256").update(JSON.stringify(request)).digest("hex");
+  return digestOf("sha256", JSON.stringify(request));
 }
 
 const UNSPENT: Spent = {

@@ -60,6 +60,7 @@ export class Node {
   #ordinal = 0;
   #given: Given | undefined;
   #corrections = 0;
+  #joined: { readonly signal: AbortSignal; readonly both: AbortSignal } | undefined;
 
   constructor(run: Run, settings: NodeSettings) {
     this.#run = run;
@@ -275,7 +276,7 @@ export class Node {
 
   async #answerCall({ name, args, signal }: HostCall): Promise<unknown> {
     const call = parseCall(name, args);
-    const both = AbortSignal.any([signal, this.#settings.signal]);
+    const both = this.#withOwn(signal);
     switch (call.name) {
       case "llm_query":
         return this.#query(call, both);
@@ -289,6 +290,14 @@ export class Node {
         this.#given = { text: call.text, data: call.data };
         return null;
     }
+  }
+
+  /** All calls of an execution have the same signal. */
+  #withOwn(signal: AbortSignal): AbortSignal {
+    if (this.#joined?.signal !== signal) {
+      this.#joined = { signal, both: AbortSignal.any([signal, this.#settings.signal]) };
+    }
+    return this.#joined.both;
   }
 
   #query({ queries }: Extract<SessionCall, { name: "llm_query" }>, signal: AbortSignal): Promise<unknown> {

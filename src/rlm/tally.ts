@@ -18,18 +18,6 @@ export interface Charge {
   readonly cachedCalls?: number;
 }
 
-const COUNTS = [
-  "inputTokens",
-  "outputTokens",
-  "cacheReadTokens",
-  "cacheWriteTokens",
-  "reasoningTokens",
-  "llmCalls",
-  "toolCalls",
-  "iterations",
-  "cachedCalls",
-] as const;
-
 export class Tally {
   readonly #sums = {
     inputTokens: 0,
@@ -46,7 +34,16 @@ export class Tally {
 
   add(charge: Charge): this {
     const { costNanoUsd = 0 } = charge;
-    for (const key of COUNTS) this.#sums[key] += charge[key] ?? 0;
+    const sums = this.#sums;
+    sums.inputTokens += charge.inputTokens ?? 0;
+    sums.outputTokens += charge.outputTokens ?? 0;
+    sums.cacheReadTokens += charge.cacheReadTokens ?? 0;
+    sums.cacheWriteTokens += charge.cacheWriteTokens ?? 0;
+    sums.reasoningTokens += charge.reasoningTokens ?? 0;
+    sums.llmCalls += charge.llmCalls ?? 0;
+    sums.toolCalls += charge.toolCalls ?? 0;
+    sums.iterations += charge.iterations ?? 0;
+    sums.cachedCalls += charge.cachedCalls ?? 0;
     this.#costNanoUsd = this.#costNanoUsd === null || costNanoUsd === null ? null : this.#costNanoUsd + costNanoUsd;
     return this;
   }

@@ -36,16 +36,14 @@ export class EventEncoder {
   /** One line, with its end, and the blobs that have to be there before it. Never throws. */
   encode(event: RunEvent): { readonly line: string; readonly blobs: ReadonlyMap<string, Buffer> } {
     this.#blobs = new Map();
-    const fields: [string, unknown][] = this.#isFirst ? [["schemaVersion", SCHEMA_VERSION]] : [];
+    let fields = this.#isFirst ? `"schemaVersion":${SCHEMA_VERSION}` : "";
     for (const [name, value] of Object.entries(event)) {
-      fields.push([
-        name,
-        name === "messages" ? this.#messages(event as ModelCallStart) : this.#field(value, FIELD_BYTES),
-      ]);
+      const json = name === "messages" ? this.#messages(event as ModelCallStart) : this.#fieldJson(value, FIELD_BYTES);
+      if (json !== undefined) fields += `${fields === "" ? "" : ","}${JSON.stringify(name)}:${json}`;
     }
     this.#isFirst = false;
     if (event.type === "node-end") this.#conversations.delete(event.nodeId);
-    return { line: `${JSON.stringify(Object.fromEntries(fields))}\n`, blobs: this.#blobs };
+    return { line: `{${fields}}\n`, blobs: this.#blobs };
   }
 
   /** Without the secrets. */
@@ -57,13 +55,13 @@ export class EventEncoder {
     return this.#secrets;
   }
 
-  #messages(call: ModelCallStart): unknown {
+  #messages(call: ModelCallStart): string {
     const known = this.#conversations.get(call.nodeId);
     const count = known === undefined ? 0 : countSame(known.messages, call.messages);
     const same: SameMessages[] = known === undefined || count === 0 ? [] : [{ $same: known.callId, count }];
     if (call.purpose === "turn") this.#remember(call);
-    const added = call.messages.slice(count).map((message) => this.#field(message, MAX_LINE_BYTES));
-    return [...same, ...added];
+    const added = call.messages.slice(count).map((message) => this.#fieldJson(message, MAX_LINE_BYTES) ?? "null");
+    return `[${[...same.map((one) => JSON.stringify(one)), ...added].join()}]`;
   }
 
   #remember({ nodeId, callId, messages }: ModelCallStart): void {
@@ -73,16 +71,15 @@ export class EventEncoder {
     if (this.#conversations.size > MAX_CONVERSATIONS && oldest !== undefined) this.#conversations.delete(oldest);
   }
 
-  #field(value: unknown, maxBytes: number): unknown {
-    if (typeof value === "number" || typeof value === "boolean" || value === null) return value;
+  /** Undefined: there is nothing to say of it in JSON. */
+  #fieldJson(value: unknown, maxBytes: number): string | undefined {
     this.#parts = 0;
     try {
-      const encoded = this.#value(value, 0);
-      if (typeof encoded !== "object" || encoded === null) return encoded;
-      const json = JSON.stringify(encoded);
-      return json.length > maxBytes ? this.#blob(json, "json") : encoded;
+      const json = JSON.stringify(this.#value(value, 0)) as string | undefined;
+      const isLarge = typeof value === "object" && json !== undefined && json.length > maxBytes;
+      return isLarge ? JSON.stringify(this.#blob(json, "json")) : json;
     } catch (error) {
-      return `[not recorded: ${error instanceof Error ? toHead(error.message) : "it is no data"}]`;
+      return JSON.stringify(`[not recorded: ${error instanceof Error ? toHead(error.message) : "it is no data"}]`);
     }
   }
 

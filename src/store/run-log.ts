@@ -136,6 +136,7 @@ export class RunLogWriter implements AsyncDisposable {
   async #drain(): Promise<void> {
     const files = await this.#open();
     for (;;) {
+      await new Promise((resolve) => setImmediate(resolve)); // what happens at the same moment is one write
       const batch = this.#waiting.slice(0, BATCH);
       if (batch.length === 0) break;
       let lines = "";
@@ -199,6 +200,8 @@ function weigh(value: unknown, depth = 0): number {
   if (typeof value === "string") return value.length;
   if (typeof value !== "object" || value === null || depth > 3) return 8;
   let sum = 8;
-  for (const [name, item] of Object.entries(value)) if (name !== "messages") sum += weigh(item, depth + 1);
+  for (const name of Object.keys(value)) {
+    if (name !== "messages") sum += weigh((value as Record<string, unknown>)[name], depth + 1);
+  }
   return sum;
 }

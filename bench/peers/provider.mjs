@@ -1,0 +1,42 @@
+// A provider of models on loopback, Chat Completions as a stream of events. `sub` answers after a while; `root` writes, at once,
+// code that asks `sub` many times.
+//
+//   node bench/peers/provider.mjs DELAY_MS CALLS      prints its address; ends with its standard input
+
+import { createServer } from "node:http";
+
+const [delayMs, calls] = process.argv.slice(2).map(Number);
+const CODE = `answers = llm_query_batched([f"{context} {i}" for i in range(${calls})])\nFINAL(sum(a == "fine" for a in answers))`;
+
+const server = createServer((request, response) => {
+  let body = "";
+  request.setEncoding("utf8").on("data", (text) => {
+    body += text;
+  });
+  request.once("end", () => {
+    const isRoot = JSON.parse(body).model === "root";
+    setTimeout(
+      () => {
+        response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" });
+        response.end(isRoot ? ANSWERS.root : ANSWERS.sub);
+      },
+      isRoot ? 0 : delayMs,
+    );
+  });
+});
+server.keepAliveTimeout = 60_000;
+process.stdin.resume().once("end", () => process.exit());
+
+const ANSWERS = { root: toEvents(`\`\`\`repl\n${CODE}\n\`\`\`\n`), sub: toEvents("fine") };
+server.listen(0, "127.0.0.1", () => console.log(`http://127.0.0.1:${server.address().port}/v1`));
+
+function toEvents(content) {
+  const chunk = (fields) =>
+    `data: ${JSON.stringify({ id: "c1", object: "chat.completion.chunk", created: 1_700_000_000, model: "m", ...fields })}\n\n`;
+  return [
+    chunk({ choices: [{ index: 0, delta: { role: "assistant", content }, finish_reason: null }] }),
+    chunk({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] }),
+    chunk({ choices: [], usage: { prompt_tokens: 10, completion_tokens: 1, total_tokens: 11 } }),
+    "data: [DONE]\n\n",
+  ].join("");
+}

@@ -1,0 +1,250 @@
+// H. Recursive runs: what does the runtime add to the time of models? The models are scripts without any delay, but for the calls
+// over HTTP, so all that is measured is ours. Everything is recorded, as it is for a user; the cache is off, since a run that asks
+// nobody would say nothing.
+
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { lineReader, peer, pin, start, unpin, within } from "./lib/processes.mjs";
+import { openBenchRuntime } from "./lib/runtime.mjs";
+import { compare, median, race } from "./lib/stats.mjs";
+import { aggregation, haystack } from "./lib/tasks.mjs";
+
+const CALLS = 1000;
+const IN_FLIGHT = 64;
+const DELAY_MS = 50;
+const CONTEXT_BYTES = 2_000_000;
+const PRINTED = 3000;
+const LIMITS = { llmCalls: 10 * CALLS, wallMs: 60_000 };
+
+export async function measure({ quick, row, note, part }) {
+  const folder = mkdtempSync(join(tmpdir(), "rlm-bench-"));
+  process.env.RLM_DATA = folder;
+  const { ScriptedBackend } = await import(new URL("../dist/index.js", import.meta.url).href);
+  const measureAll = async (parts) => {
+    const runtime = await openBenchRuntime();
+    const ask = (backend, options) => runtime.rlm({ ...SETTINGS, backend, ...options });
+    const script = (policy) => ask(new ScriptedBackend(policy));
+    for (const measurePart of parts) await part(measurePart, { quick, row, note, runtime, ask, script, folder });
+    await runtime.close();
+  };
+  try {
+    if (!pin()) note("taskset is absent: host and worker may be on different cores");
+    await measureAll([measureQueries]);
+    unpin();
+    await measureAll([measureTrivial, measureChildren, measureHTTP, measureNeedles, measureAggregation, measureLog]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const SETTINGS = { model: "root", subModel: "sub", mode: "rlm", cache: false, limits: LIMITS };
+
+/** The root answers with its first block. */
+async function measureTrivial({ quick, row, runtime, script }) {
+  const rlm = script(() => block("FINAL(42)"));
+  const rounds = await race(
+    {
+      ours: () => timed(() => solve(rlm, { query: "?", context: "c" }, 42), runtime),
+      floor: () => timed(() => runtime.execute("x = 42"), runtime),
+    },
+    quick ? 10 : 30,
+  );
+  row({
+    question: "Run whose model answers in its first block",
+    ours: { best: median(rounds.ours), unit: "ms" },
+    aim: { below: 20 },
+  });
+  row({
+    question: "Run whose model answers in its first block",
+    ours: { best: Math.min(...rounds.ours), unit: "ms" },
+    other: { name: "a session and one execution in it", best: Math.min(...rounds.floor), unit: "ms" },
+    ratio: compare(rounds.ours, rounds.floor),
+  });
+}
+
+/** Each has a session of its own and answers with its first block. */
+async function measureChildren({ quick, row, runtime, script }) {
+  const rlm = script(({ messages }) =>
+    messages[1].content.startsWith("Question: child")
+      ? block("FINAL(context * 2)")
+      : block("FINAL(sum(a.data for a in rlm_query_batched([('child', i) for i in range(8)])))"),
+  );
+  const { ours } = await race({ ours: () => timed(() => solve(rlm, { query: "?" }, 56), runtime) }, quick ? 5 : 15);
+  row({ question: "Run with 8 children, all at once", ours: { best: median(ours), unit: "ms" }, aim: { below: 200 } });
+}
+
+async function measureQueries({ quick, row, script, runtime }) {
+  const policy = (code) => script(({ model }) => (model === "sub" ? "fine" : block(code)));
+  const sequential = policy(`FINAL(sum(llm_query(f"is it {i}?") == "fine" for i in range(${CALLS})))`);
+  const batched = policy(
+    `FINAL(sum(a == "fine" for a in llm_query_batched([f"is it {i}?" for i in range(${CALLS})])))`,
+  );
+  const session = await runtime.openSession({ onCall: () => Promise.resolve([{ ok: true, text: "fine" }]) });
+  const calls = `import rlm_host\nfor i in range(${CALLS}): rlm_host.call("x", queries=[{"prompt": f"is it {i}?"}])`;
+  const rounds = await race(
+    {
+      sequential: () => timed(() => solve(sequential, { query: "?" }, CALLS)),
+      batched: () => timed(() => solve(batched, { query: "?" }, CALLS)),
+      floor: () => timed(async () => (await session.execute(calls).result).unwrap()),
+    },
+    quick ? 5 : 15,
+  );
+  await session.close();
+  const question = `${CALLS.toLocaleString("en-US")} \`llm_query\` of a model without delay`;
+  row({
+    question: `${question}, one after the other`,
+    ours: { best: median(rounds.sequential), unit: "ms" },
+    aim: { below: 300 },
+  });
+  row({
+    question: `${question}, one after the other`,
+    ours: { best: Math.min(...rounds.sequential), unit: "ms" },
+    other: { name: "as many calls to a host that does nothing", best: Math.min(...rounds.floor), unit: "ms" },
+    ratio: compare(rounds.sequential, rounds.floor),
+    floor: rounds.floor,
+  });
+  row({
+    question: `${question}, in one batch`,
+    ours: { best: median(rounds.batched), unit: "ms" },
+    aim: { below: 50 },
+  });
+}
+
+/** Over real HTTP, against a client that sends the same requests, reads the answers and does nothing else. */
+async function measureHTTP({ quick, row, note, ask }) {
+  const provider = start(process.execPath, [peer("provider.mjs"), String(DELAY_MS), String(CALLS)], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const baseUrl = await within(10_000, "the provider", lineReader(provider.stdout)());
+  const dispatcher = { maxInFlight: IN_FLIGHT, maxPerModel: IN_FLIGHT };
+  const rlm = ask("openai-compatible", { baseUrl, dispatcher });
+  const context = "Is this line about a place? ".repeat(10);
+  const rounds = await race(
+    {
+      ours: () => timed(() => solve(rlm, { query: "?", context }, CALLS)),
+      floor: () => timed(() => askBarely(`${baseUrl}/chat/completions`, context)),
+    },
+    quick ? 2 : 8,
+  );
+  provider.stdin.end();
+  row({
+    question: `${CALLS.toLocaleString("en-US")} calls of ${DELAY_MS} ms over HTTP, ${IN_FLIGHT} at once`,
+    ours: { best: Math.min(...rounds.ours), unit: "ms" },
+    other: { name: "`fetch` alone, as many at once", best: Math.min(...rounds.floor), unit: "ms" },
+    ratio: compare(rounds.ours, rounds.floor),
+    aim: { most: 1.2 },
+    floor: rounds.floor,
+  });
+  note(`nobody can do the calls over HTTP in less than ${Math.ceil(CALLS / IN_FLIGHT) * DELAY_MS} ms`);
+}
+
+async function askBarely(url, context) {
+  let next = 0;
+  const askOn = async () => {
+    while (next < CALLS) {
+      const content = `${context} ${next++}`;
+      const response = await fetch(url, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ model: "sub", messages: [{ role: "user", content }], max_tokens: 16_000, stream: true }),
+      });
+      if (!(await response.text()).includes('"fine"')) throw new Error("another answer");
+    }
+  };
+  await Promise.all(Array.from({ length: IN_FLIGHT }, askOn));
+}
+
+/** One number in half a megabyte, as in S-NIAH of RULER. The policy searches, reads what was found, and answers. */
+async function measureNeedles({ quick, row, script }) {
+  const tasks = Array.from({ length: quick ? 10 : 50 }, (_, index) => haystack(index, 500_000));
+  const rlm = script(({ messages }) => {
+    const key = / for ([a-z-]+) /.exec(messages[1].content)[1];
+    if (messages.length === 2) return block(`print(grep(r"magic numbers for ${key} ", context))`);
+    return block(`FINAL(${JSON.stringify(/is: (\d+)/.exec(messages.at(-1).content)?.[1] ?? "not found")})`);
+  });
+  let right = 0;
+  const [ms] = await timed(async () => {
+    for (const { query, context, answer } of tasks) {
+      const result = await rlm.run({ query, context }).result;
+      if (result.answer === answer) right += 1;
+    }
+  });
+  const question = `${tasks.length} needles, each in 500 kB, one run after the other`;
+  row({ question, ours: { best: ms, unit: "ms" }, aim: { below: 40 * tasks.length } });
+  row({ question, ours: { best: right, unit: "right" }, aim: { least: tasks.length } });
+}
+
+/** As OOLONG: what is counted is in no line, a model has to say of each what it is about. */
+async function measureAggregation({ quick, row, script }) {
+  const { query, context, answer, classify } = aggregation(3000);
+  const rlm = script(({ model, messages }) => {
+    if (model !== "sub") return block(AGGREGATE);
+    const lines = messages.at(-1).content.split("\n").slice(1);
+    return lines.map((line) => classify(line)).join("\n");
+  });
+  const { ours } = await race({ ours: () => timed(() => solve(rlm, { query, context }, answer)) }, quick ? 3 : 10);
+  const question = "3,000 lines counted by 60 calls of a model, exactly";
+  row({ question, ours: { best: median(ours), unit: "ms" }, aim: { below: 100 } });
+}
+
+const AGGREGATE = `
+from collections import Counter
+lines = context.splitlines()
+pieces = ["\\n".join(lines[i : i + 50]) for i in range(0, len(lines), 50)]
+counts = Counter()
+for answer in map_query(pieces, "What is each line about? One word for each.\\n{item}"):
+    counts.update(answer.split())
+FINAL(dict(counts))
+`;
+
+/** What a run leaves on disk: the context once, however many turns there are. */
+async function measureLog({ row, script, folder }) {
+  const turns = 10;
+  const { context } = haystack(0, CONTEXT_BYTES);
+  const rlm = script(({ messages }) => {
+    const turn = messages.length / 2;
+    return block(turn === turns ? "FINAL('done')" : `print(context[${turn * PRINTED}:${(turn + 1) * PRINTED}])`);
+  });
+  const run = rlm.run({ query: "?", context });
+  const { usage } = await run.result;
+  if (usage.total.iterations !== turns) throw new Error(`${usage.total.iterations} turns`);
+  const runFolder = join(folder, "runs", run.id);
+  await within(10_000, "the log", untilRecorded(join(runFolder, "meta.json")));
+  row({
+    question: `Log of a run over 2 MB with ${turns} turns that print ${PRINTED / 1000} kB each`,
+    ours: { best: bytesIn(runFolder) / 1_000_000, unit: "MB" },
+    aim: { below: 2.2 },
+  });
+}
+
+async function untilRecorded(path) {
+  const isOver = () => existsSync(path) && JSON.parse(readFileSync(path, "utf8")).ended !== null;
+  while (!isOver()) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+function bytesIn(folder) {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
+}
+
+/** Runs to the end, and throws where the answer is another. */
+async function solve(rlm, request, expected) {
+  const { status, data, why } = await rlm.run(request).result;
+  if (JSON.stringify(data) !== JSON.stringify(expected)) {
+    throw new Error(`a run ended as ${status} with ${JSON.stringify(data)}: ${why}`);
+  }
+}
+
+/** With the pool of the runtime full, where one is given: whoever comes later does not pay for those before. */
+async function timed(operation, runtime) {
+  await runtime?.warm();
+  const begin = performance.now();
+  await operation();
+  return [performance.now() - begin];
+}
+
+function block(code) {
+  return `\`\`\`repl\n${code}\n\`\`\`\n`;
+}
