@@ -89,12 +89,13 @@ export class Account {
         end();
         reject(signal?.reason as Error);
       };
-      const attempt = (): void => {
+      const attempt = (): boolean => {
         const blocked = this.#obstacle(units, finishing);
-        if (blocked?.isTemporary === true) return;
+        if (blocked?.isTemporary === true) return false;
         end();
         if (blocked === undefined) resolve(this.#hold(units));
         else reject(blocked.bound.toRefusal(blocked.axis, units, blocked.isFinishing));
+        return true;
       };
       const waiting = this.#books.wait(attempt);
       const stopListening = onAbort(signal, abort);

@@ -4,12 +4,15 @@ import type { NodeId, RunUsage, Spent } from "../protocol/runs.ts";
 import type { BoundOptions } from "./bound.ts";
 import { type Charge, Tally } from "./tally.ts";
 
+/** So many in a row that must wait on. They go first when there is room, and there is when the calls under way have ended. */
+const MAX_MISSES = 16;
+
 export class Books {
   readonly boundOptions: BoundOptions;
   readonly #total = new Tally();
   readonly #byModel = new Map<string, Tally>();
   readonly #byNode = new Map<NodeId, Tally>();
-  readonly #waiting = new Set<() => void>();
+  readonly #waiting = new Set<() => boolean>();
 
   constructor(boundOptions: BoundOptions) {
     this.boundOptions = boundOptions;
@@ -29,15 +32,19 @@ export class Books {
     this.#byModel.set(model, tally.add(charge));
   }
 
-  /** Called whenever something was given back, until `stop`. */
-  wait(retry: () => void): { readonly stop: () => void } {
+  /** Called when something was given back, until `stop`. False: it still does not fit. */
+  wait(retry: () => boolean): { readonly stop: () => void } {
     this.#waiting.add(retry);
     return { stop: () => this.#waiting.delete(retry) };
   }
 
-  /** In the order in which they came. */
+  /** In the order in which they came. Where the first ones do not fit the rest is not tried: thousands may wait. */
   wake(): void {
-    for (const retry of Array.from(this.#waiting)) retry();
+    let misses = 0;
+    for (const retry of this.#waiting) {
+      if (retry()) misses = 0;
+      else if (++misses >= MAX_MISSES) return;
+    }
   }
 
   usage(): Omit<RunUsage, "wallMs"> {
