@@ -143,30 +143,31 @@ export class ModelCalls {
 
   /** From the cache, together with the same call that is under way, or from the backend. */
   async #answer(ask: Ask, request: BackendRequest, hash: string, callId: string): Promise<Reply> {
-    if (this.#cache === undefined) return this.#fetch(ask, request, callId);
+    const cache = this.#cache;
+    if (cache === undefined) return this.#fetch(ask, request, callId);
     const key = createHash("sha256").update(`${this.#models.scope} ${hash}`).digest("hex");
-    const cached = await this.#cache.get(key);
+    for (let flying = this.#flying.get(key); flying !== undefined; flying = this.#flying.get(key)) {
+      const answer = await orAborted(flying.catch(toSharedError), ask.signal);
+      if (answer !== undefined) return this.#settleCached(ask, answer);
+    }
+    const answering = this.#lookOrFetch(ask, request, key, callId, cache);
+    this.#flying.set(key, answering);
+    try {
+      return await answering;
+    } finally {
+      this.#flying.delete(key);
+    }
+  }
+
+  async #lookOrFetch(ask: Ask, request: BackendRequest, key: string, callId: string, cache: CallCache): Promise<Reply> {
+    const cached = await cache.get(key);
     ask.signal.throwIfAborted();
     if (cached !== undefined) return this.#settleCached(ask, cached);
-    const flying = this.#flying.get(key);
-    if (flying !== undefined) {
-      const reply = await orAborted(
-        flying.catch(() => undefined),
-        ask.signal,
-      );
-      if (reply !== undefined) return this.#settleCached(ask, reply);
-    }
-    const fetching = this.#fetch(ask, request, callId);
-    this.#flying.set(key, fetching);
-    try {
-      const reply = await fetching;
-      const { text, reasoning, finishReason, isCut } = reply;
-      // One that was cut off may have been so by what was left of a limit, which is no part of the request.
-      if (finishReason === "stop") this.#cache.put(key, { text, reasoning, finishReason, isCut });
-      return reply;
-    } finally {
-      if (this.#flying.get(key) === fetching) this.#flying.delete(key);
-    }
+    const reply = await this.#fetch(ask, request, callId);
+    const { text, reasoning, finishReason, isCut } = reply;
+    // One that was cut off may have been so by what was left of a limit, which is no part of the request.
+    if (finishReason === "stop") cache.put(key, { text, reasoning, finishReason, isCut });
+    return reply;
   }
 
   async #settleCached(ask: Ask, answer: CachedAnswer): Promise<Reply> {
@@ -226,6 +227,11 @@ export class ModelCalls {
     this.#teller.tell({ type: "model-call-delta", nodeId: ask.nodeId, callId, text: part.text, kind });
     return kind === "text" && ask.onText?.(part.text) === true ? "cut" : undefined;
   }
+}
+
+/** What a backend did wrong is everybody's; limits and signals are those of whoever asked first. */
+function toSharedError(error: unknown): undefined {
+  if (error instanceof BackendConnectionError) throw error;
 }
 
 /** Who waits for the call of another gives up when it is told to. */
