@@ -24,11 +24,14 @@ export function toBudget(account: Account): Record<string, unknown> {
   );
 }
 
-/** One line for the last message of a turn; only what is limited. */
+/**
+ * One line for the last message of a turn: what is limited and half used. Before that it would only make every request another
+ * one, which no cache knows and no replay finds; code can ask at any time.
+ */
 export function describeBudget(account: Account, blocksLeft: number): string {
-  const left = (Object.entries(account.standing()) as Entries).map(([axis, standing]) =>
-    describeLeft(axis, standing.left),
-  );
+  const left = (Object.entries(account.standing()) as Entries)
+    .filter(([, standing]) => standing.left <= standing.limit / 2)
+    .map(([axis, standing]) => describeLeft(axis, standing.left));
   return `Left: ${[...left, `${blocksLeft} blocks of code`].join(", ")}.`;
 }
 
