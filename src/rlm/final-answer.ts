@@ -1,6 +1,6 @@
 // The answer that a node gives: taken as it was given, checked where it must have a form, given back so many times.
 
-import { compileSchema, parseAnswer, type Checked, type JSONSchema } from "./answer-schema.ts";
+import { compileSchema, parseAnswer, type Checked, type JSONSchema, type SchemaOptions } from "./answer-schema.ts";
 import type { NodeOutcome } from "./node.ts";
 
 export interface Given {
@@ -22,8 +22,8 @@ export class FinalAnswer {
   #corrections = 0;
 
   /** Throws a RangeError for a schema that is none. */
-  constructor(schema: JSONSchema | undefined) {
-    this.#check = schema === undefined ? undefined : compileSchema(schema);
+  constructor(schema: JSONSchema | undefined, options: SchemaOptions) {
+    this.#check = schema === undefined ? undefined : compileSchema(schema, options);
   }
 
   /** One that is given later takes its place. */

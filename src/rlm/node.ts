@@ -60,7 +60,8 @@ export class Node {
   constructor(run: Run, settings: NodeSettings) {
     this.#run = run;
     this.#settings = settings;
-    this.#final = new FinalAnswer(settings.schema);
+    // That of a child comes from code.
+    this.#final = new FinalAnswer(settings.schema, { patterns: settings.parentId === null });
     this.#calls = new NodeCalls(run, settings, { next: () => this.#nextPlace() }, this.#final);
   }
 

@@ -52,7 +52,7 @@ export async function answerText(
   query: Query,
   { calls, subModel, purpose = "query", where, signal }: Setting,
 ): Promise<{ readonly reply: Reply; readonly data?: unknown; readonly problem?: string }> {
-  const check = query.schema ? compileSchema(query.schema) : undefined;
+  const check = query.schema ? compileSchema(query.schema, { patterns: purpose === "direct" }) : undefined;
   const messages: ChatMessage[] = toMessages(query);
   for (let attempt = 0; ; attempt += 1) {
     const reply = await calls.ask({
