@@ -171,13 +171,14 @@ def chunk(text: str, size: int = 50_000, overlap: int = 0) -> List[str]:
 
 
 def grep(pattern: str, text: Any, *, context: int = 0, limit: int = 100, flags: int = 0) -> List[str]:
-    """Lines of a text (or of each text in a list) that match, with their numbers; at most ``limit``."""
+    """Lines of a text, or of each text in a list or dict, that match, with their numbers; at most ``limit``."""
     import re
 
     expression = re.compile(pattern, flags)
     found: List[str] = []
-    for name, one in enumerate(text) if isinstance(text, (list, tuple)) else [(None, text)]:
-        lines = str(one).splitlines()
+    several = text.items() if isinstance(text, dict) else enumerate(text) if isinstance(text, (list, tuple)) else [(None, text)]
+    for name, one in several:
+        lines = _text(one).splitlines()
         for number, line in enumerate(lines):
             if len(found) >= limit:
                 return found

@@ -39,7 +39,7 @@ export async function answerDirectly({
     context: sizes,
     isDegraded: false,
   });
-  const outcome = await ask(run, account, signal).catch((error: unknown) => giveUp(run, signal, error));
+  const outcome = await ask(run, account, signal).catch((error: unknown) => giveUp(signal, error));
   const { status, stopReason, answer } = outcome;
   run.teller.tell({ type: "node-end", nodeId, status, stopReason, answer, usage: account.spent() });
   return outcome;
@@ -71,8 +71,8 @@ async function ask(run: Run, account: Account, signal: AbortSignal): Promise<Nod
   return { status: "final", stopReason: "answered", answer, ...(schema !== undefined && { data }), why: null };
 }
 
-function giveUp({ stopped }: Run, signal: AbortSignal, error: unknown): NodeOutcome {
-  const limit = stopped ?? error;
+function giveUp(signal: AbortSignal, error: unknown): NodeOutcome {
+  const limit: unknown = signal.aborted ? signal.reason : error;
   if (limit instanceof LimitReached)
     return { status: "failed", stopReason: limit.axis, answer: null, why: limit.message };
   if (signal.aborted) return { status: "cancelled", stopReason: "cancelled", answer: null, why: "it was cancelled" };

@@ -5,6 +5,7 @@
 
 import { MaxDepthExceeded } from "../errors.ts";
 import type { HostCall } from "../session/session-options.ts";
+import type { StopReason } from "../protocol/runs.ts";
 import { toBudget } from "./budget.ts";
 import type { ContextItem } from "./context.ts";
 import type { FinalAnswer } from "./final-answer.ts";
@@ -12,6 +13,9 @@ import type { NodeSettings } from "./node.ts";
 import { answerQueries, toFailure } from "./queries.ts";
 import type { Run } from "./run.ts";
 import { parseCall, type Query, type Task } from "./session-calls.ts";
+
+/** Reasons to stop that are no limit. */
+const OTHER_REASONS: ReadonlySet<StopReason> = new Set(["answered", "error", "cancelled"]);
 
 /** Which call it is: the turn, and a count within it. */
 export interface Place {
@@ -118,7 +122,7 @@ export class NodeCalls {
       text: answer ?? "",
       data: data ?? null,
       error: why,
-      kind: ok ? null : stopReason,
+      kind: ok ? null : OTHER_REASONS.has(stopReason) ? stopReason : "limit",
       truncated: status === "partial",
     };
   }

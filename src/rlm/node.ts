@@ -4,7 +4,7 @@
 
 import type { ChatMessage } from "../backends/backend.ts";
 import { BackendConnectionError } from "../errors.ts";
-import type { NodeId, RunStatus, StopReason } from "../protocol/runs.ts";
+import type { LedgerLimits, NodeId, RunStatus, StopReason } from "../protocol/runs.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
 import type { JSONSchema } from "./answer-schema.ts";
 import { describeBudget } from "./budget.ts";
@@ -20,6 +20,7 @@ import { NodeCalls } from "./node-calls.ts";
 import { NodeSession } from "./node-session.ts";
 import * as prompts from "./prompts.ts";
 import type { Run } from "./run.ts";
+import { TimeLimit } from "./time-limit.ts";
 
 export interface NodeSettings {
   readonly id: NodeId;
@@ -31,6 +32,8 @@ export interface NodeSettings {
   readonly tools: ToolRegistry;
   readonly model: string;
   readonly account: Account;
+  /** What this node may use of its run. Undefined: all of it. */
+  readonly grant: LedgerLimits | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -51,17 +54,25 @@ export class Node {
   readonly #messages: ChatMessage[] = [];
   readonly #final: FinalAnswer;
   readonly #calls: NodeCalls;
+  readonly #finishingSignal: AbortSignal;
+  readonly #time: TimeLimit | undefined;
   #turn = 0;
   /** Of the calls in this turn. */
   #ordinal = 0;
   #empty = 0;
 
-  /** Throws a RangeError for a schema that is none. */
-  constructor(run: Run, settings: NodeSettings) {
+  /** Its time runs from here on. Throws a RangeError for a schema that is none. */
+  constructor(run: Run, given: NodeSettings) {
+    const { id, grant, parentId, schema } = given;
+    this.#final = new FinalAnswer(schema, { patterns: parentId === null }); // that of a child comes from code
+    const time = grant?.wallMs === undefined ? undefined : new TimeLimit(id, grant.wallMs);
+    const signal = time === undefined ? given.signal : AbortSignal.any([given.signal, time.work]);
+    const settings = { ...given, signal };
     this.#run = run;
     this.#settings = settings;
-    // That of a child comes from code.
-    this.#final = new FinalAnswer(settings.schema, { patterns: settings.parentId === null });
+    this.#time = time;
+    const { finishingSignal } = run;
+    this.#finishingSignal = time === undefined ? finishingSignal : AbortSignal.any([finishingSignal, time.finishing]);
     this.#calls = new NodeCalls(run, settings, { next: () => this.#nextPlace() }, this.#final);
   }
 
@@ -79,6 +90,7 @@ export class Node {
       isDegraded: false,
     });
     const outcome = await this.#solve().catch((error: unknown) => this.#giveUp(error));
+    this.#time?.stop();
     const { status, stopReason, answer } = outcome;
     this.#run.teller.tell({ type: "node-end", nodeId, status, stopReason, answer, usage: account.spent() });
     return outcome;
@@ -201,11 +213,10 @@ export class Node {
   }
 
   async #giveUp(error: unknown): Promise<NodeOutcome> {
-    const { stopped } = this.#run;
-    if (this.#settings.signal.aborted && stopped === undefined)
-      return { status: "cancelled", stopReason: "cancelled", answer: null, why: "it was cancelled" };
-    const limit = stopped ?? error;
+    const { signal } = this.#settings;
+    const limit: unknown = signal.aborted ? signal.reason : error;
     if (limit instanceof LimitReached) return this.#extract(limit.axis, limit.message);
+    if (signal.aborted) return { status: "cancelled", stopReason: "cancelled", answer: null, why: "it was cancelled" };
     const why = error instanceof Error ? error.message : String(error);
     const isTooLong = error instanceof BackendConnectionError && error.fault === "context-too-long";
     if (isTooLong) return this.#extract("error", "the conversation is longer than the model's window");
@@ -215,7 +226,7 @@ export class Node {
   /** The best answer that can be had from what was seen, with what was kept for that. */
   async #extract(stopReason: StopReason, why: string): Promise<NodeOutcome> {
     const { account, model, query, schema } = this.#settings;
-    const signal = this.#run.finishingSignal;
+    const signal = this.#finishingSignal;
     const candidates = [...extractions({ query, schema, messages: this.#messages }, why)];
     try {
       const messages = await this.#run.calls.firstAffordable(

@@ -41,7 +41,7 @@ export interface RLMOptions {
   /** What a limit does: the best answer that there is (default), or an error. */
   readonly onLimit?: "partial" | "throw";
   readonly tools?: readonly Tool[];
-  /** Whether identical calls are answered from memory and disk. Default: true. */
+  /** Whether identical calls are answered from memory and disk. Default: true, but for what a script says. */
   readonly cache?: boolean;
   /** By model; they win over the table that comes with us. */
   readonly prices?: Readonly<Record<string, ModelPrice>>;
@@ -110,7 +110,8 @@ export class RLM {
   /** Starts at once. Throws a TypeError or RangeError for what can never be run. */
   run({ query, context, outputSchema, signal }: RunRequest): Run {
     if (typeof query !== "string" || query.trim() === "") throw new TypeError("Cannot run: give a question");
-    const { model, subModel = model, mode = "auto", onLimit = "partial", cache = true, apiKey } = this.#options;
+    const { model, subModel = model, mode = "auto", onLimit = "partial", apiKey } = this.#options;
+    const { cache = this.#models.backendOf() !== "scripted" } = this.#options;
     const {
       maxDepth = DEFAULT_MAX_DEPTH,
       maxIterations = DEFAULT_MAX_ITERATIONS,

@@ -10,18 +10,17 @@ import type { LedgerLimits, NodeId, RunEvent, RunResult } from "../protocol/runs
 import type { Session } from "../session/session.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
 import { onAbort } from "../util/on-abort.ts";
-import { PausableTimer } from "../util/pausable-timer.ts";
 import type { JSONSchema } from "./answer-schema.ts";
 import { Children } from "./children.ts";
 import type { ContextItem } from "./context.ts";
 import { answerDirectly, isSmall } from "./direct.ts";
 import { EventQueue } from "./event-queue.ts";
 import { Ledger, type Account } from "./ledger.ts";
-import { type LimitReached, toLimit } from "./limit-reached.ts";
 import { ModelCalls } from "./model-calls.ts";
 import { Node, type NodeOutcome, type NodeSettings } from "./node.ts";
 import type { CallCache, Journal, Models } from "./ports.ts";
 import { Teller } from "./teller.ts";
+import { FINISHING_SHARE, TimeLimit } from "./time-limit.ts";
 import { ToolCalls } from "./tool-calls.ts";
 
 export interface RunSettings {
@@ -58,12 +57,9 @@ export interface RunPorts {
 
 interface NodeRequest extends Omit<NodeSettings, "id" | "account"> {
   readonly parent: Account | undefined;
-  readonly grant: LedgerLimits | undefined;
 }
 
 const ROOT: NodeId = "n0";
-/** What is kept for the end of a run, of every limit. */
-const FINISHING_SHARE = 0.1;
 /** Nodes with a session at once, at each depth. */
 const MAX_CHILDREN = 16;
 
@@ -85,7 +81,6 @@ export class Run implements AsyncIterable<RunEvent> {
   readonly #now: () => number;
   #nodes = 0;
   #failure: RLMError | undefined;
-  #stopped: LimitReached | undefined;
 
   constructor(settings: RunSettings, ports: RunPorts) {
     const { models, journal, cache, now, openSession } = ports;
@@ -100,7 +95,7 @@ export class Run implements AsyncIterable<RunEvent> {
     });
     this.calls = new ModelCalls(models, cache, this.teller);
     this.tools = new ToolCalls(this.teller, (limit) => {
-      if (settings.onLimit === "throw" && limit.ownerId === ROOT) this.#stop(limit);
+      if (settings.onLimit === "throw" && limit.ownerId === ROOT) this.#work.abort(limit);
     });
     this.#ledger = new Ledger(settings.limits, {
       finishingShare: FINISHING_SHARE,
@@ -121,11 +116,6 @@ export class Run implements AsyncIterable<RunEvent> {
     this.#finishing.abort(new Error("the run was cancelled"));
   }
 
-  /** The limit at which the work of all nodes ended: what is left is to finish. Undefined: it goes on. */
-  get stopped(): LimitReached | undefined {
-    return this.#stopped;
-  }
-
   /** Of calls that finish a run. */
   get finishingSignal(): AbortSignal {
     return this.#finishing.signal;
@@ -138,7 +128,8 @@ export class Run implements AsyncIterable<RunEvent> {
     this.#finishing.abort(error);
   }
 
-  createNode({ parent, grant, ...request }: NodeRequest): Node {
+  createNode({ parent, ...request }: NodeRequest): Node {
+    const { grant } = request;
     const id: NodeId = `n${this.#nodes}`;
     this.#nodes += 1;
     const account = parent === undefined ? this.#ledger.open(id, grant) : parent.open(id, grant);
@@ -149,7 +140,9 @@ export class Run implements AsyncIterable<RunEvent> {
     const { query, model, subModel, limits, maxDepth, signal } = this.settings;
     const stopListening = onAbort(signal, () => this.cancel());
     if (signal?.aborted === true) this.cancel();
-    const timers = this.#startTimers();
+    const time = limits.wallMs === undefined ? undefined : new TimeLimit(ROOT, limits.wallMs);
+    onAbort(time?.work, () => this.#work.abort(time?.work.reason));
+    onAbort(time?.finishing, () => this.#finishing.abort(time?.finishing.reason));
     try {
       await Promise.resolve(); // whoever wants to hear the first events has had the chance to listen
       this.teller.tell({ type: "run-start", query, model, subModel, limits, maxDepth });
@@ -159,7 +152,7 @@ export class Run implements AsyncIterable<RunEvent> {
       this.#throwAtLimit(result);
       return result;
     } finally {
-      for (const timer of timers) timer.stop();
+      time?.stop();
       stopListening();
       this.#work.abort(new Error("the run is over"));
       this.#finishing.abort(new Error("the run is over"));
@@ -186,21 +179,6 @@ export class Run implements AsyncIterable<RunEvent> {
       grant: undefined,
       signal: this.#work.signal,
     }).solve();
-  }
-
-  #startTimers(): readonly PausableTimer[] {
-    const { wallMs } = this.settings.limits;
-    if (wallMs === undefined) return [];
-    const working = new PausableTimer(wallMs * (1 - FINISHING_SHARE), () => {
-      this.#stop(toLimit("wallMs", ROOT, wallMs * (1 - FINISHING_SHARE), wallMs));
-    });
-    const finishing = new PausableTimer(wallMs, () => this.#finishing.abort(new Error("the time of the run is over")));
-    return [working, finishing];
-  }
-
-  #stop(limit: LimitReached): void {
-    this.#stopped ??= limit;
-    this.#work.abort(limit);
   }
 
   #throwAtLimit({ stopReason, answer, usage }: RunResult): void {

@@ -250,10 +250,8 @@ attempt('budget', extra=1)
 `;
     const { result } = await run([code(attack), code("FINAL(seen)")]);
     const error = "HostCallError";
-    expect(result.data).toEqual([
-      ...[error, error, error, error, error, error, error, error],
-      ...["ValueError", error, "ok", error, "ValueError", error, "ok"],
-    ]);
+    const ours = Array<string>(8).fill(error);
+    expect(result.data).toEqual(ours.concat("ValueError", error, "ok", error, "ValueError", error, "ok"));
   });
 
   test("asks 10,000 times at once", async () => {

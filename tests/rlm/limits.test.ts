@@ -269,3 +269,23 @@ test("what threads still ask for when the answer is given is ended and counted b
   expect(events.at(-1)?.type).toBe("run-end");
   expectSums(result);
 });
+
+test("a grant of time ends a child that does not end, with an answer, and the run goes on", async () => {
+  const script: ScriptFunction = (request) => {
+    if (isEnd(request)) return "as far as I got";
+    if (questionOf(request) === "quick") return code("while True: pass");
+    if (stepOf(request) > 0) return code("FINAL([str(a), a.truncated])");
+    return code("a = rlm_query('quick', budget={'seconds': 0.6})");
+  };
+  const { result } = await watch(scripted(runtime, script));
+  expect(result).toMatchObject({ status: "final", data: ["as far as I got", true] });
+});
+
+test("a child that a limit leaves without an answer raises LimitError", async () => {
+  const script: ScriptFunction = (request) => {
+    if (questionOf(request) === "none") return isEnd(request) ? { text: "", finishReason: "length" } : code("1");
+    if (stepOf(request) > 0) return code("FINAL(seen)");
+    return code("try: rlm_query('none', budget={'iterations': 1})\nexcept LimitError as e: seen = e.kind");
+  };
+  expect((await watch(scripted(runtime, script))).result.data).toBe("limit");
+});
