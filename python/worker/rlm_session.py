@@ -1,15 +1,19 @@
 """What code of a run finds in its session: models to ask, further runs, tools, and ways to give the answer.
 
-``install`` puts the functions into the namespace. Each asks the host, which counts, limits and records; errors of a single
-call are raised, those of a batch come as results whose ``ok`` is false.
+``install`` puts the functions into the namespace, before each block of code anew: a model may have deleted or replaced them. Each
+asks the host, which counts, limits and records; errors of a single call are raised, those of a batch come as results whose ``ok``
+is false.
 """
 
 import json
+import sys
 from typing import Any, Dict, Iterable, List, Optional, Sequence
 
 import rlm_host
+from _rlm_worker.previews import repr_of
 
 MAX_PREVIEW = 400
+MAX_OUT = 64 << 20  # characters of all outputs that are kept
 
 
 class LLMError(Exception):
@@ -63,7 +67,14 @@ def _single(reply: Dict[str, Any]) -> Answer:
 def _text(value: Any) -> str:
     if isinstance(value, str):
         return value
-    return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, (dict, list, tuple)) else str(value)
+    if isinstance(value, (bytes, bytearray)):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, (dict, list, tuple)):
+        try:
+            return json.dumps(value, ensure_ascii=False, default=str)
+        except (TypeError, ValueError):  # keys that JSON does not have, or a value that is inside of itself
+            pass
+    return str(value)
 
 
 def _query(prompt: Any, model: Optional[str], system: Optional[str], schema: Any, max_tokens: Optional[int]) -> Dict[str, Any]:
@@ -97,13 +108,7 @@ async def llm_query_batched_async(prompts: Iterable[Any], *, model: Optional[str
 
 
 def _task(task: Any, context: Any, schema: Any, tools: Optional[Sequence[str]], budget: Optional[Dict[str, Any]]) -> Dict[str, Any]:
-    if context is None or isinstance(context, str):
-        given = context
-    else:
-        try:
-            given = json.loads(json.dumps(context))
-        except (TypeError, ValueError):
-            given = str(context)
+    given = context if context is None else _plain(context)
     return {"task": _text(task), "context": given, "schema": schema, "tools": None if tools is None else list(tools), "budget": budget}
 
 
@@ -142,7 +147,7 @@ def _tasks(tasks: Iterable[Any], contexts: Optional[Iterable[Any]], schema: Any,
 
 
 def budget() -> Dict[str, Any]:
-    """What this run may still spend: {axis: {"used", "limit", "left"}}; no limit where ``limit`` is None."""
+    """What may still be spent, by what is limited: {"tokens": {"used", "limit", "left"}, ...}. A part is kept for the end: it is not in ``left``."""
     return rlm_host.call("budget")
 
 
@@ -166,13 +171,14 @@ def chunk(text: str, size: int = 50_000, overlap: int = 0) -> List[str]:
 
 
 def grep(pattern: str, text: Any, *, context: int = 0, limit: int = 100, flags: int = 0) -> List[str]:
-    """Lines of a text (or of each text in a list) that match, with their numbers; at most ``limit``."""
+    """Lines of a text, or of each text in a list or dict, that match, with their numbers; at most ``limit``."""
     import re
 
     expression = re.compile(pattern, flags)
     found: List[str] = []
-    for name, one in enumerate(text) if isinstance(text, (list, tuple)) else [(None, text)]:
-        lines = str(one).splitlines()
+    several = text.items() if isinstance(text, dict) else enumerate(text) if isinstance(text, (list, tuple)) else [(None, text)]
+    for name, one in several:
+        lines = _text(one).splitlines()
         for number, line in enumerate(lines):
             if len(found) >= limit:
                 return found
@@ -185,8 +191,8 @@ def grep(pattern: str, text: Any, *, context: int = 0, limit: int = 100, flags: 
 
 def peek(value: Any, size: int = 1000) -> str:
     """The beginning and the end of something, with its type and length."""
-    text = value if isinstance(value, str) else repr(value)
-    kind = f"{type(value).__name__}, {len(text):,} characters"
+    text = value if isinstance(value, str) else repr_of(value, 2 * size)["text"]
+    kind = f"{type(value).__name__}, {_size(value)}"
     if len(text) <= 2 * size:
         return f"[{kind}]\n{text}"
     return f"[{kind}]\n{text[:size]}\n… {len(text) - 2 * size:,} characters omitted …\n{text[-size:]}"
@@ -236,6 +242,9 @@ def SUBMIT(**fields: Any) -> None:
 
 
 def _plain(value: Any) -> Any:
+    """What JSON can say of it: itself, else its text."""
+    if isinstance(value, (str, bytes, bytearray)):
+        return _text(value)
     try:
         return json.loads(json.dumps(value, allow_nan=False))
     except (TypeError, ValueError):
@@ -247,42 +256,102 @@ def _finish(answer: Dict[str, Any]) -> None:
     raise Final()
 
 
-def install(namespace: Dict[str, Any], listings: str) -> None:
-    """Puts everything into the namespace. ``listings`` are the tools, as JSON."""
-    tools = json.loads(listings)
+def _namespace() -> Dict[str, Any]:
+    return sys.modules["__main__"].__dict__
 
-    def FINAL_VAR(name: Any) -> None:
-        """Gives the value of a variable as the answer, by its name."""
-        if not isinstance(name, str):
-            FINAL(name)
-        if name not in namespace:
-            raise NameError(f"FINAL_VAR: there is no variable {name!r}. Give it a value first")
-        FINAL(namespace[name])
 
-    def SHOW_VARS() -> str:
-        """The variables of this session with their types and beginnings."""
-        lines = []
-        for name, value in sorted(namespace.items()):
-            if name.startswith("_") or name in given:
-                continue
-            text = value if isinstance(value, str) else repr(value)
-            lines.append(f"{name}: {type(value).__name__} ({len(text):,} characters) = {text[:MAX_PREVIEW]!r}")
-        return "\n".join(lines) or "(none)"
+def FINAL_VAR(name: Any) -> None:
+    """Gives the value of a variable as the answer, by its name."""
+    namespace = _namespace()
+    if not isinstance(name, str):
+        FINAL(name)
+    if name not in namespace:
+        raise NameError(f"FINAL_VAR: there is no variable {name!r}. Give it a value first")
+    FINAL(namespace[name])
 
-    given: Dict[str, Any] = {
-        "llm_query": llm_query, "llm_query_batched": llm_query_batched, "llm_query_async": llm_query_async,
-        "llm_query_batched_async": llm_query_batched_async, "rlm_query": rlm_query, "rlm_query_batched": rlm_query_batched,
-        "rlm_query_async": rlm_query_async, "rlm_query_batched_async": rlm_query_batched_async, "budget": budget,
-        "SHOW_VARS": SHOW_VARS, "chunk": chunk, "grep": grep, "peek": peek, "map_query": map_query, "reduce_query": reduce_query,
-        "FINAL": FINAL, "FINAL_VAR": FINAL_VAR, "SUBMIT": SUBMIT, "LLMError": LLMError, "LimitError": LimitError,
-    }
-    given.update({tool["name"]: _tool(tool) for tool in tools})
-    namespace.update(given)
-    namespace["_out"] = {}
+
+def SHOW_VARS() -> str:
+    """The variables of this session with their types, sizes and beginnings."""
+    lines = []
+    for name, value in sorted(_namespace().items()):
+        if name.startswith("_") or value is GIVEN.get(name) or getattr(value, "__rlm_tool__", False):
+            continue
+        shown = repr(value[:MAX_PREVIEW]) if isinstance(value, str) else repr_of(value, MAX_PREVIEW)["text"]
+        lines.append(f"{name}: {type(value).__name__} ({_size(value)}) = {shown}")
+    return "\n".join(lines) or "(none)"
+
+
+# What has these names is ours, whatever code made of them.
+RESERVED: Dict[str, Any] = {
+    "llm_query": llm_query, "llm_query_batched": llm_query_batched, "llm_query_async": llm_query_async,
+    "llm_query_batched_async": llm_query_batched_async, "rlm_query": rlm_query, "rlm_query_batched": rlm_query_batched,
+    "rlm_query_async": rlm_query_async, "rlm_query_batched_async": rlm_query_batched_async, "SHOW_VARS": SHOW_VARS,
+    "FINAL": FINAL, "FINAL_VAR": FINAL_VAR, "SUBMIT": SUBMIT, "LLMError": LLMError, "LimitError": LimitError,
+}
+# These are words that a model may well use for variables of its own.
+GIVEN: Dict[str, Any] = {
+    **RESERVED, "budget": budget, "chunk": chunk, "grep": grep, "peek": peek, "map_query": map_query, "reduce_query": reduce_query,
+}
+
+
+def install(listings: str) -> None:
+    """Puts everything into the namespace that is not there. ``listings`` are the tools, as JSON."""
+    namespace = _namespace()
+    namespace.update(RESERVED)
+    for name, value in GIVEN.items():
+        namespace.setdefault(name, value)
+    for tool in json.loads(listings):
+        if tool["name"] not in namespace:
+            namespace[tool["name"]] = _tool(tool)
+    if not isinstance(namespace.get("_out"), dict):
+        namespace["_out"] = {}
+
+
+def keep(turn: int) -> None:
+    """Moves what a block printed from ``_rlm_out`` to ``_out``, where the oldest go when there is too much."""
+    namespace = _namespace()
+    out = namespace["_out"]
+    out[turn] = namespace.pop("_rlm_out")
+    while len(out) > 1 and sum(len(text) for text in out.values() if isinstance(text, str)) > MAX_OUT:
+        del out[next(iter(out))]
+
+
+def _decode(data: bytes) -> Any:
+    """A str where it is UTF-8, else the bytes that it is."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data
+
+
+def decode_file(name: str, key: Optional[str]) -> None:
+    """``_rlm_file`` becomes a variable, or an item of one."""
+    namespace = _namespace()
+    value = _decode(namespace.pop("_rlm_file"))
+    if key is None:
+        namespace[name] = value
+    else:
+        namespace[name][key] = value
+
+
+def unpack(name: str) -> None:
+    """Files that came in one piece, ``_rlm_files``, become items of a variable, by the names and sizes in ``_rlm_sizes``."""
+    namespace = _namespace()
+    data, sizes, start = namespace.pop("_rlm_files"), namespace.pop("_rlm_sizes"), 0
+    for key, size in sizes:
+        namespace[name][key] = _decode(data[start:start + size])
+        start += size
 
 
 class ToolError(Exception):
     """A tool failed; the message says why."""
+
+
+class ToolNotFoundError(ToolError):
+    """There is no tool of this name here."""
+
+
+ERRORS = {"limit": LimitError, "ToolNotFoundError": ToolNotFoundError}
 
 
 def _tool(tool: Dict[str, Any]) -> Any:
@@ -295,8 +364,7 @@ def _tool(tool: Dict[str, Any]) -> Any:
         args = {**dict(zip(names, values)), **fields}
         reply = rlm_host.call("tool", tool=name, args=args)
         if not reply.get("ok"):
-            kind = LimitError if reply.get("kind") == "limit" else ToolError
-            raise kind(reply.get("error") or "it failed")
+            raise ERRORS.get(reply.get("kind") or "", ToolError)(reply.get("error") or "it failed")
         return reply.get("value")
 
     call.__name__ = call.__qualname__ = name
@@ -307,24 +375,22 @@ def _tool(tool: Dict[str, Any]) -> Any:
         call.__wrapped__ = stub[name]  # type: ignore[attr-defined]  # where help() and completion look for parameters
     except SyntaxError:
         pass  # a parameter is named as Python cannot name one: given by position, or with ** and a dict
+    call.__rlm_tool__ = True  # type: ignore[attr-defined]
     return call
 
 
-def parses(source: str) -> bool:
-    """Whether a piece of code, given as JSON text, could be compiled. Runs nothing."""
+def check(source: str) -> None:
+    """Raises where code, given as JSON text, could not be compiled. Runs nothing."""
     import ast
 
-    try:
-        compile(json.loads(source), "<reply>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, True)
-        return True
-    except (SyntaxError, ValueError):
-        return False
+    compile(json.loads(source), "<reply>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, True)
 
 
-def describe(namespace: Dict[str, Any], names: str, size: int) -> str:
+def describe(names: str, size: int) -> str:
     """What a model is told of variables before it looks at them: base64 of JSON, which no printing changes."""
     import base64
 
+    namespace = _namespace()
     facts = [_describe(name, namespace[name], size) for name in json.loads(names) if name in namespace]
     return base64.b64encode(json.dumps(facts).encode()).decode()
 
@@ -341,20 +407,16 @@ def _describe(name: str, value: Any, size: int) -> Dict[str, Any]:
         return facts
     if isinstance(value, dict):
         facts["columns"] = [str(key)[:100] for key in list(value)[:50]]
-    sample = value
-    if isinstance(value, dict) and len(value) > 5:
-        sample = dict(list(value.items())[:5])
-    elif isinstance(value, (list, tuple, bytes)) and len(value) > 20:
-        sample = value[:20]
-    shown = repr(sample)
-    facts["head"] = shown[:size]
-    facts["isWhole"] = sample is value and len(shown) <= size
+    shown = repr_of(value, size)
+    facts["head"] = shown["text"]
+    facts["isWhole"] = shown["total"] is not None and shown["total"] <= size
     return facts
 
 
-def unpack(target: Dict[str, str], data: bytes, sizes: Sequence[Sequence[Any]]) -> None:
-    """Texts that came in one piece, by name."""
-    start = 0
-    for name, size in sizes:
-        target[name] = data[start:start + size].decode("utf-8", "replace")
-        start += size
+def _size(value: Any) -> str:
+    if isinstance(value, str):
+        return f"{len(value):,} characters"
+    try:
+        return f"{len(value):,} {'bytes' if isinstance(value, (bytes, bytearray)) else 'items'}"
+    except Exception:
+        return "no length"

@@ -6,7 +6,13 @@ import type { BackendPart, FinishReason, TokenUsage } from "./backend.ts";
 export type CallPart =
   | Extract<BackendPart, { type: "text-delta" | "reasoning-delta" }>
   /** What came so far is void: the call is tried again, from its beginning, after the delay. */
-  | { readonly type: "retry"; readonly error: BackendConnectionError; readonly delayMs: number };
+  | {
+      readonly type: "retry";
+      readonly error: BackendConnectionError;
+      readonly delayMs: number;
+      /** Of all tries so far. */
+      readonly usage: TokenUsage;
+    };
 
 export interface CallOptions {
   readonly signal: AbortSignal;

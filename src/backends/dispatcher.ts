@@ -80,7 +80,7 @@ export class Dispatcher {
         if (error === null) return { ok: true, ...attempt.answer, ...spent };
         const delayMs = this.#delayBefore(spent.tries + 1, error, waitedMs);
         if (delayMs === null || !isRetryable(error)) return { ok: false, error: errorOf(error, options), ...spent };
-        await options.onPart?.({ type: "retry", error, delayMs });
+        await options.onPart?.({ type: "retry", error, delayMs, usage: spent.usage });
         await this.#wait(delayMs, options.signal);
         waitedMs += delayMs;
       }

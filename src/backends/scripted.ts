@@ -124,8 +124,8 @@ function isHighSurrogate(unit: number): boolean {
 
 function usageOf(request: BackendRequest, answer: ScriptedAnswer): TokenUsage | null {
   if (answer.usage === null) return null;
-  const reasoningTokens = estimateTokens(answer.reasoning?.length ?? 0);
-  const outputTokens = estimateTokens(answer.text?.length ?? 0) + reasoningTokens;
+  const reasoningTokens = estimateTokens(answer.reasoning ?? "");
+  const outputTokens = estimateTokens(answer.text ?? "") + reasoningTokens;
   const estimate = { ...NO_USAGE, inputTokens: estimateInputTokens(request), outputTokens, reasoningTokens };
   return { ...estimate, ...answer.usage };
 }

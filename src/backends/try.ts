@@ -50,12 +50,12 @@ export class Try {
   get usage(): TokenUsage {
     if (this.#told !== null) return this.#told;
     if (!this.#usedAnything()) return NO_USAGE;
-    const reasoningTokens = estimateTokens(this.#reasoning.length);
+    const reasoningTokens = estimateTokens(this.#reasoning);
     return {
       ...NO_USAGE,
       inputTokens: estimateInputTokens(this.#request),
       ...this.#inputUsage,
-      outputTokens: estimateTokens(this.#text.length) + reasoningTokens,
+      outputTokens: estimateTokens(this.#text) + reasoningTokens,
       reasoningTokens,
     };
   }

@@ -22,6 +22,13 @@ export interface Reservation {
   release(): void;
 }
 
+/** Of one limit. `left`: neither used, nor held by calls under way, nor kept for finishing. */
+export interface Standing {
+  readonly used: number;
+  readonly limit: number;
+  readonly left: number;
+}
+
 /** A limit above an account. */
 interface Above {
   readonly bound: Bound;
@@ -144,6 +151,26 @@ export class Account {
   /** Counts a call that our own cache answered: it holds nothing and costs nothing. */
   countCached(model: string): void {
     this.#charge({ cachedCalls: 1 }, {}, model);
+  }
+
+  /** Keeps this much of its own limits for finishing, where the share that is kept anyway is less. */
+  keepForFinishing({ tokens, costUsd }: { readonly tokens: number; readonly costUsd: number | null }): void {
+    const units = { tokens, costUsd: toNanoUsd(costUsd ?? 0) };
+    for (const { bound, mayFinish } of this.#above) if (mayFinish) bound.keep(units);
+  }
+
+  /** By axis, of the limit above it that leaves least. Absent: no limit. */
+  standing(): { readonly [axis in LedgerAxis]?: Standing } {
+    const standings = AXES.flatMap((axis) => {
+      const bounds = this.#above.map(({ bound }) => bound).filter((bound) => bound.has(axis));
+      const [tightest] = bounds.toSorted((a, b) => a.room(axis, false) - b.room(axis, false));
+      if (tightest === undefined) return [];
+      const [used, limit, left] = [tightest.used(axis), tightest.limit(axis), tightest.room(axis, false)].map((value) =>
+        fromUnits(axis, value),
+      ) as [number, number, number];
+      return [[axis, { used, limit, left }] as const];
+    });
+    return Object.fromEntries(standings);
   }
 
   /** What this node can still spend, by the tightest limit above it, without what calls under way hold. Absent: no limit. */

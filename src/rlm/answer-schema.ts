@@ -8,11 +8,16 @@ export type Checked = { readonly ok: true; readonly data: unknown } | { readonly
 
 const MAX_ISSUES = 5;
 
+export interface SchemaOptions {
+  /** Whether regular expressions of the schema are tried on the answer. Whoever writes both can stop the host with one. Default: true. */
+  readonly patterns?: boolean;
+}
+
 /** Throws a RangeError for a schema that is none. */
-export function compileSchema(schema: JSONSchema): (data: unknown) => Checked {
+export function compileSchema(schema: JSONSchema, { patterns = true }: SchemaOptions = {}): (data: unknown) => Checked {
   let parser: z.ZodType;
   try {
-    parser = z.fromJSONSchema(schema);
+    parser = z.fromJSONSchema(patterns ? schema : (withoutPatterns(schema) as JSONSchema));
   } catch (error) {
     throw new RangeError(`Cannot use the schema: ${(error as Error).message}`);
   }
@@ -25,6 +30,28 @@ export function compileSchema(schema: JSONSchema): (data: unknown) => Checked {
       problem: issues.map(({ path, message }) => `${path.join(".") || "the answer"}: ${message}`).join("; "),
     };
   };
+}
+
+/** Keywords whose values are schemas, lists of them, or objects of them by name. */
+const SCHEMAS: ReadonlySet<string> = new Set(
+  "items additionalItems additionalProperties contains propertyNames not if then else anyOf allOf oneOf prefixItems".split(
+    " ",
+  ),
+);
+const NAMED_SCHEMAS: ReadonlySet<string> = new Set("properties $defs definitions dependentSchemas".split(" "));
+const PATTERNS: ReadonlySet<string> = new Set(["pattern", "patternProperties"]);
+
+function withoutPatterns(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutPatterns);
+  if (typeof schema !== "object" || schema === null) return schema;
+  const entries = Object.entries(schema).filter(([key]) => !PATTERNS.has(key));
+  return Object.fromEntries(
+    entries.map(([key, value]: [string, unknown]) => {
+      if (SCHEMAS.has(key)) return [key, withoutPatterns(value)];
+      if (!NAMED_SCHEMAS.has(key) || typeof value !== "object" || value === null) return [key, value];
+      return [key, Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withoutPatterns(one)]))];
+    }),
+  );
 }
 
 const FENCED = /^\s*```(?:json)?\s*\n([\s\S]*?)\n?```\s*$/;

@@ -32,6 +32,10 @@ export class BackendModels implements Models {
     return this.#backend;
   }
 
+  get scope(): string {
+    return `${this.backendOf()} ${this.#options.baseUrl ?? ""}`;
+  }
+
   backendOf(): string {
     const { backend } = this.#options;
     return typeof backend === "string" ? backend : backend.name;

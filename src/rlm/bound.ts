@@ -1,7 +1,8 @@
 // One set of limits: the run's, or the grant of a node for itself and all below it. Knows what was used and what is held.
 //
 // Amounts are whole numbers, money in billionths of a dollar. A share of tokens, money, calls of models and time is kept for
-// finishing; steps and calls of tools are not part of finishing, so all of them can be used before.
+// finishing, and more of a small limit, where that share would not pay for a call; steps and calls of tools are not part of
+// finishing, so all of them can be used before.
 
 import type { LedgerAxis, LedgerLimits, NodeId } from "../protocol/runs.ts";
 import { LimitReached } from "./limit-reached.ts";
@@ -37,6 +38,8 @@ export class Bound {
   readonly #limits: ReadonlyMap<LedgerAxis, number>;
   readonly #used = zeros();
   readonly #held = zeros();
+  /** What finishing takes at least. */
+  readonly #needed = zeros();
   readonly #told = new Set<string>();
   readonly #startMs: number;
 
@@ -94,6 +97,20 @@ export class Bound {
     });
   }
 
+  /** Finishing takes this much: so much is kept for it, up to half of a limit. */
+  keep(amounts: Amounts): void {
+    for (const axis of COUNTED) this.#needed[axis] = Math.max(this.#needed[axis], amounts[axis] ?? 0);
+  }
+
+  used(axis: LedgerAxis): number {
+    return this.#usedOf(axis);
+  }
+
+  /** Infinity: none. */
+  limit(axis: LedgerAxis): number {
+    return this.#limits.get(axis) ?? Infinity;
+  }
+
   hold(amounts: Amounts): void {
     for (const axis of COUNTED) this.#held[axis] += amounts[axis] ?? 0;
   }
@@ -128,6 +145,7 @@ export class Bound {
     switch (axis) {
       case "tokens":
       case "costUsd":
+        return Math.max(share, Math.min(this.#needed[axis], Math.floor(limit / 2)));
       case "wallMs":
         return share;
       case "llmCalls":

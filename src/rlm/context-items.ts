@@ -2,6 +2,7 @@
 
 import { statSync } from "node:fs";
 import type { ContextFile, ContextItem } from "./context.ts";
+import { checkVariableName } from "./session-names.ts";
 
 /** One variable's worth of material. */
 export type ContextValue =
@@ -23,7 +24,10 @@ const KEYS = ["text", "json", "file", "files"];
 export function toContextItems(context: Context | undefined): readonly ContextItem[] {
   if (context === undefined) return [];
   if (isValue(context)) return [toItem("context", context)];
-  return Object.entries(context).map(([name, value]) => toItem(name, value));
+  return Object.entries(context).map(([name, value]) => {
+    checkVariableName(name);
+    return toItem(name, value);
+  });
 }
 
 function isValue(context: Context): context is ContextValue {

@@ -1,6 +1,6 @@
 // The material of a run: variables of the session, byte for byte, loaded once. The model sees names, sizes and short previews.
 
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import type { Session } from "../session/session.ts";
 import type { VariableValue } from "../session/set-variable.ts";
 import { describeContext, type ContextFacts } from "./describe-context.ts";
@@ -20,20 +20,29 @@ export interface ContextFile {
   readonly path: string;
 }
 
+interface Loaded {
+  readonly name: string;
+  readonly bytes: Buffer;
+}
+
 const PREVIEW = 500;
 const BATCH_BYTES = 16 * 1024 * 1024;
 
-/** Sets the variables and gives what describes them to the model. */
-export async function loadContext(session: Session, items: readonly ContextItem[]): Promise<string> {
-  for (const item of items) {
-    const { name, value } = item;
-    if (isFiles(value)) await loadFiles(session, name, value);
-    else await session.set(name, value);
+/** Sets the variables. A file that is no UTF-8 becomes bytes, so that nothing of it is lost. */
+export async function loadContext(session: Session, items: readonly ContextItem[], signal: AbortSignal): Promise<void> {
+  for (const { name, value } of items) {
+    if (isFiles(value)) await loadFiles(session, name, value, signal);
+    else if ("file" in value) await loadFile(session, value.file, [name, null], signal);
+    else await session.set(name, value, { timeoutMs: null, signal });
   }
+}
+
+/** What describes them to the model. */
+export async function describeItems(session: Session, items: readonly ContextItem[]): Promise<string> {
   if (items.length === 0) return "";
   const names = JSON.stringify(items.map(({ name }) => name));
   const { value } = (
-    await session.execute(`rlm_session.describe(globals(), ${JSON.stringify(names)}, ${PREVIEW})`).result
+    await session.execute(`__import__("rlm_session").describe(${JSON.stringify(names)}, ${PREVIEW})`).result
   ).unwrap();
   return describeContext(parseFacts(value?.["text/plain"]));
 }
@@ -43,32 +52,51 @@ function isFiles(value: ContextItem["value"]): value is readonly ContextFile[] {
 }
 
 /** A dict from name to text. Small files travel together: each trip to the session costs more than they do. */
-async function loadFiles(session: Session, name: string, files: readonly ContextFile[]): Promise<void> {
-  await session.set(name, { json: {} });
-  let batch: { readonly name: string; readonly bytes: Buffer }[] = [];
+async function loadFiles(
+  session: Session,
+  name: string,
+  files: readonly ContextFile[],
+  signal: AbortSignal,
+): Promise<void> {
+  await session.set(name, { json: {} }, { signal });
+  let batch: Loaded[] = [];
   let size = 0;
-  for (const file of files) {
-    const bytes = await readFile(file.path);
-    if (size + bytes.length > BATCH_BYTES && batch.length > 0) {
-      await loadBatch(session, name, batch);
+  for (const { name: key, path } of files) {
+    if ((await stat(path)).size > BATCH_BYTES) {
+      await loadFile(session, path, [name, key], signal);
+      continue;
+    }
+    const bytes = await readFile(path, { signal });
+    if (size + bytes.length > BATCH_BYTES) {
+      await loadBatch(session, name, batch, signal);
       batch = [];
       size = 0;
     }
-    batch.push({ name: file.name, bytes });
+    batch.push({ name: key, bytes });
     size += bytes.length;
   }
-  if (batch.length > 0) await loadBatch(session, name, batch);
+  await loadBatch(session, name, batch, signal);
 }
 
-async function loadBatch(
+async function loadBatch(session: Session, name: string, batch: readonly Loaded[], signal: AbortSignal): Promise<void> {
+  const options = { timeoutMs: null, signal };
+  await session.set("_rlm_files", { bytes: Buffer.concat(batch.map(({ bytes }) => bytes)) }, options);
+  await session.set("_rlm_sizes", { json: batch.map(({ name: key, bytes }) => [key, bytes.length]) }, options);
+  (await session.execute(`__import__("rlm_session").unpack(${JSON.stringify(name)})`, options).result).unwrap();
+}
+
+/** `place`: the variable, and the key in it where it is a dict. */
+async function loadFile(
   session: Session,
-  name: string,
-  batch: readonly { readonly name: string; readonly bytes: Buffer }[],
+  file: string,
+  place: readonly [string, string | null],
+  signal: AbortSignal,
 ): Promise<void> {
-  await session.set("_rlm_bytes", { bytes: Buffer.concat(batch.map(({ bytes }) => bytes)) });
-  await session.set("_rlm_sizes", { json: batch.map(({ name: key, bytes }) => [key, bytes.length]) });
-  const code = `rlm_session.unpack(${name}, globals().pop("_rlm_bytes"), globals().pop("_rlm_sizes"))`;
-  (await session.execute(code, { timeoutMs: null }).result).unwrap();
+  await session.set("_rlm_file", { file, as: "bytes" }, { timeoutMs: null, signal });
+  const [name, key] = place.map((part) => (part === null ? "None" : JSON.stringify(part)));
+  (
+    await session.execute(`__import__("rlm_session").decode_file(${name}, ${key})`, { timeoutMs: null, signal }).result
+  ).unwrap();
 }
 
 /** What the session says is a Python literal of JSON text. */

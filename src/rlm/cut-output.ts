@@ -7,6 +7,8 @@ import { countCharacters } from "../util/utf8.ts";
 export interface CutOutputOptions {
   /** What holds the whole in the session, such as `_out[3]`. */
   readonly name: string;
+  /** What is said of it. Default: `the whole is in <name>`. */
+  readonly where?: string;
   /** Of the result; from 200 up. Default: 10,000. */
   readonly maxCharacters?: number;
 }
@@ -22,12 +24,12 @@ const PIECE_BYTES = 1024 * 1024;
  */
 export function cutOutput(
   output: string | ByteSource,
-  { name, maxCharacters = MAX_CHARACTERS }: CutOutputOptions,
+  { name, where = `the whole is in ${name}`, maxCharacters = MAX_CHARACTERS }: CutOutputOptions,
 ): { readonly text: string; readonly isCut: boolean } {
   const source = typeof output === "string" ? textSource(output) : output;
   const share = toCounter(source);
   const markers: readonly Marker[] = [
-    (omitted, offset) => `… ${share(omitted, offset)} omitted; the whole is in ${name} …\n`,
+    (omitted, offset) => `… ${share(omitted, offset)} omitted; ${where} …\n`,
     (omitted, offset) => `… ${share(omitted, offset)} omitted …\n`,
   ];
   return toHeadAndTail(source, { maxCharacters, markers });

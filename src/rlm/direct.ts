@@ -1,11 +1,12 @@
 // A question whose material is small: one call of the model, which sees all of it.
 
+import { readFile } from "node:fs/promises";
 import type { ContextItem } from "./context.ts";
 import type { Account } from "./ledger.ts";
 import { LimitReached } from "./limit-reached.ts";
 import type { NodeOutcome } from "./node.ts";
+import { answerText } from "./queries.ts";
 import type { Run } from "./run.ts";
-import { readFile } from "node:fs/promises";
 
 /** About 8,000 tokens. */
 const SMALL_BYTES = 32_000;
@@ -26,7 +27,7 @@ export async function answerDirectly({
   readonly signal: AbortSignal;
 }): Promise<NodeOutcome> {
   const { query, context, model } = run.settings;
-  const nodeId = "n0";
+  const { nodeId } = account;
   const sizes = context.map(({ name, kind, bytes }) => ({ name, kind, bytes }));
   run.teller.tell({
     type: "node-start",
@@ -38,46 +39,44 @@ export async function answerDirectly({
     context: sizes,
     isDegraded: false,
   });
-  const outcome = await ask(run, account, signal);
+  const outcome = await ask(run, account, signal).catch((error: unknown) => giveUp(signal, error));
   const { status, stopReason, answer } = outcome;
   run.teller.tell({ type: "node-end", nodeId, status, stopReason, answer, usage: account.spent() });
   return outcome;
 }
 
 async function ask(run: Run, account: Account, signal: AbortSignal): Promise<NodeOutcome> {
-  const { query, context, model } = run.settings;
-  try {
-    const material = await Promise.all(context.map(toText));
-    const content = [...material, query].join("\n\n");
-    const reply = await run.calls.ask({
-      nodeId: "n0",
-      account,
+  const { query, context, model, schema } = run.settings;
+  const material = await Promise.all(context.map(toText));
+  const prompt = [...material, query].join("\n\n");
+  let ordinal = 0;
+  const { reply, data, problem } = await answerText(
+    { prompt, schema },
+    {
+      calls: run.calls,
+      subModel: model,
       purpose: "direct",
-      turn: 1,
-      ordinal: 1,
-      model,
-      messages: [{ role: "user", content }],
+      where: () => {
+        ordinal += 1;
+        return { nodeId: account.nodeId, account, turn: 1, ordinal };
+      },
       signal,
-    });
-    const isWhole = reply.finishReason !== "length";
-    return {
-      status: isWhole ? "final" : "partial",
-      stopReason: isWhole ? "answered" : "tokens",
-      answer: reply.text.trim(),
-      why: isWhole ? null : "the answer was cut off at its length limit",
-    };
-  } catch (error) {
-    if (error instanceof LimitReached)
-      return { status: "failed", stopReason: error.axis, answer: null, why: error.message };
-    if (signal.aborted && !run.isOutOfTime)
-      return { status: "cancelled", stopReason: "cancelled", answer: null, why: "it was cancelled" };
-    return {
-      status: "failed",
-      stopReason: run.isOutOfTime ? "wallMs" : "error",
-      answer: null,
-      why: (error as Error).message,
-    };
-  }
+    },
+  );
+  const answer = reply.text.trim();
+  if (reply.finishReason === "length")
+    return { status: "partial", stopReason: "tokens", answer, why: "the answer was cut off at its length limit" };
+  if (problem !== undefined)
+    return { status: "partial", stopReason: "error", answer, why: `the answer does not follow the schema: ${problem}` };
+  return { status: "final", stopReason: "answered", answer, ...(schema !== undefined && { data }), why: null };
+}
+
+function giveUp(signal: AbortSignal, error: unknown): NodeOutcome {
+  const limit: unknown = signal.aborted ? signal.reason : error;
+  if (limit instanceof LimitReached)
+    return { status: "failed", stopReason: limit.axis, answer: null, why: limit.message };
+  if (signal.aborted) return { status: "cancelled", stopReason: "cancelled", answer: null, why: "it was cancelled" };
+  return { status: "failed", stopReason: "error", answer: null, why: (error as Error).message };
 }
 
 async function toText({ name, value }: ContextItem): Promise<string> {

@@ -6,17 +6,20 @@
 import type { RunEvent } from "../protocol/runs.ts";
 
 const MAX_DELTAS = 20_000;
+const MAX_DELTA_CHARACTERS = 16 * 1024 * 1024;
 
 export class EventQueue {
   readonly #events: RunEvent[] = [];
   #deltas = 0;
+  #deltaCharacters = 0;
   #isOver = false;
   #waiting: (() => void)[] = [];
 
   push(event: RunEvent): void {
     if (event.type === "model-call-delta" || event.type === "output-delta") {
-      if (this.#deltas >= MAX_DELTAS) return;
+      if (this.#deltas >= MAX_DELTAS || this.#deltaCharacters + event.text.length > MAX_DELTA_CHARACTERS) return;
       this.#deltas += 1;
+      this.#deltaCharacters += event.text.length;
     }
     this.#events.push(event);
     this.#wake();

@@ -4,13 +4,14 @@
 // first block of code was complete, counts what was received.
 
 import { hash as digestOf } from "node:crypto";
-import type { BackendRequest, ChatMessage, FinishReason, ModelPrice, TokenUsage } from "../backends/backend.ts";
+import type { BackendRequest, ChatMessage, FinishReason } from "../backends/backend.ts";
 import type { CallPart } from "../backends/call.ts";
 import { BackendConnectionError } from "../errors.ts";
 import type { ModelCallStart, NodeId, Spent } from "../protocol/runs.ts";
-import { costOf } from "../backends/prices.ts";
-import { TokenEstimator } from "./estimate.ts";
-import type { Account, Reservation } from "./ledger.ts";
+import { onAbort } from "../util/on-abort.ts";
+import { ChargedCall, UNSPENT } from "./charged-call.ts";
+import { TokenEstimator, worstCostUsd } from "./estimate.ts";
+import type { Account } from "./ledger.ts";
 import type { CachedAnswer, CallCache, Models } from "./ports.ts";
 import type { Teller } from "./teller.ts";
 
@@ -44,6 +45,11 @@ const DEFAULT_MAX_TOKENS: Readonly<Record<Ask["purpose"], number>> = {
   extract: 8_000,
   direct: 16_000,
 };
+/** After these there is nothing that something would have to be kept for. */
+const LAST_CALLS: ReadonlySet<Ask["purpose"]> = new Set(["extract", "direct"]);
+const SHORT_ANSWER_TOKENS = 256;
+/** A last answer may be shorter than that, rather than none. */
+const LEAST_ANSWER_TOKENS = 32;
 
 export class ModelCalls {
   readonly #models: Models;
@@ -106,30 +112,62 @@ export class ModelCalls {
     }
   }
 
+  /** What a short answer to these messages can take at most. */
+  async worstOf(model: string, messages: readonly ChatMessage[]): Promise<{ tokens: number; costUsd: number | null }> {
+    const price = await this.#models.priceOf(model);
+    const inputTokens = this.#estimate(model, messages);
+    const costUsd = price === undefined ? null : worstCostUsd(price, inputTokens, SHORT_ANSWER_TOKENS);
+    return { tokens: inputTokens + SHORT_ANSWER_TOKENS, costUsd };
+  }
+
+  /** The first of these, from one of them on, that leaves room for an answer under the limits; else the last. For finishing. */
+  async firstAffordable(
+    model: string,
+    account: Account,
+    candidates: readonly (readonly ChatMessage[])[],
+    from = 0,
+  ): Promise<readonly ChatMessage[]> {
+    const price = await this.#models.priceOf(model);
+    const isAffordable = (messages: readonly ChatMessage[]): boolean =>
+      account.affordableTokens(this.#estimate(model, messages), price, { finishing: true, model }) >=
+      SHORT_ANSWER_TOKENS;
+    return candidates.slice(from).find(isAffordable) ?? candidates.at(-1) ?? [];
+  }
+
+  #estimate(model: string, messages: readonly ChatMessage[]): number {
+    return this.#estimator.estimate(
+      model,
+      messages.map(({ content }) => content),
+    );
+  }
+
   /** From the cache, together with the same call that is under way, or from the backend. */
   async #answer(ask: Ask, request: BackendRequest, hash: string, callId: string): Promise<Reply> {
-    if (this.#cache === undefined) return this.#fetch(ask, request, callId);
-    const cached = await this.#cache.get(hash);
-    if (cached !== undefined) return this.#settleCached(ask, cached);
-    const flying = this.#flying.get(hash);
-    if (flying !== undefined) {
-      const reply = await flying.catch(() => undefined);
-      if (reply !== undefined) return this.#settleCached(ask, reply);
+    const cache = this.#cache;
+    if (cache === undefined) return this.#fetch(ask, request, callId);
+    const key = digestOf("sha256", `${this.#models.scope} ${hash}`);
+    for (let flying = this.#flying.get(key); flying !== undefined; flying = this.#flying.get(key)) {
+      const answer = await orAborted(flying.catch(toSharedError), ask.signal);
+      if (answer !== undefined) return this.#settleCached(ask, answer);
     }
-    const fetching = this.#fetch(ask, request, callId);
-    this.#flying.set(hash, fetching);
+    const answering = this.#lookOrFetch(ask, request, key, callId, cache);
+    this.#flying.set(key, answering);
     try {
-      const reply = await fetching;
-      this.#cache.put(hash, {
-        text: reply.text,
-        reasoning: reply.reasoning,
-        finishReason: reply.finishReason,
-        isCut: reply.isCut,
-      });
-      return reply;
+      return await answering;
     } finally {
-      if (this.#flying.get(hash) === fetching) this.#flying.delete(hash);
+      this.#flying.delete(key);
     }
+  }
+
+  async #lookOrFetch(ask: Ask, request: BackendRequest, key: string, callId: string, cache: CallCache): Promise<Reply> {
+    const cached = await cache.get(key);
+    ask.signal.throwIfAborted();
+    if (cached !== undefined) return this.#settleCached(ask, cached);
+    const reply = await this.#fetch(ask, request, callId);
+    const { text, reasoning, finishReason, isCut } = reply;
+    // One that was cut off may have been so by what was left of a limit, which is no part of the request.
+    if (finishReason === "stop") cache.put(key, { text, reasoning, finishReason, isCut });
+    return reply;
   }
 
   async #settleCached(ask: Ask, answer: CachedAnswer): Promise<Reply> {
@@ -145,13 +183,25 @@ export class ModelCalls {
     const price = await this.#models.priceOf(model);
     const texts = request.messages.map(({ content }) => content);
     const inputTokens = this.#estimator.estimate(model, texts);
-    const wanted = { model, inputTokens, maxTokens: request.maxTokens ?? DEFAULT_MAX_TOKENS[purpose], price };
-    const { reservation, maxTokens } = await account.reserveCall(wanted, { finishing: purpose === "extract", signal });
+    const finishing = LAST_CALLS.has(purpose);
+    const { reservation, maxTokens } = await account.reserveCall(
+      {
+        model,
+        inputTokens,
+        maxTokens: request.maxTokens ?? DEFAULT_MAX_TOKENS[purpose],
+        price,
+        ...(finishing && { leastTokens: LEAST_ANSWER_TOKENS }),
+      },
+      { finishing, signal },
+    );
+    const costUsd = price === undefined ? null : worstCostUsd(price, inputTokens, maxTokens);
+    const amounts = { model, tokens: inputTokens + maxTokens, costUsd };
+    const call = new ChargedCall(reservation, { account, model, price, amounts, finishing, signal });
     const outcome = await this.#models.call(
       { ...request, maxTokens },
-      { signal, onPart: (part) => this.#hear(ask, callId, part) },
+      { signal, onPart: (part) => this.#hear(ask, callId, part, call) },
     );
-    const spent = settle(reservation, model, outcome.usage, price);
+    const spent = call.end(outcome.usage);
     if (!outcome.ok) throw outcome.error;
     if (!outcome.isEstimate && outcome.tries === 1) this.#estimator.learn(model, texts, outcome.usage.inputTokens);
     const { text, reasoning } = outcome;
@@ -167,8 +217,9 @@ export class ModelCalls {
     };
   }
 
-  #hear(ask: Ask, callId: string, part: CallPart): "cut" | undefined {
+  async #hear(ask: Ask, callId: string, part: CallPart, call: ChargedCall): Promise<"cut" | undefined> {
     if (part.type === "retry") {
+      await call.tryAgain(part.usage);
       ask.onRetry?.();
       return undefined;
     }
@@ -178,23 +229,19 @@ export class ModelCalls {
   }
 }
 
-/** A call that used nothing, because none of its requests came through, is as if it had not been made. */
-function settle(reservation: Reservation, model: string, usage: TokenUsage, price: ModelPrice | undefined): Spent {
-  if (usage.inputTokens + usage.outputTokens === 0) {
-    reservation.release();
-    return UNSPENT;
-  }
-  const costUsd = usage.costUsd ?? (price === undefined ? null : costOf(usage, price));
-  return reservation.settle({ model, ...usage, costUsd });
+/** What a backend did wrong is everybody's; limits and signals are those of whoever asked first. */
+function toSharedError(error: unknown): undefined {
+  if (error instanceof BackendConnectionError) throw error;
 }
 
-const NOTHING: TokenUsage = {
-  inputTokens: 0,
-  outputTokens: 0,
-  cacheReadTokens: 0,
-  cacheWriteTokens: 0,
-  reasoningTokens: 0,
-};
+/** Who waits for the call of another gives up when it is told to. */
+async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  let unlisten = (): void => {};
+  const aborted = new Promise<never>((_, reject) => {
+    unlisten = onAbort(signal, () => reject(signal.reason as Error));
+  });
+  return Promise.race([work, aborted]).finally(unlisten);
+}
 
 function refused(backend: string): BackendConnectionError {
   return new BackendConnectionError({
@@ -221,13 +268,3 @@ function toRequest({ model, messages, maxTokens, schema, purpose }: Ask): Backen
 function hashOf(request: BackendRequest): string {
   return digestOf("sha256", JSON.stringify(request));
 }
-
-const UNSPENT: Spent = {
-  ...NOTHING,
-  tokens: 0,
-  costUsd: 0,
-  llmCalls: 0,
-  toolCalls: 0,
-  iterations: 0,
-  cachedCalls: 0,
-};

@@ -3,23 +3,24 @@
 // A node never throws because of what its model or its code did. Limits end it with the best answer that there is.
 
 import type { ChatMessage } from "../backends/backend.ts";
-import { MaxDepthExceeded } from "../errors.ts";
-import type { HostCall } from "../session/session-options.ts";
-import type { NodeId, RunStatus, StopReason } from "../protocol/runs.ts";
-import type { Session } from "../session/session.ts";
+import { BackendConnectionError } from "../errors.ts";
+import type { LedgerLimits, NodeId, RunStatus, StopReason } from "../protocol/runs.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
-import { compileSchema, parseAnswer, type Checked, type JSONSchema } from "./answer-schema.ts";
-import { loadContext, type ContextItem } from "./context.ts";
+import type { JSONSchema } from "./answer-schema.ts";
+import { describeBudget } from "./budget.ts";
+import type { ContextItem } from "./context.ts";
+import { extractions, shortestExtraction } from "./extract.ts";
 import { CodeScanner } from "./fences.ts";
+import { FinalAnswer } from "./final-answer.ts";
 import { findFinal } from "./finals.ts";
 import type { Account } from "./ledger.ts";
 import { LimitReached, toLimit } from "./limit-reached.ts";
 import type { Ask, Reply } from "./model-calls.ts";
-import { observe } from "./observe.ts";
+import { NodeCalls } from "./node-calls.ts";
+import { NodeSession } from "./node-session.ts";
 import * as prompts from "./prompts.ts";
-import { answerQueries } from "./queries.ts";
 import type { Run } from "./run.ts";
-import { parseCall, type SessionCall, type Task } from "./session-calls.ts";
+import { TimeLimit } from "./time-limit.ts";
 
 export interface NodeSettings {
   readonly id: NodeId;
@@ -31,6 +32,8 @@ export interface NodeSettings {
   readonly tools: ToolRegistry;
   readonly model: string;
   readonly account: Account;
+  /** What this node may use of its run. Undefined: all of it. */
+  readonly grant: LedgerLimits | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -42,30 +45,35 @@ export interface NodeOutcome {
   readonly why: string | null;
 }
 
-interface Given {
-  readonly text: string;
-  readonly data: unknown;
-}
-
-/** So often an answer of the wrong form is given back. */
-const MAX_CORRECTIONS = 3;
+/** So many replies without a word in a row are the model's silence, and no accident. */
+const MAX_EMPTY = 3;
 
 export class Node {
   readonly #run: Run;
   readonly #settings: NodeSettings;
   readonly #messages: ChatMessage[] = [];
-  readonly #check: ((data: unknown) => Checked) | undefined;
+  readonly #final: FinalAnswer;
+  readonly #calls: NodeCalls;
+  readonly #finishingSignal: AbortSignal;
+  readonly #time: TimeLimit | undefined;
   #turn = 0;
   /** Of the calls in this turn. */
   #ordinal = 0;
-  #given: Given | undefined;
-  #corrections = 0;
-  #joined: { readonly signal: AbortSignal; readonly both: AbortSignal } | undefined;
+  #empty = 0;
 
-  constructor(run: Run, settings: NodeSettings) {
+  /** Its time runs from here on. Throws a RangeError for a schema that is none. */
+  constructor(run: Run, given: NodeSettings) {
+    const { id, grant, parentId, schema } = given;
+    this.#final = new FinalAnswer(schema, { patterns: parentId === null }); // that of a child comes from code
+    const time = grant?.wallMs === undefined ? undefined : new TimeLimit(id, grant.wallMs);
+    const signal = time === undefined ? given.signal : AbortSignal.any([given.signal, time.work]);
+    const settings = { ...given, signal };
     this.#run = run;
     this.#settings = settings;
-    this.#check = settings.schema === undefined ? undefined : compileSchema(settings.schema);
+    this.#time = time;
+    const { finishingSignal } = run;
+    this.#finishingSignal = time === undefined ? finishingSignal : AbortSignal.any([finishingSignal, time.finishing]);
+    this.#calls = new NodeCalls(run, settings, { next: () => this.#nextPlace() }, this.#final);
   }
 
   async solve(): Promise<NodeOutcome> {
@@ -81,60 +89,63 @@ export class Node {
       context: sizes,
       isDegraded: false,
     });
-    const outcome = await this.#solve();
+    const outcome = await this.#solve().catch((error: unknown) => this.#giveUp(error));
+    this.#time?.stop();
     const { status, stopReason, answer } = outcome;
     this.#run.teller.tell({ type: "node-end", nodeId, status, stopReason, answer, usage: account.spent() });
     return outcome;
   }
 
   async #solve(): Promise<NodeOutcome> {
+    const { tools, context, signal } = this.#settings;
+    const { cellTimeoutMs } = this.#run.settings;
+    const opened = await this.#run.openSession((call) => this.#calls.answer(call));
+    const session = new NodeSession(opened, { tools: tools.listings(), context, cellTimeoutMs, signal });
     try {
-      const session = await this.#run.openSession((call) => this.#answerCall(call));
-      try {
-        return await this.#loop(session);
-      } finally {
-        void session.discard();
+      await this.#begin(session);
+      for (;;) {
+        this.#countTurn();
+        const outcome = await this.#step(session);
+        if (outcome !== undefined) return outcome;
       }
-    } catch (error) {
-      return this.#giveUp(error);
+    } finally {
+      session.discard();
+      await this.#calls.close();
     }
   }
 
-  async #loop(session: Session): Promise<NodeOutcome> {
-    await this.#prepare(session);
-    for (;;) {
-      this.#settings.signal.throwIfAborted();
-      const { maxIterations } = this.#run.settings;
-      if (this.#turn >= maxIterations) throw toLimit("iterations", this.#settings.id, this.#turn, maxIterations);
-      this.#settings.account.countIteration();
-      this.#turn += 1;
-      this.#ordinal = 0;
-      const outcome = await this.#step(session);
-      if (outcome !== undefined) return outcome;
-    }
-  }
-
-  async #prepare(session: Session): Promise<void> {
-    const { query, schema, tools, context, depth } = this.#settings;
-    const listings = tools.listings();
-    const setUp = `import rlm_session; rlm_session.install(globals(), ${JSON.stringify(JSON.stringify(listings))})`;
-    (await session.execute(setUp, { timeoutMs: null }).result).unwrap();
-    const lines = await loadContext(session, context);
-    const facts = { context: lines, tools: listings, canRecurse: depth < this.#run.settings.maxDepth, schema };
+  async #begin(session: NodeSession): Promise<void> {
+    const { query, schema, tools, depth, model, account } = this.#settings;
+    account.keepForFinishing(await this.#run.calls.worstOf(model, shortestExtraction({ query, schema })));
+    const facts = {
+      context: await session.prepare(),
+      tools: tools.listings(),
+      canRecurse: depth < this.#run.settings.maxDepth,
+      schema,
+    };
     this.#messages.push(
       { role: "system", content: prompts.systemPrompt(facts) },
       { role: "user", content: prompts.firstMessage(query, facts) },
     );
   }
 
+  #countTurn(): void {
+    const { signal, id, account } = this.#settings;
+    const { maxIterations } = this.#run.settings;
+    signal.throwIfAborted();
+    if (this.#turn >= maxIterations) throw toLimit("iterations", id, this.#turn, maxIterations);
+    account.countIteration();
+    this.#turn += 1;
+    this.#ordinal = 0;
+  }
+
   /** One reply and what it causes. Undefined: it goes on. */
-  async #step(session: Session): Promise<NodeOutcome | undefined> {
+  async #step(session: NodeSession): Promise<NodeOutcome | undefined> {
     const { id: nodeId } = this.#settings;
-    const turn = this.#turn;
-    this.#run.teller.tell({ type: "step-start", nodeId, turn });
-    const scan = (): CodeScanner => new CodeScanner((code) => parses(session, code));
+    this.#run.teller.tell({ type: "step-start", nodeId, turn: this.#turn });
+    const scan = (): CodeScanner => new CodeScanner((code) => session.parses(code));
     let scanner = scan();
-    const reply = await this.#ask("turn", {
+    const reply = await this.#reply({
       onText: (text) => scanner.push(text) !== undefined,
       onRetry: () => {
         scanner = scan();
@@ -143,243 +154,104 @@ export class Node {
     const scanned = await scanner.end(reply.finishReason);
     const content = scanned.kind === "code" ? reply.text.slice(0, scanned.block.end) : reply.text;
     this.#messages.push({ role: "assistant", content: content.trimEnd() || "(nothing)" });
-    const told =
+    const happened =
       scanned.kind === "code"
         ? await this.#runCode(session, scanned.block.code)
         : await this.#read(session, reply.text, scanned.tell);
-    return this.#conclude(told);
+    return this.#conclude(happened);
+  }
+
+  /** A model that says nothing, however often it is asked, is told so as one that wrote no code. */
+  async #reply(listener: Pick<Ask, "onText" | "onRetry">): Promise<Pick<Reply, "text" | "finishReason">> {
+    const { signal, model, account } = this.#settings;
+    try {
+      const messages = [...this.#messages];
+      const call = { purpose: "turn", model, account, messages, signal, ...this.#where(), ...listener } as const;
+      const reply = await this.#run.calls.ask(call);
+      this.#empty = 0;
+      return reply;
+    } catch (error) {
+      this.#empty += 1;
+      const isEmpty = error instanceof BackendConnectionError && error.fault === "empty";
+      if (!isEmpty || this.#empty >= MAX_EMPTY) throw error;
+      return { text: "", finishReason: "stop" };
+    }
   }
 
   /** A reply without code: an answer in its text, or nothing that could be done. */
-  async #read(session: Session, text: string, told: string): Promise<string> {
+  async #read(session: NodeSession, text: string, told: string): Promise<string> {
     const final = findFinal(text);
     if (final.kind === "none") return final.hint ?? told;
-    if (final.kind === "value") {
-      this.#given = { text: final.text, data: final.text };
-      return "";
-    }
-    const { error } = await session.execute(`FINAL_VAR(${JSON.stringify(final.name)})`).result;
-    return error?.value ?? "";
+    if (final.kind === "variable") return session.giveVariable(final.name);
+    this.#final.give({ text: final.text, data: final.text });
+    return "";
   }
 
   /** The end of a step: the answer is accepted, given back, or there is none and the model is told what happened. */
   #conclude(happened: string): NodeOutcome | undefined {
     const { id: nodeId, account } = this.#settings;
     const turn = this.#turn;
-    const accepted = this.#accept();
-    const told = accepted?.ok === false ? prompts.schemaMessage(accepted.problem) : happened;
+    const verdict = this.#final.take();
+    const told = verdict.kind === "given-back" ? prompts.schemaMessage(verdict.problem) : happened;
     this.#run.teller.tell({ type: "step-end", nodeId, turn, told });
-    if (accepted?.ok === true) return accepted.outcome;
-    this.#messages.push({ role: "user", content: `${told}\n\n${this.#run.describeBudget(account, turn)}` });
+    if (verdict.kind === "accepted") return verdict.outcome;
+    const left = describeBudget(account, this.#run.settings.maxIterations - turn);
+    this.#messages.push({ role: "user", content: `${told}\n\n${left}` });
     return undefined;
   }
 
-  async #runCode(session: Session, code: string): Promise<string> {
-    const { id: nodeId, signal } = this.#settings;
+  async #runCode(session: NodeSession, code: string): Promise<string> {
+    const { id: nodeId } = this.#settings;
     const turn = this.#turn;
     this.#run.teller.tell({ type: "code-start", nodeId, turn, code });
-    const execution = session.execute(code, { timeoutMs: this.#run.settings.cellTimeoutMs, signal });
-    for await (const event of execution) {
-      if (event.type !== "output-delta") continue;
-      this.#run.teller.tell({ type: "output-delta", nodeId, turn, stream: event.stream, text: event.text });
-    }
-    const result = await execution.result;
-    signal.throwIfAborted();
+    const { result, told } = await session.run(code, turn, (stream, text) =>
+      this.#run.teller.tell({ type: "output-delta", nodeId, turn, stream, text }),
+    );
     const { displays: _, ...recorded } = result;
     this.#run.teller.tell({ type: "code-end", nodeId, turn, result: recorded });
-    return observe(session, execution, result, turn);
-  }
-
-  /** Undefined: no answer was given. */
-  #accept(): { ok: true; outcome: NodeOutcome } | { ok: false; problem: string } | undefined {
-    const given = this.#given;
-    this.#given = undefined;
-    if (given === undefined) return undefined;
-    const outcome = (data: unknown): NodeOutcome => ({
-      status: "final",
-      stopReason: "answered",
-      answer: given.text,
-      data,
-      why: null,
-    });
-    if (this.#check === undefined) return { ok: true, outcome: outcome(given.data) };
-    const checked = this.#checkGiven(given);
-    if (checked.ok) return { ok: true, outcome: outcome(checked.data) };
-    this.#corrections += 1;
-    if (this.#corrections <= MAX_CORRECTIONS) return { ok: false, problem: checked.problem };
-    const why = `the answer does not follow the schema: ${checked.problem}`;
-    return { ok: true, outcome: { status: "partial", stopReason: "error", answer: given.text, why } };
-  }
-
-  #checkGiven({ text, data }: Given): Checked {
-    const check = this.#check ?? ((value: unknown): Checked => ({ ok: true, data: value }));
-    const direct = check(data);
-    if (direct.ok || typeof data !== "string") return direct;
-    const parsed = parseAnswer(text);
-    return parsed.ok ? check(parsed.data) : direct;
-  }
-
-  async #ask(purpose: "turn" | "extract", listener: Pick<Ask, "onText" | "onRetry"> = {}): Promise<Reply> {
-    const { id: nodeId, account, model } = this.#settings;
-    const signal = purpose === "extract" ? this.#run.finishingSignal : this.#settings.signal;
-    this.#ordinal += 1;
-    return this.#run.calls.ask({
-      nodeId,
-      account,
-      purpose,
-      turn: this.#turn,
-      ordinal: this.#ordinal,
-      model,
-      messages: [...this.#messages],
-      signal,
-      ...listener,
-    });
+    return told;
   }
 
   async #giveUp(error: unknown): Promise<NodeOutcome> {
     const { signal } = this.#settings;
-    if (signal.aborted && !this.#run.isOutOfTime)
-      return { status: "cancelled", stopReason: "cancelled", answer: null, why: "it was cancelled" };
-    const limit = this.#run.isOutOfTime ? signal.reason : error;
-    if (limit instanceof LimitReached) return this.#extract(limit);
-    return {
-      status: "failed",
-      stopReason: "error",
-      answer: null,
-      why: error instanceof Error ? error.message : String(error),
-    };
+    const limit: unknown = signal.aborted ? signal.reason : error;
+    if (limit instanceof LimitReached) return this.#extract(limit.axis, limit.message);
+    if (signal.aborted) return { status: "cancelled", stopReason: "cancelled", answer: null, why: "it was cancelled" };
+    const why = error instanceof Error ? error.message : String(error);
+    const isTooLong = error instanceof BackendConnectionError && error.fault === "context-too-long";
+    if (isTooLong) return this.#extract("error", "the conversation is longer than the model's window");
+    return { status: "failed", stopReason: "error", answer: null, why };
   }
 
   /** The best answer that can be had from what was seen, with what was kept for that. */
-  async #extract(limit: LimitReached): Promise<NodeOutcome> {
-    const { axis } = limit;
-    if (this.#messages.length === 0) return { status: "failed", stopReason: axis, answer: null, why: limit.message };
-    this.#messages.push({ role: "user", content: prompts.extractMessage(limit.message) });
+  async #extract(stopReason: StopReason, why: string): Promise<NodeOutcome> {
+    const { account, model, query, schema } = this.#settings;
+    const signal = this.#finishingSignal;
+    const candidates = [...extractions({ query, schema, messages: this.#messages }, why)];
     try {
-      const { text } = await this.#ask("extract");
+      const messages = await this.#run.calls.firstAffordable(
+        model,
+        account,
+        candidates,
+        stopReason === "error" ? 1 : 0,
+      );
+      const call = { purpose: "extract", model, account, messages, signal, ...this.#where() } as const;
+      const { text } = await this.#run.calls.ask(call);
       const final = findFinal(text);
       const answer = (final.kind === "value" ? final.text : text).trim();
-      const parsed = this.#check === undefined ? undefined : parseAnswer(answer);
-      const checked = parsed?.ok === true ? this.#check?.(parsed.data) : undefined;
-      if (answer === "") return { status: "failed", stopReason: axis, answer: null, why: limit.message };
-      return {
-        status: "partial",
-        stopReason: axis,
-        answer,
-        why: limit.message,
-        ...(checked?.ok === true && { data: checked.data }),
-      };
+      if (answer === "") return { status: "failed", stopReason, answer: null, why };
+      return { status: "partial", stopReason, answer, why, ...this.#final.read(answer) };
     } catch (error) {
-      return { status: "failed", stopReason: axis, answer: null, why: `${limit.message}; ${(error as Error).message}` };
+      return { status: "failed", stopReason, answer: null, why: `${why}; ${(error as Error).message}` };
     }
   }
 
-  async #answerCall({ name, args, signal }: HostCall): Promise<unknown> {
-    const call = parseCall(name, args);
-    const both = this.#withOwn(signal);
-    switch (call.name) {
-      case "llm_query":
-        return this.#query(call, both);
-      case "rlm_query":
-        return Promise.all(call.tasks.map((task) => this.#delegate(task, both)));
-      case "tool":
-        return this.#run.callTool(this.#settings, call.tool, call.args, both);
-      case "budget":
-        return this.#run.budget(this.#settings.account);
-      case "final":
-        this.#given = { text: call.text, data: call.data };
-        return null;
-    }
+  #where(): Pick<Ask, "nodeId" | "turn" | "ordinal"> {
+    return { nodeId: this.#settings.id, ...this.#nextPlace() };
   }
 
-  /** All calls of an execution have the same signal. */
-  #withOwn(signal: AbortSignal): AbortSignal {
-    if (this.#joined?.signal !== signal) {
-      this.#joined = { signal, both: AbortSignal.any([signal, this.#settings.signal]) };
-    }
-    return this.#joined.both;
+  #nextPlace(): { readonly turn: number; readonly ordinal: number } {
+    this.#ordinal += 1;
+    return { turn: this.#turn, ordinal: this.#ordinal };
   }
-
-  #query({ queries }: Extract<SessionCall, { name: "llm_query" }>, signal: AbortSignal): Promise<unknown> {
-    const { id: nodeId, account } = this.#settings;
-    return answerQueries(queries, {
-      calls: this.#run.calls,
-      subModel: this.#run.settings.subModel,
-      where: () => {
-        this.#ordinal += 1;
-        return { nodeId, account, turn: this.#turn, ordinal: this.#ordinal };
-      },
-      signal,
-    });
-  }
-
-  async #delegate(task: Task, signal: AbortSignal): Promise<unknown> {
-    const { depth, account, id, tools } = this.#settings;
-    const { settings } = this.#run;
-    if (depth + 1 > settings.maxDepth) {
-      if (settings.onLimit === "throw")
-        this.#run.fail(new MaxDepthExceeded({ depth: depth + 1, limit: settings.maxDepth }));
-      const material = task.context === null || task.context === undefined ? "" : `\n\n${toText(task.context)}`;
-      const query = { prompt: `${task.task}${material}`, schema: task.schema };
-      const [answer] = (await this.#query({ name: "llm_query", queries: [query] }, signal)) as Record<
-        string,
-        unknown
-      >[];
-      return { ...answer, degraded: true };
-    }
-    const child = this.#run.createNode({
-      parentId: id,
-      depth: depth + 1,
-      query: task.task,
-      context: toContext(task.context),
-      schema: task.schema ?? undefined,
-      tools: task.tools ? tools.pick(task.tools) : tools,
-      model: settings.childModel,
-      parent: account,
-      grant: toGrant(task.budget),
-      signal,
-    });
-    const { status, answer, data, why, stopReason } = await child.solve();
-    const ok = status === "final" || (status === "partial" && answer !== null);
-    return {
-      ok,
-      text: answer ?? "",
-      data: data ?? null,
-      error: why,
-      kind: ok ? null : stopReason,
-      truncated: status === "partial",
-    };
-  }
-}
-
-/** Whether Python could compile it. The session does nothing else meanwhile. */
-async function parses(session: Session, code: string): Promise<boolean> {
-  const { value } = await session.execute(`rlm_session.parses(${JSON.stringify(JSON.stringify(code))})`).result;
-  return value?.["text/plain"] === "True";
-}
-
-function toText(context: unknown): string {
-  return typeof context === "string" ? context : JSON.stringify(context);
-}
-
-function toContext(context: unknown): ContextItem[] {
-  if (context === null || context === undefined) return [];
-  const text = toText(context);
-  const bytes = Buffer.byteLength(text);
-  if (typeof context === "string") return [{ name: "context", kind: "text", bytes, value: { text } }];
-  return [{ name: "context", kind: "json", bytes, value: { text, as: "json" } }];
-}
-
-function toGrant(budget: Task["budget"]) {
-  if (!budget) return undefined;
-  const { tokens, cost_usd: costUsd, llm_calls: llmCalls, tool_calls: toolCalls, iterations, seconds } = budget;
-  const grant = {
-    tokens,
-    costUsd,
-    llmCalls,
-    toolCalls,
-    iterations,
-    wallMs: seconds === undefined ? undefined : seconds * 1000,
-  };
-  return Object.fromEntries(Object.entries(grant).filter(([, value]) => value !== undefined));
 }

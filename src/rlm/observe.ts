@@ -6,35 +6,37 @@ import type { Session } from "../session/session.ts";
 import { cutOutput } from "./cut-output.ts";
 
 const MAX_CHARACTERS = 10_000;
+const MAX_ERROR_CHARACTERS = 4_000;
+const MAX_DISPLAYS = 20;
+/** Of one block, in `_out`. */
+const MAX_KEPT_BYTES = 32 * 1024 * 1024;
 
 const STATE: Readonly<Record<StateAfter, string>> = {
   kept: "",
   restored: "The variables are those of an earlier moment: the session was restored from a checkpoint.",
-  lost: "All variables were lost, also those of the context: the process had to be ended.",
+  lost: "All variables were lost: the process had to be ended.",
 };
 
-/** What was printed, the value, the error; the whole of what is cut is put into `_out[turn]`. */
+/** What was printed and displayed, the value, the error. What was printed and is cut is put into `_out[turn]`. */
 export async function observe(
   session: Session,
   execution: Execution,
   result: ExecutionResult,
   turn: number,
 ): Promise<string> {
-  const { stdout, stderr, value, error, status, reason, exitCode, state, incomplete } = result;
-  const printed = [stdout.trimEnd(), stderr.trim() === "" ? "" : `[stderr]\n${stderr.trimEnd()}`]
-    .filter((part) => part !== "")
-    .join("\n");
-  const cut = cutOutput(printed, { maxCharacters: MAX_CHARACTERS, name: `_out[${turn}]` });
-  if (cut.isCut && state === "kept") await keep(session, execution, turn);
+  const { value, error, status, reason, exitCode, state, incomplete, displays } = result;
+  const shownDisplays = displays
+    .slice(0, MAX_DISPLAYS)
+    .map((bundle) => cutValue(bundle["text/plain"] ?? "(a picture)"));
   const parts = [
-    cut.text,
-    value === undefined
-      ? ""
-      : `→ ${cutOutput(value["text/plain"] ?? "", { maxCharacters: MAX_CHARACTERS, name: "_" }).text}`,
+    await showPrinted(session, execution, result, turn),
+    ...shownDisplays,
+    displays.length > MAX_DISPLAYS ? `… ${displays.length - MAX_DISPLAYS} more displays …` : "",
+    value === undefined ? "" : `→ ${cutValue(value["text/plain"] ?? "")}`,
     incomplete === true ? "The code ends in the middle of a statement. Nothing was run." : "",
-    error === undefined || error.name === "Final" ? "" : error.traceback.trimEnd(),
+    error === undefined || error.name === "Final" ? "" : cutError(error.traceback.trimEnd()),
     status === "interrupted" ? `The code was stopped: ${reason ?? "interrupted"}.` : "",
-    status === "exit" ? `The code called exit(${exitCode ?? 0}). The session goes on.` : "",
+    status === "exit" && state === "kept" ? `The code called exit(${exitCode ?? 0}). The session goes on.` : "",
     STATE[state],
   ].filter((part) => part !== "");
   const shown =
@@ -44,9 +46,44 @@ export async function observe(
   return `Output of block ${turn}:\n${shown}`;
 }
 
-/** All that can still be read of it, as one text. */
-async function keep(session: Session, execution: Execution, turn: number): Promise<void> {
-  const { bytes } = execution.output({ length: 64 * 1024 * 1024 });
+/** Where it fits stdout, then stderr; else both as they came. */
+async function showPrinted(
+  session: Session,
+  execution: Execution,
+  { stdout, stderr, truncated, state }: ExecutionResult,
+  turn: number,
+): Promise<string> {
+  const { totalBytes, readableBytes } = execution.output({ length: 0 });
+  const isWhole = truncated?.stdout === undefined && truncated?.stderr === undefined;
+  const errors = stderr.trim() === "" ? "" : `[stderr]\n${stderr.trimEnd()}`;
+  const printed = [stdout.trimEnd(), errors].filter((part) => part !== "").join("\n");
+  const keptBytes = Math.min(readableBytes, MAX_KEPT_BYTES);
+  const name = `_out[${turn}]`;
+  const cut = cutOutput(
+    isWhole && printed.length <= MAX_CHARACTERS
+      ? printed
+      : { totalBytes, readableBytes, read: (offset, length) => execution.output({ offset, length }).bytes },
+    { maxCharacters: MAX_CHARACTERS, name, where: whereIs(name, keptBytes, totalBytes, state) },
+  );
+  if (cut.isCut && state === "kept") await keep(session, execution, turn, keptBytes);
+  return cut.text;
+}
+
+function whereIs(name: string, keptBytes: number, totalBytes: number, state: StateAfter): string {
+  if (state !== "kept") return "it is gone";
+  return keptBytes === totalBytes ? `the whole is in ${name}` : `the first ${keptBytes} bytes are in ${name}`;
+}
+
+async function keep(session: Session, execution: Execution, turn: number, keptBytes: number): Promise<void> {
+  const { bytes } = execution.output({ length: keptBytes });
   await session.set("_rlm_out", { text: bytes.toString("utf8") });
-  await session.execute(`_out[${turn}] = globals().pop("_rlm_out")`).result;
+  await session.execute(`__import__("rlm_session").keep(${turn})`).result;
+}
+
+function cutValue(text: string): string {
+  return cutOutput(text, { maxCharacters: MAX_CHARACTERS, name: "_" }).text;
+}
+
+function cutError(text: string): string {
+  return cutOutput(text, { maxCharacters: MAX_ERROR_CHARACTERS, name: "", where: "of the error" }).text;
 }

@@ -40,7 +40,7 @@ const FUNCTIONS = (canRecurse: boolean): string =>
       : "- rlm_query(task, context=None): at this depth the same as llm_query",
     "- map_query(items, template) and reduce_query(items, instruction): ask about each item; combine many texts into one",
     "- chunk(text, size), grep(pattern, text), peek(value): cut, search, look",
-    "- budget(): what may still be spent; SHOW_VARS(): your variables; _out[n]: the whole output of block n; await works at top level (llm_query_async, ...)",
+    "- budget(): what may still be spent; SHOW_VARS(): your variables; _out[n]: all that block n printed, where it was cut; await works at top level (llm_query_async, ...)",
   ].join("\n");
 
 function toolLines(tools: readonly ToolListing[]): string {
@@ -52,11 +52,12 @@ export function firstMessage(query: string, { context }: PromptFacts): string {
   return `Question: ${query}\n\n${material}`;
 }
 
-export function extractMessage(why: string): string {
-  return (
-    `The work has to end here: ${why}. Answer the question now, as well as you can from what you have seen, in plain text and without code. ` +
-    "Say what is uncertain."
-  );
+export function extractMessage(why: string, schema: Readonly<Record<string, unknown>> | undefined): string {
+  const form =
+    schema === undefined
+      ? "in plain text and without code. Say what is uncertain."
+      : `with JSON only, which follows this schema:\n${JSON.stringify(schema)}`;
+  return `The work has to end here: ${why}. Answer the question now, as well as you can from what you have seen, ${form}`;
 }
 
 export function schemaMessage(problem: string): string {

@@ -11,6 +11,8 @@ import type { Query } from "./session-calls.ts";
 interface Setting {
   readonly calls: ModelCalls;
   readonly subModel: string;
+  /** Default: query. */
+  readonly purpose?: Ask["purpose"];
   readonly where: () => Pick<Ask, "nodeId" | "account" | "turn" | "ordinal">;
   readonly signal: AbortSignal;
 }
@@ -37,29 +39,39 @@ export function answerQueries(queries: readonly Query[], setting: Setting): Prom
 
 async function answerQuery(query: Query, setting: Setting): Promise<QueryReply> {
   try {
-    const check = query.schema ? compileSchema(query.schema) : undefined;
-    const messages: ChatMessage[] = toMessages(query);
-    for (let attempt = 0; ; attempt += 1) {
-      const reply = await setting.calls.ask({
-        ...setting.where(),
-        purpose: "query",
-        model: query.model ?? setting.subModel,
-        messages: [...messages],
-        maxTokens: query.max_tokens ?? undefined,
-        schema: query.schema ?? undefined,
-        signal: setting.signal,
-      });
-      if (check === undefined) return toReply(reply);
-      const checked = checkText(reply.text, check);
-      if (checked.ok) return { ...toReply(reply), data: checked.data };
-      if (attempt >= MAX_CORRECTIONS) return { ...toReply(reply), ok: false, error: checked.problem, kind: "schema" };
-      messages.push(
-        { role: "assistant", content: reply.text },
-        { role: "user", content: schemaMessage(checked.problem) },
-      );
-    }
+    const { reply, data, problem } = await answerText(query, setting);
+    if (problem !== undefined) return { ...toReply(reply), ok: false, error: problem, kind: "schema" };
+    return { ...toReply(reply), ...(query.schema && { data }) };
   } catch (error) {
     return toFailure(error);
+  }
+}
+
+/** With a schema: its data, or what was wrong with the last of the answers. Throws what a call of a model throws. */
+export async function answerText(
+  query: Query,
+  { calls, subModel, purpose = "query", where, signal }: Setting,
+): Promise<{ readonly reply: Reply; readonly data?: unknown; readonly problem?: string }> {
+  const check = query.schema ? compileSchema(query.schema, { patterns: purpose === "direct" }) : undefined;
+  const messages: ChatMessage[] = toMessages(query);
+  for (let attempt = 0; ; attempt += 1) {
+    const reply = await calls.ask({
+      ...where(),
+      purpose,
+      model: query.model ?? subModel,
+      messages: [...messages],
+      maxTokens: query.max_tokens ?? undefined,
+      schema: query.schema ?? undefined,
+      signal,
+    });
+    if (check === undefined) return { reply };
+    const checked = checkText(reply.text, check);
+    if (checked.ok) return { reply, data: checked.data };
+    if (attempt >= MAX_CORRECTIONS) return { reply, problem: checked.problem };
+    messages.push(
+      { role: "assistant", content: reply.text },
+      { role: "user", content: schemaMessage(checked.problem) },
+    );
   }
 }
 
@@ -86,7 +98,8 @@ function toReply({ text, isCached, finishReason, spent }: Reply): QueryReply {
   };
 }
 
-function toFailure(error: unknown): QueryReply {
+/** What was thrown, as a result. */
+export function toFailure(error: unknown): QueryReply {
   const failed = { ok: false, text: "", error: (error as Error).message };
   if (error instanceof LimitReached) return { ...failed, kind: "limit", retryable: false };
   if (error instanceof BackendConnectionError) return { ...failed, kind: error.fault, retryable: error.retryable };

@@ -13,6 +13,7 @@ import { checkCount, checkDuration } from "../util/check-number.ts";
 import { compileSchema, type JSONSchema } from "./answer-schema.ts";
 import { BackendModels } from "./backend-models.ts";
 import { toContextItems, type Context } from "./context-items.ts";
+import { checkToolName } from "./session-names.ts";
 import type { CallCache } from "./ports.ts";
 import { Run } from "./run.ts";
 
@@ -40,7 +41,7 @@ export interface RLMOptions {
   /** What a limit does: the best answer that there is (default), or an error. */
   readonly onLimit?: "partial" | "throw";
   readonly tools?: readonly Tool[];
-  /** Whether identical calls are answered from memory and disk. Default: true. */
+  /** Whether identical calls are answered from memory and disk. Default: true, but for what a script says. */
   readonly cache?: boolean;
   /** By model; they win over the table that comes with us. */
   readonly prices?: Readonly<Record<string, ModelPrice>>;
@@ -88,6 +89,7 @@ export class RLM {
     this.#options = options;
     this.#ports = ports;
     this.#tools = new ToolRegistry(options.tools ?? []);
+    for (const name of this.#tools.names) checkToolName(name);
     const { backend = "openai", baseUrl, apiKey, prices } = options;
     this.#models = new BackendModels(
       {
@@ -114,7 +116,8 @@ export class RLM {
   run({ query, context, outputSchema, limits: own = {}, signal }: RunRequest): Run {
     if (typeof query !== "string" || query.trim() === "") throw new TypeError("Cannot run: give a question");
     checkLimits(own);
-    const { model, subModel = model, mode = "auto", onLimit = "partial", cache = true, apiKey } = this.#options;
+    const { model, subModel = model, mode = "auto", onLimit = "partial", apiKey } = this.#options;
+    const { cache = this.#models.backendOf() !== "scripted" } = this.#options;
     const { maxDepth, maxIterations, ...limits } = { ...this.limits, ...own };
     const items = toContextItems(context);
     const schema = outputSchema === undefined ? undefined : toJSONSchema(outputSchema);

@@ -6,21 +6,22 @@
 import { TokenBudgetExhausted, ToolBudgetExhausted, type RLMError } from "../errors.ts";
 import type { CallHandler } from "../session/session-options.ts";
 import type { RunId } from "../protocol/ids.ts";
-import type { LedgerAxis, LedgerLimits, NodeId, RunEvent, RunResult } from "../protocol/runs.ts";
+import type { LedgerLimits, NodeId, RunEvent, RunResult } from "../protocol/runs.ts";
 import type { Session } from "../session/session.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
 import { onAbort } from "../util/on-abort.ts";
-import { PausableTimer } from "../util/pausable-timer.ts";
 import type { JSONSchema } from "./answer-schema.ts";
+import { Children } from "./children.ts";
 import type { ContextItem } from "./context.ts";
 import { answerDirectly, isSmall } from "./direct.ts";
 import { EventQueue } from "./event-queue.ts";
 import { Ledger, type Account } from "./ledger.ts";
-import { toLimit } from "./limit-reached.ts";
 import { ModelCalls } from "./model-calls.ts";
 import { Node, type NodeOutcome, type NodeSettings } from "./node.ts";
 import type { CallCache, Journal, Models } from "./ports.ts";
 import { Teller } from "./teller.ts";
+import { FINISHING_SHARE, TimeLimit } from "./time-limit.ts";
+import { ToolCalls } from "./tool-calls.ts";
 
 export interface RunSettings {
   readonly id: RunId;
@@ -56,11 +57,11 @@ export interface RunPorts {
 
 interface NodeRequest extends Omit<NodeSettings, "id" | "account"> {
   readonly parent: Account | undefined;
-  readonly grant: LedgerLimits | undefined;
 }
 
-/** What is kept for the end of a run, of every limit. */
-const FINISHING_SHARE = 0.1;
+const ROOT: NodeId = "n0";
+/** Nodes with a session at once, at each depth. */
+const MAX_CHILDREN = 16;
 
 export class Run implements AsyncIterable<RunEvent> {
   readonly id: RunId;
@@ -68,6 +69,8 @@ export class Run implements AsyncIterable<RunEvent> {
   readonly settings: RunSettings;
   readonly teller: Teller;
   readonly calls: ModelCalls;
+  readonly tools: ToolCalls;
+  readonly children = new Children(MAX_CHILDREN);
   readonly openSession: RunPorts["openSession"];
   readonly #ledger: Ledger;
   readonly #queue = new EventQueue();
@@ -78,7 +81,6 @@ export class Run implements AsyncIterable<RunEvent> {
   readonly #now: () => number;
   #nodes = 0;
   #failure: RLMError | undefined;
-  #isOutOfTime = false;
 
   constructor(settings: RunSettings, ports: RunPorts) {
     const { models, journal, cache, now, openSession } = ports;
@@ -92,6 +94,9 @@ export class Run implements AsyncIterable<RunEvent> {
       this.#queue.push(event);
     });
     this.calls = new ModelCalls(models, cache, this.teller);
+    this.tools = new ToolCalls(this.teller, (limit) => {
+      if (settings.onLimit === "throw" && limit.ownerId === ROOT) this.#work.abort(limit);
+    });
     this.#ledger = new Ledger(settings.limits, {
       finishingShare: FINISHING_SHARE,
       now,
@@ -111,10 +116,6 @@ export class Run implements AsyncIterable<RunEvent> {
     this.#finishing.abort(new Error("the run was cancelled"));
   }
 
-  get isOutOfTime(): boolean {
-    return this.#isOutOfTime;
-  }
-
   /** Of calls that finish a run. */
   get finishingSignal(): AbortSignal {
     return this.#finishing.signal;
@@ -127,82 +128,31 @@ export class Run implements AsyncIterable<RunEvent> {
     this.#finishing.abort(error);
   }
 
-  createNode({ parent, grant, ...request }: NodeRequest): Node {
+  createNode({ parent, ...request }: NodeRequest): Node {
+    const { grant } = request;
     const id: NodeId = `n${this.#nodes}`;
     this.#nodes += 1;
     const account = parent === undefined ? this.#ledger.open(id, grant) : parent.open(id, grant);
     return new Node(this, { ...request, id, account });
   }
 
-  /** As `budget()` in a session gives it. */
-  budget(account: Account): Record<string, unknown> {
-    const remaining = account.remaining();
-    const axes = Object.keys(this.settings.limits) as LedgerAxis[];
-    return Object.fromEntries(
-      axes.map((axis) => [NAMES[axis], { limit: this.settings.limits[axis] ?? null, left: remaining[axis] ?? null }]),
-    );
-  }
-
-  /** One line for the last message of a turn; only what is limited. */
-  describeBudget(account: Account, turn: number): string {
-    const remaining = account.remaining();
-    const left = (Object.entries(remaining) as [LedgerAxis, number][])
-      .filter(([axis]) => this.settings.limits[axis] !== undefined)
-      .map(([axis, value]) => describeLeft(axis, value));
-    left.push(`${this.settings.maxIterations - turn} blocks of code`);
-    return `Left: ${left.join(", ")}.`;
-  }
-
-  async callTool(
-    node: NodeSettings,
-    name: string,
-    args: Readonly<Record<string, unknown>>,
-    signal: AbortSignal,
-  ): Promise<unknown> {
-    const { id: nodeId, account, tools } = node;
-    const callId = `${nodeId}.${name}.${this.#now()}`;
-    const startedAt = performance.now();
-    try {
-      account.reserveTool();
-    } catch (error) {
-      return { ok: false, error: (error as Error).message, kind: "limit" };
-    }
-    this.teller.tell({ type: "tool-call-start", nodeId, callId, tool: name, args });
-    const end = (ok: boolean, result: unknown): void =>
-      this.teller.tell({
-        type: "tool-call-end",
-        nodeId,
-        callId,
-        ok,
-        result,
-        durationMs: performance.now() - startedAt,
-      });
-    try {
-      const value = (await tools.call(name, args, { signal })) ?? null;
-      end(true, value);
-      return { ok: true, value };
-    } catch (error) {
-      end(false, (error as Error).message);
-      return { ok: false, error: (error as Error).message, kind: (error as Error).name };
-    }
-  }
-
   async #solve(): Promise<RunResult> {
     const { query, model, subModel, limits, maxDepth, signal } = this.settings;
     const stopListening = onAbort(signal, () => this.cancel());
     if (signal?.aborted === true) this.cancel();
-    const timers = this.#startTimers();
+    const time = limits.wallMs === undefined ? undefined : new TimeLimit(ROOT, limits.wallMs);
+    onAbort(time?.work, () => this.#work.abort(time?.work.reason));
+    onAbort(time?.finishing, () => this.#finishing.abort(time?.finishing.reason));
     try {
       await Promise.resolve(); // whoever wants to hear the first events has had the chance to listen
       this.teller.tell({ type: "run-start", query, model, subModel, limits, maxDepth });
-      const outcome = await this.#outcome();
-      if (this.#failure !== undefined) throw this.#failure;
-      this.#throwAtLimit(outcome);
-      const result = this.#toResult(outcome);
+      const result = this.#toResult(await this.#outcome());
       this.teller.tell({ type: "run-end", result });
+      if (this.#failure !== undefined) throw this.#failure;
+      this.#throwAtLimit(result);
       return result;
     } finally {
-      for (const timer of timers) timer.stop();
+      time?.stop();
       stopListening();
       this.#work.abort(new Error("the run is over"));
       this.#finishing.abort(new Error("the run is over"));
@@ -212,8 +162,8 @@ export class Run implements AsyncIterable<RunEvent> {
 
   #outcome(): Promise<NodeOutcome> {
     const { query, context, schema, tools, model, mode } = this.settings;
-    if (mode === "direct" || (mode === "auto" && schema === undefined && isSmall(context))) {
-      const account = this.#ledger.open("n0", undefined);
+    if (mode === "direct" || (mode === "auto" && tools.names.length === 0 && isSmall(context))) {
+      const account = this.#ledger.open(ROOT, undefined);
       this.#nodes = 1;
       return answerDirectly({ run: this, account, signal: this.#work.signal });
     }
@@ -231,20 +181,9 @@ export class Run implements AsyncIterable<RunEvent> {
     }).solve();
   }
 
-  #startTimers(): readonly PausableTimer[] {
-    const { wallMs } = this.settings.limits;
-    if (wallMs === undefined) return [];
-    const working = new PausableTimer(wallMs * (1 - FINISHING_SHARE), () => {
-      this.#isOutOfTime = true;
-      this.#work.abort(toLimit("wallMs", "n0", wallMs * (1 - FINISHING_SHARE), wallMs));
-    });
-    const finishing = new PausableTimer(wallMs, () => this.#finishing.abort(new Error("the time of the run is over")));
-    return [working, finishing];
-  }
-
-  #throwAtLimit({ stopReason, answer }: NodeOutcome): void {
+  #throwAtLimit({ stopReason, answer, usage }: RunResult): void {
     if (this.settings.onLimit !== "throw") return;
-    const { tokens, toolCalls } = this.#ledger.usage().total;
+    const { tokens, toolCalls } = usage.total;
     if (stopReason === "tokens")
       throw new TokenBudgetExhausted({ used: tokens, limit: this.settings.limits.tokens ?? 0, partial: answer });
     if (stopReason === "toolCalls") {
@@ -252,34 +191,13 @@ export class Run implements AsyncIterable<RunEvent> {
     }
   }
 
-  #toResult({ status, stopReason, answer, data, why }: NodeOutcome): RunResult {
+  #toResult(outcome: NodeOutcome): RunResult {
+    const { status, stopReason, answer, data, why } = this.#failure === undefined ? outcome : toFailed(this.#failure);
     const usage = { ...this.#ledger.usage(), wallMs: this.#now() - this.#startedAt };
     return { runId: this.id, status, stopReason, answer, ...(data !== undefined && { data }), why, usage };
   }
 }
 
-const NAMES: Readonly<Record<LedgerAxis, string>> = {
-  tokens: "tokens",
-  costUsd: "cost_usd",
-  llmCalls: "llm_calls",
-  toolCalls: "tool_calls",
-  wallMs: "milliseconds",
-  iterations: "iterations",
-};
-
-function describeLeft(axis: LedgerAxis, left: number): string {
-  switch (axis) {
-    case "costUsd":
-      return `$${left.toFixed(4)}`;
-    case "wallMs":
-      return `${Math.round(left / 1000)} s`;
-    case "tokens":
-      return `${Math.floor(left).toLocaleString("en-US")} tokens`;
-    case "llmCalls":
-      return `${left} calls of models`;
-    case "toolCalls":
-      return `${left} calls of tools`;
-    case "iterations":
-      return `${left} blocks in the whole run`;
-  }
+function toFailed({ message }: RLMError): NodeOutcome {
+  return { status: "failed", stopReason: "error", answer: null, why: message };
 }

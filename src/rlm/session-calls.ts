@@ -2,7 +2,15 @@
 
 import { z } from "zod";
 
-const schema = z.record(z.string(), z.unknown()).nullish();
+/** As JSON; the host reads it. */
+const MAX_SCHEMA_CHARACTERS = 64 * 1024;
+
+const schema = z
+  .record(z.string(), z.unknown())
+  .refine((value) => JSON.stringify(value).length <= MAX_SCHEMA_CHARACTERS, {
+    message: `a schema may have ${MAX_SCHEMA_CHARACTERS} characters at most`,
+  })
+  .nullish();
 const tokens = z.number().int().positive().max(1_000_000).nullish();
 
 const query = z.object({

@@ -1,0 +1,101 @@
+// One call of a model in the ledger: every try is reserved before it is made and settled with what it used.
+//
+// A call that is tried again may have used something already. That is settled at once, and the next try has to fit as the first one
+// had, so that tries cannot overshoot a limit together. They are one call on the axis of calls.
+
+import type { ModelPrice, TokenUsage } from "../backends/backend.ts";
+import { costOf } from "../backends/prices.ts";
+import { NO_USAGE } from "../backends/usage.ts";
+import type { Spent } from "../protocol/runs.ts";
+import type { CallAmounts } from "./call-amounts.ts";
+import type { Account, Reservation } from "./ledger.ts";
+
+export const UNSPENT: Spent = {
+  ...NO_USAGE,
+  tokens: 0,
+  costUsd: 0,
+  llmCalls: 0,
+  toolCalls: 0,
+  iterations: 0,
+  cachedCalls: 0,
+};
+
+export class ChargedCall {
+  readonly #account: Account;
+  readonly #model: string;
+  readonly #price: ModelPrice | undefined;
+  readonly #amounts: CallAmounts;
+  readonly #options: { readonly finishing: boolean; readonly signal: AbortSignal };
+  #reservation: Reservation | undefined;
+  #settled: TokenUsage = NO_USAGE;
+  #spent = UNSPENT;
+
+  constructor(
+    reservation: Reservation,
+    call: {
+      readonly account: Account;
+      readonly model: string;
+      readonly price: ModelPrice | undefined;
+      readonly amounts: CallAmounts;
+      readonly finishing: boolean;
+      readonly signal: AbortSignal;
+    },
+  ) {
+    this.#reservation = reservation;
+    this.#account = call.account;
+    this.#model = call.model;
+    this.#price = call.price;
+    this.#amounts = call.amounts;
+    this.#options = { finishing: call.finishing, signal: call.signal };
+  }
+
+  /** Before another try. `usage`: of all tries so far. Throws LimitReached where another one does not fit. */
+  async tryAgain(usage: TokenUsage): Promise<void> {
+    if (isNothing(minus(usage, this.#settled))) return;
+    this.#settle(usage);
+    this.#reservation = await this.#account.reserveWhenFree({ ...this.#amounts, llmCalls: 0 }, this.#options);
+  }
+
+  /** Of all tries. A call that used nothing, because none of its requests came through, is as if it had not been made. */
+  end(usage: TokenUsage): Spent {
+    if (isNothing(minus(usage, this.#settled))) this.#reservation?.release();
+    else this.#settle(usage);
+    return this.#spent;
+  }
+
+  #settle(all: TokenUsage): void {
+    const usage = minus(all, this.#settled);
+    this.#settled = all;
+    const costUsd = usage.costUsd ?? (this.#price === undefined ? null : costOf(usage, this.#price));
+    const reservation = this.#reservation;
+    this.#reservation = undefined;
+    if (reservation !== undefined)
+      this.#spent = add(this.#spent, reservation.settle({ model: this.#model, ...usage, costUsd }));
+  }
+}
+
+const COUNTS = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens"] as const;
+
+function isNothing({ inputTokens, outputTokens }: TokenUsage): boolean {
+  return inputTokens + outputTokens === 0;
+}
+
+/** Whole numbers, whatever a backend of somebody's own counts with: the ledger takes no others. */
+function minus(all: TokenUsage, before: TokenUsage): TokenUsage {
+  const counts = Object.fromEntries(COUNTS.map((key) => [key, toCount(all[key]) - toCount(before[key])]));
+  const { costUsd } = all;
+  const isKnown = costUsd !== undefined && Number.isFinite(costUsd);
+  return { ...NO_USAGE, ...counts, ...(isKnown && { costUsd: Math.max(0, costUsd - (before.costUsd ?? 0)) }) };
+}
+
+function toCount(value: number): number {
+  return Number.isFinite(value) && value > 0 ? Math.ceil(value) : 0;
+}
+
+function add(a: Spent, b: Spent): Spent {
+  const sums = Object.fromEntries(
+    (Object.keys(UNSPENT) as (keyof Spent)[]).map((key) => [key, (a[key] ?? 0) + (b[key] ?? 0)]),
+  );
+  const costUsd = a.costUsd === null || b.costUsd === null ? null : a.costUsd + b.costUsd;
+  return { ...UNSPENT, ...sums, costUsd };
+}

@@ -1,0 +1,367 @@
+// Models and code that do what they should not: a run survives them, tells what happened, and goes on.
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Runtime } from "../../src/index.ts";
+import { openTestRuntime } from "../open.ts";
+import { code, isEnd, questionOf, type ScriptFunction, scripted, stepOf, watch } from "./scripting.ts";
+
+let runtime: Runtime;
+beforeAll(async () => {
+  runtime = await openTestRuntime({ poolSize: 3 });
+});
+afterAll(() => runtime.close());
+
+const dispatcher = { firstDelayMs: 1, maxTries: 2 };
+const run = (script: Parameters<typeof scripted>[1], request = {}, options = {}) =>
+  watch(scripted(runtime, script, { dispatcher, ...options }), request);
+
+describe("replies", () => {
+  test("without a word are told, and the run goes on", async () => {
+    let n = 0;
+    const silent = [{ text: "" }, { text: "" }, { text: "  \n\t " }, { text: "  \n\t " }, code("FINAL(1)")];
+    const { result, told } = await run(() => silent[n++] ?? "");
+    expect(result).toMatchObject({ status: "final", data: 1 });
+    expect(told[0]).toMatch(/^Nothing was run/);
+    expect(told[1]).toMatch(/^Nothing was run/);
+  });
+
+  test("that only ever are empty end the run, with the reason", async () => {
+    const { result } = await run(() => ({ text: "" }));
+    expect(result).toMatchObject({ status: "failed", stopReason: "error", answer: null });
+    expect(result.why).toContain("empty");
+  });
+
+  test("of reasoning alone are told", async () => {
+    const { result, told } = await run((request) =>
+      stepOf(request) > 0 ? code("FINAL(2)") : { reasoning: "hm ".repeat(100), text: "", finishReason: "length" },
+    );
+    expect(result.data).toBe(2);
+    expect(told[0]).toMatch(/limit of tokens/);
+  });
+
+  test("of a megabyte are read", async () => {
+    const { result, told } = await run((request) =>
+      stepOf(request) > 0
+        ? code("FINAL(len(x))")
+        : `${"word ".repeat(200_000)}\n${code(`x = '${"y".repeat(500_000)}'`)}`,
+    );
+    expect(result.data).toBe(500_000);
+    expect(told[0]).toContain("no output");
+  });
+
+  test.each([
+    ["~~~~python\nFINAL('a')\n~~~~", "a"],
+    ["````repl\nx = '''\n```\n'''\nFINAL(x.strip())\n````", "```"],
+    ["  ```py\n  FINAL('indented')\n  ```", "indented"],
+    ["```\nFINAL('bare')\n```", "bare"],
+    ["```repl\nFINAL('unclosed')", "unclosed"],
+    ["```repl\r\nFINAL('crlf')\r\n```\r\n", "crlf"],
+    ["```python\n```repl\nFINAL('nested')\n```\n```", "nested"],
+    ["```json\n{}\n```\n```python\nFINAL('second')\n```", "second"],
+    ["FINAL(f(1, (2, 3)))", "f(1, (2, 3))"],
+    ["I think so.\n  FINAL([1, 2], (3))", "[1, 2], (3)"],
+    ["```repl\nprint('FINAL(no)')\nFINAL('yes')\n```\nFINAL(no)", "yes"],
+  ])("in fences of every kind are read: %j", async (reply, answer) => {
+    const { result } = await run((request) => (stepOf(request) > 0 ? code("FINAL('later')") : reply));
+    expect(result.answer).toBe(answer);
+  });
+
+  test("with an answer beside code run the code first", async () => {
+    const { result, told } = await run([`${code("print('real')")}\nFINAL(invented)`, code("FINAL('seen')")]);
+    expect(told[0]).toContain("real");
+    expect(result.answer).toBe("seen");
+  });
+
+  test("that name a variable which is not there are told, and the run goes on", async () => {
+    const { result, told } = await run([
+      "FINAL_VAR(nothing)",
+      code("FINAL_VAR('nor_this')"),
+      code("x = 3"),
+      'FINAL_VAR("x")',
+    ]);
+    expect(told[0]).toContain("there is no variable 'nothing'");
+    expect(told[1]).toContain("there is no variable 'nor_this'");
+    expect(result).toMatchObject({ status: "final", data: 3 });
+  });
+});
+
+describe("the answer", () => {
+  test.each([
+    ["try:\n    FINAL('a')\nexcept Exception:\n    print('caught')", "a"],
+    ["try:\n    FINAL('b')\nexcept BaseException:\n    pass\nx = 1", "b"],
+    ["try:\n    1 / 0\nexcept ZeroDivisionError:\n    FINAL('c')", "c"],
+    ["try:\n    1 / 0\nfinally:\n    FINAL('d')", "d"],
+    ["import threading\nt = threading.Thread(target=FINAL, args=('e',)); t.start(); t.join()", "e"],
+    ["import asyncio\nasync def f(): FINAL('f')\nawait asyncio.gather(f(), return_exceptions=True)", "f"],
+    ["def deep(n): return FINAL('g') if n == 0 else deep(n - 1)\ndeep(50)", "g"],
+    ["[FINAL(x) for x in ['h']]", "h"],
+    ["FINAL('i')\nraise SystemExit(3)", "i"],
+  ])("is taken wherever it is given: %j", async (text, answer) => {
+    const { result } = await run((request) => (stepOf(request) > 0 ? code("FINAL('later')") : code(text)));
+    expect(result).toMatchObject({ status: "final", answer });
+  });
+
+  test("may be anything", async () => {
+    const values: [string, unknown][] = [
+      ["None", null],
+      ["float('nan')", "nan"],
+      ["{1: {(2, 3): 'x'}}", expect.stringContaining("(2, 3)")],
+      ["object", expect.stringContaining("class")],
+      ["b'\\xff'", "\uFFFD"],
+      ["{1, 2}", "{1, 2}"],
+      ["'\\ud800'", expect.any(String)],
+      ["10 ** 30", 1e30],
+    ];
+    for (const [value, data] of values) {
+      const { result } = await run([code(`FINAL(${value})`)]);
+      expect(result, value).toMatchObject({ status: "final", data });
+    }
+  });
+
+  test("that contains itself, or is too large, is told or taken, and never the end of the run", async () => {
+    const { result, told } = await run([code("x = []; x.append(x); FINAL(x)"), code("FINAL('z')")]);
+    expect(result.status).toBe("final");
+    expect(told.length).toBeGreaterThan(0);
+    const large = await run([code("FINAL('x' * 40_000_000)"), code("FINAL('z')")]);
+    expect(large.told[0]).toContain("too long");
+    expect(large.result.answer).toBe("z");
+  });
+});
+
+describe("code", () => {
+  test.each([
+    "FINAL = llm_query = rlm_query = FINAL_VAR = SUBMIT = None",
+    "del FINAL, llm_query, rlm_query, FINAL_VAR, SUBMIT, _out, chunk",
+    "import sys; sys.modules.pop('rlm_session', None)",
+    "globals().clear()",
+    "globals = open = print = len = None",
+    "import rlm_session; rlm_session.RESERVED.clear(); del rlm_session",
+    "_out = 5",
+  ])("cannot take away what is ours: %s", async (text) => {
+    const script = [
+      code(text),
+      "```repl\nx = llm_query('q')",
+      code("import builtins; builtins.print('a' * 20_000)"),
+      code("y = len(_out[3]) if len else 20_001"),
+      code("FINAL([str(x), y])"),
+    ];
+    let n = 0;
+    const { result } = await run((request) => (request.model === "sub" ? "from sub" : (script[n++] ?? "")));
+    expect(result).toMatchObject({ status: "final", data: ["from sub", 20_001] });
+  });
+
+  test("keeps variables of its own that are named like our helpers", async () => {
+    const { result } = await run([
+      code("chunk = 'mine'; budget = 5; grep = [1]"),
+      code("FINAL([chunk, budget, grep])"),
+    ]);
+    expect(result.data).toEqual(["mine", 5, [1]]);
+  });
+
+  test("that exits goes on with its variables", async () => {
+    const { result, told } = await run([code("x = 1\nimport sys; sys.exit(3)"), code("FINAL(x)")]);
+    expect(told[0]).toContain("exit(3)");
+    expect(result.data).toBe(1);
+  });
+
+  test.each([
+    ["ends its process", "import os; os._exit(7)"],
+    ["is killed", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"],
+    ["crashes", "import ctypes; ctypes.string_at(0)"],
+    ["uses up its memory", "x = bytearray(8 << 30); x[::4096] = b'1' * (len(x) // 4096)"],
+  ])("that %s loses its variables and has the context again", async (_, text) => {
+    const { result, told } = await run(
+      [code(`mine = 1\n${text}`), code("FINAL([context, 'mine' in globals(), len(_out)])")],
+      {
+        context: "the material",
+      },
+    );
+    expect(result.status).toBe("final");
+    if (told[0]?.includes("MemoryError")) return expect(result.data).toEqual(["the material", true, 0]);
+    expect(told[0]).toContain("All variables were lost");
+    expect(told[0]).toContain("context were loaded again");
+    expect(result.data).toEqual(["the material", false, 0]);
+  });
+
+  test("that lets its process end between two blocks is told so at the next", async () => {
+    const { result, told } = await run(
+      (request) => {
+        if (stepOf(request) === 0)
+          return code(
+            "import threading, os, time\nmine = 1\nthreading.Thread(target=lambda: (time.sleep(0.05), os._exit(1))).start()",
+          );
+        if (stepOf(request) === 1)
+          return new Promise((resolve) => setTimeout(resolve, 600, code("print(context, 'mine' in globals())")));
+        return code("FINAL(context)");
+      },
+      { context: "material" },
+    );
+    expect(told[1]).toContain("Before this block all variables were lost");
+    expect(told[1]).toContain("material False");
+    expect(result.answer).toBe("material");
+  });
+
+  test("that prints without end is shown cut, and the rest is in _out", async () => {
+    const { result, told } = await run([
+      code("for i in range(1_000_000): print('line', i, 'x' * 90)"),
+      code("o = _out[1]; FINAL([len(o), o[:6], _out.keys() == {1}])"),
+    ]);
+    expect(told[0]?.length).toBeLessThan(11_000);
+    expect(told[0]).toContain("line 0 ");
+    expect(told[0]).toContain("line 999999 ");
+    expect(told[0]).toMatch(/of 10\d,\d{3},\d{3} bytes omitted; the first 33554432 bytes are in _out\[1\]/);
+    expect(result.data).toEqual([33_554_432, "line 0", true]);
+  });
+
+  test("with an error of a megabyte, or a value of one, is shown in part", async () => {
+    const { told } = await run([code("raise ValueError('e' * 1_000_000)"), code("'v' * 1_000_000"), code("FINAL(1)")]);
+    expect(told[0]?.length).toBeLessThan(6_000);
+    expect(told[0]).toContain("ValueError");
+    expect(told[1]?.length).toBeLessThan(11_000);
+  });
+
+  test("that asks the host by itself gets errors, and the run goes on", async () => {
+    const attack = `
+import rlm_host
+seen = []
+def attempt(name, **args):
+    try:
+        rlm_host.call(name, **args)
+        seen.append('ok')
+    except BaseException as e:
+        seen.append(type(e).__name__)
+attempt('nothing')
+attempt('__proto__')
+attempt('constructor')
+attempt('llm_query')
+attempt('llm_query', queries=[])
+attempt('llm_query', queries=[{'prompt': 7}])
+attempt('llm_query', queries=[{'prompt': 'x', 'max_tokens': -1}])
+attempt('llm_query', queries=[{'prompt': 'x'}] * 10_001)
+attempt('rlm_query', tasks=[{'task': 'x', 'budget': {'tokens': 1e999}}])
+attempt('rlm_query', tasks=[{'task': 'x', 'budget': {'gold': 1}}])
+attempt('tool', tool='nope', args={})
+attempt('tool', tool='nope', args=[1])
+deep = []
+for i in range(200): deep = [deep]
+attempt('final', text='x', data=deep)
+attempt('final', text=5, data=None)
+attempt('budget', extra=1)
+`;
+    const { result } = await run([code(attack), code("FINAL(seen)")]);
+    const error = "HostCallError";
+    const ours = Array<string>(8).fill(error);
+    expect(result.data).toEqual(ours.concat("ValueError", error, "ok", error, "ValueError", error, "ok"));
+  });
+
+  test("asks 10,000 times at once", async () => {
+    const script: ScriptFunction = (request) => {
+      if (request.model === "sub") return "a";
+      return stepOf(request) > 0
+        ? code("FINAL(n)")
+        : code("n = sum(a.ok for a in llm_query_batched([str(i) for i in range(10_000)]))");
+    };
+    const { result } = await run(script, {}, { limits: { llmCalls: 20_000 } });
+    expect(result.data).toBe(10_000);
+    const tight = await run(script, {}, { limits: { llmCalls: 20_000, tokens: 1_000_000 } });
+    expect(tight.result.data).toBe(10_000);
+  });
+
+  test("asks with prompts of 5 MB", async () => {
+    const script: ScriptFunction = (request) => {
+      if (request.model === "sub") return `${request.messages.at(-1)?.content.length}`;
+      return stepOf(request) > 0
+        ? code("FINAL(r)")
+        : code("r = [str(llm_query('é' * 5_000_000)), [str(a) for a in llm_query_batched(['x' * 5_000_000] * 4)]]");
+    };
+    expect((await run(script)).result.data).toEqual(["5000000", Array(4).fill("5000000")]);
+  });
+
+  test("is told where a prompt is larger than can be sent", async () => {
+    const { result } = await run([
+      code("try: llm_query('x' * 40_000_000)\nexcept ValueError as e: why = str(e)"),
+      code("FINAL(why)"),
+    ]);
+    expect(result.answer).toContain("too long");
+  });
+});
+
+test("a context of 200 MB is loaded, described and searched", async () => {
+  const context = `${"0123456789abcde\n".repeat(13_000_000)}needle`;
+  const { result } = await run([code("FINAL([len(context), context.find('needle')])")], { context });
+  expect(result.data).toEqual([208_000_006, 208_000_000]);
+}, 60_000);
+
+test("nested JSON of many megabytes is described without being shown whole", async () => {
+  const json = { rows: Array.from({ length: 100_000 }, (_, n) => ({ n, text: "t".repeat(50) })) };
+  const { result, events } = await run([code("FINAL(len(context['rows']))")], { context: { json } });
+  expect(result.data).toBe(100_000);
+  const first = events.find((event) => event.type === "model-call-start");
+  expect(first?.type === "model-call-start" && (first.messages[1]?.content.length ?? 0)).toBeLessThan(3_000);
+});
+
+describe("recursion", () => {
+  test("of four levels comes back, with one request at a time", async () => {
+    const script: ScriptFunction = (request) => {
+      const level = Number(/level (\d)/.exec(questionOf(request))?.[1] ?? 0);
+      if (level === 4) return code("FINAL('bottom')");
+      if (stepOf(request) > 0) return code("FINAL([str(x) for x in a])");
+      return code(`a = rlm_query_batched(['level ${level + 1}'] * 2)`);
+    };
+    const { result } = await run(script, {}, { dispatcher: { maxInFlight: 1, maxPerModel: 1 } });
+    expect(result.status).toBe("final");
+    expect(JSON.stringify(result.data).match(/bottom/g)).toHaveLength(16);
+    expect(Object.keys(result.usage.byNode)).toHaveLength(31);
+  }, 30_000);
+
+  test("of 150 children at once is done, though there are fewer sessions", async () => {
+    const script: ScriptFunction = (request) => {
+      if (questionOf(request) === "child") return code("FINAL(context)");
+      return stepOf(request) > 0
+        ? code("FINAL(sum(x.data for x in a if x.ok))")
+        : code("a = rlm_query_batched([('child', 1)] * 150)");
+    };
+    const { result } = await run(script);
+    expect(result.data).toBe(150);
+  }, 60_000);
+
+  test("that is cancelled leaves no session", async () => {
+    const controller = new AbortController();
+    const script: ScriptFunction = (request) => {
+      if (questionOf(request) === "child") return code("print('up', flush=True)\nwhile True: pass");
+      return code("rlm_query_batched(['child'] * 50)");
+    };
+    const going = scripted(runtime, script).run({ query: "?", signal: controller.signal });
+    let up = 0;
+    for await (const event of going) if (event.type === "output-delta" && ++up === 8) controller.abort();
+    expect(await going.result).toMatchObject({ status: "cancelled", answer: null });
+    expect(runtime.sessions.list()).toEqual([]);
+  }, 30_000);
+
+  test("with a schema that is none, or tools that are not there, is an error in the code", async () => {
+    const script: ScriptFunction = (request) => {
+      if (questionOf(request) === "good") return code("FINAL('fine')");
+      if (stepOf(request) > 0) return code("FINAL(seen)");
+      return code(
+        "seen = [[x.ok, x.error] for x in rlm_query_batched(['a'], tools=['nope']) + rlm_query_batched(['a'], schema={'type': 'no such type'})]\nseen.append(str(rlm_query('good')))\ntry: llm_query('x', schema={'type': 'no such type'})\nexcept LLMError as e: seen.append(str(e))",
+      );
+    };
+    const { result } = await run(script);
+    expect(result.data).toEqual([
+      [false, expect.stringContaining("'nope'")],
+      [false, expect.stringContaining("schema")],
+      "fine",
+      expect.stringContaining("schema"),
+    ]);
+  });
+});
+
+test("a run that the model's window cannot hold any more ends with the best answer", async () => {
+  const script: ScriptFunction = (request) => {
+    if (isEnd(request))
+      return request.messages.length === 1 ? "short but here" : { error: { fault: "context-too-long" } };
+    return stepOf(request) < 2 ? code("print('seen')") : { error: { fault: "context-too-long" } };
+  };
+  const { result } = await run(script);
+  expect(result).toMatchObject({ status: "partial", stopReason: "error", answer: "short but here" });
+});

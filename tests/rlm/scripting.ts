@@ -1,0 +1,59 @@
+// Runs with a scripted model, for tests.
+
+import {
+  type RLM,
+  type RLMOptions,
+  type RunEvent,
+  type RunRequest,
+  type Runtime,
+  ScriptedBackend,
+} from "../../src/index.ts";
+import type { RunResult } from "../../src/protocol/runs.ts";
+
+export type Script = ConstructorParameters<typeof ScriptedBackend>[0];
+export type ScriptFunction = Extract<Script, (...args: never[]) => unknown>;
+type ScriptRequest = Parameters<ScriptFunction>[0];
+
+/** No cache, no log, always a session. */
+export function scripted(runtime: Runtime, script: Script, options: Partial<RLMOptions> = {}): RLM {
+  return runtime.rlm({
+    backend: new ScriptedBackend(script),
+    model: "root",
+    subModel: "sub",
+    mode: "rlm",
+    cache: false,
+    log: false,
+    ...options,
+  });
+}
+
+/** A reply with a block of code. */
+export const code = (text: string): string => `Let me see.\n\`\`\`repl\n${text}\n\`\`\``;
+
+export const lastOf = ({ messages }: ScriptRequest): string => messages.at(-1)?.content ?? "";
+
+/** It is asked for the best answer that there is. */
+export const isEnd = (request: ScriptRequest): boolean => lastOf(request).includes("has to end here");
+
+/** Which step of its node it is, from 0. */
+export const stepOf = ({ messages }: ScriptRequest): number =>
+  messages.filter(({ role }) => role === "assistant").length;
+
+/** The question of the node. */
+export const questionOf = ({ messages }: ScriptRequest): string =>
+  /Question: ([^\n]*)/.exec(messages.map(({ content }) => content).join("\n"))?.[1] ?? "";
+
+export interface Watched {
+  readonly result: RunResult;
+  readonly events: readonly RunEvent[];
+  /** What the root was told after each step. */
+  readonly told: readonly string[];
+}
+
+export async function watch(rlm: RLM, request: Partial<RunRequest> = {}): Promise<Watched> {
+  const run = rlm.run({ query: "?", ...request });
+  const events: RunEvent[] = [];
+  for await (const event of run) events.push(event);
+  const told = events.flatMap((event) => (event.type === "step-end" && event.nodeId === "n0" ? [event.told] : []));
+  return { result: await run.result, events, told };
+}
