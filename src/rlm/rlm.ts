@@ -13,7 +13,6 @@ import { checkCount, checkDuration } from "../util/check-number.ts";
 import { compileSchema, type JSONSchema } from "./answer-schema.ts";
 import { BackendModels } from "./backend-models.ts";
 import { toContextItems, type Context } from "./context-items.ts";
-import { checkToolName } from "./session-names.ts";
 import type { CallCache } from "./ports.ts";
 import { Run } from "./run.ts";
 
@@ -89,7 +88,6 @@ export class RLM {
     this.#options = options;
     this.#ports = ports;
     this.#tools = new ToolRegistry(options.tools ?? []);
-    for (const name of this.#tools.names) checkToolName(name);
     const { backend = "openai", baseUrl, apiKey, prices } = options;
     this.#models = new BackendModels(
       {

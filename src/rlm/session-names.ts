@@ -7,7 +7,6 @@ const RESERVED: ReadonlySet<string> = new Set(
     "rlm_query_batched_async SHOW_VARS FINAL FINAL_VAR SUBMIT LLMError LimitError _out"
   ).split(" "),
 );
-const HELPERS: ReadonlySet<string> = new Set("budget chunk grep peek map_query reduce_query".split(" "));
 const KEYWORDS: ReadonlySet<string> = new Set(
   (
     "False None True and as assert async await break class continue def del elif else except finally for from global if " +
@@ -22,11 +21,4 @@ export function checkVariableName(name: string): void {
     throw new RangeError(`Cannot name a variable of the context '${name.slice(0, 80)}': give a Python identifier`);
   if (RESERVED.has(name))
     throw new RangeError(`Cannot name a variable of the context '${name}': runs have a function of this name`);
-}
-
-/** Throws a RangeError for what cannot be a tool beside our own functions. */
-export function checkToolName(name: string): void {
-  if (KEYWORDS.has(name)) throw new RangeError(`Cannot use '${name}' as the name of a tool: it is a keyword of Python`);
-  if (RESERVED.has(name) || HELPERS.has(name) || name === "context")
-    throw new RangeError(`Cannot use '${name}' as the name of a tool: runs have something of this name`);
 }

@@ -115,8 +115,10 @@ describe("names", () => {
 
   test("refuses everything that sessions of runs have", () => {
     const source = readFileSync("python/worker/rlm_session.py", "utf8");
-    const given = /given: Dict\[str, Any\] = \{(?<entries>[^}]*)\}/.exec(source)?.groups?.["entries"] ?? "";
+    const tables = [...source.matchAll(/^(?:RESERVED|GIVEN)\b[^=]*= \{(?<entries>[^}]*)\}/gm)];
+    const given = tables.map(({ groups }) => groups?.["entries"] ?? "").join();
     const names = [...given.matchAll(/"(\w+)":/g)].map(([, name]) => name ?? "");
+    expect(names).toContain("chunk");
     expect(names).toContain("SHOW_VARS");
     for (const name of names) expect(() => new ToolRegistry([named(name)]), name).toThrow(RangeError);
   });
