@@ -9,7 +9,7 @@ import sys
 from types import ModuleType
 from typing import Any, Callable, Dict
 
-from .channel import Writer, encode, frame_of
+from .channel import Writer, frame_of
 from .threads import Threads
 
 MAX_DEPTH = 56  # the host refuses messages nested deeper than 64
@@ -113,10 +113,10 @@ class Calls:
     def _frame(self, number: int, name: str, args: Dict[str, Any]) -> bytes:
         if not isinstance(name, str):
             raise TypeError(f"the name of a call must be a str, not {type(name).__name__}")
-        text = encode(args)
-        if text.count("{") + text.count("[") > MAX_DEPTH and _is_deeper(args, MAX_DEPTH):
+        frame = frame_of({"type": "call", "id": self._threads.tag().execution, "call": number, "name": name, "args": args})
+        if frame.count(b"{") + frame.count(b"[") > MAX_DEPTH and _is_deeper(args, MAX_DEPTH):
             raise ValueError(f"arguments of a call may be nested {MAX_DEPTH} deep at most")
-        return frame_of({"type": "call", "id": self._threads.tag().execution, "call": number, "name": name, "args": args})
+        return frame
 
 
 def _answer(reply: Dict[str, Any]) -> Any:
