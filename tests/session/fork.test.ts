@@ -108,7 +108,8 @@ out = open("er/a.txt", "a")
   test("is refused while code runs, and while threads live; the error says why and nothing has changed", async () => {
     await using runtime = await openTestRuntime();
     const session = await runtime.openSession();
-    const running = session.execute("input_ready = True\nwhile True: pass");
+    const running = session.execute("input_ready = True\nprint('up', flush=True)\nwhile True: pass");
+    for await (const event of running) if (event.type === "output-delta") break;
     await expect(session.fork()).rejects.toMatchObject({ code: "FORK_REFUSED", why: "an execution is running" });
     session.interrupt();
     await running.result;
