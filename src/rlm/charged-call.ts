@@ -50,10 +50,11 @@ export class ChargedCall {
   }
 
   /** Before another try. `usage`: of all tries so far. Throws LimitReached where another one does not fit. */
-  async tryAgain(usage: TokenUsage): Promise<void> {
-    if (isNothing(minus(usage, this.#settled))) return;
+  async tryAgain(usage: TokenUsage): Promise<undefined> {
+    if (isNothing(minus(usage, this.#settled))) return undefined;
     this.#settle(usage);
     this.#reservation = await this.#account.reserveWhenFree({ ...this.#amounts, llmCalls: 0 }, this.#options);
+    return undefined;
   }
 
   /** Of all tries. A call that used nothing, because none of its requests came through, is as if it had not been made. */

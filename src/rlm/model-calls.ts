@@ -217,11 +217,10 @@ export class ModelCalls {
     };
   }
 
-  async #hear(ask: Ask, callId: string, part: CallPart, call: ChargedCall): Promise<"cut" | undefined> {
+  #hear(ask: Ask, callId: string, part: CallPart, call: ChargedCall): "cut" | undefined | Promise<undefined> {
     if (part.type === "retry") {
-      await call.tryAgain(part.usage);
       ask.onRetry?.();
-      return undefined;
+      return call.tryAgain(part.usage);
     }
     const kind = part.type === "text-delta" ? "text" : "reasoning";
     this.#teller.tell({ type: "model-call-delta", nodeId: ask.nodeId, callId, text: part.text, kind });
