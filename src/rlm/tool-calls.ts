@@ -24,8 +24,6 @@ interface ToolReply {
   readonly kind?: string;
 }
 
-/** Of an answer as JSON. */
-const MAX_CHARACTERS = 16 * 1024 * 1024;
 const MAX_ERROR_CHARACTERS = 4_000;
 
 export class ToolCalls {
@@ -60,23 +58,11 @@ export class ToolCalls {
 
 async function answer(work: () => Promise<unknown>, signal: AbortSignal): Promise<ToolReply> {
   try {
-    return { ok: true, value: toPlain(await orAborted(work(), signal)) };
+    return { ok: true, value: await orAborted(work(), signal) };
   } catch (error) {
     const { message, name } = error instanceof Error ? error : new Error(String(error));
     return { ok: false, error: message.slice(0, MAX_ERROR_CHARACTERS), kind: name };
   }
-}
-
-/** What JSON says of it, made once: nobody changes it afterwards. */
-function toPlain(value: unknown): unknown {
-  const text: string | undefined = JSON.stringify(value ?? null);
-  if (text === undefined) throw new TypeError("the tool answered with something that JSON cannot say");
-  if (text.length > MAX_CHARACTERS) {
-    throw new RangeError(
-      `the answer of the tool has ${text.length} characters of JSON: the limit is ${MAX_CHARACTERS}`,
-    );
-  }
-  return JSON.parse(text) as unknown;
 }
 
 async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

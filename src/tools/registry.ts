@@ -25,6 +25,9 @@ const TAKEN: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
+/** Of an answer as JSON. */
+const MAX_ANSWER_CHARACTERS = 16 * 1024 * 1024;
+
 export class ToolRegistry {
   readonly #tools: ReadonlyMap<string, Tool>;
 
@@ -79,8 +82,15 @@ export class ToolRegistry {
 
 /** A copy: what the handler does to its own later is not seen. Nothing is null, as it is None in Python. */
 function toPlain(name: string, value: unknown): unknown {
+  const text = toJSON(name, value);
+  if (text.length <= MAX_ANSWER_CHARACTERS) return JSON.parse(text) as unknown;
+  const limit = `the limit is ${MAX_ANSWER_CHARACTERS}`;
+  throw new RangeError(`${name}: its answer has ${text.length} characters of JSON, ${limit}`);
+}
+
+function toJSON(name: string, value: unknown): string {
   try {
-    return JSON.parse(JSON.stringify(value) ?? "null") as unknown;
+    return JSON.stringify(value) ?? "null";
   } catch (error) {
     throw new TypeError(`${name}: its answer is nothing that JSON can say`, { cause: error });
   }
