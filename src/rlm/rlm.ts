@@ -8,7 +8,7 @@ import type { RunId } from "../protocol/ids.ts";
 import type { LedgerLimits, RunEvent } from "../protocol/runs.ts";
 import type { Session } from "../session/session.ts";
 import { ToolRegistry } from "../tools/registry.ts";
-import type { Tool } from "../tools/tool.ts";
+import type { Tool, ZodSchema } from "../tools/tool.ts";
 import { checkCount, checkDuration } from "../util/check-number.ts";
 import { compileSchema, type JSONSchema } from "./answer-schema.ts";
 import { BackendModels } from "./backend-models.ts";
@@ -53,7 +53,7 @@ export interface RunRequest {
   readonly query: string;
   readonly context?: Context;
   /** JSON Schema or a zod schema: the form of the answer, as `data` of the result. */
-  readonly outputSchema?: JSONSchema | z.ZodType;
+  readonly outputSchema?: JSONSchema | ZodSchema;
   /** For this run: each replaces the one that all runs have. */
   readonly limits?: RLMLimits;
   readonly signal?: AbortSignal;
@@ -152,8 +152,8 @@ export class RLM {
   }
 }
 
-function toJSONSchema(schema: JSONSchema | z.ZodType): JSONSchema {
-  return schema instanceof z.ZodType ? z.toJSONSchema(schema, { io: "input" }) : schema;
+function toJSONSchema(schema: JSONSchema | ZodSchema): JSONSchema {
+  return schema instanceof z.ZodType ? z.toJSONSchema(schema, { io: "input" }) : (schema as JSONSchema);
 }
 
 function checkLimits({ maxDepth, maxIterations, ...limits }: RLMLimits): void {

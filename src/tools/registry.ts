@@ -41,6 +41,7 @@ export class ToolRegistry {
         throw new RangeError(
           `Cannot use '${tool.name}' as the name of a tool: it means something in a session already`,
         );
+      objectOf(tool);
       if (byName.has(tool.name)) throw new RangeError(`Cannot use two tools named '${tool.name}'`);
       byName.set(tool.name, tool);
     }
@@ -63,7 +64,7 @@ export class ToolRegistry {
   /** What the handler answered, as JSON says it. Throws ToolNotFoundError, a TypeError for wrong arguments, or what the handler throws. */
   async call(name: string, args: unknown, context: ToolContext): Promise<unknown> {
     const tool = this.#get(name);
-    const parsed = await tool.schema.strict().safeParseAsync(args);
+    const parsed = await objectOf(tool).strict().safeParseAsync(args);
     if (!parsed.success) {
       const wrong = parsed.error.issues
         .slice(0, 5)
@@ -122,8 +123,15 @@ const PYTHON: Readonly<Record<string, string>> = {
   object: "dict",
 };
 
-function toListing({ name, description, schema }: Tool): ToolListing {
-  const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+/** Also of another copy of zod 4 than ours. */
+function objectOf({ name, schema }: Tool): z.ZodObject {
+  if (schema instanceof z.ZodObject) return schema;
+  throw new TypeError(`Cannot use the tool '${name}': its schema must be a z.object of zod 4`);
+}
+
+function toListing(tool: Tool): ToolListing {
+  const { name, description } = tool;
+  const { properties = {}, required = [] } = z.toJSONSchema(objectOf(tool), { io: "input", unrepresentable: "any" });
   const parameters = Object.entries(properties as Readonly<Record<string, Property>>);
   const parts = parameters.map(([key, { type, default: value }]) => {
     const annotation = `${key}: ${PYTHON[type ?? ""] ?? "Any"}`;

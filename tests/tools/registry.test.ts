@@ -109,6 +109,11 @@ describe("names", () => {
     },
   );
 
+  test("refuses a schema that is no object's", () => {
+    const schema = z.string() as unknown as z.ZodObject;
+    expect(() => new ToolRegistry([{ ...named("a"), schema }])).toThrow("must be a z.object of zod 4");
+  });
+
   test("refuses the same one twice", () => {
     expect(() => new ToolRegistry([named("a"), named("a")])).toThrow("two tools named 'a'");
   });
