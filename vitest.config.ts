@@ -30,7 +30,8 @@ export default defineConfig({
           include: system,
           // A process of their own: signals, exit codes and descriptors are those of a real program.
           pool: "forks",
-          maxWorkers: Math.max(2, availableParallelism()),
+          // One more than two cores could keep busy: they wait for processes and limits half of the time.
+          maxWorkers: Math.max(3, availableParallelism()),
           sequence: { groupOrder: 1 },
           testTimeout: 60_000,
           hookTimeout: 60_000,

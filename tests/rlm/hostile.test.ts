@@ -261,10 +261,9 @@ attempt('budget', extra=1)
         ? code("FINAL(n)")
         : code("n = sum(a.ok for a in llm_query_batched([str(i) for i in range(10_000)]))");
     };
-    const { result } = await run(script, {}, { limits: { llmCalls: 20_000 } });
+    // Under a limit on tokens most of them wait until others give back what they held.
+    const { result } = await run(script, {}, { limits: { llmCalls: 20_000, tokens: 1_000_000 } });
     expect(result.data).toBe(10_000);
-    const tight = await run(script, {}, { limits: { llmCalls: 20_000, tokens: 1_000_000 } });
-    expect(tight.result.data).toBe(10_000);
   });
 
   test("asks with prompts of 5 MB", async () => {
