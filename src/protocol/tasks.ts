@@ -8,7 +8,7 @@ export type TaskStatus = "running" | "paused" | "completed" | "failed" | "cancel
 
 export type TaskKind = "shell" | "execution" | "run";
 
-interface TaskState {
+export interface TaskState {
   /** Null: it is a run, whose nodes have sessions of their own. */
   readonly sessionId: SessionId | null;
   readonly status: TaskStatus;

@@ -2,13 +2,12 @@
 //
 // It keeps what the execution printed readable, also when the session has forgotten it or is no more.
 
-import { TaskStateError } from "../errors.ts";
 import type { OutputRange, OutputSlice } from "../output/output-slice.ts";
 import type { ExecutionEvent } from "../protocol/events.ts";
 import type { ExecutionResult } from "../protocol/execution.ts";
 import type { SessionId, TaskId } from "../protocol/ids.ts";
-import type { TaskInfo, TaskResult, TaskStatus } from "../protocol/tasks.ts";
-import { isOver, toExcerpt, waitFor, type TaskBase } from "./task.ts";
+import type { TaskResult, TaskStatus } from "../protocol/tasks.ts";
+import { AdoptedTask } from "./adopted-task.ts";
 
 /** What a task needs of an execution. */
 export interface Adoptable extends AsyncIterable<ExecutionEvent> {
@@ -22,26 +21,23 @@ export interface Adoptable extends AsyncIterable<ExecutionEvent> {
   cancel(): void;
 }
 
-export class ExecutionTask implements TaskBase, AsyncIterable<ExecutionEvent> {
+export class ExecutionTask extends AdoptedTask implements AsyncIterable<ExecutionEvent> {
   readonly kind = "execution";
-  readonly id: TaskId;
   readonly execution: Adoptable;
   readonly result: Promise<TaskResult>;
   readonly ended: Promise<void>;
+  protected readonly what = "Python code";
   readonly #adoptedAt = Date.now();
-  #status: TaskStatus = "running";
   #outcome: ExecutionResult | undefined;
-  #why: string | null = null;
-  #endedAt: number | undefined;
 
   /** Use `Tasks.adopt`. */
   constructor(id: TaskId, execution: Adoptable) {
-    this.id = id;
+    super(id);
     this.execution = execution;
     execution.printed.hold();
     this.ended = execution.result.then(
-      (result) => this.#settle(result),
-      (error: Error) => this.#fail(error),
+      (result) => this.#take(result),
+      (error: Error) => this.settle("failed", error.message),
     );
     this.result = this.ended.then(() => this.#toResult());
   }
@@ -54,36 +50,12 @@ export class ExecutionTask implements TaskBase, AsyncIterable<ExecutionEvent> {
     return this.execution.code;
   }
 
-  get status(): TaskStatus {
-    return this.#status;
-  }
-
-  get isOver(): boolean {
-    return isOver(this.#status);
-  }
-
-  get isGone(): boolean {
-    return this.isOver;
-  }
-
   get printed(): Adoptable["printed"] {
     return this.execution.printed;
   }
 
   [Symbol.asyncIterator](): AsyncIterator<ExecutionEvent> {
     return this.execution[Symbol.asyncIterator]();
-  }
-
-  info(): TaskInfo {
-    return {
-      id: this.id,
-      kind: this.kind,
-      command: toExcerpt(this.command),
-      startedAt: new Date(this.#startedAt()).toISOString(),
-      endedAt: this.#endedAt === undefined ? null : new Date(this.#endedAt).toISOString(),
-      outputBytes: this.printed.total,
-      ...this.#state(),
-    };
   }
 
   output(range?: OutputRange): OutputSlice {
@@ -94,67 +66,32 @@ export class ExecutionTask implements TaskBase, AsyncIterable<ExecutionEvent> {
     return this.execution.lastLine();
   }
 
-  wait(timeoutMs: number, signal?: AbortSignal): Promise<boolean> {
-    return this.isOver ? Promise.resolve(true) : waitFor(this.ended, timeoutMs, signal);
-  }
-
-  async cancel(): Promise<void> {
+  protected override stop(): void {
     this.execution.cancel();
-    await this.ended;
   }
 
-  pause(): Promise<never> {
-    return this.#refuse("pause");
-  }
-
-  resume(): Promise<never> {
-    return this.#refuse("resume");
-  }
-
-  write(): Promise<never> {
-    return this.#refuse("write to");
-  }
-
-  closeInput(): void {}
-
-  #settle(result: ExecutionResult): void {
-    this.#outcome = result;
-    this.#endedAt = Math.max(Date.now(), this.#startedAt());
-    this.#status = toStatus(result);
-    this.#why = this.#status === "completed" ? null : (result.error?.value ?? null) || (result.reason ?? null);
-  }
-
-  #fail(error: Error): void {
-    this.#endedAt = Date.now();
-    this.#status = "failed";
-    this.#why = error.message;
-  }
-
-  #startedAt(): number {
+  protected override startedAt(): number {
     return this.execution.startedAt ?? this.#adoptedAt;
   }
 
-  #state(): Omit<TaskResult, "taskId" | "stdout" | "stderr" | "truncated"> {
-    return {
-      sessionId: this.sessionId,
-      status: this.#status,
-      exitCode: this.#outcome?.exitCode ?? null,
-      why: this.#why,
-      durationMs: this.#outcome?.durationMs ?? (this.#endedAt ?? Date.now()) - this.#startedAt(),
-      usage: this.#outcome?.usage ?? { cpuMs: 0, peakMemoryBytes: 0 },
-      background: false,
-    };
+  protected override facts() {
+    const { exitCode = null, usage = NO_USAGE, durationMs } = this.#outcome ?? {};
+    return { exitCode, usage, durationMs };
+  }
+
+  #take(result: ExecutionResult): void {
+    this.#outcome = result;
+    const status = toStatus(result);
+    this.settle(status, status === "completed" ? null : (result.error?.value ?? null) || (result.reason ?? null));
   }
 
   #toResult(): TaskResult {
     const { stdout = "", stderr = "", truncated = null } = this.#outcome ?? {};
-    return { taskId: this.id, ...this.#state(), stdout, stderr, truncated };
-  }
-
-  async #refuse(action: string): Promise<never> {
-    throw new TaskStateError({ action, taskId: this.id, why: "it is Python code. Only shell commands allow that" });
+    return { taskId: this.id, ...this.state(), stdout, stderr, truncated };
   }
 }
+
+const NO_USAGE = { cpuMs: 0, peakMemoryBytes: 0 };
 
 function toStatus({ status, reason }: ExecutionResult): TaskStatus {
   if (status !== "interrupted") return "completed";

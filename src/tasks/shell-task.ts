@@ -10,11 +10,11 @@ import type { OutputBounds } from "../output/output-log.ts";
 import { Story, type Stamp } from "../output/story.ts";
 import type { Cut, OutputStream, Usage } from "../protocol/execution.ts";
 import type { SessionId, TaskId } from "../protocol/ids.ts";
-import type { TaskEvent, TaskInfo, TaskResult, TaskStatus } from "../protocol/tasks.ts";
+import type { TaskEvent, TaskInfo, TaskResult, TaskState, TaskStatus } from "../protocol/tasks.ts";
 import { onAbort } from "../util/on-abort.ts";
 import { PausableTimer } from "../util/pausable-timer.ts";
 import { checkInput, type ShellOptions } from "./shell-options.ts";
-import { isOver, toExcerpt, waitFor, type TaskBase } from "./task.ts";
+import { isOver, toInfo, waitFor, type TaskBase } from "./task.ts";
 
 /** Where a task runs: a session, as far as the task is concerned. */
 export interface TaskPlace {
@@ -118,15 +118,7 @@ export class ShellTask extends Story<TaskEvent> implements TaskBase, ProgramList
   }
 
   info(): TaskInfo {
-    return {
-      id: this.id,
-      kind: this.kind,
-      command: toExcerpt(this.command),
-      startedAt: new Date(this.#startedAt).toISOString(),
-      endedAt: this.#endedAt === undefined ? null : new Date(this.#endedAt).toISOString(),
-      outputBytes: this.printed.total,
-      ...this.#state(),
-    };
+    return toInfo(this, { startedAt: this.#startedAt, endedAt: this.#endedAt, state: this.#state() });
   }
 
   /** Brings `info().usage` up to date while it runs. */
@@ -306,7 +298,7 @@ export class ShellTask extends Story<TaskEvent> implements TaskBase, ProgramList
     this.#usage = { cpuMs, peakMemoryBytes: Math.max(peakMemoryBytes, peakBytes) };
   }
 
-  #state(): Omit<TaskResult, "taskId" | "stdout" | "stderr" | "truncated"> {
+  #state(): TaskState {
     return {
       sessionId: this.sessionId,
       status: this.#status,

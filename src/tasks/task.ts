@@ -2,7 +2,7 @@
 
 import type { OutputRange, OutputSlice } from "../output/output-slice.ts";
 import type { SessionId, TaskId } from "../protocol/ids.ts";
-import type { TaskInfo, TaskKind, TaskResult, TaskStatus } from "../protocol/tasks.ts";
+import type { TaskInfo, TaskKind, TaskResult, TaskState, TaskStatus } from "../protocol/tasks.ts";
 import { onAbort } from "../util/on-abort.ts";
 
 export interface TaskBase {
@@ -56,10 +56,35 @@ export async function waitFor(ended: Promise<void>, timeoutMs: number, signal?: 
   });
 }
 
+/** What `info()` gives. Times are in milliseconds since the epoch. */
+export function toInfo(
+  {
+    id,
+    kind,
+    command,
+    printed,
+  }: Pick<TaskBase, "id" | "kind" | "command"> & { readonly printed: { readonly total: number } },
+  {
+    startedAt,
+    endedAt,
+    state,
+  }: { readonly startedAt: number; readonly endedAt: number | undefined; readonly state: TaskState },
+): TaskInfo {
+  return {
+    id,
+    kind,
+    command: toExcerpt(command),
+    startedAt: new Date(startedAt).toISOString(),
+    endedAt: endedAt === undefined ? null : new Date(endedAt).toISOString(),
+    outputBytes: printed.total,
+    ...state,
+  };
+}
+
 const MAX_COMMAND = 10_000;
 
 /** A copy where it is long: a slice would keep all of it alive. */
-export function toExcerpt(command: string): string {
+function toExcerpt(command: string): string {
   if (command.length <= MAX_COMMAND) return command;
   return Buffer.from(command.slice(0, MAX_COMMAND), "utf16le").toString("utf16le");
 }
