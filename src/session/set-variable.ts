@@ -9,6 +9,7 @@ import { SessionStateError } from "../errors.ts";
 import type { BulkSource } from "../kernel/bulk.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { isWellFormed, type SetCommand } from "../protocol/host-messages.ts";
+import { isPythonName } from "../util/python-name.ts";
 import { readPieces } from "../util/read-pieces.ts";
 
 /** Exactly one of them. */
@@ -36,12 +37,6 @@ interface OpenSetting {
 
 const INLINE_CHARACTERS = 16 * 1024;
 const PIECE_CHARACTERS = 256 * 1024;
-const KEYWORDS: ReadonlySet<string> = new Set(
-  (
-    "False None True and as assert async await break class continue def del elif else except finally for from global if " +
-    "import in is lambda nonlocal not or pass raise return try while with yield __debug__"
-  ).split(" "),
-);
 
 /** Throws a TypeError or RangeError for what can never be set. */
 export function toSetting(name: string, value: VariableValue): Setting {
@@ -74,7 +69,7 @@ export async function setVariable(
 function checkName(name: unknown): string {
   if (typeof name !== "string") throw new TypeError(`Cannot use a ${typeof name} as the name of a variable`);
   const normal = name.normalize("NFKC");
-  if (!/^[\p{XID_Start}_]\p{XID_Continue}*$/u.test(normal) || KEYWORDS.has(normal)) {
+  if (!isPythonName(normal)) {
     throw new RangeError(`Cannot use '${name.slice(0, 80)}' as the name of a variable: Python would not take it`);
   }
   return normal;

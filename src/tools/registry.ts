@@ -2,6 +2,8 @@
 
 import { z } from "zod";
 import { ToolNotFoundError } from "../errors.ts";
+import { isPythonName } from "../util/python-name.ts";
+import { GIVEN_NAMES, RESERVED_NAMES } from "./run-names.ts";
 import type { Tool, ToolContext } from "./tool.ts";
 
 /** As Python is told of it. */
@@ -13,17 +15,8 @@ export interface ToolListing {
   readonly signature: string;
 }
 
-const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
-/** Python's own words, and what code of a run finds in its session anyway. */
-const TAKEN: ReadonlySet<string> = new Set(
-  (
-    "False None True and as assert async await break class continue def del elif else except finally for from global if import in is " +
-    "lambda nonlocal not or pass raise return try while with yield " +
-    "llm_query llm_query_batched llm_query_async llm_query_batched_async rlm_query rlm_query_batched rlm_query_async " +
-    "rlm_query_batched_async budget SHOW_VARS chunk grep peek map_query reduce_query FINAL FINAL_VAR SUBMIT LLMError LimitError " +
-    "context rlm_session rlm_host _out"
-  ).split(" "),
-);
+/** What also models write without fail. */
+const PLAIN = /^[A-Za-z0-9_]{1,64}$/;
 
 /** Of an answer as JSON. */
 const MAX_ANSWER_CHARACTERS = 16 * 1024 * 1024;
@@ -35,9 +28,9 @@ export class ToolRegistry {
   constructor(tools: readonly Tool[]) {
     const byName = new Map<string, Tool>();
     for (const tool of tools) {
-      if (!IDENTIFIER.test(tool.name))
+      if (!PLAIN.test(tool.name) || !isPythonName(tool.name))
         throw new RangeError(`Cannot use '${tool.name}' as the name of a tool: give a Python identifier`);
-      if (TAKEN.has(tool.name))
+      if (RESERVED_NAMES.has(tool.name) || GIVEN_NAMES.has(tool.name))
         throw new RangeError(
           `Cannot use '${tool.name}' as the name of a tool: it means something in a session already`,
         );
