@@ -19,6 +19,7 @@ BACKEND = "_rlm_worker.pyplot_backend"
 SERVED = {
     BACKEND: "pyplot_backend",
     "rlm_session": "rlm_session",
+    "rlm_texts": "rlm_texts",
     "IPython": "ipython_display",
     "IPython.core": "ipython_display",
     "IPython.core.display": "ipython_display",

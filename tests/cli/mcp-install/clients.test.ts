@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { CLIENTS, CLIENT_NAMES, type Machine } from "../../../src/cli/mcp-install/clients.ts";
 import { toTarget } from "../../../src/cli/mcp-install/target.ts";
 
-const LINUX: Machine = { platform: "linux", env: {}, home: "/home/ada", cwd: "/home/ada/work" };
+const LINUX: Machine = { platform: "linux", env: {}, home: "/home/user", cwd: "/home/user/work" };
 const MAC: Machine = { platform: "darwin", env: { XDG_CONFIG_HOME: "/x" }, home: "/Users/ada", cwd: "/Users/ada/work" };
 const WINDOWS: Machine = {
   platform: "win32",
@@ -18,13 +18,13 @@ function userFiles(machine: Machine): Record<string, string> {
 describe("where a client keeps its configuration", () => {
   test("on Linux", () => {
     expect(userFiles(LINUX)).toEqual({
-      "claude-code": "/home/ada/.claude.json",
-      "claude-desktop": "/home/ada/.config/Claude/claude_desktop_config.json",
-      cursor: "/home/ada/.cursor/mcp.json",
-      vscode: "/home/ada/.config/Code/User/mcp.json",
-      codex: "/home/ada/.codex/config.toml",
-      gemini: "/home/ada/.gemini/settings.json",
-      zed: "/home/ada/.config/zed/settings.json",
+      "claude-code": "/home/user/.claude.json",
+      "claude-desktop": "/home/user/.config/Claude/claude_desktop_config.json",
+      cursor: "/home/user/.cursor/mcp.json",
+      vscode: "/home/user/.config/Code/User/mcp.json",
+      codex: "/home/user/.codex/config.toml",
+      gemini: "/home/user/.gemini/settings.json",
+      zed: "/home/user/.config/zed/settings.json",
     });
   });
 
@@ -74,11 +74,11 @@ describe("where a client keeps its configuration", () => {
       (client) => toTarget({ client, name: "rlm", scope: "project" }, LINUX).path,
     );
     expect(files).toEqual([
-      "/home/ada/work/.mcp.json",
-      "/home/ada/work/.cursor/mcp.json",
-      "/home/ada/work/.vscode/mcp.json",
-      "/home/ada/work/.codex/config.toml",
-      "/home/ada/work/.gemini/settings.json",
+      "/home/user/work/.mcp.json",
+      "/home/user/work/.cursor/mcp.json",
+      "/home/user/work/.vscode/mcp.json",
+      "/home/user/work/.codex/config.toml",
+      "/home/user/work/.gemini/settings.json",
     ]);
   });
 });

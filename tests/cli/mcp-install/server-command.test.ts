@@ -5,12 +5,12 @@ import { absoluteOptions, cautions, stableNode } from "../../../src/cli/mcp-inst
 describe("options of the server", () => {
   test("paths become absolute, all else stays", () => {
     const options = ["--tools", "core", "--mount", "data:rw", "--mount=~/more", "--python", "./venv", "--structured"];
-    expect(absoluteOptions(options, "/home/ada")).toEqual([
+    expect(absoluteOptions(options, "/home/user")).toEqual([
       "--tools",
       "core",
       "--mount",
       resolve("data:rw"),
-      "--mount=/home/ada/more",
+      "--mount=/home/user/more",
       "--python",
       resolve("venv"),
       "--structured",
@@ -18,11 +18,11 @@ describe("options of the server", () => {
   });
 
   test("the name of an interpreter stays a name", () => {
-    expect(absoluteOptions(["--python", "python3.12"], "/home/ada")).toEqual(["--python", "python3.12"]);
+    expect(absoluteOptions(["--python", "python3.12"], "/home/user")).toEqual(["--python", "python3.12"]);
   });
 
   test("a server that listens on a port is of no use to a client that starts it", () => {
-    expect(() => absoluteOptions(["--http"], "/home/ada")).toThrow("--http is for clients that connect");
+    expect(() => absoluteOptions(["--http"], "/home/user")).toThrow("--http is for clients that connect");
   });
 });
 
@@ -41,7 +41,7 @@ describe("the Node that is written down", () => {
 });
 
 test("what may not last is said", () => {
-  const npx = { command: "node", args: ["/home/ada/.npm/_npx/ab12/node_modules/rlm-runtime/dist/cli.js", "mcp-serve"] };
+  const npx = { command: "node", args: ["/home/user/.npm/_npx/ab12/node_modules/rlm-runtime/dist/cli.js", "mcp-serve"] };
   expect(cautions(npx, {})).toEqual([expect.stringContaining("npm install -g rlm-runtime")]);
   const plain = { command: "node", args: ["/opt/cli.js", "mcp-serve"] };
   expect(cautions(plain, { RLM_PYTHON: "/venv" })).toEqual([expect.stringContaining("-- --python /venv")]);
