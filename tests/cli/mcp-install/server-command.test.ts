@@ -41,7 +41,10 @@ describe("the Node that is written down", () => {
 });
 
 test("what may not last is said", () => {
-  const npx = { command: "node", args: ["/home/user/.npm/_npx/ab12/node_modules/rlm-runtime/dist/cli.js", "mcp-serve"] };
+  const npx = {
+    command: "node",
+    args: ["/home/user/.npm/_npx/ab12/node_modules/rlm-runtime/dist/cli.js", "mcp-serve"],
+  };
   expect(cautions(npx, {})).toEqual([expect.stringContaining("npm install -g rlm-runtime")]);
   const plain = { command: "node", args: ["/opt/cli.js", "mcp-serve"] };
   expect(cautions(plain, { RLM_PYTHON: "/venv" })).toEqual([expect.stringContaining("-- --python /venv")]);
