@@ -10,7 +10,7 @@ import sys
 from typing import Any, Dict, Iterable, List, Optional, Sequence
 
 import rlm_host
-from rlm_texts import chunk, grep, peek
+from rlm_texts import chunk, grep, peek, size_of, text_of
 from _rlm_worker.previews import repr_of
 
 MAX_PREVIEW = 400
@@ -65,21 +65,8 @@ def _single(reply: Dict[str, Any]) -> Answer:
     return Answer.of(reply)
 
 
-def _text(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, (bytes, bytearray)):
-        return value.decode("utf-8", "replace")
-    if isinstance(value, (dict, list, tuple)):
-        try:
-            return json.dumps(value, ensure_ascii=False, default=str)
-        except (TypeError, ValueError):  # keys that JSON does not have, or a value that is inside of itself
-            pass
-    return str(value)
-
-
 def _query(prompt: Any, model: Optional[str], system: Optional[str], schema: Any, max_tokens: Optional[int]) -> Dict[str, Any]:
-    return {"prompt": _text(prompt), "model": model, "system": system, "schema": schema, "max_tokens": max_tokens}
+    return {"prompt": text_of(prompt), "model": model, "system": system, "schema": schema, "max_tokens": max_tokens}
 
 
 def llm_query(prompt: Any, *, model: Optional[str] = None, system: Optional[str] = None, schema: Any = None,
@@ -110,7 +97,7 @@ async def llm_query_batched_async(prompts: Iterable[Any], *, model: Optional[str
 
 def _task(task: Any, context: Any, schema: Any, tools: Optional[Sequence[str]], budget: Optional[Dict[str, Any]]) -> Dict[str, Any]:
     given = context if context is None else _plain(context)
-    return {"task": _text(task), "context": given, "schema": schema, "tools": None if tools is None else list(tools), "budget": budget}
+    return {"task": text_of(task), "context": given, "schema": schema, "tools": None if tools is None else list(tools), "budget": budget}
 
 
 def rlm_query(task: Any, context: Any = None, *, schema: Any = None, tools: Optional[Sequence[str]] = None,
@@ -156,14 +143,14 @@ def map_query(items: Iterable[Any], template: str, *, model: Optional[str] = Non
               max_tokens: Optional[int] = None) -> List[Answer]:
     """Asks the same about each item, all at once. ``{item}`` and ``{index}`` in the template stand for them."""
     def fill(index: int, item: Any) -> str:
-        return template.replace("{index}", str(index)).replace("{item}", _text(item)) if "{item}" in template else f"{template}\n\n{_text(item)}"
+        return template.replace("{index}", str(index)).replace("{item}", text_of(item)) if "{item}" in template else f"{template}\n\n{text_of(item)}"
 
     return llm_query_batched([fill(index, item) for index, item in enumerate(items)], model=model, schema=schema, max_tokens=max_tokens)
 
 
 def reduce_query(items: Iterable[Any], instruction: str, *, pack: int = 60_000, model: Optional[str] = None) -> Answer:
     """Combines texts into one answer, in as many rounds as it takes: each call sees at most ``pack`` characters."""
-    texts = [_text(item) for item in items]
+    texts = [text_of(item) for item in items]
     while True:
         groups: List[List[str]] = [[]]
         size = 0
@@ -187,18 +174,18 @@ def reduce_query(items: Iterable[Any], instruction: str, *, pack: int = 60_000, 
 
 def FINAL(value: Any) -> None:
     """Gives the answer and ends the run's work here."""
-    _finish({"text": _text(value), "data": _plain(value)})
+    _finish({"text": text_of(value), "data": _plain(value)})
 
 
 def SUBMIT(**fields: Any) -> None:
     """Gives an answer of named fields."""
-    _finish({"text": _text(fields), "data": _plain(fields)})
+    _finish({"text": text_of(fields), "data": _plain(fields)})
 
 
 def _plain(value: Any) -> Any:
     """What JSON can say of it: itself, else its text."""
     if isinstance(value, (str, bytes, bytearray)):
-        return _text(value)
+        return text_of(value)
     try:
         return json.loads(json.dumps(value, allow_nan=False))
     except (TypeError, ValueError):
@@ -231,7 +218,7 @@ def SHOW_VARS() -> str:
         if name.startswith("_") or value is GIVEN.get(name) or getattr(value, "__rlm_tool__", False):
             continue
         shown = repr(value[:MAX_PREVIEW]) if isinstance(value, str) else repr_of(value, MAX_PREVIEW)["text"]
-        lines.append(f"{name}: {type(value).__name__} ({_size(value)}) = {shown}")
+        lines.append(f"{name}: {type(value).__name__} ({size_of(value)}) = {shown}")
     return "\n".join(lines) or "(none)"
 
 
@@ -365,12 +352,3 @@ def _describe(name: str, value: Any, size: int) -> Dict[str, Any]:
     facts["head"] = shown["text"]
     facts["isWhole"] = shown["total"] is not None and shown["total"] <= size
     return facts
-
-
-def _size(value: Any) -> str:
-    if isinstance(value, str):
-        return f"{len(value):,} characters"
-    try:
-        return f"{len(value):,} {'bytes' if isinstance(value, (bytes, bytearray)) else 'items'}"
-    except Exception:
-        return "no length"

@@ -1,6 +1,9 @@
 """Looking at long texts in a run: in pieces, by pattern, by their ends. Nothing here asks the host."""
 
+import json
 from typing import Any, List
+
+from _rlm_worker.previews import repr_of
 
 
 def chunk(text: str, size: int = 50_000, overlap: int = 0) -> List[str]:
@@ -30,7 +33,7 @@ def grep(pattern: str, text: Any, *, context: int = 0, limit: int = 100, flags: 
     found: List[str] = []
     several = text.items() if isinstance(text, dict) else enumerate(text) if isinstance(text, (list, tuple)) else [(None, text)]
     for name, one in several:
-        lines = _text(one).splitlines()
+        lines = text_of(one).splitlines()
         for number, line in enumerate(lines):
             if len(found) >= limit:
                 return found
@@ -44,7 +47,31 @@ def grep(pattern: str, text: Any, *, context: int = 0, limit: int = 100, flags: 
 def peek(value: Any, size: int = 1000) -> str:
     """The beginning and the end of something, with its type and length."""
     text = value if isinstance(value, str) else repr_of(value, 2 * size)["text"]
-    kind = f"{type(value).__name__}, {_size(value)}"
+    kind = f"{type(value).__name__}, {size_of(value)}"
     if len(text) <= 2 * size:
         return f"[{kind}]\n{text}"
     return f"[{kind}]\n{text[:size]}\n… {len(text) - 2 * size:,} characters omitted …\n{text[-size:]}"
+
+
+def text_of(value: Any) -> str:
+    """As a model would read it: text as it is, data as JSON."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (bytes, bytearray)):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, (dict, list, tuple)):
+        try:
+            return json.dumps(value, ensure_ascii=False, default=str)
+        except (TypeError, ValueError):  # keys that JSON does not have, or a value that is inside of itself
+            pass
+    return str(value)
+
+
+def size_of(value: Any) -> str:
+    """How long something is, in words."""
+    if isinstance(value, str):
+        return f"{len(value):,} characters"
+    try:
+        return f"{len(value):,} {'bytes' if isinstance(value, (bytes, bytearray)) else 'items'}"
+    except Exception:
+        return "no length"
