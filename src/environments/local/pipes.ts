@@ -131,8 +131,15 @@ export class PipeWriter {
   /** Resolves when nothing waits any more: the pipe has it, or nobody will. */
   taken(): Promise<void> {
     const socket = this.#socket;
+    if (socket?.errored) this.#hasReader = false; // the event that says so may come later
     if (socket === undefined || this.backlog === 0) return Promise.resolve();
-    return new Promise((resolve) => void socket.write("", () => resolve())); // called in order, and when it is destroyed
+    return new Promise((resolve) => {
+      // Called in order, and when it is destroyed; then, too, before the event.
+      socket.write("", (error) => {
+        if (error) this.#hasReader = false;
+        resolve();
+      });
+    });
   }
 
   close(): void {
