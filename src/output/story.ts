@@ -4,11 +4,12 @@
 // own pace. What passed the readable bound appears as one gap with its size. The output can also be read by offset, both
 // streams in the order in which they came.
 
-import { StringDecoder } from "node:string_decoder";
 import type { OutputStream } from "../protocol/execution.ts";
 import type { OutputBounds } from "./output-log.ts";
 import { toSlice, type OutputRange, type OutputSlice } from "./output-slice.ts";
+import { Place } from "./place.ts";
 import { PrintedOutput } from "./printed-output.ts";
+import { onAbort } from "../util/on-abort.ts";
 
 export interface Stamp {
   readonly seq: number;
@@ -32,6 +33,18 @@ const READ_BYTES = 64 * 1024;
 const LAST_LINE_BYTES = 2_000;
 const LAST_LINE_CHARACTERS = 200;
 
+export interface FollowOptions {
+  /** A place that an earlier reader was told: what comes after it is told. Default: everything. */
+  readonly after?: string;
+  readonly signal?: AbortSignal;
+}
+
+export interface Told<Event> {
+  readonly event: Event;
+  /** Right after the event. */
+  readonly place: string;
+}
+
 export abstract class Story<Event extends { readonly type: string }> implements AsyncIterable<Event> {
   /** What was printed. */
   readonly printed: PrintedOutput;
@@ -40,7 +53,7 @@ export abstract class Story<Event extends { readonly type: string }> implements 
   readonly #listed = { stdout: 0, stderr: 0 };
   /** When something was printed last that is not. */
   #lastWaiting: Stamp | undefined;
-  #waiting: (() => void)[] | undefined;
+  #waiting: Set<() => void> | undefined;
   #hasBegun = false;
   #isOver = false;
 
@@ -54,37 +67,63 @@ export abstract class Story<Event extends { readonly type: string }> implements 
   /** Undefined where it has no regular end. */
   protected abstract lastEvent(): Event | undefined;
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<Event, void, undefined> {
-    const decoders = { stdout: new StringDecoder("utf8"), stderr: new StringDecoder("utf8") };
-    const lasts: { [stream in OutputStream]?: Stretch } = {};
-    while (!this.#hasBegun && !this.#isOver) await this.#change();
-    if (this.#hasBegun) yield this.startEvent();
-    let offset = 0;
-    for (let index = 0; ;) {
-      const item = this.#items?.[index];
-      const isWhole = this.#isOver || (this.#items !== undefined && this.#items.length > index + 1);
+  [Symbol.asyncIterator](): AsyncGenerator<Event, void, undefined> {
+    return this.#tell(new Place());
+  }
+
+  /**
+   * The story with the place after each event, by which a reader can go on later: `after`. Throws a RangeError for what was never a
+   * place. An aborted signal ends the reading.
+   */
+  follow({ after, signal }: FollowOptions = {}): AsyncGenerator<Told<Event>, void, undefined> {
+    const place = after === undefined ? new Place() : Place.parse(after);
+    if (place === undefined)
+      throw new RangeError(`Cannot go on after '${after}': it is no place in a stream of events`);
+    return this.#follow(place, signal);
+  }
+
+  async *#follow(place: Place, signal: AbortSignal | undefined): AsyncGenerator<Told<Event>, void, undefined> {
+    for await (const event of this.#tell(place, signal)) yield { event, place: place.toString() };
+  }
+
+  async *#tell(place: Place, signal?: AbortSignal): AsyncGenerator<Event, void, undefined> {
+    if (place.isEnd) return;
+    const isWanted = (): boolean => signal?.aborted !== true;
+    while (!this.#hasBegun && !this.#isOver && isWanted()) await this.#change(signal);
+    if (this.#hasBegun && place.isStart) {
+      place.isStart = false;
+      yield this.startEvent();
+    }
+    while (isWanted()) {
+      const item = this.#items?.[place.index];
+      const isWhole = this.#isOver || (this.#items !== undefined && this.#items.length > place.index + 1);
       if (item === undefined) {
         if (this.#isOver) break;
-        await this.#change();
+        await this.#change(signal);
       } else if ("type" in item) {
+        place.toNextItem();
         yield item;
-        index += 1;
       } else {
-        lasts[item.stream] = item;
-        offset = Math.max(offset, item.start);
-        const data = this.#readStretch(item, offset, READ_BYTES);
-        offset += data.length;
-        if (data.length > 0) yield* this.#delta(item, decoders[item.stream].write(data));
+        const { stream, start, end } = item;
+        place.offset = Math.min(Math.max(place.offset, start), end);
+        const data = this.#readStretch(item, place.offset, READ_BYTES);
+        place.offset += data.length;
+        if (data.length > 0) yield* this.#delta(item, place.decode(stream, data));
         else if (isWhole) {
-          if (offset < item.end) yield this.gapEvent(item, item.stream, item.end - offset);
-          index += 1;
-          offset = 0;
-        } else await this.#change(); // the last stretch may still grow
+          const omittedBytes = end - place.offset;
+          place.toNextItem();
+          if (omittedBytes > 0) yield this.gapEvent(item, stream, omittedBytes);
+        } else await this.#change(signal); // the last stretch may still grow
       }
     }
-    for (const last of [lasts.stdout, lasts.stderr]) {
-      if (last !== undefined) yield* this.#delta(last, decoders[last.stream].end());
+    if (!isWanted()) return;
+    for (const stream of ["stdout", "stderr"] as const) {
+      const rest = place.decodeRest(stream);
+      if (rest === "") continue;
+      const last = [...this.#stretches()].findLast((stretch) => stretch.stream === stream);
+      if (last !== undefined) yield* this.#delta(last, rest);
     }
+    place.isEnd = true;
     const end = this.lastEvent();
     if (end !== undefined) yield end;
   }
@@ -200,12 +239,26 @@ export abstract class Story<Event extends { readonly type: string }> implements 
     if (text !== "") yield this.deltaEvent(stretch, stretch.stream, text);
   }
 
-  #change(): Promise<void> {
-    return new Promise((resolve) => (this.#waiting ??= []).push(resolve));
+  /** Resolves when there is something new, or the signal is aborted. */
+  #change(signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const waiting = (this.#waiting ??= new Set());
+      const stopListening = onAbort(signal, () => {
+        waiting.delete(wake);
+        resolve();
+      });
+      const wake = (): void => {
+        stopListening();
+        resolve();
+      };
+      waiting.add(wake);
+    });
   }
 
   #wake(): void {
-    if (this.#waiting === undefined) return;
-    for (const resolve of this.#waiting.splice(0)) resolve();
+    if (this.#waiting === undefined || this.#waiting.size === 0) return;
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const wake of waiting) wake();
   }
 }

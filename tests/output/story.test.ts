@@ -159,3 +159,62 @@ describe("a story", () => {
     story.printed.close();
   });
 });
+
+describe("a story that is followed", () => {
+  const read = async (story: TestStory, after?: string): Promise<readonly { event: Event; place: string }[]> => {
+    const told = [];
+    for await (const one of story.follow(after === undefined ? {} : { after })) told.push(one);
+    return told;
+  };
+
+  test("goes on after any place: nothing twice, nothing lost, no character broken", async () => {
+    const bytes = Buffer.from("é€😀x\n").toJSON().data;
+    const piece = record({
+      stream: constantFrom("stdout" as const, "stderr" as const),
+      take: integer({ min: 1, max: 7 }),
+    });
+    await assert(
+      asyncProperty(array(piece, { maxLength: 25 }), async (pieces) => {
+        const story = new TestStory({ keptBytes: 40, readableBytes: 1_000_000, files });
+        story.open();
+        const at = { stdout: 0, stderr: 0 };
+        pieces.forEach(({ stream, take }, index) => {
+          const data = Array.from({ length: take }, () => bytes[at[stream]++ % bytes.length] ?? 0);
+          story.appendOutput(stream, Buffer.from(data), index, 0);
+          if (take === 7) story.appendEvent({ type: `event ${index}` });
+        });
+        story.finish();
+        const whole = await read(story);
+        for (const [index, { place }] of whole.entries()) {
+          expect(await read(story, place)).toEqual(whole.slice(index + 1));
+        }
+        story.printed.close();
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("refuses what is no place, and ends where one is beyond everything", async () => {
+    const story = tell([{ stream: "stdout", text: "abc" }], 100);
+    for (const after of ["", "x", "1", "-1.0", "0.0.zz.", "1e3.0", "0.0.00000000."]) {
+      expect(() => story.follow({ after })).toThrow(RangeError);
+    }
+    expect((await read(story, "999999999.0")).map(({ event }) => event.type)).toEqual(["end"]);
+    expect((await read(story, "0.999999999999999")).map(({ event }) => event.type)).toEqual(["end"]);
+    expect(await read(story, "end")).toEqual([]);
+    story.printed.close();
+  });
+
+  test("stops when its signal is aborted, though nothing happens", async () => {
+    const story = new TestStory({ keptBytes: 40, readableBytes: 100, files });
+    story.open();
+    const controller = new AbortController();
+    const reader = story.follow({ signal: controller.signal });
+    expect(await reader.next()).toMatchObject({ value: { event: { type: "start" } } });
+    const next = reader.next();
+    controller.abort();
+    expect(await next).toEqual({ value: undefined, done: true });
+    story.finish();
+    story.printed.close();
+  });
+});
