@@ -1,6 +1,6 @@
 // `rlm serve`: the runtime over HTTP until a signal ends it.
 
-import { createApp } from "../server/http/app.ts";
+import { createApp, openDoor } from "../server/http/app.ts";
 import { listen, type Listening } from "../server/http/serve.ts";
 import type { Token } from "../server/token.ts";
 import { openRuntime, type Runtime } from "../runtime.ts";
@@ -11,7 +11,7 @@ const DRAIN_MS = 10_000;
 export async function serve(address: AddressArguments): Promise<number> {
   await using runtime = await openRuntime({ ids: "random" });
   return await serveUntilSignal(address, {
-    listen: ({ host, port, ...guard }) => listen(createApp(runtime, guard), { host, port }),
+    listen: ({ host, port, ...guard }) => listen(createApp(openDoor(runtime), guard), { host, port }),
     greet: async (listening, token) => {
       await runtime.warm();
       return greeting(runtime, listening, token);

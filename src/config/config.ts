@@ -9,8 +9,9 @@ import { findProjectFile, findUserFile, readConfigFile, type Places } from "./co
 import { readDotEnv } from "./dot-env.ts";
 import type { RLMTable } from "./schema.ts";
 import * as settings from "./settings.ts";
-import { given, type Settings } from "./settings.ts";
+import type { Settings } from "./settings.ts";
 import { readVariables } from "./variables.ts";
+import { given } from "../util/given.ts";
 
 export { FILE_NAME } from "./config-file.ts";
 export type { RLMTable } from "./schema.ts";

@@ -2,6 +2,7 @@
 
 import { resolve } from "node:path";
 import type { ConfigFile, RLMTable } from "./schema.ts";
+import { given } from "../util/given.ts";
 
 /** Absent budgets are no limits. */
 export interface RLMSettings {
@@ -117,14 +118,5 @@ export function withFolder(section: Settings<"sessions">, folder: string): Setti
     ...section,
     ...(python !== undefined && { python: python.includes("/") ? resolve(folder, python) : python }),
     ...(mounts !== undefined && { mounts: mounts.map((mount) => resolve(folder, mount)) }),
-  };
-}
-
-/** Without what is undefined, so that it replaces nothing. */
-export function given<Fields extends object>(
-  fields: Fields,
-): { [Key in keyof Fields]: Exclude<Fields[Key], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
-    [Key in keyof Fields]: Exclude<Fields[Key], undefined>;
   };
 }

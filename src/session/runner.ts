@@ -108,11 +108,12 @@ export class Runner {
     return execution;
   }
 
-  /** Interrupts what runs now. */
-  interrupt(): void {
+  /** Interrupts what runs now: the execution that it is, if it is one. */
+  interrupt(): Execution | undefined {
     this.checkOpen();
     const { running } = this.turns;
     if (running !== undefined) this.#stop(running);
+    return running instanceof Turn ? running.execution : undefined;
   }
 
   /** Does something other than running code when its turn has come. */

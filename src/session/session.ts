@@ -115,9 +115,9 @@ export class Session implements AsyncDisposable {
     return this.#runner.execute(code, options);
   }
 
-  /** Interrupts what runs now, as Ctrl-C would. Does nothing when nothing runs. */
-  interrupt(): void {
-    this.#runner.interrupt();
+  /** Interrupts what runs now, as Ctrl-C would: which it is. Undefined: nothing runs. */
+  interrupt(): Execution | undefined {
+    return this.#runner.interrupt();
   }
 
   /** Empties the namespace when its turn has come; id, statistics and files stay, the history is cleared. */

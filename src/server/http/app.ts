@@ -1,23 +1,76 @@
-// The routes of `rlm serve`.
+// The routes of `rlm serve`, behind their guards: names and token first, then what is asked, parsed.
 
-import type { Hono } from "hono";
-import type { Runtime } from "../../runtime.ts";
-import { VERSION } from "../../util/version.ts";
-import { createGuardedApp, type GuardOptions, type Routes } from "./guarded-app.ts";
-import { execute } from "./routes/execute.ts";
+import type { Context, Hono } from "hono";
+import type { RLMOptions, Runtime } from "../../runtime.ts";
+import { parseBody, parseValue } from "./body.ts";
+import type { Door } from "./door.ts";
+import { Executions, type ExecutionsBounds } from "./executions.ts";
+import { createGuardedApp, type GuardOptions } from "./guarded-app.ts";
+import { Inputs } from "./inputs.ts";
+import { toResponse, type Problem } from "./problem.ts";
+import { Retries } from "./retries.ts";
+import type { Asked, Route } from "./route.ts";
+import { API_ROUTES, ROUTES } from "./routes.ts";
 
-const HEALTH = "/v1/health";
+export interface DoorOptions {
+  readonly model?: RLMOptions | { readonly whyNot: string };
+  readonly executions?: Partial<ExecutionsBounds>;
+  readonly draining?: AbortSignal;
+  readonly ending?: AbortSignal;
+}
 
-export function createApp(runtime: Runtime, options: GuardOptions): Hono {
-  const routes: Routes = {
-    [HEALTH]: { GET: () => Response.json({ status: "ok", ready: runtime.report().tier !== null }) },
-    "/v1/version": { GET: () => Response.json(toVersions(runtime)) },
-    "/process/interpreter/execute": { POST: (request) => execute(runtime, request) },
+const NO_MODEL = { whyNot: "no model is configured" };
+const NEVER = new AbortController().signal;
+
+export function openDoor(runtime: Runtime, options: DoorOptions = {}): Door {
+  const { model = NO_MODEL, executions, draining = NEVER, ending = NEVER } = options;
+  return {
+    runtime,
+    executions: new Executions(executions),
+    inputs: new Inputs(),
+    retries: new Retries(),
+    model,
+    draining,
+    ending,
   };
-  return createGuardedApp(routes, options, [HEALTH]);
 }
 
-function toVersions(runtime: Runtime): object {
-  const { name, tier, python } = runtime.report();
-  return { version: VERSION, node: process.versions.node, python: python?.version ?? null, environment: name, tier };
+export function createApp(door: Door, guard: GuardOptions): Hono {
+  const served = [...ROUTES, ...API_ROUTES].map((one) => ({
+    method: one.method,
+    path: toPattern(one.path),
+    isOpen: one.isOpen === true,
+    handle: (context: Context) => answer(one, context, door),
+  }));
+  return createGuardedApp(served, guard);
 }
+
+/** From OpenAPI's way to write a path to Hono's. */
+function toPattern(path: string): string {
+  return path.replaceAll(
+    /\{(\w+)(\+?)\}/g,
+    (_whole, name: string, rest: string) => `:${name}${rest === "" ? "" : "{.+}"}`,
+  );
+}
+
+async function answer(one: Route, { req }: Context, door: Door): Promise<Response> {
+  if (door.draining.aborted && one.isLight !== true && one.method !== "GET") return toResponse(ENDING);
+  const query = one.query === undefined ? { value: undefined } : parseValue(req.query(), one.query, "query");
+  if ("problem" in query) return toResponse(query.problem);
+  const body = one.body === undefined ? { value: undefined } : await parseBody(req.raw, one.body, one.maxBodyBytes);
+  if ("problem" in body) return toResponse(body.problem);
+  const asked: Asked = {
+    request: req.raw,
+    params: req.param(),
+    query: query.value,
+    body: body.value,
+  };
+  return one.handle(asked as Asked<never, never>, door);
+}
+
+const ENDING: Problem = {
+  status: 503,
+  code: "ENDING",
+  detail: "The server is about to end: nothing new begins",
+  headers: { "retry-after": "5", connection: "close" },
+};

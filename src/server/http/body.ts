@@ -2,6 +2,7 @@
 
 import type { z } from "zod";
 import type { Problem } from "./problem.ts";
+import { parseStrictJSON } from "./strict-json.ts";
 
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
@@ -12,22 +13,32 @@ export async function parseBody<Schema extends z.ZodType>(
   schema: Schema,
   maxBytes = MAX_BODY_BYTES,
 ): Promise<Parsed<z.output<Schema>>> {
-  const json = await readJSON(request, maxBytes);
+  const json = await readJSON(request, maxBytes, "{}");
   if ("problem" in json) return json;
-  const parsed = schema.safeParse(json.value);
-  return parsed.success ? { value: parsed.data } : { problem: invalid(describe(parsed.error)) };
+  return parseValue(json.value, schema, "body");
 }
 
-/** Whatever JSON it is. */
-export async function readJSON(request: Request, maxBytes: number): Promise<Parsed<unknown>> {
+/** What of a request it is, is named in the problem. */
+export function parseValue<Schema extends z.ZodType>(
+  value: unknown,
+  schema: Schema,
+  part: "body" | "query",
+): Parsed<z.output<Schema>> {
+  const parsed = schema.safeParse(value);
+  return parsed.success ? { value: parsed.data } : { problem: invalid(describe(parsed.error, part), part) };
+}
+
+/** Whatever JSON it is. `empty`: what an empty body stands for. */
+export async function readJSON(request: Request, maxBytes: number, empty = ""): Promise<Parsed<unknown>> {
   if (Number(request.headers.get("content-length") ?? 0) > maxBytes) return { problem: tooLarge(maxBytes) };
   const bytes = await readBounded(request, maxBytes).catch(() => null);
   if (bytes === null) return { problem: incomplete() };
   if (bytes === undefined) return { problem: tooLarge(maxBytes) };
   try {
-    return { value: JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as unknown };
-  } catch {
-    return { problem: invalid("The body is not JSON in UTF-8") };
+    const text = bytes.length === 0 ? empty : new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return { value: parseStrictJSON(text) };
+  } catch (error) {
+    return { problem: invalid(error instanceof SyntaxError ? error.message : "The body is not JSON in UTF-8") };
   }
 }
 
@@ -45,18 +56,19 @@ async function readBounded(request: Request, maxBytes: number): Promise<Buffer |
 }
 
 /** The first thing that is wrong, with the name of the field. */
-function describe(error: z.ZodError): string {
+function describe(error: z.ZodError, part: "body" | "query"): string {
+  const name = part === "body" ? "Field" : "Parameter";
   const [issue] = error.issues;
-  if (issue === undefined) return "The body does not have the right form";
-  if (issue.code === "unrecognized_keys") return `There is no field '${issue.keys[0]}'`;
+  if (issue === undefined) return `The ${part} does not have the right form`;
+  if (issue.code === "unrecognized_keys") return `There is no ${name.toLowerCase()} '${issue.keys[0]}'`;
   const inner = issue.code === "invalid_key" ? issue.issues[0] : undefined;
   const field = issue.path.join(".");
   const problem = (inner ?? issue).message.replace(/^Invalid input: /, "");
-  return field === "" ? `The body is wrong: ${problem}` : `Field '${field}' is wrong: ${problem}`;
+  return field === "" ? `The ${part} is wrong: ${problem}` : `${name} '${field}' is wrong: ${problem}`;
 }
 
-function invalid(detail: string): Problem {
-  return { status: 422, code: "INVALID_BODY", detail };
+function invalid(detail: string, part: "body" | "query" = "body"): Problem {
+  return { status: 422, code: part === "body" ? "INVALID_BODY" : "INVALID_QUERY", detail };
 }
 
 /** The client has gone, or its framing is broken: nobody may ever read this. */

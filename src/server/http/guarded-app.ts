@@ -1,6 +1,6 @@
 // What holds for every route, whichever they are: names and token are checked first, errors are problems.
 
-import { Hono } from "hono";
+import { Hono, type Context } from "hono";
 import { checkNames, checkToken } from "./guard.ts";
 import { toProblem, toResponse } from "./problem.ts";
 
@@ -12,26 +12,32 @@ export interface GuardOptions {
   readonly onUnexpected?: (error: unknown) => void;
 }
 
-type Method = "GET" | "POST";
-type Handler = (request: Request) => Response | Promise<Response>;
-export type Routes = Readonly<Record<string, Partial<Record<Method, Handler>>>>;
+export interface ServedRoute {
+  readonly method: string;
+  /** In Hono's way of writing. */
+  readonly path: string;
+  /** It needs no token. */
+  readonly isOpen?: boolean;
+  handle(context: Context): Response | Promise<Response>;
+}
 
-/** `open`: the paths that need no token. A method that a route does not have is answered 405. */
+/** A method that no route of a path has is answered 405. */
 export function createGuardedApp(
-  routes: Routes,
+  routes: readonly ServedRoute[],
   { token, allowedHosts = [], onUnexpected = () => {} }: GuardOptions,
-  open: readonly string[] = [],
 ): Hono {
   const app = new Hono();
+  const open = new Set(routes.filter(({ isOpen }) => isOpen === true).map(({ path }) => path));
   app.use(async ({ req }, next) => {
     const names = checkNames(req.header("host"), req.header("origin"), allowedHosts);
-    const problem = names ?? (open.includes(req.path) ? undefined : checkToken(req.header("authorization"), token));
+    const problem = names ?? (open.has(req.path) ? undefined : checkToken(req.header("authorization"), token));
     if (problem !== undefined) return toResponse(problem);
     await next();
   });
-  for (const [path, handlers] of Object.entries(routes)) {
-    for (const [method, handler] of Object.entries(handlers)) app.on(method, path, ({ req }) => handler(req.raw));
-    const methods = Object.keys(handlers).join(", ");
+  for (const served of routes) app.on(served.method, served.path, (context) => served.handle(context));
+  for (const path of new Set(routes.map((served) => served.path))) {
+    const own = routes.filter((served) => served.path === path);
+    const methods = own.map(({ method }) => method).join(", ");
     app.all(path, () => toResponse(wrongMethod(methods)));
   }
   app.notFound(({ req }) => toResponse({ status: 404, code: "NOT_FOUND", detail: `There is nothing at ${req.path}` }));

@@ -2,13 +2,22 @@
 //
 // Every error is `application/problem+json` (RFC 9457) with a stable `code`. What is unexpected tells nothing of us.
 
-import { RLMError } from "../../errors.ts";
+import { FileError, RLMError, type FileReason } from "../../errors.ts";
 
 export interface Problem {
   readonly status: number;
   readonly code: string;
   readonly detail: string;
   readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Thrown where a problem is found in the middle of something. */
+export class ProblemError extends Error {
+  readonly problem: Problem;
+  constructor(problem: Problem) {
+    super(problem.detail);
+    this.problem = problem;
+  }
 }
 
 const TITLES: Readonly<Record<number, string>> = {
@@ -24,16 +33,24 @@ const TITLES: Readonly<Record<number, string>> = {
   429: "Too many requests",
   500: "Internal server error",
   503: "Service unavailable",
+  507: "Insufficient storage",
 };
 
 /** Our errors by their code; one that is not listed is a fault of ours, 500. */
 const STATUS_BY_CODE: Readonly<Record<string, number>> = {
   SECURITY: 403,
   SESSION_NOT_FOUND: 404,
+  TASK_NOT_FOUND: 404,
+  RUN_NOT_FOUND: 404,
   SESSION_EXISTS: 409,
+  TASK_STATE: 409,
+  FORK_REFUSED: 409,
+  SESSION_STATE: 409,
+  STDLIB: 422,
   SESSION_CLOSED: 410,
   SESSION_BUSY: 429,
   LIMIT_EXCEEDED: 429,
+  INSPECTION_FAILED: 503,
   ENVIRONMENT_UNAVAILABLE: 503,
   WORKER_LOST: 503,
 };
@@ -41,13 +58,35 @@ const STATUS_BY_CODE: Readonly<Record<string, number>> = {
 const RETRY_AFTER_SECONDS = "1";
 const UNEXPECTED: Problem = { status: 500, code: "INTERNAL", detail: "The server failed; its log has the reason" };
 
+const STATUS_BY_FILE_REASON: Readonly<Record<FileReason, number>> = {
+  "not-found": 404,
+  exists: 409,
+  "not-a-folder": 409,
+  "is-a-folder": 409,
+  "not-a-file": 409,
+  "no-space": 507,
+  "too-large": 413,
+  denied: 403,
+};
+
 export function toProblem(error: unknown): Problem {
+  if (error instanceof ProblemError) return error.problem;
   if (!(error instanceof RLMError)) return UNEXPECTED;
   const { code, message } = error;
-  const status = STATUS_BY_CODE[code];
+  const status = error instanceof FileError ? STATUS_BY_FILE_REASON[error.reason] : STATUS_BY_CODE[code];
   if (status === undefined) return UNEXPECTED;
   const headers = { "retry-after": RETRY_AFTER_SECONDS };
-  return { status, code, detail: message, ...(status === 429 && { headers }) };
+  return { status, code, detail: message, ...((status === 429 || status === 503) && { headers }) };
+}
+
+/** For what only the runtime can see to be wrong with a request: its complaint about an argument is a problem of the client's. */
+export async function withArguments<Value>(call: () => Value | Promise<Value>): Promise<Value> {
+  try {
+    return await call();
+  } catch (error) {
+    if (!(error instanceof RangeError || error instanceof TypeError)) throw error;
+    throw new ProblemError({ status: 422, code: "INVALID", detail: error.message });
+  }
 }
 
 export function toResponse({ status, code, detail, headers = {} }: Problem): Response {

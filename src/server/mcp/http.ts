@@ -18,7 +18,7 @@ export async function serveMCPOverHTTP(
   { host, port, ...guard }: MCPOverHTTPOptions,
 ): Promise<Listening> {
   const endpoint = createMCPEndpoint(factory, guard.onUnexpected ?? (() => {}));
-  const app = createGuardedApp({ [PATH]: { POST: (request) => endpoint.answer(request) } }, guard);
+  const app = createGuardedApp([{ method: "POST", path: PATH, handle: ({ req }) => endpoint.answer(req.raw) }], guard);
   const listening = await listen(app, { host, port });
   return {
     url: listening.url + PATH,

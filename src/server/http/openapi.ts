@@ -1,0 +1,147 @@
+// The description of the routes, from the schemas that validate them: what is documented is what is checked.
+
+import { z } from "zod";
+import { VERSION } from "../../util/version.ts";
+import type { Answer, Route } from "./route.ts";
+import { problem } from "./schemas/common.ts";
+
+/** What any route that needs a token may answer. */
+export const COMMON_PROBLEMS: Readonly<Record<number, string>> = {
+  400: "The request makes no sense",
+  401: "There is no token, or it is not the right one",
+  403: "The host, the origin or the action is not allowed",
+  413: "The body is too large",
+  422: "The body, the query or a header is not right; `detail` says what",
+  429: "Too many at once, or too fast; `Retry-After` says when to try again",
+  500: "The server failed",
+  503: "Sessions cannot be opened now, or the server is about to end",
+};
+
+const OTHER_PROBLEMS: Readonly<Record<number, string>> = {
+  404: "There is no such thing",
+  409: "It cannot be, as things are",
+  410: "It was there, and is gone",
+  416: "There is no such range",
+  507: "There is no room left",
+};
+
+const JSON_TYPE = "application/json";
+const PROBLEM_TYPE = "application/problem+json";
+
+/** OpenAPI 3.1, as JSON. */
+export function createOpenAPI(routes: readonly Route[]): object {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const one of routes) {
+    const path = one.path.replaceAll("+}", "}");
+    (paths[path] ??= {})[one.method.toLowerCase()] = toOperation(one);
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "RLM Runtime",
+      version: VERSION,
+      description:
+        "Persistent, sandboxed Python sessions, shell tasks and recursive runs. Errors are problem+json with a stable `code`.",
+    },
+    servers: [{ url: "/" }],
+    security: [{ token: [] }],
+    tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: { token: { type: "http", scheme: "bearer" } },
+      schemas: toSchemas(routes),
+    },
+  };
+}
+
+function toOperation(one: Route): object {
+  const { summary, description, tag, isOpen, answers, problems = [] } = one;
+  const common = isOpen === true ? [] : Object.entries(COMMON_PROBLEMS);
+  const own = problems.map((status): [string, string] => [String(status), OTHER_PROBLEMS[status] ?? "Error"]);
+  const content = { [PROBLEM_TYPE]: { schema: refer(problem) } };
+  return {
+    operationId: toOperationId(one),
+    summary,
+    ...(description !== undefined && { description }),
+    tags: [tag],
+    ...(isOpen === true && { security: [] }),
+    parameters: toParameters(one),
+    ...toBody(one),
+    responses: {
+      ...Object.fromEntries([...common, ...own].map(([status, text]) => [status, { description: text, content }])),
+      ...Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, toResponse(answer)])),
+    },
+  };
+}
+
+/** `POST /v1/sessions/{id}/execute` is `post_v1_sessions_id_execute`. */
+function toOperationId({ method, path }: Route): string {
+  return `${method.toLowerCase()}${path.replaceAll(/[^A-Za-z0-9]+/g, "_").replace(/_$/, "")}`;
+}
+
+function toParameters({ path, query, headers = {} }: Route): object[] {
+  const names = [...path.matchAll(/\{(\w+)\+?\}/g)].map(([, name]) => name ?? "");
+  const inPath = names.map((name) => ({ name, in: "path", required: true, schema: { type: "string" } }));
+  const inHeaders = Object.entries(headers).map(([name, description]) => ({
+    name,
+    in: "header",
+    description,
+    schema: { type: "string" },
+  }));
+  return [...inPath, ...toQuery(query), ...inHeaders];
+}
+
+function toQuery(query: z.ZodType | undefined): object[] {
+  if (query === undefined) return [];
+  const { properties = {}, required = [] } = z.toJSONSchema(query, { io: "input" });
+  return Object.entries(properties).map(([name, schema]) => {
+    const { description, ...rest } = schema as { readonly description?: string };
+    return { name, in: "query", required: required.includes(name), description, schema: rest };
+  });
+}
+
+function toBody({ body, rawBody }: Route): object {
+  if (rawBody !== undefined) {
+    const { types, description } = rawBody;
+    return { requestBody: { description, content: Object.fromEntries(types.map((type) => [type, {}])) } };
+  }
+  if (body === undefined) return {};
+  const isRequired = !body.safeParse({}).success;
+  return { requestBody: { required: isRequired, content: { [JSON_TYPE]: { schema: refer(body) } } } };
+}
+
+function toResponse({ description, schema, types = [] }: Answer): object {
+  const content = {
+    ...(schema !== undefined && { [JSON_TYPE]: { schema: refer(schema) } }),
+    ...Object.fromEntries(types.map((type) => [type, {}])),
+  };
+  return Object.keys(content).length === 0 ? { description } : { description, content };
+}
+
+function refer(schema: z.ZodType): object {
+  return { $ref: toAddress(idOf(schema)) };
+}
+
+const toAddress = (id: string): string => `#/components/schemas/${id}`;
+
+function idOf(schema: z.ZodType): string {
+  const id = schema.meta()?.id;
+  if (id === undefined) throw new TypeError("Cannot describe a schema without an id: give it one with .meta({ id })");
+  return id;
+}
+
+/** Those of bodies as they are sent, those of answers as they are received. */
+function toSchemas(routes: readonly Route[]): object {
+  const bodies = routes.flatMap(({ body }) => (body === undefined ? [] : [body]));
+  const answers = routes.flatMap(({ answers: own }) => Object.values(own).flatMap(({ schema }) => schema ?? []));
+  return { ...convert(bodies, "input"), ...convert([problem, ...answers], "output") };
+}
+
+function convert(schemas: readonly z.ZodType[], io: "input" | "output"): Record<string, object> {
+  const registry = z.registry<{ id: string }>();
+  for (const schema of new Set(schemas)) registry.add(schema, { id: idOf(schema) });
+  const { schemas: converted } = z.toJSONSchema(registry, { io, uri: toAddress });
+  return Object.fromEntries(
+    Object.entries(converted).map(([id, { $id: _id, $schema: _dialect, ...schema }]) => [id, schema]),
+  );
+}

@@ -1,0 +1,24 @@
+// Every route of `rlm serve` that is a request and an answer. What is not here is not served.
+
+import { z } from "zod";
+import { createOpenAPI } from "./openapi.ts";
+import { json, route, type Route } from "./route.ts";
+import { aboutRoutes } from "./routes/about.ts";
+import { executionRoutes } from "./routes/executions.ts";
+import { interpreterRoutes } from "./routes/interpreter.ts";
+import { sessionRoutes } from "./routes/sessions.ts";
+
+export const ROUTES: readonly Route[] = [...aboutRoutes, ...sessionRoutes, ...executionRoutes, ...interpreterRoutes];
+
+/** The description of all. */
+export const API_ROUTES: readonly Route[] = [
+  route({
+    method: "GET",
+    path: "/v1/openapi.json",
+    tag: "Server",
+    summary: "This description",
+    isLight: true,
+    answers: { 200: { description: "OpenAPI 3.1", schema: z.looseObject({}).meta({ id: "OpenAPI" }) } },
+    handle: () => json(createOpenAPI([...ROUTES, ...API_ROUTES])),
+  }),
+];

@@ -1,0 +1,219 @@
+// Executions: code in a session, and what can be asked about it afterwards.
+//
+// A client that goes away leaves its execution running: it is found again by its id, or by asking again under the same Idempotency-Key.
+
+import type { ExecutionResult } from "../../../protocol/execution.ts";
+import type { Execution, Session } from "../../../runtime.ts";
+import type { z } from "zod";
+import { given } from "../../../util/given.ts";
+import type { Door } from "../door.ts";
+import { streamEvents, type Message } from "../event-stream.ts";
+import { ProblemError, withArguments } from "../problem.ts";
+import { IDEMPOTENCY_KEY } from "../retries.ts";
+import { json, nothing, route } from "../route.ts";
+import * as schemas from "../schemas/executions.ts";
+import { sessionOf } from "./sessions.ts";
+
+const TAG = "Executions";
+const MAX_WAIT_MS = 60_000;
+const DEFAULT_OUTPUT_BYTES = 1024 * 1024;
+const MAX_OUTPUT_BYTES = 64 * DEFAULT_OUTPUT_BYTES;
+const EVENTS = "text/event-stream";
+
+const execute = route({
+  method: "POST",
+  path: "/v1/sessions/{id}/execute",
+  tag: TAG,
+  summary: "Execute code in a session",
+  description:
+    "Answers with the result when it has ended; with server-sent events where `Accept` is `text/event-stream`; at once where " +
+    "`Prefer` is `respond-async`. Code that fails is an answer like any other: see `status`.",
+  headers: {
+    ...IDEMPOTENCY_KEY,
+    accept: "`text/event-stream`: events as they happen, the result in the last of them",
+    prefer: "`respond-async`: do not wait for the end",
+  },
+  body: schemas.executeBody,
+  answers: {
+    200: { description: "The result, or a stream of events", schema: schemas.executeAnswer, types: [EVENTS] },
+    202: { description: "It has begun, or waits for its turn", schema: schemas.execution },
+  },
+  problems: [404, 410],
+  handle: async ({ request, params, body }, door) => {
+    const { headers } = request;
+    const { id, isRetry } = door.retries.once(
+      headers.get("idempotency-key"),
+      `execute ${params["id"]}`,
+      body,
+      () => start(sessionOf({ params }, door), body, door).id,
+    );
+    const execution = door.executions.get(await id);
+    const told = {
+      "execution-id": execution.id,
+      location: `/v1/executions/${execution.id}`,
+      ...(isRetry && { "idempotency-replayed": "true" }),
+    };
+    if (headers.get("accept")?.includes(EVENTS) === true) return follow(execution, undefined, door, told);
+    if (headers.get("prefer")?.includes("respond-async") === true) return json(describe(execution, door), 202, told);
+    const result: ExecutionResult = await execution.result;
+    if (!body.variables) return json(result, 200, told);
+    return json({ ...result, variables: await sessionOf({ params }, door).variables() }, 200, told);
+  },
+});
+
+type ExecuteBody = z.output<typeof schemas.executeBody>;
+
+/** Throws what `Executions.start` throws. */
+export function start(session: Session, { code, input, timeoutMs, env, fileName }: ExecuteBody, door: Door): Execution {
+  const execution: Execution = door.executions.start(session, code, {
+    ...given({ timeoutMs, env, fileName }),
+    ...(input === "ask" && { onInput: door.inputs.handlerOf(() => execution.id) }),
+  });
+  return execution;
+}
+
+const history = route({
+  method: "GET",
+  path: "/v1/sessions/{id}/executions",
+  tag: TAG,
+  summary: "What was executed in a session, the last 1,000",
+  answers: { 200: { description: "Oldest first", schema: schemas.historyList } },
+  problems: [404],
+  handle: (asked, door) => json({ executions: sessionOf(asked, door).history() }),
+});
+
+const show = route({
+  method: "GET",
+  path: "/v1/executions/{id}",
+  tag: TAG,
+  summary: "How an execution stands, with its result once it has ended",
+  query: schemas.executionQuery,
+  answers: { 200: { description: "Its state", schema: schemas.execution } },
+  problems: [404],
+  handle: async ({ params, query, request }, door) => {
+    const execution = door.executions.get(params["id"] ?? "");
+    if (query.waitMs !== undefined) await waitFor(execution, Math.min(query.waitMs, MAX_WAIT_MS), request.signal);
+    return json(describe(execution, door));
+  },
+});
+
+const output = route({
+  method: "GET",
+  path: "/v1/executions/{id}/output",
+  tag: TAG,
+  summary: "What an execution printed, from a byte offset",
+  description: "Byte for byte. The headers `Next-Offset`, `Total-Bytes` and `Readable-Bytes` say where it goes on.",
+  query: schemas.outputQuery,
+  answers: { 200: { description: "The bytes", types: ["application/octet-stream"] } },
+  problems: [404],
+  handle: ({ params, query }, door) => {
+    const { length = DEFAULT_OUTPUT_BYTES } = query;
+    const range = { ...given(query), length: Math.min(length, MAX_OUTPUT_BYTES) };
+    return toOutput(door.executions.get(params["id"] ?? "").output(range));
+  },
+});
+
+const events = route({
+  method: "GET",
+  path: "/v1/executions/{id}/events",
+  tag: TAG,
+  summary: "Follow an execution, from its beginning or from where a reader was",
+  headers: { "last-event-id": "The id of the last event that was seen" },
+  query: schemas.eventsQuery,
+  answers: { 200: { description: "Its events, up to the end", types: [EVENTS] } },
+  problems: [404],
+  handle: ({ request, params, query }, door) => {
+    const after = query.after ?? request.headers.get("last-event-id") ?? undefined;
+    return withArguments(() => follow(door.executions.get(params["id"] ?? ""), after, door));
+  },
+});
+
+const cancel = route({
+  method: "POST",
+  path: "/v1/executions/{id}/cancel",
+  tag: TAG,
+  summary: "Interrupt one execution; one that waits for its turn never starts",
+  answers: { 202: { description: "It was told", schema: schemas.execution } },
+  problems: [404],
+  handle: ({ params }, door) => {
+    const execution = door.executions.get(params["id"] ?? "");
+    execution.cancel();
+    return json(describe(execution, door), 202);
+  },
+});
+
+const stdin = route({
+  method: "POST",
+  path: "/v1/executions/{id}/stdin",
+  tag: TAG,
+  summary: "Answer code that waits for a line",
+  body: schemas.stdinBody,
+  answers: { 204: { description: "The code has it" } },
+  problems: [404, 409],
+  handle: ({ params, body }, door) => {
+    const execution = door.executions.get(params["id"] ?? "");
+    if (!door.inputs.answer(execution.id, body.text)) throw new ProblemError(NOT_WAITING);
+    return nothing();
+  },
+});
+
+export const executionRoutes = [execute, history, show, output, events, cancel, stdin];
+
+const NOT_WAITING = {
+  status: 409,
+  code: "NOT_WAITING",
+  detail: "The execution waits for no input: it was answered, has ended, or was started without `input: ask`",
+};
+
+function follow(
+  execution: Execution,
+  after: string | undefined,
+  door: Door,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  const toMessages = async function* (signal: AbortSignal): AsyncGenerator<Message> {
+    for await (const { event, place } of execution.follow({ ...(after !== undefined && { after }), signal })) {
+      yield { id: place, event };
+    }
+  };
+  if (after !== undefined) execution.follow({ after }); // throws for what is no place
+  return streamEvents(toMessages, door, headers);
+}
+
+function describe(execution: Execution, { executions }: Pick<Door, "executions">): z.output<typeof schemas.execution> {
+  const { id, sessionId, startedAt } = execution;
+  const isOver = executions.isOver(execution);
+  return {
+    id,
+    sessionId,
+    state: isOver ? "ended" : startedAt === undefined ? "waiting" : "running",
+    startedAt: startedAt === undefined ? null : new Date(startedAt).toISOString(),
+    outputBytes: execution.printed.total,
+    result: (executions.resultOf(execution) as z.output<typeof schemas.executionResult> | undefined) ?? null,
+  };
+}
+
+/** Bytes, and in headers where they are. */
+export function toOutput({ bytes, nextOffset, totalBytes, readableBytes }: ReturnType<Execution["output"]>): Response {
+  return new Response(new Uint8Array(bytes), {
+    headers: {
+      "content-type": "application/octet-stream",
+      "next-offset": String(nextOffset),
+      "total-bytes": String(totalBytes),
+      "readable-bytes": String(readableBytes),
+    },
+  });
+}
+
+async function waitFor({ result }: Execution, limitMs: number, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, limitMs);
+    const finish = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", finish);
+      resolve();
+    };
+    signal.addEventListener("abort", finish);
+    result.then(finish, finish);
+  });
+}

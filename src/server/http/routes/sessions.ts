@@ -1,0 +1,142 @@
+// Sessions: made, listed, looked at, interrupted, emptied, ended.
+
+import type { z } from "zod";
+import { LimitExceededError } from "../../../errors.ts";
+import type { Limits, Session, SessionOptions } from "../../../runtime.ts";
+import { given } from "../../../util/given.ts";
+import type { Door } from "../door.ts";
+import { withArguments } from "../problem.ts";
+import { json, route, type Asked } from "../route.ts";
+import { IDEMPOTENCY_KEY, type Once } from "../retries.ts";
+import { interruptAnswer, openSessionBody, session, sessionList } from "../schemas/sessions.ts";
+
+const TAG = "Sessions";
+/** An interrupt that has no effect ends the worker after two seconds. */
+const INTERRUPT_MS = 5_000;
+
+const open = route({
+  method: "POST",
+  path: "/v1/sessions",
+  tag: TAG,
+  summary: "Open a session",
+  headers: IDEMPOTENCY_KEY,
+  body: openSessionBody,
+  answers: {
+    200: { description: "It was opened before, under the same Idempotency-Key", schema: session },
+    201: { description: "It is open", schema: session },
+  },
+  problems: [409],
+  handle: async ({ request, body }, door) => {
+    const { id, isRetry }: Once = door.retries.once(
+      request.headers.get("idempotency-key"),
+      "sessions",
+      body,
+      async () => {
+        checkLimits(body.limits, door.runtime.limits);
+        const opened = await withArguments(() => door.runtime.openSession(toOptions(body)));
+        return opened.id;
+      },
+    );
+    const info = await door.runtime.sessions.get(await id).info();
+    return json(info, isRetry ? 200 : 201, { location: `/v1/sessions/${info.id}` });
+  },
+});
+
+const list = route({
+  method: "GET",
+  path: "/v1/sessions",
+  tag: TAG,
+  summary: "List the live sessions",
+  answers: { 200: { description: "All of them", schema: sessionList } },
+  handle: async (_asked, { runtime }) => {
+    const sessions = await Promise.all(runtime.sessions.list().map((one) => one.info()));
+    return json({ sessions });
+  },
+});
+
+const show = route({
+  method: "GET",
+  path: "/v1/sessions/{id}",
+  tag: TAG,
+  summary: "What is known of a session",
+  answers: { 200: { description: "Its statistics", schema: session } },
+  problems: [404],
+  handle: async (asked, door) => json(await sessionOf(asked, door).info()),
+});
+
+const close = route({
+  method: "DELETE",
+  path: "/v1/sessions/{id}",
+  tag: TAG,
+  summary: "Close a session and everything in it",
+  answers: { 200: { description: "Its last statistics", schema: session } },
+  problems: [404],
+  handle: async (asked, door) => json(await sessionOf(asked, door).close()),
+});
+
+const interrupt = route({
+  method: "POST",
+  path: "/v1/sessions/{id}/interrupt",
+  tag: TAG,
+  summary: "Interrupt what runs now, as Ctrl-C would",
+  description:
+    "Answers when it has stopped, and with what became of the namespace. Nothing happens where nothing runs.",
+  answers: { 200: { description: "What was interrupted", schema: interruptAnswer } },
+  problems: [404],
+  handle: async (asked, door) => {
+    const execution = sessionOf(asked, door).interrupt();
+    if (execution === undefined) return json({ interrupted: null, hasEnded: true, state: null });
+    const result = await within(INTERRUPT_MS, execution.result);
+    return json({ interrupted: execution.id, hasEnded: result !== undefined, state: result?.state ?? null });
+  },
+});
+
+const reset = route({
+  method: "POST",
+  path: "/v1/sessions/{id}/reset",
+  tag: TAG,
+  summary: "Empty the namespace, when what was asked before has ended",
+  description: "Id, statistics and files stay.",
+  answers: { 200: { description: "It is empty", schema: session } },
+  problems: [404],
+  handle: async (asked, door) => {
+    const found = sessionOf(asked, door);
+    await found.reset();
+    return json(await found.info());
+  },
+});
+
+export const sessionRoutes = [open, list, show, close, interrupt, reset];
+
+/** Throws SessionNotFoundError. */
+export function sessionOf({ params }: Pick<Asked, "params">, { runtime }: Pick<Door, "runtime">): Session {
+  return runtime.sessions.get(params["id"] ?? "");
+}
+
+/** What a body may say of a new session, in the runtime's words. */
+export function toOptions({ limits, ...body }: z.output<typeof openSessionBody>): SessionOptions {
+  return given({ ...body, limits: limits && given(limits) });
+}
+
+/** Throws LimitExceededError: a client may ask for less than what the server allows. */
+export function checkLimits(asked: Partial<Record<string, number | undefined>> | undefined, allowed: Limits): void {
+  for (const [limit, value] of Object.entries(asked ?? {})) {
+    const most = allowed[limit as keyof Limits];
+    if (value !== undefined && value > most) {
+      throw new LimitExceededError({ what: `open a session with ${value} as limits.${limit}`, limit, value: most });
+    }
+  }
+}
+
+/** Undefined: it takes longer, or there will be none. */
+async function within<Value>(limitMs: number, result: Promise<Value>): Promise<Value | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), limitMs);
+  });
+  try {
+    return await Promise.race([result.catch(() => undefined), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

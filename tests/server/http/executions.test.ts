@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Runtime } from "../../../src/index.ts";
+import { openTestRuntime } from "../../open.ts";
+import { openTestDoor, readEvents, type Ask } from "./asking.ts";
+
+let runtime: Runtime;
+let ask: Ask;
+beforeAll(async () => {
+  runtime = await openTestRuntime({ ids: "random" });
+  ({ ask } = openTestDoor(runtime));
+});
+afterAll(() => runtime.close());
+
+async function openSession(options: object = {}): Promise<string> {
+  const { status, body } = await ask("POST", "/v1/sessions", { json: options });
+  expect(status).toBe(201);
+  return body["id"] as string;
+}
+
+describe("execute", () => {
+  test("keeps state, and answers with all that a result has", async () => {
+    const id = await openSession();
+    await ask("POST", `/v1/sessions/${id}/execute`, { json: { code: "x = 20" } });
+    const { status, body, headers } = await ask("POST", `/v1/sessions/${id}/execute`, {
+      json: { code: "print('out'); x + 22", variables: true },
+    });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      status: "ok",
+      stdout: "out\n",
+      value: { "text/plain": "42" },
+      truncated: null,
+      executionId: headers.get("execution-id"),
+      usage: { cpuMs: expect.any(Number), peakMemoryBytes: expect.any(Number) },
+      variables: { variables: [expect.objectContaining({ name: "x", type: "int" })], total: 1 },
+    });
+  });
+
+  test("as events: the same story, each with its place", async () => {
+    const id = await openSession();
+    const { response, headers } = await ask("POST", `/v1/sessions/${id}/execute`, {
+      json: { code: "import sys\nprint('a')\nprint('b', file=sys.stderr)\n7" },
+      headers: { accept: "text/event-stream" },
+    });
+    const events = await readEvents(response);
+    expect(events.map(({ type }) => type)).toEqual([
+      "execution-start",
+      "output-delta",
+      "output-delta",
+      "execution-end",
+    ]);
+    expect(events.at(-1)?.data).toMatchObject({ result: { status: "ok", value: { "text/plain": "7" } } });
+    for (const [index, { id: place }] of events.entries()) {
+      const again = await ask("GET", `/v1/executions/${headers.get("execution-id")}/events`, {
+        headers: { "last-event-id": place },
+      });
+      expect(await readEvents(again.response)).toEqual(events.slice(index + 1));
+    }
+  });
+
+  test("a retried request with a key runs the code once; another body under the key is refused", async () => {
+    const id = await openSession();
+    const post = (code: string) =>
+      ask("POST", `/v1/sessions/${id}/execute`, { json: { code }, headers: { "idempotency-key": "k1" } });
+    await ask("POST", `/v1/sessions/${id}/execute`, { json: { code: "n = 0" } });
+    const [first, second] = await Promise.all([post("n += 1; n"), post("n += 1; n")]);
+    const third = await post("n += 1; n");
+    expect([first, second, third].map(({ body }) => body["value"] as object)).toEqual(
+      Array.from({ length: 3 }, () => ({ "text/plain": "1" })),
+    );
+    expect(third.headers.get("idempotency-replayed")).toBe("true");
+    expect(await post("n += 2")).toMatchObject({ status: 422, body: { code: "KEY_REUSED" } });
+  });
+
+  test("goes on without its client, and is found again by its id", async () => {
+    const id = await openSession();
+    const begun = await ask("POST", `/v1/sessions/${id}/execute`, {
+      json: { code: "input('who? ')", input: "ask" },
+      headers: { prefer: "respond-async" },
+    });
+    expect(begun).toMatchObject({ status: 202, body: { result: null } });
+    const path = `/v1/executions/${String(begun.body["id"])}`;
+    const answered = async () => (await ask("POST", `${path}/stdin`, { json: { text: "Ada" } })).status;
+    await expect.poll(answered).toBe(204);
+    const { body } = await ask("GET", `${path}?waitMs=10000`);
+    expect(body).toMatchObject({ state: "ended", result: { value: { "text/plain": "'Ada'" }, stdout: "who? " } });
+    const { response, headers } = await ask("GET", `${path}/output?offset=1&length=3`);
+    expect([await response.text(), headers.get("next-offset"), headers.get("total-bytes")]).toEqual(["ho?", "4", "5"]);
+    expect(await ask("POST", `${path}/stdin`, { json: { text: "" } })).toMatchObject({ body: { code: "NOT_WAITING" } });
+  });
+
+  test("an interrupt answers with what it did", async () => {
+    const id = await openSession();
+    expect((await ask("POST", `/v1/sessions/${id}/interrupt`)).body).toEqual({
+      interrupted: null,
+      hasEnded: true,
+      state: null,
+    });
+    const { response } = await ask("POST", `/v1/sessions/${id}/execute`, {
+      json: { code: "print('up', flush=True)\nwhile True: pass" },
+      headers: { accept: "text/event-stream" },
+    });
+    const reader = response.body?.getReader();
+    let seen = "";
+    while (!seen.includes("up")) seen += new TextDecoder().decode((await reader?.read())?.value);
+    const { body } = await ask("POST", `/v1/sessions/${id}/interrupt`);
+    expect(body).toMatchObject({ interrupted: expect.stringContaining(id), hasEnded: true, state: "kept" });
+    await reader?.cancel();
+  });
+
+  test("what is not there is 404, what is wrong is 422", async () => {
+    const id = await openSession();
+    expect(await ask("GET", "/v1/executions/nope")).toMatchObject({
+      status: 404,
+      body: { code: "EXECUTION_NOT_FOUND" },
+    });
+    expect(await ask("POST", "/v1/sessions/nope/execute", { json: { code: "1" } })).toMatchObject({ status: 404 });
+    expect(await ask("POST", `/v1/sessions/${id}/execute`, { json: { cod: "1" } })).toMatchObject({ status: 422 });
+    expect(await ask("POST", `/v1/sessions/${id}/execute`, { body: '{"code":"1","code":"2"}' })).toMatchObject({
+      status: 422,
+      body: { detail: "The body has the field 'code' twice" },
+    });
+  });
+});
