@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { checkNames, checkToken } from "../../src/server/http/guard.ts";
+import { checkNames, checkToken, digest } from "../../src/server/http/guard.ts";
 
 describe("checkNames()", () => {
   test.each(["localhost", "LOCALHOST:80", "127.0.0.1:8000", "127.8.9.1", "[::1]:8000", "box.example"])(
@@ -43,7 +43,7 @@ describe("checkNames()", () => {
 
 describe("checkToken()", () => {
   test.each(["Bearer secret", "bearer secret", "Bearer  secret "])("accepts %j", (header) => {
-    expect(checkToken(header, "secret")).toBeUndefined();
+    expect(checkToken(header, digest("secret"))).toBeUndefined();
   });
 
   test.each([
@@ -57,7 +57,7 @@ describe("checkToken()", () => {
     "secret",
     "Bearer secret x",
   ])("refuses %j", (header) => {
-    expect(checkToken(header, "secret")).toMatchObject({
+    expect(checkToken(header, digest("secret"))).toMatchObject({
       status: 401,
       headers: { "www-authenticate": 'Bearer realm="rlm"' },
     });

@@ -35,8 +35,9 @@ export function openDoor(runtime: Runtime, options: DoorOptions = {}): Door {
   };
 }
 
-export function createApp(door: Door, guard: GuardOptions): Hono {
-  const served = [...ROUTES, ...API_ROUTES].map((one) => ({
+/** `more`: routes beside those that are documented. */
+export function createApp(door: Door, guard: GuardOptions, more: readonly Route[] = []): Hono {
+  const served = [...ROUTES, ...API_ROUTES, ...more].map((one) => ({
     method: one.method,
     path: toPattern(one.path),
     isOpen: one.isOpen === true,

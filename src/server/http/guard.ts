@@ -4,7 +4,7 @@
 // names that can mean this server are answered. Origin: a browser says where a script comes from, and only our own
 // pages may ask. Token: without it nothing is answered but whether the server lives.
 
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import type { Problem } from "./problem.ts";
 
 /** Undefined when the names are in order. `allowed`: names beside those of loopback. */
@@ -23,10 +23,10 @@ export function checkNames(
   return undefined;
 }
 
-/** Undefined when the header carries the token. Takes the same time wherever two tokens differ. */
-export function checkToken(authorization: string | undefined, token: string): Problem | undefined {
+/** Undefined when the header carries the token. Takes the same time wherever two tokens differ. `expected`: its digest. */
+export function checkToken(authorization: string | undefined, expected: Buffer): Problem | undefined {
   const given = /^Bearer +(?<token>\S+) *$/i.exec(authorization ?? "")?.groups?.["token"];
-  if (given !== undefined && timingSafeEqual(digest(given), digest(token))) return undefined;
+  if (given !== undefined && timingSafeEqual(digest(given), expected)) return undefined;
   const headers = { "www-authenticate": 'Bearer realm="rlm"' };
   const detail =
     given === undefined ? "Send the header 'Authorization: Bearer TOKEN'" : "The token is not the right one";
@@ -53,6 +53,7 @@ function forbidden(code: string, detail: string): Problem {
   return { status: 403, code, detail };
 }
 
-function digest(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
+/** Of a token: all are of one length, whatever the tokens are. */
+export function digest(text: string): Buffer {
+  return hash("sha256", text, "buffer");
 }

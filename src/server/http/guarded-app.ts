@@ -1,7 +1,7 @@
 // What holds for every route, whichever they are: names and token are checked first, errors are problems.
 
 import { Hono, type Context } from "hono";
-import { checkNames, checkToken } from "./guard.ts";
+import { checkNames, checkToken, digest } from "./guard.ts";
 import { toProblem, toResponse } from "./problem.ts";
 
 export interface GuardOptions {
@@ -27,10 +27,11 @@ export function createGuardedApp(
   { token, allowedHosts = [], onUnexpected = () => {} }: GuardOptions,
 ): Hono {
   const app = new Hono();
+  const expected = digest(token);
   const open = new Set(routes.filter(({ isOpen }) => isOpen === true).map(({ path }) => path));
   app.use(async ({ req }, next) => {
     const names = checkNames(req.header("host"), req.header("origin"), allowedHosts);
-    const problem = names ?? (open.has(req.path) ? undefined : checkToken(req.header("authorization"), token));
+    const problem = names ?? (open.has(req.path) ? undefined : checkToken(req.header("authorization"), expected));
     if (problem !== undefined) return toResponse(problem);
     await next();
   });

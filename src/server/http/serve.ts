@@ -21,6 +21,12 @@ const TIMES: ServerOptions = {
   keepAlive: true,
   keepAliveInitialDelay: 30_000,
 };
+/** Of every answer. Set here, since whatever touches the headers of a Response makes it several times as slow. */
+const SECURITY = [
+  ["x-content-type-options", "nosniff"],
+  ["cache-control", "no-store"],
+  ["content-security-policy", "default-src 'none'; frame-ancestors 'none'"],
+] as const;
 const DEFAULT_WRITE_MS = 60_000;
 const DEFAULT_MAX_CONNECTIONS = 1000;
 const MALFORMED = { status: 400, code: "MALFORMED", detail: "The request makes no sense: look at its URL and headers" };
@@ -43,10 +49,12 @@ export async function listen(
   let draining = false;
   const answer = async (request: Request, bindings: unknown): Promise<Response> => {
     const { outgoing } = bindings as HttpBindings;
+    for (const [name, value] of SECURITY) outgoing.setHeader(name, value);
     const response = await app.fetch(request);
+    if (draining) outgoing.setHeader("connection", "close");
     // Counts from here: code may take longer to run than a client may take to read.
     outgoing.setTimeout(writeMs, () => void outgoing.destroy());
-    return secure(response, draining);
+    return response;
   };
   const listener = getRequestListener(answer, { hostname: host, errorHandler: () => toResponse(MALFORMED) });
   const server = createServer(TIMES, (incoming, outgoing) => void listener(incoming, outgoing));
@@ -64,15 +72,6 @@ export async function listen(
       clearTimeout(timer);
     },
   };
-}
-
-function secure(response: Response, draining: boolean): Response {
-  const { headers } = response;
-  headers.set("x-content-type-options", "nosniff");
-  headers.set("cache-control", "no-store");
-  headers.set("content-security-policy", "default-src 'none'; frame-ancestors 'none'");
-  if (draining) headers.set("connection", "close");
-  return response;
 }
 
 function toURL({ address, family, port }: AddressInfo): string {
