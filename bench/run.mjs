@@ -3,7 +3,7 @@
 //   npm run bench -- [--quick] [--only A,B,...] [--json FILE] [--write]
 //
 //   --quick   smaller rounds, less than a minute       --only    A create, B round-trip, C output, D many, E interrupt, F state,
-//                                                          G mcp and shell, H rlm
+//                                                          G mcp and shell, H rlm, I http
 //   --json    everything that was measured             --write   puts the table into bench/README.md
 
 import { fork, spawnSync } from "node:child_process";
@@ -23,6 +23,7 @@ const QUESTIONS = {
   F: "state",
   G: "mcp",
   H: "rlm",
+  I: "http",
 };
 const TIMEOUT_MS = 120_000;
 

@@ -32,5 +32,9 @@ export async function openHTTPClient(url, token) {
       waiting = { resolve, reject };
     });
   };
-  return { request, close: () => void (waiting = undefined) ?? socket.destroy() };
+  const close = () => {
+    waiting = undefined;
+    socket.destroy();
+  };
+  return { request, close };
 }
