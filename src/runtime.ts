@@ -1,6 +1,5 @@
 // Puts the pieces together: environments below, sessions above. The only place that knows them all.
 
-import { randomBytes } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import type { EnvironmentReport, Mount, SandboxOptions } from "./environments/environment.ts";
@@ -31,7 +30,7 @@ import { SessionFile, SessionFileWriter } from "./store/session-file.ts";
 import { StdlibFile } from "./store/stdlib-file.ts";
 import { checkCount, checkDuration } from "./util/check-number.ts";
 import { dataFolder, dataPath } from "./util/data-folder.ts";
-import { idMaker, type IdStyle } from "./util/make-id.ts";
+import { idMaker, randomId, type IdStyle } from "./util/make-id.ts";
 
 export type { EnvironmentReport, Mount } from "./environments/environment.ts";
 export { parseMount, resolveMounts } from "./environments/local/mounts.ts";
@@ -264,7 +263,7 @@ export class Runtime implements AsyncDisposable {
     const ports: RLMPorts = {
       openSession: (onCall) => this.openSession({ onCall, idleTimeoutMs: null, includeStdlib: false }),
       cache: new CallCache(dataFolder("model-cache")),
-      makeRunId: () => `r-${Date.now().toString(36)}${randomBytes(3).toString("hex")}` as RunId,
+      makeRunId: () => randomId("r") as RunId,
       onRun: (run, ...told) => this.runs.add(run, log ? this.#record(run, ...told) : undefined),
       journal: (runId, event) => this.#logs.get(runId)?.write(event),
     };

@@ -4,6 +4,7 @@
 // to have the whole.
 
 import type { RunEvent } from "../protocol/runs.ts";
+import { onAbort } from "../util/on-abort.ts";
 
 const MAX_DELTAS = 20_000;
 const MAX_DELTA_CHARACTERS = 16 * 1024 * 1024;
@@ -12,8 +13,14 @@ export class EventQueue {
   readonly #events: RunEvent[] = [];
   #deltas = 0;
   #deltaCharacters = 0;
+  #characters = 0;
   #isOver = false;
-  #waiting: (() => void)[] = [];
+  readonly #waiting = new Set<() => void>();
+
+  /** About how many it keeps. */
+  get characters(): number {
+    return this.#characters;
+  }
 
   push(event: RunEvent): void {
     if (event.type === "model-call-delta" || event.type === "output-delta") {
@@ -22,6 +29,7 @@ export class EventQueue {
       this.#deltaCharacters += event.text.length;
     }
     this.#events.push(event);
+    this.#characters += weigh(event);
     this.#wake();
   }
 
@@ -30,18 +38,47 @@ export class EventQueue {
     this.#wake();
   }
 
-  async *read(): AsyncGenerator<RunEvent, void, undefined> {
-    for (let index = 0; ;) {
+  /** What comes after the event with this number; 0: all. An aborted signal ends the reading. */
+  async *read(after = 0, signal?: AbortSignal): AsyncGenerator<RunEvent, void, undefined> {
+    const isWanted = (): boolean => signal?.aborted !== true;
+    for (let index = 0; isWanted();) {
       const event = this.#events[index];
       if (event !== undefined) {
-        yield event;
         index += 1;
+        if (event.seq > after) yield event;
       } else if (this.#isOver) return;
-      else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+      else await this.#change(signal);
     }
   }
 
-  #wake(): void {
-    for (const resolve of this.#waiting.splice(0)) resolve();
+  /** Resolves when there is something new, or the signal is aborted. */
+  #change(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      const stopListening = onAbort(signal, () => {
+        this.#waiting.delete(wake);
+        resolve();
+      });
+      const wake = (): void => {
+        stopListening();
+        resolve();
+      };
+      this.#waiting.add(wake);
+    });
   }
+
+  #wake(): void {
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const wake of waiting) wake();
+  }
+}
+
+/** Of messages only the last two are new with a call. */
+function weigh(value: unknown, depth = 0): number {
+  if (typeof value === "string") return value.length;
+  if (typeof value !== "object" || value === null || depth > 4) return 8;
+  let sum = 8;
+  for (const [name, item] of Object.entries(value) as [string, unknown][])
+    sum += weigh(name === "messages" && Array.isArray(item) ? item.slice(-2) : item, depth + 1);
+  return sum;
 }

@@ -10,6 +10,7 @@ import type { Session } from "../session/session.ts";
 import { ToolRegistry } from "../tools/registry.ts";
 import type { Tool, ZodSchema } from "../tools/tool.ts";
 import { checkCount, checkDuration } from "../util/check-number.ts";
+import { given } from "../util/given.ts";
 import { compileSchema, type JSONSchema } from "./answer-schema.ts";
 import { BackendModels } from "./backend-models.ts";
 import { toContextItems, type Context } from "./context-items.ts";
@@ -54,6 +55,10 @@ export interface RunRequest {
   readonly context?: Context;
   /** JSON Schema or a zod schema: the form of the answer, as `data` of the result. */
   readonly outputSchema?: JSONSchema | ZodSchema;
+  /** For this run, in place of what all runs have. A sub-model that nobody named is the model. */
+  readonly model?: string;
+  readonly subModel?: string;
+  readonly mode?: RLMOptions["mode"];
   /** For this run: each replaces the one that all runs have. */
   readonly limits?: RLMLimits;
   readonly signal?: AbortSignal;
@@ -111,10 +116,12 @@ export class RLM {
   }
 
   /** Starts at once. Throws a TypeError or RangeError for what can never be run. */
-  run({ query, context, outputSchema, limits: own = {}, signal }: RunRequest): Run {
+  run({ query, context, outputSchema, limits: own = {}, signal, ...chosen }: RunRequest): Run {
     if (typeof query !== "string" || query.trim() === "") throw new TypeError("Cannot run: give a question");
     checkLimits(own);
-    const { model, subModel = model, mode = "auto", onLimit = "partial", apiKey } = this.#options;
+    const { onLimit = "partial", apiKey } = this.#options;
+    const { model, subModel = model, mode = "auto" } = { ...this.#options, ...given(chosen) };
+    if (model === "" || subModel === "") throw new TypeError("Cannot run: the name of a model is empty");
     const { cache = this.#models.backendOf() !== "scripted" } = this.#options;
     const { maxDepth, maxIterations, ...limits } = { ...this.limits, ...own };
     const items = toContextItems(context);

@@ -59,14 +59,27 @@ interface NodeRequest extends Omit<NodeSettings, "id" | "account"> {
   readonly parent: Account | undefined;
 }
 
+export interface FollowOptions {
+  /** A place that an earlier reader was told: what comes after it is told. Default: everything. */
+  readonly after?: string;
+  readonly signal?: AbortSignal;
+}
+
+export interface ToldEvent {
+  readonly event: RunEvent;
+  /** Right after the event: its number. */
+  readonly place: string;
+}
+
 const ROOT: NodeId = "n0";
 /** Nodes with a session at once, at each depth. */
 const MAX_CHILDREN = 16;
+const PLACE = /^\d{1,15}$/;
 
 export class Run implements AsyncIterable<RunEvent> {
   readonly id: RunId;
   readonly result: Promise<RunResult>;
-  readonly settings: RunSettings;
+  readonly startedAt: number;
   readonly teller: Teller;
   readonly calls: ModelCalls;
   readonly tools: ToolCalls;
@@ -77,18 +90,18 @@ export class Run implements AsyncIterable<RunEvent> {
   /** Of everything but finishing. */
   readonly #work = new AbortController();
   readonly #finishing = new AbortController();
-  readonly #startedAt: number;
   readonly #now: () => number;
+  #settings: RunSettings;
   #nodes = 0;
   #failure: RLMError | undefined;
 
   constructor(settings: RunSettings, ports: RunPorts) {
     const { models, journal, cache, now, openSession } = ports;
     this.id = settings.id;
-    this.settings = settings;
+    this.#settings = settings;
     this.openSession = openSession;
     this.#now = now;
-    this.#startedAt = now();
+    this.startedAt = now();
     this.teller = new Teller(settings.id, now, (event) => {
       journal(event);
       this.#queue.push(event);
@@ -107,8 +120,31 @@ export class Run implements AsyncIterable<RunEvent> {
     this.result.catch(() => {}); // whoever never looks at the result is not punished for it
   }
 
+  /** Once it has ended, without the context: an ended run may be kept for long, and its material is large. */
+  get settings(): RunSettings {
+    return this.#settings;
+  }
+
+  /** About how many characters its events have. */
+  get weight(): number {
+    return this.#queue.characters;
+  }
+
   [Symbol.asyncIterator](): AsyncIterator<RunEvent> {
     return this.#queue.read();
+  }
+
+  /**
+   * Its events with the place after each, by which a reader can go on later: `after`. Throws a RangeError for what was never a place. An
+   * aborted signal ends the reading.
+   */
+  follow({ after = "0", signal }: FollowOptions = {}): AsyncGenerator<ToldEvent, void, undefined> {
+    if (!PLACE.test(after)) throw new RangeError(`Cannot go on after '${after}': it is no place in a stream of events`);
+    return this.#follow(Number(after), signal);
+  }
+
+  async *#follow(after: number, signal: AbortSignal | undefined): AsyncGenerator<ToldEvent, void, undefined> {
+    for await (const event of this.#queue.read(after, signal)) yield { event, place: String(event.seq) };
   }
 
   cancel(): void {
@@ -157,6 +193,7 @@ export class Run implements AsyncIterable<RunEvent> {
       this.#work.abort(new Error("the run is over"));
       this.#finishing.abort(new Error("the run is over"));
       this.#queue.end();
+      this.#settings = { ...this.#settings, context: [] };
     }
   }
 
@@ -193,7 +230,7 @@ export class Run implements AsyncIterable<RunEvent> {
 
   #toResult(outcome: NodeOutcome): RunResult {
     const { status, stopReason, answer, data, why } = this.#failure === undefined ? outcome : toFailed(this.#failure);
-    const usage = { ...this.#ledger.usage(), wallMs: this.#now() - this.#startedAt };
+    const usage = { ...this.#ledger.usage(), wallMs: this.#now() - this.startedAt };
     return { runId: this.id, status, stopReason, answer, ...(data !== undefined && { data }), why, usage };
   }
 }

@@ -3,6 +3,8 @@
 import type { Run } from "./run.ts";
 
 const MAX_ENDED = 100;
+/** Of their events together; the last one is kept whatever it has. */
+const MAX_ENDED_CHARACTERS = 128 * 1024 * 1024;
 
 export class Runs {
   readonly #live = new Map<string, Run>();
@@ -33,8 +35,7 @@ export class Runs {
     const end = (): void => {
       this.#live.delete(run.id);
       this.#ended.set(run.id, run);
-      const [oldest] = this.#ended.keys();
-      if (this.#ended.size > MAX_ENDED && oldest !== undefined) this.#ended.delete(oldest);
+      this.#forget();
     };
     run.result.then(end, end);
   }
@@ -45,5 +46,16 @@ export class Runs {
     for (const run of live) run.cancel();
     await Promise.allSettled(live.map(({ result }) => result));
     await Promise.all(this.#recordings.values());
+  }
+
+  #forget(): void {
+    let characters = 0;
+    for (const { weight } of this.#ended.values()) characters += weight;
+    for (const [id, { weight }] of this.#ended) {
+      const isTooMuch = characters > MAX_ENDED_CHARACTERS && this.#ended.size > 1;
+      if (!isTooMuch && this.#ended.size <= MAX_ENDED) break;
+      this.#ended.delete(id);
+      characters -= weight;
+    }
   }
 }

@@ -3,6 +3,7 @@
 // It keeps what the execution printed readable, also when the session has forgotten it or is no more.
 
 import type { OutputRange, OutputSlice } from "../output/output-slice.ts";
+import type { FollowOptions, Told } from "../output/story.ts";
 import type { ExecutionEvent } from "../protocol/events.ts";
 import type { ExecutionResult } from "../protocol/execution.ts";
 import type { SessionId, TaskId } from "../protocol/ids.ts";
@@ -16,6 +17,7 @@ export interface Adoptable extends AsyncIterable<ExecutionEvent> {
   readonly startedAt: number | undefined;
   readonly result: Promise<ExecutionResult>;
   readonly printed: { readonly total: number; readonly readable: number; hold(): void; close(): void };
+  follow(options?: FollowOptions): AsyncGenerator<Told<ExecutionEvent>, void, undefined>;
   output(range?: OutputRange): OutputSlice;
   lastLine(): string;
   cancel(): void;
@@ -56,6 +58,11 @@ export class ExecutionTask extends AdoptedTask implements AsyncIterable<Executio
 
   [Symbol.asyncIterator](): AsyncIterator<ExecutionEvent> {
     return this.execution[Symbol.asyncIterator]();
+  }
+
+  /** As `Story.follow`. */
+  follow(options?: FollowOptions): AsyncGenerator<Told<ExecutionEvent>, void, undefined> {
+    return this.execution.follow(options);
   }
 
   output(range?: OutputRange): OutputSlice {

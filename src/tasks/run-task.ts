@@ -6,6 +6,7 @@
 import type { OutputBounds } from "../output/output-log.ts";
 import { toSlice, type OutputRange, type OutputSlice } from "../output/output-slice.ts";
 import { PrintedOutput } from "../output/printed-output.ts";
+import type { FollowOptions, Told } from "../output/story.ts";
 import type { RunId, TaskId } from "../protocol/ids.ts";
 import type { RunEvent, RunResult, RunStatus } from "../protocol/runs.ts";
 import type { TaskResult, TaskStatus } from "../protocol/tasks.ts";
@@ -17,6 +18,7 @@ export interface Followable extends AsyncIterable<RunEvent> {
   readonly id: RunId;
   readonly settings: { readonly query: string };
   readonly result: Promise<RunResult>;
+  follow(options?: FollowOptions): AsyncGenerator<Told<RunEvent>, void, undefined>;
   cancel(): void;
 }
 
@@ -52,6 +54,11 @@ export class RunTask extends AdoptedTask implements AsyncIterable<RunEvent> {
 
   [Symbol.asyncIterator](): AsyncIterator<RunEvent> {
     return this.run[Symbol.asyncIterator]();
+  }
+
+  /** The events of the run, with places between. */
+  follow(options?: FollowOptions): AsyncGenerator<Told<RunEvent>, void, undefined> {
+    return this.run.follow(options);
   }
 
   output(range: OutputRange = {}): OutputSlice {

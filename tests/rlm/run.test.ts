@@ -25,6 +25,12 @@ function ask(script: Script, options: Partial<RLMOptions> = {}) {
 
 const code = (text: string): string => `Let me see.\n\`\`\`repl\n${text}\n\`\`\`\n`;
 
+async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const collected: Item[] = [];
+  for await (const item of items) collected.push(item);
+  return collected;
+}
+
 describe("a run", () => {
   test("runs code over the context until the model gives the answer", async () => {
     const rlm = ask([code("print(len(context)); n = context.count('needle')"), code("FINAL(n)")]);
@@ -43,6 +49,45 @@ describe("a run", () => {
     expect(kinds).toEqual(["run-start", "node-start", ...step, ...step, "node-end", "run-end"]);
     const told = seen.find((event) => event.type === "step-end");
     expect(told?.type === "step-end" && told.told).toBe("Output of block 1:\naaa\n→ 2");
+  });
+
+  test("is followed from any place, while it runs and afterwards", async () => {
+    const run = ask([code("FINAL('x')")]).run({ query: "?", context: "c" });
+    const told = await collect(run.follow());
+    expect(told.map(({ place }) => place)).toEqual(told.map((_, index) => String(index + 1)));
+    expect(await collect(run.follow({ after: "3" }))).toEqual(told.slice(3));
+    expect(await collect(run.follow({ after: String(told.length) }))).toEqual([]);
+    expect(() => run.follow({ after: "x" })).toThrow("it is no place in a stream of events");
+    const gone = AbortSignal.abort();
+    expect(await collect(run.follow({ signal: gone }))).toEqual([]);
+  });
+
+  test("is not followed any further by a reader that is gone", async () => {
+    const reader = new AbortController();
+    const run = ask(async () => new Promise<never>(() => {})).run({ query: "?", context: "c" });
+    const heard: string[] = [];
+    for await (const { event } of run.follow({ signal: reader.signal })) {
+      heard.push(event.type);
+      if (event.type === "model-call-start") queueMicrotask(() => reader.abort());
+    }
+    expect(heard.at(-1)).toBe("model-call-start");
+    run.cancel();
+    await run.result;
+  });
+
+  test("takes models and a mode of its own, and lets its material go at the end", async () => {
+    const asked: string[] = [];
+    const rlm = ask(({ model }) => {
+      asked.push(model);
+      return "FINAL(1)";
+    });
+    const run = rlm.run({ query: "?", context: "material", model: "own", mode: "direct" });
+    expect(run.settings).toMatchObject({ model: "own", subModel: "sub", mode: "direct" });
+    expect(run.settings.context).toHaveLength(1);
+    await run.result;
+    expect(asked).toEqual(["own"]);
+    expect(run.settings.context).toEqual([]);
+    expect(() => rlm.run({ query: "?", model: "" })).toThrow("the name of a model is empty");
   });
 
   test("cuts the reply at the end of its first block of code", async () => {

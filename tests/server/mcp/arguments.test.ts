@@ -106,6 +106,7 @@ test("10,000 tasks leave the server standing", async () => {
       startedAt: 0,
       result: execution.result,
       printed: { total: 0, readable: 0, hold: () => {}, close: () => {} },
+      follow: (options) => execution.follow(options),
       output: (range) => execution.output(range),
       lastLine: () => "",
       cancel: () => {},
