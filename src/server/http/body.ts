@@ -30,16 +30,22 @@ export function parseValue<Schema extends z.ZodType>(
 
 /** Whatever JSON it is. `empty`: what an empty body stands for. */
 export async function readJSON(request: Request, maxBytes: number, empty = ""): Promise<Parsed<unknown>> {
-  if (Number(request.headers.get("content-length") ?? 0) > maxBytes) return { problem: tooLarge(maxBytes) };
-  const bytes = await readBounded(request, maxBytes).catch(() => null);
-  if (bytes === null) return { problem: incomplete() };
-  if (bytes === undefined) return { problem: tooLarge(maxBytes) };
+  const bytes = await readBytes(request, maxBytes);
+  if ("problem" in bytes) return bytes;
   try {
-    const text = bytes.length === 0 ? empty : new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    const text = bytes.value.length === 0 ? empty : new TextDecoder("utf-8", { fatal: true }).decode(bytes.value);
     return { value: parseStrictJSON(text) };
   } catch (error) {
     return { problem: invalid(error instanceof SyntaxError ? error.message : "The body is not JSON in UTF-8") };
   }
+}
+
+/** A body as it is. */
+export async function readBytes(request: Request, maxBytes = MAX_BODY_BYTES): Promise<Parsed<Buffer>> {
+  if (Number(request.headers.get("content-length") ?? 0) > maxBytes) return { problem: tooLarge(maxBytes) };
+  const bytes = await readBounded(request, maxBytes).catch(() => null);
+  if (bytes === null) return { problem: incomplete() };
+  return bytes === undefined ? { problem: tooLarge(maxBytes) } : { value: bytes };
 }
 
 /** Undefined when there is more than allowed; the rest is not read then. */

@@ -7,8 +7,15 @@ import { aboutRoutes } from "./routes/about.ts";
 import { executionRoutes } from "./routes/executions.ts";
 import { interpreterRoutes } from "./routes/interpreter.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
+import { taskRoutes } from "./routes/tasks.ts";
 
-export const ROUTES: readonly Route[] = [...aboutRoutes, ...sessionRoutes, ...executionRoutes, ...interpreterRoutes];
+export const ROUTES: readonly Route[] = [
+  ...aboutRoutes,
+  ...sessionRoutes,
+  ...executionRoutes,
+  ...taskRoutes,
+  ...interpreterRoutes,
+];
 
 /** The description of all. */
 export const API_ROUTES: readonly Route[] = [

@@ -3,7 +3,7 @@
 // A client that goes away leaves its execution running: it is found again by its id, or by asking again under the same Idempotency-Key.
 
 import type { ExecutionResult } from "../../../protocol/execution.ts";
-import type { Execution, Session } from "../../../runtime.ts";
+import type { Execution, OutputRange, Session } from "../../../runtime.ts";
 import type { z } from "zod";
 import { given } from "../../../util/given.ts";
 import type { Door } from "../door.ts";
@@ -107,9 +107,7 @@ const output = route({
   answers: { 200: { description: "The bytes", types: ["application/octet-stream"] } },
   problems: [404],
   handle: ({ params, query }, door) => {
-    const { length = DEFAULT_OUTPUT_BYTES } = query;
-    const range = { ...given(query), length: Math.min(length, MAX_OUTPUT_BYTES) };
-    return toOutput(door.executions.get(params["id"] ?? "").output(range));
+    return toOutput(door.executions.get(params["id"] ?? "").output(toRange(query)));
   },
 });
 
@@ -165,18 +163,29 @@ const NOT_WAITING = {
   detail: "The execution waits for no input: it was answered, has ended, or was started without `input: ask`",
 };
 
-function follow(
-  execution: Execution,
+/** What happens, with places between. */
+interface Followed {
+  follow(options: FollowOptions): AsyncIterable<{ readonly event: Message["event"]; readonly place: string }>;
+}
+
+interface FollowOptions {
+  readonly after?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** Throws a RangeError for what is no place in it. */
+export function follow(
+  story: Followed,
   after: string | undefined,
   door: Door,
   headers: Readonly<Record<string, string>> = {},
 ): Response {
   const toMessages = async function* (signal: AbortSignal): AsyncGenerator<Message> {
-    for await (const { event, place } of execution.follow({ ...(after !== undefined && { after }), signal })) {
+    for await (const { event, place } of story.follow({ ...(after !== undefined && { after }), signal })) {
       yield { id: place, event };
     }
   };
-  if (after !== undefined) execution.follow({ after }); // throws for what is no place
+  if (after !== undefined) story.follow({ after }); // throws for what is no place
   return streamEvents(toMessages, door, headers);
 }
 
@@ -191,6 +200,12 @@ function describe(execution: Execution, { executions }: Pick<Door, "executions">
     outputBytes: execution.printed.total,
     result: (executions.resultOf(execution) as z.output<typeof schemas.executionResult> | undefined) ?? null,
   };
+}
+
+/** What a query says, within bounds. */
+export function toRange(query: z.output<typeof schemas.outputQuery>): OutputRange {
+  const { length = DEFAULT_OUTPUT_BYTES } = query;
+  return { ...given(query), length: Math.min(length, MAX_OUTPUT_BYTES) };
 }
 
 /** Bytes, and in headers where they are. */
