@@ -46,7 +46,7 @@ export async function answerDirectly({
 }
 
 async function ask(run: Run, account: Account, signal: AbortSignal): Promise<NodeOutcome> {
-  const { query, context, model, schema } = run.settings;
+  const { query, context, model, schema, patterns } = run.settings;
   const material = await Promise.all(context.map(toText));
   const prompt = [...material, query].join("\n\n");
   let ordinal = 0;
@@ -56,6 +56,7 @@ async function ask(run: Run, account: Account, signal: AbortSignal): Promise<Nod
       calls: run.calls,
       subModel: model,
       purpose: "direct",
+      patterns,
       where: () => {
         ordinal += 1;
         return { nodeId: account.nodeId, account, turn: 1, ordinal };

@@ -64,7 +64,7 @@ export class Node {
   /** Its time runs from here on. Throws a RangeError for a schema that is none. */
   constructor(run: Run, given: NodeSettings) {
     const { id, grant, parentId, schema } = given;
-    this.#final = new FinalAnswer(schema, { patterns: parentId === null }); // that of a child comes from code
+    this.#final = new FinalAnswer(schema, { patterns: parentId === null && run.settings.patterns }); // that of a child comes from code
     const time = grant?.wallMs === undefined ? undefined : new TimeLimit(id, grant.wallMs);
     const signal = time === undefined ? given.signal : AbortSignal.any([given.signal, time.work]);
     const settings = { ...given, signal };

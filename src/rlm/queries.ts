@@ -13,6 +13,8 @@ interface Setting {
   readonly subModel: string;
   /** Default: query. */
   readonly purpose?: Ask["purpose"];
+  /** Whether regular expressions of the schema are tried on the answer. Default: false, since code wrote it. */
+  readonly patterns?: boolean;
   readonly where: () => Pick<Ask, "nodeId" | "account" | "turn" | "ordinal">;
   readonly signal: AbortSignal;
 }
@@ -50,9 +52,9 @@ async function answerQuery(query: Query, setting: Setting): Promise<QueryReply> 
 /** With a schema: its data, or what was wrong with the last of the answers. Throws what a call of a model throws. */
 export async function answerText(
   query: Query,
-  { calls, subModel, purpose = "query", where, signal }: Setting,
+  { calls, subModel, purpose = "query", patterns = false, where, signal }: Setting,
 ): Promise<{ readonly reply: Reply; readonly data?: unknown; readonly problem?: string }> {
-  const check = query.schema ? compileSchema(query.schema, { patterns: purpose === "direct" }) : undefined;
+  const check = query.schema ? compileSchema(query.schema, { patterns }) : undefined;
   const messages: ChatMessage[] = toMessages(query);
   for (let attempt = 0; ; attempt += 1) {
     const reply = await calls.ask({

@@ -55,6 +55,8 @@ export interface RunRequest {
   readonly context?: Context;
   /** JSON Schema or a zod schema: the form of the answer, as `data` of the result. */
   readonly outputSchema?: JSONSchema | ZodSchema;
+  /** Whether its regular expressions are tried on the answer: false where strangers wrote it, who could stop the host with one. Default: true. */
+  readonly patterns?: boolean;
   /** For this run, in place of what all runs have. A sub-model that nobody named is the model. */
   readonly model?: string;
   readonly subModel?: string;
@@ -116,7 +118,7 @@ export class RLM {
   }
 
   /** Starts at once. Throws a TypeError or RangeError for what can never be run. */
-  run({ query, context, outputSchema, limits: own = {}, signal, ...chosen }: RunRequest): Run {
+  run({ query, context, outputSchema, patterns = true, limits: own = {}, signal, ...chosen }: RunRequest): Run {
     if (typeof query !== "string" || query.trim() === "") throw new TypeError("Cannot run: give a question");
     checkLimits(own);
     const { onLimit = "partial", apiKey } = this.#options;
@@ -126,7 +128,7 @@ export class RLM {
     const { maxDepth, maxIterations, ...limits } = { ...this.limits, ...own };
     const items = toContextItems(context);
     const schema = outputSchema === undefined ? undefined : toJSONSchema(outputSchema);
-    if (schema !== undefined) compileSchema(schema);
+    if (schema !== undefined) compileSchema(schema, { patterns });
     const id = this.#ports.makeRunId();
     const run = new Run(
       {
@@ -134,6 +136,7 @@ export class RLM {
         query,
         context: items,
         schema,
+        patterns,
         tools: this.#tools,
         model,
         subModel,

@@ -28,6 +28,8 @@ export interface RunSettings {
   readonly query: string;
   readonly context: readonly ContextItem[];
   readonly schema: JSONSchema | undefined;
+  /** Whether regular expressions of the schema are tried on the answer. */
+  readonly patterns: boolean;
   readonly tools: ToolRegistry;
   readonly model: string;
   /** Answers `llm_query`. */
@@ -79,7 +81,6 @@ const PLACE = /^\d{1,15}$/;
 export class Run implements AsyncIterable<RunEvent> {
   readonly id: RunId;
   readonly result: Promise<RunResult>;
-  readonly startedAt: number;
   readonly teller: Teller;
   readonly calls: ModelCalls;
   readonly tools: ToolCalls;
@@ -91,6 +92,9 @@ export class Run implements AsyncIterable<RunEvent> {
   readonly #work = new AbortController();
   readonly #finishing = new AbortController();
   readonly #now: () => number;
+  readonly #beganAt: number;
+  #startedAt: number;
+  #endedAt: number | undefined;
   #settings: RunSettings;
   #nodes = 0;
   #failure: RLMError | undefined;
@@ -101,8 +105,11 @@ export class Run implements AsyncIterable<RunEvent> {
     this.#settings = settings;
     this.openSession = openSession;
     this.#now = now;
-    this.startedAt = now();
+    this.#beganAt = now();
+    this.#startedAt = this.#beganAt;
     this.teller = new Teller(settings.id, now, (event) => {
+      if (event.type === "run-start") this.#startedAt = event.time;
+      if (event.type === "run-end") this.#endedAt = event.time;
       journal(event);
       this.#queue.push(event);
     });
@@ -123,6 +130,16 @@ export class Run implements AsyncIterable<RunEvent> {
   /** Once it has ended, without the context: an ended run may be kept for long, and its material is large. */
   get settings(): RunSettings {
     return this.#settings;
+  }
+
+  /** In milliseconds since the epoch, as its first event says. */
+  get startedAt(): number {
+    return this.#startedAt;
+  }
+
+  /** As its last event says. Undefined: it goes on. */
+  get endedAt(): number | undefined {
+    return this.#endedAt;
   }
 
   /** About how many characters its events have. */
@@ -230,7 +247,7 @@ export class Run implements AsyncIterable<RunEvent> {
 
   #toResult(outcome: NodeOutcome): RunResult {
     const { status, stopReason, answer, data, why } = this.#failure === undefined ? outcome : toFailed(this.#failure);
-    const usage = { ...this.#ledger.usage(), wallMs: this.#now() - this.startedAt };
+    const usage = { ...this.#ledger.usage(), wallMs: this.#now() - this.#beganAt };
     return { runId: this.id, status, stopReason, answer, ...(data !== undefined && { data }), why, usage };
   }
 }

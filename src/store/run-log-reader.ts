@@ -71,6 +71,11 @@ export class RecordedRun {
     for (const digest of chunks) yield await this.#folder.blob(digest);
   }
 
+  /** What a reference `$blob` stands for. Throws where it is not there, or is not what its name says. */
+  async blob(digest: string): Promise<Buffer> {
+    return this.#folder.blob(digest);
+  }
+
   /** Those that are recorded by now. */
   async *events(): AsyncGenerator<RecordedEvent, void, void> {
     const file = await this.#folder.openEvents();

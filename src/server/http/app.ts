@@ -1,7 +1,8 @@
 // The routes of `rlm serve`, behind their guards: names and token first, then what is asked, parsed.
 
 import type { Context, Hono } from "hono";
-import type { RLMOptions, Runtime } from "../../runtime.ts";
+import type { Runtime } from "../../runtime.ts";
+import { AskedRuns, type ConfiguredModel } from "./asked-runs.ts";
 import { parseBody, parseValue } from "./body.ts";
 import type { Door } from "./door.ts";
 import { Executions, type ExecutionsBounds } from "./executions.ts";
@@ -13,23 +14,26 @@ import type { Asked, Route } from "./route.ts";
 import { API_ROUTES, ROUTES } from "./routes.ts";
 
 export interface DoorOptions {
-  readonly model?: RLMOptions | { readonly whyNot: string };
+  /** Which model runs ask, unless a request names another there; or why there is none. */
+  readonly model?: ConfiguredModel;
+  /** Runs at once. Default: 8. */
+  readonly runsAtOnce?: number;
   readonly executions?: Partial<ExecutionsBounds>;
   readonly draining?: AbortSignal;
   readonly ending?: AbortSignal;
 }
 
-const NO_MODEL = { whyNot: "no model is configured" };
+const NO_MODEL = { whyNot: "none is configured" };
 const NEVER = new AbortController().signal;
 
 export function openDoor(runtime: Runtime, options: DoorOptions = {}): Door {
-  const { model = NO_MODEL, executions, draining = NEVER, ending = NEVER } = options;
+  const { model = NO_MODEL, runsAtOnce, executions, draining = NEVER, ending = NEVER } = options;
   return {
     runtime,
     executions: new Executions(executions),
     inputs: new Inputs(),
     retries: new Retries(),
-    model,
+    runs: new AskedRuns(runtime, model, runsAtOnce),
     draining,
     ending,
   };

@@ -1,0 +1,295 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { ScriptedBackend, type RLMOptions, type Runtime } from "../../../src/index.ts";
+import { openTestRuntime } from "../../open.ts";
+import { code, type Script } from "../../rlm/scripting.ts";
+import { openTestDoor, readEvents, type Ask } from "./asking.ts";
+
+const KEY = "sk-not-to-be-seen-by-anybody";
+const DELTAS = new Set(["model-call-delta", "output-delta"]);
+
+let data: string;
+let runtime: Runtime;
+beforeAll(async () => {
+  data = mkdtempSync(join(tmpdir(), "rlm-http-runs-"));
+  vi.stubEnv("RLM_DATA", data);
+  runtime = await openTestRuntime({ ids: "random" });
+});
+afterAll(async () => {
+  await runtime.close();
+  vi.unstubAllEnvs();
+  rmSync(data, { recursive: true, force: true });
+});
+
+function openWith(script: Script, options: Partial<RLMOptions> = {}, runsAtOnce = 8): Ask {
+  const model: RLMOptions = {
+    backend: new ScriptedBackend(script),
+    model: "root",
+    subModel: "sub",
+    mode: "rlm",
+    cache: false,
+    apiKey: KEY,
+    ...options,
+  };
+  return openTestDoor(runtime, { model, runsAtOnce }).ask;
+}
+
+/** What never answers, until the run is ended. */
+const silent = (): Promise<never> => new Promise(() => {});
+
+async function start(ask: Ask, json: object): Promise<string> {
+  const { status, body, headers } = await ask("POST", "/v1/runs", { json });
+  expect(status).toBe(201);
+  expect(body["id"]).toMatch(/^r-[0-9a-f]{16}$/);
+  expect(headers.get("location")).toBe(`/v1/runs/${String(body["id"])}`);
+  return `/v1/runs/${String(body["id"])}`;
+}
+
+describe("a run", () => {
+  test("begins at once, and has its answer when it is waited for", async () => {
+    const ask = openWith(() => code("FINAL(context.count('a'))"));
+    const path = await start(ask, { query: "How many?", context: "banana" });
+    const { body } = await ask("GET", `${path}?waitMs=30000`);
+    expect(body).toMatchObject({
+      query: "How many?",
+      model: "root",
+      subModel: "sub",
+      status: "final",
+      stopReason: "answered",
+      usage: { llmCalls: 1 },
+      result: { answer: "3", data: 3, why: null, usage: { byNode: { n0: { llmCalls: 1 } } } },
+    });
+  });
+
+  test("as events, each once, from any of them on; later from the record, with what is recorded", async () => {
+    const ask = openWith([code("print('x' * 5000)"), code("FINAL('done')")]);
+    const { response, headers } = await ask("POST", "/v1/runs", {
+      json: { query: "?", context: "c".repeat(10_000) },
+      headers: { accept: "text/event-stream" },
+    });
+    const path = headers.get("location") ?? "";
+    const told = await readEvents(response);
+    expect(told.map(({ id }) => id)).toEqual(told.map((_, index) => String(index + 1)));
+    expect(told.at(-1)).toMatchObject({ type: "run-end", data: { result: { answer: "done" } } });
+    for (const place of [1, 4, told.length]) {
+      const again = await ask("GET", `${path}/events`, { headers: { "last-event-id": String(place) } });
+      expect(await readEvents(again.response)).toEqual(told.slice(place));
+    }
+    await runtime.runs.settled(path.slice("/v1/runs/".length));
+    // A process that knows nothing of it but what is on disk.
+    await using other = await openTestRuntime({ poolSize: 0 });
+    const { ask: askOther } = openTestDoor(other);
+    const recorded = told.filter(({ type }) => !DELTAS.has(type));
+    expect(await readEvents((await askOther("GET", `${path}/events`)).response)).toEqual(recorded);
+    const rest = await askOther("GET", `${path}/events?after=${recorded[2]?.id}`);
+    expect(await readEvents(rest.response)).toEqual(recorded.slice(3));
+    expect((await askOther("GET", path)).body).toEqual((await ask("GET", path)).body);
+    expect((await askOther("POST", `${path}/cancel`)).status).toBe(202);
+  });
+
+  test("is told with references in place of long texts, whose blobs are read by hash", async () => {
+    const ask = openWith([code("print('x' * 5000)"), code("FINAL('done')")]);
+    const path = await start(ask, { query: "?", context: "c" });
+    const events = await readEvents((await ask("GET", `${path}/events?texts=references`)).response);
+    expect(events.at(-1)?.type).toBe("run-end");
+    const ended = events.find(({ type }) => type === "code-end")?.data as { result: { stdout: { $blob: string } } };
+    const { $blob: hash } = ended.result.stdout;
+    const { response, status, type, headers } = await ask("GET", `${path}/blobs/${hash}`);
+    expect({ status, type, text: await response.text() }).toEqual({
+      status: 200,
+      type: "application/octet-stream",
+      text: `${"x".repeat(5000)}\n`,
+    });
+    expect(headers.get("cache-control")).toContain("immutable");
+    for (const wrong of ["0".repeat(64), "..%2Fmeta.json", "x", hash.toUpperCase(), `${hash}%00`])
+      expect(await ask("GET", `${path}/blobs/${wrong}`)).toMatchObject({ body: { code: "BLOB_NOT_FOUND" } });
+  });
+
+  test("under a key is asked once", async () => {
+    const ask = openWith(() => code("FINAL(1)"));
+    const post = (query: string) =>
+      ask("POST", "/v1/runs", { json: { query, waitMs: 30_000 }, headers: { "idempotency-key": "r1" } });
+    const [first, second] = await Promise.all([post("a"), post("a")]);
+    expect([first.status, second.status]).toEqual([201, 200]);
+    expect(second.body).toEqual(first.body);
+    expect(await post("b")).toMatchObject({ status: 422, body: { code: "KEY_REUSED" } });
+  });
+
+  test("is ended by its client; one more than allowed is refused until then", async () => {
+    const ask = openWith(silent, {}, 1);
+    const path = await start(ask, { query: "?" });
+    const { response } = await ask("GET", `${path}/events`);
+    const refused = await ask("POST", "/v1/runs", { json: { query: "?" } });
+    expect(refused).toMatchObject({ status: 429, body: { code: "LIMIT_EXCEEDED" } });
+    expect(refused.headers.get("retry-after")).toBe("1");
+    expect((await ask("GET", path)).body).toMatchObject({ status: "running", result: null });
+    expect((await ask("POST", `${path}/cancel`)).status).toBe(202);
+    expect((await readEvents(response)).at(-1)).toMatchObject({ data: { result: { status: "cancelled" } } });
+    await start(ask, { query: "?" });
+    await runtime.runs.cancelAll();
+  });
+
+  test("whose reader goes away goes on", async () => {
+    let answer: (text: string) => void = () => {};
+    const reply = new Promise<string>((resolve) => (answer = resolve));
+    const ask = openWith(() => reply);
+    const { response, headers } = await ask("POST", "/v1/runs", {
+      json: { query: "?" },
+      headers: { accept: "text/event-stream" },
+    });
+    const reader = response.body?.getReader();
+    await reader?.read();
+    await reader?.cancel();
+    answer(code("FINAL('still here')"));
+    const { body } = await ask("GET", `${headers.get("location")}?waitMs=30000`);
+    expect(body).toMatchObject({ result: { answer: "still here" } });
+  });
+
+  test("is in the list, the latest first, with those of other processes", async () => {
+    const ask = openWith(() => code("FINAL(1)"));
+    const first = await start(ask, { query: "first", waitMs: 30_000 });
+    const second = await start(ask, { query: "second", waitMs: 30_000 });
+    const { body } = await ask("GET", "/v1/runs?limit=2");
+    const runs = body["runs"] as { id: string; query: string }[];
+    expect(runs.map(({ id }) => `/v1/runs/${id}`)).toEqual([second, first]);
+    expect(body["total"]).toBeGreaterThan(2);
+    await Promise.all(runs.map(({ id }) => runtime.runs.settled(id)));
+    await using other = await openTestRuntime({ poolSize: 0 });
+    expect((await openTestDoor(other).ask("GET", "/v1/runs?limit=2")).body).toEqual(body);
+  });
+});
+
+describe("what a client may say", () => {
+  test("any JSON is material, and none of it names a file of the host", async () => {
+    const ask = openWith(() => code("FINAL(repr(context))"));
+    const seen = async (context: unknown): Promise<unknown> => {
+      const { body } = await ask("POST", "/v1/runs", { json: { query: "?", context, waitMs: 30_000 } });
+      return (body["result"] as { answer: string }).answer;
+    };
+    expect(await seen({ file: "/etc/hostname" })).toBe("{'file': '/etc/hostname'}");
+    expect(await seen({ context: { file: "/etc/hostname" } })).toBe("{'context': {'file': '/etc/hostname'}}");
+    expect(await seen([1, null, { text: "a" }])).toBe("[1, None, {'text': 'a'}]");
+    expect(await seen("text")).toBe("'text'");
+    expect(await seen(JSON.parse('{"__proto__": 1}'))).toBe("{'__proto__': 1}");
+  });
+
+  test("models by name, a mode, a schema and less of each limit", async () => {
+    const asked: string[] = [];
+    const ask = openWith(({ model }) => {
+      asked.push(model);
+      return model === "own" ? code("FINAL({'n': int(llm_query('?'))})") : "7";
+    });
+    const { body } = await ask("POST", "/v1/runs", {
+      json: {
+        query: "?",
+        model: "own",
+        subModel: "small",
+        mode: "rlm",
+        limits: { llmCalls: 5, maxDepth: 0 },
+        schema: { type: "object", properties: { n: { type: "integer" } }, required: ["n"] },
+        waitMs: 30_000,
+      },
+    });
+    expect(body).toMatchObject({ model: "own", subModel: "small", result: { status: "final", data: { n: 7 } } });
+    expect(asked).toEqual(["own", "small"]);
+  });
+
+  test("a schema's regular expressions cannot stop the server", async () => {
+    const ask = openWith(() => code(`FINAL({'a': 'a' * 40 + '!'})`));
+    const schema = { type: "object", properties: { a: { type: "string", pattern: "^(a+)+$" } } };
+    const { body } = await ask("POST", "/v1/runs", { json: { query: "?", schema, waitMs: 30_000 } });
+    expect(body).toMatchObject({ status: "final" });
+  });
+
+  test("never a backend, an address, a key, more than is allowed, or what makes no sense", async () => {
+    const ask = openWith(() => code("FINAL(1)"), { limits: { tokens: 1000 } });
+    const refused = async (json: object) => {
+      const { status, body } = await ask("POST", "/v1/runs", { json: { query: "?", ...json } });
+      return [status, body["detail"]];
+    };
+    expect(await refused({ backend: "openai" })).toEqual([422, "There is no field 'backend'"]);
+    expect(await refused({ baseUrl: "http://collector.example" })).toEqual([422, "There is no field 'baseUrl'"]);
+    expect(await refused({ apiKey: "x" })).toEqual([422, "There is no field 'apiKey'"]);
+    expect(await refused({ tools: [] })).toEqual([422, "There is no field 'tools'"]);
+    expect(await refused({ limits: { tokens: 1001 } })).toEqual([
+      422,
+      "Field 'limits.tokens' is wrong: this server allows 1000 at most",
+    ]);
+    expect(await refused({ limits: { wallMs: 1e9 } })).toEqual([422, expect.stringContaining("1800000 at most")]);
+    expect(await refused({ query: " " })).toEqual([422, "Field 'query' is wrong: must be a question"]);
+    expect(await refused({ schema: { type: "nonsense" } })).toEqual([422, expect.stringContaining("schema")]);
+    expect(await refused({ schema: { a: "x".repeat(300_000) } })).toEqual([422, expect.stringContaining("256 KiB")]);
+    expect(await refused({ model: "" })).toEqual([422, expect.stringContaining("model")]);
+  });
+
+  test("no path as a model, where models are files", async () => {
+    const model = { backend: "scripted", model: join(data, "script.json") };
+    const { ask } = openTestDoor(runtime, { model });
+    const { status, body } = await ask("POST", "/v1/runs", { json: { query: "?", model: "/etc/passwd" } });
+    expect({ status, detail: body["detail"] }).toEqual({ status: 422, detail: expect.stringContaining("scripts") });
+  });
+
+  test("ids that are none", async () => {
+    const ask = openWith(() => code("FINAL(1)"));
+    for (const id of ["nope", "..%2F..%2Fetc", "%00", "a".repeat(300)]) {
+      expect(await ask("GET", `/v1/runs/${id}`)).toMatchObject({ status: 404, body: { code: "RUN_NOT_FOUND" } });
+      const { status, body } = await ask("GET", `/v1/runs/${id}/blobs/${"0".repeat(64)}`);
+      expect({ status, isTold: JSON.stringify(body).includes(data) }).toEqual({ status: 404, isTold: false });
+    }
+    const path = await start(ask, { query: "?", waitMs: 30_000 });
+    expect((await ask("GET", `${path}/events`, { headers: { "last-event-id": "x" } })).status).toBe(422);
+  });
+});
+
+test("without a model nothing is asked, and the answer says how to configure one", async () => {
+  const whyNot = "none is configured: set RLM_MODEL and the key of its provider, or write rlm.toml";
+  const { ask } = openTestDoor(runtime, { model: { whyNot } });
+  expect(await ask("POST", "/v1/runs", { json: { query: "?" } })).toMatchObject({
+    status: 409,
+    body: { code: "NO_MODEL", detail: `No model can be asked: ${whyNot}` },
+  });
+  expect((await ask("GET", "/v1/runs")).status).toBe(200);
+});
+
+test("the key of the provider is in no answer, whatever the provider says", async () => {
+  const provider = createServer(({ headers }, response) =>
+    response
+      .writeHead(401, { "content-type": "application/json" })
+      .end(JSON.stringify({ error: { message: headers } })),
+  );
+  await new Promise<void>((resolve) => provider.listen(0, "127.0.0.1", resolve));
+  const { port } = provider.address() as AddressInfo;
+  try {
+    const backend = { backend: "openai-compatible", baseUrl: `http://127.0.0.1:${port}` };
+    const { ask } = openTestDoor(runtime, {
+      model: { ...backend, apiKey: KEY, model: "m", mode: "rlm", cache: false },
+    });
+    const path = await start(ask, { query: "?", waitMs: 30_000 });
+    const { body } = await ask("GET", path);
+    expect(body).toMatchObject({ status: "failed", result: { why: expect.stringContaining("401") } });
+    const told = ["whole", "references"].map((texts) => ask("GET", `${path}/events?texts=${texts}`));
+    const events = await Promise.all(told.map(async (one) => (await one).response.text()));
+    expect(events.map((text) => text.includes("run-end"))).toEqual([true, true]);
+    for (const text of [JSON.stringify(body), ...events]) expect(text).not.toContain(KEY);
+  } finally {
+    provider.closeAllConnections();
+    provider.close();
+  }
+});
+
+test("the end of the server ends a stream that has no end", async () => {
+  const ending = new AbortController();
+  const model = { backend: new ScriptedBackend(silent), model: "m", mode: "rlm", cache: false } as const;
+  const { ask } = openTestDoor(runtime, { model, ending: ending.signal });
+  const path = await start(ask, { query: "?" });
+  const streams = await Promise.all(
+    ["whole", "references"].map((texts) => ask("GET", `${path}/events?texts=${texts}`)),
+  );
+  ending.abort();
+  for (const { response } of streams) expect((await readEvents(response)).at(-1)?.type).toBe("server-end");
+  await ask("POST", `${path}/cancel`);
+});
