@@ -18,6 +18,8 @@ export interface Followable extends AsyncIterable<RunEvent> {
   readonly id: RunId;
   readonly settings: { readonly query: string };
   readonly result: Promise<RunResult>;
+  /** About how many characters its events have. */
+  readonly weight: number;
   follow(options?: FollowOptions): AsyncGenerator<Told<RunEvent>, void, undefined>;
   cancel(): void;
 }

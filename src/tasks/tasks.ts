@@ -17,7 +17,7 @@ export interface TasksBounds {
   readonly running: number;
   /** Finished ones that are kept. */
   readonly finished: number;
-  /** What those may have printed together, their commands included. */
+  /** What those may have printed together, their commands and the events of runs included. */
   readonly finishedBytes: number;
   readonly keptMs: number;
   /** Of the story of one run. */
@@ -130,5 +130,6 @@ export class Tasks {
 }
 
 function sizeOf(task: Task): number {
-  return task.printed.readable + task.command.length;
+  const events = task.kind === "run" ? task.run.weight : 0;
+  return task.printed.readable + task.command.length + events;
 }

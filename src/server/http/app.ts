@@ -8,6 +8,7 @@ import type { Door } from "./door.ts";
 import { Executions, type ExecutionsBounds } from "./executions.ts";
 import { createGuardedApp, type GuardOptions } from "./guarded-app.ts";
 import { Inputs } from "./inputs.ts";
+import { MCPDoor, type MCPDoorOptions } from "./mcp-door.ts";
 import { toResponse, type Problem } from "./problem.ts";
 import { Retries } from "./retries.ts";
 import type { Asked, Route } from "./route.ts";
@@ -18,6 +19,7 @@ export interface DoorOptions {
   readonly model?: ConfiguredModel;
   /** Runs at once. Default: 8. */
   readonly runsAtOnce?: number;
+  readonly mcp?: MCPDoorOptions;
   readonly executions?: Partial<ExecutionsBounds>;
   readonly draining?: AbortSignal;
   readonly ending?: AbortSignal;
@@ -28,12 +30,14 @@ const NEVER = new AbortController().signal;
 
 export function openDoor(runtime: Runtime, options: DoorOptions = {}): Door {
   const { model = NO_MODEL, runsAtOnce, executions, draining = NEVER, ending = NEVER } = options;
+  const runs = new AskedRuns(runtime, model, runsAtOnce);
   return {
     runtime,
     executions: new Executions(executions),
     inputs: new Inputs(),
     retries: new Retries(),
-    runs: new AskedRuns(runtime, model, runsAtOnce),
+    runs,
+    mcp: new MCPDoor({ runtime, runs, draining, ending }, options.mcp),
     draining,
     ending,
   };

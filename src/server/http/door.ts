@@ -4,6 +4,7 @@ import type { Runtime } from "../../runtime.ts";
 import type { AskedRuns } from "./asked-runs.ts";
 import type { Executions } from "./executions.ts";
 import type { Inputs } from "./inputs.ts";
+import type { MCPDoor } from "./mcp-door.ts";
 import type { Retries } from "./retries.ts";
 
 export interface Door {
@@ -16,6 +17,7 @@ export interface Door {
   readonly retries: Retries;
   /** Recursive runs that began here, and which model they ask. */
   readonly runs: AskedRuns;
+  readonly mcp: MCPDoor;
   /** Aborted when the server begins to end: nothing new begins, and what goes on may take a while. */
   readonly draining: AbortSignal;
   /** Aborted when that while is over: what would never end by itself ends now. */

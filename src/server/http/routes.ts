@@ -6,6 +6,7 @@ import { json, route, type Route } from "./route.ts";
 import { aboutRoutes } from "./routes/about.ts";
 import { executionRoutes } from "./routes/executions.ts";
 import { interpreterRoutes } from "./routes/interpreter.ts";
+import { mcpRoutes } from "./routes/mcp.ts";
 import { runRoutes } from "./routes/runs.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { taskRoutes } from "./routes/tasks.ts";
@@ -16,6 +17,7 @@ export const ROUTES: readonly Route[] = [
   ...executionRoutes,
   ...taskRoutes,
   ...runRoutes,
+  ...mcpRoutes,
   ...interpreterRoutes,
 ];
 
