@@ -91,7 +91,8 @@ describe.each(ERAS)("in the %s era", (era) => {
       if (message?.includes("step 1") === true) release();
     };
     await mcp.client.callTool({ name: "rlm_query", arguments: { query: "?" } }, { onprogress });
-    expect(heard.at(-1)).toMatch(/^\d+ s: n0 step 1: the model thinks$/);
+    // Code may still be reported to run, after the model was let go.
+    expect(heard).toContainEqual(expect.stringMatching(/^\d+ s: n0 step 1: the model thinks$/));
   });
 });
 
