@@ -43,7 +43,7 @@ async function connect(era: (typeof ERAS)[number], url = server.url): Promise<Cl
 async function fetchDocumented(url: string | URL, init?: RequestInit): Promise<Response> {
   const response = await fetch(url, init);
   const type = response.headers.get("content-type");
-  const body = type?.includes("json") === true ? ((await response.clone().json()) as unknown) : undefined;
+  const body = type?.includes("json") === true ? await response.clone().json() : undefined;
   if (init?.method === "POST") checkDocumented("POST", "/mcp", response.status, type, body);
   return response;
 }

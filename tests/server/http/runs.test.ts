@@ -1,13 +1,14 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { ScriptedBackend, type RLMOptions, type Runtime } from "../../../src/index.ts";
+import { listen } from "../../../src/server/http/serve.ts";
 import { openTestRuntime } from "../../open.ts";
 import { code, type Script } from "../../rlm/scripting.ts";
-import { openTestDoor, readEvents, type Ask } from "./asking.ts";
+import { openTestDoor, readEvents, TOKEN, type Ask } from "./asking.ts";
 
 const KEY = "sk-not-to-be-seen-by-anybody";
 const DELTAS = new Set(["model-call-delta", "output-delta"]);
@@ -163,6 +164,62 @@ describe("a run", () => {
   });
 });
 
+describe("a record", () => {
+  /** A copy of a run under another id, changed before anybody reads it. */
+  async function copyRun(change: (folder: string, meta: Record<string, unknown>) => void): Promise<string> {
+    const ask = openWith([code("print('x' * 5000)"), code("FINAL('done')")]);
+    const path = await start(ask, { query: "?", waitMs: 30_000 });
+    const original = path.slice("/v1/runs/".length);
+    await runtime.runs.settled(original);
+    const id = `r-copy-${original.slice(2)}`;
+    const folder = join(data, "runs", id);
+    cpSync(join(data, "runs", original), folder, { recursive: true });
+    const meta = JSON.parse(readFileSync(join(folder, "meta.json"), "utf8")) as Record<string, unknown>;
+    change(folder, { ...meta, id });
+    return `/v1/runs/${id}`;
+  }
+  const writeMeta = (folder: string, meta: object): void =>
+    writeFileSync(join(folder, "meta.json"), JSON.stringify(meta));
+
+  test("without an end is told as broken, and never ended by anybody", async () => {
+    const path = await copyRun((folder, meta) => {
+      const lines = readFileSync(join(folder, "events.jsonl"), "utf8").trimEnd().split("\n");
+      writeFileSync(join(folder, "events.jsonl"), `${lines.slice(0, -1).join("\n")}\n{"torn`);
+      writeMeta(folder, { ...meta, ended: null, status: null, usage: null, writer: null });
+    });
+    const { ask } = openTestDoor(runtime);
+    expect((await ask("GET", path)).body).toMatchObject({ status: "broken", result: null });
+    const events = await readEvents((await ask("GET", `${path}/events`)).response);
+    expect(events.slice(-2).map(({ type }) => type)).toEqual(["node-end", "run-broken"]);
+    expect((await ask("POST", `${path}/cancel`)).body).toMatchObject({ status: "broken" });
+  });
+
+  test("of a run that goes on in another process is not ended from here", async () => {
+    const path = await copyRun((folder, meta) => writeMeta(folder, { ...meta, ended: null, status: null }));
+    const { ask } = openTestDoor(runtime);
+    expect((await ask("GET", path)).body).toMatchObject({ status: "running" });
+    expect(await ask("POST", `${path}/cancel`)).toMatchObject({ status: 409, body: { code: "RUN_ELSEWHERE" } });
+  });
+
+  test("with damage is told as far as it can be read", async () => {
+    const path = await copyRun((folder, meta) => {
+      writeMeta(folder, meta);
+      for (const name of readdirSync(join(folder, "blobs"))) writeFileSync(join(folder, "blobs", name), "changed");
+    });
+    const unexpected: unknown[] = [];
+    const { ask } = openTestDoor(runtime, { onUnexpected: (error) => void unexpected.push(error) });
+    const events = await readEvents((await ask("GET", `${path}/events`)).response);
+    const types = events.map(({ type }) => type);
+    expect(types).toContain("event-lost");
+    expect(types.at(-1)).toBe("run-end");
+    const lost = events.find(({ type }) => type === "event-lost");
+    expect(lost?.data["seq"]).toBe(Number(lost?.id));
+    const [name] = readdirSync(join(data, path.slice("/v1/".length), "blobs"));
+    expect((await ask("GET", `${path}/blobs/${name}`)).status).toBe(500);
+    expect(String(unexpected[0])).toContain("damaged");
+  });
+});
+
 describe("what a client may say", () => {
   test("any JSON is material, and none of it names a file of the host", async () => {
     const ask = openWith(() => code("FINAL(repr(context))"));
@@ -243,6 +300,24 @@ describe("what a client may say", () => {
     const path = await start(ask, { query: "?", waitMs: 30_000 });
     expect((await ask("GET", `${path}/events`, { headers: { "last-event-id": "x" } })).status).toBe(422);
   });
+});
+
+test("over a socket a blob may be kept for ever, and nothing else", async () => {
+  const backend = new ScriptedBackend([code("print('x' * 5000)"), code("FINAL('done')")]);
+  const { app, ask } = openTestDoor(runtime, { model: { backend, model: "m", mode: "rlm", cache: false } });
+  const path = await start(ask, { query: "?", waitMs: 30_000 });
+  await runtime.runs.settled(path.slice("/v1/runs/".length));
+  const [name] = readdirSync(join(data, path.slice("/v1/".length), "blobs"));
+  const server = await listen(app, { host: "127.0.0.1", port: 0 });
+  try {
+    const get = (from: string) => fetch(server.url + from, { headers: { authorization: `Bearer ${TOKEN}` } });
+    const { headers } = await get(`${path}/blobs/${name}`);
+    expect(headers.get("cache-control")).toBe("private, max-age=31536000, immutable");
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+    expect((await get(path)).headers.get("cache-control")).toBe("no-store");
+  } finally {
+    await server.close(0);
+  }
 });
 
 test("without a model nothing is asked, and the answer says how to configure one", async () => {
