@@ -74,7 +74,7 @@ def _read(root: Root, request: dict, channel: Channel) -> None:
         left = min(left, request["length"])
     if request.get("maxBytes") is not None and left > request["maxBytes"]:
         raise Failure("too-large", f"it has {left} bytes to read, and at most {request['maxBytes']} are taken at once")
-    channel.say({"type": "size", "size": found.st_size})
+    channel.say({"type": "size", "size": found.st_size, "modifiedMs": found.st_mtime_ns // 1_000_000})
     while left > 0:
         data = os.pread(fd, min(left, _PIECE), offset)
         if not data:

@@ -45,7 +45,7 @@ const FILE_REASONS = [
 
 export type JobAnswer =
   | { readonly type: "busy" | "ready" }
-  | { readonly type: "size"; readonly size: number }
+  | { readonly type: "size"; readonly size: number; readonly modifiedAt: string }
   | { readonly type: "data"; readonly bytes: number }
   | { readonly type: "entry"; readonly entry: FileEntry }
   | { readonly type: "change"; readonly change: FileChange }
@@ -64,7 +64,7 @@ export function parseJobAnswer(message: unknown): JobAnswer | null {
     case "ready":
       return { type };
     case "size":
-      return isCount(message["size"]) ? { type, size: message["size"] } : null;
+      return parseSize(message);
     case "data":
       return isCount(message["bytes"]) && message["bytes"] <= MAX_DATA_BYTES ? { type, bytes: message["bytes"] } : null;
     case "entry":
@@ -84,11 +84,16 @@ const KINDS: ReadonlySet<unknown> = new Set(["file", "folder", "link", "other"])
 /** The last millisecond that a date can be. */
 const MAX_TIME = 8.64e15;
 
+function parseSize({ size, modifiedMs }: Record<string, unknown>): JobAnswer | null {
+  if (!isCount(size) || !isTime(modifiedMs)) return null;
+  return { type: "size", size, modifiedAt: new Date(modifiedMs).toISOString() };
+}
+
 function parseEntry(message: Record<string, unknown>): JobAnswer | null {
   const { name, path, kind, size, modifiedMs, mode, target } = message;
   if (typeof name !== "string" || typeof path !== "string" || !KINDS.has(kind)) return null;
   if (!isCount(size) || !isCount(mode) || mode > 0o7777) return null;
-  if (typeof modifiedMs !== "number" || !(Math.abs(modifiedMs) <= MAX_TIME)) return null;
+  if (!isTime(modifiedMs)) return null;
   const modifiedAt = new Date(modifiedMs).toISOString();
   const entry = { name, path, type: kind as FileKind, size, modifiedAt, mode };
   return { type: "entry", entry: typeof target === "string" ? { ...entry, target } : entry };
@@ -118,6 +123,10 @@ function parseError(message: Record<string, unknown>): JobAnswer | null {
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isTime(value: unknown): value is number {
+  return typeof value === "number" && Math.abs(value) <= MAX_TIME;
 }
 
 function isCount(value: unknown): value is number {

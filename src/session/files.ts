@@ -32,6 +32,16 @@ export interface FileRangeOptions extends FileOptions {
   readonly length?: number;
 }
 
+/** A file that is being read. Its pieces are taken once, to their end; otherwise it is closed. */
+export interface OpenFile {
+  /** Of the whole file, as it was when the reading began. */
+  readonly size: number;
+  readonly modifiedAt: string;
+  readonly pieces: AsyncIterable<Buffer>;
+  /** Idempotent. */
+  close(): void;
+}
+
 export interface FileReadOptions extends FileRangeOptions {
   /** More than this is refused with reason `too-large`. Default: 64 MiB. */
   readonly maxBytes?: number;
@@ -88,6 +98,21 @@ export class Files {
   /** A file of any size, piece by piece, as fast as it is taken. Nothing happens before the first piece is asked for. */
   readStream(path: string, options: FileRangeOptions = {}): AsyncIterable<Buffer> {
     return this.#read(path, options, undefined);
+  }
+
+  /** As `readStream`, with what is to be known before the first piece. It holds a process until it is read or closed. */
+  async open(path: string, options: FileRangeOptions = {}): Promise<OpenFile> {
+    const job = await this.#openToRead(path, options, undefined);
+    try {
+      const answer = await job.next();
+      if (answer?.type !== "size") throw this.#toError({ action: "read", path }, answer);
+      const { size, modifiedAt } = answer;
+      return { size, modifiedAt, pieces: this.#pieces(job, path, options.signal), close: () => job.close() };
+    } catch (error) {
+      job.close();
+      options.signal?.throwIfAborted();
+      throw error;
+    }
   }
 
   /** Copies a file of any size to a path of the host. What is there is replaced when all has come, else untouched. */
@@ -191,15 +216,22 @@ export class Files {
   }
 
   async *#read(path: string, options: FileRangeOptions, maxBytes: number | undefined): AsyncGenerator<Buffer, void> {
-    const { offset, length, signal } = options;
+    const job = await this.#openToRead(path, options, maxBytes);
+    yield* this.#pieces(job, path, options.signal);
+  }
+
+  async #openToRead(
+    path: string,
+    { offset, length, signal }: FileRangeOptions,
+    maxBytes: number | undefined,
+  ): Promise<FileJob> {
     checkCount("offset", offset, 0);
     checkCount("length", length, 0);
     const inner = this.#inner("read", path);
-    const job = await this.#open(
-      { do: "read", path: inner, offset, length, maxBytes },
-      { action: "read", path },
-      signal,
-    );
+    return this.#open({ do: "read", path: inner, offset, length, maxBytes }, { action: "read", path }, signal);
+  }
+
+  async *#pieces(job: FileJob, path: string, signal: AbortSignal | undefined): AsyncGenerator<Buffer, void> {
     try {
       for (;;) {
         const answer = await job.next();

@@ -20,8 +20,8 @@ export type VariableValue =
   | { readonly text: string; readonly as?: "text" | "json" }
   /** Not copied: they must stay as they are until the variable is set. */
   | { readonly bytes: Uint8Array }
-  /** A path of the host. */
-  | { readonly file: string; readonly as?: "bytes" | "text" };
+  /** A path of the host. As JSON it is read by Python, as above. */
+  | { readonly file: string; readonly as?: "bytes" | "text" | "json" };
 
 export interface Setting {
   readonly name: string;
@@ -99,7 +99,9 @@ function toOpener(name: string, value: VariableValue): () => Promise<OpenSetting
   }
   const { file, as = "bytes" } = value;
   if (typeof file !== "string") throw new TypeError(`Cannot set '${name}': file must be a path`);
-  if (as !== "bytes" && as !== "text") throw new TypeError(`Cannot set '${name}': as must be 'bytes' or 'text'`);
+  if (!["bytes", "text", "json"].includes(as)) {
+    throw new TypeError(`Cannot set '${name}': as must be 'bytes', 'text' or 'json'`);
+  }
   return () => openFile(name, file, as);
 }
 
@@ -130,7 +132,7 @@ function toSource(sizeBytes: number, pieces: () => Iterable<Uint8Array>): BulkSo
   };
 }
 
-async function openFile(name: string, path: string, kind: "bytes" | "text"): Promise<OpenSetting> {
+async function openFile(name: string, path: string, kind: "bytes" | "text" | "json"): Promise<OpenSetting> {
   // Without waiting: opening a named pipe would not return before somebody writes to it.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {

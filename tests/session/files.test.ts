@@ -5,6 +5,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   FileError,
@@ -178,6 +179,19 @@ describe("streams", () => {
       await expect(session.files.writeFrom("f", path)).rejects.toMatchObject({ code: "FILE", path, reason });
     }
     await expect(session.files.writeFrom("../f", import.meta.filename)).rejects.toThrow(REPLSecurityError);
+  });
+
+  test("open() tells size and time before the first piece, through links too, and can be closed unread", async () => {
+    await using session = await runtime.openSession();
+    await session.files.write("f", "0123456789");
+    await valueOf(session, "import os; os.symlink('f', 'link'); os.utime('f', (1, 1))");
+    const file = await session.files.open("link", { offset: 4 });
+    expect(file).toMatchObject({ size: 10, modifiedAt: "1970-01-01T00:00:01.000Z" });
+    expect(await text(file.pieces)).toBe("456789");
+    // More than there are places for such operations.
+    for (let count = 0; count < 20; count += 1) (await session.files.open("f")).close();
+    expect(await reasonOf(session.files.open("."))).toBe("is-a-folder");
+    expect(await reasonOf(session.files.open("none"))).toBe("not-found");
   });
 
   test("write takes an async iterable of text and bytes, and readStream gives what is taken", async () => {

@@ -127,6 +127,13 @@ describe("set() from bytes and files", () => {
     expect(await value("t == 'zwölf\\n' * 50_000")).toBe("True");
   });
 
+  test("a file as JSON, read by Python", async () => {
+    const path = join(folder, "json");
+    writeFileSync(path, `{"n": 1${"0".repeat(30)}}`);
+    await session.set("j", { file: path, as: "json" });
+    expect(await value("j == {'n': 10 ** 30}")).toBe("True");
+  });
+
   test("a file that is no UTF-8 is refused with the place, and the variable is as it was", async () => {
     const path = join(folder, "latin");
     writeFileSync(path, Buffer.concat([Buffer.from("a".repeat(70_000)), Buffer.from([0xe9]), Buffer.from("b")]));
