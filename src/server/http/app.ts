@@ -13,6 +13,8 @@ import { toResponse, type Problem } from "./problem.ts";
 import { Retries } from "./retries.ts";
 import type { Asked, Route } from "./route.ts";
 import { API_ROUTES, ROUTES } from "./routes.ts";
+import { Spool } from "./spool.ts";
+import { Wire, type Connection } from "./wire.ts";
 
 export interface DoorOptions {
   /** Which model runs ask, unless a request names another there; or why there is none. */
@@ -38,6 +40,7 @@ export function openDoor(runtime: Runtime, options: DoorOptions = {}): Door {
     retries: new Retries(),
     runs,
     mcp: new MCPDoor({ runtime, runs, draining, ending }, options.mcp),
+    spool: new Spool(),
     draining,
     ending,
   };
@@ -58,11 +61,11 @@ export function createApp(door: Door, guard: GuardOptions, more: readonly Route[
 function toPattern(path: string): string {
   return path.replaceAll(
     /\{(\w+)(\+?)\}/g,
-    (_whole, name: string, rest: string) => `:${name}${rest === "" ? "" : "{.+}"}`,
+    (_whole, name: string, rest: string) => `:${name}${rest === "" ? "" : "{[^]+}"}`,
   );
 }
 
-async function answer(one: Route, { req }: Context, door: Door): Promise<Response> {
+async function answer(one: Route, { req, env }: Context, door: Door): Promise<Response> {
   if (door.draining.aborted && one.isLight !== true && one.method !== "GET") return toResponse(ENDING);
   const query = one.query === undefined ? { value: undefined } : parseValue(req.query(), one.query, "query");
   if ("problem" in query) return toResponse(query.problem);
@@ -73,6 +76,7 @@ async function answer(one: Route, { req }: Context, door: Door): Promise<Respons
     params: req.param(),
     query: query.value,
     body: body.value,
+    wire: new Wire(req.raw, env as Connection | undefined),
   };
   return one.handle(asked as Asked<never, never>, door);
 }

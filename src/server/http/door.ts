@@ -6,6 +6,7 @@ import type { Executions } from "./executions.ts";
 import type { Inputs } from "./inputs.ts";
 import type { MCPDoor } from "./mcp-door.ts";
 import type { Retries } from "./retries.ts";
+import type { Spool } from "./spool.ts";
 
 export interface Door {
   readonly runtime: Runtime;
@@ -18,6 +19,8 @@ export interface Door {
   /** Recursive runs that began here, and which model they ask. */
   readonly runs: AskedRuns;
   readonly mcp: MCPDoor;
+  /** Large bodies and session files on their way. */
+  readonly spool: Spool;
   /** Aborted when the server begins to end: nothing new begins, and what goes on may take a while. */
   readonly draining: AbortSignal;
   /** Aborted when that while is over: what would never end by itself ends now. */

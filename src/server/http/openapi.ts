@@ -21,6 +21,7 @@ const OTHER_PROBLEMS: Readonly<Record<number, string>> = {
   404: "There is no such thing",
   409: "It cannot be, as things are",
   410: "It was there, and is gone",
+  415: "The body is of a type that means nothing here",
   416: "There is no such range",
   507: "There is no room left",
 };

@@ -29,6 +29,8 @@ const TITLES: Readonly<Record<number, string>> = {
   409: "Conflict",
   410: "Gone",
   413: "Content too large",
+  415: "Unsupported media type",
+  416: "Range not satisfiable",
   422: "Unprocessable content",
   429: "Too many requests",
   500: "Internal server error",

@@ -2,6 +2,7 @@
 
 import type { z } from "zod";
 import type { Door } from "./door.ts";
+import type { Wire } from "./wire.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "DELETE";
 
@@ -26,6 +27,8 @@ export interface Asked<Query = unknown, Body = unknown> {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
   readonly body: Body;
+  /** For a raw body, and for answers of any size. */
+  readonly wire: Wire;
 }
 
 interface Description {

@@ -5,16 +5,24 @@ import { createOpenAPI } from "./openapi.ts";
 import { json, route, type Route } from "./route.ts";
 import { aboutRoutes } from "./routes/about.ts";
 import { executionRoutes } from "./routes/executions.ts";
+import { fileRoutes } from "./routes/files.ts";
 import { interpreterRoutes } from "./routes/interpreter.ts";
 import { mcpRoutes } from "./routes/mcp.ts";
 import { runRoutes } from "./routes/runs.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
+import { stateRoutes } from "./routes/state.ts";
+import { stdlibRoutes } from "./routes/stdlib.ts";
 import { taskRoutes } from "./routes/tasks.ts";
+import { variableRoutes } from "./routes/variables.ts";
 
 export const ROUTES: readonly Route[] = [
   ...aboutRoutes,
   ...sessionRoutes,
+  ...stateRoutes,
   ...executionRoutes,
+  ...variableRoutes,
+  ...fileRoutes,
+  ...stdlibRoutes,
   ...taskRoutes,
   ...runRoutes,
   ...mcpRoutes,

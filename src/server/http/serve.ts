@@ -15,7 +15,8 @@ export interface Listening {
 
 const TIMES: ServerOptions = {
   headersTimeout: 10_000,
-  requestTimeout: 120_000,
+  // For a whole upload; one that stands still ends much earlier.
+  requestTimeout: 3_600_000,
   keepAliveTimeout: 65_000,
   // Probes the other end, so that a machine that vanished is noticed.
   keepAlive: true,
@@ -48,9 +49,9 @@ export async function listen(
 ): Promise<Listening> {
   let draining = false;
   const answer = async (request: Request, bindings: unknown): Promise<Response> => {
-    const { outgoing } = bindings as HttpBindings;
+    const { incoming, outgoing } = bindings as HttpBindings;
     for (const [name, value] of SECURITY) outgoing.setHeader(name, value);
-    const response = await app.fetch(request);
+    const response = await app.fetch(request, { incoming, outgoing });
     if (draining) outgoing.setHeader("connection", "close");
     // Counts from here: code may take longer to run than a client may take to read.
     outgoing.setTimeout(writeMs, () => void outgoing.destroy());

@@ -37,7 +37,7 @@ export function openTestDoor(runtime: Runtime, options: DoorOptions & Partial<Gu
     const response = await app.request(path, {
       method,
       headers: { host: "localhost", authorization: `Bearer ${TOKEN}`, ...headers },
-      ...(json === undefined ? body !== undefined && { body } : { body: JSON.stringify(json) }),
+      ...(json === undefined ? body !== undefined && { body, duplex: "half" } : { body: JSON.stringify(json) }),
       ...(signal && { signal }),
     });
     const type = response.headers.get("content-type");

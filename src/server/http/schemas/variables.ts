@@ -46,3 +46,46 @@ export const inspectQuery = z.strictObject({
   maxCharacters: wholeNumber.optional().describe("Of `repr` and `str`, each. Default: 10,000"),
   timeoutMs: wholeNumber.optional().describe("For what the object does when it is looked at. Default: 2,000"),
 });
+
+export const setQuery = z.strictObject({
+  timeoutMs: wholeNumber.optional().describe("For the setting itself, when its turn has come. Default: 55,000"),
+});
+
+export const lookBody = z
+  .strictObject({
+    code: z.string(),
+    cursor: z.int().min(0).describe("An index into the code, in UTF-16 units"),
+    timeoutMs: z.int().positive().optional().describe("For what objects do when they are looked at. Default: 2,000"),
+  })
+  .meta({ id: "LookRequest" });
+
+export const completions = z
+  .strictObject({
+    matches: z
+      .array(
+        z.strictObject({
+          text: z.string().describe("Takes the place of the code from `start` to `end`"),
+          type: z.enum(["name", "function", "class", "module", "keyword", "attribute", "key", "parameter", "path"]),
+        }),
+      )
+      .describe("500 at most"),
+    total: z.int(),
+    start: z.int(),
+    end: z.int(),
+    incomplete: z.enum(["timeout", "crashed", "no-process"]).nullable(),
+  })
+  .meta({ id: "Completions" });
+
+export const signatureAnswer = z
+  .strictObject({
+    signature: z
+      .strictObject({
+        name: z.string().describe("The source of what is called"),
+        signature: z.string(),
+        documentation: z.string(),
+        parameter: z.int().nullable().describe("Which one the argument at the cursor is for, from 0"),
+      })
+      .nullable()
+      .describe("Null: no call is open at the cursor, or it is not known"),
+  })
+  .meta({ id: "SignatureAnswer" });

@@ -1,0 +1,27 @@
+// What became of a save, in a header: compact JSON in ASCII that fits beside the others.
+
+import type { SaveReport } from "../../runtime.ts";
+
+const MAX_CHARACTERS = 4000;
+const MAX_WHY = 200;
+
+/** `omitted`: how many of the skipped variables it has no room for. */
+export function toSaveReport({ names, skipped, digest }: SaveReport): string {
+  const told: { name: string; why: string }[] = [];
+  let room = MAX_CHARACTERS;
+  for (const { name, why } of skipped) {
+    const entry = { name, why: why.slice(0, MAX_WHY) };
+    room -= toAscii(entry).length + 1;
+    if (room < 0) break;
+    told.push(entry);
+  }
+  const omitted = skipped.length - told.length;
+  return toAscii({ saved: names.length, skippedCount: skipped.length, skipped: told, omitted, digest });
+}
+
+function toAscii(value: unknown): string {
+  return JSON.stringify(value).replaceAll(
+    /[^\x20-\x7E]/g,
+    (one) => String.raw`\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}

@@ -1,0 +1,45 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import type { Runtime } from "../../../src/index.ts";
+import { openTestRuntime } from "../../open.ts";
+import { openTestDoor, type Ask } from "./asking.ts";
+
+let folder: string;
+let runtime: Runtime;
+let ask: Ask;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "rlm-test-"));
+  vi.stubEnv("RLM_DATA", folder);
+  runtime = await openTestRuntime({ ids: "random" });
+  ({ ask } = openTestDoor(runtime));
+});
+afterAll(async () => {
+  await runtime.close();
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true });
+});
+
+test("functions that are added are listed, and there in sessions opened later", async () => {
+  expect((await ask("GET", "/v1/stdlib")).body).toEqual({ functions: [], modules: [], other: [] });
+  const code = "import math\ndef area(r):\n    'Of a circle.'\n    return math.pi * r * r\nTWO = 2\n";
+  expect(await ask("POST", "/v1/stdlib", { json: { code } })).toMatchObject({ status: 200 });
+  expect((await ask("GET", "/v1/stdlib")).body).toEqual({
+    functions: [{ name: "area", signature: "(r)", doc: "Of a circle." }],
+    modules: ["math"],
+    other: ["TWO"],
+  });
+  const { body } = await ask("POST", "/v1/sessions", { json: {} });
+  expect(body["stdlib"]).toEqual({ loaded: true, error: null });
+});
+
+test("what is no Python is 422, and changes nothing", async () => {
+  const before = (await ask("GET", "/v1/stdlib")).body;
+  expect(await ask("POST", "/v1/stdlib", { json: { code: "def (" } })).toMatchObject({
+    status: 422,
+    body: { code: "STDLIB" },
+  });
+  expect(await ask("POST", "/v1/stdlib", { json: { source: "x" } })).toMatchObject({ status: 422 });
+  expect((await ask("GET", "/v1/stdlib")).body).toEqual(before);
+});
