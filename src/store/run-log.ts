@@ -1,7 +1,7 @@
 // The trajectory of a run, written as it happens: `events.jsonl`, `blobs/`, `contexts.jsonl` and `meta.json` in a folder of its own.
 //
-// Whoever writes an event does not wait. Events go to disk in their order, each as soon as the one before it is there; those that
-// came in the meantime go together. What disks do never reaches the run: the first problem is reported, once, and from then on
+// Whoever writes an event does not wait. Events go to disk in their order, each at once where little happens; where much happens, those
+// of a few milliseconds go together, since a write costs more than a call of a model that is on the same machine. What disks do never reaches the run: the first problem is reported, once, and from then on
 // nothing is recorded. Secrets that it was told never get to the disk.
 
 import type { RunId } from "../protocol/ids.ts";
@@ -14,6 +14,8 @@ import { isRunId, runsFolder, SCHEMA_VERSION, toHead } from "./run-log-format.ts
 const MAX_WAITING_EVENTS = 100_000;
 const MAX_WAITING_CHARACTERS = 64 * 1024 * 1024;
 const BATCH = 256;
+/** Between two writes, unless so much waits that it fills one, or the run has ended. */
+const GATHER_MS = 5;
 const MAX_QUERY = 2000;
 
 export interface RunLogOptions {
@@ -38,6 +40,9 @@ export class RunLogWriter implements AsyncDisposable {
   /** The work on the disk so far: one thing at a time. */
   #work: Promise<void> = Promise.resolve();
   #isDraining = false;
+  #writtenAt = -Infinity;
+  /** Ends the wait for further events. */
+  #hurry: (() => void) | undefined;
   #files: RunFiles | undefined;
   #start: (RunEvent & { readonly type: "run-start" }) | undefined;
   #end: { readonly time: number; readonly result: RunResult } | undefined;
@@ -66,6 +71,7 @@ export class RunLogWriter implements AsyncDisposable {
     }
     this.#waiting.push({ event, weight });
     this.#waitingCharacters += weight;
+    if (this.#isDue()) this.#hurry?.();
     if (this.#isDraining) return;
     this.#isDraining = true;
     void this.#queue(() => this.#drain());
@@ -86,6 +92,7 @@ export class RunLogWriter implements AsyncDisposable {
   /** Resolves when everything is on disk; what is written from now on is not. A run without a `run-end` stays a broken one. */
   async close(): Promise<void> {
     this.#closing ??= this.#finish();
+    this.#hurry?.();
     await this.#closing;
   }
 
@@ -135,10 +142,9 @@ export class RunLogWriter implements AsyncDisposable {
 
   async #drain(): Promise<void> {
     const files = await this.#open();
-    for (;;) {
-      await new Promise((resolve) => setImmediate(resolve)); // what happens at the same moment is one write
+    while (this.#waiting.length > 0) {
+      await this.#gather();
       const batch = this.#waiting.slice(0, BATCH);
-      if (batch.length === 0) break;
       let lines = "";
       for (const { event } of batch) {
         if (event.type === "run-start") this.#start = event;
@@ -149,10 +155,31 @@ export class RunLogWriter implements AsyncDisposable {
       }
       if (batch.some(({ event }) => event === this.#start)) await this.#writeMeta(files, null);
       await files.append(lines);
+      this.#writtenAt = performance.now();
       this.#waiting.splice(0, batch.length);
       this.#waitingCharacters -= batch.reduce((sum, { weight }) => sum + weight, 0);
     }
     this.#isDraining = false;
+  }
+
+  /** What happens at the same moment is one write in any case. */
+  async #gather(): Promise<void> {
+    const leftMs = this.#writtenAt + GATHER_MS - performance.now();
+    await new Promise<void>((resolve) => {
+      if (leftMs <= 0 || this.#isDue()) return void setImmediate(resolve);
+      const timer = setTimeout(resolve, leftMs);
+      this.#hurry = () => {
+        clearTimeout(timer);
+        setImmediate(resolve);
+      };
+    });
+    this.#hurry = undefined;
+  }
+
+  #isDue(): boolean {
+    return (
+      this.#waiting.length >= BATCH || this.#closing !== undefined || this.#waiting.at(-1)?.event.type === "run-end"
+    );
   }
 
   async #open(): Promise<RunFiles> {

@@ -34,6 +34,20 @@ test("what is written is read back, without the parts that end events have whole
   expect(await readAll(ID, runs.folder)).toEqual(recorded(events));
 });
 
+test("events that come one shortly after the other are there, in their order, while the run goes on", async () => {
+  using runs = openRuns();
+  await using log = new RunLogWriter(ID, runs);
+  const events = Array.from({ length: 600 }, () => callEnd({ nodeId: "n0", callId: "c1", text: "x" })).map(
+    numberer(ID),
+  );
+  for (const event of events) {
+    log.write(event);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await log.recordContext("context", { bytes: Buffer.from("x") }); // when it is recorded, so are they
+  expect(await readAll(ID, runs.folder)).toEqual(recorded(events));
+});
+
 test("whatever events are written are read back equal", async () => {
   const text = fc.oneof(
     fc.string({ unit: "binary", maxLength: 3000 }),
