@@ -18,6 +18,9 @@ const MIN_SECRET = 8;
 const MAX_DEPTH = 100;
 const MAX_PARTS = 1_000_000;
 const MAX_CONVERSATIONS = 1000;
+/** Names of fields that are known as they are written. */
+const MAX_KEYS = 1000;
+const MAX_KEY_CHARACTERS = 100;
 
 type Messages = ModelCallStart["messages"];
 
@@ -25,6 +28,7 @@ export class EventEncoder {
   readonly #secrets: readonly string[];
   /** What a node said to its model last. */
   readonly #conversations = new Map<string, { readonly callId: string; readonly messages: Messages }>();
+  readonly #keys = new Map<string, string>();
   #isFirst = true;
   #blobs = new Map<string, Buffer>();
   #parts = 0;
@@ -35,11 +39,12 @@ export class EventEncoder {
 
   /** One line, with its end, and the blobs that have to be there before it. Never throws. */
   encode(event: RunEvent): { readonly line: string; readonly blobs: ReadonlyMap<string, Buffer> } {
-    this.#blobs = new Map();
+    if (this.#blobs.size > 0) this.#blobs = new Map();
     let fields = this.#isFirst ? `"schemaVersion":${SCHEMA_VERSION}` : "";
-    for (const [name, value] of Object.entries(event)) {
+    for (const name of Object.keys(event)) {
+      const value: unknown = event[name as keyof RunEvent];
       const json = name === "messages" ? this.#messages(event as ModelCallStart) : this.#fieldJson(value, FIELD_BYTES);
-      if (json !== undefined) fields += `${fields === "" ? "" : ","}${JSON.stringify(name)}:${json}`;
+      if (json !== undefined) fields += `${fields === "" ? "" : ","}"${name}":${json}`;
     }
     this.#isFirst = false;
     if (event.type === "node-end") this.#conversations.delete(event.nodeId);
@@ -48,7 +53,9 @@ export class EventEncoder {
 
   /** Without the secrets. */
   redact(text: string): string {
-    return this.#secrets.reduce((kept, secret) => kept.replaceAll(secret, "[redacted]"), text);
+    let kept = text;
+    for (const secret of this.#secrets) kept = kept.replaceAll(secret, "[redacted]");
+    return kept;
   }
 
   get secrets(): readonly string[] {
@@ -58,10 +65,15 @@ export class EventEncoder {
   #messages(call: ModelCallStart): string {
     const known = this.#conversations.get(call.nodeId);
     const count = known === undefined ? 0 : countSame(known.messages, call.messages);
-    const same: SameMessages[] = known === undefined || count === 0 ? [] : [{ $same: known.callId, count }];
+    const same: SameMessages | undefined =
+      known === undefined || count === 0 ? undefined : { $same: known.callId, count };
     if (call.purpose === "turn") this.#remember(call);
-    const added = call.messages.slice(count).map((message) => this.#fieldJson(message, MAX_LINE_BYTES) ?? "null");
-    return `[${[...same.map((one) => JSON.stringify(one)), ...added].join()}]`;
+    let items = same === undefined ? "" : JSON.stringify(same);
+    for (let index = count; index < call.messages.length; index += 1) {
+      const json = this.#fieldJson(call.messages[index], MAX_LINE_BYTES) ?? "null";
+      items += `${items === "" ? "" : ","}${json}`;
+    }
+    return `[${items}]`;
   }
 
   #remember({ nodeId, callId, messages }: ModelCallStart): void {
@@ -75,7 +87,7 @@ export class EventEncoder {
   #fieldJson(value: unknown, maxBytes: number): string | undefined {
     this.#parts = 0;
     try {
-      const json = JSON.stringify(this.#value(value, 0)) as string | undefined;
+      const json = this.#json(value, 0);
       const isLarge = typeof value === "object" && json !== undefined && json.length > maxBytes;
       return isLarge ? JSON.stringify(this.#blob(json, "json")) : json;
     } catch (error) {
@@ -83,29 +95,38 @@ export class EventEncoder {
     }
   }
 
-  #value(value: unknown, depth: number): unknown {
+  /** As JSON.stringify would say it, in one pass. */
+  #json(value: unknown, depth: number): string | undefined {
     this.#parts += 1;
     if (depth > MAX_DEPTH || this.#parts > MAX_PARTS) throw new RangeError("it is too deep, or has too many parts");
     if (typeof value === "string") return this.#text(value);
     if (typeof value === "bigint") return this.#text(String(value));
-    if (typeof value !== "object" || value === null) return value;
-    if ("toJSON" in value && typeof value.toJSON === "function") return this.#value(value.toJSON(), depth + 1);
-    if (Array.isArray(value)) return value.map((item) => this.#value(item, depth + 1));
-    return Object.fromEntries(
-      Object.entries(value).map(([key, item]) => [this.#key(key), this.#value(item, depth + 1)]),
-    );
+    if (typeof value !== "object" || value === null) return JSON.stringify(value);
+    if ("toJSON" in value && typeof value.toJSON === "function") return this.#json(value.toJSON(), depth + 1);
+    if (Array.isArray(value)) return `[${Array.from(value, (item) => this.#json(item, depth + 1) ?? "null").join()}]`;
+    let fields = "";
+    for (const key of Object.keys(value)) {
+      const json = this.#json((value as Record<string, unknown>)[key], depth + 1);
+      if (json !== undefined) fields += `${fields === "" ? "" : ","}${this.#key(key)}:${json}`;
+    }
+    return `{${fields}}`;
   }
 
   #key(key: string): string {
+    const known = this.#keys.get(key);
+    if (known !== undefined) return known;
     const clean = this.redact(key);
-    return MARKER.test(clean) ? `$${clean}` : clean;
+    const json = JSON.stringify(MARKER.test(clean) ? `$${clean}` : clean);
+    if (this.#keys.size < MAX_KEYS && key.length < MAX_KEY_CHARACTERS) this.#keys.set(key, json);
+    return json;
   }
 
-  #text(text: string): unknown {
+  #text(text: string): string {
     const clean = this.redact(text);
-    if (!isLong(clean)) return clean;
+    if (!isLong(clean)) return JSON.stringify(clean);
     // Half of a surrogate pair has no bytes in UTF-8. JSON can say it.
-    return /\p{Surrogate}/u.test(clean) ? this.#blob(JSON.stringify(clean), "json") : this.#blob(clean);
+    const isJson = /\p{Surrogate}/u.test(clean);
+    return JSON.stringify(isJson ? this.#blob(JSON.stringify(clean), "json") : this.#blob(clean));
   }
 
   #blob(text: string, encoding?: "json"): BlobReference {
