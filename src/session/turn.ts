@@ -2,7 +2,8 @@
 
 import type { HostCall } from "../kernel/calls.ts";
 import type { ExecutionSink, Outcome } from "../kernel/kernel.ts";
-import type { DisplayPart } from "../protocol/events.ts";
+import type { Stamp } from "../output/story.ts";
+import type { CallStart, DisplayPart, ExecutionEvent } from "../protocol/events.ts";
 import type { OutputStream } from "../protocol/execution.ts";
 import { Displays } from "./displays.ts";
 import type { EventFeed } from "./event-feed.ts";
@@ -51,27 +52,41 @@ export class Turn implements ExecutionSink {
   }
 
   onDisplay(display: DisplayPart): void {
-    if ((this.#displays ??= new Displays()).add(display)) this.#append({ type: "display", ...display });
+    if ((this.#displays ??= new Displays()).add(display)) {
+      this.#append({ type: "display", ...this.#stamp(), ...display });
+    }
   }
 
+  // Written out, since code may make thousands of calls: an object that is made by spreading takes many times as long.
+
   onCall(call: number, name: string): void {
-    this.#append({ type: "call-start", call, name });
+    const { sessionId, id: executionId } = this.execution;
+    const seq = this.#feed.nextSeq();
+    this.#append({ type: "call-start", sessionId, executionId, seq, time: Date.now(), call, name });
   }
 
   onReply(call: number, ok: boolean): void {
-    this.#append({ type: "call-end", call, ok });
+    const { sessionId, id: executionId } = this.execution;
+    const seq = this.#feed.nextSeq();
+    this.#append({ type: "call-end", sessionId, executionId, seq, time: Date.now(), call, ok });
   }
 
   async onInput(call: number, asked: HostCall): Promise<unknown> {
     const request = parseInputRequest(asked);
-    this.#append({ type: "input-start", call, prompt: request.prompt, password: request.password });
+    this.#append({
+      type: "input-start",
+      ...this.#stamp(),
+      call,
+      prompt: request.prompt,
+      password: request.password,
+    });
     let answered = false;
     try {
       const answer = await answerInput(this.options.onInput, request);
       answered = answer !== null;
       return answer;
     } finally {
-      if (!this.#isOver) this.#append({ type: "input-end", call, answered });
+      if (!this.#isOver) this.#append({ type: "input-end", ...this.#stamp(), call, answered });
     }
   }
 
@@ -80,16 +95,12 @@ export class Turn implements ExecutionSink {
     this.#onEnd(this, outcome);
   }
 
-  #append(
-    part:
-      | ({ readonly type: "display" } & DisplayPart)
-      | { readonly type: "call-start"; readonly call: number; readonly name: string }
-      | { readonly type: "call-end"; readonly call: number; readonly ok: boolean }
-      | { readonly type: "input-start"; readonly call: number; readonly prompt: string; readonly password: boolean }
-      | { readonly type: "input-end"; readonly call: number; readonly answered: boolean },
-  ): void {
-    const { id: executionId, sessionId } = this.execution;
-    const event = { ...part, sessionId, executionId, seq: this.#feed.nextSeq(), time: Date.now() };
+  #stamp(): Stamp & Pick<CallStart, "sessionId" | "executionId"> {
+    const { sessionId, id: executionId } = this.execution;
+    return { sessionId, executionId, seq: this.#feed.nextSeq(), time: Date.now() };
+  }
+
+  #append(event: ExecutionEvent): void {
     this.execution.appendEvent(event);
     this.#feed.send(event);
   }
