@@ -223,7 +223,8 @@ export class Account {
 
   #charge(charge: Charge, units: Amounts, model?: string): void {
     for (const { bound } of this.#above) bound.spend(units);
-    for (const tally of [this.#own, ...this.#trees]) tally.add(charge);
+    this.#own.add(charge);
+    for (const tally of this.#trees) tally.add(charge);
     this.#books.add(charge, model);
     for (const { bound } of this.#above) bound.warn();
   }

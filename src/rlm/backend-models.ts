@@ -50,10 +50,10 @@ export class BackendModels implements Models {
   }
 
   priceOf(model: string): Promise<ModelPrice | undefined> {
-    const { prices } = this.#options;
-    const baseUrl = this.#baseUrl();
     let price = this.#prices.get(model);
     if (price === undefined) {
+      const { prices } = this.#options;
+      const baseUrl = this.#baseUrl();
       price = priceOf(this.backendOf(), model, {
         ...(prices && { prices }),
         ...(baseUrl !== undefined && { baseUrl }),

@@ -46,6 +46,7 @@ export class Books {
 
   /** In the order in which they came. Behind one that does not fit, those in its line that want no less are not asked. */
   wake(): void {
+    if (this.#waiting.size === 0) return;
     const refused = new Map<object, Amounts>();
     for (const waiting of this.#waiting) {
       const least = refused.get(waiting.line);

@@ -75,10 +75,12 @@ export class Bound {
   /** The axis on which the amounts do not fit: now, or even if calls under way gave back all they hold. When time is over nothing fits. */
   obstacle(amounts: Amounts, isFinishing: boolean, when: "now" | "ever"): LedgerAxis | undefined {
     if (this.left("wallMs", isFinishing) <= 0) return "wallMs";
-    return COUNTED.find((axis) => {
-      const room = when === "now" ? this.room(axis, isFinishing) : this.left(axis, isFinishing);
-      return (amounts[axis] ?? 0) > room;
-    });
+    for (const axis of COUNTED) {
+      const amount = amounts[axis] ?? 0;
+      if (amount > 0 && amount > (when === "now" ? this.room(axis, isFinishing) : this.left(axis, isFinishing)))
+        return axis;
+    }
+    return undefined;
   }
 
   /** Tells of it, too. */

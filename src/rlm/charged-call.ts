@@ -51,31 +51,31 @@ export class ChargedCall {
 
   /** Before another try. `usage`: of all tries so far. Throws LimitReached where another one does not fit. */
   async tryAgain(usage: TokenUsage): Promise<undefined> {
-    if (isNothing(minus(usage, this.#settled))) return undefined;
-    this.#settle(usage);
+    const rest = minus(usage, this.#settled);
+    if (isNothing(rest)) return undefined;
+    this.#settle(usage, rest);
     this.#reservation = await this.#account.reserveWhenFree({ ...this.#amounts, llmCalls: 0 }, this.#options);
     return undefined;
   }
 
   /** Of all tries. A call that used nothing, because none of its requests came through, is as if it had not been made. */
   end(usage: TokenUsage): Spent {
-    if (isNothing(minus(usage, this.#settled))) this.#reservation?.release();
-    else this.#settle(usage);
+    const rest = minus(usage, this.#settled);
+    if (isNothing(rest)) this.#reservation?.release();
+    else this.#settle(usage, rest);
     return this.#spent;
   }
 
-  #settle(all: TokenUsage): void {
-    const usage = minus(all, this.#settled);
+  /** `rest`: of all, what is not settled yet. */
+  #settle(all: TokenUsage, rest: TokenUsage): void {
     this.#settled = all;
-    const costUsd = usage.costUsd ?? (this.#price === undefined ? null : costOf(usage, this.#price));
+    const costUsd = rest.costUsd ?? (this.#price === undefined ? null : costOf(rest, this.#price));
     const reservation = this.#reservation;
     this.#reservation = undefined;
     if (reservation !== undefined)
-      this.#spent = add(this.#spent, reservation.settle({ model: this.#model, ...usage, costUsd }));
+      this.#spent = add(this.#spent, reservation.settle({ ...rest, model: this.#model, costUsd }));
   }
 }
-
-const COUNTS = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens"] as const;
 
 function isNothing({ inputTokens, outputTokens }: TokenUsage): boolean {
   return inputTokens + outputTokens === 0;
@@ -83,10 +83,16 @@ function isNothing({ inputTokens, outputTokens }: TokenUsage): boolean {
 
 /** Whole numbers, whatever a backend of somebody's own counts with: the ledger takes no others. */
 function minus(all: TokenUsage, before: TokenUsage): TokenUsage {
-  const counts = Object.fromEntries(COUNTS.map((key) => [key, toCount(all[key]) - toCount(before[key])]));
+  const counts = {
+    inputTokens: toCount(all.inputTokens) - toCount(before.inputTokens),
+    outputTokens: toCount(all.outputTokens) - toCount(before.outputTokens),
+    cacheReadTokens: toCount(all.cacheReadTokens) - toCount(before.cacheReadTokens),
+    cacheWriteTokens: toCount(all.cacheWriteTokens) - toCount(before.cacheWriteTokens),
+    reasoningTokens: toCount(all.reasoningTokens) - toCount(before.reasoningTokens),
+  };
   const { costUsd } = all;
-  const isKnown = costUsd !== undefined && Number.isFinite(costUsd);
-  return { ...NO_USAGE, ...counts, ...(isKnown && { costUsd: Math.max(0, costUsd - (before.costUsd ?? 0)) }) };
+  if (costUsd === undefined || !Number.isFinite(costUsd)) return counts;
+  return { ...counts, costUsd: Math.max(0, costUsd - (before.costUsd ?? 0)) };
 }
 
 function toCount(value: number): number {
@@ -94,9 +100,18 @@ function toCount(value: number): number {
 }
 
 function add(a: Spent, b: Spent): Spent {
-  const sums = Object.fromEntries(
-    (Object.keys(UNSPENT) as (keyof Spent)[]).map((key) => [key, (a[key] ?? 0) + (b[key] ?? 0)]),
-  );
-  const costUsd = a.costUsd === null || b.costUsd === null ? null : a.costUsd + b.costUsd;
-  return { ...UNSPENT, ...sums, costUsd };
+  if (a === UNSPENT) return b;
+  return {
+    inputTokens: a.inputTokens + b.inputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    cacheReadTokens: a.cacheReadTokens + b.cacheReadTokens,
+    cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
+    reasoningTokens: a.reasoningTokens + b.reasoningTokens,
+    tokens: a.tokens + b.tokens,
+    costUsd: a.costUsd === null || b.costUsd === null ? null : a.costUsd + b.costUsd,
+    llmCalls: a.llmCalls + b.llmCalls,
+    toolCalls: a.toolCalls + b.toolCalls,
+    iterations: a.iterations + b.iterations,
+    cachedCalls: a.cachedCalls + b.cachedCalls,
+  };
 }

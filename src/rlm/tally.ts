@@ -49,10 +49,20 @@ export class Tally {
   }
 
   toSpent(): Spent {
+    const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = this.#sums;
+    const { llmCalls, toolCalls, iterations, cachedCalls } = this.#sums;
     return {
-      ...this.#sums,
-      tokens: this.#sums.inputTokens + this.#sums.outputTokens,
+      inputTokens,
+      outputTokens,
+      cacheReadTokens,
+      cacheWriteTokens,
+      reasoningTokens,
+      tokens: inputTokens + outputTokens,
       costUsd: this.#costNanoUsd === null ? null : toUsd(this.#costNanoUsd),
+      llmCalls,
+      toolCalls,
+      iterations,
+      cachedCalls,
     };
   }
 }
