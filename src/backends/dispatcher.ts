@@ -77,7 +77,11 @@ export class Dispatcher {
         const attempt = await this.#try(lane, ticket, backend, request, options);
         spent = add(spent, attempt);
         const { error } = attempt;
-        if (error === null) return { ok: true, ...attempt.answer, ...spent };
+        if (error === null) {
+          const { text, reasoning, finishReason } = attempt.answer;
+          const { usage, isEstimate, tries } = spent;
+          return { ok: true, text, reasoning, finishReason, usage, isEstimate, tries };
+        }
         const delayMs = this.#delayBefore(spent.tries + 1, error, waitedMs);
         if (delayMs === null || !isRetryable(error)) return { ok: false, error: errorOf(error, options), ...spent };
         await options.onPart?.({ type: "retry", error, delayMs, usage: spent.usage });
@@ -96,7 +100,8 @@ export class Dispatcher {
     request: BackendRequest,
     options: CallOptions,
   ): Promise<Try> {
-    const release = await this.#slots.take(lane, ticket, options.signal);
+    const release =
+      this.#slots.takeNow(lane, ticket, options.signal) ?? (await this.#slots.take(lane, ticket, options.signal));
     try {
       const attempt = new Try(backend, request);
       await attempt.run(options);

@@ -7,7 +7,7 @@ import { BackendConnectionError } from "../errors.ts";
 import type { BackendFault } from "../errors.ts";
 import { onAbort } from "../util/on-abort.ts";
 import type { Backend, BackendPart, BackendRequest, FinishReason, TokenUsage } from "./backend.ts";
-import { estimateInputTokens, estimateTokens, NO_USAGE } from "./usage.ts";
+import { estimateInputTokens, estimateTokens } from "./usage.ts";
 
 /** Everything is optional: an empty one is an answer without text. */
 export interface ScriptedAnswer {
@@ -58,7 +58,8 @@ export class ScriptedBackend implements Backend {
   async *stream(request: BackendRequest, options: { readonly signal: AbortSignal }): AsyncGenerator<BackendPart> {
     const { signal } = options;
     signal.throwIfAborted();
-    const reply = await orAborted(this.#script(request, this.#calls++), signal);
+    const scripted = this.#script(request, this.#calls++);
+    const reply = typeof scripted === "string" ? scripted : await orAborted(scripted, signal);
     const answer = typeof reply === "string" ? { text: reply } : reply;
     if (answer.delayMs !== undefined && answer.delayMs > 0) await wait(answer.delayMs, signal);
     for (const text of piecesOf(answer.reasoning ?? "")) {
@@ -126,6 +127,12 @@ function usageOf(request: BackendRequest, answer: ScriptedAnswer): TokenUsage | 
   if (answer.usage === null) return null;
   const reasoningTokens = estimateTokens(answer.reasoning ?? "");
   const outputTokens = estimateTokens(answer.text ?? "") + reasoningTokens;
-  const estimate = { ...NO_USAGE, inputTokens: estimateInputTokens(request), outputTokens, reasoningTokens };
-  return { ...estimate, ...answer.usage };
+  const estimate = {
+    inputTokens: estimateInputTokens(request),
+    outputTokens,
+    cacheReadTokens: 0,
+    cacheWriteTokens: 0,
+    reasoningTokens,
+  };
+  return answer.usage === undefined ? estimate : { ...estimate, ...answer.usage };
 }

@@ -61,13 +61,18 @@ export class Slots {
     this.#watchPause(model, lane);
   }
 
-  /** Resolves with how to give the slot back, which may be called more than once; rejects with the signal's reason. */
+  /** How to give the slot back, which may be called more than once. Undefined: there is none now. Throws the signal's reason. */
+  takeNow(model: string, ticket: number, signal: AbortSignal): (() => void) | undefined {
+    signal.throwIfAborted();
+    const lane = this.#laneOf(model);
+    return this.#isNext(lane, ticket) ? this.#enter(model, lane) : undefined;
+  }
+
+  /** As `takeNow`, when there is one; rejects with the signal's reason. */
   take(model: string, ticket: number, signal: AbortSignal): Promise<() => void> {
     if (signal.aborted) return Promise.reject(signal.reason as Error);
     const lane = this.#laneOf(model);
-    if (this.#hasRoom(lane) && (lane.waiting[0]?.ticket ?? Infinity) > ticket) {
-      return Promise.resolve(this.#enter(model, lane));
-    }
+    if (this.#isNext(lane, ticket)) return Promise.resolve(this.#enter(model, lane));
     return new Promise<() => void>((resolve, reject) => {
       const unlisten = onAbort(signal, () => {
         remove(lane.waiting, waiting);
@@ -97,6 +102,10 @@ export class Slots {
       this.#admit();
       this.#tidy(model, lane);
     };
+  }
+
+  #isNext(lane: Lane, ticket: number): boolean {
+    return this.#hasRoom(lane) && (lane.waiting[0]?.ticket ?? Infinity) > ticket;
   }
 
   #hasRoom(lane: Lane): boolean {

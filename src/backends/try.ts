@@ -52,7 +52,8 @@ export class Try {
     if (!this.#usedAnything()) return NO_USAGE;
     const reasoningTokens = estimateTokens(this.#reasoning);
     return {
-      ...NO_USAGE,
+      cacheReadTokens: 0,
+      cacheWriteTokens: 0,
       inputTokens: estimateInputTokens(this.#request),
       ...this.#inputUsage,
       outputTokens: estimateTokens(this.#text) + reasoningTokens,
@@ -65,16 +66,16 @@ export class Try {
     const { signal } = options;
     const controller = new AbortController();
     let unlisten = (): void => {};
-    const aborted = new Promise<never>((_, reject) => {
-      unlisten = onAbort(signal, () => {
-        controller.abort(signal.reason);
-        reject(signal.reason as Error);
-      });
-    });
     try {
       signal.throwIfAborted();
       this.#isAsked = true;
-      await Promise.race([this.#read(controller.signal, options), aborted]);
+      await new Promise<void>((resolve, reject) => {
+        unlisten = onAbort(signal, () => {
+          controller.abort(signal.reason);
+          reject(signal.reason as Error);
+        });
+        this.#read(controller.signal, options).then(resolve, reject);
+      });
       if (this.#isEmpty()) throw this.#fault("empty", "the answer is empty");
     } catch (error) {
       this.#error = error ?? new Error("Cannot go on: nothing was thrown as the reason");
@@ -94,7 +95,8 @@ export class Try {
         if (done === true) throw this.#fault("connection", "the answer broke off before its end");
         if (this.#take(part)) return;
         if (part.type !== "text-delta" && part.type !== "reasoning-delta") continue;
-        if ((await options.onPart?.(part)) !== "cut") continue;
+        const heard = options.onPart?.(part);
+        if ((typeof heard === "object" ? await heard : heard) !== "cut") continue;
         signal.throwIfAborted();
         this.#finishReason = "cut";
         return;

@@ -81,6 +81,10 @@ export class Account {
     signal?.throwIfAborted();
     const units = this.#toUnits(amounts);
     if (this.#obstacle(units, finishing) === undefined) return this.#hold(units);
+    return this.#holdWhenFree(units, finishing, signal);
+  }
+
+  #holdWhenFree(units: Amounts, finishing: boolean, signal: AbortSignal | undefined): Promise<Reservation> {
     return new Promise((resolve, reject) => {
       const end = (): void => {
         waiting.stop();

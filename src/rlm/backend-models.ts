@@ -19,6 +19,7 @@ export class BackendModels implements Models {
   readonly #dispatcher: Dispatcher;
   readonly #prices = new Map<string, Promise<ModelPrice | undefined>>();
   #backend: Promise<Backend> | undefined;
+  #opened: Backend | undefined;
 
   constructor(options: BackendModelsOptions, dispatcher: Dispatcher) {
     this.#options = options;
@@ -43,7 +44,8 @@ export class BackendModels implements Models {
 
   async call(request: BackendRequest, options: CallOptions): Promise<CallOutcome> {
     try {
-      return await this.#dispatcher.call(await this.open(), request, options);
+      this.#opened ??= await this.open();
+      return await this.#dispatcher.call(this.#opened, request, options);
     } catch (error) {
       return { ok: false, error, usage: NO_USAGE, isEstimate: false, tries: 0 };
     }

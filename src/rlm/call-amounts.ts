@@ -24,7 +24,7 @@ export interface CallRequest {
   /** The most that is useful; less is reserved where less is left. */
   readonly maxTokens: number;
   /** With less than this the call is refused. Default: 256, or maxTokens where that is less. */
-  readonly leastTokens?: number;
+  readonly leastTokens?: number | undefined;
   /** Undefined: not known. */
   readonly price: WorstPrice | undefined;
 }

@@ -72,8 +72,10 @@ export class ChargedCall {
     const costUsd = rest.costUsd ?? (this.#price === undefined ? null : costOf(rest, this.#price));
     const reservation = this.#reservation;
     this.#reservation = undefined;
-    if (reservation !== undefined)
-      this.#spent = add(this.#spent, reservation.settle({ ...rest, model: this.#model, costUsd }));
+    if (reservation === undefined) return;
+    const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = rest;
+    const counts = { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens };
+    this.#spent = add(this.#spent, reservation.settle({ model: this.#model, costUsd, ...counts }));
   }
 }
 

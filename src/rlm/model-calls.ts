@@ -69,7 +69,7 @@ export class ModelCalls {
   async ask(ask: Ask): Promise<Reply> {
     ask.signal.throwIfAborted();
     const { nodeId, model, messages, turn, ordinal, purpose } = ask;
-    const request = toRequest(ask);
+    const request = toRequest(ask, ask.maxTokens);
     const requestHash = hashOf(request);
     this.#made += 1;
     const callId = `c${this.#made}`;
@@ -142,9 +142,12 @@ export class ModelCalls {
   }
 
   /** From the cache, together with the same call that is under way, or from the backend. */
-  async #answer(ask: Ask, request: BackendRequest, hash: string, callId: string): Promise<Reply> {
-    const cache = this.#cache;
-    if (cache === undefined) return this.#fetch(ask, request, callId);
+  #answer(ask: Ask, request: BackendRequest, hash: string, callId: string): Promise<Reply> {
+    if (this.#cache === undefined) return this.#fetch(ask, request, callId);
+    return this.#share(ask, request, hash, callId, this.#cache);
+  }
+
+  async #share(ask: Ask, request: BackendRequest, hash: string, callId: string, cache: CallCache): Promise<Reply> {
     const key = digestOf("sha256", `${this.#models.scope} ${hash}`);
     for (let flying = this.#flying.get(key); flying !== undefined; flying = this.#flying.get(key)) {
       const answer = await orAborted(flying.catch(toSharedError), ask.signal);
@@ -190,17 +193,17 @@ export class ModelCalls {
         inputTokens,
         maxTokens: request.maxTokens ?? DEFAULT_MAX_TOKENS[purpose],
         price,
-        ...(finishing && { leastTokens: LEAST_ANSWER_TOKENS }),
+        leastTokens: finishing ? LEAST_ANSWER_TOKENS : undefined,
       },
       { finishing, signal },
     );
     const costUsd = price === undefined ? null : worstCostUsd(price, inputTokens, maxTokens);
     const amounts = { model, tokens: inputTokens + maxTokens, costUsd };
     const call = new ChargedCall(reservation, { account, model, price, amounts, finishing, signal });
-    const outcome = await this.#models.call(
-      { ...request, maxTokens },
-      { signal, onPart: (part) => this.#hear(ask, callId, part, call) },
-    );
+    const outcome = await this.#models.call(toRequest(ask, maxTokens), {
+      signal,
+      onPart: (part) => this.#hear(ask, callId, part, call),
+    });
     const spent = call.end(outcome.usage);
     if (!outcome.ok) throw outcome.error;
     if (!outcome.isEstimate && outcome.tries === 1) this.#estimator.learn(model, texts, outcome.usage.inputTokens);
@@ -252,15 +255,12 @@ function refused(backend: string): BackendConnectionError {
 }
 
 /** All that a turn was shown comes again in the next one. */
-function toRequest({ model, messages, maxTokens, schema, purpose }: Ask): BackendRequest {
-  const stable = purpose === "turn" || purpose === "extract" ? { stableMessages: messages.length } : {};
-  return {
-    model,
-    messages,
-    ...stable,
-    ...(maxTokens !== undefined && { maxTokens }),
-    ...(schema !== undefined && { schema }),
-  };
+function toRequest({ model, messages, schema, purpose }: Ask, maxTokens: number | undefined): BackendRequest {
+  const request: { -readonly [Name in keyof BackendRequest]: BackendRequest[Name] } = { model, messages };
+  if (purpose === "turn" || purpose === "extract") request.stableMessages = messages.length;
+  if (maxTokens !== undefined) request.maxTokens = maxTokens;
+  if (schema !== undefined) request.schema = schema;
+  return request;
 }
 
 /** Canonical: the keys of the request are always made in the same order. */

@@ -6,6 +6,7 @@
 import { MaxDepthExceeded } from "../errors.ts";
 import type { HostCall } from "../session/session-options.ts";
 import type { StopReason } from "../protocol/runs.ts";
+import { onAbort } from "../util/on-abort.ts";
 import { toBudget } from "./budget.ts";
 import type { ContextItem } from "./context.ts";
 import type { FinalAnswer } from "./final-answer.ts";
@@ -29,7 +30,7 @@ export class NodeCalls {
   readonly #final: FinalAnswer;
   readonly #open = new Set<Promise<unknown>>();
   readonly #over = new AbortController();
-  #joined: { readonly signal: AbortSignal; readonly all: AbortSignal } | undefined;
+  #joined: { readonly signal: AbortSignal; readonly all: AbortSignal; readonly unlisten: () => void } | undefined;
 
   constructor(run: Run, settings: NodeSettings, place: Place, final: FinalAnswer) {
     this.#run = run;
@@ -54,6 +55,7 @@ export class NodeCalls {
   async close(): Promise<void> {
     this.#over.abort(new Error("the node has ended"));
     await Promise.allSettled(this.#open);
+    this.#joined?.unlisten();
   }
 
   async #answer({ name, args, signal }: HostCall): Promise<unknown> {
@@ -78,7 +80,10 @@ export class NodeCalls {
   /** All calls of an execution have the same signal. */
   #join(signal: AbortSignal): AbortSignal {
     if (this.#joined?.signal !== signal) {
-      this.#joined = { signal, all: AbortSignal.any([signal, this.#settings.signal, this.#over.signal]) };
+      this.#joined?.unlisten();
+      const all = AbortSignal.any([signal, this.#settings.signal, this.#over.signal]);
+      // While one listens, the others are added to it, which is much cheaper than to the signal.
+      this.#joined = { signal, all, unlisten: onAbort(all, () => {}) };
     }
     return this.#joined.all;
   }
@@ -88,7 +93,10 @@ export class NodeCalls {
     return answerQueries(queries, {
       calls: this.#run.calls,
       subModel: this.#run.settings.subModel,
-      where: () => ({ nodeId, account, ...this.#place.next() }),
+      where: () => {
+        const { turn, ordinal } = this.#place.next();
+        return { nodeId, account, turn, ordinal };
+      },
       signal,
     });
   }

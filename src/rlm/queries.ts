@@ -43,7 +43,7 @@ async function answerQuery(query: Query, setting: Setting): Promise<QueryReply> 
   try {
     const { reply, data, problem } = await answerText(query, setting);
     if (problem !== undefined) return { ...toReply(reply), ok: false, error: problem, kind: "schema" };
-    return { ...toReply(reply), ...(query.schema && { data }) };
+    return query.schema ? { ...toReply(reply), data } : toReply(reply);
   } catch (error) {
     return toFailure(error);
   }
@@ -57,11 +57,15 @@ export async function answerText(
   const check = query.schema ? compileSchema(query.schema, { patterns }) : undefined;
   const messages: ChatMessage[] = toMessages(query);
   for (let attempt = 0; ; attempt += 1) {
+    const { nodeId, account, turn, ordinal } = where();
     const reply = await calls.ask({
-      ...where(),
+      nodeId,
+      account,
+      turn,
+      ordinal,
       purpose,
       model: query.model ?? subModel,
-      messages: [...messages],
+      messages: messages.slice(),
       maxTokens: query.max_tokens ?? undefined,
       schema: query.schema ?? undefined,
       signal,
@@ -79,10 +83,8 @@ export async function answerText(
 
 function toMessages({ system, prompt, schema }: Query): ChatMessage[] {
   const form = schema ? `\n\nAnswer with JSON only, which follows this schema:\n${JSON.stringify(schema)}` : "";
-  return [
-    ...(system ? [{ role: "system" as const, content: system }] : []),
-    { role: "user", content: `${prompt}${form}` },
-  ];
+  const asked: ChatMessage = { role: "user", content: `${prompt}${form}` };
+  return system ? [{ role: "system", content: system }, asked] : [asked];
 }
 
 function checkText(text: string, check: (data: unknown) => Checked): Checked {
