@@ -1,7 +1,8 @@
 // Events of a run on their way into its log: keys removed, long texts made blobs, messages that are known left out.
 
 import { createHash } from "node:crypto";
-import type { ModelCallStart, RunEvent } from "../protocol/runs.ts";
+import { isWellFormed } from "../protocol/host-messages.ts";
+import type { ModelCallEnd, ModelCallStart, RunEvent } from "../protocol/runs.ts";
 import {
   FIELD_BYTES,
   isLong,
@@ -26,6 +27,8 @@ type Messages = ModelCallStart["messages"];
 
 export class EventEncoder {
   readonly #secrets: readonly string[];
+  /** As they are in JSON. Undefined: that depends on what they stand beside. */
+  readonly #quotedSecrets: readonly string[] | undefined;
   /** What a node said to its model last. */
   readonly #conversations = new Map<string, { readonly callId: string; readonly messages: Messages }>();
   readonly #keys = new Map<string, string>();
@@ -35,11 +38,15 @@ export class EventEncoder {
 
   constructor(secrets: readonly string[] = []) {
     this.#secrets = secrets.filter((secret) => secret.length >= MIN_SECRET).sort((a, b) => b.length - a.length);
+    const isPlain = this.#secrets.every(isWellFormed);
+    this.#quotedSecrets = isPlain ? this.#secrets.map((secret) => JSON.stringify(secret).slice(1, -1)) : undefined;
   }
 
   /** One line, with its end, and the blobs that have to be there before it. Never throws. */
   encode(event: RunEvent): { readonly line: string; readonly blobs: ReadonlyMap<string, Buffer> } {
     if (this.#blobs.size > 0) this.#blobs = new Map();
+    const plain = this.#plain(event);
+    if (plain !== undefined) return { line: `${plain}\n`, blobs: this.#blobs };
     let fields = this.#isFirst ? `"schemaVersion":${SCHEMA_VERSION}` : "";
     for (const name of Object.keys(event)) {
       const value: unknown = event[name as keyof RunEvent];
@@ -62,9 +69,24 @@ export class EventEncoder {
     return this.#secrets;
   }
 
+  /** Short calls of models, by the thousand: as JSON says them, where nothing of them is known, long or secret. Undefined: not so. */
+  #plain(event: RunEvent): string | undefined {
+    if (this.#isFirst || this.#quotedSecrets === undefined || !isShortCall(event)) return undefined;
+    if (event.type === "model-call-start" && this.#countKnown(event) > 0) return undefined;
+    const json = JSON.stringify(event);
+    // No text in it is longer than the whole, and none has a secret that the whole has not.
+    return isLong(json) || this.#quotedSecrets.some((secret) => json.includes(secret)) ? undefined : json;
+  }
+
+  /** How many of its messages are those of an earlier call. */
+  #countKnown({ nodeId, messages }: ModelCallStart): number {
+    const known = this.#conversations.get(nodeId);
+    return known === undefined ? 0 : countSame(known.messages, messages);
+  }
+
   #messages(call: ModelCallStart): string {
     const known = this.#conversations.get(call.nodeId);
-    const count = known === undefined ? 0 : countSame(known.messages, call.messages);
+    const count = this.#countKnown(call);
     const same: SameMessages | undefined =
       known === undefined || count === 0 ? undefined : { $same: known.callId, count };
     if (call.purpose === "turn") this.#remember(call);
@@ -135,6 +157,16 @@ export class EventEncoder {
     this.#blobs.set(digest, bytes);
     return { $blob: digest, bytes: bytes.length, head: toHead(text), ...(encoding !== undefined && { encoding }) };
   }
+}
+
+/** Of which all fields are plain: texts, numbers, and names that mean nothing in the file. */
+function isShortCall(event: RunEvent): event is ModelCallStart | ModelCallEnd {
+  if (event.type === "model-call-end") return !isLong(event.text) && !isLong(event.reasoning);
+  return (
+    event.type === "model-call-start" &&
+    event.purpose === "query" &&
+    event.messages.every(({ content }) => !isLong(content))
+  );
 }
 
 /** How many messages two conversations have in common at their beginning. */

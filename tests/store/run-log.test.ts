@@ -175,6 +175,27 @@ test("secrets are in no file, whatever they were in", async () => {
   expect((await (await readRun(ID, runs)).contexts()).map(({ omitted }) => omitted)).toEqual(["secret", null]);
 });
 
+test.each([
+  ["plain", "sk-0123456789"],
+  ["with quotes and line ends", 'key "0123"\\\n456789'],
+  ["with half of a character", "key-0123456789\uD83D"],
+])("a secret %s is not in short calls of models either", async (_, secret) => {
+  using runs = openRuns();
+  const said = `it is ${secret}\uDE00.`;
+  const events = [
+    runStart("?"),
+    callStart({ nodeId: "n0", callId: "c1", purpose: "query", messages: [{ role: "user", content: said }] }),
+    callEnd({ nodeId: "n0", callId: "c1", text: said, reasoning: said, error: said }),
+  ].map(numberer(ID));
+  await using log = new RunLogWriter(ID, { ...runs, secrets: [secret] });
+  for (const event of events) log.write(event);
+  await log.close();
+  const [, start, end] = await readAll(ID, runs.folder);
+  const kept = "it is [redacted]\uDE00.";
+  expect(start).toEqual({ ...events[1], messages: [{ role: "user", content: kept }] });
+  expect(end).toEqual({ ...events[2], text: kept, reasoning: kept, error: kept });
+});
+
 test("a context is kept byte for byte, from memory or from a file", async () => {
   using runs = openRuns();
   const bytes = Buffer.from(Array.from({ length: 2_500_000 }, (_, n) => (n * n) % 256));
