@@ -47,14 +47,21 @@ class Answer(str):
 
     @staticmethod
     def of(reply: Dict[str, Any]) -> "Answer":
-        answer = Answer(reply.get("text") or "")
-        answer.ok = bool(reply.get("ok"))
-        answer.error = reply.get("error")
-        answer.usage = reply.get("usage") or {}
-        answer.cached = bool(reply.get("cached"))
-        answer.truncated = bool(reply.get("truncated"))
-        answer.degraded = bool(reply.get("degraded"))
-        answer.data = reply.get("data")
+        get = reply.get
+        answer = Answer(get("text") or "")
+        answer.usage = get("usage") or {}
+        if not get("ok"):
+            answer.ok = False
+        if get("error") is not None:
+            answer.error = reply["error"]
+        if get("cached"):
+            answer.cached = True
+        if get("truncated"):
+            answer.truncated = True
+        if get("degraded"):
+            answer.degraded = True
+        if get("data") is not None:
+            answer.data = reply["data"]
         return answer
 
 
@@ -66,7 +73,16 @@ def _single(reply: Dict[str, Any]) -> Answer:
 
 
 def _query(prompt: Any, model: Optional[str], system: Optional[str], schema: Any, max_tokens: Optional[int]) -> Dict[str, Any]:
-    return {"prompt": text_of(prompt), "model": model, "system": system, "schema": schema, "max_tokens": max_tokens}
+    query: Dict[str, Any] = {"prompt": text_of(prompt)}
+    if model is not None:
+        query["model"] = model
+    if system is not None:
+        query["system"] = system
+    if schema is not None:
+        query["schema"] = schema
+    if max_tokens is not None:
+        query["max_tokens"] = max_tokens
+    return query
 
 
 def llm_query(prompt: Any, *, model: Optional[str] = None, system: Optional[str] = None, schema: Any = None,

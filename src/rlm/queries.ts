@@ -19,7 +19,7 @@ interface Setting {
   readonly signal: AbortSignal;
 }
 
-/** As Python reads it. */
+/** As Python reads it. Absent: false, or nothing. */
 interface QueryReply {
   readonly ok: boolean;
   readonly text: string;
@@ -41,9 +41,10 @@ export function answerQueries(queries: readonly Query[], setting: Setting): Prom
 
 async function answerQuery(query: Query, setting: Setting): Promise<QueryReply> {
   try {
+    if (!query.schema) return toReply(await ask(query, toMessages(query), setting));
     const { reply, data, problem } = await answerText(query, setting);
     if (problem !== undefined) return { ...toReply(reply), ok: false, error: problem, kind: "schema" };
-    return query.schema ? { ...toReply(reply), data } : toReply(reply);
+    return { ...toReply(reply), data };
   } catch (error) {
     return toFailure(error);
   }
@@ -52,24 +53,13 @@ async function answerQuery(query: Query, setting: Setting): Promise<QueryReply> 
 /** With a schema: its data, or what was wrong with the last of the answers. Throws what a call of a model throws. */
 export async function answerText(
   query: Query,
-  { calls, subModel, purpose = "query", patterns = false, where, signal }: Setting,
+  setting: Setting,
 ): Promise<{ readonly reply: Reply; readonly data?: unknown; readonly problem?: string }> {
+  const { patterns = false } = setting;
   const check = query.schema ? compileSchema(query.schema, { patterns }) : undefined;
-  const messages: ChatMessage[] = toMessages(query);
+  const messages = toMessages(query);
   for (let attempt = 0; ; attempt += 1) {
-    const { nodeId, account, turn, ordinal } = where();
-    const reply = await calls.ask({
-      nodeId,
-      account,
-      turn,
-      ordinal,
-      purpose,
-      model: query.model ?? subModel,
-      messages: messages.slice(),
-      maxTokens: query.max_tokens ?? undefined,
-      schema: query.schema ?? undefined,
-      signal,
-    });
+    const reply = await ask(query, messages.slice(), setting);
     if (check === undefined) return { reply };
     const checked = checkText(reply.text, check);
     if (checked.ok) return { reply, data: checked.data };
@@ -79,6 +69,23 @@ export async function answerText(
       { role: "user", content: schemaMessage(checked.problem) },
     );
   }
+}
+
+function ask(query: Query, messages: readonly ChatMessage[], setting: Setting): Promise<Reply> {
+  const { calls, subModel, purpose = "query", where, signal } = setting;
+  const { nodeId, account, turn, ordinal } = where();
+  return calls.ask({
+    nodeId,
+    account,
+    turn,
+    ordinal,
+    purpose,
+    model: query.model ?? subModel,
+    messages,
+    maxTokens: query.max_tokens ?? undefined,
+    schema: query.schema ?? undefined,
+    signal,
+  });
 }
 
 function toMessages({ system, prompt, schema }: Query): ChatMessage[] {
@@ -93,13 +100,10 @@ function checkText(text: string, check: (data: unknown) => Checked): Checked {
 }
 
 function toReply({ text, isCached, finishReason, spent }: Reply): QueryReply {
-  return {
-    ok: true,
-    text,
-    cached: isCached,
-    truncated: finishReason === "length",
-    usage: { input_tokens: spent.inputTokens, output_tokens: spent.outputTokens },
-  };
+  const usage = { input_tokens: spent.inputTokens, output_tokens: spent.outputTokens };
+  const reply = { ok: true, text, usage };
+  if (!isCached && finishReason !== "length") return reply;
+  return { ...reply, cached: isCached, truncated: finishReason === "length" };
 }
 
 /** What was thrown, as a result. */
