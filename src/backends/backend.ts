@@ -52,6 +52,8 @@ export interface InputUsagePart {
 export interface Backend {
   /** As it is called in configuration, errors and recordings. */
   readonly name: string;
+  /** It listens to a signal in such a way that one may serve any number of calls (`onAbort`). Absent: each of them gets its own. */
+  readonly sharesSignals?: boolean;
   stream(
     request: BackendRequest,
     options: { readonly signal: AbortSignal },

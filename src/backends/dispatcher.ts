@@ -74,9 +74,14 @@ export class Dispatcher {
     try {
       for (;;) {
         this.#checkPause(backend.name, lane);
-        const attempt = await this.#try(lane, ticket, backend, request, options);
-        spent = add(spent, attempt);
+        const release =
+          this.#slots.takeNow(lane, ticket, options.signal) ?? (await this.#slots.take(lane, ticket, options.signal));
+        const attempt = new Try(backend, request);
+        await attempt.run(options); // never rejects
         const { error } = attempt;
+        if (isRetryable(error)) this.#slots.pause(lane, error.retryAfterMs ?? 0);
+        release();
+        spent = add(spent, attempt);
         if (error === null) {
           const { text, reasoning, finishReason } = attempt.answer;
           const { usage, isEstimate, tries } = spent;
@@ -90,25 +95,6 @@ export class Dispatcher {
       }
     } catch (error) {
       return { ok: false, error: errorOf(error, options), ...spent };
-    }
-  }
-
-  async #try(
-    lane: string,
-    ticket: number,
-    backend: Backend,
-    request: BackendRequest,
-    options: CallOptions,
-  ): Promise<Try> {
-    const release =
-      this.#slots.takeNow(lane, ticket, options.signal) ?? (await this.#slots.take(lane, ticket, options.signal));
-    try {
-      const attempt = new Try(backend, request);
-      await attempt.run(options);
-      if (isRetryable(attempt.error)) this.#slots.pause(lane, attempt.error.retryAfterMs ?? 0);
-      return attempt;
-    } finally {
-      release();
     }
   }
 

@@ -2,7 +2,6 @@
 //
 // Deterministic and, where no delay is asked for, without one: no timer, no socket.
 
-import { setTimeout as sleep } from "node:timers/promises";
 import { BackendConnectionError } from "../errors.ts";
 import type { BackendFault } from "../errors.ts";
 import { onAbort } from "../util/on-abort.ts";
@@ -41,6 +40,7 @@ const DELTA_CHARACTERS = 24;
 
 export class ScriptedBackend implements Backend {
   readonly name: string;
+  readonly sharesSignals = true;
   readonly #script: Script;
   #calls = 0;
 
@@ -102,9 +102,16 @@ async function orAborted<T>(value: T | Promise<T>, signal: AbortSignal): Promise
 }
 
 async function wait(delayMs: number, signal: AbortSignal): Promise<void> {
-  await sleep(delayMs, undefined, { signal }).catch((error: unknown) => {
-    signal.throwIfAborted();
-    throw error;
+  signal.throwIfAborted();
+  await new Promise<void>((resolve, reject) => {
+    const timer = setTimeout(() => {
+      unlisten();
+      resolve();
+    }, delayMs);
+    const unlisten = onAbort(signal, () => {
+      clearTimeout(timer);
+      reject(signal.reason as Error);
+    });
   });
 }
 

@@ -64,17 +64,17 @@ export class Try {
   /** Never rejects: see `error`. Once. After an abort it waits for nobody, not even for a backend that does not listen. */
   async run(options: CallOptions): Promise<void> {
     const { signal } = options;
-    const controller = new AbortController();
+    const own = this.#backend.sharesSignals === true ? undefined : new AbortController();
     let unlisten = (): void => {};
     try {
       signal.throwIfAborted();
       this.#isAsked = true;
       await new Promise<void>((resolve, reject) => {
         unlisten = onAbort(signal, () => {
-          controller.abort(signal.reason);
+          own?.abort(signal.reason);
           reject(signal.reason as Error);
         });
-        this.#read(controller.signal, options).then(resolve, reject);
+        this.#read(own?.signal ?? signal, options).then(resolve, reject);
       });
       if (this.#isEmpty()) throw this.#fault("empty", "the answer is empty");
     } catch (error) {
@@ -82,7 +82,7 @@ export class Try {
     } finally {
       unlisten();
       // Whatever the backend still does for an answer that nobody reads to its end.
-      if (this.#error !== null || this.#finishReason === "cut") controller.abort(OVER);
+      if (this.#error !== null || this.#finishReason === "cut") own?.abort(OVER);
     }
   }
 

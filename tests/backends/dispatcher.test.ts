@@ -69,6 +69,20 @@ describe("a call", () => {
     expect(dispatcher.inFlight).toBe(0);
   });
 
+  test("has a signal of its own, aborted where nobody reads on, unless the backend can share the caller's", async () => {
+    const signals: AbortSignal[] = [];
+    const answer = async function* (signal: AbortSignal): AsyncGenerator<BackendPart> {
+      signals.push(signal);
+      yield { type: "text-delta", text: "once" };
+    };
+    const stream: Backend["stream"] = (_, { signal }) => answer(signal);
+    const options = { signal: new AbortController().signal, onPart: () => "cut" as const };
+    await new Dispatcher().call({ name: "own", stream }, aRequest(), options);
+    await new Dispatcher().call({ name: "shares", sharesSignals: true, stream }, aRequest(), options);
+    expect(signals.map((signal) => signal === options.signal)).toEqual([false, true]);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
+  });
+
   test("with a thousand sequential ones costs no timer and no slot", async () => {
     const dispatcher = new Dispatcher({ clock: new ManualClock() });
     const backend = new ScriptedBackend(() => "an answer of no great length");
