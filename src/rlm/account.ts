@@ -5,7 +5,15 @@ import { PriceUnknownError } from "../errors.ts";
 import { onAbort } from "../util/on-abort.ts";
 import type { Books } from "./books.ts";
 import { type Amounts, Bound, fromUnits } from "./bound.ts";
-import { type CallAmounts, type CallRequest, type CallUsage, toAmounts, toCharge, toUnits } from "./call-amounts.ts";
+import {
+  type CallAmounts,
+  type CallRequest,
+  type CallUsage,
+  toAmounts,
+  toCallAmounts,
+  toCharge,
+  toUnits,
+} from "./call-amounts.ts";
 import { outputForUsd, type WorstPrice, worstCostUsd } from "./estimate.ts";
 import { toNanoUsd, toUsd } from "./nano-usd.ts";
 import { type Charge, Tally } from "./tally.ts";
@@ -15,11 +23,21 @@ export interface ReserveOptions {
   readonly finishing?: boolean;
 }
 
+interface WaitOptions extends ReserveOptions {
+  readonly signal?: AbortSignal;
+}
+
 export interface Reservation {
   /** Once, with what was used, be it less or more than was held. Gives what it came to. Throws when the reservation is over. */
   settle(usage: CallUsage): Spent;
   /** Nothing was spent. Does nothing when the reservation is over. */
   release(): void;
+}
+
+interface ReservedCall {
+  readonly reservation: Reservation;
+  /** So many tokens of an answer are reserved. */
+  readonly maxTokens: number;
 }
 
 /** Of one limit. `left`: neither used, nor held by calls under way, nor kept for finishing. */
@@ -74,10 +92,7 @@ export class Account {
   }
 
   /** As `reserve`, but waits while calls under way may give back what is missing. Those that fit go in the order in which they came. */
-  async reserveWhenFree(
-    amounts: CallAmounts,
-    { finishing = false, signal }: ReserveOptions & { readonly signal?: AbortSignal } = {},
-  ): Promise<Reservation> {
+  async reserveWhenFree(amounts: CallAmounts, { finishing = false, signal }: WaitOptions = {}): Promise<Reservation> {
     signal?.throwIfAborted();
     const units = this.#toUnits(amounts);
     if (this.#obstacle(units, finishing) === undefined) return this.#hold(units);
@@ -112,16 +127,10 @@ export class Account {
    * Reserves a call with as many tokens for the answer as are left, `maxTokens` at most. Waits for calls under way rather than take
    * less than is really left. Throws as `reserve` does where it would be less than `leastTokens`.
    */
-  async reserveCall(
-    request: CallRequest,
-    options: ReserveOptions & { readonly signal?: AbortSignal } = {},
-  ): Promise<{ readonly reservation: Reservation; readonly maxTokens: number }> {
-    const { inputTokens, price } = request;
+  async reserveCall(request: CallRequest, options: WaitOptions = {}): Promise<ReservedCall> {
     for (let maxTokens = this.#capTokens(request, options); ;) {
-      const costUsd = price === undefined ? null : worstCostUsd(price, inputTokens, maxTokens);
-      const amounts = { model: request.model, tokens: inputTokens + maxTokens, costUsd };
       try {
-        return { reservation: await this.reserveWhenFree(amounts, options), maxTokens };
+        return { reservation: await this.reserveWhenFree(toCallAmounts(request, maxTokens), options), maxTokens };
       } catch (error) {
         // While it waited, others used more than was to be foreseen.
         const next = this.#capTokens(request, options);
@@ -129,6 +138,14 @@ export class Account {
         maxTokens = next;
       }
     }
+  }
+
+  /** As `reserveCall`. Undefined: it would have to wait, or does not fit. */
+  reserveCallNow(request: CallRequest, { finishing = false, signal }: WaitOptions = {}): ReservedCall | undefined {
+    signal?.throwIfAborted();
+    const maxTokens = this.#capTokens(request, { finishing });
+    const units = this.#toUnits(toCallAmounts(request, maxTokens));
+    return this.#obstacle(units, finishing) === undefined ? { reservation: this.#hold(units), maxTokens } : undefined;
   }
 
   /** The most tokens of an answer that fit now, for so much input. Infinity: there is no limit; 0: nothing fits. */

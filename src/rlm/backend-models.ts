@@ -42,9 +42,14 @@ export class BackendModels implements Models {
     return typeof backend === "string" ? backend : backend.name;
   }
 
-  async call(request: BackendRequest, options: CallOptions): Promise<CallOutcome> {
+  call(request: BackendRequest, options: CallOptions): Promise<CallOutcome> {
+    if (this.#opened === undefined) return this.#openAndCall(request, options);
+    return this.#dispatcher.call(this.#opened, request, options);
+  }
+
+  async #openAndCall(request: BackendRequest, options: CallOptions): Promise<CallOutcome> {
     try {
-      this.#opened ??= await this.open();
+      this.#opened = await this.open();
       return await this.#dispatcher.call(this.#opened, request, options);
     } catch (error) {
       return { ok: false, error, usage: NO_USAGE, isEstimate: false, tries: 0 };

@@ -1,7 +1,7 @@
 // What a call may use and what it did use, as amounts of the ledger.
 
 import type { Amounts } from "./bound.ts";
-import type { WorstPrice } from "./estimate.ts";
+import { type WorstPrice, worstCostUsd } from "./estimate.ts";
 import { toNanoUsd, toSpentNanoUsd } from "./nano-usd.ts";
 import type { Charge } from "./tally.ts";
 
@@ -41,6 +41,12 @@ export interface CallUsage {
   readonly costUsd: number | null;
   /** It was answered from our own cache: it is counted as that, and nothing else of it is. */
   readonly isCached?: boolean;
+}
+
+/** The most that a call with an answer of so many tokens can use. */
+export function toCallAmounts({ model, inputTokens, price }: CallRequest, maxTokens: number): CallAmounts {
+  const costUsd = price === undefined ? null : worstCostUsd(price, inputTokens, maxTokens);
+  return { model, tokens: inputTokens + maxTokens, costUsd };
 }
 
 /** The price, where there is none, is nothing: whoever has a limit on costs asked before. */

@@ -10,6 +10,7 @@ import { BackendConnectionError } from "../errors.ts";
 import type { ModelCallStart, NodeId, Spent } from "../protocol/runs.ts";
 import { onAbort } from "../util/on-abort.ts";
 import { ChargedCall, UNSPENT } from "./charged-call.ts";
+import { toCallAmounts } from "./call-amounts.ts";
 import { TokenEstimator, worstCostUsd } from "./estimate.ts";
 import type { Account } from "./ledger.ts";
 import type { CachedAnswer, CallCache, Models } from "./ports.ts";
@@ -187,18 +188,17 @@ export class ModelCalls {
     const texts = request.messages.map(({ content }) => content);
     const inputTokens = this.#estimator.estimate(model, texts);
     const finishing = LAST_CALLS.has(purpose);
-    const { reservation, maxTokens } = await account.reserveCall(
-      {
-        model,
-        inputTokens,
-        maxTokens: request.maxTokens ?? DEFAULT_MAX_TOKENS[purpose],
-        price,
-        leastTokens: finishing ? LEAST_ANSWER_TOKENS : undefined,
-      },
-      { finishing, signal },
-    );
-    const costUsd = price === undefined ? null : worstCostUsd(price, inputTokens, maxTokens);
-    const amounts = { model, tokens: inputTokens + maxTokens, costUsd };
+    const wanted = {
+      model,
+      inputTokens,
+      maxTokens: request.maxTokens ?? DEFAULT_MAX_TOKENS[purpose],
+      price,
+      leastTokens: finishing ? LEAST_ANSWER_TOKENS : undefined,
+    };
+    const options = { finishing, signal };
+    const { reservation, maxTokens } =
+      account.reserveCallNow(wanted, options) ?? (await account.reserveCall(wanted, options));
+    const amounts = toCallAmounts(wanted, maxTokens);
     const call = new ChargedCall(reservation, { account, model, price, amounts, finishing, signal });
     const outcome = await this.#models.call(toRequest(ask, maxTokens), {
       signal,
