@@ -14,8 +14,10 @@ import { isRunId, runsFolder, SCHEMA_VERSION, toHead } from "./run-log-format.ts
 const MAX_WAITING_EVENTS = 100_000;
 const MAX_WAITING_CHARACTERS = 64 * 1024 * 1024;
 const BATCH = 256;
-/** Between two writes, unless so much waits that it fills one, or the run has ended. */
+/** From one write to the next, unless the run has ended. */
 const GATHER_MS = 5;
+/** The same where enough waits for one: the run goes first. */
+const YIELD_MS = 1;
 const MAX_QUERY = 2000;
 
 export interface RunLogOptions {
@@ -71,7 +73,7 @@ export class RunLogWriter implements AsyncDisposable {
     }
     this.#waiting.push({ event, weight });
     this.#waitingCharacters += weight;
-    if (this.#isDue()) this.#hurry?.();
+    if (event.type === "run-end") this.#hurry?.();
     if (this.#isDraining) return;
     this.#isDraining = true;
     void this.#queue(() => this.#drain());
@@ -164,9 +166,11 @@ export class RunLogWriter implements AsyncDisposable {
 
   /** What happens at the same moment is one write in any case. */
   async #gather(): Promise<void> {
-    const leftMs = this.#writtenAt + GATHER_MS - performance.now();
+    const isLast = this.#closing !== undefined || this.#waiting.at(-1)?.event.type === "run-end";
+    const pauseMs = this.#waiting.length < BATCH ? GATHER_MS : YIELD_MS;
+    const leftMs = this.#writtenAt + pauseMs - performance.now();
     await new Promise<void>((resolve) => {
-      if (leftMs <= 0 || this.#isDue()) return void setImmediate(resolve);
+      if (isLast || leftMs <= 0) return void setImmediate(resolve);
       const timer = setTimeout(resolve, leftMs);
       this.#hurry = () => {
         clearTimeout(timer);
@@ -174,12 +178,6 @@ export class RunLogWriter implements AsyncDisposable {
       };
     });
     this.#hurry = undefined;
-  }
-
-  #isDue(): boolean {
-    return (
-      this.#waiting.length >= BATCH || this.#closing !== undefined || this.#waiting.at(-1)?.event.type === "run-end"
-    );
   }
 
   async #open(): Promise<RunFiles> {
@@ -227,7 +225,7 @@ function weigh(value: unknown, depth = 0): number {
   if (typeof value === "string") return value.length;
   if (typeof value !== "object" || value === null || depth > 3) return 8;
   let sum = 8;
-  for (const name of Object.keys(value)) {
+  for (const name in value) {
     if (name !== "messages") sum += weigh((value as Record<string, unknown>)[name], depth + 1);
   }
   return sum;
