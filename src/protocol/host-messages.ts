@@ -101,7 +101,7 @@ export function toReplyMessage(
 ): HostMessage {
   const body = JSON.stringify(answer);
   if (body.length <= INLINE_CHARACTERS) {
-    return { line: `${JSON.stringify({ cmd: "reply", id, call }).slice(0, -1)},${body.slice(1)}`, payload: undefined };
+    return { line: `{"cmd":"reply","id":${JSON.stringify(id)},"call":${call},${body.slice(1)}`, payload: undefined };
   }
   return { line: JSON.stringify({ cmd: "reply", id, call, bytes: payloadBytes(body) }), payload: body };
 }
