@@ -154,9 +154,7 @@ export class Account {
     price: WorstPrice | undefined,
     { finishing = false, model }: ReserveOptions & { readonly model?: string } = {},
   ): number {
-    return this.#affordable(inputTokens, price, model, (axis) =>
-      this.#least((bound, may) => bound.room(axis, finishing && may)),
-    );
+    return this.#affordable(inputTokens, price, model, (axis) => this.#room(axis, finishing));
   }
 
   /** Counts a step, or throws LimitReached. */
@@ -197,8 +195,7 @@ export class Account {
   /** What this node can still spend, by the tightest limit above it, without what calls under way hold. Absent: no limit. */
   remaining({ finishing = false }: ReserveOptions = {}): LedgerLimits {
     const rooms = AXES.filter((axis) => this.#above.some(({ bound }) => bound.has(axis))).map((axis) => {
-      const room = this.#least((bound, mayFinish) => bound.room(axis, finishing && mayFinish));
-      return [axis, fromUnits(axis, room)] as const;
+      return [axis, fromUnits(axis, this.#room(axis, finishing))] as const;
     });
     return Object.fromEntries(rooms);
   }
@@ -280,9 +277,7 @@ export class Account {
   #capTokens(request: CallRequest, { finishing = false }: ReserveOptions): number {
     const { model, inputTokens, maxTokens, price } = request;
     const least = Math.min(maxTokens, request.leastTokens ?? LEAST_TOKENS);
-    const affordable = this.#affordable(inputTokens, price, model, (axis) =>
-      this.#least((bound, mayFinish) => bound.left(axis, finishing && mayFinish)),
-    );
+    const affordable = this.#affordable(inputTokens, price, model, (axis) => this.#left(axis, finishing));
     // What is too little is refused by its limit, with its numbers.
     return Math.max(least, Math.min(maxTokens, affordable));
   }
@@ -304,9 +299,16 @@ export class Account {
     return Math.max(0, tokens);
   }
 
-  #least(roomOf: (bound: Bound, mayFinish: boolean) => number): number {
+  #left(axis: LedgerAxis, finishing: boolean): number {
     let least = Infinity;
-    for (const { bound, mayFinish } of this.#above) least = Math.min(least, roomOf(bound, mayFinish));
+    for (const { bound, mayFinish } of this.#above) least = Math.min(least, bound.left(axis, finishing && mayFinish));
+    return least;
+  }
+
+  /** As `left`, without what calls under way hold. */
+  #room(axis: LedgerAxis, finishing: boolean): number {
+    let least = Infinity;
+    for (const { bound, mayFinish } of this.#above) least = Math.min(least, bound.room(axis, finishing && mayFinish));
     return least;
   }
 }
