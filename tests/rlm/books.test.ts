@@ -16,6 +16,20 @@ test("a thousand who want the same are not asked one by one while the first does
   expect(attempts).toBe(1000);
 });
 
+test("those who fit are asked once, in the order in which they came, whatever they want", () => {
+  const books = open();
+  const line = {};
+  const asked: number[] = [];
+  const stops = [3, 1, 2, 1, 3].map((tokens, index) => {
+    const attempt = (): boolean => asked.push(index) > 0;
+    return books.wait({ line, amounts: { tokens }, attempt });
+  });
+  stops[1]?.stop();
+  books.wake();
+  books.wake();
+  expect(asked).toEqual([0, 2, 3, 4]);
+});
+
 test("one who wants less, or waits for other limits, is asked behind one that does not fit", () => {
   const books = open();
   const [mine, other] = [{}, {}];
