@@ -67,6 +67,7 @@ export class EventQueue {
   }
 
   #wake(): void {
+    if (this.#waiting.size === 0) return;
     const waiting = [...this.#waiting];
     this.#waiting.clear();
     for (const wake of waiting) wake();
