@@ -79,7 +79,10 @@ function weigh(value: unknown, depth = 0): number {
   if (typeof value === "string") return value.length;
   if (typeof value !== "object" || value === null || depth > 4) return 8;
   let sum = 8;
-  for (const [name, item] of Object.entries(value) as [string, unknown][])
-    sum += weigh(name === "messages" && Array.isArray(item) ? item.slice(-2) : item, depth + 1);
+  for (const name in value) {
+    const item = (value as Record<string, unknown>)[name];
+    const isLong = name === "messages" && Array.isArray(item) && item.length > 2;
+    sum += weigh(isLong ? item.slice(-2) : item, depth + 1);
+  }
   return sum;
 }
