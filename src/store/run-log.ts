@@ -1,8 +1,9 @@
 // The trajectory of a run, written as it happens: `events.jsonl`, `blobs/`, `contexts.jsonl` and `meta.json` in a folder of its own.
 //
 // Whoever writes an event does not wait. Events go to disk in their order, each at once where little happens; where much happens, those
-// of a few milliseconds go together, since a write costs more than a call of a model that is on the same machine. What disks do never reaches the run: the first problem is reported, once, and from then on
-// nothing is recorded. Secrets that it was told never get to the disk.
+// of a few milliseconds go together, since a write costs more than a call of a model that is on the same machine. What disks do never
+// reaches the run: the first problem is reported, once, and from then on nothing is recorded. Secrets that it was told never get to the
+// disk.
 
 import type { RunId } from "../protocol/ids.ts";
 import type { RunEvent, RunResult } from "../protocol/runs.ts";
