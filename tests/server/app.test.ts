@@ -100,6 +100,7 @@ describe(`POST ${execute}`, () => {
       status: 422,
       detail,
       code: "INVALID_BODY",
+      requestId: expect.stringMatching(/^req-[\da-f]{16}$/),
     });
   });
 });

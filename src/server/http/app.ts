@@ -1,6 +1,6 @@
 // The routes of `rlm serve`, behind their guards: names and token first, then what is asked, parsed.
 
-import type { Context, Hono } from "hono";
+import type { Context } from "hono";
 import type { Runtime } from "../../runtime.ts";
 import { AskedRuns, type ConfiguredModel } from "./asked-runs.ts";
 import { parseBody, parseValue } from "./body.ts";
@@ -9,7 +9,7 @@ import { Executions, type ExecutionsBounds } from "./executions.ts";
 import { createGuardedApp, type GuardOptions } from "./guarded-app.ts";
 import { Inputs } from "./inputs.ts";
 import { MCPDoor, type MCPDoorOptions } from "./mcp-door.ts";
-import { toResponse, type Problem } from "./problem.ts";
+import { ProblemError, type Problem } from "./problem.ts";
 import { Retries } from "./retries.ts";
 import type { Asked, Route } from "./route.ts";
 import { API_ROUTES, ROUTES } from "./routes.ts";
@@ -47,10 +47,15 @@ export function openDoor(runtime: Runtime, options: DoorOptions = {}): Door {
 }
 
 /** `more`: routes beside those that are documented. */
-export function createApp(door: Door, guard: GuardOptions, more: readonly Route[] = []): Hono {
+export function createApp(
+  door: Door,
+  guard: GuardOptions,
+  more: readonly Route[] = [],
+): ReturnType<typeof createGuardedApp> {
   const served = [...ROUTES, ...API_ROUTES, ...more].map((one) => ({
     method: one.method,
     path: toPattern(one.path),
+    name: one.path,
     isOpen: one.isOpen === true,
     handle: (context: Context) => answer(one, context, door),
   }));
@@ -66,11 +71,11 @@ function toPattern(path: string): string {
 }
 
 async function answer(one: Route, { req, env }: Context, door: Door): Promise<Response> {
-  if (door.draining.aborted && one.isLight !== true && one.method !== "GET") return toResponse(ENDING);
+  if (door.draining.aborted && one.isLight !== true && one.method !== "GET") throw new ProblemError(ENDING);
   const query = one.query === undefined ? { value: undefined } : parseValue(req.query(), one.query, "query");
-  if ("problem" in query) return toResponse(query.problem);
+  if ("problem" in query) throw new ProblemError(query.problem);
   const body = one.body === undefined ? { value: undefined } : await parseBody(req.raw, one.body, one.maxBodyBytes);
-  if ("problem" in body) return toResponse(body.problem);
+  if ("problem" in body) throw new ProblemError(body.problem);
   const asked: Asked = {
     request: req.raw,
     params: req.param(),

@@ -7,17 +7,18 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import type { Problem } from "./problem.ts";
 
-/** Undefined when the names are in order. `allowed`: names beside those of loopback. */
+/** Undefined when the names are in order. `allowed`: names beside those of loopback. `origins`: beside this server's own. */
 export function checkNames(
   host: string | undefined,
   origin: string | undefined,
   allowed: readonly string[],
+  origins: readonly string[] = [],
 ): Problem | undefined {
   const name = toHostName(host);
   if (name === undefined || !(isLoopback(name) || allowed.some((other) => other.toLowerCase() === name))) {
     return forbidden("HOST_NOT_ALLOWED", `The host '${(host ?? "").slice(0, 100)}' is not one this server answers to`);
   }
-  if (origin !== undefined && !isSameOrigin(origin, host)) {
+  if (origin !== undefined && !isSameOrigin(origin, host) && !origins.includes(origin)) {
     return forbidden("ORIGIN_NOT_ALLOWED", `Pages of '${origin.slice(0, 100)}' may not use this server`);
   }
   return undefined;

@@ -26,6 +26,7 @@ const TITLES: Readonly<Record<number, string>> = {
   403: "Forbidden",
   404: "Not found",
   405: "Method not allowed",
+  408: "Request timeout",
   409: "Conflict",
   410: "Gone",
   413: "Content too large",
@@ -33,6 +34,7 @@ const TITLES: Readonly<Record<number, string>> = {
   416: "Range not satisfiable",
   422: "Unprocessable content",
   429: "Too many requests",
+  431: "Request header fields too large",
   500: "Internal server error",
   503: "Service unavailable",
   507: "Insufficient storage",
@@ -91,10 +93,15 @@ export async function withArguments<Value>(call: () => Value | Promise<Value>): 
   }
 }
 
-export function toResponse({ status, code, detail, headers = {} }: Problem): Response {
-  const body = { type: "about:blank", title: TITLES[status] ?? "Error", status, detail, code };
-  return new Response(JSON.stringify(body), {
+export function toResponse(problem: Problem, requestId?: string): Response {
+  const { status, headers = {} } = problem;
+  return new Response(JSON.stringify(toBody(problem, requestId)), {
     status,
     headers: { "content-type": "application/problem+json", ...headers },
   });
+}
+
+export function toBody({ status, code, detail }: Problem, requestId?: string): object {
+  const title = TITLES[status] ?? "Error";
+  return { type: "about:blank", title, status, detail, code, ...(requestId !== undefined && { requestId }) };
 }

@@ -1,23 +1,25 @@
 // The app on a socket: bounded in time and number, and able to end without breaking what is under way.
 
-import { createServer, type ServerOptions } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type Server, type ServerOptions } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
-import type { Hono } from "hono";
-import { toResponse } from "./problem.ts";
+import { toResponse, type Problem } from "./problem.ts";
+import { MALFORMED, refuseMalformed, toMalformed } from "./refuse-malformed.ts";
 
 export interface Listening {
   /** `http://127.0.0.1:8000`, with the port that was really taken. */
   readonly url: string;
+  /** From now on every answer says that its connection ends with it. */
+  drain(): void;
   /** Stops accepting, waits for the requests under way for so long at most, then ends what is left. */
   close(drainMs: number): Promise<void>;
 }
 
-const TIMES: ServerOptions = {
+const OPTIONS: ServerOptions = {
+  maxHeaderSize: 16 * 1024,
   headersTimeout: 10_000,
-  // For a whole upload; one that stands still ends much earlier.
-  requestTimeout: 3_600_000,
   keepAliveTimeout: 65_000,
+  connectionsCheckingInterval: 5_000,
   // Probes the other end, so that a machine that vanished is noticed.
   keepAlive: true,
   keepAliveInitialDelay: 30_000,
@@ -28,51 +30,82 @@ const SECURITY = [
   ["cache-control", "no-store"],
   ["content-security-policy", "default-src 'none'; frame-ancestors 'none'"],
 ] as const;
+const DEFAULT_REQUEST_MS = 600_000;
 const DEFAULT_WRITE_MS = 60_000;
-const DEFAULT_MAX_CONNECTIONS = 1000;
-const MALFORMED = { status: 400, code: "MALFORMED", detail: "The request makes no sense: look at its URL and headers" };
+const DEFAULT_MAX_CONNECTIONS = 10_000;
+/** Connections that fall idle while the server closes are closed after so long at most. */
+const IDLE_CHECK_MS = 50;
 
 export interface ListenOptions {
   readonly host: string;
   /** 0: any that is free. */
   readonly port: number;
+  /** A request that takes longer to arrive, with its body, is given up. Default: 10 minutes. */
+  readonly requestMs?: number;
   /** A client that takes nothing of its answer for so long is gone. Default: 60 s. */
   readonly writeMs?: number;
-  /** What is more is closed as soon as it comes. Default: 1,000. */
+  /** What is more is closed as soon as it comes. Default: 10,000. */
   readonly maxConnections?: number;
+  /** Hears of what was no HTTP, and from where it came. Default: nobody. */
+  readonly onMalformed?: (problem: Problem, remote: string) => void;
+}
+
+export interface Served {
+  fetch(request: Request, bindings: HttpBindings): Response | Promise<Response>;
 }
 
 /** Rejects with the error of the system when the address cannot be had. */
-export async function listen(
-  app: Hono,
-  { host, port, writeMs = DEFAULT_WRITE_MS, maxConnections = DEFAULT_MAX_CONNECTIONS }: ListenOptions,
-): Promise<Listening> {
+export async function listen(app: Served, options: ListenOptions): Promise<Listening> {
+  const { host, port, requestMs = DEFAULT_REQUEST_MS, writeMs = DEFAULT_WRITE_MS } = options;
+  const { maxConnections = DEFAULT_MAX_CONNECTIONS } = options;
   let draining = false;
-  const answer = async (request: Request, bindings: unknown): Promise<Response> => {
-    const { incoming, outgoing } = bindings as HttpBindings;
+  const answer = async (request: Request, env: unknown): Promise<Response> => {
+    const bindings = env as HttpBindings;
+    const { outgoing } = bindings;
     for (const [name, value] of SECURITY) outgoing.setHeader(name, value);
-    const response = await app.fetch(request, { incoming, outgoing });
+    const response = await app.fetch(request, bindings);
     if (draining) outgoing.setHeader("connection", "close");
     // Counts from here: code may take longer to run than a client may take to read.
     outgoing.setTimeout(writeMs, () => void outgoing.destroy());
     return response;
   };
   const listener = getRequestListener(answer, { hostname: host, errorHandler: () => toResponse(MALFORMED) });
-  const server = createServer(TIMES, (incoming, outgoing) => void listener(incoming, outgoing));
+  const server = createServer({ ...OPTIONS, requestTimeout: requestMs }, (incoming, outgoing) => {
+    void listener(incoming, outgoing);
+  });
   server.maxConnections = maxConnections;
+  refuseWhatIsNone(server, options);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject).listen(port, host, () => resolve(void server.off("error", reject)));
   });
   return {
     url: toURL(server.address() as AddressInfo),
+    drain: () => void (draining = true),
     close: async (drainMs) => {
       draining = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
       const timer = setTimeout(() => server.closeAllConnections(), drainMs);
       await closed;
+      clearInterval(idle);
       clearTimeout(timer);
     },
   };
+}
+
+/** Requests that cannot be parsed, and methods that are no requests to us. */
+function refuseWhatIsNone(server: Server, { onMalformed = () => {} }: ListenOptions): void {
+  const answering = new WeakMap<Socket, number>();
+  server.on("request", ({ socket }, outgoing) => {
+    answering.set(socket, (answering.get(socket) ?? 0) + 1);
+    outgoing.once("close", () => answering.set(socket, (answering.get(socket) ?? 1) - 1));
+  });
+  const refuse = (socket: Socket, problem: Problem | undefined): void => {
+    if (problem !== undefined) onMalformed(problem, socket.remoteAddress ?? "");
+    refuseMalformed(socket, problem, (answering.get(socket) ?? 0) > 0);
+  };
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => refuse(socket as Socket, toMalformed(error)));
+  server.on("connect", (_request, socket) => refuse(socket as Socket, MALFORMED));
 }
 
 function toURL({ address, family, port }: AddressInfo): string {

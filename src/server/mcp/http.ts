@@ -22,6 +22,7 @@ export async function serveMCPOverHTTP(
   const listening = await listen(app, { host, port });
   return {
     url: listening.url + PATH,
+    drain: () => listening.drain(),
     close: async (drainMs) => {
       await endpoint.drain();
       await listening.close(drainMs);

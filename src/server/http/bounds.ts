@@ -1,0 +1,90 @@
+// How much may be asked: at once by all, and by each address in a second. Whoever guesses tokens is slowed down more.
+//
+// An address is what the socket says. Behind a proxy all clients have the proxy's, so the proxy is the place to bound each of them.
+
+import type { Problem } from "./problem.ts";
+import { Rates, type Rate } from "./rates.ts";
+
+export interface ServerBounds {
+  /** That are being read or answered, in all. What only streams by then does not count. */
+  readonly requests: number;
+  /** Of requests, for each address. */
+  readonly rate: Rate;
+  /** Of wrong tokens, for each address. */
+  readonly failures: Rate;
+}
+
+export const DEFAULT_BOUNDS: ServerBounds = {
+  requests: 1000,
+  rate: { perSecond: 5000, burst: 10_000 },
+  failures: { perSecond: 10, burst: 50 },
+};
+
+export class Bounds {
+  readonly #requests: number;
+  readonly #asked: Rates;
+  readonly #failed: Rates;
+  #underWay = 0;
+
+  constructor(bounds: Partial<ServerBounds> = {}, now?: () => number) {
+    const { requests, rate, failures } = { ...DEFAULT_BOUNDS, ...bounds };
+    this.#requests = requests;
+    this.#asked = new Rates(rate, now);
+    this.#failed = new Rates(failures, now);
+  }
+
+  /** Undefined: it may go on, and `leave` is called when it is answered. */
+  enter(address: string): Problem | undefined {
+    const seconds = this.#asked.take(toKey(address));
+    if (seconds > 0) return tooFast(seconds);
+    if (this.#underWay >= this.#requests) return tooMany(this.#requests);
+    this.#underWay += 1;
+    return undefined;
+  }
+
+  leave(): void {
+    this.#underWay -= 1;
+  }
+
+  /** Asked before a token is compared: an address that sent too many wrong ones is not told about another. */
+  checkGuesses(address: string): Problem | undefined {
+    const seconds = this.#failed.wait(toKey(address));
+    return seconds > 0 ? tooManyGuesses(seconds) : undefined;
+  }
+
+  noteWrongToken(address: string): void {
+    this.#failed.take(toKey(address));
+  }
+}
+
+/** Whoever has one address of IPv6 has the 2^64 beside it. */
+function toKey(address: string): string {
+  if (!address.includes(":")) return address;
+  const mapped = /^::ffff:(?<v4>\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.groups?.["v4"];
+  if (mapped !== undefined) return mapped;
+  const [head = "", tail] = address.split("::");
+  const groups = head === "" ? [] : head.split(":");
+  const after = tail === undefined || tail === "" ? [] : tail.split(":");
+  const missing = tail === undefined ? 0 : Math.max(0, 8 - groups.length - after.length);
+  return [...groups, ...Array.from({ length: missing }, () => "0"), ...after].slice(0, 4).join(":");
+}
+
+function tooFast(seconds: number): Problem {
+  const detail = "Too many requests in a second from this address";
+  return { status: 429, code: "RATE_LIMITED", detail, headers: retryAfter(seconds) };
+}
+
+function tooManyGuesses(seconds: number): Problem {
+  const detail = "Too many wrong tokens from this address: wait before the next one";
+  return { status: 429, code: "TOO_MANY_WRONG_TOKENS", detail, headers: retryAfter(seconds) };
+}
+
+function tooMany(requests: number): Problem {
+  const detail = `The server is busy with ${requests} requests already`;
+  return { status: 503, code: "OVERLOADED", detail, headers: retryAfter(1) };
+}
+
+/** In whole seconds, as the header wants it; never too early. */
+function retryAfter(seconds: number): Readonly<Record<string, string>> {
+  return { "retry-after": String(Math.max(1, Math.ceil(seconds))) };
+}

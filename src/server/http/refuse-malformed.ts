@@ -1,0 +1,48 @@
+// What is no HTTP never becomes a request: it is answered here, where an answer can still be told from another, and its connection ends.
+
+import type { Duplex } from "node:stream";
+import { toBody, type Problem } from "./problem.ts";
+
+export const MALFORMED: Problem = {
+  status: 400,
+  code: "MALFORMED",
+  detail: "The request makes no sense: look at its URL and headers",
+};
+
+const BY_CODE: Readonly<Record<string, Problem>> = {
+  HPE_HEADER_OVERFLOW: {
+    status: 431,
+    code: "HEADERS_TOO_LARGE",
+    detail: "The URL and the headers together are larger than 16 KiB",
+  },
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, code: "BODY_TOO_LARGE", detail: "The chunk extensions are too large" },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, code: "TOO_SLOW", detail: "The request took too long to arrive" },
+};
+
+const REASONS: Readonly<Record<number, string>> = {
+  400: "Bad Request",
+  408: "Request Timeout",
+  413: "Content Too Large",
+  431: "Request Header Fields Too Large",
+};
+
+/** Undefined where the client has gone by itself, which is nobody's mistake. */
+export function toMalformed({ code = "" }: NodeJS.ErrnoException): Problem | undefined {
+  if (code === "ECONNRESET" || code === "EPIPE") return undefined;
+  return BY_CODE[code] ?? MALFORMED;
+}
+
+/** Ends the connection. `isAnswered`: something is being answered on it, in the middle of which nothing can be said. */
+export function refuseMalformed(socket: Duplex, problem: Problem | undefined, isAnswered: boolean): void {
+  if (problem === undefined || isAnswered || !socket.writable) return void socket.destroy();
+  const body = JSON.stringify(toBody(problem));
+  const head = [
+    `HTTP/1.1 ${problem.status} ${REASONS[problem.status] ?? "Bad Request"}`,
+    "Content-Type: application/problem+json",
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    "X-Content-Type-Options: nosniff",
+    "Cache-Control: no-store",
+    "Connection: close",
+  ];
+  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`, () => socket.destroy());
+}
