@@ -183,6 +183,8 @@ export interface EnvironmentReport {
   readonly landlock: number | null;
   readonly preloaded: readonly string[];
   readonly user: number | null;
+  /** Sandboxes that are ready for the next session. */
+  readonly waiting: number;
 }
 
 export interface Environment extends AsyncDisposable {

@@ -35,7 +35,7 @@ export interface SessionSettings extends RunnerSettings, StateSettings {
 /** What a session needs of those around it. */
 export interface SessionKeeper {
   /** It begins to close: from now on it is nobody's. */
-  onClosing(session: Session): void;
+  onClosing(session: Session, why: string): void;
   /** Finds a place for another session under this id, or a new one. */
   admit(id: string | undefined, open: (id: SessionId) => Promise<Session>): Promise<Session>;
 }
@@ -296,7 +296,7 @@ export class Session implements AsyncDisposable {
 
   async #close(why: string, limitMs: number): Promise<SessionInfo> {
     this.#idleTimer?.stop();
-    this.#keeper.onClosing(this);
+    this.#keeper.onClosing(this, why);
     this.tasks.foretellEnd(why);
     const summary = this.#inspector.summary(limitMs);
     await this.#runner.close(why, summary);

@@ -6,7 +6,16 @@ import { TotalMemory } from "./total-memory.ts";
 import { Session, type SessionKeeper, type SessionSettings } from "./session.ts";
 import type { Restoring } from "./state-operations.ts";
 
+/** Hears of sessions as they come and go. */
+export interface SessionsWatcher {
+  onOpened(session: Session): void;
+  /** It begins to close. */
+  onClosing(session: Session, why: string): void;
+}
+
 export class Sessions {
+  /** Default: nobody. */
+  watcher: SessionsWatcher | undefined;
   readonly #live = new Map<string, Session>();
   /** Ids that are taken by sessions still being opened. */
   readonly #opening = new Set<string>();
@@ -16,7 +25,9 @@ export class Sessions {
   #closedWhy: string | undefined;
 
   readonly #keeper: SessionKeeper = {
-    onClosing: (session) => this.#live.delete(session.id),
+    onClosing: (session, why) => {
+      if (this.#live.delete(session.id)) this.watcher?.onClosing(session, why);
+    },
     admit: (id, open) => this.#admitFork(id, open),
   };
 
@@ -53,6 +64,7 @@ export class Sessions {
       await this.memory.admit(`open session '${own}'`);
       const session = await open(own);
       this.#live.set(own, session);
+      this.watcher?.onOpened(session);
       return session;
     } finally {
       this.#opening.delete(own);

@@ -80,6 +80,7 @@ export class LocalEnvironment implements Environment {
       landlock: hello?.landlock ?? null,
       preloaded: hello?.modules ?? [],
       user: hello?.uid ?? null,
+      waiting: this.#pool.length,
     };
   }
 
