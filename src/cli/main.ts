@@ -11,7 +11,7 @@ import type { MCPServeArguments } from "./mcp-serve.ts";
 import { parseAssignment, parseCount, parsePort, parseSeconds, parseSize, collect } from "./option-values.ts";
 import type { ReplArguments } from "./repl.ts";
 import { addInit, addRun } from "./run-commands.ts";
-import type { AddressArguments } from "./serve-until-signal.ts";
+import type { ServeArguments } from "./serve-settings.ts";
 import { complain } from "./complain.ts";
 
 /** Runs one command line and sets the exit code. Never throws. */
@@ -112,18 +112,24 @@ function addServe(program: Command): void {
     .command("serve")
     .summary("serve sessions over HTTP")
     .description("Serves over HTTP, to whoever has the token that it prints.")
-    .option("--port <number>", "0 takes any that is free", parsePort, 8000)
-    .option("--host <address>", "the address to listen on", "127.0.0.1")
+    .option("--port <number>", "0 takes any that is free (default: 8000)", parsePort)
+    .option("--host <address>", "the address to listen on (default: 127.0.0.1)")
     .option(
       "--allow-host <name>",
       "a host name clients may use; needed for other addresses; may be repeated",
       collect(String),
     )
+    .option("--allow-origin <origin>", "a site whose pages may ask; may be repeated", collect(String))
+    .option("--grace <seconds>", "how long what runs may go on after a signal (default: 10)", parseSeconds)
+    .option("--config <path>", "this rlm.toml, in place of the one that would be found")
+    .addOption(new Option("--log-level <level>", "default: info").choices(["error", "warn", "info", "debug"]))
+    .addOption(new Option("--log-format <format>", "default: text on a terminal, else json").choices(["json", "text"]))
+    .option("--log-file <path>", "append the log to this file (default: standard error)")
     .addHelpText("after", SERVE_EXAMPLES)
     .allowExcessArguments(false)
-    .action(async (options: AddressArguments) => {
+    .action(async (options: ServeArguments) => {
       const { serve } = await import("./serve.ts");
-      process.exitCode = await serve(options);
+      process.exit(await serve(options)); // at once: a log that nobody reads would hold it up
     });
 }
 
@@ -269,7 +275,8 @@ const SERVE_EXAMPLES = `
 Examples:
   rlm serve
   RLM_TOKEN=secret rlm serve --port 0
-  rlm serve --host 0.0.0.0 --allow-host box.example`;
+  rlm serve --host 0.0.0.0 --allow-host box.example
+  rlm serve --log-file serve.log --grace 30`;
 
 const MCP_INSTALL_EXAMPLES = `
 Examples:

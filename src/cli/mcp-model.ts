@@ -7,6 +7,7 @@ import { addressOfFolder, backendVariables, chooseBackend } from "../config/choo
 import { loadConfig, type Config } from "../config/config.ts";
 import { RLMError } from "../errors.ts";
 import { checkBackend, type RLMOptions } from "../runtime.ts";
+import { given } from "../util/given.ts";
 import { complain } from "./complain.ts";
 import { toRLMOptions } from "./rlm-options.ts";
 
@@ -16,10 +17,10 @@ interface NoModel {
 
 const NO_MODEL = "none is configured: set RLM_MODEL and the key of its provider, or write rlm.toml";
 
-/** `without`: what there is not then. Never throws because of what is configured: without a model there is a server all the same. */
-export function findModel(without = "there is no rlm_query"): RLMOptions | NoModel {
+/** `without`: what there is not then. `path`: of the configuration, in place of the one that would be found. Never throws because of what is configured: without a model there is a server all the same. */
+export function findModel(without = "there is no rlm_query", path?: string): RLMOptions | NoModel {
   try {
-    const config = loadConfig({ cwd: process.cwd(), env: process.env });
+    const config = loadConfig({ cwd: process.cwd(), env: process.env, ...given({ path }) });
     const { model } = config.rlm;
     return model === undefined ? { whyNot: NO_MODEL } : choose(config, model, without);
   } catch (error) {

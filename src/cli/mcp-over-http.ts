@@ -17,7 +17,7 @@ export function serveMCPUntilSignal(
     {
       listen: (options) => serveMCPOverHTTP(factory, options),
       greet: ({ url }, token) => `listening ${url}\n${toPlace(token)}\n`,
-      drainMs: DRAIN_MS,
+      end: (listening) => listening.close(DRAIN_MS),
     },
   );
 }

@@ -19,8 +19,8 @@ interface Door {
   listen(options: GuardOptions & Pick<ListenOptions, "host" | "port">): Promise<Listening>;
   /** What to print on stdout; nothing is printed where a signal comes first. */
   greet(listening: Listening, token: Token): string | Promise<string>;
-  /** How long requests under way may take after the signal. */
-  readonly drainMs: number;
+  /** Called after the signal, and where `greet` failed. Resolves when nothing listens any more. */
+  end(listening: Listening): Promise<void>;
 }
 
 /** Resolves with an exit code. Throws a UsageError, or what `greet` throws; nothing listens any more then. */
@@ -41,7 +41,7 @@ export async function serveUntilSignal({ host, port, allowHost = [] }: AddressAr
     if (greeting !== undefined) process.stdout.write(greeting);
     await ended;
   } finally {
-    await listening.close(door.drainMs);
+    await door.end(listening);
   }
   return EXIT.ok;
 }

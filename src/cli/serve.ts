@@ -1,30 +1,53 @@
 // `rlm serve`: the runtime over HTTP until a signal ends it.
 
+import { loadConfig } from "../config/config.ts";
 import { createApp, openDoor } from "../server/http/app.ts";
 import { listen, type Listening } from "../server/http/serve.ts";
+import { ServerLog } from "../server/http/server-log.ts";
+import { Shutdown } from "../server/http/shutdown.ts";
+import { tellWitnesses } from "../server/http/witness.ts";
 import type { Token } from "../server/token.ts";
 import { openRuntime, type Runtime } from "../runtime.ts";
 import { given } from "../util/given.ts";
+import { VERSION } from "../util/version.ts";
 import { findModel } from "./mcp-model.ts";
-import { serveUntilSignal, toPlace, type AddressArguments } from "./serve-until-signal.ts";
+import { openLogAt } from "./open-log.ts";
+import { toServeSettings, type ServeArguments } from "./serve-settings.ts";
+import { serveUntilSignal, toPlace } from "./serve-until-signal.ts";
 
-const DRAIN_MS = 10_000;
-
-export async function serve(address: AddressArguments): Promise<number> {
-  const model = findModel("there are no runs");
-  await using runtime = await openRuntime({ ids: "random" });
-  return await serveUntilSignal(address, {
-    listen: ({ host, port, ...guard }) =>
-      listen(createApp(openDoor(runtime, { model, mcp: given({ onUnexpected: guard.onUnexpected }) }), guard), {
-        host,
-        port,
-      }),
-    greet: async (listening, token) => {
-      await runtime.warm();
-      return greeting(runtime, listening, token);
-    },
-    drainMs: DRAIN_MS,
-  });
+export async function serve(flags: ServeArguments): Promise<number> {
+  const config = loadConfig({ cwd: process.cwd(), env: process.env, ...given({ path: flags.config }) });
+  const settings = toServeSettings(flags, config);
+  const model = findModel("there are no runs", flags.config);
+  const { address, allowedOrigins, bounds, graceMs, executions, sessionDefaults } = settings;
+  const { logLevel: level, logFormat: format } = settings;
+  const log = openLogAt(flags.logFile, { level, format });
+  try {
+    await using runtime = await openRuntime({ ids: "random", ...settings.runtime });
+    const shutdown = new Shutdown();
+    const lines = new ServerLog(log);
+    const mcp = { onUnexpected: (error: unknown) => lines.unexpected(error) };
+    const door = openDoor(runtime, { ...shutdown.signals, model, mcp, executions, sessionDefaults });
+    const told = tellWitnesses(door, [door.metrics, lines]);
+    return await serveUntilSignal(address, {
+      listen: ({ host, port, ...guard }) => {
+        const app = createApp(door, { ...guard, ...told, allowedOrigins, bounds });
+        return listen(app, { host, port, ...settings.listen, onMalformed: told.onMalformed });
+      },
+      greet: async (listening, token) => {
+        await runtime.warm();
+        log.write("info", "server-start", { url: listening.url, version: VERSION, pid: process.pid });
+        return greeting(runtime, listening, token);
+      },
+      end: async (listening) => {
+        log.write("info", "server-drain", { graceMs, executions: door.executions.running });
+        await shutdown.run(door, listening, graceMs);
+      },
+    });
+  } finally {
+    log.write("info", "server-end");
+    await log.end();
+  }
 }
 
 function greeting(runtime: Runtime, { url }: Listening, token: Token): string {

@@ -60,7 +60,7 @@ const docker = z.strictObject({
   memory: size.optional(),
 });
 
-/** Not used yet; for whatever opens sessions. `python` is a program of the folder that the file is in: not to be started unasked. */
+/** Used by `rlm serve`. `python` is a program of the folder that the file is in: not to be started unasked. */
 const sessions = z.strictObject({
   python: text.optional(),
   timeout: seconds.optional(),
@@ -71,14 +71,29 @@ const sessions = z.strictObject({
   env: z.record(variable, z.string()).optional(),
 });
 
-/** Not used yet; for `rlm serve` and `rlm mcp-serve --http`. */
+/** Used by `rlm serve`. `host`, `allow_hosts` and `allow_origins` say who may come in: not to be taken from just any folder. */
 const server = z.strictObject({
   port: z.int().min(0).max(65_535).optional(),
   host: text.optional(),
   allow_hosts: z.array(text).optional(),
+  allow_origins: z.array(text).optional(),
+  /** How long what runs may go on after a signal. */
+  grace: seconds.optional(),
+  connections: count.optional(),
+  /** Under way at once. */
+  requests: count.optional(),
+  executions: count.optional(),
+  /** Requests in a second from one address. */
+  rate: z.number().positive().optional(),
+  /** Wrong tokens in a second from one address. */
+  wrong_tokens: z.number().positive().optional(),
+  /** For a request to arrive, with its body. */
+  request_timeout: seconds.optional(),
+  log_level: z.enum(["error", "warn", "info", "debug"]).optional(),
+  log_format: z.enum(["json", "text"]).optional(),
 });
 
-/** Used by `rlm run`, for the runtime that it opens. */
+/** Used by `rlm run` and `rlm serve`, for the runtime that they open. */
 const limits = z.strictObject({
   memory: size.optional(),
   disk: size.optional(),

@@ -17,6 +17,16 @@ export class Runs {
     return this.#live.get(id) ?? this.#ended.get(id);
   }
 
+  /** How many go on. */
+  get running(): number {
+    return this.#live.size;
+  }
+
+  /** Resolves when none goes on. */
+  async idle(): Promise<void> {
+    while (this.#live.size > 0) await Promise.allSettled([...this.#live.values()].map(({ result }) => result));
+  }
+
   list(): readonly Run[] {
     return [...this.#ended.values(), ...this.#live.values()];
   }

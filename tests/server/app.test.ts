@@ -128,7 +128,7 @@ describe("errors", () => {
   test("the unexpected: 500, and nothing of what is inside", async () => {
     const heard: unknown[] = [];
     const failure = new Error("the secret is 42");
-    const broken = { execute: () => Promise.reject(failure) } as unknown as Runtime;
+    const broken = { openSession: () => Promise.reject(failure) } as unknown as Runtime;
     const app = createApp(openDoor(broken), { token, onUnexpected: (error) => void heard.push(error) });
     const response = await app.request(execute, { method: "POST", headers: sent, body: `{"code":"1"}` });
     expect(response.status).toBe(500);

@@ -9,6 +9,7 @@ import { Executions, type ExecutionsBounds } from "./executions.ts";
 import { createGuardedApp, type GuardOptions } from "./guarded-app.ts";
 import { Inputs } from "./inputs.ts";
 import { MCPDoor, type MCPDoorOptions } from "./mcp-door.ts";
+import { Metrics } from "./metrics.ts";
 import { ProblemError, type Problem } from "./problem.ts";
 import { Retries } from "./retries.ts";
 import type { Asked, Route } from "./route.ts";
@@ -23,6 +24,7 @@ export interface DoorOptions {
   readonly runsAtOnce?: number;
   readonly mcp?: MCPDoorOptions;
   readonly executions?: Partial<ExecutionsBounds>;
+  readonly sessionDefaults?: Door["sessionDefaults"];
   readonly draining?: AbortSignal;
   readonly ending?: AbortSignal;
 }
@@ -31,11 +33,14 @@ const NO_MODEL = { whyNot: "none is configured" };
 const NEVER = new AbortController().signal;
 
 export function openDoor(runtime: Runtime, options: DoorOptions = {}): Door {
-  const { model = NO_MODEL, runsAtOnce, executions, draining = NEVER, ending = NEVER } = options;
+  const { model = NO_MODEL, runsAtOnce, sessionDefaults = {}, draining = NEVER, ending = NEVER } = options;
+  const executions = new Executions(options.executions);
   const runs = new AskedRuns(runtime, model, runsAtOnce);
   return {
     runtime,
-    executions: new Executions(executions),
+    executions,
+    metrics: new Metrics({ runtime, executions }),
+    sessionDefaults,
     inputs: new Inputs(),
     retries: new Retries(),
     runs,

@@ -1,10 +1,11 @@
 // What the routes of one server share.
 
-import type { Runtime } from "../../runtime.ts";
+import type { Runtime, SessionOptions } from "../../runtime.ts";
 import type { AskedRuns } from "./asked-runs.ts";
 import type { Executions } from "./executions.ts";
 import type { Inputs } from "./inputs.ts";
 import type { MCPDoor } from "./mcp-door.ts";
+import type { Metrics } from "./metrics.ts";
 import type { Retries } from "./retries.ts";
 import type { Spool } from "./spool.ts";
 
@@ -16,6 +17,10 @@ export interface Door {
   readonly inputs: Inputs;
   /** What was asked with an Idempotency-Key. */
   readonly retries: Retries;
+  /** Counted since the start. */
+  readonly metrics: Metrics;
+  /** What sessions have unless a request says otherwise. */
+  readonly sessionDefaults: Pick<SessionOptions, "env" | "includeStdlib">;
   /** Recursive runs that began here, and which model they ask. */
   readonly runs: AskedRuns;
   readonly mcp: MCPDoor;

@@ -31,7 +31,12 @@ interface Ended {
   readonly result: ExecutionResult | undefined;
 }
 
+/** Hears of executions as they end. Undefined: the session could not run it. */
+export type ExecutionsWatcher = (execution: Execution, result: ExecutionResult | undefined) => void;
+
 export class Executions {
+  /** Default: nobody. */
+  watcher: ExecutionsWatcher | undefined;
   readonly #bounds: ExecutionsBounds;
   readonly #byId = new Map<string, Execution>();
   readonly #running = new Set<Execution>();
@@ -47,8 +52,11 @@ export class Executions {
     return this.#running.size;
   }
 
-  /** Throws LimitExceededError when too many run, and what `session.execute` throws. */
-  start(session: Session, code: string, options: ExecuteOptions): Execution {
+  /**
+   * Throws LimitExceededError when too many run, and what `session.execute` throws. One that is not kept is forgotten as soon as it
+   * has ended.
+   */
+  start(session: Session, code: string, options: ExecuteOptions, { isKept = true } = {}): Execution {
     const { running } = this.#bounds;
     if (this.#running.size >= running) {
       throw new LimitExceededError({ what: "execute more code at once", limit: "executions", value: running });
@@ -56,10 +64,13 @@ export class Executions {
     const execution = session.execute(code, options);
     this.#byId.set(execution.id, execution);
     this.#running.add(execution);
-    execution.result.then(
-      (result) => this.#end(execution, result),
-      () => this.#end(execution, undefined),
-    );
+    const end = (result?: ExecutionResult): void => {
+      this.#running.delete(execution);
+      if (isKept) this.#keep(execution, result);
+      else this.#byId.delete(execution.id);
+      this.watcher?.(execution, result);
+    };
+    execution.result.then(end, () => end());
     return execution;
   }
 
@@ -80,6 +91,11 @@ export class Executions {
     return this.#ended.has(execution);
   }
 
+  /** Resolves when none runs. */
+  async idle(): Promise<void> {
+    while (this.#running.size > 0) await Promise.allSettled([...this.#running].map(({ result }) => result));
+  }
+
   /** Interrupts them all. Resolves when they have ended. */
   async cancelAll(): Promise<void> {
     const running = [...this.#running];
@@ -87,8 +103,7 @@ export class Executions {
     await Promise.allSettled(running.map(({ result }) => result));
   }
 
-  #end(execution: Execution, result: ExecutionResult | undefined): void {
-    this.#running.delete(execution);
+  #keep(execution: Execution, result: ExecutionResult | undefined): void {
     const bytes = execution.code.length + (result === undefined ? 0 : sizeOf(result));
     const at = Date.now();
     this.#ended.set(execution, { at, bytes, result });

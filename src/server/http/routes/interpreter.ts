@@ -3,6 +3,7 @@
 import { randomId } from "../../../util/make-id.ts";
 import { json, route } from "../route.ts";
 import { executionResult, interpreterBody } from "../schemas/executions.ts";
+import { withDefaults } from "./sessions.ts";
 
 /** A client that goes away takes its code with it: the request's signal interrupts it. */
 const interpret = route({
@@ -12,9 +13,14 @@ const interpret = route({
   summary: "Execute code once, in a session of its own that is gone afterwards",
   body: interpreterBody,
   answers: { 200: { description: "The result", schema: executionResult } },
-  handle: async ({ request, body: { code, timeout, envs } }, { runtime }) => {
-    const options = { id: randomId("x"), timeoutMs: timeout * 1000, env: envs, signal: request.signal };
-    return json(await runtime.execute(code, options));
+  handle: async ({ request, body: { code, timeout, envs } }, door) => {
+    const session = await door.runtime.openSession(withDefaults({ id: randomId("x"), env: envs }, door));
+    try {
+      const options = { timeoutMs: timeout * 1000, signal: request.signal };
+      return json(await door.executions.start(session, code, options, { isKept: false }).result);
+    } finally {
+      void session.discard();
+    }
   },
 });
 

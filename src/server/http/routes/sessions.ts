@@ -33,7 +33,7 @@ const open = route({
       body,
       async () => {
         checkLimits(body.limits, door.runtime.limits);
-        const opened = await withArguments(() => door.runtime.openSession(toOptions(body)));
+        const opened = await withArguments(() => door.runtime.openSession(withDefaults(toOptions(body), door)));
         return opened.id;
       },
     );
@@ -116,6 +116,15 @@ export function sessionOf({ params }: Pick<Asked, "params">, { runtime }: Pick<D
 /** What a body may say of a new session, in the runtime's words. */
 export function toOptions({ limits, ...body }: z.output<typeof openSessionBody>): SessionOptions {
   return given({ ...body, limits: limits && given(limits) });
+}
+
+/** What the server has configured, unless the request says otherwise. */
+export function withDefaults(
+  options: SessionOptions,
+  { sessionDefaults }: Pick<Door, "sessionDefaults">,
+): SessionOptions {
+  const { env } = sessionDefaults;
+  return { ...sessionDefaults, ...options, ...(env !== undefined && { env: { ...env, ...options.env } }) };
 }
 
 /** Throws LimitExceededError: a client may ask for less than what the server allows. */

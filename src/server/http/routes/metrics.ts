@@ -1,0 +1,17 @@
+// GET /metrics: numbers for Prometheus.
+
+import { route } from "../route.ts";
+
+const TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
+const metrics = route({
+  method: "GET",
+  path: "/metrics",
+  tag: "Server",
+  summary: "What goes on, in numbers, in the text format of Prometheus",
+  isLight: true,
+  answers: { 200: { description: "The numbers", types: [TYPE] } },
+  handle: async (_asked, door) => new Response(await door.metrics.render(), { headers: { "content-type": TYPE } }),
+});
+
+export const metricsRoutes = [metrics];

@@ -1,0 +1,52 @@
+// The end of a server, so that nobody is left in the dark: nothing new begins, what runs has a while to end, what is left is interrupted
+// and whoever waits for it is told.
+
+import { setTimeout as after } from "node:timers/promises";
+import type { Runtime } from "../../runtime.ts";
+import type { Door } from "./door.ts";
+import type { Listening } from "./serve.ts";
+
+/** An interrupt that has no effect ends the worker after two seconds. */
+const INTERRUPT_MS = 5_000;
+/** Results and last events are on their way for so long, before streams that would go on are ended. */
+const TELL_MS = 500;
+/** Connections that are left by then are cut. */
+const CLOSE_MS = 2_000;
+
+export class Shutdown {
+  readonly #draining = new AbortController();
+  readonly #ending = new AbortController();
+
+  /** For the door. */
+  get signals(): Pick<Door, "draining" | "ending"> {
+    return { draining: this.#draining.signal, ending: this.#ending.signal };
+  }
+
+  /**
+   * Resolves when nothing listens and no connection is left. The server goes on listening during the grace, so that results can be
+   * fetched and health asked for. The runtime is closed by whoever opened it, afterwards.
+   */
+  async run({ runtime, executions }: Pick<Door, "runtime" | "executions">, listening: Listening, graceMs: number) {
+    this.#draining.abort();
+    listening.drain();
+    await within(graceMs, Promise.all([executions.idle(), runtime.runs.idle(), tasksEnded(runtime)]));
+    await within(INTERRUPT_MS, Promise.all([executions.cancelAll(), runtime.runs.cancelAll()]));
+    const closed = listening.close(CLOSE_MS);
+    await within(TELL_MS, closed);
+    this.#ending.abort();
+    await closed;
+  }
+}
+
+/** Those that are paused would wait for ever. */
+async function tasksEnded({ tasks }: Runtime): Promise<void> {
+  const running = tasks.list().filter((task) => task.kind === "shell" && task.status === "running");
+  await Promise.allSettled(running.map(({ ended }) => ended));
+}
+
+async function within(limitMs: number, work: Promise<unknown>): Promise<void> {
+  const timer = new AbortController();
+  const late = after(limitMs, undefined, { signal: timer.signal }).catch(() => {});
+  await Promise.race([work.catch(() => {}), late]);
+  timer.abort();
+}

@@ -1,0 +1,41 @@
+// Who hears what happens at the door: the log, the metrics. Called while requests wait, so each must be quick, and never throws.
+
+import type { ExecutionResult } from "../../protocol/execution.ts";
+import type { Execution, Session } from "../../runtime.ts";
+import type { Door } from "./door.ts";
+import type { Answered, GuardOptions } from "./guarded-app.ts";
+import type { Problem } from "./problem.ts";
+import type { ListenOptions } from "./serve.ts";
+
+export interface Witness {
+  answered(answered: Answered): void;
+  /** It was no HTTP. */
+  malformed(problem: Problem, remote: string): void;
+  unexpected(error: unknown, requestId?: string): void;
+  sessionOpened(session: Session): void;
+  sessionClosed(session: Session, why: string): void;
+  /** Undefined: the session could not run it. */
+  executionEnded(execution: Execution, result: ExecutionResult | undefined): void;
+}
+
+type Listeners = Required<Pick<GuardOptions, "onAnswer" | "onUnexpected"> & Pick<ListenOptions, "onMalformed">>;
+
+/** Tells them of the door's sessions and executions from now on; of requests when the app and the socket are given what is returned. */
+export function tellWitnesses(
+  { runtime, executions }: Pick<Door, "runtime" | "executions">,
+  witnesses: readonly Witness[],
+): Listeners {
+  const tell = (event: (witness: Witness) => void): void => {
+    for (const witness of witnesses) event(witness);
+  };
+  runtime.sessions.watcher = {
+    onOpened: (session) => tell((witness) => witness.sessionOpened(session)),
+    onClosing: (session, why) => tell((witness) => witness.sessionClosed(session, why)),
+  };
+  executions.watcher = (execution, result) => tell((witness) => witness.executionEnded(execution, result));
+  return {
+    onAnswer: (answered) => tell((witness) => witness.answered(answered)),
+    onUnexpected: (error, requestId) => tell((witness) => witness.unexpected(error, requestId)),
+    onMalformed: (problem, remote) => tell((witness) => witness.malformed(problem, remote)),
+  };
+}
