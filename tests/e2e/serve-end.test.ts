@@ -12,11 +12,11 @@ import { rlm, start, type Program } from "./program.ts";
 
 const TOKEN = "e2e-token";
 
-let data: string;
+let folder: string;
 beforeAll(() => {
-  data = mkdtempSync(join(tmpdir(), "rlm-end-"));
+  folder = mkdtempSync(join(tmpdir(), "rlm-end-"));
 });
-afterAll(() => rmSync(data, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 interface Server extends AsyncDisposable {
   readonly program: Program;
@@ -30,7 +30,7 @@ function startServer(...flags: string[]): Promise<Server> {
 }
 
 async function startWith(options: { readonly unread?: "stderr" }, ...flags: string[]): Promise<Server> {
-  const env = { RLM_TOKEN: TOKEN, RLM_DATA: data };
+  const env = { RLM_TOKEN: TOKEN };
   const program = start(["serve", "--port", "0", "--log-level", "error", ...flags], { env, ...options });
   const [, url = ""] = await program.until(/^listening (http:\S+)\n[\s\S]*token .*\n/);
   const ask: Server["ask"] = (method, path, body, headers = {}) =>
@@ -108,12 +108,12 @@ describe("SIGTERM", () => {
       { code: endless(b) },
       { accept: "text/event-stream" },
     );
-    const once = server.ask("POST", "/process/interpreter/execute", { code: endless(c) });
+    const isolated = server.ask("POST", "/process/interpreter/execute", { code: endless(c) });
     for (const marker of markers) await awaitChild(marker);
     server.program.signal("SIGTERM");
     const interrupted = { status: "interrupted", reason: "cancelled" };
     expect(await (await waiting).json()).toMatchObject(interrupted);
-    expect(await (await once).json()).toMatchObject(interrupted);
+    expect(await (await isolated).json()).toMatchObject(interrupted);
     const events = (await following.text()).split("\n\n").filter((one) => one.startsWith("id:"));
     expect(events.at(-1)).toContain("event: execution-end");
     expect(events.at(-1)).toContain('"status":"interrupted"');
@@ -165,7 +165,7 @@ test("SIGKILL with code and a child of it leaves no process behind", async () =>
 
 describe("the log", () => {
   test("goes to a file that only its user can read, and is added to", async () => {
-    const path = join(data, "serve.log");
+    const path = join(folder, "serve.log");
     for (const time of [1, 2]) {
       await using server = await startServer("--log-level", "info", "--log-file", path);
       await server.ask("GET", "/v1/version?token=planted");
@@ -181,14 +181,14 @@ describe("the log", () => {
   });
 
   test("a place where none can be is told at once", async () => {
-    const { code, stderr } = await rlm(["serve", "--port", "0", "--log-file", data]);
-    expect([code, stderr]).toEqual([2, expect.stringContaining(`cannot write the log to ${data}`)]);
+    const { code, stderr } = await rlm(["serve", "--port", "0", "--log-file", folder]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`cannot write the log to ${folder}`)]);
   });
 
   test("that nobody reads keeps neither requests nor the end waiting", async () => {
     await using server = await startWith({ unread: "stderr" }, "--log-level", "debug");
     const path = `/${"nowhere".repeat(100)}`; // several times what a pipe holds
-    for (let number = 0; number < 400; number += 1) await (await server.ask("GET", path)).text();
+    await Promise.all(Array.from({ length: 400 }, async () => (await server.ask("GET", path)).text()));
     server.program.signal("SIGTERM");
     expect((await server.program.ended).code).toBe(0);
   });

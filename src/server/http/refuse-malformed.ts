@@ -1,6 +1,6 @@
 // What is no HTTP never becomes a request: it is answered here, where an answer can still be told from another, and its connection ends.
 
-import type { Duplex } from "node:stream";
+import type { Socket } from "node:net";
 import { toBody, type Problem } from "./problem.ts";
 
 export const MALFORMED: Problem = {
@@ -26,15 +26,17 @@ const REASONS: Readonly<Record<number, string>> = {
   431: "Request Header Fields Too Large",
 };
 
-/** Undefined where the client has gone by itself, which is nobody's mistake. */
+/** The client has gone by itself; or it sent more after what it called its last request, which was answered. */
+const SILENT: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE", "HPE_CLOSED_CONNECTION"]);
+
+/** Undefined where there is nothing to say. */
 export function toMalformed({ code = "" }: NodeJS.ErrnoException): Problem | undefined {
-  if (code === "ECONNRESET" || code === "EPIPE") return undefined;
-  return BY_CODE[code] ?? MALFORMED;
+  return SILENT.has(code) ? undefined : (BY_CODE[code] ?? MALFORMED);
 }
 
 /** Ends the connection. `isAnswered`: something is being answered on it, in the middle of which nothing can be said. */
-export function refuseMalformed(socket: Duplex, problem: Problem | undefined, isAnswered: boolean): void {
-  if (problem === undefined || isAnswered || !socket.writable) return void socket.destroy();
+export function refuseMalformed(socket: Socket, problem: Problem | undefined, isAnswered: boolean): void {
+  if (problem === undefined || isAnswered || !socket.writable) return socket.destroySoon();
   const body = JSON.stringify(toBody(problem));
   const head = [
     `HTTP/1.1 ${problem.status} ${REASONS[problem.status] ?? "Bad Request"}`,

@@ -17,9 +17,7 @@ export interface Listening {
 
 const OPTIONS: ServerOptions = {
   maxHeaderSize: 16 * 1024,
-  headersTimeout: 10_000,
   keepAliveTimeout: 65_000,
-  connectionsCheckingInterval: 5_000,
   // Probes the other end, so that a machine that vanished is noticed.
   keepAlive: true,
   keepAliveInitialDelay: 30_000,
@@ -30,7 +28,9 @@ const SECURITY = [
   ["cache-control", "no-store"],
   ["content-security-policy", "default-src 'none'; frame-ancestors 'none'"],
 ] as const;
+const HEADERS_MS = 10_000;
 const DEFAULT_REQUEST_MS = 600_000;
+const DEFAULT_CHECK_MS = 5_000;
 const DEFAULT_WRITE_MS = 60_000;
 const DEFAULT_MAX_CONNECTIONS = 10_000;
 /** Connections that fall idle while the server closes are closed after so long at most. */
@@ -42,6 +42,8 @@ export interface ListenOptions {
   readonly port: number;
   /** A request that takes longer to arrive, with its body, is given up. Default: 10 minutes. */
   readonly requestMs?: number;
+  /** How often connections are looked at for that. Default: 5 s. */
+  readonly checkMs?: number;
   /** A client that takes nothing of its answer for so long is gone. Default: 60 s. */
   readonly writeMs?: number;
   /** What is more is closed as soon as it comes. Default: 10,000. */
@@ -57,12 +59,17 @@ export interface Served {
 /** Rejects with the error of the system when the address cannot be had. */
 export async function listen(app: Served, options: ListenOptions): Promise<Listening> {
   const { host, port, requestMs = DEFAULT_REQUEST_MS, writeMs = DEFAULT_WRITE_MS } = options;
-  const { maxConnections = DEFAULT_MAX_CONNECTIONS } = options;
+  const { maxConnections = DEFAULT_MAX_CONNECTIONS, checkMs = DEFAULT_CHECK_MS, onMalformed = () => {} } = options;
   let draining = false;
   const answer = async (request: Request, env: unknown): Promise<Response> => {
     const bindings = env as HttpBindings;
-    const { outgoing } = bindings;
+    const { incoming, outgoing } = bindings;
     for (const [name, value] of SECURITY) outgoing.setHeader(name, value);
+    if (incoming.url?.startsWith("/") !== true) {
+      // A whole URL names a host, too, and nobody but a proxy sends one: there is no second name to check.
+      onMalformed(MALFORMED, incoming.socket.remoteAddress ?? "");
+      return toResponse(MALFORMED);
+    }
     const response = await app.fetch(request, bindings);
     if (draining) outgoing.setHeader("connection", "close");
     // Counts from here: code may take longer to run than a client may take to read.
@@ -70,9 +77,12 @@ export async function listen(app: Served, options: ListenOptions): Promise<Liste
     return response;
   };
   const listener = getRequestListener(answer, { hostname: host, errorHandler: () => toResponse(MALFORMED) });
-  const server = createServer({ ...OPTIONS, requestTimeout: requestMs }, (incoming, outgoing) => {
-    void listener(incoming, outgoing);
-  });
+  const times = {
+    headersTimeout: Math.min(HEADERS_MS, requestMs),
+    requestTimeout: requestMs,
+    connectionsCheckingInterval: checkMs,
+  };
+  const server = createServer({ ...OPTIONS, ...times }, (incoming, outgoing) => void listener(incoming, outgoing));
   server.maxConnections = maxConnections;
   refuseWhatIsNone(server, options);
   await new Promise<void>((resolve, reject) => {
