@@ -16,7 +16,7 @@ export function openLogAt(path: string | undefined, options: Omit<LogOptions, "s
 function openFile(path: string): Writable {
   const fd = openAt(path);
   const file = createWriteStream(path, { fd, flags: "a" });
-  file.once("error", ({ message }) => complain(`cannot write the log any more: ${message}`));
+  file.once("error", ({ message }) => complain(`cannot write the log any more: ${message}`)).on("error", () => {});
   return file;
 }
 

@@ -45,7 +45,7 @@ export class LogWriter {
   /** Resolves when all is taken, or after so long. */
   async end(limitMs: number): Promise<void> {
     this.flush();
-    if (this.#sink.writableLength === 0) return;
+    if (this.#sink.writableLength === 0 || !this.#sink.writable) return;
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
       timer = setTimeout(resolve, limitMs);

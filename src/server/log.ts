@@ -11,9 +11,6 @@ export type LogLevel = "error" | "warn" | "info" | "debug";
 export type LogFormat = "json" | "text";
 export type Fields = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
-export const LOG_LEVELS: readonly LogLevel[] = ["error", "warn", "info", "debug"];
-export const LOG_FORMATS: readonly LogFormat[] = ["json", "text"];
-
 export interface Log {
   readonly isDebug: boolean;
   /** `event` is a few words with hyphens, what happened. */

@@ -51,15 +51,16 @@ export class Metrics implements Witness {
     buckets: BUCKETS,
     registers: [this.#registry],
   });
+  /** How many are open now. Set by whoever serves them. */
+  websockets: () => number = () => 0;
   #sessionBytes = 0;
 
-  /** `websockets`: how many are open now. */
-  constructor({ runtime, executions }: Pick<Door, "runtime" | "executions">, websockets: () => number = () => 0) {
+  constructor({ runtime, executions }: Pick<Door, "runtime" | "executions">) {
     this.#gauge("rlm_sessions", "Sessions that are open", () => runtime.sessions.list().length);
     this.#gauge("rlm_executions_running", "Executions that run or wait for their turn", () => executions.running);
     this.#gauge("rlm_tasks_running", "Shell commands that run", () => countTasks(runtime));
     this.#gauge("rlm_runs_running", "Recursive runs that go on", () => runtime.runs.running);
-    this.#gauge("rlm_websockets", "WebSockets that are open", websockets);
+    this.#gauge("rlm_websockets", "WebSockets that are open", () => this.websockets());
     this.#gauge("rlm_pool_waiting", "Sandboxes that are ready for the next session", () => runtime.report().waiting);
     const memory = new Gauge({
       name: "rlm_memory_bytes",
@@ -72,10 +73,6 @@ export class Metrics implements Witness {
       },
     });
     collectDefaultMetrics({ register: this.#registry });
-  }
-
-  get contentType(): string {
-    return this.#registry.contentType;
   }
 
   /** In the text format of Prometheus. */

@@ -29,7 +29,7 @@ const SECURITY = [
   ["content-security-policy", "default-src 'none'; frame-ancestors 'none'"],
 ] as const;
 const HEADERS_MS = 10_000;
-const DEFAULT_REQUEST_MS = 600_000;
+const DEFAULT_REQUEST_MS = 3_600_000;
 const DEFAULT_CHECK_MS = 5_000;
 const DEFAULT_WRITE_MS = 60_000;
 const DEFAULT_MAX_CONNECTIONS = 10_000;
@@ -40,7 +40,7 @@ export interface ListenOptions {
   readonly host: string;
   /** 0: any that is free. */
   readonly port: number;
-  /** A request that takes longer to arrive, with its body, is given up. Default: 10 minutes. */
+  /** A request that takes longer to arrive, with its body, is given up. Default: an hour, for a large upload. */
   readonly requestMs?: number;
   /** How often connections are looked at for that. Default: 5 s. */
   readonly checkMs?: number;

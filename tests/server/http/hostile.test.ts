@@ -139,6 +139,17 @@ describe("framing", () => {
     await expectServed();
   });
 
+  test("a client that closes its half of the connection has gone, and its code with it", async () => {
+    const code = JSON.stringify({ code: "while True: pass", timeout: 600 });
+    const socket = await open();
+    socket.write(`POST /process/interpreter/execute HTTP/1.1\r\n${AUTH}Content-Length: ${code.length}\r\n\r\n${code}`);
+    await expect.poll(() => runtime.sessions.list()[0]?.state).toBe("running");
+    socket.end();
+    expect(await text(socket)).toBe("");
+    await expect.poll(() => runtime.sessions.list().length).toBe(0);
+    await expectServed();
+  });
+
   test("a body that ends early is nobody's request", async () => {
     const socket = await open();
     socket.end(`${POST}Content-Length: 100\r\n\r\n{"code":`);
