@@ -27,6 +27,7 @@ export interface ServeSettings {
   readonly graceMs: number;
   readonly bounds: ServerBounds;
   readonly executions: { readonly running?: number };
+  readonly runs: { readonly runsAtOnce?: number };
   readonly listen: { readonly requestMs?: number; readonly maxConnections?: number };
   readonly runtime: Pick<RuntimeOptions, "python" | "timeoutMs" | "idleTimeoutMs" | "mounts" | "limits">;
   readonly sessionDefaults: Pick<SessionOptions, "env" | "includeStdlib">;
@@ -60,6 +61,7 @@ export function toServeSettings(flags: ServeArguments, config: Config): ServeSet
       failures: { perSecond: guesses, burst: Math.max(1, guesses * WRONG_TOKEN_BURST_SECONDS) },
     },
     executions: given({ running: server.executions }),
+    runs: given({ runsAtOnce: server.runs }),
     listen: given({ requestMs: toMs(server.request_timeout), maxConnections: server.connections }),
     runtime: {
       limits,

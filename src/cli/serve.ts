@@ -7,7 +7,7 @@ import { ServerLog } from "../server/http/server-log.ts";
 import { Shutdown } from "../server/http/shutdown.ts";
 import { tellWitnesses } from "../server/http/witness.ts";
 import type { Token } from "../server/token.ts";
-import { openRuntime, type Runtime } from "../runtime.ts";
+import { openRuntime, resolveMounts, type Runtime } from "../runtime.ts";
 import { given } from "../util/given.ts";
 import { VERSION } from "../util/version.ts";
 import { findModel } from "./mcp-model.ts";
@@ -21,6 +21,7 @@ export async function serve(flags: ServeArguments): Promise<number> {
   const model = findModel("there are no runs", flags.config);
   const { address, allowedOrigins, bounds, graceMs, executions, sessionDefaults } = settings;
   const { logLevel: level, logFormat: format } = settings;
+  const mounts = resolveMounts(settings.runtime.mounts ?? []);
   const log = openLogAt(flags.logFile, { level, format });
   let hasStarted = false;
   const say: typeof log.write = (...line) => {
@@ -30,8 +31,8 @@ export async function serve(flags: ServeArguments): Promise<number> {
     await using runtime = await openRuntime({ ids: "random", ...settings.runtime });
     const shutdown = new Shutdown();
     const lines = new ServerLog(log);
-    const mcp = { onUnexpected: (error: unknown) => lines.unexpected(error) };
-    const door = openDoor(runtime, { ...shutdown.signals, model, mcp, executions, sessionDefaults });
+    const mcp = { mounts, onUnexpected: (error: unknown) => lines.unexpected(error) };
+    const door = openDoor(runtime, { ...shutdown.signals, model, mcp, executions, sessionDefaults, ...settings.runs });
     const told = tellWitnesses(door, [door.metrics, lines]);
     return await serveUntilSignal(address, {
       listen: ({ host, port, ...guard }) => {

@@ -83,6 +83,7 @@ const server = z.strictObject({
   /** Under way at once. */
   requests: count.optional(),
   executions: count.optional(),
+  runs: count.optional(),
   /** Requests in a second from one address. */
   rate: z.number().positive().optional(),
   /** Wrong tokens in a second from one address. */

@@ -29,6 +29,7 @@ test("without a file there are the defaults", () => {
       failures: { perSecond: 10, burst: 50 },
     },
     executions: {},
+    runs: {},
     listen: {},
     runtime: { limits: {} },
     sessionDefaults: {},
@@ -47,6 +48,7 @@ grace = 3
 connections = 7
 requests = 5
 executions = 6
+runs = 4
 rate = 0.2
 wrong_tokens = 2
 request_timeout = 20
@@ -71,6 +73,7 @@ test.each(["own", "named"] as const)("a file that is %s says everything", (place
     graceMs: 3000,
     bounds: { requests: 5, rate: { perSecond: 0.2, burst: 1 }, failures: { perSecond: 2, burst: 10 } },
     executions: { running: 6 },
+    runs: { runsAtOnce: 4 },
     listen: { requestMs: 20_000, maxConnections: 7 },
     runtime: {
       limits: { sessions: 3, memoryBytes: 1024 ** 3 },

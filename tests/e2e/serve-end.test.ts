@@ -11,6 +11,7 @@ import { countProcesses, uniqueSleep } from "./processes.ts";
 import { rlm, start, type Program } from "./program.ts";
 
 const TOKEN = "e2e-token";
+const EVENTS = "text/event-stream";
 
 let folder: string;
 beforeAll(() => {
@@ -121,6 +122,21 @@ describe("SIGTERM", () => {
     for (const marker of markers) expect(countProcesses(marker)).toBe(0);
   });
 
+  test("a shell task is ended after the grace, paused or not, and whoever follows it is told", async () => {
+    await using server = await startServer("--grace", "0.2");
+    const [running, paused] = [uniqueSleep(), uniqueSleep()];
+    const followed = await server.ask("POST", "/v1/tasks", { command: `sleep ${running}` }, { accept: EVENTS });
+    const held = (await (await server.ask("POST", "/v1/tasks", { command: `sleep ${paused}` })).json()) as {
+      id: string;
+    };
+    for (const marker of [running, paused]) await awaitChild(marker);
+    expect((await server.ask("POST", `/v1/tasks/${held.id}/pause`)).status).toBe(200);
+    server.program.signal("SIGTERM");
+    expect(await followed.text()).toMatch(/event: task-end\ndata: .*"status":"cancelled"/);
+    expect(await server.program.ended).toMatchObject({ code: 0, stderr: "" });
+    expect([countProcesses(running), countProcesses(paused)]).toEqual([0, 0]);
+  });
+
   test("a reader that never reads, a half-sent request and a half-sent body do not keep it", async () => {
     await using server = await startServer("--grace", "0.1");
     const id = await server.openSession();
@@ -152,15 +168,16 @@ describe("SIGTERM", () => {
   });
 });
 
-test("SIGKILL with code and a child of it leaves no process behind", async () => {
+test("SIGKILL while code and a shell task run leaves no process behind", async () => {
   await using server = await startServer();
   const id = await server.openSession();
-  const marker = uniqueSleep();
+  const [marker, other] = [uniqueSleep(), uniqueSleep()];
   const answer = server.ask("POST", `/v1/sessions/${id}/execute`, { code: endless(marker) }).catch(() => {});
-  await awaitChild(marker);
+  await server.ask("POST", "/v1/tasks", { command: `sleep ${other} & sleep 1000; wait`, sessionId: id });
+  for (const one of [marker, other]) await awaitChild(one);
   server.program.signal("SIGKILL");
   await answer;
-  await expect.poll(() => countProcesses(marker), { timeout: 5000 }).toBe(0);
+  await expect.poll(() => countProcesses(marker) + countProcesses(other), { timeout: 5000 }).toBe(0);
 });
 
 describe("the log", () => {

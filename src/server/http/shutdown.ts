@@ -2,7 +2,7 @@
 // and whoever waits for it is told.
 
 import { setTimeout as after } from "node:timers/promises";
-import type { Runtime } from "../../runtime.ts";
+import type { Runtime, ShellTask } from "../../runtime.ts";
 import type { Door } from "./door.ts";
 import type { Listening } from "./serve.ts";
 
@@ -30,7 +30,8 @@ export class Shutdown {
     this.#draining.abort();
     listening.drain();
     await within(graceMs, Promise.all([executions.idle(), runtime.runs.idle(), tasksEnded(runtime)]));
-    await within(INTERRUPT_MS, Promise.all([executions.cancelAll(), runtime.runs.cancelAll()]));
+    const cancelled = [executions.cancelAll(), runtime.runs.cancelAll(), cancelTasks(runtime)];
+    await within(INTERRUPT_MS, Promise.all(cancelled));
     const closed = listening.close(CLOSE_MS);
     await within(TELL_MS, closed);
     this.#ending.abort();
@@ -39,9 +40,17 @@ export class Shutdown {
 }
 
 /** Those that are paused would wait for ever. */
-async function tasksEnded({ tasks }: Runtime): Promise<void> {
-  const running = tasks.list().filter((task) => task.kind === "shell" && task.status === "running");
+async function tasksEnded(runtime: Runtime): Promise<void> {
+  const running = liveTasks(runtime).filter(({ status }) => status === "running");
   await Promise.allSettled(running.map(({ ended }) => ended));
+}
+
+async function cancelTasks(runtime: Runtime): Promise<void> {
+  await Promise.allSettled(liveTasks(runtime).map((task) => task.cancel()));
+}
+
+function liveTasks({ tasks }: Runtime): readonly ShellTask[] {
+  return tasks.list().filter((task): task is ShellTask => task.kind === "shell" && !task.isOver);
 }
 
 async function within(limitMs: number, work: Promise<unknown>): Promise<void> {

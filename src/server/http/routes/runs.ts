@@ -130,6 +130,7 @@ const cancel = route({
   path: "/v1/runs/{id}/cancel",
   tag: TAG,
   summary: "End a run with all its calls and sessions",
+  isLight: true,
   description: "Answers when it is told. Nothing happens where it has ended.",
   answers: { 202: { description: "It was told", schema: schemas.run } },
   problems: [404, 409],

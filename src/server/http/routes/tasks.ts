@@ -121,6 +121,7 @@ const cancel = route({
   path: "/v1/tasks/{id}/cancel",
   tag: TAG,
   summary: "End a task and everything that it started",
+  isLight: true,
   description: "Answers when nothing is left of it, after 10 s at most. Nothing happens where it has ended.",
   answers: { 200: { description: "Its state", schema: schemas.task } },
   problems: [404],
@@ -136,6 +137,7 @@ const pause = route({
   path: "/v1/tasks/{id}/pause",
   tag: TAG,
   summary: "Hold every process of a shell command",
+  isLight: true,
   answers: { 200: { description: "Its state", schema: schemas.task } },
   problems: [404, 409],
   handle: async (asked, door) => {
@@ -150,6 +152,7 @@ const resume = route({
   path: "/v1/tasks/{id}/resume",
   tag: TAG,
   summary: "Let a shell command go on",
+  isLight: true,
   answers: { 200: { description: "Its state", schema: schemas.task } },
   problems: [404, 409],
   handle: async (asked, door) => {
@@ -164,6 +167,7 @@ const stdin = route({
   path: "/v1/tasks/{id}/stdin",
   tag: TAG,
   summary: "Write to a shell command that was started with `stdin: open`",
+  isLight: true,
   description: "As JSON `{ text?, close? }`, or as bytes where `Content-Type` is `application/octet-stream`.",
   query: schemas.taskInputQuery,
   rawBody: {
