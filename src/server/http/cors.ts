@@ -1,9 +1,34 @@
 // Which pages of other sites may ask. None, unless they are named; then browsers are told so, and there are never cookies.
 
 const METHODS = "GET, POST, PUT, DELETE";
-const ASKED = "authorization, content-type, accept, idempotency-key, last-event-id, prefer, x-request-id";
-const TOLD =
-  "execution-id, location, idempotency-replayed, next-offset, total-bytes, readable-bytes, retry-after, x-request-id";
+const ASKED = [
+  "authorization",
+  "content-type",
+  "accept",
+  "idempotency-key",
+  "last-event-id",
+  "prefer",
+  "range",
+  "if-range",
+  "mcp-protocol-version",
+  "mcp-session-id",
+  "x-request-id",
+].join(", ");
+const TOLD = [
+  "execution-id",
+  "location",
+  "idempotency-replayed",
+  "next-offset",
+  "total-bytes",
+  "readable-bytes",
+  "accept-ranges",
+  "content-range",
+  "content-disposition",
+  "save-report",
+  "mcp-session-id",
+  "retry-after",
+  "x-request-id",
+].join(", ");
 const MAX_AGE_SECONDS = "600";
 
 /** As a browser writes it: no path, no capitals. Throws a RangeError for what no browser sends. */

@@ -13,7 +13,7 @@ import { toSaveReport } from "../save-report.ts";
 import * as schemas from "../schemas/state.ts";
 import { session as sessionSchema } from "../schemas/sessions.ts";
 import type { Held } from "../spool.ts";
-import { sessionOf } from "./sessions.ts";
+import { sessionOf, withDefaults } from "./sessions.ts";
 
 const TAG = "State";
 const SESSION_FILE = "application/vnd.rlm.session";
@@ -126,7 +126,7 @@ const load = route({
   problems: [409, 507],
   handle: async ({ query, request, wire }, door) => {
     await using held: Held = await wire.receive((content) => door.spool.receive(content, MAX_FILE_BYTES));
-    const options = { ...given(query), signal: request.signal };
+    const options = { ...withDefaults(given(query), door), signal: request.signal };
     const session = await withoutPath(held.path, () =>
       withArguments(() => door.runtime.loadSession(held.path, options)),
     ).catch(asUnusable);
