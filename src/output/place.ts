@@ -23,16 +23,21 @@ export class Place {
 
   /** Undefined: no reader was ever told this. */
   static parse(text: string): Place | undefined {
+    const groups = FORM.exec(text)?.groups;
+    if (groups === undefined && text !== END) return undefined;
+    const place = Place.at(Number(groups?.["index"] ?? 0), Number(groups?.["offset"] ?? 0));
+    place.isEnd = groups === undefined;
+    place.#partial.stdout = Buffer.from(groups?.["stdout"] ?? "", "hex");
+    place.#partial.stderr = Buffer.from(groups?.["stderr"] ?? "", "hex");
+    return place;
+  }
+
+  /** A reader that has come so far, and told everything before it. */
+  static at(index: number, offset: number): Place {
     const place = new Place();
     place.isStart = false;
-    place.isEnd = text === END;
-    if (place.isEnd) return place;
-    const groups = FORM.exec(text)?.groups;
-    if (groups === undefined) return undefined;
-    place.index = Number(groups["index"]);
-    place.offset = Number(groups["offset"]);
-    place.#partial.stdout = Buffer.from(groups["stdout"] ?? "", "hex");
-    place.#partial.stderr = Buffer.from(groups["stderr"] ?? "", "hex");
+    place.index = index;
+    place.offset = offset;
     return place;
   }
 

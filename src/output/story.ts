@@ -30,6 +30,8 @@ const COARSE_BYTES = 64 * 1024;
 /** More than what can be read fills in such pieces. After that, one of them waits for the end. */
 const MAX_COARSE_ITEMS = MAX_ITEMS + 20_000;
 const READ_BYTES = 64 * 1024;
+/** The longest beginning of a character that is not a whole one. */
+const PARTIAL_BYTES = 3;
 const LAST_LINE_BYTES = 2_000;
 const LAST_LINE_CHARACTERS = 200;
 
@@ -80,6 +82,24 @@ export abstract class Story<Event extends { readonly type: string }> implements 
     if (place === undefined)
       throw new RangeError(`Cannot go on after '${after}': it is no place in a stream of events`);
     return this.#follow(place, signal);
+  }
+
+  /**
+   * Right after all that was told until now, for whoever heard it as it happened. Undefined: nothing was, or the two streams took turns
+   * so often that their order is not remembered exactly.
+   */
+  get place(): string | undefined {
+    if (!this.#hasBegun || this.#lastWaiting !== undefined) return undefined;
+    const items = this.#items ?? [];
+    const last = items.at(-1);
+    const isOutput = last !== undefined && !("type" in last);
+    const place = isOutput ? Place.at(items.length - 1, last.end) : Place.at(items.length, 0);
+    place.isEnd = this.#isOver;
+    for (const stream of ["stdout", "stderr"] as const) {
+      const log = this.printed.of(stream);
+      if (log !== undefined) place.decode(stream, log.read(Math.max(0, log.total - PARTIAL_BYTES), PARTIAL_BYTES));
+    }
+    return place.toString();
   }
 
   async *#follow(place: Place, signal: AbortSignal | undefined): AsyncGenerator<Told<Event>, void, undefined> {

@@ -93,6 +93,12 @@ export class Runner {
     return this.turns.running === undefined ? "idle" : "running";
   }
 
+  /** Whose turn it is, if it is an execution's. It may wait for a worker yet. */
+  get running(): Execution | undefined {
+    const { running } = this.turns;
+    return running instanceof Turn ? running.execution : undefined;
+  }
+
   execute(code: string, options: ExecuteOptions): Execution {
     this.checkOpen();
     options.signal?.throwIfAborted();
@@ -113,7 +119,7 @@ export class Runner {
     this.checkOpen();
     const { running } = this.turns;
     if (running !== undefined) this.#stop(running);
-    return running instanceof Turn ? running.execution : undefined;
+    return this.running;
   }
 
   /** Does something other than running code when its turn has come. */

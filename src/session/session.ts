@@ -242,6 +242,16 @@ export class Session implements AsyncDisposable {
     return this.#runner.state;
   }
 
+  get epoch(): number {
+    return this.#runner.epoch;
+  }
+
+  /** The execution that has begun and has not ended. */
+  get running(): Execution | undefined {
+    const { running } = this.#runner;
+    return running?.startedAt === undefined ? undefined : running;
+  }
+
   /** Whether code or a task runs, or threads or processes of earlier executions live on. */
   get isActive(): boolean {
     return this.#runner.state === "running" || this.tasks.isAny || this.#runner.kernels.current.hasSurvivors;

@@ -1,3 +1,4 @@
+import { StringDecoder } from "node:string_decoder";
 import { array, assert, asyncProperty, constantFrom, integer, nat, property, record, string } from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 import { SpillFiles } from "../../src/output/spill-file.ts";
@@ -193,6 +194,47 @@ describe("a story that is followed", () => {
       { numRuns: 60 },
     );
   });
+
+  test("can be heard as it happens, and read on from where it was at any moment", async () => {
+    const bytes = Buffer.from("é€😀x\n").toJSON().data;
+    const piece = record({
+      stream: constantFrom("stdout" as const, "stderr" as const),
+      take: integer({ min: 1, max: 7 }),
+    });
+    await assert(
+      asyncProperty(array(piece, { maxLength: 15 }), async (pieces) => {
+        const story = new TestStory({ keptBytes: 40, readableBytes: 1_000_000, files });
+        expect(story.place).toBeUndefined();
+        story.open();
+        const at = { stdout: 0, stderr: 0 };
+        const decoders = { stdout: new StringDecoder("utf8"), stderr: new StringDecoder("utf8") };
+        const heard = { stdout: "", stderr: "" };
+        const moments = [{ ...heard, place: story.place }];
+        pieces.forEach(({ stream, take }, index) => {
+          const data = Buffer.from(Array.from({ length: take }, () => bytes[at[stream]++ % bytes.length] ?? 0));
+          story.appendOutput(stream, data, index, 0);
+          heard[stream] += decoders[stream].write(data);
+          if (take === 7) story.appendEvent({ type: `event ${index}` });
+          moments.push({ ...heard, place: story.place });
+        });
+        story.finish();
+        expect(story.place).toBe("end");
+        const whole = toTexts(await read(story));
+        for (const { stdout, stderr, place } of moments) {
+          const rest = toTexts(await read(story, place));
+          expect({ stdout: stdout + rest.stdout, stderr: stderr + rest.stderr }).toEqual(whole);
+        }
+        story.printed.close();
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  const toTexts = (told: readonly { readonly event: Event }[]): { stdout: string; stderr: string } => {
+    const texts = { stdout: "", stderr: "" };
+    for (const { event } of told) if (event.stream !== undefined) texts[event.stream] += event.text ?? "";
+    return texts;
+  };
 
   test("refuses what is no place, and ends where one is beyond everything", async () => {
     const story = tell([{ stream: "stdout", text: "abc" }], 100);
