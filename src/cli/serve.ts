@@ -6,6 +6,7 @@ import { listen, type Listening } from "../server/http/serve.ts";
 import { ServerLog } from "../server/http/server-log.ts";
 import { Shutdown } from "../server/http/shutdown.ts";
 import { tellWitnesses } from "../server/http/witness.ts";
+import { WebSockets } from "../server/ws/web-sockets.ts";
 import type { Token } from "../server/token.ts";
 import { openRuntime, resolveMounts, type Runtime } from "../runtime.ts";
 import { given } from "../util/given.ts";
@@ -37,7 +38,8 @@ export async function serve(flags: ServeArguments): Promise<number> {
     return await serveUntilSignal(address, {
       listen: ({ host, port, ...guard }) => {
         const app = createApp(door, { ...guard, ...told, allowedOrigins, bounds });
-        return listen(app, { host, port, ...settings.listen, onMalformed: told.onMalformed });
+        const upgrader = new WebSockets(door, { token: guard.token, onUnexpected: told.onUnexpected });
+        return listen(app, { host, port, ...settings.listen, onMalformed: told.onMalformed, upgrader });
       },
       greet: async (listening, token) => {
         await runtime.warm();
@@ -56,13 +58,16 @@ export async function serve(flags: ServeArguments): Promise<number> {
   }
 }
 
-function greeting(runtime: Runtime, { url }: Listening, token: Token): string {
+function greeting(runtime: Runtime, { url, fewConnections }: Listening, token: Token): string {
   const { name, tier, python } = runtime.report();
   const header = quote(`Authorization: Bearer ${token.value}`);
   return [
     `listening ${url}`,
     `curl -s ${url}/process/interpreter/execute -H ${header} -d '{"code":"print(6*7)"}'`,
     `environment ${name}, sandbox tier ${tier ?? "unknown"}, Python ${python?.version ?? "unknown"}`,
+    ...(fewConnections === undefined
+      ? []
+      : [`at most ${fewConnections} connections: the system's limit on open files is low, raise it with 'ulimit -n'`]),
     toPlace(token),
     "",
   ].join("\n");

@@ -90,6 +90,10 @@ export class Program implements AsyncDisposable {
     }
   }
 
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
   signal(signal: NodeJS.Signals): void {
     this.#child.kill(signal);
   }

@@ -10,11 +10,12 @@ import { createGuardedApp, type GuardOptions } from "./guarded-app.ts";
 import { Inputs } from "./inputs.ts";
 import { MCPDoor, type MCPDoorOptions } from "./mcp-door.ts";
 import { Metrics } from "./metrics.ts";
-import { ProblemError, type Problem } from "./problem.ts";
+import { ENDING, ProblemError } from "./problem.ts";
 import { Retries } from "./retries.ts";
 import type { Asked, Route } from "./route.ts";
 import { API_ROUTES, ROUTES } from "./routes.ts";
 import { Spool } from "./spool.ts";
+import { Tickets } from "./tickets.ts";
 import { Wire, type Connection } from "./wire.ts";
 
 export interface DoorOptions {
@@ -46,6 +47,8 @@ export function openDoor(runtime: Runtime, options: DoorOptions = {}): Door {
     runs,
     mcp: new MCPDoor({ runtime, runs, draining, ending }, options.mcp),
     spool: new Spool(),
+    tickets: new Tickets(),
+    upgrades: new WeakMap(),
     draining,
     ending,
   };
@@ -94,10 +97,3 @@ async function answer(one: Route, { req, env }: Context, door: Door): Promise<Re
 function beginsSomething({ method, isLight }: Route): boolean {
   return isLight !== true && (method === "POST" || method === "PUT");
 }
-
-const ENDING: Problem = {
-  status: 503,
-  code: "ENDING",
-  detail: "The server is about to end: nothing new begins",
-  headers: { "retry-after": "5", connection: "close" },
-};

@@ -6,6 +6,9 @@ import { parseStrictJSON } from "./strict-json.ts";
 
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
+/** What a client sends. A message is one of a WebSocket's. */
+type Part = "body" | "query" | "message";
+
 export type Parsed<Value> = { readonly value: Value } | { readonly problem: Problem };
 
 export async function parseBody<Schema extends z.ZodType>(
@@ -22,7 +25,7 @@ export async function parseBody<Schema extends z.ZodType>(
 export function parseValue<Schema extends z.ZodType>(
   value: unknown,
   schema: Schema,
-  part: "body" | "query",
+  part: Part,
 ): Parsed<z.output<Schema>> {
   const parsed = schema.safeParse(value);
   return parsed.success ? { value: parsed.data } : { problem: invalid(describe(parsed.error, part), part) };
@@ -67,8 +70,8 @@ async function readBounded(request: Request, maxBytes: number): Promise<Buffer |
 }
 
 /** The first thing that is wrong, with the name of the field. */
-function describe(error: z.ZodError, part: "body" | "query"): string {
-  const name = part === "body" ? "Field" : "Parameter";
+function describe(error: z.ZodError, part: Part): string {
+  const name = part === "query" ? "Parameter" : "Field";
   const [issue] = error.issues;
   if (issue === undefined) return `The ${part} does not have the right form`;
   if (issue.code === "unrecognized_keys") return `There is no ${name.toLowerCase()} '${issue.keys[0]}'`;
@@ -78,8 +81,8 @@ function describe(error: z.ZodError, part: "body" | "query"): string {
   return field === "" ? `The ${part} is wrong: ${problem}` : `${name} '${field}' is wrong: ${problem}`;
 }
 
-function invalid(detail: string, part: "body" | "query" = "body"): Problem {
-  return { status: 422, code: part === "body" ? "INVALID_BODY" : "INVALID_QUERY", detail };
+function invalid(detail: string, part: Part = "body"): Problem {
+  return { status: 422, code: `INVALID_${part.toUpperCase()}`, detail };
 }
 
 /** The client has gone, or its framing is broken: nobody may ever read this. */

@@ -1,6 +1,6 @@
 // What the routes of one server share.
 
-import type { Runtime, SessionOptions } from "../../runtime.ts";
+import type { Runtime, Session, SessionOptions } from "../../runtime.ts";
 import type { AskedRuns } from "./asked-runs.ts";
 import type { Executions } from "./executions.ts";
 import type { Inputs } from "./inputs.ts";
@@ -8,6 +8,13 @@ import type { MCPDoor } from "./mcp-door.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Retries } from "./retries.ts";
 import type { Spool } from "./spool.ts";
+import type { Tickets } from "./tickets.ts";
+
+/** A request to become a WebSocket, while the routes look at it. */
+export interface Upgrade {
+  /** Set by the route that accepts it: what is to be watched. */
+  session?: Session;
+}
 
 export interface Door {
   readonly runtime: Runtime;
@@ -26,6 +33,9 @@ export interface Door {
   readonly mcp: MCPDoor;
   /** Large bodies and session files on their way. */
   readonly spool: Spool;
+  /** What opens a WebSocket in place of the token. */
+  readonly tickets: Tickets;
+  readonly upgrades: WeakMap<Request, Upgrade>;
   /** Aborted when the server begins to end: nothing new begins, and what goes on may take a while. */
   readonly draining: AbortSignal;
   /** Aborted when that while is over: what would never end by itself ends now. */

@@ -23,6 +23,7 @@ const OTHER_PROBLEMS: Readonly<Record<number, string>> = {
   410: "It was there, and is gone",
   415: "The body is of a type that means nothing here",
   416: "There is no such range",
+  426: "It is a WebSocket, and was not asked for as one",
   507: "There is no room left",
 };
 

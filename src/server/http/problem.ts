@@ -33,6 +33,7 @@ const TITLES: Readonly<Record<number, string>> = {
   415: "Unsupported media type",
   416: "Range not satisfiable",
   422: "Unprocessable content",
+  426: "Upgrade required",
   429: "Too many requests",
   431: "Request header fields too large",
   500: "Internal server error",
@@ -61,6 +62,13 @@ const STATUS_BY_CODE: Readonly<Record<string, number>> = {
 
 const RETRY_AFTER_SECONDS = "1";
 const UNEXPECTED: Problem = { status: 500, code: "INTERNAL", detail: "The server failed; its log has the reason" };
+
+export const ENDING: Problem = {
+  status: 503,
+  code: "ENDING",
+  detail: "The server is about to end: nothing new begins",
+  headers: { "retry-after": "5", connection: "close" },
+};
 
 const STATUS_BY_FILE_REASON: Readonly<Record<FileReason, number>> = {
   "not-found": 404,

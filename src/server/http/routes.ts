@@ -15,6 +15,7 @@ import { stateRoutes } from "./routes/state.ts";
 import { stdlibRoutes } from "./routes/stdlib.ts";
 import { taskRoutes } from "./routes/tasks.ts";
 import { variableRoutes } from "./routes/variables.ts";
+import { webSocketRoutes } from "./routes/web-sockets.ts";
 
 export const ROUTES: readonly Route[] = [
   ...aboutRoutes,
@@ -29,6 +30,7 @@ export const ROUTES: readonly Route[] = [
   ...runRoutes,
   ...mcpRoutes,
   ...interpreterRoutes,
+  ...webSocketRoutes,
 ];
 
 /** The description of all. */

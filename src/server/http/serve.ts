@@ -3,12 +3,16 @@
 import { createServer, type Server, type ServerOptions } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
+import { connectionsWithin } from "./open-files.ts";
 import { toResponse, type Problem } from "./problem.ts";
 import { MALFORMED, refuseMalformed, toMalformed } from "./refuse-malformed.ts";
+import { handleUpgrades, type Upgrader } from "./upgrade.ts";
 
 export interface Listening {
   /** `http://127.0.0.1:8000`, with the port that was really taken. */
   readonly url: string;
+  /** Set where the system allows too few open files for the connections that were wanted: how many there may be. */
+  readonly fewConnections?: number;
   /** From now on every answer says that its connection ends with it. */
   drain(): void;
   /** Stops accepting, waits for the requests under way for so long at most, then ends what is left. */
@@ -46,14 +50,19 @@ export interface ListenOptions {
   readonly checkMs?: number;
   /** A client that takes nothing of its answer for so long is gone. Default: 60 s. */
   readonly writeMs?: number;
-  /** What is more is closed as soon as it comes. Default: 10,000. */
+  /** What is more is closed as soon as it comes. Default: 10,000. Fewer where the system allows too few open files. */
   readonly maxConnections?: number;
+  /** What makes WebSockets of connections. Default: nothing does. */
+  readonly upgrader?: Upgrader;
   /** Hears of what was no HTTP, and from where it came. Default: nobody. */
   readonly onMalformed?: (problem: Problem, remote: string) => void;
 }
 
 export interface Served {
-  fetch(request: Request, bindings: HttpBindings): Response | Promise<Response>;
+  fetch(
+    request: Request,
+    bindings: Pick<HttpBindings, "incoming"> & Partial<HttpBindings>,
+  ): Response | Promise<Response>;
 }
 
 /** Rejects with the error of the system when the address cannot be had. */
@@ -83,19 +92,26 @@ export async function listen(app: Served, options: ListenOptions): Promise<Liste
     connectionsCheckingInterval: checkMs,
   };
   const server = createServer({ ...OPTIONS, ...times }, (incoming, outgoing) => void listener(incoming, outgoing));
-  server.maxConnections = maxConnections;
+  server.maxConnections = connectionsWithin(maxConnections);
   refuseWhatIsNone(server, options);
+  const { upgrader } = options;
+  if (upgrader !== undefined) handleUpgrades(server, upgrader, (request, incoming) => app.fetch(request, { incoming }));
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject).listen(port, host, () => resolve(void server.off("error", reject)));
   });
   return {
     url: toURL(server.address() as AddressInfo),
+    ...(server.maxConnections < maxConnections && { fewConnections: server.maxConnections }),
     drain: () => void (draining = true),
     close: async (drainMs) => {
       draining = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
-      const timer = setTimeout(() => server.closeAllConnections(), drainMs);
+      upgrader?.drain();
+      const timer = setTimeout(() => {
+        upgrader?.end();
+        server.closeAllConnections();
+      }, drainMs);
       await closed;
       clearInterval(idle);
       clearTimeout(timer);

@@ -152,10 +152,15 @@ const stdin = route({
   problems: [404, 409],
   handle: ({ params, body }, door) => {
     const execution = door.executions.get(params["id"] ?? "");
-    if (!door.inputs.answer(execution.id, body.text)) throw new ProblemError(NOT_WAITING);
+    answerInput(execution, body.text, door);
     return nothing();
   },
 });
+
+/** Throws a ProblemError where it waits for nothing. */
+export function answerInput({ id }: Execution, text: string | null, { inputs }: Pick<Door, "inputs">): void {
+  if (!inputs.answer(id, text)) throw new ProblemError(NOT_WAITING);
+}
 
 export const executionRoutes = [execute, history, show, output, events, cancel, stdin];
 

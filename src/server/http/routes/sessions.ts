@@ -84,13 +84,16 @@ const interrupt = route({
     "Answers when it has stopped, and with what became of the namespace. Nothing happens where nothing runs.",
   answers: { 200: { description: "What was interrupted", schema: interruptAnswer } },
   problems: [404],
-  handle: async (asked, door) => {
-    const execution = sessionOf(asked, door).interrupt();
-    if (execution === undefined) return json({ interrupted: null, hasEnded: true, state: null });
-    const result = await within(INTERRUPT_MS, execution.result);
-    return json({ interrupted: execution.id, hasEnded: result !== undefined, state: result?.state ?? null });
-  },
+  handle: async (asked, door) => json(await interruptIn(sessionOf(asked, door))),
 });
+
+/** Resolves when it has stopped, or does not within a while. */
+export async function interruptIn(found: Session): Promise<z.output<typeof interruptAnswer>> {
+  const execution = found.interrupt();
+  if (execution === undefined) return { interrupted: null, hasEnded: true, state: null };
+  const result = await within(INTERRUPT_MS, execution.result);
+  return { interrupted: execution.id, hasEnded: result !== undefined, state: result?.state ?? null };
+}
 
 const reset = route({
   method: "POST",

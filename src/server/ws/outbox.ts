@@ -1,0 +1,125 @@
+// The sending side of one WebSocket: bounded, and aware of a reader that takes nothing.
+
+import type { Duplex } from "node:stream";
+import type { WebSocket } from "ws";
+import type { ServerMessage } from "./messages.ts";
+
+/** What waits to be taken. Past it, events are left out; one that is larger itself is not held against the reader. */
+const MAX_WAITING_BYTES = 4 * 1024 * 1024;
+/** Replies are never left out: a reader that lets so much lie is gone. */
+const MAX_REPLY_BYTES = 2 * MAX_WAITING_BYTES;
+/** What is read again comes when less than this waits. */
+const PACED_BYTES = 1024 * 1024;
+/** A reader that takes nothing from one beat to the next but one is gone. */
+const MAX_STUCK_BEATS = 2;
+
+const AS_TEXT = { binary: false };
+
+export class Outbox {
+  readonly #webSocket: WebSocket;
+  readonly #stream: Duplex;
+  readonly #onDrain: () => void;
+  #waiting: (() => void)[] | undefined;
+  /** Frames that come after what is being made ready. */
+  #held: Buffer[] | undefined;
+  /** Of the largest frame that is on its way, where it is larger than what may wait. */
+  #largeBytes = 0;
+  #sentBytes = 0;
+  #takenBefore = 0;
+  #stuckBeats = 0;
+  #wasHeard = true;
+
+  /** `onDrain`: everything was taken. */
+  constructor(webSocket: WebSocket, stream: Duplex, onDrain: () => void) {
+    this.#webSocket = webSocket;
+    this.#stream = stream;
+    this.#onDrain = onDrain;
+    stream.on("drain", () => this.#drained());
+    webSocket.on("pong", () => this.hear());
+    webSocket.once("close", () => this.#wake());
+  }
+
+  get isFull(): boolean {
+    return this.#webSocket.bufferedAmount > MAX_WAITING_BYTES + this.#largeBytes;
+  }
+
+  get isOpen(): boolean {
+    return this.#webSocket.readyState === this.#webSocket.OPEN;
+  }
+
+  /** A frame that others may get, too. */
+  send(frame: Buffer): void {
+    if (this.#held !== undefined) {
+      this.#held.push(frame);
+      return;
+    }
+    this.#write(frame);
+  }
+
+  /** Something that must be heard: where it cannot be, the connection ends. Comes before what is held. */
+  tell(message: ServerMessage): void {
+    if (this.#webSocket.bufferedAmount > MAX_REPLY_BYTES + this.#largeBytes) {
+      this.#webSocket.terminate();
+      return;
+    }
+    this.#write(Buffer.from(JSON.stringify(message)));
+  }
+
+  /** What is sent meanwhile goes out after what is told meanwhile, and all of it in one piece. */
+  together(work: () => void): void {
+    this.#stream.cork();
+    this.#held = [];
+    try {
+      work();
+    } finally {
+      const held = this.#held;
+      this.#held = undefined;
+      for (const frame of held) this.send(frame);
+      this.#stream.uncork();
+    }
+  }
+
+  /** Resolves when there is room for something that can wait, or the socket has closed. */
+  async room(): Promise<void> {
+    if (!this.isOpen || this.#webSocket.bufferedAmount < PACED_BYTES) return;
+    await new Promise<void>((resolve) => void (this.#waiting ??= []).push(resolve));
+  }
+
+  /** There was a sign of life. */
+  hear(): void {
+    this.#wasHeard = true;
+  }
+
+  /** Now and then: asks for a sign of life, and ends a connection that gave none since it was asked last. */
+  beat(): void {
+    const { bufferedAmount } = this.#webSocket;
+    const taken = this.#sentBytes - bufferedAmount;
+    // What the library sends by itself is not in the sum, which can only make the difference smaller.
+    this.#stuckBeats = bufferedAmount > 0 && taken <= this.#takenBefore ? this.#stuckBeats + 1 : 0;
+    const isGone = bufferedAmount > 0 ? this.#stuckBeats >= MAX_STUCK_BEATS : !this.#wasHeard;
+    if (isGone) this.#webSocket.terminate();
+    else if (bufferedAmount === 0 && this.isOpen) {
+      this.#wasHeard = false;
+      this.#webSocket.ping();
+    }
+    this.#takenBefore = this.#sentBytes - this.#webSocket.bufferedAmount;
+  }
+
+  #write(frame: Buffer): void {
+    this.#sentBytes += frame.length;
+    if (frame.length > MAX_WAITING_BYTES) this.#largeBytes = Math.max(this.#largeBytes, frame.length);
+    if (this.isOpen) this.#webSocket.send(frame, AS_TEXT);
+  }
+
+  #drained(): void {
+    this.#largeBytes = 0;
+    this.#wake();
+    this.#onDrain();
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    for (const resolve of waiting ?? []) resolve();
+  }
+}

@@ -1,0 +1,214 @@
+// Clients that break the rules, read nothing, or are gone without a word.
+
+import { once } from "node:events";
+import type { Socket } from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Runtime, Session } from "../../../src/index.ts";
+import { openTestRuntime } from "../../open.ts";
+import { handshake, openServer, type TestServer } from "./connect.ts";
+
+const MIB = 1024 * 1024;
+
+let runtime: Runtime;
+let server: TestServer;
+let session: Session;
+let path: string;
+beforeAll(async () => {
+  runtime = await openTestRuntime({ ids: "random" });
+  server = await openServer(runtime);
+  session = await runtime.openSession({ idleTimeoutMs: null });
+  path = `/v1/sessions/${session.id}/ws`;
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await runtime.close();
+  expect(server.unexpected).toEqual([]);
+});
+
+describe("messages that make no sense", () => {
+  test.each([
+    ["garbage", "{{{", "The message is not JSON in UTF-8"],
+    ["nothing", "", "The message is not JSON in UTF-8"],
+    ["a list", "[]", "The message is wrong: expected object, received array"],
+    ["deep JSON", `{"type":"ping","id":${"[".repeat(100)}${"]".repeat(100)}}`, "The message is nested deeper than 64"],
+    ["very deep JSON", "[".repeat(1_000_000), "The message is not JSON in UTF-8"],
+    ["a name twice", `{"type":"ping","type":"interrupt"}`, "The message has the field 'type' twice"],
+    ["an unknown type", `{"type":"constructor"}`, "Field 'type' is wrong: Invalid discriminator value. Expected"],
+    ["an unknown field", `{"type":"ping","x":1}`, "There is no field 'x'"],
+    ["a prototype", `{"type":"ping","__proto__":{"id":"p"}}`, "There is no field '__proto__'"],
+    ["a field of another type", `{"type":"execute","code":7}`, "Field 'code' is wrong: expected string"],
+  ])("%s: a reply says why, and the socket lives on", async (_, text, detail) => {
+    await using client = await server.connect(path);
+    client.webSocket.send(text);
+    expect(await client.next("reply")).toMatchObject({
+      id: null,
+      ok: false,
+      problem: { status: 422, code: "INVALID_MESSAGE", detail: expect.stringContaining(detail) as string },
+    });
+    expect(await client.ask({ type: "ping", id: "still" })).toMatchObject({ ok: true, id: "still" });
+  });
+
+  test("have their id in the reply where it can be read", async () => {
+    await using client = await server.connect(path);
+    expect(await client.ask({ type: "nonsense", id: "n" })).toMatchObject({ id: "n", ok: false });
+  });
+
+  test("ten in a row close the socket; one that makes sense begins a new row", async () => {
+    await using client = await server.connect(path);
+    for (let count = 0; count < 9; count += 1) await client.ask({ type: "x" });
+    await client.ask({ type: "ping" });
+    for (let count = 0; count < 10; count += 1) await client.ask({ type: "x" });
+    expect(await client.closed).toEqual([1008, "too many messages that make no sense"]);
+  });
+});
+
+describe("frames that break the rules", () => {
+  test.each([
+    ["binary", Buffer.of(0x82, 0x81, 0, 0, 0, 0, 0x20), 1003],
+    ["not masked", Buffer.of(0x81, 0x01, 0x20), 1002],
+    ["with reserved bits", Buffer.of(0xc1, 0x81, 0, 0, 0, 0, 0x20), 1002],
+    ["of an unknown kind", Buffer.of(0x83, 0x81, 0, 0, 0, 0, 0x20), 1002],
+    ["that go on with nothing", Buffer.of(0x80, 0x81, 0, 0, 0, 0, 0x20), 1002],
+    ["of broken UTF-8", Buffer.of(0x81, 0x82, 0, 0, 0, 0, 0xc3, 0x28), 1007],
+    ["announced as too large", Buffer.of(0x81, 0xff, 0, 0, 0, 0, 0x01, 0, 0, 0x01, 0, 0, 0, 0), 1009],
+    ["with a length beyond all numbers", Buffer.of(0x81, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 0), 1009],
+    ["a ping that is cut in pieces", Buffer.of(0x09, 0x80, 0, 0, 0, 0), 1002],
+    ["a ping that is too long", Buffer.of(0x89, 0xfe, 0x00, 0x7e, 0, 0, 0, 0), 1002],
+  ])("%s: the socket closes with the right code", async (_, bytes, code) => {
+    const socket = await openRaw();
+    socket.write(bytes);
+    expect(await closeCode(socket)).toBe(code);
+  });
+
+  test("a message in pieces is whole, and too large in sum is refused", async () => {
+    await using client = await server.connect(path);
+    const message = JSON.stringify({ type: "ping", id: "whole" });
+    client.webSocket.send(message.slice(0, 5), { fin: false });
+    client.webSocket.send("", { fin: false });
+    client.webSocket.send(message.slice(5), { fin: true });
+    expect(await client.next("reply")).toMatchObject({ id: "whole", ok: true });
+    const piece = " ".repeat(MIB);
+    for (let count = 0; count < 17; count += 1) client.webSocket.send(piece, { fin: false });
+    expect((await client.closed)[0]).toBe(1009);
+  });
+
+  test("a message of almost 16 MiB is taken", async () => {
+    await using client = await server.connect(path);
+    const code = `# ${"x".repeat(15 * MIB)}\n6*7`;
+    expect(await client.execute(code)).toMatchObject({ value: { "text/plain": "42" } });
+  });
+
+  test("a client that only closes its half is let go", async () => {
+    await using own = await openServer(runtime);
+    const socket = await openRaw(own);
+    expect(own.webSockets.size).toBe(1);
+    socket.end();
+    await once(socket.resume(), "close");
+    await expect.poll(() => own.webSockets.size).toBe(0);
+  });
+});
+
+describe("a client that does not read", () => {
+  test(
+    "costs a bound, and hears everything in its own time, as do the others at once",
+    { timeout: 120_000 },
+    async () => {
+      await using own = await runtime.openSession();
+      await using fast = await server.connect(`/v1/sessions/${own.id}/ws`);
+      await using slow = await server.connect(`/v1/sessions/${own.id}/ws`);
+      await slow.next("hello");
+      slow.webSocket.pause();
+      let heard = 0;
+      fast.webSocket.removeAllListeners("message");
+      const ended = new Promise<void>((resolve) => {
+        fast.webSocket.on("message", (data: Buffer) => {
+          const message = JSON.parse(data.toString()) as { type: string; text?: string };
+          if (message.type === "output-delta") heard += message.text?.length ?? 0;
+          if (message.type === "execution-end") resolve();
+        });
+      });
+      fast.send({ type: "execute", code: "line = 'x' * 999 + '\\n'\nfor _ in range(200_000): print(line, end='')" });
+      await ended;
+      expect(heard).toBe(200_000_000);
+      expect(process.memoryUsage().arrayBuffers).toBeLessThan(150 * MIB);
+
+      slow.webSocket.resume();
+      const executionId = `${own.id}.1`;
+      expect(await slow.next("execution-end")).toMatchObject({ executionId, place: "end", result: { status: "ok" } });
+      expect(slow.printed(executionId).length).toBe(200_000_000);
+      expect(slow.messages.filter(({ type }) => type === "lagged")).toEqual([]);
+      // And hears again what begins after that.
+      expect(await slow.execute("6*7")).toMatchObject({ value: { "text/plain": "42" } });
+    },
+  );
+
+  test("is let go when it takes nothing for two beats", async () => {
+    await using own = await openServer(runtime, { beatMs: 300 });
+    await using watched = await runtime.openSession();
+    const socket = await openRaw(own, `/v1/sessions/${watched.id}/ws`);
+    socket.pause();
+    await expect.poll(() => own.webSockets.size).toBe(1);
+    (await watched.execute("print('x' * 20_000_000)").result).unwrap();
+    await expect.poll(() => own.webSockets.size, { timeout: 20_000 }).toBe(0);
+    socket.destroy();
+  });
+
+  test("but sends requests all the time is let go when its replies pile up", async () => {
+    await using own = await openServer(runtime);
+    const socket = await openRaw(own);
+    socket.pause();
+    const ping = toFrame(JSON.stringify({ type: "ping", id: "i".repeat(80) }));
+    const many = Buffer.concat(Array.from({ length: 1000 }, () => ping));
+    while (!socket.destroyed && own.webSockets.size > 0) {
+      if (!socket.write(many)) await once(socket, "drain").catch(() => {});
+    }
+    await expect.poll(() => own.webSockets.size).toBe(0);
+    socket.destroy();
+  });
+});
+
+describe("a client that is gone without a word", () => {
+  test("is noticed by its silence, and one that answers stays", async () => {
+    await using own = await openServer(runtime, { beatMs: 1500 });
+    await using client = await own.connect(path);
+    const socket = await openRaw(own); // takes everything, and never answers a ping
+    socket.resume();
+    await once(socket, "close");
+    await expect.poll(() => own.webSockets.size).toBe(1);
+    expect(await client.ask({ type: "ping" })).toMatchObject({ ok: true });
+  });
+
+  test("leaves its execution running, and the session as it was", async () => {
+    await using own = await runtime.openSession();
+    const client = await server.connect(`/v1/sessions/${own.id}/ws`);
+    const { executionId } = await client.ask({ type: "execute", code: "x = input()" });
+    await client.next("input-start");
+    client.webSocket.terminate();
+    await using next = await server.connect(`/v1/sessions/${own.id}/ws`);
+    expect(await next.ask({ type: "stdin", executionId, text: "kept" })).toMatchObject({ ok: true });
+    expect(await next.execute("x")).toMatchObject({ value: { "text/plain": "'kept'" } });
+  });
+});
+
+async function openRaw(own = server, at = path): Promise<Socket> {
+  const socket = await own.openSocket();
+  socket.write(handshake(at));
+  let read = "";
+  while (!read.includes(`"hello"`)) {
+    const [chunk] = (await once(socket, "data")) as [Buffer];
+    read += chunk.toString("latin1");
+  }
+  return socket;
+}
+
+/** Of the close frame that comes. Null: something else does. */
+async function closeCode(socket: Socket): Promise<number | null> {
+  const [frame] = (await once(socket, "data")) as [Buffer];
+  socket.destroy();
+  return frame[0] === 0x88 ? frame.readUInt16BE(2) : null;
+}
+
+/** Of a client: masked with zeros. */
+function toFrame(text: string): Buffer {
+  return Buffer.concat([Buffer.of(0x81, 0x80 | text.length, 0, 0, 0, 0), Buffer.from(text)]);
+}

@@ -1,0 +1,119 @@
+import { EventEmitter } from "node:events";
+import { PassThrough } from "node:stream";
+import type { WebSocket } from "ws";
+import { describe, expect, test } from "vitest";
+import { Outbox } from "../../../src/server/ws/outbox.ts";
+
+const MIB = 1024 * 1024;
+
+class FakeWebSocket extends EventEmitter {
+  readonly OPEN = 1;
+  readyState = 1;
+  bufferedAmount = 0;
+  readonly sent: string[] = [];
+  pings = 0;
+  isTerminated = false;
+  send(frame: Buffer): void {
+    this.sent.push(frame.length > 100 ? "large" : frame.toString());
+    this.bufferedAmount += frame.length;
+  }
+  ping(): void {
+    this.pings += 1;
+  }
+  terminate(): void {
+    this.isTerminated = true;
+  }
+}
+
+function open() {
+  const webSocket = new FakeWebSocket();
+  const stream = new PassThrough();
+  let drains = 0;
+  const outbox = new Outbox(webSocket as unknown as WebSocket, stream, () => void (drains += 1));
+  const drain = (): void => {
+    webSocket.bufferedAmount = 0;
+    stream.emit("drain");
+  };
+  return { webSocket, outbox, drain, drains: () => drains };
+}
+
+describe("an outbox", () => {
+  test("is full when 4 MiB wait, one large frame aside", () => {
+    const { outbox, drain } = open();
+    outbox.send(Buffer.alloc(4 * MIB));
+    expect(outbox.isFull).toBe(false);
+    outbox.send(Buffer.alloc(1));
+    expect(outbox.isFull).toBe(true);
+    drain();
+    outbox.send(Buffer.alloc(20 * MIB));
+    outbox.send(Buffer.alloc(4 * MIB));
+    expect(outbox.isFull).toBe(false);
+    outbox.send(Buffer.alloc(1));
+    expect(outbox.isFull).toBe(true);
+    drain();
+    outbox.send(Buffer.alloc(4 * MIB + 1));
+    drain();
+    outbox.send(Buffer.alloc(4 * MIB));
+    outbox.send(Buffer.alloc(1));
+    expect(outbox.isFull).toBe(true);
+  });
+
+  test("has room again when all was taken, or the socket has closed", async () => {
+    for (const how of ["drain", "close"] as const) {
+      const { webSocket, outbox, drain } = open();
+      await outbox.room();
+      outbox.send(Buffer.alloc(MIB));
+      let hasRoom = false;
+      const room = outbox.room().then(() => void (hasRoom = true));
+      await new Promise(setImmediate);
+      expect(hasRoom).toBe(false);
+      if (how === "drain") drain();
+      else webSocket.emit("close");
+      await room;
+    }
+  });
+
+  test("ends a connection whose replies pile up", () => {
+    const { webSocket, outbox } = open();
+    outbox.tell({ type: "server-end", why: "x".repeat(4 * MIB) });
+    outbox.tell({ type: "server-end", why: "x".repeat(8 * MIB) });
+    expect(webSocket.isTerminated).toBe(false);
+    webSocket.bufferedAmount += 9 * MIB;
+    outbox.tell({ type: "server-end", why: "" });
+    expect(webSocket.isTerminated).toBe(true);
+  });
+
+  test("sends what is held after what is told", () => {
+    const { webSocket, outbox } = open();
+    outbox.together(() => {
+      outbox.send(Buffer.from("event"));
+      outbox.tell({ type: "server-end", why: "" });
+    });
+    expect(webSocket.sent).toEqual([`{"type":"server-end","why":""}`, "event"]);
+  });
+
+  test("lets a reader be as slow as it likes while it takes something", () => {
+    const { webSocket, outbox } = open();
+    outbox.send(Buffer.alloc(1000));
+    for (let count = 0; count < 10; count += 1) {
+      outbox.beat();
+      webSocket.bufferedAmount -= 1;
+    }
+    expect([webSocket.isTerminated, webSocket.pings]).toEqual([false, 0]);
+    outbox.beat();
+    outbox.beat();
+    expect(webSocket.isTerminated).toBe(false);
+    outbox.beat();
+    expect(webSocket.isTerminated).toBe(true);
+  });
+
+  test("asks whoever has nothing to take for a sign of life", () => {
+    const { webSocket, outbox } = open();
+    outbox.beat();
+    webSocket.emit("pong");
+    outbox.beat();
+    expect([webSocket.isTerminated, webSocket.pings]).toEqual([false, 2]);
+    outbox.beat();
+    expect(webSocket.isTerminated).toBe(true);
+  });
+});
