@@ -1,12 +1,18 @@
-// `rlm serve` with one more route, which answers with what it was sent: same guards, same parsing, same socket, no session.
+// `rlm serve` with one more route, which answers with what it was sent: same guards, parsing, log and metrics, no session. Only the rate
+// of one address is not bounded.
 //
 // Bundled by the bench beside dist/cli.js. Prints its address, and ends when its input does.
 
+import { createWriteStream } from "node:fs";
 import { z } from "zod";
 import { openRuntime } from "../../src/runtime.ts";
 import { createApp, openDoor } from "../../src/server/http/app.ts";
 import { json, route } from "../../src/server/http/route.ts";
 import { listen } from "../../src/server/http/serve.ts";
+import { ServerLog } from "../../src/server/http/server-log.ts";
+import { tellWitnesses } from "../../src/server/http/witness.ts";
+import { openLog } from "../../src/server/log.ts";
+import { WebSockets } from "../../src/server/ws/web-sockets.ts";
 
 const echo = route({
   method: "POST",
@@ -25,7 +31,13 @@ const runtime = await openRuntime({
   ...(process.env["RLM_PYTHON"] && { python: process.env["RLM_PYTHON"] }),
 });
 await runtime.warm();
-const app = createApp(openDoor(runtime), { token: process.env["RLM_TOKEN"] ?? "" }, [echo]);
-const listening = await listen(app, { host: "127.0.0.1", port: 0 });
+const token = process.env["RLM_TOKEN"] ?? "";
+const door = openDoor(runtime, { executions: { running: 2000 } });
+const log = openLog({ level: "info", format: "json", sink: createWriteStream("/dev/null") });
+const told = tellWitnesses(door, [door.metrics, new ServerLog(log)]);
+const bounds = { rate: { perSecond: 1_000_000, burst: 1_000_000 } };
+const app = createApp(door, { token, ...told, bounds }, [echo]);
+const upgrader = new WebSockets(door, { token, onUnexpected: told.onUnexpected });
+const listening = await listen(app, { host: "127.0.0.1", port: 0, upgrader });
 process.stdout.write(`${listening.url}\n`);
 process.stdin.resume().once("end", () => void listening.close(0).then(() => runtime.close()));

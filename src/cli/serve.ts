@@ -39,6 +39,7 @@ export async function serve(flags: ServeArguments): Promise<number> {
       listen: ({ host, port, ...guard }) => {
         const app = createApp(door, { ...guard, ...told, allowedOrigins, bounds });
         const upgrader = new WebSockets(door, { token: guard.token, onUnexpected: told.onUnexpected });
+        door.metrics.websockets = () => upgrader.size;
         return listen(app, { host, port, ...settings.listen, onMalformed: told.onMalformed, upgrader });
       },
       greet: async (listening, token) => {
