@@ -2,7 +2,7 @@
 // five hundred sessions behind one server.
 //
 // Every client has a connection and a session of its own, and asks again as soon as it was answered. The echo is a route of the same
-// server: same socket, guards and parsing. Over the WebSocket it is the `ping` of the protocol.
+// server, with the same guards, parsing, log and metrics, asked over HTTP by as many clients. `ping` over the WebSocket is told beside it.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { isBuiltin } from "node:module";
@@ -20,25 +20,16 @@ const TOKEN = "bench";
 const CODE = "1+1";
 const SESSIONS = 500;
 
-const DOORS = [
-  { name: "HTTP", open: openOverHTTP },
-  { name: "WebSocket", open: openOverWebSocket },
-];
-
 export async function measure({ quick, row, note, part }) {
   const folder = mkdtempSync(join(tmpdir(), "rlm-bench-"));
   const env = { ...cleanEnvironment(), RLM_PYTHON: PYTHON, RLM_DATA: folder, RLM_TOKEN: TOKEN };
   try {
     await bundleServer();
     if (!pin()) note("taskset is absent: client, server and worker may be on different cores");
-    await serve(env, async (url) => {
-      for (const door of DOORS) await part(measureDoor, { ...door, clients: 1, url, quick, row });
-    });
+    await serve(env, (url) => part(measureClients, { clients: 1, url, quick, row }));
     unpin();
     await serve(env, async (url) => {
-      for (const door of DOORS) {
-        for (const clients of [16, 64]) await part(measureDoor, { ...door, clients, url, quick, row });
-      }
+      for (const clients of [16, 64]) await part(measureClients, { clients, url, quick, row });
       await part(measureMany, { url, quick, row });
     });
   } finally {
@@ -53,35 +44,45 @@ async function serve(env, use) {
   stop(child);
 }
 
-async function measureDoor({ name, open, clients, url, quick, row }) {
-  const opened = await Promise.all(Array.from({ length: clients }, () => open(url)));
-  const contenders = { ours: ({ execute }) => execute(), echo: ({ echo }) => echo() };
-  const rounds = { ours: [], echo: [] };
-  for (const ask of Object.values(contenders)) await load(opened, ask, 300); // until the code is compiled
+/** Each kind of question by as many clients, in turns. */
+async function measureClients({ clients, url, quick, row }) {
+  const opened = await Promise.all(Array.from({ length: clients }, () => openClient(url)));
+  const contenders = Object.keys(opened[0].ask);
+  const rounds = Object.fromEntries(contenders.map((name) => [name, []]));
+  for (const name of contenders) await load(opened, name, quick ? 1500 : 3000); // until the code is compiled
   for (let round = 0; round < (quick ? 2 : 6); round += 1) {
-    for (const [key, ask] of Object.entries(contenders)) rounds[key].push(await load(opened, ask, quick ? 400 : 1000));
+    for (const name of contenders) rounds[name].push(await load(opened, name, quick ? 400 : 1000));
   }
   for (const { close } of opened) await close();
+  const least = (name, q) => Math.min(...rounds[name].map(({ samples }) => quantile(samples, q)));
+  const most = (name) => Math.max(...rounds[name].map(({ perSecond }) => perSecond));
   const many = clients === 1 ? "1 client" : `${clients} clients`;
-  const least = (key, q) => Math.min(...rounds[key].map(({ samples }) => quantile(samples, q)));
-  const most = (key) => Math.max(...rounds[key].map(({ perSecond }) => perSecond));
-  const echo = name === "HTTP" ? "the echo route" : "`ping`";
-  for (const q of [0.5, 0.99]) {
+  for (const [door, name] of [
+    ["HTTP", "overHTTP"],
+    ["WebSocket", "overWebSocket"],
+  ]) {
+    for (const q of [0.5, 0.99]) {
+      row({
+        question: `${door}: execute \`${CODE}\`, ${many}, p${q * 100}`,
+        ours: { best: least(name, q), unit: "us" },
+        other: { name: "the echo route", best: least("echo", q), unit: "us" },
+        ratio: { best: least(name, q) / least("echo", q) },
+        ...(clients === 1 && q === 0.5 && { aim: { most: 2 } }),
+      });
+    }
     row({
-      question: `${name}: execute \`${CODE}\`, ${many}, p${q * 100}`,
-      ours: { best: least("ours", q), unit: "us" },
-      other: { name: echo, best: least("echo", q), unit: "us" },
-      ratio: { best: least("ours", q) / least("echo", q) },
-      ...(clients === 1 && q === 0.5 && { aim: { most: 2 } }),
+      question: `${door}: execute \`${CODE}\`, ${many}, in a second`,
+      ours: { best: most(name), unit: "" },
+      other: { name: "the echo route", best: most("echo"), unit: "" },
+      ratio: { best: most(name) / most("echo") },
+      ...(clients === 16 && { aim: { least: 0.5 } }),
     });
   }
-  if (clients === 1) return;
   row({
-    question: `${name}: execute \`${CODE}\`, ${many}, in a second`,
-    ours: { best: most("ours"), unit: "" },
-    other: { name: echo, best: most("echo"), unit: "" },
-    ratio: { best: most("ours") / most("echo") },
-    ...(clients === 16 && { aim: { least: 0.5 } }),
+    question: `WebSocket: execute \`${CODE}\`, ${many}, p50`,
+    ours: { best: least("overWebSocket", 0.5), unit: "us" },
+    other: { name: "`ping` on it", best: least("ping", 0.5), unit: "us" },
+    ratio: { best: least("overWebSocket", 0.5) / least("ping", 0.5) },
   });
 }
 
@@ -99,9 +100,11 @@ async function measureMany({ url, quick, row }) {
     }),
   );
   let next = 0;
-  const ask = ({ request }) => request("POST", paths[next++ % paths.length], BODY).then(expectTwo);
-  for (let round = 0; round < paths.length; round += 16) await Promise.all(connections.map(ask)); // each was used once
-  const { perSecond } = await load(connections, ask, quick ? 500 : 3000);
+  const clients = connections.map(({ request }) => ({
+    ask: { next: () => request("POST", paths[next++ % paths.length], BODY).then(expectTwo) },
+  }));
+  for (let used = 0; used < paths.length; used += 16) await Promise.all(clients.map(({ ask }) => ask.next())); // each was used once
+  const { perSecond } = await load(clients, "next", quick ? 500 : 3000);
   row({
     question: `HTTP: executions in a second over ${count} live sessions of one server, 16 clients`,
     ours: { best: perSecond, unit: "" },
@@ -110,15 +113,15 @@ async function measureMany({ url, quick, row }) {
 }
 
 /** Each client asks again as soon as it was answered, for so long. */
-async function load(clients, ask, ms) {
+async function load(clients, name, ms) {
   const samples = [];
   const begin = performance.now();
   await Promise.all(
-    clients.map(async (client) => {
+    clients.map(async ({ ask }) => {
       for (;;) {
         const at = performance.now();
         if (at - begin >= ms) return;
-        await ask(client);
+        await ask[name]();
         samples.push((performance.now() - at) * 1000);
       }
     }),
@@ -128,24 +131,13 @@ async function load(clients, ask, ms) {
 
 const BODY = JSON.stringify({ code: CODE });
 
-async function openOverHTTP(url) {
+/** A connection and its session; a WebSocket and its. */
+async function openClient(url) {
   const { request, close } = await openHTTPClient(url, TOKEN);
-  const { id } = JSON.parse(await request("POST", "/v1/sessions", "{}"));
-  const path = `/v1/sessions/${id}/execute`;
-  return {
-    execute: () => request("POST", path, BODY).then(expectTwo),
-    echo: () => request("POST", "/echo", BODY),
-    close: async () => {
-      await request("DELETE", `/v1/sessions/${id}`);
-      close();
-    },
-  };
-}
-
-async function openOverWebSocket(url) {
-  const { request, close } = await openHTTPClient(url, TOKEN);
-  const { id } = JSON.parse(await request("POST", "/v1/sessions", "{}"));
-  const socket = new WebSocket(`${url.replace("http", "ws")}/v1/sessions/${id}/ws`, {
+  const open = async () => JSON.parse(await request("POST", "/v1/sessions", "{}")).id;
+  const [asked, watched] = [await open(), await open()];
+  const path = `/v1/sessions/${asked}/execute`;
+  const socket = new WebSocket(`${url.replace("http", "ws")}/v1/sessions/${watched}/ws`, {
     headers: { authorization: `Bearer ${TOKEN}` },
     perMessageDeflate: false,
   });
@@ -156,22 +148,28 @@ async function openOverWebSocket(url) {
     else if (message.ok === false) waiting?.reject(new Error(JSON.stringify(message)));
   });
   socket.on("error", (error) => waiting?.reject(error));
-  await new Promise((resolve, reject) => {
-    waiting = { type: "hello", resolve, reject };
-  });
-  const ask = (message, type) =>
+  const hear = (type) =>
     new Promise((resolve, reject) => {
       waiting = { type, resolve, reject };
-      socket.send(message);
     });
   const execution = JSON.stringify({ type: "execute", id: 1, code: CODE });
   const ping = JSON.stringify({ type: "ping", id: 1 });
+  const send = (message, type) => {
+    const heard = hear(type);
+    socket.send(message);
+    return heard;
+  };
+  await hear("hello");
   return {
-    execute: () => ask(execution, "execution-end").then(({ result }) => expectTwo(JSON.stringify(result))),
-    echo: () => ask(ping, "reply"),
+    ask: {
+      overHTTP: () => request("POST", path, BODY).then(expectTwo),
+      echo: () => request("POST", "/echo", BODY),
+      overWebSocket: () => send(execution, "execution-end").then(({ result }) => expectTwo(JSON.stringify(result))),
+      ping: () => send(ping, "reply"),
+    },
     close: async () => {
       socket.terminate();
-      await request("DELETE", `/v1/sessions/${id}`);
+      for (const id of [asked, watched]) await request("DELETE", `/v1/sessions/${id}`);
       close();
     },
   };
