@@ -1,18 +1,29 @@
 // What a running program prints, passed on as it comes: byte for byte into a file or a pipe, made safe on a terminal.
 
-import type { OutputGap } from "../protocol/events.ts";
+import type { ExecutionEvent, OutputGap } from "../protocol/events.ts";
 import type { ExecutionResult, MimeBundle, OutputStream } from "../protocol/execution.ts";
-import type { Execution, Session } from "../runtime.ts";
 import { toDisplayText } from "./display-text.ts";
 import type { StandardOutput } from "./standard-output.ts";
 
+/** What was printed on a stream, from a byte offset on; undefined or empty where nothing more is kept. */
+export type ReadOutput = (
+  stream: OutputStream,
+  offset: number,
+) => OutputPart | undefined | Promise<OutputPart | undefined>;
+
+interface OutputPart {
+  readonly bytes: Buffer;
+  readonly nextOffset: number;
+}
+
 /** Resolves when everything that was printed has gone out. */
-export async function printExecution(session: Session, execution: Execution, output: StandardOutput): Promise<void> {
-  const copies = {
-    stdout: new Copy(session, execution, "stdout", output),
-    stderr: new Copy(session, execution, "stderr", output),
-  };
-  for await (const event of execution) {
+export async function printExecution(
+  events: AsyncIterable<ExecutionEvent>,
+  read: ReadOutput,
+  output: StandardOutput,
+): Promise<void> {
+  const copies = { stdout: new Copy("stdout", read, output), stderr: new Copy("stderr", read, output) };
+  for await (const event of events) {
     if (event.type === "output-delta") await copies[event.stream].pass(event.text);
     if (event.type === "output-gap") await output.write("stderr", toNotice(event));
     if (event.type === "display") await printDisplay(event.data, output);
@@ -46,17 +57,15 @@ export async function printOutcome(result: ExecutionResult, output: StandardOutp
  * on they may not be, and the bytes are read from where they are kept.
  */
 class Copy {
-  readonly #session: Session;
-  readonly #execution: Execution;
   readonly #stream: OutputStream;
+  readonly #read: ReadOutput;
   readonly #output: StandardOutput;
   #offset = 0;
   #raw = false;
 
-  constructor(session: Session, execution: Execution, stream: OutputStream, output: StandardOutput) {
-    this.#session = session;
-    this.#execution = execution;
+  constructor(stream: OutputStream, read: ReadOutput, output: StandardOutput) {
     this.#stream = stream;
+    this.#read = read;
     this.#output = output;
   }
 
@@ -74,7 +83,7 @@ class Copy {
 
   async #passBytes(): Promise<void> {
     for (;;) {
-      const slice = this.#session.output(this.#execution.id, { stream: this.#stream, offset: this.#offset });
+      const slice = await this.#read(this.#stream, this.#offset);
       if (slice === undefined || slice.bytes.length === 0) return;
       this.#offset = slice.nextOffset;
       await this.#output.write(this.#stream, slice.bytes);

@@ -14,12 +14,12 @@ export interface Source {
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** `code` is the value of -c; without it the first argument names a file, or is `-`. */
-export async function readSource(code: string | undefined, args: readonly string[]): Promise<Source> {
+/** `code` is the value of -c; without it the first argument names a file, or is `-`. `command`: whose help to look at. */
+export async function readSource(code: string | undefined, args: readonly string[], command = "exec"): Promise<Source> {
   if (code !== undefined) return { code, argv: ["-c", ...args], fileName: "<string>", usedInput: false };
   const [name] = args;
   if (name === undefined)
-    throw new UsageError("nothing to run: give -c CODE, a FILE, or - for standard input. Run 'rlm exec --help'");
+    throw new UsageError(`nothing to run: give -c CODE, a FILE, or - for standard input. Run 'rlm ${command} --help'`);
   const bytes = name === "-" ? await readStandardInput() : await readProgram(name);
   const isInput = name === "-";
   const text = decode(bytes, isInput ? "standard input" : `'${name}'`);

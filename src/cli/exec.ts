@@ -9,7 +9,7 @@ import { openWithFile, saveToFile } from "./session-file.ts";
 import { readStandardInput } from "./standard-input.ts";
 import { StandardOutput } from "./standard-output.ts";
 import { Stopper } from "./stopper.ts";
-import { printExecution, printOutcome } from "./exec-output.ts";
+import { printExecution, printOutcome, type ReadOutput } from "./exec-output.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** A program's output is passed on whole, however far the reader is behind: what waits, waits on disk. */
@@ -62,7 +62,8 @@ async function run(
     fileName,
     onInput: usedInput ? async () => null : readStandardInput,
   });
-  if (!json) await printExecution(session, execution, output);
+  const read: ReadOutput = (stream, offset) => session.output(execution.id, { stream, offset });
+  if (!json) await printExecution(execution, read, output);
   const result = await execution.result;
   if (json) await output.write("stdout", `${JSON.stringify(result)}\n`);
   else await printOutcome(result, output);

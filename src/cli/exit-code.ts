@@ -6,6 +6,7 @@
 import { BackendConnectionError, RLMError } from "../errors.ts";
 import type { ExecutionResult, InterruptReason } from "../protocol/execution.ts";
 import type { RunResult, RunStatus } from "../protocol/runs.ts";
+import { ServerProblem } from "./server-problem.ts";
 import { UsageError } from "./usage-error.ts";
 
 export const EXIT = {
@@ -32,6 +33,9 @@ const USAGE_CODES: readonly string[] = ["SECURITY", "CONFIGURATION"];
 
 /** Of runs that were asked to throw at a limit. */
 const FAILED_CODES: readonly string[] = ["MAX_DEPTH_EXCEEDED", "TOKEN_BUDGET_EXHAUSTED", "TOOL_BUDGET_EXHAUSTED"];
+
+/** Of a server that would have done something else: what is asked is wrong, is not there, or cannot be. */
+const REFUSED_STATUSES: readonly number[] = [400, 403, 404, 405, 409, 410, 413, 422];
 
 export function fromResult(result: ExecutionResult): number {
   switch (result.status) {
@@ -62,5 +66,6 @@ export function fromError(error: unknown): number {
   if (error instanceof RLMError && USAGE_CODES.includes(error.code)) return EXIT.usage;
   if (error instanceof RLMError && FAILED_CODES.includes(error.code)) return EXIT.error;
   if (error instanceof BackendConnectionError && error.fault === "configuration") return EXIT.usage;
+  if (error instanceof ServerProblem && REFUSED_STATUSES.includes(error.status)) return EXIT.usage;
   return EXIT.failure;
 }

@@ -9,6 +9,7 @@ import { RunLines } from "./logs/run-lines.ts";
 import { toLine } from "./logs/text-block.ts";
 import { eventsAsTree } from "./logs/tree.ts";
 import { Palette } from "./repl/palette.ts";
+import { isColoured, toColumns } from "./columns.ts";
 import { StandardOutput } from "./standard-output.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -104,10 +105,6 @@ async function find(prefix: string): Promise<string> {
   }
 }
 
-function isColoured(): boolean {
-  return process.stdout.isTTY && !process.env["NO_COLOR"];
-}
-
 function toHeading(summary: RunSummary, isFollowed: boolean): string {
   const { id, started, status, wallMs, usage, model, subModel, bytes } = summary;
   const models = subModel === model ? model : `${model}, ${subModel} for what code asks`;
@@ -132,11 +129,6 @@ function toTable(runs: readonly RunSummary[], total: number, palette: Palette): 
       toLine(query, 60),
     ]),
   ];
-  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
-  const lines = rows.map((row, at) => {
-    const line = row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ");
-    return palette.paint(at === 0 ? "quiet" : undefined, line.trimEnd());
-  });
   const rest = total > runs.length ? [`${total - runs.length} more: rlm logs -n ${total}`] : [];
-  return [...lines, ...rest, ""].join("\n");
+  return [toColumns(rows, palette), ...rest.map((line) => `${line}\n`)].join("");
 }

@@ -11,6 +11,7 @@ import type { MCPServeArguments } from "./mcp-serve.ts";
 import { parseAssignment, parseCount, parsePort, parseSeconds, parseSize, collect } from "./option-values.ts";
 import type { ReplArguments } from "./repl.ts";
 import { addInit, addRun } from "./run-commands.ts";
+import { addSessions, addTasks } from "./server-commands.ts";
 import type { ServeArguments } from "./serve-settings.ts";
 import { complain } from "./complain.ts";
 
@@ -52,6 +53,8 @@ function createProgram(): Command {
   addExec(program);
   addRepl(program);
   addServe(program);
+  addSessions(program);
+  addTasks(program);
   addMCPServe(program);
   addLogs(program);
   addMCP(program);
@@ -242,6 +245,7 @@ Examples:
   rlm exec -c 'print(6*7)'     run code
   rlm repl                     a console
   rlm serve                    serve over HTTP
+  rlm sessions                 what is open there
   rlm mcp-serve                serve to an MCP client
   rlm logs                     the runs so far
   rlm mcp install cursor       add that server to a client

@@ -4,20 +4,24 @@
 // second one ends everything at once, and so do SIGTERM and SIGHUP: the runtime is closed and the command ends with
 // the exit code of that signal, whatever the code was doing.
 
-import type { Runtime } from "../runtime.ts";
 import { EXIT } from "./exit-code.ts";
+
+/** A runtime, or what stands for it on another server. */
+interface Closable {
+  close(): Promise<unknown>;
+}
 
 export class Stopper implements Disposable {
   /** What Ctrl-C interrupts: a session or a run. While there is none, Ctrl-C ends the command. */
   interruptible: { interrupt(): unknown } | undefined;
   onStop: () => void = () => {};
-  readonly #runtime: Runtime;
+  readonly #runtime: Closable;
   readonly #stopped: Promise<number>;
   readonly #listeners = new AbortController();
   #resolve!: (code: number) => void;
   #interrupts = 0;
 
-  constructor(runtime: Runtime) {
+  constructor(runtime: Closable) {
     this.#runtime = runtime;
     this.#stopped = new Promise((resolve) => {
       this.#resolve = resolve;

@@ -29,3 +29,12 @@ export function toTime(ms: number): string {
   if (Number.isNaN(date.getTime())) return "?";
   return new Date(ms - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19).replace("T", " ");
 }
+
+/** How long ago, in one unit. Clocks that differ show as now. */
+export function toAge(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 172_800) return `${Math.floor(seconds / 3600)} h`;
+  return `${Math.floor(seconds / 86_400)} d`;
+}
