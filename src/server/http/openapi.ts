@@ -143,7 +143,13 @@ function convert(schemas: readonly z.ZodType[], io: "input" | "output"): Record<
   const registry = z.registry<{ id: string }>();
   for (const schema of new Set(schemas)) registry.add(schema, { id: idOf(schema) });
   const { schemas: converted } = z.toJSONSchema(registry, { io, uri: toAddress });
+  // What several of them have in common is put into a schema that nobody asked for; here it has a place like the others.
+  const { __shared: shared, ...own } = converted;
+  const all = { ...own, ...(shared?.["$defs"] as Record<string, object> | undefined) };
+  const text = JSON.stringify(all).replaceAll(`"${toAddress("__shared")}#/$defs/`, `"${toAddress("")}`);
   return Object.fromEntries(
-    Object.entries(converted).map(([id, { $id: _id, $schema: _dialect, ...schema }]) => [id, schema]),
+    Object.entries(JSON.parse(text) as Record<string, Record<string, unknown>>).map(
+      ([id, { $id: _id, $schema: _dialect, id: _name, ...schema }]) => [id, schema],
+    ),
   );
 }

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { createOpenAPI } from "./openapi.ts";
+import { createPage, PAGE_POLICY } from "./openapi-page.ts";
 import { json, route, type Route } from "./route.ts";
 import { aboutRoutes } from "./routes/about.ts";
 import { executionRoutes } from "./routes/executions.ts";
@@ -33,7 +34,7 @@ export const ROUTES: readonly Route[] = [
   ...webSocketRoutes,
 ];
 
-/** The description of all. */
+/** The description of all: for programs, and for people. */
 export const API_ROUTES: readonly Route[] = [
   route({
     method: "GET",
@@ -42,6 +43,34 @@ export const API_ROUTES: readonly Route[] = [
     summary: "This description",
     isLight: true,
     answers: { 200: { description: "OpenAPI 3.1", schema: z.looseObject({}).meta({ id: "OpenAPI" }) } },
-    handle: () => json(createOpenAPI([...ROUTES, ...API_ROUTES])),
+    handle: () => json(description.document),
+  }),
+  route({
+    method: "GET",
+    path: "/v1/docs",
+    tag: "Server",
+    summary: "This description, as a page",
+    isOpen: true,
+    isLight: true,
+    answers: { 200: { description: "A page without scripts", types: ["text/html; charset=utf-8"] } },
+    handle: () => new Response(description.page, { headers: PAGE_HEADERS }),
   }),
 ];
+
+const PAGE_HEADERS = { "content-type": "text/html; charset=utf-8", "content-security-policy": PAGE_POLICY };
+
+/** Made when it is first asked for, and once: whoever may not ask for anything else may ask for the page. */
+class Description {
+  #document: object | undefined;
+  #page: string | undefined;
+
+  get document(): object {
+    return (this.#document ??= createOpenAPI([...ROUTES, ...API_ROUTES]));
+  }
+
+  get page(): string {
+    return (this.#page ??= createPage(this.document));
+  }
+}
+
+const description = new Description();

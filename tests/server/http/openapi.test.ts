@@ -1,0 +1,181 @@
+// The description against the routes, and the routes against the description as a client reads it: by its JSON Schemas.
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import type { Runtime } from "../../../src/index.ts";
+import { COMMON_PROBLEMS, createOpenAPI } from "../../../src/server/http/openapi.ts";
+import { createPage } from "../../../src/server/http/openapi-page.ts";
+import type { Route } from "../../../src/server/http/route.ts";
+import { API_ROUTES, ROUTES } from "../../../src/server/http/routes.ts";
+import { openTestRuntime } from "../../open.ts";
+import { openTestDoor, type Ask } from "./asking.ts";
+import { EXAMPLES, type Stage } from "./route-examples.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+interface Operation {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly parameters: readonly { readonly name: string; readonly in: string; readonly required?: boolean }[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema?: Fields }>> };
+  readonly responses: Readonly<
+    Record<string, { readonly description: string; readonly content?: Readonly<Record<string, { schema?: Fields }>> }>
+  >;
+}
+interface Description {
+  readonly openapi: string;
+  readonly info: Fields;
+  readonly tags: readonly { readonly name: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Fields>>; readonly securitySchemes: Fields };
+}
+
+const ALL: readonly Route[] = [...ROUTES, ...API_ROUTES];
+const description = JSON.parse(JSON.stringify(createOpenAPI(ALL))) as Description;
+const nameOf = ({ method, path }: Route): string => `${method} ${path}`;
+const pathOf = ({ path }: Route): string => path.replaceAll("+}", "}");
+const operationOf = (one: Route): Operation | undefined => description.paths[pathOf(one)]?.[one.method.toLowerCase()];
+const operations = ALL.map((one) => ({ one, name: nameOf(one), operation: operationOf(one) }));
+
+describe("the description", () => {
+  test("is OpenAPI 3.1, with exactly the routes that are served", () => {
+    expect(description).toMatchObject({
+      openapi: "3.1.0",
+      info: { title: expect.any(String), version: expect.stringMatching(/^\d+\.\d+\.\d+/) },
+      components: { securitySchemes: { token: { type: "http", scheme: "bearer" } } },
+    });
+    const described = Object.entries(description.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    expect(described.sort()).toEqual(ALL.map((one) => `${one.method} ${pathOf(one)}`).sort());
+  });
+
+  test("names each operation once, under a tag that is listed", () => {
+    const ids = operations.map(({ operation }) => operation?.operationId);
+    expect(new Set(ids).size).toBe(ALL.length);
+    for (const id of ids) expect(id).toMatch(/^[a-z][A-Za-z0-9_]+$/);
+    const tags = new Set(description.tags.map(({ name }) => name));
+    for (const { operation } of operations) expect(tags).toContain(operation?.tags[0]);
+  });
+
+  test.each(operations)("has the parameters and statuses of $name", ({ one, operation }) => {
+    const inPath = operation?.parameters.filter((parameter) => parameter.in === "path");
+    expect(inPath?.map(({ name }) => name)).toEqual([...one.path.matchAll(/\{(\w+)\+?\}/g)].map(([, name]) => name));
+    expect(inPath?.every(({ required }) => required)).toBe(true);
+    const places = operation?.parameters.map(({ in: place, name }) => `${place} ${name}`) ?? [];
+    expect(new Set(places).size).toBe(places.length);
+    const statuses = [
+      ...Object.keys(one.answers),
+      ...(one.problems ?? []).map(String),
+      ...(one.isOpen === true ? [] : Object.keys(COMMON_PROBLEMS)),
+    ];
+    expect(Object.keys(operation?.responses ?? {}).sort()).toEqual([...new Set(statuses)].sort());
+    for (const response of Object.values(operation?.responses ?? {})) expect(response.description).not.toBe("");
+    expect(operation?.requestBody === undefined).toBe(one.body === undefined && one.rawBody === undefined);
+  });
+
+  test("refers only to schemas that are there, and has none that nothing refers to", () => {
+    const references = [...JSON.stringify(description).matchAll(/"\$ref":"([^"]+)"/g)].map(([, address]) => address);
+    expect(references.length).toBeGreaterThan(0);
+    const known = Object.keys(description.components.schemas).map((id) => `#/components/schemas/${id}`);
+    expect([...new Set(references)].sort()).toEqual(known.sort());
+  });
+
+  test("has schemas that can be read back", () => {
+    for (const [id, schema] of Object.entries(description.components.schemas)) {
+      expect(() => toValidator(schema), id).not.toThrow();
+    }
+  });
+});
+
+/** From the description alone, as a client's generator would make it. */
+function toValidator(schema: Fields): z.ZodType {
+  const text = JSON.stringify({ allOf: [schema], $defs: description.components.schemas });
+  return z.fromJSONSchema(
+    JSON.parse(text.replaceAll("#/components/schemas/", "#/$defs/")) as Parameters<typeof z.fromJSONSchema>[0],
+  );
+}
+
+describe("each route", () => {
+  let runtime: Runtime;
+  let ask: Ask;
+  beforeAll(async () => {
+    runtime = await openTestRuntime({ ids: "random" });
+    await runtime.warm();
+    ({ ask } = openTestDoor(runtime));
+  });
+  afterAll(() => runtime.close());
+
+  function createStage(): Stage {
+    const session = async (): Promise<string> => (await ask("POST", "/v1/sessions")).body["id"] as string;
+    const execution = async (code: string, more: object = {}): Promise<string> => {
+      const headers = { prefer: "respond-async" };
+      const begun = await ask("POST", `/v1/sessions/${await session()}/execute`, { json: { code, ...more }, headers });
+      return begun.body["id"] as string;
+    };
+    return { ask, session, execution };
+  }
+
+  test("has an example, and there is none for a route that is gone", () => {
+    expect(Object.keys(EXAMPLES).sort()).toEqual(ALL.map(nameOf).sort());
+  });
+
+  test.each(operations)("$name answers what is described", async ({ one, operation, name }) => {
+    const answered = await EXAMPLES[name]?.(createStage());
+    expect(answered, "an example").toBeDefined();
+    const { status = 0, type = null, body } = answered ?? {};
+    expect(status, JSON.stringify(body)).toBeLessThan(400);
+    const described = operation?.responses[status];
+    expect(Object.keys(described?.content ?? {}), `${name} ${status}`).toEqual(
+      type === null ? [] : expect.arrayContaining([type]),
+    );
+    const schema = type === null ? undefined : described?.content?.[type]?.schema;
+    if (one.answers[status]?.schema !== undefined && type === "application/json") {
+      expect(schema).toBeDefined();
+      expect(toValidator(schema ?? {}).safeParse(body).error?.message).toBeUndefined();
+    }
+    if (answered?.response.bodyUsed === false) await answered.response.body?.cancel();
+  });
+
+  test("a problem is described, too", async () => {
+    const { body, type } = await ask("GET", "/v1/sessions/nope");
+    const schema = operationOf(ALL.find((one) => nameOf(one) === "GET /v1/sessions/{id}") as Route)?.responses["404"];
+    const problem = schema?.content?.[type ?? ""]?.schema ?? {};
+    expect(toValidator(problem).parse(body)).toMatchObject({ status: 404, code: "SESSION_NOT_FOUND" });
+    expect(toValidator(problem).safeParse({ ...body, more: 1 }).success).toBe(false);
+  });
+
+  test("the page needs no token, has a place for everything, and nothing in it runs or comes from elsewhere", async () => {
+    const { status, headers, response } = await ask("GET", "/v1/docs", { headers: { authorization: "" } });
+    const html = await response.text();
+    expect(status).toBe(200);
+    expect(headers.get("content-security-policy")).toMatch(/^default-src 'none'; style-src 'sha256-[\w+/=]+'; /);
+    expect(html).not.toMatch(/<script|<link|<img|<iframe|javascript:|\son\w+=|url\(|https?:/i);
+    const anchors = new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id));
+    for (const [, target] of html.matchAll(/href="#([^"]+)"/g)) expect(anchors).toContain(target);
+    for (const { operation } of operations) expect(anchors).toContain(operation?.operationId);
+    for (const id of Object.keys(description.components.schemas)) expect(anchors).toContain(`schema-${id}`);
+  });
+
+  test("what a description says cannot become a part of the page", () => {
+    const evil = `<img src=x onerror=alert(1)>"'&`;
+    const html = createPage({
+      info: { title: evil, version: evil, description: evil },
+      tags: [{ name: evil }],
+      paths: {
+        [evil]: {
+          get: {
+            operationId: "get_evil",
+            summary: evil,
+            description: `\`${evil}\``,
+            tags: [evil],
+            parameters: [{ name: evil, in: "query", description: evil, schema: { enum: [evil], default: evil } }],
+            responses: { 200: { description: evil, content: { [evil]: { schema: { type: evil } } } } },
+          },
+        },
+      },
+      components: { schemas: { Evil: { properties: { [evil]: { const: evil, description: evil } } } } },
+    });
+    expect(html).not.toContain("<img");
+    expect(html).not.toContain(`"'`);
+  });
+});
