@@ -23,6 +23,8 @@ export interface OutputArguments {
   readonly follow?: true;
 }
 
+const POLL_MS = 500;
+
 const task = z.looseObject({
   id: z.string(),
   kind: z.string(),
@@ -32,6 +34,7 @@ const task = z.looseObject({
   exitCode: z.int().nullable(),
   why: z.string().nullable(),
   startedAt: z.string(),
+  endedAt: z.string().nullable(),
   durationMs: z.number(),
   outputBytes: z.int(),
   background: z.boolean(),
@@ -88,8 +91,9 @@ export async function printTaskOutput(id: string, { follow }: OutputArguments): 
   output.onBroken = ({ code: why }) => end(why === "EPIPE" ? EXIT.unread : EXIT.failure);
   process.once("SIGINT", () => end(EXIT.cancelled)).once("SIGTERM", () => end(EXIT.ended));
   try {
-    if (follow) await printEvents(client, id, output, stop.signal);
-    else await printBytes(client, id, output, stop.signal);
+    const reading = { client, id, output, signal: stop.signal, decoder: new StringDecoder("utf8") };
+    if (follow) await printAsItGoes(reading);
+    else await printBytes(reading);
   } catch (error) {
     if (!stop.signal.aborted) throw error;
   }
@@ -97,31 +101,38 @@ export async function printTaskOutput(id: string, { follow }: OutputArguments): 
   return code;
 }
 
-/** Both streams in the order in which they came; byte for byte where no terminal shows them. */
-async function printBytes(
-  client: ServerClient,
-  id: string,
-  output: StandardOutput,
-  signal: AbortSignal,
-): Promise<void> {
-  const decoder = new StringDecoder("utf8");
-  let offset = 0;
-  for (;;) {
+interface Reading {
+  readonly client: ServerClient;
+  readonly id: string;
+  readonly output: StandardOutput;
+  readonly signal: AbortSignal;
+  readonly decoder: StringDecoder;
+}
+
+/** Both streams in the order in which they came; byte for byte where no terminal shows them. Resolves with where it goes on. */
+async function printBytes({ client, id, output, signal, decoder }: Reading, from = 0): Promise<number> {
+  for (let offset = from; ;) {
     signal.throwIfAborted();
     const { bytes, headers } = await client.bytes(`${pathOf(id)}/output?offset=${offset}`);
-    const next = Number(headers.get("next-offset") ?? offset + bytes.length);
-    if (bytes.length > 0) await output.write("stdout", output.isTerminal("stdout") ? decoder.write(bytes) : bytes);
-    if (next <= offset || bytes.length === 0) return;
-    offset = next;
+    if (bytes.length === 0) return offset;
+    await output.write("stdout", output.isTerminal("stdout") ? decoder.write(bytes) : bytes);
+    offset = Math.max(offset + 1, Number(headers.get("next-offset") ?? offset + bytes.length));
   }
 }
 
-async function printEvents(
-  client: ServerClient,
-  id: string,
-  output: StandardOutput,
-  signal: AbortSignal,
-): Promise<void> {
+/** What a run prints is no part of its events: it is asked for now and then. */
+async function printAsItGoes(reading: Reading): Promise<void> {
+  const { client, id, output, signal } = reading;
+  const { kind } = await client.ask("GET", pathOf(id), task);
+  if (kind === "run") {
+    let offset = await printBytes(reading);
+    for (let isOver = false; !isOver;) {
+      const { endedAt } = await client.ask("GET", `${pathOf(id)}?waitMs=${POLL_MS}`, task, { signal });
+      isOver = endedAt !== null;
+      offset = await printBytes(reading, offset);
+    }
+    return;
+  }
   const { events } = await client.stream("GET", `${pathOf(id)}/events`, { signal });
   for await (const { type, data } of events) {
     signal.throwIfAborted();

@@ -1,13 +1,17 @@
 // The description against the routes, and the routes against the description as a client reads it: by its JSON Schemas.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
-import type { Runtime } from "../../../src/index.ts";
+import { ScriptedBackend, type Runtime } from "../../../src/index.ts";
 import { COMMON_PROBLEMS, createOpenAPI } from "../../../src/server/http/openapi.ts";
 import { createPage } from "../../../src/server/http/openapi-page.ts";
 import type { Route } from "../../../src/server/http/route.ts";
 import { API_ROUTES, ROUTES } from "../../../src/server/http/routes.ts";
 import { openTestRuntime } from "../../open.ts";
+import { code } from "../../rlm/scripting.ts";
 import { openTestDoor, type Ask } from "./asking.ts";
 import { EXAMPLES, type Stage } from "./route-examples.ts";
 
@@ -96,23 +100,39 @@ function toValidator(schema: Fields): z.ZodType {
 }
 
 describe("each route", () => {
+  let data: string;
   let runtime: Runtime;
   let ask: Ask;
   beforeAll(async () => {
+    data = mkdtempSync(join(tmpdir(), "rlm-openapi-"));
+    vi.stubEnv("RLM_DATA", data);
     runtime = await openTestRuntime({ ids: "random" });
     await runtime.warm();
-    ({ ask } = openTestDoor(runtime));
+    const backend = new ScriptedBackend(() => code("print('x' * 20_000)\nFINAL(len(context))"));
+    ({ ask } = openTestDoor(runtime, { model: { backend, model: "root", mode: "rlm", cache: false } }));
   });
-  afterAll(() => runtime.close());
+  afterAll(async () => {
+    await runtime.close();
+    vi.unstubAllEnvs();
+    rmSync(data, { recursive: true, force: true });
+  });
 
   function createStage(): Stage {
-    const session = async (): Promise<string> => (await ask("POST", "/v1/sessions")).body["id"] as string;
-    const execution = async (code: string, more: object = {}): Promise<string> => {
+    const idOf = async (path: string, json: object): Promise<string> =>
+      (await ask("POST", path, { json })).body["id"] as string;
+    const session = (): Promise<string> => idOf("/v1/sessions", {});
+    const task = (command: string, more: object = {}): Promise<string> => idOf("/v1/tasks", { command, ...more });
+    const run = (): Promise<string> =>
+      idOf("/v1/runs", { query: "How long?", context: "ab".repeat(5000), waitMs: 20_000 });
+    const execution = async (source: string, more: object = {}): Promise<string> => {
       const headers = { prefer: "respond-async" };
-      const begun = await ask("POST", `/v1/sessions/${await session()}/execute`, { json: { code, ...more }, headers });
+      const begun = await ask("POST", `/v1/sessions/${await session()}/execute`, {
+        json: { code: source, ...more },
+        headers,
+      });
       return begun.body["id"] as string;
     };
-    return { ask, session, execution };
+    return { ask, session, execution, task, run };
   }
 
   test("has an example, and there is none for a route that is gone", () => {

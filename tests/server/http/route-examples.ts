@@ -10,6 +10,10 @@ export interface Stage {
   session(): Promise<string>;
   /** The id of an execution of this code, in a session of its own. */
   execution(code: string, more?: object): Promise<string>;
+  /** The id of a task. */
+  task(command: string, more?: object): Promise<string>;
+  /** The id of a run that has ended. */
+  run(): Promise<string>;
 }
 
 export type Example = (stage: Stage) => Promise<Answered>;
@@ -59,6 +63,50 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     }
     return answered;
   },
+  "POST /v1/tasks": ({ ask }) => ask("POST", "/v1/tasks", { json: { command: "echo 1", cwd: ".", waitMs: 20_000 } }),
+  "GET /v1/tasks": async ({ ask, task }) => {
+    await task("true");
+    return ask("GET", "/v1/tasks");
+  },
+  "GET /v1/tasks/{id}": async ({ ask, task }) => ask("GET", `/v1/tasks/${await task("echo 1; exit 3")}?waitMs=20000`),
+  "GET /v1/tasks/{id}/output": async ({ ask, task }) => ask("GET", `/v1/tasks/${await task("echo 1")}/output?offset=0`),
+  "GET /v1/tasks/{id}/events": async ({ ask, task }) => ask("GET", `/v1/tasks/${await task("echo 1")}/events`),
+  "POST /v1/tasks/{id}/cancel": async ({ ask, task }) => ask("POST", `/v1/tasks/${await task("sleep 100")}/cancel`),
+  "POST /v1/tasks/{id}/pause": async ({ ask, task }) => ask("POST", `/v1/tasks/${await task("sleep 100")}/pause`),
+  "POST /v1/tasks/{id}/resume": async ({ ask, task }) => {
+    const path = `/v1/tasks/${await task("sleep 100")}`;
+    await ask("POST", `${path}/pause`);
+    return ask("POST", `${path}/resume`);
+  },
+  "POST /v1/tasks/{id}/stdin": async ({ ask, task }) =>
+    ask("POST", `/v1/tasks/${await task("cat", { stdin: "open" })}/stdin`, { json: { text: "a line\n", close: true } }),
+
+  "POST /v1/runs": ({ ask }) =>
+    ask("POST", "/v1/runs", { json: { query: "How many?", context: [1, 2], waitMs: 20_000 } }),
+  "GET /v1/runs": async ({ ask, run }) => {
+    await run();
+    return ask("GET", "/v1/runs?limit=5");
+  },
+  "GET /v1/runs/{id}": async ({ ask, run }) => ask("GET", `/v1/runs/${await run()}`),
+  "GET /v1/runs/{id}/events": async ({ ask, run }) => ask("GET", `/v1/runs/${await run()}/events?after=1`),
+  "GET /v1/runs/{id}/blobs/{hash}": async ({ ask, run }) => {
+    const path = `/v1/runs/${await run()}`;
+    const events = await (await ask("GET", `${path}/events?texts=references`)).response.text();
+    return ask("GET", `${path}/blobs/${/"\$blob":"([0-9a-f]{64})"/.exec(events)?.[1] ?? "none"}`);
+  },
+  "POST /v1/runs/{id}/cancel": async ({ ask, run }) => ask("POST", `/v1/runs/${await run()}/cancel`),
+
+  "POST /mcp": ({ ask }) =>
+    ask("POST", "/mcp", {
+      json: {
+        jsonrpc: "2.0",
+        id: 1,
+        method: "initialize",
+        params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } },
+      },
+      headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
+    }),
+
   "POST /process/interpreter/execute": ({ ask }) =>
     ask("POST", "/process/interpreter/execute", { json: { code: "6 * 7", timeout: 5, envs: { A: "b" } } }),
 };
