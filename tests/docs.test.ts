@@ -4,15 +4,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, expect, test, vi } from "vitest";
+import { outputsOf, readMarkedBlocks } from "./marked-blocks.ts";
 
-const documents = ["README.md", ...readdirSync("docs").map((name) => `docs/${name}`)].filter((name) =>
-  name.endsWith(".md"),
-);
-const BLOCK = /<!-- (?<kind>example|output): (?<file>\S+) -->\n+```\w*\n(?<text>[\s\S]*?)```/g;
-
-const blocks = documents.flatMap((document) =>
-  [...readFileSync(document, "utf8").matchAll(BLOCK)].map(({ groups }) => ({ document, ...groups })),
-) as { readonly document: string; readonly kind: string; readonly file: string; readonly text: string }[];
+const blocks = readMarkedBlocks();
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -38,7 +32,5 @@ test.each(examples)("examples/%s runs and prints what the documents say", async 
   const lines: string[] = [];
   vi.spyOn(console, "log").mockImplementation((...parts: unknown[]) => void lines.push(...parts.join(" ").split("\n")));
   await import(/* @vite-ignore */ `../examples/${name}`);
-  for (const { text } of blocks.filter(({ kind, file }) => kind === "output" && file === `examples/${name}`)) {
-    expect(lines).toEqual(text.trimEnd().split("\n"));
-  }
+  for (const text of outputsOf(`examples/${name}`)) expect(lines).toEqual(text.trimEnd().split("\n"));
 });

@@ -121,6 +121,12 @@ describe("each route", () => {
     const idOf = async (path: string, json: object): Promise<string> =>
       (await ask("POST", path, { json })).body["id"] as string;
     const session = (): Promise<string> => idOf("/v1/sessions", {});
+    const used = async (): Promise<string> => {
+      const id = await session();
+      const json = { code: "x = [1, 2]\ndef f(a, b=1): return a" };
+      await ask("POST", `/v1/sessions/${id}/execute`, { json });
+      return id;
+    };
     const task = (command: string, more: object = {}): Promise<string> => idOf("/v1/tasks", { command, ...more });
     const run = (): Promise<string> =>
       idOf("/v1/runs", { query: "How long?", context: "ab".repeat(5000), waitMs: 20_000 });
@@ -132,7 +138,7 @@ describe("each route", () => {
       });
       return begun.body["id"] as string;
     };
-    return { ask, session, execution, task, run };
+    return { ask, session, used, execution, task, run };
   }
 
   test("has an example, and there is none for a route that is gone", () => {

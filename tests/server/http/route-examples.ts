@@ -8,6 +8,8 @@ export interface Stage {
   ask(method: string, path: string, question?: Question): Promise<Answered>;
   /** The id of a new session. */
   session(): Promise<string>;
+  /** The id of a session with variables in it: a list of numbers `x` and a function `f`. */
+  used(): Promise<string>;
   /** The id of an execution of this code, in a session of its own. */
   execution(code: string, more?: object): Promise<string>;
   /** The id of a task. */
@@ -63,6 +65,61 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     }
     return answered;
   },
+  "GET /v1/sessions/{id}/files": async ({ ask, session }) =>
+    ask("GET", `/v1/sessions/${await session()}/files?depth=2`),
+  "GET /v1/sessions/{id}/files/{path+}": async ({ ask, session }) => {
+    const path = `/v1/sessions/${await session()}/files/a/b.csv`;
+    await ask("PUT", path, { body: "1,2" });
+    return ask("GET", `${path}?stat=true`);
+  },
+  "PUT /v1/sessions/{id}/files/{path+}": async ({ ask, session }) =>
+    ask("PUT", `/v1/sessions/${await session()}/files/a/b.csv`, { body: "1,2" }),
+  "DELETE /v1/sessions/{id}/files/{path+}": async ({ ask, session }) => {
+    const path = `/v1/sessions/${await session()}/files/a`;
+    await ask("PUT", path, { body: "" });
+    return ask("DELETE", path);
+  },
+
+  "GET /v1/sessions/{id}/variables": async ({ ask, used }) =>
+    ask("GET", `/v1/sessions/${await used()}/variables?all=true`),
+  "GET /v1/sessions/{id}/variables/{name}": async ({ ask, used }) =>
+    ask("GET", `/v1/sessions/${await used()}/variables/x`),
+  "PUT /v1/sessions/{id}/variables/{name}": async ({ ask, session }) =>
+    ask("PUT", `/v1/sessions/${await session()}/variables/x`, {
+      body: "[1, 2]",
+      headers: { "content-type": "application/json" },
+    }),
+  "POST /v1/sessions/{id}/complete": async ({ ask, used }) =>
+    ask("POST", `/v1/sessions/${await used()}/complete`, { json: { code: "f.", cursor: 2 } }),
+  "POST /v1/sessions/{id}/signature": async ({ ask, used }) =>
+    ask("POST", `/v1/sessions/${await used()}/signature`, { json: { code: "f(1, ", cursor: 5 } }),
+
+  "POST /v1/sessions/{id}/fork": async ({ ask, used }) => ask("POST", `/v1/sessions/${await used()}/fork`),
+  "POST /v1/sessions/{id}/checkpoints": async ({ ask, used }) =>
+    ask("POST", `/v1/sessions/${await used()}/checkpoints`),
+  "GET /v1/sessions/{id}/checkpoints": async ({ ask, used }) => {
+    const path = `/v1/sessions/${await used()}/checkpoints`;
+    await ask("POST", path);
+    return ask("GET", path);
+  },
+  "DELETE /v1/sessions/{id}/checkpoints/{checkpointId}": async ({ ask, used }) => {
+    const path = `/v1/sessions/${await used()}/checkpoints`;
+    return ask("DELETE", `${path}/${String((await ask("POST", path)).body["id"])}`);
+  },
+  "POST /v1/sessions/{id}/rewind": async ({ ask, used }) => {
+    const path = `/v1/sessions/${await used()}`;
+    const { body } = await ask("POST", `${path}/checkpoints`);
+    return ask("POST", `${path}/rewind`, { json: { checkpoint: body["id"] } });
+  },
+  "POST /v1/sessions/{id}/save": async ({ ask, used }) => ask("POST", `/v1/sessions/${await used()}/save`),
+  "POST /v1/sessions/load": async ({ ask, used }) => {
+    const saved = await ask("POST", `/v1/sessions/${await used()}/save`);
+    const body = new Uint8Array(await saved.response.arrayBuffer());
+    return ask("POST", "/v1/sessions/load?idleTimeoutMs=null", { body });
+  },
+  "GET /v1/stdlib": ({ ask }) => ask("GET", "/v1/stdlib"),
+  "POST /v1/stdlib": ({ ask }) => ask("POST", "/v1/stdlib", { json: { code: "def twice(x):\n    return 2 * x" } }),
+
   "POST /v1/tasks": ({ ask }) => ask("POST", "/v1/tasks", { json: { command: "echo 1", cwd: ".", waitMs: 20_000 } }),
   "GET /v1/tasks": async ({ ask, task }) => {
     await task("true");
