@@ -1,4 +1,5 @@
-// How the page of the description looks: light and dark as the reader's system is, two columns where there is room.
+// How the page of the description looks: light and dark as the reader's system is, two columns where there is room. On a phone only the
+// subjects are listed before the routes.
 
 export const PAGE_STYLE = `
 :root { --ink: #1d2330; --quiet: #5b6475; --line: #dde1e8; --paper: #fff; --block: #f4f6f9; --link: #1a56b8;
@@ -17,8 +18,8 @@ code { font: 0.88em/1.4 ui-monospace, "SFMono-Regular", Menlo, Consolas, monospa
 h3 code, nav code { background: none; padding: 0; }
 nav { padding: 1rem; border-bottom: 1px solid var(--line); }
 nav .title { margin: 0 0 0.5rem; font-weight: 700; font-size: 1.1rem; }
-nav h2 { margin: 1rem 0 0.25rem; font-size: 0.85rem; text-transform: uppercase; letter-spacing: 0.05em; }
-nav ul { margin: 0; padding: 0; list-style: none; }
+nav h2 { display: inline-block; margin: 0.25rem 1rem 0.25rem 0; font-size: 0.85rem; text-transform: uppercase; letter-spacing: 0.05em; }
+nav ul { display: none; margin: 0; padding: 0; list-style: none; }
 nav li a { display: block; padding: 0.2rem 0; color: var(--ink); font-size: 0.9rem; }
 main { padding: 1rem; max-width: 52rem; }
 h1 { margin: 0.5rem 0; font-size: 1.7rem; }
@@ -42,6 +43,8 @@ summary { cursor: pointer; color: var(--quiet); font-size: 0.9rem; }
 @media (min-width: 60rem) {
   body { display: grid; grid-template-columns: 20rem minmax(0, 1fr); }
   nav { position: sticky; top: 0; height: 100vh; overflow-y: auto; border-bottom: 0; border-right: 1px solid var(--line); }
+  nav h2 { display: block; margin: 1rem 0 0.25rem; }
+  nav ul { display: block; }
   main { padding: 1rem 2.5rem 4rem; }
 }
 @media print { nav { display: none; } body { display: block; } }

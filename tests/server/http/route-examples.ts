@@ -1,21 +1,21 @@
 // One request that works for each route, by the route's method and path. A route that is not here fails `openapi.test.ts`.
 
 import { setImmediate } from "node:timers/promises";
-import type { Question, Answered } from "./asking.ts";
+import type { Answered, Ask } from "./asking.ts";
 
 /** What examples may use; everything is made anew when it is asked for. */
 export interface Stage {
-  ask(method: string, path: string, question?: Question): Promise<Answered>;
+  readonly ask: Ask;
   /** The id of a new session. */
-  session(): Promise<string>;
+  readonly session: () => Promise<string>;
   /** The id of a session with variables in it: a list of numbers `x` and a function `f`. */
-  used(): Promise<string>;
+  readonly used: () => Promise<string>;
   /** The id of an execution of this code, in a session of its own. */
-  execution(code: string, more?: object): Promise<string>;
+  readonly execution: (code: string, more?: object) => Promise<string>;
   /** The id of a task. */
-  task(command: string, more?: object): Promise<string>;
+  readonly task: (command: string, more?: object) => Promise<string>;
   /** The id of a run that has ended. */
-  run(): Promise<string>;
+  readonly run: () => Promise<string>;
 }
 
 export type Example = (stage: Stage) => Promise<Answered>;
@@ -25,6 +25,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   "GET /v1/health/ready": ({ ask }) => ask("GET", "/v1/health/ready"),
   "GET /v1/version": ({ ask }) => ask("GET", "/v1/version"),
   "GET /v1/openapi.json": ({ ask }) => ask("GET", "/v1/openapi.json"),
+  "GET /metrics": ({ ask }) => ask("GET", "/metrics"),
   "GET /v1/docs": ({ ask }) => ask("GET", "/v1/docs"),
 
   "POST /v1/sessions": ({ ask }) => ask("POST", "/v1/sessions", { json: { env: { A: "b" }, idleTimeoutMs: null } }),
