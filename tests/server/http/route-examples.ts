@@ -66,6 +66,9 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     }
     return answered;
   },
+  "POST /v1/tickets": async ({ ask, session }) => ask("POST", "/v1/tickets", { json: { sessionId: await session() } }),
+  "GET /v1/sessions/{id}/ws": async ({ ask, session }) => ask("GET", `/v1/sessions/${await session()}/ws`),
+
   "GET /v1/sessions/{id}/files": async ({ ask, session }) =>
     ask("GET", `/v1/sessions/${await session()}/files?depth=2`),
   "GET /v1/sessions/{id}/files/{path+}": async ({ ask, session }) => {
