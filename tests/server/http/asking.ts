@@ -57,7 +57,7 @@ export function openTestDoor(runtime: Runtime, options: DoorOptions & Partial<Gu
 }
 
 /** The route that such a path leads to. */
-export function routeOf(method: string, path: string): Route | undefined {
+function routeOf(method: string, path: string): Route | undefined {
   const isIt = (one: Route): boolean => {
     const pattern = one.path
       .replaceAll(/[.]/g, String.raw`\.`)

@@ -122,3 +122,13 @@ describe("execute", () => {
     });
   });
 });
+
+test("a session may have less than the server allows, never more", async () => {
+  const { memoryBytes } = runtime.limits;
+  expect(await openSession({ limits: { memoryBytes: memoryBytes / 2 } })).toMatch(/^s-/);
+  const { status, body } = await ask("POST", "/v1/sessions", { json: { limits: { memoryBytes: memoryBytes + 1 } } });
+  expect({ status, ...body }).toMatchObject({
+    status: 422,
+    detail: `Field 'limits.memoryBytes' is wrong: this server allows ${memoryBytes} at most`,
+  });
+});

@@ -1,11 +1,10 @@
 // Sessions: made, listed, looked at, interrupted, emptied, ended.
 
 import type { z } from "zod";
-import { LimitExceededError } from "../../../errors.ts";
 import type { Limits, Session, SessionOptions } from "../../../runtime.ts";
 import { given } from "../../../util/given.ts";
 import type { Door } from "../door.ts";
-import { withArguments } from "../problem.ts";
+import { ProblemError, withArguments } from "../problem.ts";
 import { json, route, type Asked } from "../route.ts";
 import { IDEMPOTENCY_KEY, type Once } from "../retries.ts";
 import { interruptAnswer, openSessionBody, session, sessionList } from "../schemas/sessions.ts";
@@ -118,7 +117,7 @@ export function sessionOf({ params }: Pick<Asked, "params">, { runtime }: Pick<D
 }
 
 /** What a body may say of a new session, in the runtime's words. */
-export function toOptions({ limits, ...body }: z.output<typeof openSessionBody>): SessionOptions {
+function toOptions({ limits, ...body }: z.output<typeof openSessionBody>): SessionOptions {
   return given({ ...body, limits: limits && given(limits) });
 }
 
@@ -131,13 +130,13 @@ export function withDefaults(
   return { ...sessionDefaults, ...options, ...(env !== undefined && { env: { ...env, ...options.env } }) };
 }
 
-/** Throws LimitExceededError: a client may ask for less than what the server allows. */
-export function checkLimits(asked: Partial<Record<string, number | undefined>> | undefined, allowed: Limits): void {
+/** Throws a ProblemError: a client may ask for less than what the server allows, not for more. */
+function checkLimits(asked: Partial<Record<string, number | undefined>> | undefined, allowed: Limits): void {
   for (const [limit, value] of Object.entries(asked ?? {})) {
     const most = allowed[limit as keyof Limits];
-    if (value !== undefined && value > most) {
-      throw new LimitExceededError({ what: `open a session with ${value} as limits.${limit}`, limit, value: most });
-    }
+    if (value === undefined || value <= most) continue;
+    const detail = `Field 'limits.${limit}' is wrong: this server allows ${most} at most`;
+    throw new ProblemError({ status: 422, code: "INVALID_BODY", detail });
   }
 }
 
