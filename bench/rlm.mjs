@@ -30,9 +30,17 @@ export async function measure({ quick, row, note, part }) {
   };
   try {
     if (!pin()) note("taskset is absent: host and worker may be on different cores");
-    await measureAll([measureQueries]);
+    await measureAll([measureSequence]);
     unpin();
-    await measureAll([measureTrivial, measureChildren, measureHTTP, measureNeedles, measureAggregation, measureLog]);
+    await measureAll([
+      measureTrivial,
+      measureBatch,
+      measureChildren,
+      measureHTTP,
+      measureNeedles,
+      measureAggregation,
+      measureLog,
+    ]);
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -74,41 +82,48 @@ async function measureChildren({ quick, row, runtime, script }) {
   row({ question: "Run with 8 children, all at once", ours: { best: median(ours), unit: "ms" }, aim: { below: 200 } });
 }
 
-async function measureQueries({ quick, row, script, runtime }) {
-  const policy = (code) => script(({ model }) => (model === "sub" ? "fine" : block(code)));
-  const sequential = policy(`FINAL(sum(llm_query(f"is it {i}?") == "fine" for i in range(${CALLS})))`);
-  const batched = policy(
-    `FINAL(sum(a == "fine" for a in llm_query_batched([f"is it {i}?" for i in range(${CALLS})])))`,
-  );
+const QUESTION = `${CALLS.toLocaleString("en-US")} \`llm_query\` of a model without delay`;
+
+/** Every call is a trip to the host and back. */
+async function measureSequence({ quick, row, script, runtime }) {
+  const rlm = askEach(script, `FINAL(sum(llm_query(f"is it {i}?") == "fine" for i in range(${CALLS})))`);
   const session = await runtime.openSession({ onCall: () => Promise.resolve([{ ok: true, text: "fine" }]) });
   const calls = `import rlm_host\nfor i in range(${CALLS}): rlm_host.call("x", queries=[{"prompt": f"is it {i}?"}])`;
   const rounds = await race(
     {
-      sequential: () => timed(() => solve(sequential, { query: "?" }, CALLS)),
-      batched: () => timed(() => solve(batched, { query: "?" }, CALLS)),
-      floor: () => timed(async () => (await session.execute(calls).result).unwrap()),
+      ours: () => timed(() => solve(rlm, { query: "?" }, CALLS), runtime),
+      floor: () => timed(async () => (await session.execute(calls).result).unwrap(), runtime),
     },
     quick ? 5 : 15,
   );
   await session.close();
-  const question = `${CALLS.toLocaleString("en-US")} \`llm_query\` of a model without delay`;
   row({
-    question: `${question}, one after the other`,
-    ours: { best: median(rounds.sequential), unit: "ms" },
+    question: `${QUESTION}, one after the other`,
+    ours: { best: median(rounds.ours), unit: "ms" },
     aim: { below: 300 },
   });
   row({
-    question: `${question}, one after the other`,
-    ours: { best: Math.min(...rounds.sequential), unit: "ms" },
+    question: `${QUESTION}, one after the other`,
+    ours: { best: Math.min(...rounds.ours), unit: "ms" },
     other: { name: "as many calls to a host that does nothing", best: Math.min(...rounds.floor), unit: "ms" },
-    ratio: compare(rounds.sequential, rounds.floor),
+    ratio: compare(rounds.ours, rounds.floor),
     floor: rounds.floor,
   });
-  row({
-    question: `${question}, in one batch`,
-    ours: { best: median(rounds.batched), unit: "ms" },
-    aim: { below: 50 },
-  });
+}
+
+/** All of them are one trip: how much gets through. */
+async function measureBatch({ quick, row, script, runtime }) {
+  const rlm = askEach(
+    script,
+    `FINAL(sum(a == "fine" for a in llm_query_batched([f"is it {i}?" for i in range(${CALLS})])))`,
+  );
+  const { ours } = await race({ ours: () => timed(() => solve(rlm, { query: "?" }, CALLS), runtime) }, quick ? 10 : 30);
+  row({ question: `${QUESTION}, in one batch`, ours: { best: median(ours), unit: "ms" }, aim: { below: 50 } });
+}
+
+/** The root gives this code, and the model that it asks says "fine". */
+function askEach(script, code) {
+  return script(({ model }) => (model === "sub" ? "fine" : block(code)));
 }
 
 /** Over real HTTP, against a client that sends the same requests, reads the answers and does nothing else. */
