@@ -41,7 +41,10 @@ async function serve(rules?: readonly object[]): Promise<Server> {
   const script = join(folder, "script.json");
   if (rules !== undefined) writeFileSync(script, JSON.stringify({ rules }));
   const model = rules === undefined ? {} : { RLM_BACKEND: "scripted", RLM_MODEL: script };
-  const program = start(["serve", "--port", "0"], { cwd: join(folder, "project"), env: { ...env, ...model } });
+  const program = start(["serve", "--port", "0", "--log-level", "error", "--grace", "1"], {
+    cwd: join(folder, "project"),
+    env: { ...env, ...model },
+  });
   const [, url = ""] = await program.until(/^listening (http:\S+)\n[\s\S]*token .*\n/);
   return {
     program,
