@@ -2,13 +2,16 @@
 
 import { existsSync, mkdirSync } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 
-/** Something in the user's data folder, there or not: `RLM_DATA`, else `XDG_DATA_HOME/rlm`, else `~/.local/share/rlm`. */
+/**
+ * Something in the user's data folder, there or not: `RLM_DATA`, else `XDG_DATA_HOME/rlm`, else `~/.local/share/rlm`. A variable that is
+ * empty is none, and neither is an `XDG_DATA_HOME` that depends on the current folder: tokens would lie wherever a command is called.
+ */
 export function dataPath(name: string): string {
-  const base =
-    process.env["RLM_DATA"] ?? join(process.env["XDG_DATA_HOME"] ?? join(homedir(), ".local", "share"), "rlm");
-  return join(base, name);
+  const { RLM_DATA: own = "", XDG_DATA_HOME: shared = "" } = process.env;
+  if (own !== "") return join(own, name);
+  return join(isAbsolute(shared) ? shared : join(homedir(), ".local", "share"), "rlm", name);
 }
 
 /** A folder under the user's data folder, made with mode 0700; undefined where it cannot be made. */
