@@ -65,6 +65,7 @@ function greeting(runtime: Runtime, { url, fewConnections }: Listening, token: T
   return [
     `listening ${url}`,
     `curl -s ${url}/process/interpreter/execute -H ${header} -d '{"code":"print(6*7)"}'`,
+    `every route: ${url}/v1/docs`,
     `environment ${name}, sandbox tier ${tier ?? "unknown"}, Python ${python?.version ?? "unknown"}`,
     ...(fewConnections === undefined
       ? []

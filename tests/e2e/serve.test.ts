@@ -127,8 +127,9 @@ describe("start", () => {
     try {
       await using server = await startServer({ RLM_TOKEN: "", RLM_DATA: data });
       const path = join(data, "server", "token");
-      const [, curl = "", environment, place] = server.program.text("stdout").trimEnd().split("\n");
+      const [, curl = "", routes, environment, place] = server.program.text("stdout").trimEnd().split("\n");
       expect(environment).toMatch(/^environment local, sandbox tier A, Python 3\./);
+      expect(routes).toBe(`every route: ${server.url}/v1/docs`);
       expect(place).toBe(`token in ${path}`);
       expect(statSync(path).mode & 0o777).toBe(0o600);
       expect(curl).toContain(`Bearer ${readFileSync(path, "utf8").trim()}'`);
