@@ -78,6 +78,7 @@ function describe(error: z.ZodError, part: Part): string {
   const inner = issue.code === "invalid_key" ? issue.issues[0] : undefined;
   const field = issue.path.join(".");
   const problem = (inner ?? issue).message.replace(/^Invalid input: /, "");
+  if (field !== "" && problem.endsWith("received undefined")) return `${name} '${field}' is missing`;
   return field === "" ? `The ${part} is wrong: ${problem}` : `${name} '${field}' is wrong: ${problem}`;
 }
 

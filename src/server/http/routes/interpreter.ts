@@ -16,7 +16,7 @@ const interpret = route({
   handle: async ({ request, body: { code, timeout, envs } }, door) => {
     const session = await door.runtime.openSession(withDefaults({ id: randomId("x"), env: envs }, door));
     try {
-      const options = { timeoutMs: timeout * 1000, signal: request.signal };
+      const options = { signal: request.signal, ...(timeout !== undefined && { timeoutMs: timeout * 1000 }) };
       return json(await door.executions.start(session, code, options, { isKept: false }).result);
     } finally {
       void session.discard();

@@ -2,12 +2,11 @@
 
 import { z } from "zod";
 import { variableList } from "./variables.ts";
-import { cut, durationMs, environmentVariables, stream, usage, wholeNumber } from "./common.ts";
+import { cut, durationMs, environmentVariables, problem, stream, usage, wholeNumber } from "./common.ts";
 
-const DEFAULT_TIMEOUT_SECONDS = 55;
 const MAX_TIMEOUT_SECONDS = 86_400;
 
-/** The seed's. `timeout` in seconds: absent or 0 is the default of 55. */
+/** Many clients send null for what they leave out. */
 export const interpreterBody = z
   .strictObject({
     code: z.string(),
@@ -15,9 +14,10 @@ export const interpreterBody = z
       .number()
       .min(0)
       .max(MAX_TIMEOUT_SECONDS)
-      .default(0)
-      .transform((seconds) => (seconds === 0 ? DEFAULT_TIMEOUT_SECONDS : seconds)),
-    envs: environmentVariables.default({}),
+      .nullish()
+      .transform((seconds) => seconds || undefined)
+      .describe("In seconds. Absent, null or 0: what the server has configured, 55 where it has nothing"),
+    envs: environmentVariables.nullish().transform((given) => given ?? {}),
   })
   .meta({ id: "InterpreterRequest" });
 
@@ -74,7 +74,12 @@ const resultFields = {
 export const executionResult = z.strictObject(resultFields).meta({ id: "ExecutionResult" });
 
 export const executeAnswer = z
-  .strictObject({ ...resultFields, variables: variableList.optional().describe("Where they were asked for") })
+  .strictObject({
+    ...resultFields,
+    variables: variableList
+      .nullish()
+      .describe("Where they were asked for. Null: the session has closed meanwhile, or does not answer"),
+  })
   .meta({ id: "ExecuteAnswer" });
 
 export const execution = z
@@ -85,6 +90,10 @@ export const execution = z
     startedAt: z.iso.datetime().nullable(),
     outputBytes: z.int().describe("Printed so far, on both streams"),
     result: executionResult.nullable().describe("Null: it has not ended, or the session could not run it"),
+    problem: problem
+      .pick({ status: true, code: true, detail: true })
+      .optional()
+      .describe("Why the session could not run it: there is no result"),
   })
   .meta({ id: "Execution" });
 
