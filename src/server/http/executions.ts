@@ -6,7 +6,7 @@
 import { LimitExceededError } from "../../errors.ts";
 import type { ExecutionResult } from "../../protocol/execution.ts";
 import type { ExecuteOptions, Execution, Session } from "../../runtime.ts";
-import { ProblemError } from "./problem.ts";
+import { ProblemError, toProblem, toWire, type WireProblem } from "./problem.ts";
 
 export interface ExecutionsBounds {
   /** That run or wait for their turn, in all sessions together. */
@@ -27,9 +27,10 @@ const DEFAULT_BOUNDS: ExecutionsBounds = {
 interface Ended {
   readonly at: number;
   readonly bytes: number;
-  /** Undefined: the session could not run it. */
-  readonly result: ExecutionResult | undefined;
+  readonly outcome: Outcome;
 }
+
+type Outcome = { readonly result: ExecutionResult } | { readonly problem: WireProblem };
 
 /** Hears of executions as they end. Undefined: the session could not run it. */
 export type ExecutionsWatcher = (execution: Execution, result: ExecutionResult | undefined) => void;
@@ -64,13 +65,16 @@ export class Executions {
     const execution = session.execute(code, options);
     this.#byId.set(execution.id, execution);
     this.#running.add(execution);
-    const end = (result?: ExecutionResult): void => {
+    const end = (outcome: Outcome): void => {
       this.#running.delete(execution);
-      if (isKept) this.#keep(execution, result);
+      if (isKept) this.#keep(execution, outcome);
       else this.#byId.delete(execution.id);
-      this.watcher?.(execution, result);
+      this.watcher?.(execution, "result" in outcome ? outcome.result : undefined);
     };
-    execution.result.then(end, () => end());
+    execution.result.then(
+      (result) => end({ result }),
+      (error: unknown) => end({ problem: toWire(toProblem(error)) }),
+    );
     return execution;
   }
 
@@ -84,7 +88,14 @@ export class Executions {
 
   /** Undefined: it runs, or the session could not run it. */
   resultOf(execution: Execution): ExecutionResult | undefined {
-    return this.#ended.get(execution)?.result;
+    const outcome = this.#ended.get(execution)?.outcome;
+    return outcome !== undefined && "result" in outcome ? outcome.result : undefined;
+  }
+
+  /** Why the session could not run it. */
+  problemOf(execution: Execution): WireProblem | undefined {
+    const outcome = this.#ended.get(execution)?.outcome;
+    return outcome !== undefined && "problem" in outcome ? outcome.problem : undefined;
   }
 
   isOver(execution: Execution): boolean {
@@ -103,10 +114,10 @@ export class Executions {
     await Promise.allSettled(running.map(({ result }) => result));
   }
 
-  #keep(execution: Execution, result: ExecutionResult | undefined): void {
-    const bytes = execution.code.length + (result === undefined ? 0 : sizeOf(result));
+  #keep(execution: Execution, outcome: Outcome): void {
+    const bytes = execution.code.length + ("result" in outcome ? sizeOf(outcome.result) : 0);
     const at = Date.now();
-    this.#ended.set(execution, { at, bytes, result });
+    this.#ended.set(execution, { at, bytes, outcome });
     this.#endedBytes += bytes;
     for (const [oldest, ended] of this.#ended) {
       const { ended: most, endedBytes, keptMs } = this.#bounds;

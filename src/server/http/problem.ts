@@ -113,3 +113,10 @@ export function toBody({ status, code, detail }: Problem, requestId?: string): o
   const title = TITLES[status] ?? "Error";
   return { type: "about:blank", title, status, detail, code, ...(requestId !== undefined && { requestId }) };
 }
+
+/** A problem that is told in the middle of something else. */
+export type WireProblem = Pick<Problem, "status" | "code" | "detail">;
+
+export function toWire({ status, code, detail }: Problem): WireProblem {
+  return { status, code, detail };
+}

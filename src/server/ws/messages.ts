@@ -7,6 +7,7 @@
 import { z } from "zod";
 import type { SessionEvent } from "../../protocol/events.ts";
 import type { VariableList } from "../../protocol/variables.ts";
+import type { WireProblem } from "../http/problem.ts";
 import { executeBody, stdinBody } from "../http/schemas/executions.ts";
 import type { interruptAnswer } from "../http/schemas/sessions.ts";
 
@@ -67,12 +68,6 @@ export interface ReplyFields extends Partial<z.output<typeof interruptAnswer>> {
   readonly executionId?: string;
   /** To `execute`: it began before, under the same key. Follow it. */
   readonly replayed?: true;
-}
-
-export interface WireProblem {
-  readonly status: number;
-  readonly code: string;
-  readonly detail: string;
 }
 
 /**

@@ -2,11 +2,11 @@
 
 import type { Execution, Session } from "../../runtime.ts";
 import type { Door } from "../http/door.ts";
-import { ENDING, ProblemError, toProblem } from "../http/problem.ts";
+import { ENDING, ProblemError, toProblem, toWire } from "../http/problem.ts";
 import { answerInput, start } from "../http/routes/executions.ts";
 import { interruptIn } from "../http/routes/sessions.ts";
 import type { ClientMessage, ReplyFields } from "./messages.ts";
-import { toWire, type Watcher } from "./watcher.ts";
+import type { Watcher } from "./watcher.ts";
 
 /** Throws what becomes a reply that is not ok. */
 export function answerRequest(

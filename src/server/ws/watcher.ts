@@ -9,7 +9,7 @@ import type { WebSocket } from "ws";
 import type { SessionEvent } from "../../protocol/events.ts";
 import type { Execution, Session } from "../../runtime.ts";
 import { parseValue } from "../http/body.ts";
-import { ProblemError, toProblem, type Problem } from "../http/problem.ts";
+import { ProblemError, toProblem, toWire, type Problem, type WireProblem } from "../http/problem.ts";
 import { parseStrictJSON } from "../http/strict-json.ts";
 import {
   clientMessage,
@@ -20,7 +20,6 @@ import {
   type MessageId,
   type ReplyFields,
   type ServerMessage,
-  type WireProblem,
 } from "./messages.ts";
 import { Outbox } from "./outbox.ts";
 
@@ -275,10 +274,6 @@ function parseMessage(text: string): ParsedMessage {
   const parsed = parseValue(value, clientMessage, "message");
   if ("value" in parsed) return { message: parsed.value };
   return { id: messageWithId.safeParse(value).data?.id, problem: parsed.problem };
-}
-
-export function toWire({ status, code, detail }: Problem): WireProblem {
-  return { status, code, detail };
 }
 
 const FOLLOWED = { status: 409, code: "FOLLOWED" };

@@ -1,5 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Runtime } from "../../../src/index.ts";
+import { WorkerLostError } from "../../../src/errors.ts";
+import type { ExecutionId, SessionId } from "../../../src/protocol/ids.ts";
+import { SpillFiles } from "../../../src/output/spill-file.ts";
+import { Execution } from "../../../src/session/execution.ts";
 import { openTestRuntime } from "../../open.ts";
 import { openTestDoor, readEvents, type Ask } from "./asking.ts";
 
@@ -34,6 +38,60 @@ describe("execute", () => {
       usage: { cpuMs: expect.any(Number), peakMemoryBytes: expect.any(Number) },
       variables: { variables: [expect.objectContaining({ name: "x", type: "int" })], total: 1 },
     });
+  });
+
+  test("what was cut of the output is told, and can be read by offset", async () => {
+    const id = await openSession();
+    const code = "import sys\nprint('a' * 3_000_000)\nprint('b', file=sys.stderr)";
+    const { body } = await ask("POST", `/v1/sessions/${id}/execute`, { json: { code } });
+    const { total, omitted } = (body["truncated"] as { stdout: { total: number; omitted: number } }).stdout;
+    expect(body["truncated"]).toEqual({ stdout: { total: 3_000_001, omitted } });
+    expect(total - omitted).toBe(1024 * 1024);
+    const path = `/v1/executions/${String(body["executionId"])}`;
+    const { headers, response } = await ask("GET", `${path}/output?stream=stdout&offset=2999999`);
+    expect([await response.text(), headers.get("next-offset"), headers.get("readable-bytes")]).toEqual([
+      "a\n",
+      "3000001",
+      "3000001",
+    ]);
+    const events = await readEvents((await ask("GET", `${path}/events`)).response);
+    expect(events.at(-1)?.data).toMatchObject({ result: { truncated: body["truncated"] } });
+    const told = events.filter(({ data }) => data["stream"] === "stdout").map(({ data }) => data["text"]);
+    expect(told.join("")).toHaveLength(3_000_001);
+  });
+
+  test("variables come after the end of a stream, and a session that is gone by then costs no result", async () => {
+    const id = await openSession();
+    const execute = (code: string, headers = {}) =>
+      ask("POST", `/v1/sessions/${id}/execute`, { json: { code, variables: true }, headers });
+    const { response } = await execute("x = 1", { accept: "text/event-stream" });
+    expect((await readEvents(response)).slice(-2)).toMatchObject([
+      { type: "execution-end" },
+      { type: "variables", data: { executionId: `${id}.1`, variables: [{ name: "x" }], total: 1 } },
+    ]);
+    const late = execute("while True: pass");
+    await expect.poll(async () => (await ask("GET", `/v1/sessions/${id}`)).body["state"]).toBe("running");
+    await ask("DELETE", `/v1/sessions/${id}`);
+    expect(await late).toMatchObject({ status: 200, body: { status: "interrupted", variables: null } });
+  });
+
+  test("one that the session could not run is a problem, as an answer, in a stream, and later", async () => {
+    const id = await openSession();
+    const why = new WorkerLostError("Cannot execute code: the worker was lost");
+    vi.spyOn(runtime.sessions.get(id), "execute").mockImplementation((code) => {
+      const bounds = { keptBytes: 1, readableBytes: 1, files: new SpillFiles() };
+      const execution = new Execution(`${id}.1` as ExecutionId, id as SessionId, 1, code, bounds);
+      execution.fail(why);
+      return execution;
+    });
+    const execute = (headers: Readonly<Record<string, string>> = {}) =>
+      ask("POST", `/v1/sessions/${id}/execute`, { json: { code: "1" }, headers });
+    const problem = { status: 503, code: "WORKER_LOST", detail: why.message };
+    expect(await execute()).toMatchObject({ status: 503, body: problem });
+    const failed = [{ type: "execution-failed", data: { executionId: `${id}.1`, problem } }];
+    expect(await readEvents((await execute({ accept: "text/event-stream" })).response)).toMatchObject(failed);
+    expect((await ask("GET", `/v1/executions/${id}.1`)).body).toMatchObject({ state: "ended", result: null, problem });
+    expect(await readEvents((await ask("GET", `/v1/executions/${id}.1/events`)).response)).toMatchObject(failed);
   });
 
   test("as events: the same story, each with its place", async () => {
@@ -121,6 +179,14 @@ describe("execute", () => {
       body: { detail: "The body has the field 'code' twice" },
     });
   });
+});
+
+test("a session that is asked for again under its key is the same one, and the answer says so", async () => {
+  const open = () => ask("POST", "/v1/sessions", { json: {}, headers: { "idempotency-key": "s1" } });
+  const [first, again] = [await open(), await open()];
+  expect([first.status, again.status, again.body["id"]]).toEqual([201, 200, first.body["id"]]);
+  const replayed = [first, again].map(({ headers }) => headers.get("idempotency-replayed"));
+  expect(replayed).toEqual([null, "true"]);
 });
 
 test("a session may have less than the server allows, never more", async () => {

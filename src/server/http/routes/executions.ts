@@ -3,12 +3,13 @@
 // A client that goes away leaves its execution running: it is found again by its id, or by asking again under the same Idempotency-Key.
 
 import type { ExecutionResult } from "../../../protocol/execution.ts";
+import type { VariableList } from "../../../protocol/variables.ts";
 import type { Execution, OutputRange, Session } from "../../../runtime.ts";
 import type { z } from "zod";
 import { given } from "../../../util/given.ts";
 import type { Door } from "../door.ts";
 import { streamEvents, type Message } from "../event-stream.ts";
-import { ProblemError, withArguments } from "../problem.ts";
+import { ProblemError, toProblem, toWire, withArguments } from "../problem.ts";
 import { IDEMPOTENCY_KEY } from "../retries.ts";
 import { json, nothing, route } from "../route.ts";
 import * as schemas from "../schemas/executions.ts";
@@ -53,11 +54,13 @@ const execute = route({
       location: `/v1/executions/${execution.id}`,
       ...(isRetry && { "idempotency-replayed": "true" }),
     };
-    if (headers.get("accept")?.includes(EVENTS) === true) return follow(execution, undefined, door, told);
+    if (headers.get("accept")?.includes(EVENTS) === true) {
+      const rest = (): AsyncIterable<Message> => restOf(execution, body.variables, door);
+      return follow(execution, undefined, door, { headers: told, rest });
+    }
     if (headers.get("prefer")?.includes("respond-async") === true) return json(describe(execution, door), 202, told);
     const result: ExecutionResult = await execution.result;
-    if (!body.variables) return json(result, 200, told);
-    return json({ ...result, variables: await sessionOf({ params }, door).variables() }, 200, told);
+    return json(body.variables ? { ...result, variables: await variablesAfter(execution, door) } : result, 200, told);
   },
 });
 
@@ -122,7 +125,8 @@ const events = route({
   problems: [404],
   handle: ({ request, params, query }, door) => {
     const after = query.after ?? request.headers.get("last-event-id") ?? undefined;
-    return withArguments(() => follow(door.executions.get(params["id"] ?? ""), after, door));
+    const execution = door.executions.get(params["id"] ?? "");
+    return withArguments(() => follow(execution, after, door, { rest: () => restOf(execution, false, door) }));
   },
 });
 
@@ -180,20 +184,54 @@ interface FollowOptions {
   readonly signal?: AbortSignal;
 }
 
+interface Telling {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** What is told when the story has ended, and is no part of it. */
+  rest?(): AsyncIterable<Message>;
+}
+
 /** Throws a RangeError for what is no place in it. */
 export function follow(
   story: Followed,
   after: string | undefined,
   door: Door,
-  headers: Readonly<Record<string, string>> = {},
+  { headers = {}, rest }: Telling = {},
 ): Response {
   const toMessages = async function* (signal: AbortSignal): AsyncGenerator<Message> {
     for await (const { event, place } of story.follow({ ...(after !== undefined && { after }), signal })) {
       yield { id: place, event };
     }
+    if (rest !== undefined && !signal.aborted) yield* rest();
   };
   if (after !== undefined) story.follow({ after }); // throws for what is no place
   return streamEvents(toMessages, door, headers);
+}
+
+/** Once the story has ended. */
+async function* restOf(execution: Execution, wantsVariables: boolean, door: Door): AsyncGenerator<Message> {
+  const { id: executionId } = execution;
+  const problem = await execution.result.then(
+    () => undefined,
+    (error: unknown) => toWire(toProblem(error)),
+  );
+  if (problem !== undefined) {
+    const event = { type: "execution-failed", executionId, problem };
+    yield { event };
+    return;
+  }
+  const variables = wantsVariables ? await variablesAfter(execution, door) : null;
+  if (variables === null) return;
+  const event = { type: "variables", executionId, ...variables };
+  yield { event };
+}
+
+/** Null: the session has closed meanwhile, or cannot be looked into. The result is not lost for that. */
+async function variablesAfter({ sessionId }: Execution, { runtime }: Door): Promise<VariableList | null> {
+  try {
+    return await runtime.sessions.get(sessionId).variables();
+  } catch {
+    return null;
+  }
 }
 
 function describe(execution: Execution, { executions }: Pick<Door, "executions">): z.output<typeof schemas.execution> {
@@ -206,6 +244,7 @@ function describe(execution: Execution, { executions }: Pick<Door, "executions">
     startedAt: startedAt === undefined ? null : new Date(startedAt).toISOString(),
     outputBytes: execution.printed.total,
     result: (executions.resultOf(execution) as z.output<typeof schemas.executionResult> | undefined) ?? null,
+    ...given({ problem: executions.problemOf(execution) }),
   };
 }
 

@@ -178,7 +178,7 @@ function tell(
   door: Door,
   headers: Readonly<Record<string, string>> = {},
 ): Response {
-  if (!isRecorded(found)) return follow(found, String(after), door, headers);
+  if (!isRecorded(found)) return follow(found, String(after), door, { headers });
   return streamEvents((signal) => followRecorded(found, after, { isWhole: true, signal }), door, headers);
 }
 

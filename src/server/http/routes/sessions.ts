@@ -37,7 +37,8 @@ const open = route({
       },
     );
     const info = await door.runtime.sessions.get(await id).info();
-    return json(info, isRetry ? 200 : 201, { location: `/v1/sessions/${info.id}` });
+    const told = { location: `/v1/sessions/${info.id}`, ...(isRetry && { "idempotency-replayed": "true" }) };
+    return json(info, isRetry ? 200 : 201, told);
   },
 });
 

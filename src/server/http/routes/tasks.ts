@@ -51,7 +51,7 @@ const start = route({
       location: `/v1/tasks/${found.id}`,
       ...(isRetry && { "idempotency-replayed": "true" }),
     };
-    if (headers.get("accept")?.includes(EVENTS) === true) return follow(found, undefined, door, told);
+    if (headers.get("accept")?.includes(EVENTS) === true) return follow(found, undefined, door, { headers: told });
     if (waitMs !== undefined) await found.wait(waitMs, signal);
     return json(await describe(found), isRetry ? 200 : 201, told);
   },
