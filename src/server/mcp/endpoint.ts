@@ -5,7 +5,7 @@
 
 import { createMcpHandler, type CreateMcpHandlerOptions, type McpServerFactory } from "@modelcontextprotocol/server";
 import { readJSON } from "../http/body.ts";
-import { toResponse } from "../http/problem.ts";
+import { ENDING, toResponse } from "../http/problem.ts";
 import { CancellableCalls } from "./cancellable-calls.ts";
 import { MAX_MESSAGE_BYTES } from "./message-size.ts";
 
@@ -23,7 +23,6 @@ const MAX_SUBSCRIPTIONS = 100;
 /** A stream with nothing to say says so, before the server's listener takes its reader for gone. */
 const KEEP_ALIVE_MS = 15_000;
 const NOT_JSON = { jsonrpc: "2.0", error: { code: -32_700, message: "The body is not JSON in UTF-8" }, id: null };
-const DRAINING = { status: 503, code: "CLOSING", detail: "The server is about to end" };
 
 /** `onUnexpected` hears of what was a fault of ours. */
 export function createMCPEndpoint(factory: McpServerFactory, onUnexpected: (error: unknown) => void): MCPEndpoint {
@@ -45,7 +44,7 @@ export function createMCPEndpoint(factory: McpServerFactory, onUnexpected: (erro
         return body.problem.status === 422 ? Response.json(NOT_JSON, { status: 400 }) : toResponse(body.problem);
       }
       const isLasting = isSubscription(body.value);
-      if (isLasting && draining) return toResponse(DRAINING);
+      if (isLasting && draining) return toResponse(ENDING);
       const handler = isLasting ? subscriptions : calls;
       const answer = (own: Request): Promise<Response> => handler.fetch(own, { parsedBody: body.value });
       const response = await cancellable.answer(request, body.value, answer);

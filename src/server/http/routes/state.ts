@@ -151,7 +151,11 @@ async function withoutPath<Value>(path: string, work: () => Promise<Value>): Pro
   } catch (error) {
     if (!(error instanceof REPLSecurityError || error instanceof SessionStateError)) throw error;
     const problem = toProblem(error);
-    throw new ProblemError({ ...problem, detail: problem.detail.replaceAll(`'${path}'`, "the session file") });
+    const detail = [`session file '${path}'`, `'${path}'`].reduce(
+      (text, name) => text.replaceAll(name, "the session file"),
+      problem.detail,
+    );
+    throw new ProblemError({ ...problem, detail });
   }
 }
 
