@@ -138,6 +138,14 @@ describe("rlm sessions exec", () => {
   });
 });
 
+test("a command that there is none of is told, with the one that was meant", async () => {
+  expect(await rlm(["sessions", "opne"])).toEqual({
+    code: 2,
+    stdout: "",
+    stderr: "rlm: unknown command 'opne'. Did you mean 'open'? Run 'rlm sessions --help'\n",
+  });
+});
+
 describe("when the server is not as expected", () => {
   test("none is there", async () => {
     const { url, env, ...gone } = await startServing();
