@@ -8,6 +8,7 @@ import { toCost, toCount, toDuration, toSize, toTime } from "./logs/amounts.ts";
 import { RunLines } from "./logs/run-lines.ts";
 import { toLine } from "./logs/text-block.ts";
 import { eventsAsTree } from "./logs/tree.ts";
+import { printUntilStopped } from "./print-until-stopped.ts";
 import { Palette } from "./repl/palette.ts";
 import { isColoured, toColumns } from "./columns.ts";
 import { StandardOutput } from "./standard-output.ts";
@@ -37,24 +38,12 @@ export async function listLogs({ number, json }: ListArguments): Promise<number>
 /** Exit code 0 when the run could be shown, whatever became of it. */
 export async function showLog(prefix: string, { full, follow, json }: ShowArguments): Promise<number> {
   const run = await readRun(await find(prefix));
-  const output = new StandardOutput();
-  const stop = new AbortController();
-  let code: number = EXIT.ok;
-  const end = (reason: number): void => {
-    code = reason;
-    stop.abort();
-  };
-  output.onBroken = ({ code: why }) => end(why === "EPIPE" ? EXIT.unread : EXIT.failure);
-  process.once("SIGINT", () => end(EXIT.cancelled)).once("SIGTERM", () => end(EXIT.ended));
-  try {
-    const show = { run, output, isFollowed: follow === true, signal: stop.signal };
+  const code = await printUntilStopped(async (output, signal) => {
+    const show = { run, output, isFollowed: follow === true, signal };
     if (json) await printEvents(show);
     else await printLines(show, full === true);
-  } catch (error) {
-    if (!stop.signal.aborted) throw error;
-  }
+  });
   if (run.damagedLines > 0) complain(`${run.damagedLines} lines of the log are damaged and left out`);
-  if (code === EXIT.ok) await output.flush();
   return code;
 }
 

@@ -3,14 +3,14 @@
 import { StringDecoder } from "node:string_decoder";
 import { z } from "zod";
 import { isColoured, toColumns } from "./columns.ts";
-import { EXIT } from "./exit-code.ts";
 import { toCount, toDuration, toSize, toTime } from "./logs/amounts.ts";
 import { toLine } from "./logs/text-block.ts";
 import { printLines } from "./print-lines.ts";
+import { printUntilStopped } from "./print-until-stopped.ts";
 import { Palette } from "./repl/palette.ts";
 import { openServerClient, type ServerClient } from "./server-client.ts";
 import type { JSONArguments } from "./sessions.ts";
-import { StandardOutput } from "./standard-output.ts";
+import type { StandardOutput } from "./standard-output.ts";
 
 export interface StartArguments extends JSONArguments {
   readonly session?: string;
@@ -81,24 +81,11 @@ export async function changeTask(
 /** Exit code 0 when it could be read, whatever became of the task. */
 export async function printTaskOutput(id: string, { follow }: OutputArguments): Promise<number> {
   const client = openServerClient();
-  const output = new StandardOutput();
-  const stop = new AbortController();
-  let code: number = EXIT.ok;
-  const end = (reason: number): void => {
-    code = reason;
-    stop.abort();
-  };
-  output.onBroken = ({ code: why }) => end(why === "EPIPE" ? EXIT.unread : EXIT.failure);
-  process.once("SIGINT", () => end(EXIT.cancelled)).once("SIGTERM", () => end(EXIT.ended));
-  try {
-    const reading = { client, id, output, signal: stop.signal, decoder: new StringDecoder("utf8") };
+  return printUntilStopped(async (output, signal) => {
+    const reading = { client, id, output, signal, decoder: new StringDecoder("utf8") };
     if (follow) await printAsItGoes(reading);
     else await printBytes(reading);
-  } catch (error) {
-    if (!stop.signal.aborted) throw error;
-  }
-  if (code === EXIT.ok) await output.flush();
-  return code;
+  });
 }
 
 interface Reading {

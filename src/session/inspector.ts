@@ -18,6 +18,7 @@ import {
   type VariableList,
 } from "../protocol/variables.ts";
 import type { StatusEvent } from "../protocol/worker-events.ts";
+import { within } from "../util/within.ts";
 import type { Runner } from "./runner.ts";
 import {
   checkCode,
@@ -68,7 +69,7 @@ export class Inspector {
     const { kernels } = this.#runner;
     const [statistics, usage] = await Promise.all([
       kernels.recovery === undefined ? kernels.current.askAside({ cmd: "statistics" }, limitMs) : undefined,
-      within(limitMs, kernels.usage()),
+      within(limitMs, kernels.usage()).catch(() => undefined),
     ]);
     const told = statistics === undefined || statistics === "unheard" ? undefined : statistics.data;
     const { variableCount = null, variables = [] } = (told && parseStatistics(told)) ?? {};
@@ -135,19 +136,6 @@ export class Inspector {
 
   #error(what: string, why: string): InspectionError {
     return new InspectionError({ sessionId: this.#sessionId, what, why });
-  }
-}
-
-/** Null when it takes longer, or fails. */
-async function within<T>(limitMs: number, work: Promise<T>): Promise<T | null> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(() => resolve(null), limitMs);
-  });
-  try {
-    return await Promise.race([work.catch(() => null), late]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -1,8 +1,8 @@
 // The end of a server, so that nobody is left in the dark: nothing new begins, what runs has a while to end, what is left is interrupted
 // and whoever waits for it is told.
 
-import { setTimeout as after } from "node:timers/promises";
 import type { Runtime, ShellTask } from "../../runtime.ts";
+import { within } from "../../util/within.ts";
 import type { Door } from "./door.ts";
 import type { Listening } from "./serve.ts";
 
@@ -29,9 +29,9 @@ export class Shutdown {
   async run({ runtime, executions }: Pick<Door, "runtime" | "executions">, listening: Listening, graceMs: number) {
     this.#draining.abort();
     listening.drain();
-    await within(graceMs, Promise.all([executions.idle(), runtime.runs.idle(), tasksEnded(runtime)]));
+    await within(graceMs, Promise.allSettled([executions.idle(), runtime.runs.idle(), tasksEnded(runtime)]));
     const cancelled = [executions.cancelAll(), runtime.runs.cancelAll(), cancelTasks(runtime)];
-    await within(INTERRUPT_MS, Promise.all(cancelled));
+    await within(INTERRUPT_MS, Promise.allSettled(cancelled));
     const closed = listening.close(CLOSE_MS);
     await within(TELL_MS, closed);
     this.#ending.abort();
@@ -51,11 +51,4 @@ async function cancelTasks(runtime: Runtime): Promise<void> {
 
 function liveTasks({ tasks }: Runtime): readonly ShellTask[] {
   return tasks.list().filter((task): task is ShellTask => task.kind === "shell" && !task.isOver);
-}
-
-async function within(limitMs: number, work: Promise<unknown>): Promise<void> {
-  const timer = new AbortController();
-  const late = after(limitMs, undefined, { signal: timer.signal }).catch(() => {});
-  await Promise.race([work.catch(() => {}), late]);
-  timer.abort();
 }

@@ -187,7 +187,7 @@ interface FollowOptions {
 interface Telling {
   readonly headers?: Readonly<Record<string, string>>;
   /** What is told when the story has ended, and is no part of it. */
-  rest?(): AsyncIterable<Message>;
+  readonly rest?: () => AsyncIterable<Message>;
 }
 
 /** Throws a RangeError for what is no place in it. */

@@ -3,6 +3,7 @@
 import type { z } from "zod";
 import type { Limits, Session, SessionOptions } from "../../../runtime.ts";
 import { given } from "../../../util/given.ts";
+import { within } from "../../../util/within.ts";
 import type { Door } from "../door.ts";
 import { ProblemError, withArguments } from "../problem.ts";
 import { json, route, type Asked } from "../route.ts";
@@ -91,7 +92,7 @@ const interrupt = route({
 export async function interruptIn(found: Session): Promise<z.output<typeof interruptAnswer>> {
   const execution = found.interrupt();
   if (execution === undefined) return { interrupted: null, hasEnded: true, state: null };
-  const result = await within(INTERRUPT_MS, execution.result);
+  const result = await within(INTERRUPT_MS, execution.result).catch(() => undefined); // or there will be none
   return { interrupted: execution.id, hasEnded: result !== undefined, state: result?.state ?? null };
 }
 
@@ -138,18 +139,5 @@ function checkLimits(asked: Partial<Record<string, number | undefined>> | undefi
     if (value === undefined || value <= most) continue;
     const detail = `Field 'limits.${limit}' is wrong: this server allows ${most} at most`;
     throw new ProblemError({ status: 422, code: "INVALID_BODY", detail });
-  }
-}
-
-/** Undefined: it takes longer, or there will be none. */
-async function within<Value>(limitMs: number, result: Promise<Value>): Promise<Value | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), limitMs);
-  });
-  try {
-    return await Promise.race([result.catch(() => undefined), late]);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -5,6 +5,7 @@
 import type { z } from "zod";
 import type { Runtime, Task } from "../../../runtime.ts";
 import { given } from "../../../util/given.ts";
+import { within } from "../../../util/within.ts";
 import { parseBody, readBytes } from "../body.ts";
 import type { Door } from "../door.ts";
 import { ProblemError, withArguments } from "../problem.ts";
@@ -183,9 +184,12 @@ const stdin = route({
     const found = taskOf({ params }, door);
     const { data, isLast } = await readInput(request, query.close === true);
     const writing = data === undefined ? Promise.resolve() : found.write(data);
-    const isTaken = await within(INPUT_MS, writing);
+    const isTaken = await within(
+      INPUT_MS,
+      writing.then(() => true),
+    );
     if (isLast) found.closeInput();
-    return isTaken ? nothing() : new Response(null, { status: 202 });
+    return isTaken === true ? nothing() : new Response(null, { status: 202 });
   },
 });
 
@@ -224,18 +228,4 @@ async function readInput(request: Request, isLast: boolean): Promise<Input> {
   const body = await parseBody(request, schemas.taskInputBody);
   if ("problem" in body) throw new ProblemError(body.problem);
   return { data: body.value.text, isLast: isLast || body.value.close };
-}
-
-/** Whether it was done by then. Throws where it fails until then; later nobody hears of it. */
-async function within(limitMs: number, doing: Promise<void>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), limitMs);
-  });
-  try {
-    return await Promise.race([doing.then(() => true), late]);
-  } finally {
-    clearTimeout(timer);
-    doing.catch(() => {});
-  }
 }
