@@ -65,6 +65,7 @@ export function createApp(
     path: toPattern(one.path),
     name: one.path,
     isOpen: one.isOpen === true,
+    isLight: one.isLight === true,
     handle: (context: Context) => answer(one, context, door),
   }));
   return createGuardedApp(served, guard);

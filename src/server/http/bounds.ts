@@ -6,7 +6,7 @@ import type { Problem } from "./problem.ts";
 import { Rates, type Rate } from "./rates.ts";
 
 export interface ServerBounds {
-  /** That are being read or answered, in all. What only streams by then does not count. */
+  /** That are being read or answered, in all. What only streams by then does not count, and light ones have more. */
   readonly requests: number;
   /** Of requests, for each address. */
   readonly rate: Rate;
@@ -19,6 +19,9 @@ export const DEFAULT_BOUNDS: ServerBounds = {
   rate: { perSecond: 5000, burst: 10_000 },
   failures: { perSecond: 10, burst: 50 },
 };
+
+/** So many more are let in, for those that end what the others wait for. */
+const SPARE = 100;
 
 export class Bounds {
   readonly #requests: number;
@@ -37,9 +40,14 @@ export class Bounds {
   enter(address: string): Problem | undefined {
     const seconds = this.#asked.take(toKey(address));
     if (seconds > 0) return tooFast(seconds);
-    if (this.#underWay >= this.#requests) return tooMany(this.#requests);
+    if (this.#underWay >= this.#requests + SPARE) return tooMany(this.#requests);
     this.#underWay += 1;
     return undefined;
+  }
+
+  /** Asked by a request that has entered, unless it is a light one. Undefined: it may go on. */
+  checkRoom(): Problem | undefined {
+    return this.#underWay > this.#requests ? tooMany(this.#requests) : undefined;
   }
 
   leave(): void {

@@ -45,6 +45,8 @@ export interface ServedRoute {
   readonly name?: string;
   /** It needs no token, and no bound holds. */
   readonly isOpen?: boolean;
+  /** It is answered, too, when there are as many requests as may be: it ends one of them, or tells of them. */
+  readonly isLight?: boolean;
   handle(context: Context): Response | Promise<Response>;
 }
 
@@ -63,7 +65,8 @@ const nobody = (): void => {};
 export function createGuardedApp(routes: readonly ServedRoute[], options: GuardOptions): Hono<Env> {
   const { onUnexpected = nobody, onAnswer = nobody } = options;
   const app = new Hono<Env>();
-  const guard = createGuard(routes, options);
+  const bounds = new Bounds(options.bounds);
+  const guard = createGuard(routes, options, bounds);
   app.use(async (context, next) => {
     const startedAt = performance.now();
     const { req } = context;
@@ -85,7 +88,8 @@ export function createGuardedApp(routes: readonly ServedRoute[], options: GuardO
     const { method, path, name = path } = served;
     app.on(method, path, (context) => {
       context.set("route", name);
-      return served.handle(context);
+      const crowded = served.isLight === true || served.isOpen === true ? undefined : bounds.checkRoom();
+      return crowded === undefined ? served.handle(context) : refuse(context, crowded);
     });
   }
   for (const path of new Set(routes.map((served) => served.path))) {
@@ -111,10 +115,9 @@ export function createGuardedApp(routes: readonly ServedRoute[], options: GuardO
 type Guard = (context: Context<Env>, remote: string, next: () => Promise<void>) => Promise<Response | undefined>;
 
 /** Lets a request through, or answers it. The order matters: what is cheap first, and nothing is compared for those who only guess. */
-function createGuard(routes: readonly ServedRoute[], options: GuardOptions): Guard {
+function createGuard(routes: readonly ServedRoute[], options: GuardOptions, bounds: Bounds): Guard {
   const { token, allowedHosts = [], allowedOrigins = [] } = options;
   const expected = digest(token);
-  const bounds = new Bounds(options.bounds);
   const open = new Set(routes.filter(({ isOpen }) => isOpen === true).map(({ path }) => path));
   const checkCaller = ({ req }: Context, remote: string): Problem | undefined => {
     const guesses = bounds.checkGuesses(remote);

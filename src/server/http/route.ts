@@ -46,7 +46,7 @@ interface Description {
   readonly problems?: readonly number[];
   /** It needs no token. */
   readonly isOpen?: boolean;
-  /** Begins nothing, though it may be a POST or PUT: it is answered while the server ends, too. */
+  /** Begins nothing, though it may be a POST or PUT, and is quick: it is answered while the server ends or is overloaded, too. */
   readonly isLight?: boolean;
   /** Of JSON. Default: 64 MiB. */
   readonly maxBodyBytes?: number;

@@ -48,10 +48,19 @@ describe("bounds", () => {
 
   test("too many at once is 503 until one has left", () => {
     const bounds = new Bounds({ requests: 2 });
-    expect([bounds.enter("a"), bounds.enter("b")]).toEqual([undefined, undefined]);
-    expect(bounds.enter("c")).toMatchObject({ status: 503, code: "OVERLOADED", headers: { "retry-after": "1" } });
+    expect([bounds.enter("a"), bounds.enter("b"), bounds.checkRoom()]).toEqual([undefined, undefined, undefined]);
+    const full = { status: 503, code: "OVERLOADED", headers: { "retry-after": "1" } };
+    bounds.enter("c");
+    expect(bounds.checkRoom()).toMatchObject(full);
     bounds.leave();
-    expect(bounds.enter("c")).toBeUndefined();
+    expect(bounds.checkRoom()).toBeUndefined();
+  });
+
+  test("those that need little have a hundred places more, and no others", () => {
+    const bounds = new Bounds({ requests: 2 });
+    const entered = Array.from({ length: 103 }, () => bounds.enter("a"));
+    expect(entered.slice(0, 102).every((problem) => problem === undefined)).toBe(true);
+    expect(entered[102]).toMatchObject({ status: 503, code: "OVERLOADED" });
   });
 
   test.each([

@@ -11,6 +11,7 @@ function openApp(options: Partial<GuardOptions> = {}) {
   const app = createGuardedApp(
     [
       { method: "GET", path: "/open", isOpen: true, handle: () => new Response("open") },
+      { method: "GET", path: "/light", isLight: true, handle: () => new Response("light") },
       { method: "GET", path: "/things/:id", name: "/things/{id}", handle: () => new Response("thing") },
       {
         method: "GET",
@@ -95,6 +96,7 @@ describe("bounds", () => {
     const refused = await ask("/things/1");
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
     expect((await ask("/open")).status).toBe(200);
+    expect((await ask("/light")).status).toBe(200);
     release();
     expect((await Promise.all(held)).map(({ status }) => status)).toEqual([200, 200]);
     expect((await ask("/things/1")).status).toBe(200);

@@ -44,6 +44,21 @@ test("sessions beyond those that may be open: 429", async () => {
   expect(first.id).not.toBe(second.id);
 });
 
+test("when as many requests wait as may be, what they wait for can be looked at and ended", async () => {
+  await using session = await runtime.openSession();
+  const { ask } = openTestDoor(runtime, { bounds: { requests: 1 } });
+  const path = `/v1/sessions/${session.id}`;
+  const waiting = ask("POST", `${path}/execute`, { json: { code: "while True: pass" } });
+  await expect.poll(() => session.state).toBe("running");
+  expect(await ask("POST", `${path}/execute`, { json: { code: "1" } })).toMatchObject({
+    status: 503,
+    body: { code: "OVERLOADED" },
+  });
+  for (const look of ["/metrics", "/v1/sessions", path]) expect((await ask("GET", look)).status).toBe(200);
+  expect((await ask("POST", `${path}/interrupt`)).body).toMatchObject({ hasEnded: true, state: "kept" });
+  expect((await waiting).body).toMatchObject({ status: "interrupted" });
+});
+
 test("a one-off execution is forgotten when it has ended", async () => {
   const { ask } = openTestDoor(runtime);
   const { body } = await ask("POST", "/process/interpreter/execute", { json: { code: "1" } });

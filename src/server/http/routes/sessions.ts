@@ -48,6 +48,7 @@ const list = route({
   path: "/v1/sessions",
   tag: TAG,
   summary: "List the live sessions",
+  isLight: true,
   answers: { 200: { description: "All of them", schema: sessionList } },
   handle: async (_asked, { runtime }) => {
     const sessions = await Promise.all(runtime.sessions.list().map((one) => one.info()));
@@ -60,6 +61,7 @@ const show = route({
   path: "/v1/sessions/{id}",
   tag: TAG,
   summary: "What is known of a session",
+  isLight: true,
   answers: { 200: { description: "Its statistics", schema: session } },
   problems: [404],
   handle: async (asked, door) => json(await sessionOf(asked, door).info()),
@@ -70,6 +72,7 @@ const close = route({
   path: "/v1/sessions/{id}",
   tag: TAG,
   summary: "Close a session and everything in it",
+  isLight: true,
   answers: { 200: { description: "Its last statistics", schema: session } },
   problems: [404],
   handle: async (asked, door) => json(await sessionOf(asked, door).close()),
