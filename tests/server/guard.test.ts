@@ -10,7 +10,6 @@ describe("checkNames()", () => {
   );
 
   test.each([
-    undefined,
     "",
     "evil.example",
     "localhost.evil.example",
@@ -24,6 +23,10 @@ describe("checkNames()", () => {
     "box.example.evil",
   ])("refuses %s", (host) => {
     expect(checkNames(host, undefined, ["box.example"])).toMatchObject({ status: 403, code: "HOST_NOT_ALLOWED" });
+  });
+
+  test("a request without a Host makes no sense", () => {
+    expect(checkNames(undefined, undefined, [])).toMatchObject({ status: 400, code: "MALFORMED" });
   });
 
   test("accepts the origin of its own pages", () => {

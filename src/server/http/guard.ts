@@ -14,9 +14,10 @@ export function checkNames(
   allowed: readonly string[],
   origins: readonly string[] = [],
 ): Problem | undefined {
+  if (host === undefined) return { status: 400, code: "MALFORMED", detail: "Every request needs a Host header" };
   const name = toHostName(host);
   if (name === undefined || !(isLoopback(name) || allowed.some((other) => other.toLowerCase() === name))) {
-    return forbidden("HOST_NOT_ALLOWED", `The host '${(host ?? "").slice(0, 100)}' is not one this server answers to`);
+    return forbidden("HOST_NOT_ALLOWED", `The host '${host.slice(0, 100)}' is not one this server answers to`);
   }
   if (origin !== undefined && !isSameOrigin(origin, host) && !origins.includes(origin)) {
     return forbidden("ORIGIN_NOT_ALLOWED", `Pages of '${origin.slice(0, 100)}' may not use this server`);

@@ -21,6 +21,8 @@ export interface Listening {
 
 const OPTIONS: ServerOptions = {
   maxHeaderSize: 16 * 1024,
+  // Node's own answer would not be a problem. Who may ask is checked here.
+  requireHostHeader: false,
   keepAliveTimeout: 65_000,
   // Probes the other end, so that a machine that vanished is noticed.
   keepAlive: true,
@@ -131,6 +133,8 @@ function refuseWhatIsNone(server: Server, { onMalformed = () => {} }: ListenOpti
     refuseMalformed(socket, problem, (answering.get(socket) ?? 0) > 0);
   };
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => refuse(socket as Socket, toMalformed(error)));
+  // What a client expects beside 100-continue may be ignored; Node's own answer would not be a problem.
+  server.on("checkExpectation", (incoming, outgoing) => void server.emit("request", incoming, outgoing));
   server.on("connect", (_request, socket) => refuse(socket as Socket, MALFORMED));
 }
 

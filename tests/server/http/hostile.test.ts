@@ -100,6 +100,13 @@ describe("framing", () => {
     await expectServed();
   });
 
+  test("without a Host the reason is a problem, too; what else is expected than 100-continue is nobody's business", async () => {
+    const nameless = await send(`GET /v1/version HTTP/1.1\r\nAuthorization: Bearer ${TOKEN}\r\n${LAST}\r\n`);
+    expect(nameless).toContain("application/problem+json");
+    expect(nameless).toContain('"code":"MALFORMED"');
+    expect(statuses(await send(`GET /v1/version HTTP/1.1\r\n${AUTH}Expect: wonders\r\n${LAST}\r\n`))).toEqual([200]);
+  });
+
   test("the reason is a problem, and is told to whoever watches", async () => {
     malformed.length = 0;
     const answer = await send(`GET /${"x".repeat(20_000)} HTTP/1.1\r\n${AUTH}\r\n`);
