@@ -33,6 +33,9 @@ const EVENTS: Readonly<Record<string, z.ZodType>> = {
   "execution-end": z.looseObject({ result }),
 };
 
+/** In place of an end. */
+const failed = z.looseObject({ problem: z.looseObject({ status: z.int(), code: z.string(), detail: z.string() }) });
+
 /** What began stays with the server: `close()` ends it. */
 export class RemoteExecution {
   readonly #client: ServerClient;
@@ -73,8 +76,8 @@ export class RemoteExecution {
       }
       attempts = 0;
       place = next.value.id ?? place;
+      this.#isOver = ["execution-end", "execution-failed"].includes(next.value.type);
       const event = parseEvent(next.value);
-      this.#isOver = event?.type === "execution-end";
       if (event !== undefined) yield event;
       if (this.#isOver) return;
     }
@@ -133,5 +136,6 @@ export class RemoteExecution {
 /** Undefined: it is nothing for us. */
 function parseEvent({ type, data }: StreamedEvent): ExecutionEvent | undefined {
   if (type === "server-end") throw new Error("the server ended before the code did");
+  if (type === "execution-failed") throw new ServerProblem(failed.parse(data).problem);
   return EVENTS[type]?.parse(data) as ExecutionEvent | undefined;
 }

@@ -140,3 +140,19 @@ test("an execution whose session ended, or whose server ended, says so", async (
   const left = await RemoteExecution.start(ending.client, "s", {});
   await expect(left[Symbol.asyncIterator]().next()).rejects.toThrow("the server ended before the code did");
 });
+
+test("an execution that the session could not run says why, and is not asked for again", async () => {
+  const problem = { status: 503, code: "WORKER_LOST", detail: "there is no worker" };
+  const failed = { type: "execution-failed", executionId: "s.1", problem };
+  await using fake = await openFake((_, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream", "execution-id": "s.1" });
+    response.end(toMessage("p", failed));
+  });
+  const execution = await RemoteExecution.start(fake.client, "s", {});
+  await expect(execution[Symbol.asyncIterator]().next()).rejects.toMatchObject({
+    status: 503,
+    message: "there is no worker",
+  });
+  await execution.close();
+  expect(fake.asked).toHaveLength(1);
+});
