@@ -35,6 +35,21 @@ test("executions beyond those that may run at once: 429, one-off ones too; then 
   await expect.poll(() => runtime.sessions.list().length).toBe(1);
 });
 
+test("code beyond what may wait for its turn in a session: 429; then again as before", async () => {
+  await using session = await runtime.openSession();
+  const { ask } = openTestDoor(runtime);
+  const path = `/v1/sessions/${session.id}`;
+  const begin = (code: string) =>
+    ask("POST", `${path}/execute`, { json: { code }, headers: { prefer: "respond-async" } });
+  await begin("while True: pass");
+  await expect.poll(() => session.state).toBe("running");
+  expect((await begin("1")).body["state"]).toBe("waiting");
+  const { status, body, headers } = await begin("2");
+  expect([status, body["code"], headers.get("retry-after")]).toEqual([429, "SESSION_BUSY", "1"]);
+  await ask("POST", `${path}/interrupt`);
+  expect((await ask("POST", `${path}/execute`, { json: { code: "3" } })).body["value"]).toEqual({ "text/plain": "3" });
+});
+
 test("sessions beyond those that may be open: 429", async () => {
   await using first = await runtime.openSession();
   await using second = await runtime.openSession();
