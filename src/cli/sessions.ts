@@ -76,7 +76,8 @@ export async function closeSessions(ids: readonly string[], { json }: JSONArgume
       code = fromError(error);
     }
   }
-  const lines = closed.map((one) => `${toLine(one.id)} closed after ${toCount(one.executionCount)} executions`);
+  const words = (count: number): string => `${toCount(count)} execution${count === 1 ? "" : "s"}`;
+  const lines = closed.map((one) => `${toLine(one.id)} closed after ${words(one.executionCount)}`);
   await printLines(json ? JSON.stringify({ sessions: closed }) : lines.join("\n"));
   return code;
 }

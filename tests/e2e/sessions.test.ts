@@ -27,7 +27,7 @@ describe("rlm sessions", () => {
     expect(shown.stdout).toMatch(/^id +work\nstate +idle\n[\s\S]*executions +1\n[\s\S]*variables +os, colour\n$/);
     expect(await server.rlm(["sessions", "close", id])).toEqual({
       code: 0,
-      stdout: "work closed after 1 executions\n",
+      stdout: "work closed after 1 execution\n",
       stderr: "",
     });
   });
