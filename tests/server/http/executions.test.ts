@@ -147,6 +147,18 @@ describe("execute", () => {
     expect(await ask("POST", `${path}/stdin`, { json: { text: "" } })).toMatchObject({ body: { code: "NOT_WAITING" } });
   });
 
+  test("a client may take its code with it when it goes", async () => {
+    const id = await openSession();
+    const client = new AbortController();
+    const asked = ask("POST", `/v1/sessions/${id}/execute`, {
+      json: { code: "while True: pass", onDisconnect: "interrupt" },
+      signal: client.signal,
+    });
+    await expect.poll(() => runtime.sessions.get(id).state).toBe("running");
+    client.abort();
+    expect((await asked).body).toMatchObject({ status: "interrupted", reason: "cancelled", state: "kept" });
+  });
+
   test("an interrupt answers with what it did", async () => {
     const id = await openSession();
     expect((await ask("POST", `/v1/sessions/${id}/interrupt`)).body).toEqual({

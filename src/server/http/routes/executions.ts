@@ -7,6 +7,7 @@ import type { VariableList } from "../../../protocol/variables.ts";
 import type { Execution, OutputRange, Session } from "../../../runtime.ts";
 import type { z } from "zod";
 import { given } from "../../../util/given.ts";
+import { onAbort } from "../../../util/on-abort.ts";
 import type { Door } from "../door.ts";
 import { streamEvents, type Message } from "../event-stream.ts";
 import { ProblemError, toProblem, toWire, withArguments } from "../problem.ts";
@@ -40,7 +41,7 @@ const execute = route({
     202: { description: "It has begun, or waits for its turn", schema: schemas.execution },
   },
   problems: [404, 410],
-  handle: async ({ request, params, body }, door) => {
+  handle: async ({ request, params, body: { onDisconnect, ...body } }, door) => {
     const { headers } = request;
     const { id, isRetry } = door.retries.once(
       headers.get("idempotency-key"),
@@ -49,6 +50,7 @@ const execute = route({
       () => start(sessionOf({ params }, door), body, door).id,
     );
     const execution = door.executions.get(await id);
+    if (onDisconnect === "interrupt") onAbort(request.signal, () => execution.cancel());
     const told = {
       "execution-id": execution.id,
       location: `/v1/executions/${execution.id}`,
@@ -64,7 +66,7 @@ const execute = route({
   },
 });
 
-type ExecuteBody = z.output<typeof schemas.executeBody>;
+type ExecuteBody = Omit<z.output<typeof schemas.executeBody>, "onDisconnect">;
 
 /** Throws what `Executions.start` throws. */
 export function start(session: Session, { code, input, timeoutMs, env, fileName }: ExecuteBody, door: Door): Execution {

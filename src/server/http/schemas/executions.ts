@@ -32,6 +32,10 @@ export const executeBody = z
       .default("none")
       .describe("`ask`: `input()` waits for a client's answer; `none`: it sees the end of input"),
     variables: z.boolean().default(false).describe("Answer with the namespace as it is afterwards, too"),
+    onDisconnect: z
+      .enum(["continue", "interrupt"])
+      .default("continue")
+      .describe("What happens when the client goes away before the answer: the code goes on, or is interrupted"),
   })
   .meta({ id: "ExecuteRequest" });
 
