@@ -1,56 +1,86 @@
 // JSON that means the same to everybody: no name twice in an object, which parsers read differently, and no deeper than programs bear.
+//
+// It is looked through before it is parsed: a value of millions of small parts, or one that is nested as often, takes many times the
+// memory of its text and a while in which nobody else is answered.
 
 const MAX_DEPTH = 64;
-/** Where something opens, closes or is separated, and where a string begins. */
-const MARK = /["{}[\],:]/g;
+/** Objects, arrays, their names and what is between commas. A text counts as one, whatever its length. */
+const MAX_PARTS = 1_000_000;
+
+const [QUOTE, COMMA, BACKSLASH] = [0x22, 0x2c, 0x5c];
+const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /** Throws a SyntaxError whose message says what is wrong, for people. `what`: what the text is. */
 export function parseStrictJSON(text: string, what = "body"): unknown {
-  let value: unknown;
+  checkStructure(text, what);
   try {
-    value = JSON.parse(text) as unknown;
+    return JSON.parse(text) as unknown;
   } catch {
-    throw new SyntaxError(`The ${what} is not JSON in UTF-8`);
+    throw notJSON(what);
   }
-  if (typeof value === "object" && value !== null) checkStructure(text, what);
-  return value;
 }
 
-/** It is JSON already, so that only structure matters. */
+/** It may be no JSON at all: what is found in it then does not matter, since it is refused anyway. */
 function checkStructure(text: string, what: string): void {
   /** The names of each open object; null: an array. */
   const open: (Set<string> | null)[] = [];
+  let names: Set<string> | null = null;
   let isName = false;
-  for (let at = 0; at < text.length;) {
-    MARK.lastIndex = at;
-    const mark = MARK.exec(text);
-    if (mark === null) return;
-    at = mark[0] === '"' ? endOfString(text, mark.index) : MARK.lastIndex;
-    const token = text.slice(mark.index, at);
-    const names = open.at(-1);
-    if (token === "{" || token === "[") {
-      open.push(token === "{" ? new Set() : null);
-      if (open.length > MAX_DEPTH) throw new SyntaxError(`The ${what} is nested deeper than ${MAX_DEPTH}`);
-      isName = token === "{";
-    } else if (token === "}" || token === "]") {
+  let parts = 0;
+  const count = (): void => {
+    parts += 1;
+    if (parts > MAX_PARTS) throw new SyntaxError(`The ${what} has more than ${MAX_PARTS} values and names`);
+  };
+  for (let at = 0; at < text.length; at += 1) {
+    const mark = text.charCodeAt(at);
+    if (mark === QUOTE) {
+      const end = endOfString(text, at, what);
+      if (isName && names !== null) {
+        count();
+        const name = toName(text.slice(at, end), what);
+        if (names.has(name)) throw new SyntaxError(`The ${what} has the field '${name.slice(0, 100)}' twice`);
+        names.add(name);
+        isName = false;
+      }
+      at = end - 1;
+    } else if (mark === OPEN_OBJECT || mark === OPEN_ARRAY) {
+      count();
+      if (open.length === MAX_DEPTH) throw new SyntaxError(`The ${what} is nested deeper than ${MAX_DEPTH}`);
+      isName = mark === OPEN_OBJECT;
+      names = isName ? new Set() : null;
+      open.push(names);
+    } else if (mark === CLOSE_OBJECT || mark === CLOSE_ARRAY) {
       open.pop();
+      names = open.at(-1) ?? null;
       isName = false;
-    } else if (token === ",") isName = names instanceof Set;
-    else if (token !== ":" && isName && names instanceof Set) {
-      const name = token.includes("\\") ? (JSON.parse(token) as string) : token.slice(1, -1);
-      if (names.has(name)) throw new SyntaxError(`The ${what} has the field '${name.slice(0, 100)}' twice`);
-      names.add(name);
-      isName = false;
+    } else if (mark === COMMA) {
+      count();
+      isName = names !== null;
     }
   }
 }
 
+/** From what stands in the text, with its quotes. */
+function toName(token: string, what: string): string {
+  if (!token.includes("\\")) return token.slice(1, -1);
+  try {
+    return JSON.parse(token) as string;
+  } catch {
+    throw notJSON(what);
+  }
+}
+
 /** Right after the quote that ends it. A pattern would run out of stack on a long one. */
-function endOfString(text: string, start: number): number {
+function endOfString(text: string, start: number, what: string): number {
   for (let at = start + 1; ; at += 1) {
     at = text.indexOf('"', at);
+    if (at === -1) throw notJSON(what);
     let escapes = 0;
-    while (text[at - 1 - escapes] === "\\") escapes += 1;
+    while (text.charCodeAt(at - 1 - escapes) === BACKSLASH) escapes += 1;
     if (escapes % 2 === 0) return at + 1;
   }
+}
+
+function notJSON(what: string): SyntaxError {
+  return new SyntaxError(`The ${what} is not JSON in UTF-8`);
 }

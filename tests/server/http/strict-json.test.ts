@@ -22,3 +22,30 @@ test("a name twice is found wherever it is and however it is written", () => {
   for (const text of twice) expect(() => parseStrictJSON(text), text).toThrow("twice");
   expect(parseStrictJSON(`{"a":{"a":[{"a":"a"},{"a":"a"}]}}`)).toEqual({ a: { a: [{ a: "a" }, { a: "a" }] } });
 });
+
+test("what has too many parts or is nested too deep is refused before it takes memory", () => {
+  const many = 20_000_000;
+  const bombs = [
+    "[".repeat(many) + "]".repeat(many),
+    "[".repeat(many),
+    `[${"0,".repeat(many)}0]`,
+    `{"a":[${"{},".repeat(many)}0]}`,
+    `[${'"",'.repeat(many)}""]`,
+  ];
+  for (const text of bombs) {
+    const before = process.memoryUsage().heapUsed;
+    expect(() => parseStrictJSON(text), text.slice(0, 20)).toThrow(/nested deeper than 64|more than 1000000 values/);
+    expect(process.memoryUsage().heapUsed - before, text.slice(0, 20)).toBeLessThan(256 * 1024 * 1024);
+  }
+});
+
+test("what is no JSON is refused, wherever it breaks off", () => {
+  const text = `{"a\\"b":[1,{"c":"d\\\\"}],"e":null}`;
+  expect(parseStrictJSON(text)).toEqual({ 'a"b': [1, { c: "d\\" }], e: null });
+  for (let end = 0; end < text.length; end += 1) {
+    expect(() => parseStrictJSON(text.slice(0, end)), text.slice(0, end)).toThrow("The body is not JSON in UTF-8");
+  }
+  for (const wrong of ['"\\', '{"\\u00":1}', "]]]]", "}{", '{"a" "b"}']) {
+    expect(() => parseStrictJSON(wrong), wrong).toThrow("The body is not JSON in UTF-8");
+  }
+});

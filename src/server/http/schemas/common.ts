@@ -12,7 +12,10 @@ export const durationMs = z.number().positive().max(2_000_000_000).nullable();
 
 const environmentName = z.string().regex(/^[^=\0]+$/, "must be a name without '=' and NUL");
 const environmentValue = z.string().regex(/^[^\0]*$/, "must not hold NUL");
-export const environmentVariables = z.record(environmentName, environmentValue);
+const MAX_VARIABLES = 1000;
+export const environmentVariables = z
+  .record(environmentName, environmentValue)
+  .refine((all) => Object.keys(all).length <= MAX_VARIABLES, `must be at most ${MAX_VARIABLES} variables`);
 
 /** In a query everything is text. */
 export const flag = z.enum(["true", "false"]).transform((text) => text === "true");
