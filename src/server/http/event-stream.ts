@@ -16,38 +16,47 @@ const BEAT_MS = 15_000;
 const BEAT = ": still here\n\n";
 const HEADERS = { "content-type": "text/event-stream", "x-accel-buffering": "no" };
 
-/** `open` is given a signal that is aborted when the client has gone, or the server has to end. */
+/**
+ * `open` is called when the first event is asked for: the answer to a `HEAD`, or to a client that has gone by then, is never read and never
+ * ended. It is given a signal that is aborted when the client has gone, or the server has to end.
+ */
 export function streamEvents(
   open: (signal: AbortSignal) => AsyncIterable<Message>,
   { ending }: Pick<Door, "ending">,
   headers: Readonly<Record<string, string>> = {},
 ): Response {
   const gone = new AbortController();
-  const messages = open(AbortSignal.any([gone.signal, ending]))[Symbol.asyncIterator]();
   const encoder = new TextEncoder();
+  let messages: AsyncIterator<Message> | undefined;
   let beat: NodeJS.Timeout | undefined;
+  const begin = (controller: ReadableStreamDefaultController<Uint8Array>): AsyncIterator<Message> => {
+    beat = setInterval(() => {
+      // Otherwise something waits to be taken already, which shows as much.
+      if (controller.desiredSize === 0) controller.enqueue(encoder.encode(BEAT));
+    }, BEAT_MS).unref();
+    return open(AbortSignal.any([gone.signal, ending]))[Symbol.asyncIterator]();
+  };
   const body = new ReadableStream<Uint8Array>(
     {
-      start: (controller) => {
-        beat = setInterval(() => {
-          // Otherwise something waits to be taken already, which shows as much.
-          if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(BEAT));
-        }, BEAT_MS).unref();
-      },
       pull: async (controller) => {
-        const next = await messages.next();
-        if (next.done === true) {
+        try {
+          messages ??= begin(controller);
+          const next = await messages.next();
+          if (next.done !== true) return controller.enqueue(encoder.encode(toText(next.value)));
           clearInterval(beat);
           if (ending.aborted) controller.enqueue(encoder.encode(toText({ event: { type: "server-end" } })));
           controller.close();
-        } else controller.enqueue(encoder.encode(toText(next.value)));
+        } catch (error) {
+          clearInterval(beat);
+          throw error;
+        }
       },
       cancel: () => {
         clearInterval(beat);
         gone.abort();
       },
     },
-    { highWaterMark: 1 },
+    { highWaterMark: 0 },
   );
   return new Response(body, { headers: { ...HEADERS, ...headers } });
 }
