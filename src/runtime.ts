@@ -14,7 +14,7 @@ import { Runs } from "./rlm/runs.ts";
 import { checkEnvironment, type ExecuteOptions } from "./session/options.ts";
 import { Kernels } from "./session/kernels.ts";
 import { checkLimits, DEFAULT_LIMITS, withDefaults, type Limits } from "./session/limits.ts";
-import type { Session, SessionSettings } from "./session/session.ts";
+import type { Session, SessionNames, SessionSettings } from "./session/session.ts";
 import type { SessionOptions } from "./session/session-options.ts";
 import { Sessions } from "./session/sessions.ts";
 import { StandardLibrary } from "./session/standard-library.ts";
@@ -141,11 +141,7 @@ export class Runtime implements AsyncDisposable {
     this.#options = options;
     this.limits = withDefaults(DEFAULT_LIMITS, options.limits);
     const { ids = "short" } = options;
-    this.sessions = new Sessions(
-      this.limits.sessions,
-      this.limits.totalMemoryBytes,
-      idMaker("s", ids) as () => SessionId,
-    );
+    this.sessions = new Sessions(this.limits.sessions, this.limits.totalMemoryBytes, ids);
     const taskBounds = { running: this.limits.tasks, ...FINISHED_TASKS, output: this.#outputBounds };
     this.tasks = new Tasks(taskBounds, idMaker("t", ids) as () => TaskId);
     this.stdlib = new StandardLibrary(this.#stdlibFile, () => this.#openKernels());
@@ -229,7 +225,7 @@ export class Runtime implements AsyncDisposable {
     throw new EnvironmentUnavailableError(CLOSED);
   }
 
-  #settings(options: SessionOptions): Omit<SessionSettings, "id"> {
+  #settings(options: SessionOptions): Omit<SessionSettings, keyof SessionNames> {
     return {
       environment: this.#environment(options.python),
       sandboxOptions: this.#sandboxOptions(options),

@@ -20,6 +20,8 @@ import { Turn } from "./turn.ts";
 import { Turns } from "./turns.ts";
 
 export interface RunnerSettings extends KernelSettings {
+  /** What ids of executions begin with; their number follows. */
+  readonly executionPrefix: string;
   readonly output: OutputBounds;
   readonly defaultTimeoutMs: number | null;
   readonly maxWaiting: number;
@@ -103,9 +105,9 @@ export class Runner {
     this.checkOpen();
     options.signal?.throwIfAborted();
     this.#checkRoom();
-    const { id: sessionId, output } = this.#settings;
+    const { id: sessionId, executionPrefix, output } = this.#settings;
     this.#count += 1;
-    const id = `${sessionId}.${this.#count}` as ExecutionId;
+    const id = `${executionPrefix}.${this.#count}` as ExecutionId;
     const execution = new Execution(id, sessionId, this.#count, code, output);
     const turn = new Turn(execution, options, this.#feed, this.#onEnd);
     execution.onCancel = () => this.#cancel(turn);

@@ -32,12 +32,14 @@ export interface SessionSettings extends RunnerSettings, StateSettings {
   readonly idleTimeoutMs: number | null;
 }
 
+export type SessionNames = Pick<SessionSettings, "id" | "executionPrefix">;
+
 /** What a session needs of those around it. */
 export interface SessionKeeper {
   /** It begins to close: from now on it is nobody's. */
   onClosing(session: Session, why: string): void;
   /** Finds a place for another session under this id, or a new one. */
-  admit(id: string | undefined, open: (id: SessionId) => Promise<Session>): Promise<Session>;
+  admit(id: string | undefined, open: (names: SessionNames) => Promise<Session>): Promise<Session>;
 }
 
 export interface SessionInfo extends NamespaceSummary {
@@ -157,8 +159,8 @@ export class Session implements AsyncDisposable {
   fork({ id }: { readonly id?: string } = {}): Promise<Session> {
     const action = `fork session '${this.id}'`;
     return this.#runner.operateWhenIdle(action, () =>
-      this.#keeper.admit(id, (own) => {
-        const settings = { ...this.#settings, id: own, countBefore: this.#runner.count };
+      this.#keeper.admit(id, (names) => {
+        const settings = { ...this.#settings, ...names, countBefore: this.#runner.count };
         return new Session(settings, this.#keeper).#start((listener) => this.#runner.kernels.fork(settings, listener));
       }),
     );

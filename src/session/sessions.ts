@@ -3,8 +3,9 @@
 import { LimitExceededError, SessionClosedError, SessionExistsError, SessionNotFoundError } from "../errors.ts";
 import { parseSessionId, type SessionId } from "../protocol/ids.ts";
 import { TotalMemory } from "./total-memory.ts";
-import { Session, type SessionKeeper, type SessionSettings } from "./session.ts";
+import { Session, type SessionKeeper, type SessionNames, type SessionSettings } from "./session.ts";
 import type { Restoring } from "./state-operations.ts";
+import { idMaker, randomId, type IdStyle } from "../util/make-id.ts";
 
 /** Hears of sessions as they come and go. */
 export interface SessionsWatcher {
@@ -21,6 +22,7 @@ export class Sessions {
   readonly #opening = new Set<string>();
   readonly #limit: number;
   readonly memory: TotalMemory;
+  readonly #ids: IdStyle;
   readonly #makeId: () => SessionId;
   #closedWhy: string | undefined;
 
@@ -31,9 +33,10 @@ export class Sessions {
     admit: (id, open) => this.#admitFork(id, open),
   };
 
-  constructor(limit: number, totalMemoryBytes: number, makeId: () => SessionId) {
+  constructor(limit: number, totalMemoryBytes: number, ids: IdStyle) {
     this.#limit = limit;
-    this.#makeId = makeId;
+    this.#ids = ids;
+    this.#makeId = idMaker("s", ids) as () => SessionId;
     this.memory = new TotalMemory(totalMemoryBytes, () => this.list());
   }
 
@@ -48,8 +51,12 @@ export class Sessions {
     return [...this.#live.values()];
   }
 
-  open(id: string | undefined, settings: Omit<SessionSettings, "id">, restoring?: Restoring): Promise<Session> {
-    return this.#admit(id, (own) => Session.open({ ...settings, id: own }, this.#keeper, restoring));
+  open(
+    id: string | undefined,
+    settings: Omit<SessionSettings, keyof SessionNames>,
+    restoring?: Restoring,
+  ): Promise<Session> {
+    return this.#admit(id, (names) => Session.open({ ...settings, ...names }, this.#keeper, restoring));
   }
 
   /** Also those that are being forked now. */
@@ -58,11 +65,13 @@ export class Sessions {
     await Promise.all(this.list().map((session) => session.discard(why)));
   }
 
-  async #admit(id: string | undefined, open: (id: SessionId) => Promise<Session>): Promise<Session> {
+  async #admit(id: string | undefined, open: (names: SessionNames) => Promise<Session>): Promise<Session> {
     const own = this.#claim(id);
+    // A name that was chosen may be chosen again, when this session has ended; what ran in it must not be taken for what runs then.
+    const executionPrefix = id !== undefined && this.#ids === "random" ? randomId(own) : own;
     try {
       await this.memory.admit(`open session '${own}'`);
-      const session = await open(own);
+      const session = await open({ id: own, executionPrefix });
       this.#live.set(own, session);
       this.watcher?.onOpened(session);
       return session;
@@ -71,7 +80,7 @@ export class Sessions {
     }
   }
 
-  async #admitFork(id: string | undefined, open: (id: SessionId) => Promise<Session>): Promise<Session> {
+  async #admitFork(id: string | undefined, open: (names: SessionNames) => Promise<Session>): Promise<Session> {
     const session = await this.#admit(id, open);
     if (this.#closedWhy === undefined) return session;
     await session.discard(this.#closedWhy);

@@ -210,3 +210,21 @@ test("a session may have less than the server allows, never more", async () => {
     detail: `Field 'limits.memoryBytes' is wrong: this server allows ${memoryBytes} at most`,
   });
 });
+
+test("a session that is opened again under its name is another one: ids and keys of the first mean what they meant", async () => {
+  const again = { "idempotency-key": "same-name" };
+  const executeIn = (code: string, headers = {}) =>
+    ask("POST", "/v1/sessions/reopened/execute", { json: { code }, headers });
+  await openSession({ id: "reopened" });
+  const first = await executeIn("print('first')", again);
+  await ask("DELETE", "/v1/sessions/reopened");
+  await openSession({ id: "reopened" });
+  const other = await executeIn("print('other')");
+  expect(other.body).toMatchObject({ stdout: "other\n", executionCount: 1 });
+  expect(other.body["executionId"]).not.toBe(first.body["executionId"]);
+  const { body } = await ask("GET", `/v1/executions/${first.headers.get("execution-id")}`);
+  expect(body).toMatchObject({ result: { stdout: "first\n" } });
+  const retried = await executeIn("print('first')", again);
+  expect(retried.headers.get("idempotency-replayed")).toBe("true");
+  expect(retried.body).toEqual(first.body);
+});
