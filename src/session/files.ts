@@ -65,7 +65,8 @@ interface Request {
 const MIB = 1024 * 1024;
 const DEFAULT_MAX_BYTES = 64 * MIB;
 const HOST_PIECE_BYTES = 256 * 1024;
-const AT_ONCE = 8;
+const TRANSFERS_AT_ONCE = 8;
+const OTHERS_AT_ONCE = 4;
 const WAITING = 1000;
 const WATCHES = 8;
 const MAX_DEPTH = 64;
@@ -73,7 +74,9 @@ const MAX_DEPTH = 64;
 export class Files {
   readonly #owner: FilesOwner;
   readonly #environment: string;
-  readonly #slots = new Slots(AT_ONCE, WAITING);
+  /** Reading and writing take as long as the other end does. What is over in a moment does not wait for that. */
+  readonly #transfers = new Slots(TRANSFERS_AT_ONCE, WAITING);
+  readonly #others = new Slots(OTHERS_AT_ONCE, WAITING);
   #watches = 0;
   #lastUsedAt = 0;
 
@@ -84,7 +87,7 @@ export class Files {
 
   /** When an operation last ended; now, while one goes on. Watching does not count. */
   get lastUsedAt(): number {
-    return this.#slots.taken > 0 ? Date.now() : this.#lastUsedAt;
+    return this.#transfers.taken + this.#others.taken > 0 ? Date.now() : this.#lastUsedAt;
   }
 
   /** A whole file, or a part of it, in memory. */
@@ -282,10 +285,11 @@ export class Files {
     target: { readonly action: string; readonly path: string },
     signal: AbortSignal | undefined,
   ): Promise<FileJob> {
-    if (!(await this.#slots.take(signal))) throw denied(target, `${WAITING} operations wait in this session already`);
+    const slots = request.do === "read" || request.do === "write" ? this.#transfers : this.#others;
+    if (!(await slots.take(signal))) throw denied(target, `${WAITING} operations wait in this session already`);
     const release = (): void => {
       this.#lastUsedAt = Date.now();
-      this.#slots.giveBack();
+      slots.giveBack();
     };
     try {
       const job = await this.#start(request);

@@ -376,12 +376,29 @@ describe("beside an execution", () => {
     const uploads = Array.from({ length: 8 }, (_, index) => session.files.write(`f${index}`, slow()));
     const controller = new AbortController();
     const waiting = session.files.read("f0", { signal: controller.signal });
-    const next = session.files.stat("f0");
+    const next = session.files.write("next", "x");
     controller.abort(new Error("enough"));
     await expect(waiting).rejects.toThrow("enough");
     release();
     await Promise.all(uploads);
     expect((await next).size).toBe(1);
+  });
+
+  test("however many transfers stand still, files can be listed, looked at and removed", async () => {
+    await using session = await runtime.openSession();
+    await session.files.write("there", "x");
+    let release: () => void = () => {};
+    const gate = new Promise<void>((resolve) => (release = resolve));
+    async function* slow(): AsyncGenerator<string> {
+      yield "x";
+      await gate;
+    }
+    const uploads = Array.from({ length: 20 }, (_, index) => session.files.write(`f${index}`, slow()));
+    expect((await session.files.list()).entries.map(({ name }) => name)).toContain("there");
+    expect((await session.files.stat("there")).size).toBe(1);
+    await session.files.remove("there");
+    release();
+    expect(await Promise.all(uploads)).toHaveLength(20);
   });
 
   test("an upload goes on when the worker dies, and the file is whole", async () => {
