@@ -83,14 +83,19 @@ async function answer(one: Route, { req, env }: Context, door: Door): Promise<Re
   if (door.draining.aborted && beginsSomething(one)) throw new ProblemError(ENDING);
   const query = one.query === undefined ? { value: undefined } : parseValue(req.query(), one.query, "query");
   if ("problem" in query) throw new ProblemError(query.problem);
-  const body = one.body === undefined ? { value: undefined } : await parseBody(req.raw, one.body, one.maxBodyBytes);
+  const wire = new Wire(req.raw, env as Connection | undefined);
+  const { body: schema, maxBodyBytes } = one;
+  const body =
+    schema === undefined
+      ? { value: undefined }
+      : await wire.whileReading(() => parseBody(req.raw, schema, maxBodyBytes));
   if ("problem" in body) throw new ProblemError(body.problem);
   const asked: Asked = {
     request: req.raw,
     params: req.param(),
     query: query.value,
     body: body.value,
-    wire: new Wire(req.raw, env as Connection | undefined),
+    wire,
   };
   return one.handle(asked as Asked<never, never>, door);
 }

@@ -37,6 +37,18 @@ export class Wire {
     }
   }
 
+  /** For a body that is read otherwise: whoever sends nothing of it for a while is gone. */
+  async whileReading<Value>(read: () => Promise<Value>): Promise<Value> {
+    const { incoming } = this.#connection;
+    if (incoming?.complete !== false) return read();
+    incoming.setTimeout(READ_MS); // without a listener the socket is destroyed
+    try {
+      return await read();
+    } finally {
+      incoming.setTimeout(0);
+    }
+  }
+
   /** In the middle of an answer. False: there is no connection to cut. */
   cut(): boolean {
     const { outgoing } = this.#connection;
