@@ -181,6 +181,41 @@ describe("a download", () => {
   });
 });
 
+describe("what was printed", () => {
+  const code = "for i in range(40): print(chr(97 + i % 26) * (1 << 20), end='')";
+
+  test("is the same in one piece and in many", async () => {
+    await using session = await runtime.openSession();
+    const { id } = door.executions.start(session, code, {});
+    await door.executions.idle();
+    const path = `${server.url}/v1/executions/${id}/output`;
+    const response = await fetch(`${path}?offset=5&length=100000000`, { headers });
+    expect(response.headers.get("content-length")).toBe(String(40 * MIB - 5));
+    expect(response.headers.get("next-offset")).toBe(String(40 * MIB));
+    const whole = Buffer.concat(Array.from({ length: 40 }, (_, i) => Buffer.alloc(MIB, 97 + (i % 26)))).subarray(5);
+    expect(Buffer.from(await response.arrayBuffer()).equals(whole)).toBe(true);
+    const past = await fetch(`${path}?offset=${41 * MIB}`, { headers });
+    expect([await past.text(), past.headers.get("next-offset")]).toEqual(["", String(41 * MIB)]);
+  });
+
+  test("costs little memory while nobody takes it", async () => {
+    await using session = await runtime.openSession();
+    const { id } = door.executions.start(session, code, {});
+    await door.executions.idle();
+    const { hostname, port } = new URL(server.url);
+    const growth = await growthOf(async () => {
+      const sockets = Array.from({ length: 20 }, () => connect(Number(port), hostname).pause());
+      for (const socket of sockets) {
+        const line = `GET /v1/executions/${id}/output?length=41943040 HTTP/1.1`;
+        socket.write(`${line}\r\nHost: localhost\r\nAuthorization: ${headers.authorization}\r\n\r\n`);
+        await once(socket, "readable");
+      }
+      for (const socket of sockets) socket.destroy();
+    });
+    expect(growth).toBeLessThan(200);
+  });
+});
+
 describe("a path as it is sent, which no URL class has put in order", () => {
   test.each([
     ["/files/../../../../etc/passwd", 404],

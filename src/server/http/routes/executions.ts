@@ -4,12 +4,13 @@
 
 import type { ExecutionResult } from "../../../protocol/execution.ts";
 import type { VariableList } from "../../../protocol/variables.ts";
-import type { Execution, OutputRange, Session } from "../../../runtime.ts";
+import type { Execution, Session } from "../../../runtime.ts";
 import type { z } from "zod";
 import { given } from "../../../util/given.ts";
 import { onAbort } from "../../../util/on-abort.ts";
 import type { Door } from "../door.ts";
 import { streamEvents, type Message } from "../event-stream.ts";
+import { toOutput } from "../printed.ts";
 import { ProblemError, toProblem, toWire, withArguments } from "../problem.ts";
 import { IDEMPOTENCY_KEY } from "../retries.ts";
 import { json, nothing, route } from "../route.ts";
@@ -18,8 +19,6 @@ import { sessionOf } from "./sessions.ts";
 
 const TAG = "Executions";
 const MAX_WAIT_MS = 60_000;
-const DEFAULT_OUTPUT_BYTES = 1024 * 1024;
-const MAX_OUTPUT_BYTES = 64 * DEFAULT_OUTPUT_BYTES;
 const EVENTS = "text/event-stream";
 
 const execute = route({
@@ -111,9 +110,7 @@ const output = route({
   query: schemas.outputQuery,
   answers: { 200: { description: "The bytes", types: ["application/octet-stream"] } },
   problems: [404],
-  handle: ({ params, query }, door) => {
-    return toOutput(door.executions.get(params["id"] ?? "").output(toRange(query)));
-  },
+  handle: (asked, door) => toOutput(door.executions.get(asked.params["id"] ?? ""), asked),
 });
 
 const events = route({
@@ -248,24 +245,6 @@ function describe(execution: Execution, { executions }: Pick<Door, "executions">
     result: (executions.resultOf(execution) as z.output<typeof schemas.executionResult> | undefined) ?? null,
     ...given({ problem: executions.problemOf(execution) }),
   };
-}
-
-/** What a query says, within bounds. */
-export function toRange(query: z.output<typeof schemas.outputQuery>): OutputRange {
-  const { length = DEFAULT_OUTPUT_BYTES } = query;
-  return { ...given(query), length: Math.min(length, MAX_OUTPUT_BYTES) };
-}
-
-/** Bytes, and in headers where they are. */
-export function toOutput({ bytes, nextOffset, totalBytes, readableBytes }: ReturnType<Execution["output"]>): Response {
-  return new Response(new Uint8Array(bytes), {
-    headers: {
-      "content-type": "application/octet-stream",
-      "next-offset": String(nextOffset),
-      "total-bytes": String(totalBytes),
-      "readable-bytes": String(readableBytes),
-    },
-  });
 }
 
 async function waitFor({ result }: Execution, limitMs: number, signal: AbortSignal): Promise<void> {

@@ -9,11 +9,12 @@ import { within } from "../../../util/within.ts";
 import { parseBody, readBytes } from "../body.ts";
 import type { Door } from "../door.ts";
 import { ProblemError, withArguments } from "../problem.ts";
+import { toOutput } from "../printed.ts";
 import { IDEMPOTENCY_KEY } from "../retries.ts";
 import { json, nothing, route, type Asked } from "../route.ts";
 import { eventsQuery, outputQuery } from "../schemas/executions.ts";
 import * as schemas from "../schemas/tasks.ts";
-import { follow, toOutput, toRange } from "./executions.ts";
+import { follow } from "./executions.ts";
 
 const TAG = "Tasks";
 const EVENTS = "text/event-stream";
@@ -98,7 +99,7 @@ const output = route({
   query: outputQuery,
   answers: { 200: { description: "The bytes", types: [RAW] } },
   problems: [404],
-  handle: ({ params, query }, door) => toOutput(taskOf({ params }, door).output(toRange(query))),
+  handle: (asked, door) => toOutput(taskOf(asked, door), asked),
 });
 
 const events = route({
@@ -180,9 +181,9 @@ const stdin = route({
     204: { description: "It is on its way" },
   },
   problems: [404, 409],
-  handle: async ({ request, params, query }, door) => {
+  handle: async ({ request, params, query, wire }, door) => {
     const found = taskOf({ params }, door);
-    const { data, isLast } = await readInput(request, query.close === true);
+    const { data, isLast } = await wire.whileReading(() => readInput(request, query.close === true));
     const writing = data === undefined ? Promise.resolve() : found.write(data);
     const isTaken = await within(
       INPUT_MS,
