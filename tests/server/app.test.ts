@@ -107,6 +107,10 @@ describe(`POST ${execute}`, () => {
   });
 });
 
+test("a variable that no program can be given is the client's mistake", async () => {
+  expect(await post({ code: "1", envs: { A: "\uD800" } })).toMatchObject({ status: 422, body: { code: "INVALID" } });
+});
+
 describe("errors", () => {
   test("too many sessions: 429, and when to come back", async () => {
     await using small = await openTestRuntime({ limits: { sessions: 1 } });

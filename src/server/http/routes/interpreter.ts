@@ -1,6 +1,7 @@
 // POST /process/interpreter/execute: code in, result out, in a session that lives for this request.
 
 import { randomId } from "../../../util/make-id.ts";
+import { withArguments } from "../problem.ts";
 import { json, route } from "../route.ts";
 import { executionResult, interpreterBody } from "../schemas/executions.ts";
 import { withDefaults } from "./sessions.ts";
@@ -14,7 +15,8 @@ const interpret = route({
   body: interpreterBody,
   answers: { 200: { description: "The result", schema: executionResult } },
   handle: async ({ request, body: { code, timeout, envs } }, door) => {
-    const session = await door.runtime.openSession(withDefaults({ id: randomId("x"), env: envs }, door));
+    const asked = withDefaults({ id: randomId("x"), env: envs }, door);
+    const session = await withArguments(() => door.runtime.openSession(asked));
     try {
       const options = { signal: request.signal, ...(timeout !== undefined && { timeoutMs: timeout * 1000 }) };
       return json(await door.executions.start(session, code, options, { isKept: false }).result);
