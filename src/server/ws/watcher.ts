@@ -26,6 +26,8 @@ import { Outbox } from "./outbox.ts";
 /** In a row. */
 const MAX_MISTAKES = 10;
 const MAX_ASKED = 32;
+/** That are answered before it is everybody else's turn. */
+const MAX_IN_A_TURN = 50;
 const MAX_FOLLOWED = 8;
 /** That wait to be read. */
 const MAX_BEHIND = 100;
@@ -77,6 +79,7 @@ export class Watcher {
   #lag: Lag | undefined;
   #mistakes = 0;
   #asked = 0;
+  #inThisTurn = 0;
 
   constructor(webSocket: WebSocket, stream: Duplex, ports: WatcherPorts) {
     this.#webSocket = webSocket;
@@ -210,6 +213,7 @@ export class Watcher {
 
   #receive(data: Buffer, isBinary: boolean): void {
     this.#outbox.hear();
+    this.#takeTurns();
     if (isBinary) {
       this.close(CLOSE.unsupported, "messages are JSON in text frames");
       return;
@@ -223,6 +227,18 @@ export class Watcher {
     }
     this.#mistakes = 0;
     this.#outbox.together(() => this.#ask(parsed.message));
+  }
+
+  /** Megabytes of small messages may be there at once, and would be read before anything else. */
+  #takeTurns(): void {
+    this.#inThisTurn += 1;
+    if (this.#inThisTurn === 1) {
+      setImmediate(() => {
+        this.#inThisTurn = 0;
+        if (this.#webSocket.isPaused) this.#webSocket.resume();
+      });
+    }
+    if (this.#inThisTurn === MAX_IN_A_TURN) this.#webSocket.pause();
   }
 
   #ask(message: ClientMessage): void {

@@ -2,7 +2,8 @@
 
 import { once } from "node:events";
 import type { Socket } from "node:net";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { WebSocket } from "ws";
 import type { Runtime, Session } from "../../../src/index.ts";
 import { openTestRuntime } from "../../open.ts";
 import { handshake, openServer, type TestServer } from "./connect.ts";
@@ -165,6 +166,18 @@ describe("a client that does not read", () => {
     await expect.poll(() => own.webSockets.size).toBe(0);
     socket.destroy();
   });
+});
+
+test("a flood of messages is read in turns, and each is answered", async () => {
+  const pause = vi.spyOn(WebSocket.prototype, "pause");
+  const count = 20_000;
+  await using client = await server.connect(path);
+  for (let id = 0; id < count; id += 1) client.send({ type: "ping", id });
+  const isReply = ({ type }: { readonly type: string }): boolean => type === "reply";
+  await expect.poll(() => client.messages.filter(isReply).length, { timeout: 20_000 }).toBe(count);
+  expect(client.messages.filter(isReply).map(({ id }) => id)).toEqual(Array.from({ length: count }, (_, id) => id));
+  expect(pause).toHaveBeenCalled();
+  pause.mockRestore();
 });
 
 describe("a client that is gone without a word", () => {
