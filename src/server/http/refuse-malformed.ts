@@ -9,6 +9,13 @@ export const MALFORMED: Problem = {
   detail: "The request makes no sense: look at its URL and headers",
 };
 
+/** Only the log and the metrics hear of it. */
+export const FLOOD: Problem = {
+  status: 429,
+  code: "PIPELINE_TOO_LONG",
+  detail: "Too many requests on a connection before the first of them was answered",
+};
+
 const BY_CODE: Readonly<Record<string, Problem>> = {
   HPE_HEADER_OVERFLOW: {
     status: 431,

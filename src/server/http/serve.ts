@@ -5,7 +5,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { connectionsWithin } from "./open-files.ts";
 import { toResponse, type Problem } from "./problem.ts";
-import { MALFORMED, refuseMalformed, toMalformed } from "./refuse-malformed.ts";
+import { FLOOD, MALFORMED, refuseMalformed, toMalformed } from "./refuse-malformed.ts";
 import { handleUpgrades, type Upgrader } from "./upgrade.ts";
 
 export interface Listening {
@@ -39,6 +39,8 @@ const DEFAULT_REQUEST_MS = 3_600_000;
 const DEFAULT_CHECK_MS = 5_000;
 const DEFAULT_WRITE_MS = 60_000;
 const DEFAULT_MAX_CONNECTIONS = 10_000;
+/** Of one connection. Whoever sends so many without an answer to one of them does nothing else, and nobody else would have a turn. */
+const MAX_UNANSWERED = 100;
 /** Connections that fall idle while the server closes are closed after so long at most. */
 const IDLE_CHECK_MS = 50;
 
@@ -93,9 +95,13 @@ export async function listen(app: Served, options: ListenOptions): Promise<Liste
     requestTimeout: requestMs,
     connectionsCheckingInterval: checkMs,
   };
-  const server = createServer({ ...OPTIONS, ...times }, (incoming, outgoing) => void listener(incoming, outgoing));
+  const server = createServer({ ...OPTIONS, ...times });
   server.maxConnections = connectionsWithin(maxConnections);
   refuseWhatIsNone(server, options);
+  server.on("request", (incoming, outgoing) => {
+    // What else had come on a connection that was cut is parsed all the same.
+    if (!incoming.socket.destroyed) void listener(incoming, outgoing);
+  });
   const { upgrader } = options;
   if (upgrader !== undefined) handleUpgrades(server, upgrader, (request, incoming) => app.fetch(request, { incoming }));
   await new Promise<void>((resolve, reject) => {
@@ -121,11 +127,16 @@ export async function listen(app: Served, options: ListenOptions): Promise<Liste
   };
 }
 
-/** Requests that cannot be parsed, and methods that are no requests to us. */
+/** Requests that cannot be parsed, methods that are no requests to us, and more at once than anybody means. */
 function refuseWhatIsNone(server: Server, { onMalformed = () => {} }: ListenOptions): void {
   const answering = new WeakMap<Socket, number>();
   server.on("request", ({ socket }, outgoing) => {
-    answering.set(socket, (answering.get(socket) ?? 0) + 1);
+    const unanswered = (answering.get(socket) ?? 0) + 1;
+    answering.set(socket, unanswered);
+    if (unanswered === MAX_UNANSWERED) {
+      onMalformed(FLOOD, socket.remoteAddress ?? "");
+      socket.destroy();
+    }
     outgoing.once("close", () => answering.set(socket, (answering.get(socket) ?? 1) - 1));
   });
   const refuse = (socket: Socket, problem: Problem | undefined): void => {

@@ -138,6 +138,16 @@ describe("framing", () => {
     await expectServed();
   });
 
+  test("dozens of pipelined requests are all answered; a hundred end the connection", async () => {
+    const good = `GET /v1/health HTTP/1.1\r\n${AUTH}\r\n`;
+    const last = `GET /v1/health HTTP/1.1\r\n${AUTH}${LAST}\r\n`;
+    expect([...(await send(good.repeat(50) + last)).matchAll(/HTTP\/1\.1 200 OK/g)]).toHaveLength(51);
+    const before = malformed.length;
+    await send(good.repeat(10_000) + last).catch(() => {}); // it may be reset
+    expect(malformed.slice(before)).toEqual(["PIPELINE_TOO_LONG"]);
+    await expectServed();
+  });
+
   test("nothing is said in the middle of an answer that is under way", async () => {
     const code = JSON.stringify({ code: "import time; time.sleep(0.3); 'whole'" });
     const execute = `POST /process/interpreter/execute HTTP/1.1\r\n${AUTH}Content-Length: ${code.length}\r\n\r\n${code}`;
