@@ -3,6 +3,7 @@
 import type { Context } from "hono";
 import type { Runtime } from "../../runtime.ts";
 import { AskedRuns, type ConfiguredModel } from "./asked-runs.ts";
+import { BodyRoom } from "./body-room.ts";
 import { parseBody, parseValue } from "./body.ts";
 import type { Door } from "./door.ts";
 import { Executions, type ExecutionsBounds } from "./executions.ts";
@@ -42,6 +43,7 @@ export function openDoor(runtime: Runtime, options: DoorOptions = {}): Door {
     executions,
     metrics: new Metrics({ runtime, executions }),
     sessionDefaults,
+    bodies: new BodyRoom(),
     inputs: new Inputs(),
     retries: new Retries(),
     runs,
@@ -88,7 +90,7 @@ async function answer(one: Route, { req, env }: Context, door: Door): Promise<Re
   const body =
     schema === undefined
       ? { value: undefined }
-      : await wire.whileReading(() => parseBody(req.raw, schema, maxBodyBytes));
+      : await wire.whileReading(() => parseBody(req.raw, schema, door.bodies, maxBodyBytes));
   if ("problem" in body) throw new ProblemError(body.problem);
   const asked: Asked = {
     request: req.raw,

@@ -1,6 +1,7 @@
 // A request body on its way from bytes to a value that can be trusted. It is bounded while it is read.
 
 import type { z } from "zod";
+import type { BodyRoom, Hold } from "./body-room.ts";
 import type { Problem } from "./problem.ts";
 import { parseStrictJSON } from "./strict-json.ts";
 
@@ -14,9 +15,11 @@ export type Parsed<Value> = { readonly value: Value } | { readonly problem: Prob
 export async function parseBody<Schema extends z.ZodType>(
   request: Request,
   schema: Schema,
+  room: BodyRoom,
   maxBytes = MAX_BODY_BYTES,
 ): Promise<Parsed<z.output<Schema>>> {
-  const json = await readJSON(request, maxBytes, "{}");
+  using hold = room.hold();
+  const json = await readJSON(request, maxBytes, { empty: "{}", hold });
   if ("problem" in json) return json;
   return parseValue(json.value, schema, "body");
 }
@@ -31,9 +34,13 @@ export function parseValue<Schema extends z.ZodType>(
   return parsed.success ? { value: parsed.data } : { problem: invalid(describe(parsed.error, part), part) };
 }
 
-/** Whatever JSON it is. `empty`: what an empty body stands for. */
-export async function readJSON(request: Request, maxBytes: number, empty = ""): Promise<Parsed<unknown>> {
-  const bytes = await readBytes(request, maxBytes);
+/** Whatever JSON it is. `empty`: what an empty body stands for. `hold`: the memory for it, which is given back by whoever made it. */
+export async function readJSON(
+  request: Request,
+  maxBytes: number,
+  { empty = "", hold }: { readonly empty?: string; readonly hold?: Hold } = {},
+): Promise<Parsed<unknown>> {
+  const bytes = await readBytes(request, hold, maxBytes);
   if ("problem" in bytes) return bytes;
   try {
     const text = bytes.value.length === 0 ? empty : new TextDecoder("utf-8", { fatal: true }).decode(bytes.value);
@@ -44,29 +51,38 @@ export async function readJSON(request: Request, maxBytes: number, empty = ""): 
 }
 
 /** A body as it is. */
-export async function readBytes(request: Request, maxBytes = MAX_BODY_BYTES): Promise<Parsed<Buffer>> {
-  if (Number(request.headers.get("content-length") ?? 0) > maxBytes) return { problem: tooLarge(maxBytes) };
-  const bytes = await readBounded(request, maxBytes).catch(() => null);
-  if (bytes === null) return { problem: incomplete() };
-  return bytes === undefined ? { problem: tooLarge(maxBytes) } : { value: bytes };
+export async function readBytes(
+  request: Request,
+  hold?: Hold,
+  maxBytes: number = MAX_BODY_BYTES,
+): Promise<Parsed<Buffer>> {
+  const announced = Number(request.headers.get("content-length") ?? 0);
+  if (announced > maxBytes) return { problem: tooLarge(maxBytes) };
+  if (hold?.take(announced) === false) return { problem: NO_ROOM };
+  try {
+    return await readBounded(request, maxBytes, hold);
+  } catch {
+    return { problem: incomplete() };
+  }
 }
 
-/** Undefined when there is more than allowed; the rest is not read then. */
-async function readBounded(request: Request, maxBytes: number): Promise<Buffer | undefined> {
+/** Where there is more than allowed, the rest is not read. */
+async function readBounded(request: Request, maxBytes: number, hold?: Hold): Promise<Parsed<Buffer>> {
   if (request.headers.has("content-length")) {
     // Node's parser gives no more than what was announced, and reading it whole costs a tenth of a stream.
     const bytes = Buffer.from(await request.arrayBuffer());
-    return bytes.length > maxBytes ? undefined : bytes;
+    return bytes.length > maxBytes ? { problem: tooLarge(maxBytes) } : { value: bytes };
   }
   const chunks: Uint8Array[] = [];
   let total = 0;
-  if (request.body === null) return Buffer.alloc(0);
+  if (request.body === null) return { value: Buffer.alloc(0) };
   for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
     total += chunk.length;
-    if (total > maxBytes) return undefined;
+    if (total > maxBytes) return { problem: tooLarge(maxBytes) };
+    if (hold?.take(chunk.length) === false) return { problem: NO_ROOM };
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks);
+  return { value: Buffer.concat(chunks) };
 }
 
 /** The first thing that is wrong, with the name of the field. */
@@ -90,6 +106,13 @@ function invalid(detail: string, part: Part = "body"): Problem {
 function incomplete(): Problem {
   return { status: 400, code: "MALFORMED", detail: "The body ended early", headers: { connection: "close" } };
 }
+
+const NO_ROOM: Problem = {
+  status: 503,
+  code: "OVERLOADED",
+  detail: "The server reads too many large bodies already",
+  headers: { "retry-after": "1", connection: "close" },
+};
 
 /** The rest of the body is not wanted, so neither is the connection that carries it. */
 function tooLarge(maxBytes: number): Problem {

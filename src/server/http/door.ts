@@ -2,6 +2,7 @@
 
 import type { Runtime, Session, SessionOptions } from "../../runtime.ts";
 import type { AskedRuns } from "./asked-runs.ts";
+import type { BodyRoom } from "./body-room.ts";
 import type { Executions } from "./executions.ts";
 import type { Inputs } from "./inputs.ts";
 import type { MCPDoor } from "./mcp-door.ts";
@@ -20,6 +21,8 @@ export interface Door {
   readonly runtime: Runtime;
   /** Those that began here. */
   readonly executions: Executions;
+  /** Memory for what is asked. */
+  readonly bodies: BodyRoom;
   /** Those of them that wait for a line. */
   readonly inputs: Inputs;
   /** What was asked with an Idempotency-Key. */

@@ -183,7 +183,7 @@ const stdin = route({
   problems: [404, 409],
   handle: async ({ request, params, query, wire }, door) => {
     const found = taskOf({ params }, door);
-    const { data, isLast } = await wire.whileReading(() => readInput(request, query.close === true));
+    const { data, isLast } = await wire.whileReading(() => readInput(request, query.close === true, door));
     const writing = data === undefined ? Promise.resolve() : found.write(data);
     const isTaken = await within(
       INPUT_MS,
@@ -220,13 +220,14 @@ interface Input {
   readonly isLast: boolean;
 }
 
-async function readInput(request: Request, isLast: boolean): Promise<Input> {
+async function readInput(request: Request, isLast: boolean, { bodies }: Pick<Door, "bodies">): Promise<Input> {
   if (request.headers.get("content-type")?.startsWith(RAW) === true) {
-    const bytes = await readBytes(request);
+    using hold = bodies.hold();
+    const bytes = await readBytes(request, hold);
     if ("problem" in bytes) throw new ProblemError(bytes.problem);
     return { data: bytes.value, isLast };
   }
-  const body = await parseBody(request, schemas.taskInputBody);
+  const body = await parseBody(request, schemas.taskInputBody, bodies);
   if ("problem" in body) throw new ProblemError(body.problem);
   return { data: body.value.text, isLast: isLast || body.value.close };
 }
