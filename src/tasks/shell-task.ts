@@ -14,7 +14,8 @@ import type { TaskEvent, TaskInfo, TaskResult, TaskState, TaskStatus } from "../
 import { onAbort } from "../util/on-abort.ts";
 import { PausableTimer } from "../util/pausable-timer.ts";
 import { checkInput, type ShellOptions } from "./shell-options.ts";
-import { isOver, toInfo, waitFor, type TaskBase } from "./task.ts";
+import { waitFor } from "../util/wait-for.ts";
+import { isOver, toInfo, type TaskBase } from "./task.ts";
 
 /** Where a task runs: a session, as far as the task is concerned. */
 export interface TaskPlace {

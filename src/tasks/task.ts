@@ -3,7 +3,6 @@
 import type { OutputRange, OutputSlice } from "../output/output-slice.ts";
 import type { SessionId, TaskId } from "../protocol/ids.ts";
 import type { TaskInfo, TaskKind, TaskResult, TaskState, TaskStatus } from "../protocol/tasks.ts";
-import { onAbort } from "../util/on-abort.ts";
 
 export interface TaskBase {
   readonly id: TaskId;
@@ -37,23 +36,6 @@ export interface TaskBase {
 
 export function isOver(status: TaskStatus): boolean {
   return status !== "running" && status !== "paused";
-}
-
-const MAX_TIMER_MS = 2 ** 31 - 1;
-
-/** Whether `ended` resolved before the time had passed or the signal was aborted. */
-export async function waitFor(ended: Promise<void>, timeoutMs: number, signal?: AbortSignal): Promise<boolean> {
-  return new Promise((resolve) => {
-    const finish = (hasEnded: boolean): void => {
-      clearTimeout(timer);
-      stopListening();
-      resolve(hasEnded);
-    };
-    const timer = setTimeout(() => finish(false), Math.min(timeoutMs, MAX_TIMER_MS));
-    const stopListening = onAbort(signal, () => finish(false));
-    if (signal?.aborted === true) finish(false);
-    void ended.then(() => finish(true));
-  });
 }
 
 /** What `info()` gives. Times are in milliseconds since the epoch. */

@@ -54,21 +54,6 @@ export async function listAll(runtime: Runtime, limit: number): Promise<z.output
   return { runs: runs.slice(0, limit), total: runs.length };
 }
 
-/** Its result; undefined where it has none by then. An aborted signal ends the waiting, not the run. */
-export async function waitForResult(one: Run, waitMs: number, signal?: AbortSignal): Promise<RunResult | undefined> {
-  return new Promise((resolve) => {
-    const finish = (result?: RunResult): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", giveUp);
-      resolve(result);
-    };
-    const giveUp = (): void => finish();
-    one.result.then(finish, giveUp);
-    const timer = setTimeout(giveUp, waitMs);
-    signal?.addEventListener("abort", giveUp);
-  });
-}
-
 async function describeLive(one: Run): Promise<View> {
   const { id, startedAt, endedAt, settings } = one;
   const { query, model, subModel } = settings;

@@ -8,6 +8,7 @@ import type { Execution, Session } from "../../../runtime.ts";
 import type { z } from "zod";
 import { given } from "../../../util/given.ts";
 import { onAbort } from "../../../util/on-abort.ts";
+import { waitFor } from "../../../util/wait-for.ts";
 import type { Door } from "../door.ts";
 import { streamEvents, type Message } from "../event-stream.ts";
 import { toOutput } from "../printed.ts";
@@ -96,7 +97,8 @@ const show = route({
   problems: [404],
   handle: async ({ params, query, request }, door) => {
     const execution = door.executions.get(params["id"] ?? "");
-    if (query.waitMs !== undefined) await waitFor(execution, Math.min(query.waitMs, MAX_WAIT_MS), request.signal);
+    if (query.waitMs !== undefined)
+      await waitFor(execution.result, Math.min(query.waitMs, MAX_WAIT_MS), request.signal);
     return json(describe(execution, door));
   },
 });
@@ -245,17 +247,4 @@ function describe(execution: Execution, { executions }: Pick<Door, "executions">
     result: (executions.resultOf(execution) as z.output<typeof schemas.executionResult> | undefined) ?? null,
     ...given({ problem: executions.problemOf(execution) }),
   };
-}
-
-async function waitFor({ result }: Execution, limitMs: number, signal: AbortSignal): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, limitMs);
-    const finish = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", finish);
-      resolve();
-    };
-    signal.addEventListener("abort", finish);
-    result.then(finish, finish);
-  });
 }

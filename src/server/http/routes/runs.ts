@@ -5,13 +5,14 @@
 import type { z } from "zod";
 import type { RecordedRun, Run, RunRequest } from "../../../runtime.ts";
 import { given } from "../../../util/given.ts";
+import { waitFor } from "../../../util/wait-for.ts";
 import type { Door } from "../door.ts";
 import { streamEvents } from "../event-stream.ts";
 import { ProblemError, withArguments, type Problem } from "../problem.ts";
 import { followRecorded } from "../recorded-events.ts";
 import { IDEMPOTENCY_KEY } from "../retries.ts";
 import { json, route } from "../route.ts";
-import { describeRun, findRecorded, findRun, isRecorded, listAll, waitForResult } from "../run-views.ts";
+import { describeRun, findRecorded, findRun, isRecorded, listAll } from "../run-views.ts";
 import * as schemas from "../schemas/runs.ts";
 import { follow } from "./executions.ts";
 
@@ -52,7 +53,7 @@ const start = route({
     const found = await findRun(door.runtime, await id);
     const told = { location: `/v1/runs/${found.id}`, ...(isRetry && { "idempotency-replayed": "true" }) };
     if (headers.get("accept")?.includes(EVENTS) === true) return tell(found, 0, door, told);
-    if (waitMs !== undefined && !isRecorded(found)) await waitForResult(found, waitMs, signal);
+    if (waitMs !== undefined && !isRecorded(found)) await waitFor(found.result, waitMs, signal);
     return json(await describeRun(found), isRetry ? 200 : 201, told);
   },
 });
@@ -79,7 +80,7 @@ const show = route({
   handle: async ({ request, params, query: { waitMs } }, { runtime }) => {
     const found = await findRun(runtime, params["id"] ?? "");
     if (waitMs !== undefined && !isRecorded(found))
-      await waitForResult(found, Math.min(waitMs, MAX_WAIT_MS), request.signal);
+      await waitFor(found.result, Math.min(waitMs, MAX_WAIT_MS), request.signal);
     return json(await describeRun(found));
   },
 });
