@@ -11,6 +11,8 @@ import { ProblemError, toProblem, toWire, type WireProblem } from "./problem.ts"
 export interface ExecutionsBounds {
   /** That run or wait for their turn, in all sessions together. */
   readonly running: number;
+  /** Of their code. */
+  readonly codeBytes: number;
   readonly ended: number;
   /** Of the results of ended ones. */
   readonly endedBytes: number;
@@ -19,6 +21,7 @@ export interface ExecutionsBounds {
 
 const DEFAULT_BOUNDS: ExecutionsBounds = {
   running: 1000,
+  codeBytes: 512 * 1024 * 1024,
   ended: 5000,
   endedBytes: 256 * 1024 * 1024,
   keptMs: 3_600_000,
@@ -41,6 +44,8 @@ export class Executions {
   readonly #bounds: ExecutionsBounds;
   readonly #byId = new Map<string, Execution>();
   readonly #running = new Set<Execution>();
+  /** Roughly, in characters. */
+  #codeBytes = 0;
   /** Oldest first. */
   readonly #ended = new Map<Execution, Ended>();
   #endedBytes = 0;
@@ -58,15 +63,20 @@ export class Executions {
    * has ended.
    */
   start(session: Session, code: string, options: ExecuteOptions, { isKept = true } = {}): Execution {
-    const { running } = this.#bounds;
+    const { running, codeBytes } = this.#bounds;
     if (this.#running.size >= running) {
       throw new LimitExceededError({ what: "execute more code at once", limit: "executions", value: running });
     }
+    if (this.#codeBytes + code.length > codeBytes) {
+      throw new LimitExceededError({ what: "execute more code at once", limit: "codeBytes", value: codeBytes });
+    }
     const execution = session.execute(code, options);
+    this.#codeBytes += code.length;
     this.#byId.set(execution.id, execution);
     this.#running.add(execution);
     const end = (outcome: Outcome): void => {
       this.#running.delete(execution);
+      this.#codeBytes -= code.length;
       if (isKept) this.#keep(execution, outcome);
       else this.#byId.delete(execution.id);
       this.watcher?.(execution, "result" in outcome ? outcome.result : undefined);

@@ -50,6 +50,20 @@ test("code beyond what may wait for its turn in a session: 429; then again as be
   expect((await ask("POST", `${path}/execute`, { json: { code: "3" } })).body["value"]).toEqual({ "text/plain": "3" });
 });
 
+test("more code than may run or wait at once: 429; then again as before", async () => {
+  await using session = await runtime.openSession();
+  const { door, ask } = openTestDoor(runtime, { executions: { codeBytes: 1000 } });
+  const path = `/v1/sessions/${session.id}/execute`;
+  const code = `input() ${"#".repeat(900)}`;
+  const headers = { prefer: "respond-async" };
+  const begun = await ask("POST", path, { json: { code, input: "ask" }, headers });
+  const refused = await ask("POST", path, { json: { code }, headers });
+  expect(refused).toMatchObject({ status: 429, body: { code: "LIMIT_EXCEEDED" } });
+  await ask("POST", `/v1/executions/${String(begun.body["id"])}/cancel`);
+  await door.executions.idle();
+  expect((await ask("POST", path, { json: { code } })).status).toBe(200);
+});
+
 test("sessions beyond those that may be open: 429", async () => {
   await using first = await runtime.openSession();
   await using second = await runtime.openSession();
