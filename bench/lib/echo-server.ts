@@ -9,8 +9,8 @@ import { openRuntime } from "../../src/runtime.ts";
 import { createApp, openDoor } from "../../src/server/http/app.ts";
 import { json, route } from "../../src/server/http/route.ts";
 import { listen } from "../../src/server/http/serve.ts";
-import { ServerLog } from "../../src/server/http/server-log.ts";
-import { tellWitnesses } from "../../src/server/http/witness.ts";
+import { ServerLog } from "../../src/server/http/telling/server-log.ts";
+import { tellWitnesses } from "../../src/server/http/telling/witness.ts";
 import { openLog } from "../../src/server/log.ts";
 import { WebSockets } from "../../src/server/ws/web-sockets.ts";
 

@@ -5,8 +5,8 @@
 
 import type { Config } from "../config/config.ts";
 import { parseMount, type RuntimeOptions, type SessionOptions } from "../runtime.ts";
-import { DEFAULT_BOUNDS, type ServerBounds } from "../server/http/bounds.ts";
-import { parseOrigin } from "../server/http/cors.ts";
+import { DEFAULT_BOUNDS, type ServerBounds } from "../server/http/guards/bounds.ts";
+import { parseOrigin } from "../server/http/guards/cors.ts";
 import type { LogFormat, LogLevel } from "../server/log.ts";
 import { given } from "../util/given.ts";
 import type { AddressArguments } from "./serve-until-signal.ts";

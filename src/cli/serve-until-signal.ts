@@ -1,7 +1,7 @@
 // What the commands that listen on a port have in common: who may reach it, the token, the signals, the end.
 
-import type { GuardOptions } from "../server/http/guarded-app.ts";
-import { isLoopback } from "../server/http/guard.ts";
+import type { GuardOptions } from "../server/http/guards/guarded-app.ts";
+import { isLoopback } from "../server/http/guards/guard.ts";
 import type { Listening, ListenOptions } from "../server/http/serve.ts";
 import { openToken, type Token } from "../server/token.ts";
 import { dataFolder } from "../util/data-folder.ts";

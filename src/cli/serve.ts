@@ -3,9 +3,9 @@
 import { loadConfig } from "../config/config.ts";
 import { createApp, openDoor } from "../server/http/app.ts";
 import { listen, type Listening } from "../server/http/serve.ts";
-import { ServerLog } from "../server/http/server-log.ts";
+import { ServerLog } from "../server/http/telling/server-log.ts";
 import { Shutdown } from "../server/http/shutdown.ts";
-import { tellWitnesses } from "../server/http/witness.ts";
+import { tellWitnesses } from "../server/http/telling/witness.ts";
 import { WebSockets } from "../server/ws/web-sockets.ts";
 import type { Token } from "../server/token.ts";
 import { openRuntime, resolveMounts, type Runtime } from "../runtime.ts";

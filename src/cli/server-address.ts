@@ -4,7 +4,7 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isLoopback } from "../server/http/guard.ts";
+import { isLoopback } from "../server/http/guards/guard.ts";
 import { dataPath } from "../util/data-folder.ts";
 import { UsageError } from "./usage-error.ts";
 

@@ -3,21 +3,21 @@
 import type { Context } from "hono";
 import type { Runtime } from "../../runtime.ts";
 import { AskedRuns, type ConfiguredModel } from "./asked-runs.ts";
-import { BodyRoom } from "./body-room.ts";
-import { parseBody, parseValue } from "./body.ts";
+import { BodyRoom } from "./bodies/body-room.ts";
+import { parseBody, parseValue } from "./bodies/body.ts";
 import type { Door } from "./door.ts";
 import { Executions, type ExecutionsBounds } from "./executions.ts";
-import { createGuardedApp, type GuardOptions } from "./guarded-app.ts";
+import { createGuardedApp, type GuardOptions } from "./guards/guarded-app.ts";
 import { Inputs } from "./inputs.ts";
 import { MCPDoor, type MCPDoorOptions } from "./mcp-door.ts";
-import { Metrics } from "./metrics.ts";
+import { Metrics } from "./telling/metrics.ts";
 import { ENDING, ProblemError } from "./problem.ts";
 import { Retries } from "./retries.ts";
 import type { Asked, Route } from "./route.ts";
 import { API_ROUTES, ROUTES } from "./routes.ts";
-import { Spool } from "./spool.ts";
-import { Tickets } from "./tickets.ts";
-import { Wire, type Connection } from "./wire.ts";
+import { Spool } from "./bodies/spool.ts";
+import { Tickets } from "./guards/tickets.ts";
+import { Wire, type Connection } from "./bodies/wire.ts";
 
 export interface DoorOptions {
   /** Which model runs ask, unless a request names another there; or why there is none. */

@@ -2,14 +2,14 @@
 
 import type { Runtime, Session, SessionOptions } from "../../runtime.ts";
 import type { AskedRuns } from "./asked-runs.ts";
-import type { BodyRoom } from "./body-room.ts";
+import type { BodyRoom } from "./bodies/body-room.ts";
 import type { Executions } from "./executions.ts";
 import type { Inputs } from "./inputs.ts";
 import type { MCPDoor } from "./mcp-door.ts";
-import type { Metrics } from "./metrics.ts";
+import type { Metrics } from "./telling/metrics.ts";
 import type { Retries } from "./retries.ts";
-import type { Spool } from "./spool.ts";
-import type { Tickets } from "./tickets.ts";
+import type { Spool } from "./bodies/spool.ts";
+import type { Tickets } from "./guards/tickets.ts";
 
 /** A request to become a WebSocket, while the routes look at it. */
 export interface Upgrade {

@@ -2,7 +2,7 @@
 
 import type { z } from "zod";
 import type { Door } from "./door.ts";
-import type { Wire } from "./wire.ts";
+import type { Wire } from "./bodies/wire.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "DELETE";
 

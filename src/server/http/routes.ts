@@ -1,8 +1,8 @@
 // Every route of `rlm serve` that is a request and an answer. What is not here is not served.
 
 import { z } from "zod";
-import { createOpenAPI } from "./openapi.ts";
-import { createPage, PAGE_POLICY } from "./openapi-page.ts";
+import { createOpenAPI } from "./description/openapi.ts";
+import { createPage, PAGE_POLICY } from "./description/page.ts";
 import { json, route, type Route } from "./route.ts";
 import { aboutRoutes } from "./routes/about.ts";
 import { executionRoutes } from "./routes/executions.ts";

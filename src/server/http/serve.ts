@@ -5,7 +5,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { connectionsWithin } from "./open-files.ts";
 import { toResponse, type Problem } from "./problem.ts";
-import { FLOOD, MALFORMED, refuseMalformed, toMalformed } from "./refuse-malformed.ts";
+import { FLOOD, MALFORMED, refuseMalformed, toMalformed } from "./guards/refuse-malformed.ts";
 import { handleUpgrades, type Upgrader } from "./upgrade.ts";
 
 export interface Listening {

@@ -4,7 +4,7 @@
 // found by id. A client that goes away mid-call aborts the request's signal, which the SDK hands to the tool.
 
 import { createMcpHandler, type CreateMcpHandlerOptions, type McpServerFactory } from "@modelcontextprotocol/server";
-import { readJSON } from "../http/body.ts";
+import { readJSON } from "../http/bodies/body.ts";
 import { ENDING, toResponse } from "../http/problem.ts";
 import { CancellableCalls } from "./cancellable-calls.ts";
 import { MAX_MESSAGE_BYTES } from "./message-size.ts";

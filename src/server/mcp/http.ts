@@ -1,7 +1,7 @@
 // The MCP server on a port of its own, at /mcp, behind the same guards as every other route.
 
 import type { McpServerFactory } from "@modelcontextprotocol/server";
-import { createGuardedApp, type GuardOptions } from "../http/guarded-app.ts";
+import { createGuardedApp, type GuardOptions } from "../http/guards/guarded-app.ts";
 import { listen, type Listening, type ListenOptions } from "../http/serve.ts";
 import { createMCPEndpoint } from "./endpoint.ts";
 

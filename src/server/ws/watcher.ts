@@ -8,9 +8,9 @@ import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
 import type { SessionEvent } from "../../protocol/events.ts";
 import type { Execution, Session } from "../../runtime.ts";
-import { parseValue } from "../http/body.ts";
+import { parseValue } from "../http/bodies/body.ts";
 import { ProblemError, toProblem, toWire, type Problem, type WireProblem } from "../http/problem.ts";
-import { parseStrictJSON } from "../http/strict-json.ts";
+import { parseStrictJSON } from "../http/bodies/strict-json.ts";
 import {
   clientMessage,
   CLOSE,

@@ -9,7 +9,7 @@ import { WebSocketServer, type ServerOptions, type WebSocket } from "ws";
 import type { Session } from "../../runtime.ts";
 import { onAbort } from "../../util/on-abort.ts";
 import type { Door, Upgrade } from "../http/door.ts";
-import type { GuardOptions } from "../http/guarded-app.ts";
+import type { GuardOptions } from "../http/guards/guarded-app.ts";
 import type { Problem } from "../http/problem.ts";
 import { refuse, type Ask, type Upgrader } from "../http/upgrade.ts";
 import { CLOSE } from "./messages.ts";

@@ -3,8 +3,8 @@
 import { expect } from "vitest";
 import type { Runtime } from "../../../src/index.ts";
 import { createApp, openDoor, type DoorOptions } from "../../../src/server/http/app.ts";
-import type { GuardOptions } from "../../../src/server/http/guarded-app.ts";
-import { COMMON_PROBLEMS } from "../../../src/server/http/openapi.ts";
+import type { GuardOptions } from "../../../src/server/http/guards/guarded-app.ts";
+import { COMMON_PROBLEMS } from "../../../src/server/http/description/openapi.ts";
 import type { Route } from "../../../src/server/http/route.ts";
 import { ROUTES } from "../../../src/server/http/routes.ts";
 import { problem } from "../../../src/server/http/schemas/common.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { BodyRoom } from "../../../src/server/http/body-room.ts";
-import { parseBody } from "../../../src/server/http/body.ts";
+import { BodyRoom } from "../../../src/server/http/bodies/body-room.ts";
+import { parseBody } from "../../../src/server/http/bodies/body.ts";
 
 const MIB = 1024 * 1024;
 const schema = z.strictObject({ code: z.string() });

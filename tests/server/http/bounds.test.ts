@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { Bounds } from "../../../src/server/http/bounds.ts";
-import { Rates } from "../../../src/server/http/rates.ts";
+import { Bounds } from "../../../src/server/http/guards/bounds.ts";
+import { Rates } from "../../../src/server/http/guards/rates.ts";
 
 describe("rates", () => {
   test("a burst, then so many in a second, each key for itself", () => {

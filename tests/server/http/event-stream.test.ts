@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { streamEvents, type Message } from "../../../src/server/http/event-stream.ts";
+import { streamEvents, type Message } from "../../../src/server/http/answers/event-stream.ts";
 
 const { signal: never } = new AbortController();
 

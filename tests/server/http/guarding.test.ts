@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { parseOrigin } from "../../../src/server/http/cors.ts";
-import { createGuardedApp, type Answered, type GuardOptions } from "../../../src/server/http/guarded-app.ts";
+import { parseOrigin } from "../../../src/server/http/guards/cors.ts";
+import { createGuardedApp, type Answered, type GuardOptions } from "../../../src/server/http/guards/guarded-app.ts";
 
 const TOKEN = "secret";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Runtime } from "../../../src/index.ts";
 import { createApp, openDoor } from "../../../src/server/http/app.ts";
-import { tellWitnesses } from "../../../src/server/http/witness.ts";
+import { tellWitnesses } from "../../../src/server/http/telling/witness.ts";
 import { openTestRuntime } from "../../open.ts";
 
 const TOKEN = "secret";

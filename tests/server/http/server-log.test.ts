@@ -3,8 +3,8 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Runtime } from "../../../src/index.ts";
 import { createApp, openDoor } from "../../../src/server/http/app.ts";
-import { ServerLog } from "../../../src/server/http/server-log.ts";
-import { tellWitnesses } from "../../../src/server/http/witness.ts";
+import { ServerLog } from "../../../src/server/http/telling/server-log.ts";
+import { tellWitnesses } from "../../../src/server/http/telling/witness.ts";
 import { openLog, type LogLevel } from "../../../src/server/log.ts";
 import { openTestRuntime } from "../../open.ts";
 

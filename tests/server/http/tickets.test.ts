@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Runtime } from "../../../src/index.ts";
-import { Tickets } from "../../../src/server/http/tickets.ts";
+import { Tickets } from "../../../src/server/http/guards/tickets.ts";
 import { openTestRuntime } from "../../open.ts";
 import { openTestDoor, type Ask } from "./asking.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { IncomingMessage } from "node:http";
-import { Wire } from "../../../src/server/http/wire.ts";
+import { Wire } from "../../../src/server/http/bodies/wire.ts";
 
 /** A message that notes how long it may stand still. */
 function stub(complete: boolean) {

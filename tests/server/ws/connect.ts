@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import { WebSocket, type ClientOptions } from "ws";
 import type { Runtime } from "../../../src/index.ts";
 import { createApp, openDoor, type DoorOptions } from "../../../src/server/http/app.ts";
-import type { Answered } from "../../../src/server/http/guarded-app.ts";
+import type { Answered } from "../../../src/server/http/guards/guarded-app.ts";
 import { problem } from "../../../src/server/http/schemas/common.ts";
 import { listen } from "../../../src/server/http/serve.ts";
 import { WebSockets } from "../../../src/server/ws/web-sockets.ts";

@@ -7,12 +7,12 @@ import type { RecordedRun, Run, RunRequest } from "../../../runtime.ts";
 import { given } from "../../../util/given.ts";
 import { waitFor } from "../../../util/wait-for.ts";
 import type { Door } from "../door.ts";
-import { streamEvents } from "../event-stream.ts";
+import { streamEvents } from "../answers/event-stream.ts";
 import { ProblemError, withArguments, type Problem } from "../problem.ts";
-import { followRecorded } from "../recorded-events.ts";
+import { followRecorded } from "../answers/recorded-events.ts";
 import { IDEMPOTENCY_KEY } from "../retries.ts";
 import { json, route } from "../route.ts";
-import { describeRun, findRecorded, findRun, isRecorded, listAll } from "../run-views.ts";
+import { describeRun, findRecorded, findRun, isRecorded, listAll } from "../answers/run-views.ts";
 import * as schemas from "../schemas/runs.ts";
 import { follow } from "./executions.ts";
 

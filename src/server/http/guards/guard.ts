@@ -5,7 +5,7 @@
 // pages may ask. Token: without it nothing is answered but whether the server lives.
 
 import { hash, timingSafeEqual } from "node:crypto";
-import type { Problem } from "./problem.ts";
+import type { Problem } from "../problem.ts";
 
 /** Undefined when the names are in order. `allowed`: names beside those of loopback. `origins`: beside this server's own. */
 export function checkNames(

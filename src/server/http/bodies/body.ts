@@ -2,7 +2,7 @@
 
 import type { z } from "zod";
 import type { BodyRoom, Hold } from "./body-room.ts";
-import type { Problem } from "./problem.ts";
+import type { Problem } from "../problem.ts";
 import { parseStrictJSON } from "./strict-json.ts";
 
 const MAX_BODY_BYTES = 64 * 1024 * 1024;

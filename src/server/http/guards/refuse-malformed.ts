@@ -1,7 +1,7 @@
 // What is no HTTP never becomes a request: it is answered here, where an answer can still be told from another, and its connection ends.
 
 import type { Socket } from "node:net";
-import { toBody, type Problem } from "./problem.ts";
+import { toBody, type Problem } from "../problem.ts";
 
 export const MALFORMED: Problem = {
   status: 400,

@@ -1,11 +1,11 @@
 // Runs as clients see them: those of this process from memory, all others from what is recorded.
 
 import type { z } from "zod";
-import { RunNotFoundError } from "../../errors.ts";
-import type { RunResult } from "../../protocol/runs.ts";
-import { listRuns, readRun, type RecordedRun, type Run, type Runtime, type RunSummary } from "../../runtime.ts";
-import { ProblemError } from "./problem.ts";
-import type { run as runSchema, runList } from "./schemas/runs.ts";
+import { RunNotFoundError } from "../../../errors.ts";
+import type { RunResult } from "../../../protocol/runs.ts";
+import { listRuns, readRun, type RecordedRun, type Run, type Runtime, type RunSummary } from "../../../runtime.ts";
+import { ProblemError } from "../problem.ts";
+import type { run as runSchema, runList } from "../schemas/runs.ts";
 
 type View = z.output<typeof runSchema>;
 type Info = z.output<typeof runList>["runs"][number];

@@ -1,6 +1,6 @@
 // The events of a recorded run for one who follows it: what is recorded, and then what is being recorded, each once.
 
-import type { RecordedEvent, RecordedRun } from "../../runtime.ts";
+import type { RecordedEvent, RecordedRun } from "../../../runtime.ts";
 import type { Message } from "./event-stream.ts";
 
 /**

@@ -1,9 +1,9 @@
 // The description of the routes, from the schemas that validate them: what is documented is what is checked.
 
 import { z } from "zod";
-import { VERSION } from "../../util/version.ts";
-import type { Answer, Route } from "./route.ts";
-import { problem } from "./schemas/common.ts";
+import { VERSION } from "../../../util/version.ts";
+import type { Answer, Route } from "../route.ts";
+import { problem } from "../schemas/common.ts";
 
 /** What any route that needs a token may answer. */
 export const COMMON_PROBLEMS: Readonly<Record<number, string>> = {

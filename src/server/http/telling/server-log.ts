@@ -1,10 +1,10 @@
 // From what happens at the door to lines of the log.
 
-import type { ExecutionResult } from "../../protocol/execution.ts";
-import type { Execution, Session } from "../../runtime.ts";
-import type { Fields, Log } from "../log.ts";
-import type { Answered } from "./guarded-app.ts";
-import type { Problem } from "./problem.ts";
+import type { ExecutionResult } from "../../../protocol/execution.ts";
+import type { Execution, Session } from "../../../runtime.ts";
+import type { Fields, Log } from "../../log.ts";
+import type { Answered } from "../guards/guarded-app.ts";
+import type { Problem } from "../problem.ts";
 import type { Witness } from "./witness.ts";
 
 /** Refusals that somebody may want to hear of. */

@@ -1,11 +1,11 @@
 // Who hears what happens at the door: the log, the metrics. Called while requests wait, so each must be quick, and never throws.
 
-import type { ExecutionResult } from "../../protocol/execution.ts";
-import type { Execution, Session } from "../../runtime.ts";
-import type { Door } from "./door.ts";
-import type { Answered, GuardOptions } from "./guarded-app.ts";
-import type { Problem } from "./problem.ts";
-import type { ListenOptions } from "./serve.ts";
+import type { ExecutionResult } from "../../../protocol/execution.ts";
+import type { Execution, Session } from "../../../runtime.ts";
+import type { Door } from "../door.ts";
+import type { Answered, GuardOptions } from "../guards/guarded-app.ts";
+import type { Problem } from "../problem.ts";
+import type { ListenOptions } from "../serve.ts";
 
 export interface Witness {
   answered(answered: Answered): void;

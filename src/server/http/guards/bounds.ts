@@ -2,7 +2,7 @@
 //
 // An address is what the socket says. Behind a proxy all clients have the proxy's, so the proxy is the place to bound each of them.
 
-import type { Problem } from "./problem.ts";
+import type { Problem } from "../problem.ts";
 import { Rates, type Rate } from "./rates.ts";
 
 export interface ServerBounds {

@@ -1,7 +1,7 @@
 // Bytes of any size as an answer, at the reader's pace, with their number told before the first of them.
 
-import { onAbort } from "../../util/on-abort.ts";
-import type { Wire } from "./wire.ts";
+import { onAbort } from "../../../util/on-abort.ts";
+import type { Wire } from "../bodies/wire.ts";
 
 export interface Download {
   /** How many are promised. Where fewer come, the connection is cut. */

@@ -4,7 +4,7 @@
 // pieces. An answer that cannot be finished is cut, so that a client sees that something is missing.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { ProblemError, toProblem, type Problem } from "./problem.ts";
+import { ProblemError, toProblem, type Problem } from "../problem.ts";
 
 /** What @hono/node-server hands over; there is none where an app is asked without a socket. */
 export interface Connection {

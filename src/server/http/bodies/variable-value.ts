@@ -3,8 +3,8 @@
 // All of it is here before the session hears of it: otherwise code would wait for a client that sends slowly, or never goes on.
 // What is small is held in memory, the rest in a file.
 
-import type { VariableValue } from "../../runtime.ts";
-import { ProblemError } from "./problem.ts";
+import type { VariableValue } from "../../../runtime.ts";
+import { ProblemError } from "../problem.ts";
 import type { Spool } from "./spool.ts";
 
 type Kind = "json" | "text" | "bytes";

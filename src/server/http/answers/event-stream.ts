@@ -4,7 +4,7 @@
 // What comes next is asked for when the client has taken what came before, so one that reads slowly costs no memory; a comment now and
 // then shows both ends that the other is there.
 
-import type { Door } from "./door.ts";
+import type { Door } from "../door.ts";
 
 export interface Message {
   /** The place after it. */

@@ -5,7 +5,7 @@ import { Hono, type Context } from "hono";
 import { Bounds, type ServerBounds } from "./bounds.ts";
 import { answerPreflight, corsHeaders } from "./cors.ts";
 import { checkNames, checkToken, digest } from "./guard.ts";
-import { toProblem, toResponse, type Problem } from "./problem.ts";
+import { toProblem, toResponse, type Problem } from "../problem.ts";
 import { toRequestId } from "./request-id.ts";
 
 export interface GuardOptions {

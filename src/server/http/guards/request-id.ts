@@ -1,6 +1,6 @@
 // The name of one request: in its answer, in its problem, in the log.
 
-import { randomId } from "../../util/make-id.ts";
+import { randomId } from "../../../util/make-id.ts";
 
 const FORM = /^[\w.:/+=@-]{1,100}$/;
 

@@ -6,7 +6,7 @@
 import { mkdtemp, open, rm, type FileHandle } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ProblemError, type Problem } from "./problem.ts";
+import { ProblemError, type Problem } from "../problem.ts";
 
 /** What a client sent, or is to be sent. */
 export interface Held extends AsyncDisposable {

@@ -2,8 +2,8 @@
 // elsewhere, so that it can be as strict as its Content-Security-Policy.
 
 import { createHash } from "node:crypto";
-import { PAGE_STYLE } from "./openapi-page-style.ts";
-import { code, escapeHTML, prose, toFields, toTypeText, type JSONSchema } from "./openapi-schema-html.ts";
+import { PAGE_STYLE } from "./page-style.ts";
+import { code, escapeHTML, prose, toFields, toTypeText, type JSONSchema } from "./schema-html.ts";
 
 interface Content {
   readonly schema?: JSONSchema;

@@ -3,11 +3,11 @@
 // It is read piece by piece, when the client has taken the piece before: one that reads slowly costs no more memory than another.
 
 import type { z } from "zod";
-import type { Execution, OutputRange } from "../../runtime.ts";
-import { given } from "../../util/given.ts";
+import type { Execution, OutputRange } from "../../../runtime.ts";
+import { given } from "../../../util/given.ts";
 import { toDownload } from "./download.ts";
-import type { Asked } from "./route.ts";
-import type { outputQuery } from "./schemas/executions.ts";
+import type { Asked } from "../route.ts";
+import type { outputQuery } from "../schemas/executions.ts";
 
 type Printed = Pick<Execution, "output">;
 

@@ -2,7 +2,7 @@
 // so that one that is found in a log opens nothing.
 
 import { createHash, randomBytes } from "node:crypto";
-import { LimitExceededError } from "../../errors.ts";
+import { LimitExceededError } from "../../../errors.ts";
 
 interface Given {
   readonly expiresAt: number;

@@ -1,11 +1,11 @@
 // What Prometheus reads at /metrics. Labels are bounded: routes are those of the table, codes and statuses are ours.
 
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { ExecutionResult } from "../../protocol/execution.ts";
-import type { Execution, Runtime, Session } from "../../runtime.ts";
-import type { Door } from "./door.ts";
-import type { Answered } from "./guarded-app.ts";
-import type { Problem } from "./problem.ts";
+import type { ExecutionResult } from "../../../protocol/execution.ts";
+import type { Execution, Runtime, Session } from "../../../runtime.ts";
+import type { Door } from "../door.ts";
+import type { Answered } from "../guards/guarded-app.ts";
+import type { Problem } from "../problem.ts";
 import type { Witness } from "./witness.ts";
 
 /** From half a millisecond to five minutes: a warm `1+1` takes about one, and code may take long. */
