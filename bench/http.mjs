@@ -49,8 +49,8 @@ async function measureClients({ clients, url, quick, row }) {
   const opened = await Promise.all(Array.from({ length: clients }, () => openClient(url)));
   const contenders = Object.keys(opened[0].ask);
   const rounds = Object.fromEntries(contenders.map((name) => [name, []]));
-  for (const name of contenders) await load(opened, name, quick ? 1500 : 3000); // until the code is compiled
-  for (let round = 0; round < (quick ? 2 : 6); round += 1) {
+  for (const name of contenders) await load(opened, name, quick ? 1000 : 2000); // until the code is compiled
+  for (let round = 0; round < (quick ? 2 : 4); round += 1) {
     for (const name of contenders) rounds[name].push(await load(opened, name, quick ? 400 : 1000));
   }
   for (const { close } of opened) await close();

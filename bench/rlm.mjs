@@ -87,8 +87,8 @@ const QUESTION = `${CALLS.toLocaleString("en-US")} \`llm_query\` of a model with
 /** Every call is a trip to the host and back. */
 async function measureSequence({ quick, row, script, runtime }) {
   const rlm = askEach(script, `FINAL(sum(llm_query(f"is it {i}?") == "fine" for i in range(${CALLS})))`);
-  const session = await runtime.openSession({ onCall: () => Promise.resolve([{ ok: true, text: "fine" }]) });
-  const calls = `import rlm_host\nfor i in range(${CALLS}): rlm_host.call("x", queries=[{"prompt": f"is it {i}?"}])`;
+  const session = await runtime.openSession({ onCall: () => Promise.resolve([["fine", 1, 1]]) });
+  const calls = `import rlm_host\nfor i in range(${CALLS}): rlm_host.call("x", prompts=[f"is it {i}?"])`;
   const rounds = await race(
     {
       ours: () => timed(() => solve(rlm, { query: "?" }, CALLS), runtime),

@@ -46,7 +46,12 @@ class Answer(str):
     data: Any = None
 
     @staticmethod
-    def of(reply: Dict[str, Any]) -> "Answer":
+    def of(reply: Any) -> "Answer":
+        """From a dict, or from [text, input tokens, output tokens]: all that there is to say of most."""
+        if type(reply) is list:
+            answer = Answer(reply[0])
+            answer.usage = {"input_tokens": reply[1], "output_tokens": reply[2]}
+            return answer
         get = reply.get
         answer = Answer(get("text") or "")
         answer.usage = get("usage") or {}
@@ -65,50 +70,43 @@ class Answer(str):
         return answer
 
 
-def _single(reply: Dict[str, Any]) -> Answer:
-    if not reply.get("ok"):
+def _single(reply: Any) -> Answer:
+    if type(reply) is dict and not reply.get("ok"):
         kind = LimitError if reply.get("kind") == "limit" else LLMError
         raise kind(reply.get("error") or "the call failed", reply.get("kind") or "error", bool(reply.get("retryable")))
     return Answer.of(reply)
 
 
-def _query(prompt: Any, model: Optional[str], system: Optional[str], schema: Any, max_tokens: Optional[int]) -> Dict[str, Any]:
-    query: Dict[str, Any] = {"prompt": text_of(prompt)}
-    if model is not None:
-        query["model"] = model
-    if system is not None:
-        query["system"] = system
-    if schema is not None:
-        query["schema"] = schema
-    if max_tokens is not None:
-        query["max_tokens"] = max_tokens
-    return query
+def _queries(prompts: List[str], model: Optional[str], system: Optional[str], schema: Any, max_tokens: Optional[int]) -> Dict[str, Any]:
+    """What is said of all of them is said once, and what is not said is left out."""
+    said = {"prompts": prompts, "model": model, "system": system, "schema": schema, "max_tokens": max_tokens}
+    return {name: value for name, value in said.items() if value is not None}
 
 
 def llm_query(prompt: Any, *, model: Optional[str] = None, system: Optional[str] = None, schema: Any = None,
               max_tokens: Optional[int] = None) -> Answer:
     """Asks a model once. It sees the prompt and nothing else. With a JSON schema, ``.data`` has the checked answer."""
-    return _single(rlm_host.call("llm_query", queries=[_query(prompt, model, system, schema, max_tokens)])[0])
+    return _single(rlm_host.call("llm_query", **_queries([text_of(prompt)], model, system, schema, max_tokens))[0])
 
 
 def llm_query_batched(prompts: Iterable[Any], *, model: Optional[str] = None, system: Optional[str] = None, schema: Any = None,
                       max_tokens: Optional[int] = None) -> List[Answer]:
     """Asks for all of them at once; the answers are in the same order. One that failed has ``ok`` false and ``error``."""
-    queries = [_query(prompt, model, system, schema, max_tokens) for prompt in prompts]
-    return [Answer.of(reply) for reply in rlm_host.call("llm_query", queries=queries)] if queries else []
+    asked = _queries([text_of(prompt) for prompt in prompts], model, system, schema, max_tokens)
+    return [Answer.of(reply) for reply in rlm_host.call("llm_query", **asked)] if asked["prompts"] else []
 
 
 async def llm_query_async(prompt: Any, *, model: Optional[str] = None, system: Optional[str] = None, schema: Any = None,
                           max_tokens: Optional[int] = None) -> Answer:
     """``llm_query`` to await."""
-    return _single((await rlm_host.acall("llm_query", queries=[_query(prompt, model, system, schema, max_tokens)]))[0])
+    return _single((await rlm_host.acall("llm_query", **_queries([text_of(prompt)], model, system, schema, max_tokens)))[0])
 
 
 async def llm_query_batched_async(prompts: Iterable[Any], *, model: Optional[str] = None, system: Optional[str] = None,
                                   schema: Any = None, max_tokens: Optional[int] = None) -> List[Answer]:
     """``llm_query_batched`` to await."""
-    queries = [_query(prompt, model, system, schema, max_tokens) for prompt in prompts]
-    return [Answer.of(reply) for reply in await rlm_host.acall("llm_query", queries=queries)] if queries else []
+    asked = _queries([text_of(prompt) for prompt in prompts], model, system, schema, max_tokens)
+    return [Answer.of(reply) for reply in await rlm_host.acall("llm_query", **asked)] if asked["prompts"] else []
 
 
 def _task(task: Any, context: Any, schema: Any, tools: Optional[Sequence[str]], budget: Optional[Dict[str, Any]]) -> Dict[str, Any]:

@@ -11,9 +11,9 @@ import { toBudget } from "./budget.ts";
 import type { ContextItem } from "./context.ts";
 import type { FinalAnswer } from "./final-answer.ts";
 import type { NodeSettings } from "./node.ts";
-import { answerQueries, toFailure } from "./queries.ts";
+import { answerQueries, shorten, toFailure } from "./queries.ts";
 import type { Run } from "./run.ts";
-import { parseCall, type Query, type Task } from "./session-calls.ts";
+import { parseCall, type Queries, type Task } from "./session-calls.ts";
 
 /** Reasons to stop that are no limit. */
 const OTHER_REASONS: ReadonlySet<StopReason> = new Set(["answered", "error", "cancelled"]);
@@ -64,7 +64,7 @@ export class NodeCalls {
     const { id: nodeId, account, tools } = this.#settings;
     switch (call.name) {
       case "llm_query":
-        return this.#query(call.queries, whileWanted);
+        return (await this.#query(call, whileWanted)).map(shorten);
       case "rlm_query":
         return Promise.all(call.tasks.map((task) => this.#delegate(task, whileWanted)));
       case "tool":
@@ -88,8 +88,12 @@ export class NodeCalls {
     return this.#joined.all;
   }
 
-  #query(queries: readonly Query[], signal: AbortSignal): Promise<unknown[]> {
+  #query(
+    { prompts, model, system, schema, max_tokens }: Queries,
+    signal: AbortSignal,
+  ): ReturnType<typeof answerQueries> {
     const { id: nodeId, account } = this.#settings;
+    const queries = prompts.map((prompt) => ({ prompt, model, system, schema, max_tokens }));
     return answerQueries(queries, {
       calls: this.#run.calls,
       subModel: this.#run.settings.subModel,
@@ -110,8 +114,8 @@ export class NodeCalls {
         return await this.#run.children.enter(depth + 1, signal, () => this.#ask(task, signal));
       if (onLimit === "throw") this.#run.fail(new MaxDepthExceeded({ depth: depth + 1, limit: maxDepth }));
       const material = task.context === null || task.context === undefined ? "" : `\n\n${toText(task.context)}`;
-      const [answer] = await this.#query([{ prompt: `${task.task}${material}`, schema: task.schema }], signal);
-      return { ...(answer as object), degraded: true };
+      const [answer] = await this.#query({ prompts: [`${task.task}${material}`], schema: task.schema }, signal);
+      return { ...answer, degraded: true };
     } catch (error) {
       return toFailure(error);
     }

@@ -101,9 +101,14 @@ function checkText(text: string, check: (data: unknown) => Checked): Checked {
 
 function toReply({ text, isCached, finishReason, spent }: Reply): QueryReply {
   const usage = { input_tokens: spent.inputTokens, output_tokens: spent.outputTokens };
-  const reply = { ok: true, text, usage };
-  if (!isCached && finishReason !== "length") return reply;
-  return { ...reply, cached: isCached, truncated: finishReason === "length" };
+  return { ok: true, text, usage, cached: isCached, truncated: finishReason === "length" };
+}
+
+/** Text, input tokens and output tokens, where there is nothing else to say: there may be thousands. */
+export function shorten(reply: QueryReply): unknown {
+  const { ok, text, usage, cached, truncated, data } = reply;
+  const isPlain = ok && usage !== undefined && data === undefined && cached === false && truncated === false;
+  return isPlain ? [text, usage.input_tokens, usage.output_tokens] : reply;
 }
 
 /** What was thrown, as a result. */

@@ -13,14 +13,6 @@ const schema = z
   .nullish();
 const tokens = z.number().int().positive().max(1_000_000).nullish();
 
-const query = z.object({
-  prompt: z.string(),
-  model: z.string().max(200).nullish(),
-  system: z.string().nullish(),
-  schema,
-  max_tokens: tokens,
-});
-
 const task = z.object({
   task: z.string(),
   context: z.unknown(),
@@ -42,15 +34,25 @@ const task = z.object({
 /** Of one batch; more are asked for in several. */
 const MAX_BATCH = 10_000;
 
+/** The same is said of all prompts. */
+const queries = z.object({
+  prompts: z.array(z.string()).min(1).max(MAX_BATCH),
+  model: z.string().max(200).nullish(),
+  system: z.string().nullish(),
+  schema,
+  max_tokens: tokens,
+});
+
 const CALLS = {
-  llm_query: z.object({ queries: z.array(query).min(1).max(MAX_BATCH) }),
+  llm_query: queries,
   rlm_query: z.object({ tasks: z.array(task).min(1).max(MAX_BATCH) }),
   tool: z.object({ tool: z.string(), args: z.record(z.string(), z.unknown()) }),
   final: z.object({ text: z.string(), data: z.unknown() }),
   budget: z.object({}),
 } as const;
 
-export type Query = z.output<typeof query>;
+export type Queries = z.output<typeof queries>;
+export type Query = Omit<Queries, "prompts"> & { readonly prompt: string };
 export type Task = z.output<typeof task>;
 export type SessionCall = {
   [Name in keyof typeof CALLS]: { readonly name: Name } & z.output<(typeof CALLS)[Name]>;
