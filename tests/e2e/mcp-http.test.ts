@@ -1,12 +1,13 @@
 // `rlm mcp-serve --http`, the built program, with the real client in both protocol eras.
 
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readFileSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { countProcesses, uniqueSleep } from "./processes.ts";
 import { rlm, start, type Program } from "./program.ts";
+import { remove } from "./remove.ts";
 
 const TOKEN = "e2e-token";
 const ERAS = ["legacy", "modern"] as const;
@@ -111,7 +112,7 @@ describe("start", () => {
       server.program.signal("SIGTERM"); // then nobody writes there any more
       await server.program.ended;
     } finally {
-      rmSync(data, { recursive: true, force: true });
+      remove(data);
     }
   });
 

@@ -21,6 +21,7 @@ import { PYTHON } from "../open.ts";
 import { CLI, MCPProgram } from "./mcp-program.ts";
 import { countProcesses, isRunning, uniqueSleep } from "./processes.ts";
 import { rlm } from "./program.ts";
+import { remove } from "./remove.ts";
 
 /** What all servers of this file keep, so that only the first one finds nothing compiled. */
 const data = mkdtempSync(join(tmpdir(), "rlm-mcp-data-"));
@@ -31,11 +32,6 @@ beforeEach(() => {
 });
 afterEach(() => remove(folder));
 afterAll(() => remove(data));
-
-/** What a server that was killed had started may still write for a moment. */
-function remove(path: string): void {
-  rmSync(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
-}
 
 const start = (args: readonly string[] = [], dataFolder = data): Promise<MCPProgram> =>
   MCPProgram.start({ args, cwd: join(folder, "project"), env: { RLM_DATA: dataFolder } });

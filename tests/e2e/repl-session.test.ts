@@ -1,12 +1,13 @@
 /* oxlint-disable no-control-regex -- a terminal is asked and answers */
 // The console and what sessions can do beyond running code.
 
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { rlm } from "./program.ts";
 import { KEYS, TestTerminal } from "./terminal.ts";
+import { remove } from "./remove.ts";
 
 /** 1 by 1, black. */
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==";
@@ -22,7 +23,7 @@ let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "rlm-repl-"));
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => remove(folder));
 
 async function open(args: readonly string[] = [], env: Record<string, string> = {}): Promise<TestTerminal> {
   const terminal = new TestTerminal(["repl", ...args], {

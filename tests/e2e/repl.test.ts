@@ -1,15 +1,16 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { rlm } from "./program.ts";
 import { KEYS, TestTerminal } from "./terminal.ts";
+import { remove } from "./remove.ts";
 
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "rlm-repl-"));
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => remove(folder));
 
 async function open(
   args: readonly string[] = [],

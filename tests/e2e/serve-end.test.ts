@@ -1,7 +1,7 @@
 // How `rlm serve` ends: told by a signal, or by nobody.
 
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +9,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { countProcesses, uniqueSleep } from "./processes.ts";
 import { rlm, start, type Program } from "./program.ts";
+import { remove } from "./remove.ts";
 
 const TOKEN = "e2e-token";
 const EVENTS = "text/event-stream";
@@ -17,7 +18,7 @@ let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "rlm-end-"));
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => remove(folder));
 
 interface Server extends AsyncDisposable {
   readonly program: Program;

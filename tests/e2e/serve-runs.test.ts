@@ -1,12 +1,13 @@
 // `rlm serve`, the built program: recursive runs, commands and MCP on one port.
 
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { countProcesses, uniqueSleep } from "./processes.ts";
 import { start, type Program } from "./program.ts";
+import { remove } from "./remove.ts";
 
 const headers = { authorization: "Bearer e2e-token" };
 const FINAL = "```repl\nFINAL(len(context))\n```";
@@ -27,8 +28,7 @@ beforeAll(() => {
 });
 afterAll(() => {
   vi.unstubAllEnvs();
-  // A server that was killed may leave a Python that still fills its cache.
-  rmSync(folder, { recursive: true, force: true, maxRetries: 100, retryDelay: 100 });
+  remove(folder);
 });
 
 interface Server extends AsyncDisposable {

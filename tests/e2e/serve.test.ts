@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readFileSync, statSync } from "node:fs";
 import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { countProcesses, uniqueSleep } from "./processes.ts";
 import { rlm, shell, start, type Program } from "./program.ts";
+import { remove } from "./remove.ts";
 
 const TOKEN = "e2e-token";
 const ROUTE = "/process/interpreter/execute";
@@ -136,7 +137,7 @@ describe("start", () => {
       if ((await shell("command -v curl").ended).code !== 0) return skip("curl is not installed");
       expect(JSON.parse((await shell(curl).ended).stdout)).toMatchObject({ status: "ok", stdout: "42\n" });
     } finally {
-      rmSync(data, { recursive: true, force: true });
+      remove(data);
     }
   });
 

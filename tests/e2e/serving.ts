@@ -1,9 +1,10 @@
 // A built `rlm serve` with a data folder of its own, and commands that talk to it.
 
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { rlm, start, type Ended, type Program } from "./program.ts";
+import { remove } from "./remove.ts";
 
 export interface Serving extends AsyncDisposable {
   readonly url: string;
@@ -31,7 +32,7 @@ export async function startServing(args: readonly string[] = [], more: Record<st
     rlm: (words, options) => rlm(words, { ...options, env }),
     [Symbol.asyncDispose]: async () => {
       await program[Symbol.asyncDispose]();
-      rmSync(data, { recursive: true, force: true });
+      remove(data);
     },
   };
 }
