@@ -364,12 +364,12 @@ class Slow:
 slow = Slow()`);
   const checkpoint = await session.checkpoint();
   const processes = "sum(name.isdigit() for name in os.listdir('/proc'))";
-  const inspection = session.inspect("slow", { timeoutMs: 1000 });
+  const inspection = session.inspect("slow", { timeoutMs: 5000 });
   await expect.poll(() => valueOf(session, "os.path.exists('/tmp/begun')")).toBe("True");
   await expect.poll(() => valueOf(session, processes)).toBe("4"); // the init, the worker, the checkpoint, and the fork, whose parent is gone
   await session.rewind(checkpoint);
   expect((await inspection)?.errors.repr).toContain("FileExistsError");
-  await expect.poll(() => valueOf(session, processes), { timeout: 10_000 }).toBe("3");
+  await expect.poll(() => valueOf(session, processes)).toBe("3");
 });
 
 test("a session does not expire while a question is looked into, and does so afterwards", async () => {
