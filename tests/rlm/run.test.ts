@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { defineTool, type RLMOptions, type RunEvent, type Runtime, ScriptedBackend } from "../../src/index.ts";
+import { defineTool, type RLM, type RLMOptions, type RunEvent, type Runtime } from "../../src/index.ts";
 import { z } from "zod";
 import { openTestRuntime } from "../open.ts";
+import { code, scripted, type Script } from "./scripting.ts";
 
 let runtime: Runtime;
 beforeAll(async () => {
@@ -9,21 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => runtime.close());
 
-type Script = ConstructorParameters<typeof ScriptedBackend>[0];
-
-function ask(script: Script, options: Partial<RLMOptions> = {}) {
-  return runtime.rlm({
-    backend: new ScriptedBackend(script),
-    model: "root",
-    subModel: "sub",
-    mode: "rlm",
-    cache: false,
-    log: false,
-    ...options,
-  });
-}
-
-const code = (text: string): string => `Let me see.\n\`\`\`repl\n${text}\n\`\`\`\n`;
+const ask = (script: Script, options: Partial<RLMOptions> = {}): RLM => scripted(runtime, script, options);
 
 async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   const collected: Item[] = [];
@@ -91,7 +78,7 @@ describe("a run", () => {
   });
 
   test("cuts the reply at the end of its first block of code", async () => {
-    const run = ask([`${code("print(41 + 1)")}Output: 7\n\`\`\`repl\nFINAL(7)\n\`\`\``, code("FINAL(42)")]).run({
+    const run = ask([`${code("print(41 + 1)")}\nOutput: 7\n\`\`\`repl\nFINAL(7)\n\`\`\``, code("FINAL(42)")]).run({
       query: "?",
     });
     const messages: string[] = [];

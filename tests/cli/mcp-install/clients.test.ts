@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { CLIENTS, CLIENT_NAMES, type Machine } from "../../../src/cli/mcp-install/clients.ts";
 import { toTarget } from "../../../src/cli/mcp-install/target.ts";
 
-const LINUX: Machine = { platform: "linux", env: {}, home: "/home/user", cwd: "/home/user/work" };
+const LINUX: Machine = { platform: "linux", env: {}, home: "/home/user", cwd: "/home/user/project" };
 const MAC: Machine = { platform: "darwin", env: { XDG_CONFIG_HOME: "/x" }, home: "/Users/ada", cwd: "/Users/ada/work" };
 const WINDOWS: Machine = {
   platform: "win32",
@@ -74,11 +74,11 @@ describe("where a client keeps its configuration", () => {
       (client) => toTarget({ client, name: "rlm", scope: "project" }, LINUX).path,
     );
     expect(files).toEqual([
-      "/home/user/work/.mcp.json",
-      "/home/user/work/.cursor/mcp.json",
-      "/home/user/work/.vscode/mcp.json",
-      "/home/user/work/.codex/config.toml",
-      "/home/user/work/.gemini/settings.json",
+      "/home/user/project/.mcp.json",
+      "/home/user/project/.cursor/mcp.json",
+      "/home/user/project/.vscode/mcp.json",
+      "/home/user/project/.codex/config.toml",
+      "/home/user/project/.gemini/settings.json",
     ]);
   });
 });
