@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import { connect as connectSocket, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
+import { expect } from "vitest";
 import { WebSocket, type ClientOptions } from "ws";
 import type { Runtime } from "../../../src/index.ts";
 import { createApp, openDoor, type DoorOptions } from "../../../src/server/http/app.ts";
@@ -11,6 +12,7 @@ import type { Answered } from "../../../src/server/http/guards/guarded-app.ts";
 import { problem } from "../../../src/server/http/schemas/common.ts";
 import { listen } from "../../../src/server/http/serve.ts";
 import { WebSockets } from "../../../src/server/ws/web-sockets.ts";
+import { openTestRuntime } from "../../open.ts";
 
 export const TOKEN = "secret";
 const AUTHORIZED = { authorization: `Bearer ${TOKEN}` };
@@ -192,4 +194,17 @@ async function askUpgrade(port: number, path: string, headers: Readonly<Record<s
   const [response] = (await once(asked, "response")) as [IncomingMessage];
   const body = problem.parse(JSON.parse(await text(response)));
   return { status: response.statusCode ?? 0, headers: response.headers, body };
+}
+
+/** For a whole file: one server, and a session that does not expire. Nothing unexpected may have happened by the end. */
+export async function openWatchedSession() {
+  const runtime = await openTestRuntime({ ids: "random" });
+  const server = await openServer(runtime);
+  const session = await runtime.openSession({ idleTimeoutMs: null });
+  const close = async (): Promise<void> => {
+    await server[Symbol.asyncDispose]();
+    await runtime.close();
+    expect(server.unexpected).toEqual([]);
+  };
+  return { runtime, server, session, path: `/v1/sessions/${session.id}/ws`, close };
 }

@@ -2,24 +2,17 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Runtime, Session } from "../../../src/index.ts";
-import { openTestRuntime } from "../../open.ts";
-import { handshake, openServer, TOKEN, type TestServer } from "./connect.ts";
+import { handshake, openServer, openWatchedSession, TOKEN, type TestServer } from "./connect.ts";
 
 let runtime: Runtime;
 let server: TestServer;
 let session: Session;
 let path: string;
+let close: () => Promise<void>;
 beforeAll(async () => {
-  runtime = await openTestRuntime({ ids: "random" });
-  server = await openServer(runtime);
-  session = await runtime.openSession({ idleTimeoutMs: null });
-  path = `/v1/sessions/${session.id}/ws`;
+  ({ runtime, server, session, path, close } = await openWatchedSession());
 });
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await runtime.close();
-  expect(server.unexpected).toEqual([]);
-});
+afterAll(() => close());
 
 const authorization = `Bearer ${TOKEN}`;
 

@@ -4,27 +4,19 @@ import { once } from "node:events";
 import type { Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { WebSocket } from "ws";
-import type { Runtime, Session } from "../../../src/index.ts";
-import { openTestRuntime } from "../../open.ts";
-import { handshake, openServer, type TestServer } from "./connect.ts";
+import type { Runtime } from "../../../src/index.ts";
+import { handshake, openServer, openWatchedSession, type TestServer } from "./connect.ts";
 
 const MIB = 1024 * 1024;
 
 let runtime: Runtime;
 let server: TestServer;
-let session: Session;
 let path: string;
+let close: () => Promise<void>;
 beforeAll(async () => {
-  runtime = await openTestRuntime({ ids: "random" });
-  server = await openServer(runtime);
-  session = await runtime.openSession({ idleTimeoutMs: null });
-  path = `/v1/sessions/${session.id}/ws`;
+  ({ runtime, server, path, close } = await openWatchedSession());
 });
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await runtime.close();
-  expect(server.unexpected).toEqual([]);
-});
+afterAll(() => close());
 
 describe("messages that make no sense", () => {
   test.each([
