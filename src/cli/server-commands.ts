@@ -31,16 +31,10 @@ export function addSessions(program: Command): void {
       const { openSession } = await import("./sessions.ts");
       process.exit(await openSession(command.optsWithGlobals<OpenArguments>()));
     });
-  sessions
-    .command("show")
-    .summary("what is known of one")
-    .argument("<id>", "its id")
-    .option(...JSON_OPTION)
-    .allowExcessArguments(false)
-    .action(async (id: string, _: JSONArguments, command: Command) => {
-      const { showSession } = await import("./sessions.ts");
-      process.exit(await showSession(id, command.optsWithGlobals<JSONArguments>()));
-    });
+  addForOne(sessions, "show", "what is known of one", async (...given) => {
+    const { showSession } = await import("./sessions.ts");
+    return showSession(...given);
+  });
   sessions
     .command("exec")
     .summary("execute code in one")
@@ -56,16 +50,10 @@ export function addSessions(program: Command): void {
       const { execInSession } = await import("./sessions-exec.ts");
       process.exit(await execInSession(id, args, command.optsWithGlobals<SessionExecArguments>()));
     });
-  sessions
-    .command("interrupt")
-    .summary("interrupt what runs in one, as Ctrl-C would")
-    .argument("<id>", "its id")
-    .option(...JSON_OPTION)
-    .allowExcessArguments(false)
-    .action(async (id: string, _: JSONArguments, command: Command) => {
-      const { interruptSession } = await import("./sessions.ts");
-      process.exit(await interruptSession(id, command.optsWithGlobals<JSONArguments>()));
-    });
+  addForOne(sessions, "interrupt", "interrupt what runs in one, as Ctrl-C would", async (...given) => {
+    const { interruptSession } = await import("./sessions.ts");
+    return interruptSession(...given);
+  });
   sessions
     .command("close")
     .summary("close some, and everything in them")
@@ -101,16 +89,10 @@ export function addTasks(program: Command): void {
       const { startTask } = await import("./tasks.ts");
       process.exit(await startTask(words, command.optsWithGlobals<StartArguments>()));
     });
-  tasks
-    .command("show")
-    .summary("what is known of one")
-    .argument("<id>", "its id")
-    .option(...JSON_OPTION)
-    .allowExcessArguments(false)
-    .action(async (id: string, _: JSONArguments, command: Command) => {
-      const { showTask } = await import("./tasks.ts");
-      process.exit(await showTask(id, command.optsWithGlobals<JSONArguments>()));
-    });
+  addForOne(tasks, "show", "what is known of one", async (...given) => {
+    const { showTask } = await import("./tasks.ts");
+    return showTask(...given);
+  });
   tasks
     .command("output")
     .summary("what one has printed")
@@ -122,16 +104,10 @@ export function addTasks(program: Command): void {
       process.exit(await printTaskOutput(id, command.optsWithGlobals<OutputArguments>()));
     });
   for (const [what, summary] of CHANGES) {
-    tasks
-      .command(what)
-      .summary(summary)
-      .argument("<id>", "its id")
-      .option(...JSON_OPTION)
-      .allowExcessArguments(false)
-      .action(async (id: string, _: JSONArguments, command: Command) => {
-        const { changeTask } = await import("./tasks.ts");
-        process.exit(await changeTask(what, id, command.optsWithGlobals<JSONArguments>()));
-      });
+    addForOne(tasks, what, summary, async (...given) => {
+      const { changeTask } = await import("./tasks.ts");
+      return changeTask(what, ...given);
+    });
   }
 }
 
@@ -140,6 +116,24 @@ const CHANGES = [
   ["pause", "hold every process of one"],
   ["resume", "let one go on"],
 ] as const;
+
+/** A command about one of them, by its id. */
+function addForOne(
+  group: Command,
+  name: string,
+  summary: string,
+  run: (id: string, options: JSONArguments) => Promise<number>,
+): void {
+  group
+    .command(name)
+    .summary(summary)
+    .argument("<id>", "its id")
+    .option(...JSON_OPTION)
+    .allowExcessArguments(false)
+    .action(async (id: string, _: JSONArguments, command: Command) => {
+      process.exit(await run(id, command.optsWithGlobals<JSONArguments>()));
+    });
+}
 
 function addGroup(program: Command, name: string): Command {
   return program
@@ -150,6 +144,9 @@ function addGroup(program: Command, name: string): Command {
     .allowExcessArguments(false);
 }
 
+const WHERE = `RLM_URL names the server (default: http://127.0.0.1:8000), RLM_TOKEN the token; without it the one that
+'rlm serve' keeps on this machine is taken.`;
+
 const SESSIONS_EXAMPLES = `
 Examples:
   rlm sessions
@@ -157,8 +154,7 @@ Examples:
   rlm sessions exec $id -c 'print(6*7)'
   rlm sessions close $id
 
-RLM_URL names the server (default: http://127.0.0.1:8000), RLM_TOKEN the token; without it the one that
-'rlm serve' keeps on this machine is taken.`;
+${WHERE}`;
 
 const TASKS_EXAMPLES = `
 Examples:
@@ -167,5 +163,4 @@ Examples:
   rlm tasks output $id --follow
   rlm tasks cancel $id
 
-RLM_URL names the server (default: http://127.0.0.1:8000), RLM_TOKEN the token; without it the one that
-'rlm serve' keeps on this machine is taken.`;
+${WHERE}`;
