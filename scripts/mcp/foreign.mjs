@@ -57,8 +57,18 @@ export function openPlace(folder) {
     PATH: `${folder}${delimiter}${process.env.PATH}`,
     NO_COLOR: "1",
   };
-  // A server that its client has just ended may be writing still.
-  return { home, env, close: () => rmSync(home, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }) };
+  return { home, env, close: () => remove(home) };
+}
+
+/** A server that its client has just ended may be writing still; `maxRetries` would not see what it wrote. */
+function remove(folder, patienceMs = 20_000) {
+  for (const until = Date.now() + patienceMs; ;) {
+    try {
+      return rmSync(folder, { recursive: true, force: true });
+    } catch (error) {
+      if (error.code !== "ENOTEMPTY" || Date.now() > until) throw error;
+    }
+  }
 }
 
 /** The program as a client on stdio starts it, with the Node of whoever runs the checks. */

@@ -1,11 +1,12 @@
 // `rlm_query` of the built program: offered where a model is configured, and only where the user agrees to where material goes.
 
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { MCPProgram } from "./mcp-program.ts";
 import { rlm } from "./program.ts";
+import { remove } from "./remove.ts";
 
 let folder: string;
 let env: Record<string, string>;
@@ -18,7 +19,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   vi.unstubAllEnvs();
-  rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+  remove(folder);
 });
 
 const start = (more: Record<string, string> = {}): Promise<MCPProgram> =>
