@@ -14,6 +14,7 @@ import { EventFeed, type Listener } from "./event-feed.ts";
 import type { Execution } from "./execution.ts";
 import { Files } from "./files.ts";
 import { History, type HistoryEntry } from "./history.ts";
+import { Holds } from "./holds.ts";
 import { IdleTimer } from "./idle-timer.ts";
 import { Inspector, type NamespaceSummary } from "./inspector.ts";
 import type { InspectOptions, LookOptions, VariablesOptions } from "./inspector-options.ts";
@@ -68,6 +69,7 @@ export class Session implements AsyncDisposable {
   readonly #settings: SessionSettings;
   readonly #feed: EventFeed;
   readonly #history = new History();
+  readonly #holds = new Holds();
   readonly #runner: Runner;
   readonly #state: StateOperations;
   readonly #createdAt = new Date();
@@ -279,6 +281,11 @@ export class Session implements AsyncDisposable {
     return this.#feed.subscribe(listener);
   }
 
+  /** In use until this is disposed, as by a person who looks at it: it does not end for idleness, and then counts anew. */
+  hold(): Disposable {
+    return this.#holds.take();
+  }
+
   /** What an execution printed, from a byte offset. Older executions are forgotten; then this is undefined. */
   output(executionId: string, { stream = "stdout", ...range }: OutputRange = {}): OutputSlice | undefined {
     const output = this.#history.output(executionId);
@@ -323,10 +330,9 @@ export class Session implements AsyncDisposable {
     const { idleTimeoutMs } = this.#settings;
     if (idleTimeoutMs === null) return;
     const openedAt = Date.now(); // opening may have taken longer than it may be idle
+    const users = [this.#runner.turns, this.files, this.tasks, this.#holds];
     const lastUse = (): number =>
-      this.#inspector.isAsked
-        ? Date.now()
-        : Math.max(openedAt, this.#runner.turns.lastUsedAt, this.files.lastUsedAt, this.tasks.lastUsedAt);
+      this.#inspector.isAsked ? Date.now() : Math.max(openedAt, ...users.map(({ lastUsedAt }) => lastUsedAt));
     this.#idleTimer = new IdleTimer(idleTimeoutMs, lastUse, () => void this.close("it was idle for too long"));
   }
 }

@@ -531,6 +531,19 @@ describe("a session's life", () => {
     expect((await ended).why).toContain("idle");
   });
 
+  test("does not end for idleness while it is held, and does when nobody holds it any more", async () => {
+    const held = await runtime.openSession({ idleTimeoutMs: 200 });
+    const holds = [held.hold(), held.hold()];
+    holds[0]?.[Symbol.dispose]();
+    holds[0]?.[Symbol.dispose](); // again: nothing of the other's
+    const other = await runtime.openSession({ idleTimeoutMs: 400 });
+    await until(other, "session-end");
+    expect(held.state).toBe("idle");
+    const ended = until(held, "session-end");
+    holds[1]?.[Symbol.dispose]();
+    expect((await ended).why).toContain("idle");
+  });
+
   test("starts with wrong input refused at once", async () => {
     await using session = await runtime.openSession();
     expect(() => session.execute(1 as never)).toThrow(TypeError);

@@ -1,4 +1,4 @@
-// Those who watch one session: each event is put into words once for all of them.
+// Those who watch one session: each event is put into words once for all of them. As long as there are any it does not end for idleness.
 
 import type { SessionEvent } from "../../protocol/events.ts";
 import type { Execution, Session } from "../../runtime.ts";
@@ -11,6 +11,7 @@ export class Watchers {
   readonly session: Session;
   readonly #watchers = new Set<Watcher>();
   readonly #subscription: Disposable;
+  readonly #hold: Disposable;
   readonly #onEmpty: () => void;
   #running: Execution | undefined;
   /** After the last event of what runs. */
@@ -24,6 +25,7 @@ export class Watchers {
     this.#running = session.running;
     this.#place = this.#running?.place;
     this.#subscription = session.subscribe((event) => this.#tell(event));
+    this.#hold = session.hold();
   }
 
   add(watcher: Watcher): void {
@@ -34,6 +36,7 @@ export class Watchers {
     this.#watchers.delete(watcher);
     if (this.#watchers.size > 0) return;
     this.#subscription[Symbol.dispose]();
+    this.#hold[Symbol.dispose]();
     this.#onEmpty();
   }
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Runtime, Session } from "../../../src/index.ts";
 import { openTestRuntime } from "../../open.ts";
-import { openServer, type Message, type TestServer } from "./connect.ts";
+import { openServer, TOKEN, type Message, type TestServer } from "./connect.ts";
 
 let runtime: Runtime;
 let server: TestServer;
@@ -16,6 +16,14 @@ afterAll(async () => {
 });
 
 const pathOf = ({ id }: Session): string => `/v1/sessions/${id}/ws`;
+
+/** Resolves when it has ended because nobody used it. */
+async function idled(session: Session): Promise<void> {
+  const why = await new Promise<string>((resolve) => {
+    session.subscribe((event) => event.type === "session-end" && resolve(event.why));
+  });
+  expect(why).toContain("idle");
+}
 
 describe("a watcher", () => {
   test("is greeted, executes code, and hears all of it with places", async () => {
@@ -70,6 +78,19 @@ describe("a watcher", () => {
     await session.close();
     expect(await client.next("session-end")).toMatchObject({ why: "it was closed" });
     expect(await client.closed).toEqual([4404, "the session has ended"]);
+  });
+
+  test("keeps its session from ending for idleness, until it is found to be gone", async () => {
+    await using own = await openServer(runtime, { beatMs: 1500 });
+    const watched = await runtime.openSession({ idleTimeoutMs: 200 });
+    const hold = watched.hold();
+    const headers = { authorization: `Bearer ${TOKEN}` };
+    await using client = await own.connect(pathOf(watched), { headers, autoPong: false });
+    hold[Symbol.dispose]();
+    await idled(await runtime.openSession({ idleTimeoutMs: 400 }));
+    expect(watched.state).toBe("idle");
+    await idled(watched);
+    expect(await client.closed).toEqual([1006, ""]);
   });
 
   test("hears of an execution that never began, while another one runs on", async () => {
