@@ -10,6 +10,7 @@ import { Executions, type ExecutionsBounds } from "./executions.ts";
 import { createGuardedApp, type GuardOptions } from "./guards/guarded-app.ts";
 import { Inputs } from "./inputs.ts";
 import { MCPDoor, type MCPDoorOptions } from "./mcp-door.ts";
+import { Begun } from "./telling/begun.ts";
 import { Metrics } from "./telling/metrics.ts";
 import { ENDING, ProblemError } from "./problem.ts";
 import { Retries } from "./retries.ts";
@@ -38,16 +39,18 @@ export function openDoor(runtime: Runtime, options: DoorOptions = {}): Door {
   const { model = NO_MODEL, runsAtOnce, sessionDefaults = {}, draining = NEVER, ending = NEVER } = options;
   const executions = new Executions(options.executions);
   const runs = new AskedRuns(runtime, model, runsAtOnce);
+  const begun = new Begun();
   return {
     runtime,
     executions,
+    begun,
     metrics: new Metrics({ runtime, executions }),
     sessionDefaults,
     bodies: new BodyRoom(),
     inputs: new Inputs(),
     retries: new Retries(),
     runs,
-    mcp: new MCPDoor({ runtime, runs, draining, ending }, options.mcp),
+    mcp: new MCPDoor({ runtime, runs, begun, draining, ending }, options.mcp),
     spool: new Spool(),
     tickets: new Tickets(),
     upgrades: new WeakMap(),
@@ -81,7 +84,7 @@ function toPattern(path: string): string {
   );
 }
 
-async function answer(one: Route, { req, env }: Context, door: Door): Promise<Response> {
+async function answer(one: Route, { req, env, get }: Context, door: Door): Promise<Response> {
   if (door.draining.aborted && beginsSomething(one)) throw new ProblemError(ENDING);
   const query = one.query === undefined ? { value: undefined } : parseValue(req.query(), one.query, "query");
   if ("problem" in query) throw new ProblemError(query.problem);
@@ -94,6 +97,7 @@ async function answer(one: Route, { req, env }: Context, door: Door): Promise<Re
   if ("problem" in body) throw new ProblemError(body.problem);
   const asked: Asked = {
     request: req.raw,
+    requestId: get("requestId") as string,
     params: req.param(),
     query: query.value,
     body: body.value,

@@ -6,6 +6,7 @@ import type { BodyRoom } from "./bodies/body-room.ts";
 import type { Executions } from "./executions.ts";
 import type { Inputs } from "./inputs.ts";
 import type { MCPDoor } from "./mcp-door.ts";
+import type { Begun } from "./telling/begun.ts";
 import type { Metrics } from "./telling/metrics.ts";
 import type { Retries } from "./retries.ts";
 import type { Spool } from "./bodies/spool.ts";
@@ -15,12 +16,16 @@ import type { Tickets } from "./guards/tickets.ts";
 export interface Upgrade {
   /** Set by the route that accepts it: what is to be watched. */
   session?: Session;
+  /** Set with it. */
+  requestId?: string;
 }
 
 export interface Door {
   readonly runtime: Runtime;
   /** Those that began here. */
   readonly executions: Executions;
+  /** Told of everything that requests begin. */
+  readonly begun: Begun;
   /** Memory for what is asked. */
   readonly bodies: BodyRoom;
   /** Those of them that wait for a line. */

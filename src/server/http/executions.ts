@@ -35,12 +35,7 @@ interface Ended {
 
 type Outcome = { readonly result: ExecutionResult } | { readonly problem: WireProblem };
 
-/** Hears of executions as they end. Undefined: the session could not run it. */
-export type ExecutionsWatcher = (execution: Execution, result: ExecutionResult | undefined) => void;
-
 export class Executions {
-  /** Default: nobody. */
-  watcher: ExecutionsWatcher | undefined;
   readonly #bounds: ExecutionsBounds;
   readonly #byId = new Map<string, Execution>();
   readonly #running = new Set<Execution>();
@@ -79,7 +74,6 @@ export class Executions {
       this.#codeBytes -= code.length;
       if (isKept) this.#keep(execution, outcome);
       else this.#byId.delete(execution.id);
-      this.watcher?.(execution, "result" in outcome ? outcome.result : undefined);
     };
     execution.result.then(
       (result) => end({ result }),

@@ -8,6 +8,8 @@ import type { Mount } from "../../runtime.ts";
 import type { MCPEndpoint } from "../mcp/endpoint.ts";
 import type { Door } from "./door.ts";
 
+type Around = Pick<Door, "runtime" | "runs" | "begun" | "draining" | "ending">;
+
 export interface MCPDoorOptions {
   /** Folders that every session of the runtime sees, resolved. Default: none. */
   readonly mounts?: readonly Mount[];
@@ -15,19 +17,22 @@ export interface MCPDoorOptions {
   readonly onUnexpected?: (error: unknown) => void;
 }
 
+const REQUEST_ID = "x-request-id";
+
 export class MCPDoor {
-  readonly #door: Pick<Door, "runtime" | "runs" | "draining" | "ending">;
+  readonly #door: Around;
   readonly #options: MCPDoorOptions;
   #endpoint: Promise<MCPEndpoint> | undefined;
 
-  constructor(door: Pick<Door, "runtime" | "runs" | "draining" | "ending">, options: MCPDoorOptions = {}) {
+  constructor(door: Around, options: MCPDoorOptions = {}) {
     this.#door = door;
     this.#options = options;
   }
 
-  async answer(request: Request): Promise<Response> {
+  async answer(request: Request, requestId: string): Promise<Response> {
     this.#endpoint ??= this.#open();
     const endpoint = await this.#endpoint;
+    request.headers.set(REQUEST_ID, requestId); // a call of a tool knows its request by the headers alone
     return endpoint.answer(request);
   }
 
@@ -38,7 +43,7 @@ export class MCPDoor {
       import("../mcp/toolbox.ts"),
       import("../mcp/folders.ts"),
     ]);
-    const { runtime, runs, draining, ending } = this.#door;
+    const { runtime, runs, begun, draining, ending } = this.#door;
     const { mounts = [], onUnexpected = () => {} } = this.#options;
     const { rlm } = runs;
     const factory = createServerFactory(runtime, {
@@ -46,6 +51,7 @@ export class MCPDoor {
       folders: new Folders({ mounts, sessionFiles: dataPath("sessions") }),
       ...(rlm !== undefined && { rlm }),
       onUnexpected,
+      onBegun: (beginning, request) => begun.note(beginning, { requestId: request?.headers.get(REQUEST_ID) ?? "" }),
     });
     const endpoint = createMCPEndpoint(factory, onUnexpected);
     onAbort(draining, () => void endpoint.drain().catch(onUnexpected));

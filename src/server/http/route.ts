@@ -23,6 +23,8 @@ export interface RawBody {
 
 export interface Asked<Query = unknown, Body = unknown> {
   readonly request: Request;
+  /** As it is in the answer and in the log. */
+  readonly requestId: string;
   /** Of the path, decoded. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;

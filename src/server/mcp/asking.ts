@@ -44,6 +44,7 @@ async function start(rlm: RLM, question: Question, call: ToolCall): Promise<Run>
     call.signal.throwIfAborted();
     const context = given === undefined ? toContext(source) : { text: given };
     const run = rlm.run({ query, limits, ...(context !== undefined && { context }) });
+    call.begun({ run });
     void call.runtime.runs.settled(run.id).then(() => place?.[Symbol.dispose]());
     return run;
   } catch (error) {

@@ -30,6 +30,7 @@ export async function runPython(
   checkLength("code", code);
   const { runtime } = call;
   const execution = session.execute(code, { timeoutMs: timeout * 1000 });
+  call.begun({ execution });
   const lastLine = (): string => execution.lastLine();
   try {
     if (!(await watch({ ended: execution.result, waitMs: call.waits.pythonMs, lastLine }, call)))
@@ -74,6 +75,7 @@ export async function runShell(
     ...(cwd !== undefined && { cwd }),
     ...(timeout !== undefined && { timeoutMs: timeout * 1000 }),
   });
+  call.begun({ task });
   const watched = { ended: task.result, waitMs: call.waits.shellMs, lastLine: () => task.lastLine() };
   try {
     if (!(await watch(watched, call))) return toDetached(task, maxOutput);

@@ -18,6 +18,7 @@ import type { RLM, Runtime } from "../../runtime.ts";
 import { VERSION } from "../../util/version.ts";
 import { toToolResult, type Answer } from "./answer.ts";
 import { toErrorText } from "./error-text.ts";
+import type { Beginning } from "../http/telling/begun.ts";
 import type { Folders } from "./folders.ts";
 import { toInstructions } from "./instructions.ts";
 import { serveOutput } from "./output-resource.ts";
@@ -37,6 +38,8 @@ export interface MCPSettings {
   readonly waits?: Partial<Waits>;
   /** Told of what is a fault of ours. */
   readonly onUnexpected: (error: unknown) => void;
+  /** Told of what calls begin, with the request of HTTP that a call came in. Default: nobody. */
+  readonly onBegun?: (beginning: Beginning, request: Request | undefined) => void;
 }
 
 const LIST_HINT = { ttlMs: 3_600_000, cacheScope: "public" } as const;
@@ -58,7 +61,8 @@ export function createServerFactory(runtime: Runtime, settings: MCPSettings): Mc
   const answer = async (name: string, args: unknown, context: ServerContext): Promise<Answer> => {
     const tool = byName.get(name);
     if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, describeUnknown(name, byName));
-    const call = toCall(kept, context);
+    const begun = (beginning: Beginning): void => settings.onBegun?.(beginning, context.http?.req);
+    const call = toCall({ ...kept, begun }, context);
     try {
       return { ...(await tool.call(args, call)), notes: call.notes };
     } catch (error) {
@@ -104,7 +108,7 @@ function toListed({ listing, runs }: MCPTool, isStructured: boolean): Tool {
 /** What all calls have in common. */
 type Kept = Pick<ToolCall, "runtime" | "folders" | "rlm" | "waits" | "memory">;
 
-function toCall(kept: Kept, { mcpReq }: ServerContext): ToolCall {
+function toCall(kept: Kept & Pick<ToolCall, "begun">, { mcpReq }: ServerContext): ToolCall {
   const { signal, _meta: meta } = mcpReq;
   const progressToken = meta?.progressToken;
   const call = { ...kept, signal, notes: [] };

@@ -1,6 +1,7 @@
 // One call of a tool: the runtime it works on, and the request that it answers.
 
 import type { RLM, Runtime, Session } from "../../runtime.ts";
+import type { Beginning } from "../http/telling/begun.ts";
 import type { Folders } from "./folders.ts";
 
 /** How long things may take. */
@@ -38,6 +39,8 @@ export interface ToolCall {
   /** What is said after the answer, whatever that is. */
   readonly notes: string[];
   readonly memory: ServerMemory;
+  /** Told of what it begins. */
+  readonly begun: (beginning: Beginning) => void;
 }
 
 /** What a server knows from one call to the next. */

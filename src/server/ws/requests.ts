@@ -5,19 +5,24 @@ import type { Door } from "../http/door.ts";
 import { ENDING, ProblemError, toProblem, toWire } from "../http/problem.ts";
 import { answerInput, start } from "../http/routes/executions.ts";
 import { interruptIn } from "../http/routes/sessions.ts";
+import type { Origin } from "../http/telling/begun.ts";
 import type { ClientMessage, ReplyFields } from "./messages.ts";
 import type { Watcher } from "./watcher.ts";
 
+/** Who asks, and about what. */
+interface Around {
+  readonly watcher: Watcher;
+  readonly session: Session;
+  readonly origin: Origin;
+  readonly door: Door;
+}
+
 /** Throws what becomes a reply that is not ok. */
-export function answerRequest(
-  message: ClientMessage,
-  watcher: Watcher,
-  session: Session,
-  door: Door,
-): ReplyFields | Promise<ReplyFields> {
+export function answerRequest(message: ClientMessage, around: Around): ReplyFields | Promise<ReplyFields> {
+  const { session, door } = around;
   switch (message.type) {
     case "execute":
-      return execute(message, watcher, session, door);
+      return execute(message, around);
     case "interrupt":
       return interruptIn(session);
     case "cancel": {
@@ -31,7 +36,7 @@ export function answerRequest(
       return { executionId: execution.id };
     }
     case "follow":
-      return follow(message.executionId, message.after, { watcher, session, door });
+      return follow(message.executionId, message.after, around);
     case "ping":
       return {};
   }
@@ -39,13 +44,11 @@ export function answerRequest(
 
 function execute(
   { type: _type, id: _id, key, ...body }: Extract<ClientMessage, { type: "execute" }>,
-  watcher: Watcher,
-  session: Session,
-  door: Door,
+  { watcher, session, origin, door }: Around,
 ): ReplyFields | Promise<ReplyFields> {
   if (door.draining.aborted) throw new ProblemError(ENDING);
   const begin = (): string => {
-    const execution = start(session, body, door);
+    const execution = start(session, body, origin, door);
     tellRest(execution, body.variables, watcher, session);
     return execution.id;
   };
@@ -65,12 +68,6 @@ function tellRest(execution: Execution, wantsVariables: boolean, watcher: Watche
     () => (wantsVariables ? tellVariables() : undefined),
     (error: unknown) => watcher.tell({ type: "execution-failed", executionId, problem: toWire(toProblem(error)) }),
   );
-}
-
-interface Around {
-  readonly watcher: Watcher;
-  readonly session: Session;
-  readonly door: Door;
 }
 
 function follow(id: string, after: string | undefined, { watcher, session, door }: Around): ReplyFields {

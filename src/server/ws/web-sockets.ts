@@ -11,6 +11,7 @@ import { onAbort } from "../../util/on-abort.ts";
 import type { Door, Upgrade } from "../http/door.ts";
 import type { GuardOptions } from "../http/guards/guarded-app.ts";
 import type { Problem } from "../http/problem.ts";
+import type { Origin } from "../http/telling/begun.ts";
 import { refuse, type Ask, type Upgrader } from "../http/upgrade.ts";
 import { CLOSE } from "./messages.ts";
 import { answerRequest } from "./requests.ts";
@@ -103,9 +104,11 @@ export class WebSockets implements Upgrader {
     const upgrade: Upgrade = {};
     this.#door.upgrades.set(request, upgrade);
     const response = await ask(request, incoming);
-    const { session } = upgrade;
+    const { session, requestId: connectionId = "" } = upgrade;
     if (session === undefined) return refuse(stream, hasBadTicket && response.status === 401 ? BAD_TICKET : response);
-    this.#server.handleUpgrade(incoming, stream, head, (webSocket) => this.#open(webSocket, stream, session));
+    this.#server.handleUpgrade(incoming, stream, head, (webSocket) =>
+      this.#open(webSocket, stream, session, { connectionId }),
+    );
   }
 
   /** As the routes know requests: with the token where there was a ticket for it, which nobody sees again. */
@@ -122,7 +125,7 @@ export class WebSockets implements Upgrader {
     return { request: new Request(url, { headers }), hasBadTicket: !isGood };
   }
 
-  #open(webSocket: WebSocket, stream: Duplex, session: Session): void {
+  #open(webSocket: WebSocket, stream: Duplex, session: Session, origin: Origin): void {
     if (session.state === "closed" || this.#isDraining) {
       webSocket.on("error", () => {});
       webSocket.close(session.state === "closed" ? CLOSE.sessionEnd : CLOSE.serverEnd);
@@ -131,7 +134,7 @@ export class WebSockets implements Upgrader {
     const watchers = this.#watchersOf(session);
     const watcher = new Watcher(webSocket, stream, {
       session,
-      answer: (message, self) => answerRequest(message, self, session, this.#door),
+      answer: (message, self) => answerRequest(message, { watcher: self, session, origin, door: this.#door }),
       onUnexpected: this.#onUnexpected,
       onRead: () => watchers.dismiss(),
     });

@@ -1,21 +1,32 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Runtime } from "../../../src/index.ts";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { ScriptedBackend, type Runtime } from "../../../src/index.ts";
 import { createApp, openDoor } from "../../../src/server/http/app.ts";
 import { ServerLog } from "../../../src/server/http/telling/server-log.ts";
 import { tellWitnesses } from "../../../src/server/http/telling/witness.ts";
 import { openLog, type LogLevel } from "../../../src/server/log.ts";
 import { openTestRuntime } from "../../open.ts";
+import { code } from "../../rlm/scripting.ts";
+import { openServer } from "../ws/connect.ts";
 
 const TOKEN = "planted-token";
 
 let runtime: Runtime;
+const data = mkdtempSync(join(tmpdir(), "rlm-server-log-"));
 beforeAll(async () => {
+  vi.stubEnv("RLM_DATA", data);
   runtime = await openTestRuntime({ ids: "random" });
   await runtime.warm();
 });
-afterAll(() => runtime.close());
+afterAll(async () => {
+  await runtime.close();
+  vi.unstubAllEnvs();
+  rmSync(data, { recursive: true, force: true });
+});
 
 /** A busy minute of a server, and what it logged. */
 async function logOf(level: LogLevel): Promise<string> {
@@ -34,6 +45,7 @@ async function logOf(level: LogLevel): Promise<string> {
   await ask("POST", path, { code: "print('planted-' + 'output'); 'planted-code'", env: { KEY: "planted-value" } });
   await ask("POST", path, { code: "raise ValueError('planted-' + 'error')" });
   await ask("POST", path, { code: 5, "planted-field": 1 });
+  await ask("POST", "/v1/tasks", { command: "echo planted-code", sessionId: id, waitMs: 30_000 });
   await ask("GET", "/v1/version?ticket=planted-ticket&token=planted-query");
   await ask("GET", "/v1/version", undefined, "planted-wrong-token");
   await ask("DELETE", `/v1/sessions/${id}`);
@@ -51,6 +63,7 @@ describe("the log of a busy session", () => {
       ["/v1/sessions/{id}/execute", 200],
       ["/v1/sessions/{id}/execute", 200],
       ["/v1/sessions/{id}/execute", 422],
+      ["/v1/tasks", 201],
       ["/v1/version", 200],
       ["other", 401],
       ["/v1/sessions/{id}", 200],
@@ -60,6 +73,8 @@ describe("the log of a busy session", () => {
       ["session-open", undefined],
       ["execution-end", "ok"],
       ["execution-end", "error"],
+      ["task-start", undefined],
+      ["task-end", "completed"],
       ["session-close", undefined],
     ]);
     for (const one of events.filter(({ event }) => event === "request")) {
@@ -76,4 +91,60 @@ describe("the log of a busy session", () => {
     expect(logged).toContain("planted-code");
     expect(logged).not.toMatch(/planted-(?:token|wrong-token|ticket|query|env|value|output|error)/);
   });
+});
+
+test("what runs carries the id of the request that began it, through whichever door", async () => {
+  const sink = new PassThrough();
+  const logged = text(sink);
+  const log = openLog({ level: "info", format: "json", sink });
+  const model = { backend: new ScriptedBackend(() => code("FINAL(42)")), model: "m", cache: false };
+  await using server = await openServer(runtime, { model });
+  tellWitnesses(server.door, [new ServerLog(log)]);
+  await using session = await runtime.openSession();
+  const path = `/v1/sessions/${session.id}`;
+  const ask = async (to: string, json: object, id: string): Promise<void> => {
+    const headers = {
+      "x-request-id": id,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+    };
+    const response = await server.post(to, json, headers);
+    expect([response.ok, response.headers.get("x-request-id")]).toEqual([true, id]);
+    await response.text();
+  };
+  const callTool = (name: string, args: object): object => ({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: { name, arguments: args },
+  });
+  await ask(`${path}/execute`, { code: "1" }, "over-http");
+  await ask("/process/interpreter/execute", { code: "1" }, "once");
+  await ask("/v1/tasks", { command: "true", sessionId: session.id, waitMs: 30_000 }, "a-command");
+  await ask("/v1/runs", { query: "?", mode: "rlm", waitMs: 30_000 }, "a-question");
+  await ask("/mcp", callTool("execute_repl", { session_id: session.id, code: "1" }), "over-mcp");
+  await ask("/mcp", callTool("shell", { session_id: session.id, command: "true" }), "a-command-over-mcp");
+  await using client = await server.connect(`${path}/ws`, {
+    headers: { authorization: "Bearer secret", "x-request-id": "a-socket" },
+  });
+  await client.execute("1");
+  await log.end();
+  sink.end();
+  const lines = (await logged).trimEnd().split("\n");
+  const told = lines
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+    .filter(({ event }) => !String(event).startsWith("session-"));
+  expect(told.map(({ event, requestId, connectionId }) => [event, requestId ?? { connectionId }])).toEqual([
+    ["execution-end", "over-http"],
+    ["execution-end", "once"],
+    ["task-start", "a-command"],
+    ["task-end", "a-command"],
+    ["run-start", "a-question"],
+    ["run-end", "a-question"],
+    ["execution-end", "over-mcp"],
+    ["task-start", "a-command-over-mcp"],
+    ["task-end", "a-command-over-mcp"],
+    ["execution-end", { connectionId: "a-socket" }],
+  ]);
+  expect(told.find(({ event }) => event === "run-end")).toMatchObject({ status: "final", runId: expect.any(String) });
 });

@@ -16,6 +16,7 @@ import { ProblemError, toProblem, toWire, withArguments } from "../problem.ts";
 import { IDEMPOTENCY_KEY } from "../retries.ts";
 import { json, nothing, route } from "../route.ts";
 import * as schemas from "../schemas/executions.ts";
+import type { Origin } from "../telling/begun.ts";
 import { sessionOf } from "./sessions.ts";
 
 const TAG = "Executions";
@@ -41,13 +42,13 @@ const execute = route({
     202: { description: "It has begun, or waits for its turn", schema: schemas.execution },
   },
   problems: [404, 410],
-  handle: async ({ request, params, body: { onDisconnect, ...body } }, door) => {
+  handle: async ({ request, requestId, params, body: { onDisconnect, ...body } }, door) => {
     const { headers } = request;
     const { id, isRetry } = door.retries.once(
       headers.get("idempotency-key"),
       `execute ${params["id"]}`,
       body,
-      () => start(sessionOf({ params }, door), body, door).id,
+      () => start(sessionOf({ params }, door), body, { requestId }, door).id,
     );
     const execution = door.executions.get(await id);
     if (onDisconnect === "interrupt") onAbort(request.signal, () => execution.cancel());
@@ -69,11 +70,17 @@ const execute = route({
 type ExecuteBody = Omit<z.output<typeof schemas.executeBody>, "onDisconnect">;
 
 /** Throws what `Executions.start` throws. */
-export function start(session: Session, { code, input, timeoutMs, env, fileName }: ExecuteBody, door: Door): Execution {
+export function start(
+  session: Session,
+  { code, input, timeoutMs, env, fileName }: ExecuteBody,
+  origin: Origin,
+  door: Door,
+): Execution {
   const execution: Execution = door.executions.start(session, code, {
     ...given({ timeoutMs, env, fileName }),
     ...(input === "ask" && { onInput: door.inputs.handlerOf(() => execution.id) }),
   });
+  door.begun.note({ execution }, origin);
   return execution;
 }
 

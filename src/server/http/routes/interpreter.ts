@@ -14,12 +14,14 @@ const interpret = route({
   summary: "Execute code once, in a session of its own that is gone afterwards",
   body: interpreterBody,
   answers: { 200: { description: "The result", schema: executionResult } },
-  handle: async ({ request, body: { code, timeout, envs } }, door) => {
+  handle: async ({ request, requestId, body: { code, timeout, envs } }, door) => {
     const asked = withDefaults({ id: randomId("x"), env: envs }, door);
     const session = await withArguments(() => door.runtime.openSession(asked));
     try {
       const options = { signal: request.signal, ...(timeout !== undefined && { timeoutMs: timeout * 1000 }) };
-      return json(await door.executions.start(session, code, options, { isKept: false }).result);
+      const execution = door.executions.start(session, code, options, { isKept: false });
+      door.begun.note({ execution }, { requestId });
+      return json(await execution.result);
     } finally {
       void session.discard();
     }

@@ -45,10 +45,14 @@ const start = route({
     201: { description: "It has begun", schema: schemas.run },
   },
   problems: [404, 409],
-  handle: async ({ request, body }, door) => {
+  handle: async ({ request, requestId, body }, door) => {
     const { headers, signal } = request;
     const { waitMs, ...asked } = body;
-    const begin = async (): Promise<string> => (await withArguments(() => door.runs.start(toRequest(asked)))).id;
+    const begin = async (): Promise<string> => {
+      const run = await withArguments(() => door.runs.start(toRequest(asked)));
+      door.begun.note({ run }, { requestId });
+      return run.id;
+    };
     const { id, isRetry } = door.retries.once(headers.get("idempotency-key"), "runs", asked, begin);
     const found = await findRun(door.runtime, await id);
     const told = { location: `/v1/runs/${found.id}`, ...(isRetry && { "idempotency-replayed": "true" }) };

@@ -3,7 +3,7 @@
 // A client that goes away leaves its task running: it is found again by its id, or by asking again under the same Idempotency-Key.
 
 import type { z } from "zod";
-import type { Runtime, Task } from "../../../runtime.ts";
+import type { Task } from "../../../runtime.ts";
 import { given } from "../../../util/given.ts";
 import { within } from "../../../util/within.ts";
 import { parseBody, readBytes } from "../bodies/body.ts";
@@ -14,6 +14,7 @@ import { IDEMPOTENCY_KEY } from "../retries.ts";
 import { json, nothing, route, type Asked } from "../route.ts";
 import { eventsQuery, outputQuery } from "../schemas/executions.ts";
 import * as schemas from "../schemas/tasks.ts";
+import type { Origin } from "../telling/begun.ts";
 import { follow } from "./executions.ts";
 
 const TAG = "Tasks";
@@ -43,11 +44,11 @@ const start = route({
     201: { description: "It has started", schema: schemas.task },
   },
   problems: [404, 410],
-  handle: async ({ request, body }, door) => {
+  handle: async ({ request, requestId, body }, door) => {
     const { headers, signal } = request;
     const key = headers.get("idempotency-key");
     const { waitMs, ...asked } = body;
-    const { id, isRetry } = door.retries.once(key, "tasks", asked, () => begin(door.runtime, asked));
+    const { id, isRetry } = door.retries.once(key, "tasks", asked, () => begin(asked, { requestId }, door));
     const found = door.runtime.tasks.get(await id);
     const told = {
       location: `/v1/tasks/${found.id}`,
@@ -202,11 +203,13 @@ function taskOf({ params }: Pick<Asked, "params">, { runtime }: Pick<Door, "runt
 }
 
 async function begin(
-  runtime: Runtime,
   { command, sessionId: session, ...options }: Omit<z.output<typeof schemas.startTaskBody>, "waitMs">,
+  origin: Origin,
+  { runtime, begun }: Door,
 ): Promise<string> {
-  const started = await withArguments(() => runtime.shell(command, given({ ...options, session })));
-  return started.id;
+  const task = await withArguments(() => runtime.shell(command, given({ ...options, session })));
+  begun.note({ task }, origin);
+  return task.id;
 }
 
 async function describe(found: Task): Promise<z.output<typeof schemas.task>> {

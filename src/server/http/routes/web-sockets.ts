@@ -39,6 +39,7 @@ const webSocket = route({
     if (upgrade === undefined) throw new ProblemError(NO_UPGRADE);
     if (door.draining.aborted) throw new ProblemError(ENDING);
     upgrade.session = session;
+    upgrade.requestId = asked.requestId;
     // Only the log and the metrics see it: the answer itself is made where the socket is.
     return Object.defineProperty(new Response(null), "status", { value: 101 });
   },

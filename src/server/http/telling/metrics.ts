@@ -103,6 +103,14 @@ export class Metrics implements Witness {
     if (result !== undefined) this.#executionSeconds.observe(result.durationMs / 1000);
   }
 
+  taskStarted(): void {}
+
+  taskEnded(): void {}
+
+  runStarted(): void {}
+
+  runEnded(): void {}
+
   #gauge(name: string, help: string, read: () => number): void {
     const gauge: Gauge = new Gauge({ name, help, registers: [this.#registry], collect: () => gauge.set(read()) });
   }

@@ -1,10 +1,12 @@
 // From what happens at the door to lines of the log.
 
 import type { ExecutionResult } from "../../../protocol/execution.ts";
-import type { Execution, Session } from "../../../runtime.ts";
+import type { RunResult } from "../../../protocol/runs.ts";
+import type { Execution, Run, Session, ShellTask } from "../../../runtime.ts";
 import type { Fields, Log } from "../../log.ts";
 import type { Answered } from "../guards/guarded-app.ts";
 import type { Problem } from "../problem.ts";
+import type { Origin } from "./begun.ts";
 import type { Witness } from "./witness.ts";
 
 /** Refusals that somebody may want to hear of. */
@@ -49,14 +51,42 @@ export class ServerLog implements Witness {
     this.#log.write("info", "session-close", { sessionId: id, why });
   }
 
-  executionEnded({ id, sessionId, code }: Execution, result: ExecutionResult | undefined): void {
+  executionEnded({ id, sessionId, code }: Execution, result: ExecutionResult | undefined, origin: Origin): void {
     this.#log.write("info", "execution-end", {
+      ...origin,
       executionId: id,
       sessionId,
       status: result?.status ?? "failed",
       ...optional("reason", result?.reason),
       ...(result !== undefined && { durationMs: round(result.durationMs) }),
       ...(this.#log.isDebug && { code: code.slice(0, MAX_CHARACTERS) }),
+    });
+  }
+
+  taskStarted({ id, sessionId, command }: ShellTask, origin: Origin): void {
+    const shown = this.#log.isDebug && { command: command.slice(0, MAX_CHARACTERS) };
+    this.#log.write("info", "task-start", { ...origin, taskId: id, sessionId, ...shown });
+  }
+
+  taskEnded(task: ShellTask, origin: Origin): void {
+    const { id, sessionId, status, exitCode, durationMs } = task.info();
+    const end = { taskId: id, sessionId, status, exitCode, durationMs: round(durationMs) };
+    this.#log.write("info", "task-end", { ...origin, ...end });
+  }
+
+  runStarted({ id, settings: { query, model } }: Run, origin: Origin): void {
+    const shown = this.#log.isDebug && { query: query.slice(0, MAX_CHARACTERS) };
+    this.#log.write("info", "run-start", { ...origin, runId: id, model, ...shown });
+  }
+
+  runEnded({ id, startedAt, endedAt }: Run, result: RunResult | undefined, origin: Origin): void {
+    this.#log.write("info", "run-end", {
+      ...origin,
+      runId: id,
+      status: result?.status ?? "failed",
+      ...optional("stopReason", result?.stopReason),
+      ...(endedAt !== undefined && { durationMs: endedAt - startedAt }),
+      ...(result !== undefined && { tokens: result.usage.total.tokens, costUsd: result.usage.total.costUsd }),
     });
   }
 }

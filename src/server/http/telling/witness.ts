@@ -1,28 +1,26 @@
 // Who hears what happens at the door: the log, the metrics. Called while requests wait, so each must be quick, and never throws.
 
-import type { ExecutionResult } from "../../../protocol/execution.ts";
-import type { Execution, Session } from "../../../runtime.ts";
+import type { Session } from "../../../runtime.ts";
 import type { Door } from "../door.ts";
 import type { Answered, GuardOptions } from "../guards/guarded-app.ts";
 import type { Problem } from "../problem.ts";
 import type { ListenOptions } from "../serve.ts";
+import type { BegunWatcher } from "./begun.ts";
 
-export interface Witness {
+export interface Witness extends BegunWatcher {
   answered(answered: Answered): void;
   /** It was no HTTP. */
   malformed(problem: Problem, remote: string): void;
   unexpected(error: unknown, requestId?: string): void;
   sessionOpened(session: Session): void;
   sessionClosed(session: Session, why: string): void;
-  /** Undefined: the session could not run it. */
-  executionEnded(execution: Execution, result: ExecutionResult | undefined): void;
 }
 
 type Listeners = Required<Pick<GuardOptions, "onAnswer" | "onUnexpected"> & Pick<ListenOptions, "onMalformed">>;
 
-/** Tells them of the door's sessions and executions from now on; of requests when the app and the socket are given what is returned. */
+/** Tells them of the door's sessions, and of what requests begin there, from now on; of requests when the app and the socket are given what is returned. */
 export function tellWitnesses(
-  { runtime, executions }: Pick<Door, "runtime" | "executions">,
+  { runtime, begun }: Pick<Door, "runtime" | "begun">,
   witnesses: readonly Witness[],
 ): Listeners {
   const tell = (event: (witness: Witness) => void): void => {
@@ -32,7 +30,13 @@ export function tellWitnesses(
     onOpened: (session) => tell((witness) => witness.sessionOpened(session)),
     onClosing: (session, why) => tell((witness) => witness.sessionClosed(session, why)),
   };
-  executions.watcher = (execution, result) => tell((witness) => witness.executionEnded(execution, result));
+  begun.watcher = {
+    executionEnded: (...told) => tell((witness) => witness.executionEnded(...told)),
+    taskStarted: (...told) => tell((witness) => witness.taskStarted(...told)),
+    taskEnded: (...told) => tell((witness) => witness.taskEnded(...told)),
+    runStarted: (...told) => tell((witness) => witness.runStarted(...told)),
+    runEnded: (...told) => tell((witness) => witness.runEnded(...told)),
+  };
   return {
     onAnswer: (answered) => tell((witness) => witness.answered(answered)),
     onUnexpected: (error, requestId) => tell((witness) => witness.unexpected(error, requestId)),
