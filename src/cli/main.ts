@@ -125,6 +125,13 @@ function addServe(program: Command): void {
     .option("--allow-origin <origin>", "a site whose pages may ask; may be repeated", collect(String))
     .option("--grace <seconds>", "how long what runs may go on after a signal (default: 10)", parseSeconds)
     .option("--config <path>", "this rlm.toml, in place of the one that would be found")
+    .option("--tools <choice>", "of /mcp: core, all, or names of tools and groups with commas between (default: all)")
+    .option("--structured", "of /mcp: results also as JSON with a schema, for programs")
+    .option(
+      "--mount <PATH[:ro|rw]>",
+      "show a folder to sessions, read-only unless :rw; may be repeated",
+      collect(String),
+    )
     .addOption(new Option("--log-level <level>", "default: info").choices(["error", "warn", "info", "debug"]))
     .addOption(new Option("--log-format <format>", "default: text on a terminal, else json").choices(["json", "text"]))
     .option("--log-file <path>", "append the log to this file (default: standard error)")

@@ -12,9 +12,8 @@ import { Folders, toMounts } from "../server/mcp/folders.ts";
 import { createServerFactory } from "../server/mcp/server.ts";
 import { serveMCPOverStdio, type StdioConnection } from "../server/mcp/stdio.ts";
 import { DEFAULT_TIMEOUT_SECONDS, IDLE_MINUTES } from "../server/mcp/tool-call.ts";
-import { selectTools } from "../server/mcp/toolbox.ts";
-import type { MCPTool } from "../server/mcp/tool.ts";
 import { dataPath } from "../util/data-folder.ts";
+import { chooseTools } from "./choose-tools.ts";
 import { complain } from "./complain.ts";
 import { EXIT } from "./exit-code.ts";
 import { findModel } from "./mcp-model.ts";
@@ -46,7 +45,7 @@ async function open(options: MCPServeArguments): Promise<Opened> {
   const { tools, structured, mount = [], python, http } = options;
   if (http !== true) refuseAddress(options);
   const asked = findModel();
-  const offered = select(tools, "whyNot" in asked ? asked.whyNot : undefined);
+  const offered = chooseTools(tools, "whyNot" in asked ? asked.whyNot : undefined);
   const mounts = toVisible(mount);
   const runtime = await openRuntime({
     mounts,
@@ -103,14 +102,6 @@ function refuseAddress({ port, host, allowHost }: MCPServeArguments): void {
   const given = Object.entries({ "--port": port, "--host": host, "--allow-host": allowHost });
   const first = given.find(([, value]) => value !== undefined);
   if (first !== undefined) throw new UsageError(`${first[0]} is of no use on standard input and output: add --http`);
-}
-
-function select(choice: string, whyNoModel: string | undefined): readonly MCPTool[] {
-  try {
-    return selectTools(choice, whyNoModel);
-  } catch (error) {
-    throw new UsageError(`--tools: ${(error as Error).message}`);
-  }
 }
 
 function toVisible(asked: readonly string[]): readonly Mount[] {

@@ -15,6 +15,9 @@ import { UsageError } from "./usage-error.ts";
 export interface ServeArguments extends Partial<AddressArguments> {
   readonly allowOrigin?: readonly string[];
   readonly grace?: number;
+  readonly tools?: string;
+  readonly structured?: true;
+  readonly mount?: readonly string[];
   readonly logLevel?: LogLevel;
   readonly logFormat?: LogFormat;
   readonly logFile?: string;
@@ -28,6 +31,11 @@ export interface ServeSettings {
   readonly bounds: ServerBounds;
   readonly executions: { readonly running?: number };
   readonly runs: { readonly runsAtOnce?: number };
+  readonly mcp: {
+    /** Absent: all. */
+    readonly tools?: { readonly choice: string; readonly said: string };
+    readonly isStructured: boolean;
+  };
   readonly listen: { readonly requestMs?: number; readonly maxConnections?: number };
   readonly runtime: Pick<RuntimeOptions, "python" | "timeoutMs" | "idleTimeoutMs" | "mounts" | "limits">;
   readonly sessionDefaults: Pick<SessionOptions, "env" | "includeStdlib">;
@@ -45,6 +53,7 @@ const WRONG_TOKEN_BURST_SECONDS = 5;
 export function toServeSettings(flags: ServeArguments, config: Config): ServeSettings {
   checkOwnership(flags, config);
   const { server, sessions, limits } = config;
+  const { mount = sessions.mounts } = flags;
   const { allowHost = server.allow_hosts, allowOrigin = server.allow_origins ?? [] } = flags;
   const { rate = DEFAULT_BOUNDS.rate.perSecond, wrong_tokens: guesses = DEFAULT_BOUNDS.failures.perSecond } = server;
   return {
@@ -62,6 +71,7 @@ export function toServeSettings(flags: ServeArguments, config: Config): ServeSet
     },
     executions: given({ running: server.executions }),
     runs: given({ runsAtOnce: server.runs }),
+    mcp: { isStructured: flags.structured ?? server.structured ?? false, ...given({ tools: toTools(flags, config) }) },
     listen: given({ requestMs: toMs(server.request_timeout), maxConnections: server.connections }),
     runtime: {
       limits,
@@ -69,13 +79,18 @@ export function toServeSettings(flags: ServeArguments, config: Config): ServeSet
         python: sessions.python,
         timeoutMs: toLimitMs(sessions.timeout),
         idleTimeoutMs: toLimitMs(sessions.idle_timeout),
-        mounts: sessions.mounts && asUsage(() => sessions.mounts?.map(parseMount)),
+        mounts: mount && asUsage(() => mount.map(parseMount)),
       }),
     },
     sessionDefaults: given({ env: sessions.env, includeStdlib: sessions.include_stdlib }),
     logLevel: flags.logLevel ?? server.log_level ?? "info",
     logFormat: flags.logFormat ?? server.log_format ?? (isTerminal(flags) ? "text" : "json"),
   };
+}
+
+function toTools({ tools: flag }: ServeArguments, { server: { tools } }: Config): ServeSettings["mcp"]["tools"] {
+  if (flag !== undefined) return { choice: flag, said: "--tools" };
+  return tools === undefined ? undefined : { choice: tools, said: "server.tools" };
 }
 
 function checkOwnership({ config: path }: ServeArguments, { isOwnFile, path: file, server, sessions }: Config): void {

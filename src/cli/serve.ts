@@ -7,13 +7,14 @@ import { ServerLog } from "../server/http/telling/server-log.ts";
 import { Shutdown } from "../server/http/shutdown.ts";
 import { tellWitnesses } from "../server/http/telling/witness.ts";
 import { WebSockets } from "../server/ws/web-sockets.ts";
+import type { MCPTool } from "../server/mcp/tool.ts";
 import type { Token } from "../server/token.ts";
 import { openRuntime, resolveMounts, type Runtime } from "../runtime.ts";
 import { given } from "../util/given.ts";
 import { VERSION } from "../util/version.ts";
 import { findModel } from "./mcp-model.ts";
 import { openLogAt } from "./open-log.ts";
-import { toServeSettings, type ServeArguments } from "./serve-settings.ts";
+import { toServeSettings, type ServeArguments, type ServeSettings } from "./serve-settings.ts";
 import { serveUntilSignal, toPlace } from "./serve-until-signal.ts";
 
 export async function serve(flags: ServeArguments): Promise<number> {
@@ -23,6 +24,7 @@ export async function serve(flags: ServeArguments): Promise<number> {
   const { address, allowedOrigins, bounds, graceMs, executions, sessionDefaults } = settings;
   const { logLevel: level, logFormat: format } = settings;
   const mounts = resolveMounts(settings.runtime.mounts ?? []);
+  const tools = await chooseFrom(settings.mcp, "whyNot" in model ? model.whyNot : undefined);
   const log = openLogAt(flags.logFile, { level, format });
   let hasStarted = false;
   const say: typeof log.write = (...line) => {
@@ -32,7 +34,13 @@ export async function serve(flags: ServeArguments): Promise<number> {
     await using runtime = await openRuntime({ ids: "random", ...settings.runtime });
     const shutdown = new Shutdown();
     const lines = new ServerLog(log);
-    const mcp = { mounts, onUnexpected: (error: unknown) => lines.unexpected(error) };
+    const { isStructured } = settings.mcp;
+    const mcp = {
+      mounts,
+      isStructured,
+      onUnexpected: (error: unknown) => lines.unexpected(error),
+      ...given({ tools }),
+    };
     const door = openDoor(runtime, { ...shutdown.signals, model, mcp, executions, sessionDefaults, ...settings.runs });
     const told = tellWitnesses(door, [door.metrics, lines]);
     return await serveUntilSignal(address, {
@@ -57,6 +65,16 @@ export async function serve(flags: ServeArguments): Promise<number> {
     say("info", "server-end");
     await log.end();
   }
+}
+
+/** Undefined: all. The tools are loaded with the first message unless there is a choice to check. */
+async function chooseFrom(
+  { tools }: ServeSettings["mcp"],
+  whyNoModel: string | undefined,
+): Promise<readonly MCPTool[] | undefined> {
+  if (tools === undefined) return undefined;
+  const { chooseTools } = await import("./choose-tools.ts");
+  return chooseTools(tools.choice, whyNoModel, tools.said);
 }
 
 function greeting(runtime: Runtime, { url, fewConnections }: Listening, token: Token): string {

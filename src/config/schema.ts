@@ -92,6 +92,9 @@ const server = z.strictObject({
   request_timeout: seconds.optional(),
   log_level: z.enum(["error", "warn", "info", "debug"]).optional(),
   log_format: z.enum(["json", "text"]).optional(),
+  /** Of /mcp: `core`, `all`, or names. */
+  tools: text.optional(),
+  structured: z.boolean().optional(),
 });
 
 /** Used by `rlm run` and `rlm serve`, for the runtime that they open. */

@@ -30,6 +30,7 @@ test("without a file there are the defaults", () => {
     },
     executions: {},
     runs: {},
+    mcp: { isStructured: false },
     listen: {},
     runtime: { limits: {} },
     sessionDefaults: {},
@@ -54,6 +55,8 @@ wrong_tokens = 2
 request_timeout = 20
 log_level = "warn"
 log_format = "json"
+tools = "core"
+structured = true
 [sessions]
 python = "/usr/bin/python3"
 timeout = 0
@@ -74,6 +77,7 @@ test.each(["own", "named"] as const)("a file that is %s says everything", (place
     bounds: { requests: 5, rate: { perSecond: 0.2, burst: 1 }, failures: { perSecond: 2, burst: 10 } },
     executions: { running: 6 },
     runs: { runsAtOnce: 4 },
+    mcp: { isStructured: true, tools: { choice: "core", said: "server.tools" } },
     listen: { requestMs: 20_000, maxConnections: 7 },
     runtime: {
       limits: { sessions: 3, memoryBytes: 1024 ** 3 },
@@ -97,6 +101,8 @@ test("flags win", () => {
     grace: 0,
     logLevel: "debug",
     logFormat: "text",
+    tools: "shell",
+    mount: ["/srv/other"],
   } as const;
   expect(settle(FULL, flags, "own")).toMatchObject({
     address: { port: 1, host: "::1", allowHost: ["a"] },
@@ -104,6 +110,8 @@ test("flags win", () => {
     graceMs: 0,
     logLevel: "debug",
     logFormat: "text",
+    mcp: { tools: { choice: "shell", said: "--tools" } },
+    runtime: { mounts: [{ path: "/srv/other", mode: "ro" }] },
   });
 });
 

@@ -57,3 +57,39 @@ test("a key that is none is told with its line", async () => {
     expect.stringMatching(/rlm\.toml:2: there is no 'server\.prot'; did you mean port\?\n$/),
   ]);
 });
+
+test("/mcp offers what was chosen, and its sessions see the folders that were named", async () => {
+  using folder = new Folder({
+    "project/rlm.toml": "[server]\nport = 0\nstructured = true\n",
+    "shown/note.txt": "seen",
+  });
+  const cwd = folder.at("project");
+  await using program = start(["serve", "--tools", "core", "--mount", "../shown"], { env, cwd });
+  const [, url = ""] = await program.until(/^listening (http:\S+)\n[\s\S]*token .*\n/);
+  const ask = async (method: string, params: object = {}): Promise<Record<string, unknown>> => {
+    const response = await fetch(`${url}/mcp`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${TOKEN}`,
+        accept: "application/json, text/event-stream",
+        "content-type": "application/json",
+      },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+    });
+    const message =
+      /^(?:event: message\n)?(?:data: )?(?<json>\{.*)/m.exec(await response.text())?.groups?.["json"] ?? "";
+    return (JSON.parse(message) as { result: Record<string, unknown> }).result;
+  };
+  const { tools } = await ask("tools/list");
+  expect((tools as { name: string }[]).map(({ name }) => name)).toEqual(["execute_python", "shell", "shell_status"]);
+  const code = `open(${JSON.stringify(folder.at("shown/note.txt"))}).read()`;
+  expect(await ask("tools/call", { name: "execute_python", arguments: { code } })).toMatchObject({
+    content: [{ type: "text", text: "→ 'seen'" }],
+    structuredContent: expect.any(Object),
+  });
+  const { code: exit, stderr } = await rlm(["serve", "--tools", "pyhton"], { env, cwd });
+  expect([exit, stderr]).toEqual([
+    2,
+    expect.stringMatching(/^rlm: --tools: There is no tool 'pyhton': choose core, all, /),
+  ]);
+});

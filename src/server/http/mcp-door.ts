@@ -5,6 +5,7 @@
 import { dataPath } from "../../util/data-folder.ts";
 import { onAbort } from "../../util/on-abort.ts";
 import type { Mount } from "../../runtime.ts";
+import type { MCPTool } from "../mcp/tool.ts";
 import type { MCPEndpoint } from "../mcp/endpoint.ts";
 import type { Door } from "./door.ts";
 
@@ -13,6 +14,10 @@ type Around = Pick<Door, "runtime" | "runs" | "begun" | "draining" | "ending">;
 export interface MCPDoorOptions {
   /** Folders that every session of the runtime sees, resolved. Default: none. */
   readonly mounts?: readonly Mount[];
+  /** Default: all that work. */
+  readonly tools?: readonly MCPTool[];
+  /** Results also as JSON with a schema. Default: false. */
+  readonly isStructured?: boolean;
   /** Hears of what is a fault of ours. Default: nobody. */
   readonly onUnexpected?: (error: unknown) => void;
 }
@@ -44,10 +49,11 @@ export class MCPDoor {
       import("../mcp/folders.ts"),
     ]);
     const { runtime, runs, begun, draining, ending } = this.#door;
-    const { mounts = [], onUnexpected = () => {} } = this.#options;
+    const { mounts = [], tools, isStructured = false, onUnexpected = () => {} } = this.#options;
     const { rlm } = runs;
     const factory = createServerFactory(runtime, {
-      tools: selectTools("all", rlm === undefined ? "none is configured" : undefined),
+      tools: tools ?? selectTools("all", rlm === undefined ? "none is configured" : undefined),
+      isStructured,
       folders: new Folders({ mounts, sessionFiles: dataPath("sessions") }),
       ...(rlm !== undefined && { rlm }),
       onUnexpected,
