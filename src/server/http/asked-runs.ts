@@ -40,6 +40,12 @@ export class AskedRuns {
     return this.#rlm;
   }
 
+  /** The same for whoever asks in another way: its runs are counted with the others. */
+  get bounded(): Pick<RLM, "limits" | "run"> | undefined {
+    const { rlm } = this;
+    return rlm === undefined ? undefined : { limits: rlm.limits, run: (request) => this.start(request) };
+  }
+
   /** Throws a ProblemError, LimitExceededError, or a TypeError or RangeError for what can never be run. */
   start(request: RunRequest): Run {
     const { rlm } = this;

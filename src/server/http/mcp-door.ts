@@ -50,7 +50,7 @@ export class MCPDoor {
     ]);
     const { runtime, runs, begun, draining, ending } = this.#door;
     const { mounts = [], tools, isStructured = false, onUnexpected = () => {} } = this.#options;
-    const { rlm } = runs;
+    const rlm = runs.bounded;
     const factory = createServerFactory(runtime, {
       tools: tools ?? selectTools("all", rlm === undefined ? "none is configured" : undefined),
       isStructured,

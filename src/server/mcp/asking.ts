@@ -1,6 +1,6 @@
 // Questions to the orchestrator. A run is started once; one that takes longer than the call waits goes on as a task.
 
-import type { Context, RLM, Run, RunRequest, RunTask } from "../../runtime.ts";
+import type { Context, Run, RunRequest, RunTask } from "../../runtime.ts";
 import { DEFAULT_MAX_OUTPUT, type Answer } from "./answer.ts";
 import { toRunAnswer } from "./run-answer.ts";
 import { toRunningAnswer } from "./task-answer.ts";
@@ -34,8 +34,10 @@ export async function ask(call: ToolCall, question: Question): Promise<Answer> {
   return toRunAnswer(task, DEFAULT_MAX_OUTPUT);
 }
 
+type Asked = NonNullable<ToolCall["rlm"]>;
+
 /** The file stays open as long as anybody reads it: the run, and what records it. */
-async function start(rlm: RLM, question: Question, call: ToolCall): Promise<Run> {
+async function start(rlm: Asked, question: Question, call: ToolCall): Promise<Run> {
   const { query, context: given, path } = question;
   const limits = toLimits(rlm, question);
   const source = path === undefined ? undefined : await findText(await useSession(call, undefined), path, call);
@@ -58,7 +60,7 @@ function toContext(source: TextSource | undefined): Context | undefined {
 }
 
 /** What whoever configured the server allows is not raised by what a model asks for. */
-function toLimits({ limits: allowed }: RLM, { maxDepth, tokenBudget }: Question): RunRequest["limits"] & object {
+function toLimits({ limits: allowed }: Asked, { maxDepth, tokenBudget }: Question): RunRequest["limits"] & object {
   return {
     ...(maxDepth !== undefined && { maxDepth: Math.min(maxDepth, allowed.maxDepth) }),
     ...(tokenBudget !== undefined && { tokens: Math.min(tokenBudget, allowed.tokens ?? Infinity) }),

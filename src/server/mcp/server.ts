@@ -14,7 +14,7 @@ import {
   type ServerContext,
   type Tool,
 } from "@modelcontextprotocol/server";
-import type { RLM, Runtime } from "../../runtime.ts";
+import type { Runtime } from "../../runtime.ts";
 import { VERSION } from "../../util/version.ts";
 import { toToolResult, type Answer } from "./answer.ts";
 import { toErrorText } from "./error-text.ts";
@@ -31,7 +31,7 @@ export interface MCPSettings {
   readonly tools: readonly MCPTool[];
   readonly folders: Folders;
   /** What `rlm_query` asks. Absent: that tool is not to be offered. */
-  readonly rlm?: RLM;
+  readonly rlm?: ToolCall["rlm"] & object;
   /** Results also as JSON with a schema. Many clients then show a model the JSON in place of the text. Default: false. */
   readonly isStructured?: boolean;
   /** Default: 30 s for Python, 5 s for commands, progress every 5 s. */

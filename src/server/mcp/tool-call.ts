@@ -30,7 +30,7 @@ export interface ToolCall {
   readonly runtime: Runtime;
   readonly folders: Folders;
   /** What questions are given to. Absent: no model is configured. */
-  readonly rlm?: RLM | undefined;
+  readonly rlm?: Pick<RLM, "limits" | "run"> | undefined;
   readonly waits: Waits;
   /** Aborts when the client gives the request up or goes away. */
   readonly signal: AbortSignal;

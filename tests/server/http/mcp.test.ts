@@ -84,18 +84,26 @@ test("other methods, and those without the token, are refused as everywhere", as
   expect(await ask("POST", "/mcp", { body: "{" })).toMatchObject({ status: 400, body: { error: { code: -32_700 } } });
 });
 
-test("a model that is configured answers rlm_query; without one there is no such tool", async () => {
+test("a model that is configured answers rlm_query, within the bound of all runs; without one there is no such tool", async () => {
   await using client = await connect("modern");
   const names = async (one: Client) => (await one.listTools()).tools.map(({ name }) => name);
   expect(await names(client)).not.toContain("rlm_query");
-  const backend = new ScriptedBackend(() => code("FINAL(context.count('a'))"));
+  let isSilent = false;
+  const backend = new ScriptedBackend(() =>
+    isSilent ? new Promise<never>(() => {}) : code("FINAL(context.count('a'))"),
+  );
   const model = { backend, model: "m", mode: "rlm", cache: false, log: false } as const;
-  const { app } = openTestDoor(runtime, { model });
+  const { app, door } = openTestDoor(runtime, { model, runsAtOnce: 1 });
   const other = await listen(app, { host: "127.0.0.1", port: 0 });
   try {
     await using asking = await connect("modern", other.url);
     expect(await names(asking)).toContain("rlm_query");
     expect(await text(asking, "rlm_query", { query: "How many?", context: "banana" })).toMatch(/^3\n/);
+    isSilent = true;
+    const silent = door.runs.start({ query: "?" });
+    expect(await text(asking, "rlm_query", { query: "How many?" })).toMatch(/^Cannot start another run: .*runs/);
+    silent.cancel();
+    await silent.result;
   } finally {
     await other.close(0);
   }
