@@ -1,17 +1,14 @@
 // Code that runs in a session of a server: its events as they come, also when the connection breaks in between.
 
 import { randomUUID } from "node:crypto";
-import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import type { ExecutionEvent } from "../protocol/events.ts";
 import type { OutputStream } from "../protocol/execution.ts";
+import { lastingEvents } from "./lasting-events.ts";
 import type { ServerClient } from "./server-client.ts";
 import type { StreamedEvent } from "./server-events.ts";
 import { ServerProblem } from "./server-problem.ts";
 
-/** In a row, each after a longer pause. */
-const MAX_ATTEMPTS = 5;
-const PAUSE_MS = 250;
 const CLOSE_MS = 2_000;
 
 const stream = z.enum(["stdout", "stderr"]);
@@ -32,6 +29,8 @@ const EVENTS: Readonly<Record<string, z.ZodType>> = {
   "input-end": z.looseObject({}),
   "execution-end": z.looseObject({ result }),
 };
+
+const ENDS: ReadonlySet<string> = new Set(["execution-end", "execution-failed"]);
 
 /** In place of an end. */
 const failed = z.looseObject({ problem: z.looseObject({ status: z.int(), code: z.string(), detail: z.string() }) });
@@ -61,23 +60,13 @@ export class RemoteExecution {
 
   /** To be iterated once. Ends with `execution-end`, or throws where there will be none. */
   async *[Symbol.asyncIterator](): AsyncGenerator<ExecutionEvent> {
-    let place: string | undefined;
-    let attempts = 0;
-    let events: AsyncIterator<StreamedEvent> | undefined = this.#first[Symbol.asyncIterator]();
-    for (;;) {
-      const next = await events?.next().catch(() => undefined);
-      if (next === undefined || next.done === true) {
-        attempts += 1;
-        if (attempts > MAX_ATTEMPTS)
-          throw new Error("the connection is lost, and was again each time that it was made");
-        if (next !== undefined) await this.#checkGoesOn();
-        events = await this.#attachAgain(place, attempts);
-        continue;
-      }
-      attempts = 0;
-      place = next.value.id ?? place;
-      this.#isOver = ["execution-end", "execution-failed"].includes(next.value.type);
-      const event = parseEvent(next.value);
+    const events = lastingEvents(this.#client, `${this.#path}/events`, this.#first, {
+      isEnd: (type) => ENDS.has(type),
+      whyOver: () => this.#whyOver(),
+    });
+    for await (const streamed of events) {
+      this.#isOver = ENDS.has(streamed.type);
+      const event = parseEvent(streamed);
       if (event !== undefined) yield event;
       if (this.#isOver) return;
     }
@@ -112,24 +101,11 @@ export class RemoteExecution {
   }
 
   /** A stream that ended without an end: the session was closed, perhaps. */
-  async #checkGoesOn(): Promise<void> {
+  async #whyOver(): Promise<string | undefined> {
     const shown = await this.#client.ask("GET", this.#path, z.looseObject({ state: z.string(), result: z.unknown() }));
-    if (shown.state !== "ended" || shown.result !== null) return;
+    if (shown.state !== "ended" || shown.result !== null) return undefined;
     this.#isOver = true;
-    throw new Error("the session ended before the code did");
-  }
-
-  /** Undefined: not yet. */
-  async #attachAgain(place: string | undefined, attempts: number): Promise<AsyncIterator<StreamedEvent> | undefined> {
-    await delay(PAUSE_MS * (attempts - 1));
-    const headers = place === undefined ? {} : { "last-event-id": place };
-    try {
-      const { events } = await this.#client.stream("GET", `${this.#path}/events`, { headers });
-      return events[Symbol.asyncIterator]();
-    } catch (error) {
-      if (attempts < MAX_ATTEMPTS && !(error instanceof ServerProblem)) return undefined;
-      throw error;
-    }
+    return "the session ended before the code did";
   }
 }
 

@@ -3,6 +3,8 @@
 import { StringDecoder } from "node:string_decoder";
 import { z } from "zod";
 import { isColoured, toColumns } from "./columns.ts";
+import { lastingEvents } from "./lasting-events.ts";
+import { Losses } from "./losses.ts";
 import { toCount, toDuration, toSize, toTime } from "./logs/amounts.ts";
 import { toLine } from "./logs/text-block.ts";
 import { printLines } from "./print-lines.ts";
@@ -82,7 +84,7 @@ export async function changeTask(
 export async function printTaskOutput(id: string, { follow }: OutputArguments): Promise<number> {
   const client = openServerClient();
   return printUntilStopped(async (output, signal) => {
-    const reading = { client, id, output, signal, decoder: new StringDecoder("utf8") };
+    const reading = { client, id, output, signal, decoder: new StringDecoder("utf8"), offset: 0 };
     if (follow) await printAsItGoes(reading);
     else await printBytes(reading);
   });
@@ -94,33 +96,40 @@ interface Reading {
   readonly output: StandardOutput;
   readonly signal: AbortSignal;
   readonly decoder: StringDecoder;
+  /** Where the bytes go on. */
+  offset: number;
 }
 
-/** Both streams in the order in which they came; byte for byte where no terminal shows them. Resolves with where it goes on. */
-async function printBytes({ client, id, output, signal, decoder }: Reading, from = 0): Promise<number> {
-  for (let offset = from; ;) {
+/** Both streams in the order in which they came; byte for byte where no terminal shows them. */
+async function printBytes(reading: Reading): Promise<void> {
+  const { client, id, output, signal, decoder } = reading;
+  for (;;) {
     signal.throwIfAborted();
+    const { offset } = reading;
     const { bytes, headers } = await client.bytes(`${pathOf(id)}/output?offset=${offset}`);
-    if (bytes.length === 0) return offset;
+    if (bytes.length === 0) return;
     await output.write("stdout", output.isTerminal("stdout") ? decoder.write(bytes) : bytes);
-    offset = Math.max(offset + 1, Number(headers.get("next-offset") ?? offset + bytes.length));
+    reading.offset = Math.max(offset + 1, Number(headers.get("next-offset") ?? offset + bytes.length));
   }
 }
 
-/** What a run prints is no part of its events: it is asked for now and then. */
+/** Goes on where it was when the connection is lost. */
 async function printAsItGoes(reading: Reading): Promise<void> {
   const { client, id, output, signal } = reading;
   const { kind } = await client.ask("GET", pathOf(id), task);
-  if (kind === "run") {
-    let offset = await printBytes(reading);
-    for (let isOver = false; !isOver;) {
-      const { endedAt } = await client.ask("GET", `${pathOf(id)}?waitMs=${POLL_MS}`, task, { signal });
-      isOver = endedAt !== null;
-      offset = await printBytes(reading, offset);
-    }
-    return;
-  }
-  const { events } = await client.stream("GET", `${pathOf(id)}/events`, { signal });
+  if (kind === "run") return printRun(reading);
+  const path = `${pathOf(id)}/events`;
+  const { events: first } = await client.stream("GET", path, { signal });
+  let wasOver = false;
+  const events = lastingEvents(client, path, first, {
+    isEnd: (type) => type === "task-end" || type === "execution-end",
+    whyOver: async () => {
+      if (wasOver) return "the task has ended, and the server does not tell how";
+      wasOver = await isOver(reading); // perhaps after the stream did: the next one has the rest
+      return undefined;
+    },
+    signal,
+  });
   for await (const { type, data } of events) {
     signal.throwIfAborted();
     if (type === "server-end") throw new Error("the server ended before the task did");
@@ -128,6 +137,26 @@ async function printAsItGoes(reading: Reading): Promise<void> {
     const { stream, text } = delta.parse(data);
     await output.write(stream, text);
   }
+}
+
+/** What a run prints is no part of its events: it is asked for now and then. */
+async function printRun(reading: Reading): Promise<void> {
+  const losses = new Losses();
+  for (let wasOver = false; ;) {
+    try {
+      await printBytes(reading);
+      if (wasOver) return;
+      wasOver = await isOver(reading, POLL_MS);
+      losses.forget();
+    } catch (error) {
+      await losses.wait(error, reading.signal);
+    }
+  }
+}
+
+async function isOver({ client, id, signal }: Reading, waitMs = 0): Promise<boolean> {
+  const { endedAt } = await client.ask("GET", `${pathOf(id)}?waitMs=${waitMs}`, task, { signal });
+  return endedAt !== null;
 }
 
 function pathOf(id: string): string {

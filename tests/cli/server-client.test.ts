@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { z } from "zod";
 import { RemoteExecution } from "../../src/cli/remote-execution.ts";
 import { fromError } from "../../src/cli/exit-code.ts";
@@ -123,6 +123,19 @@ test("an execution goes on where it was when its connection is cut", async () =>
     ["POST", "/v1/sessions/s/execute", undefined],
     ["GET", "/v1/executions/s.1/events", "p2"],
   ]);
+});
+
+test("an execution whose connections are cut each time is given up after five more", async () => {
+  await using fake = await openFake((_, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream", "execution-id": "s.1" });
+    response.write(": still here\n\n", () => response.destroy());
+  });
+  const said = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+  const execution = await RemoteExecution.start(fake.client, "s", { code: "" });
+  await expect(execution[Symbol.asyncIterator]().next()).rejects.toThrow("terminated");
+  expect(fake.asked).toHaveLength(6);
+  expect(said.mock.calls).toEqual([["rlm: the connection is lost: trying to go on where it was\n"]]);
+  said.mockRestore();
 });
 
 test("an execution whose session ended, or whose server ended, says so", async () => {

@@ -172,6 +172,9 @@ describe("when the server is not as expected", () => {
     await running.until(/up/);
     other.program.signal("SIGKILL");
     const { code, stderr } = await running.ended;
-    expect([code, stderr]).toEqual([70, expect.stringMatching(/^rlm: nothing listens at /)]);
+    expect([code, stderr]).toEqual([
+      70,
+      expect.stringMatching(/^rlm: the connection is lost: .*\nrlm: nothing listens at /),
+    ]);
   });
 });

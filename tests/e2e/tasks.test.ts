@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { start } from "./program.ts";
+import { startCuttingProxy } from "./cutting-proxy.ts";
+import { rlm, start } from "./program.ts";
 import { startServing, type Serving } from "./serving.ts";
 
 let server: Serving;
@@ -69,6 +70,20 @@ test("bytes of a task come out as they are; Ctrl-C ends the reading and not the 
   reading.signal("SIGINT");
   expect((await reading.ended).code).toBe(130);
   expect((await server.rlm(["tasks", "show", id])).stdout).toContain("status      running\n");
+});
+
+test("what is followed goes on where it was when the connection is cut, and that is said", async () => {
+  await using proxy = await startCuttingProxy(server.url, 2);
+  const id = await startTask("--", "for i in $(seq 0 29); do echo $i; sleep 0.01; done");
+  const lines = Array.from({ length: 30 }, (_, number) => `${number}\n`).join("");
+  const lost = "rlm: the connection is lost: trying to go on where it was\n";
+  const follow = ["tasks", "output", id, "--follow"];
+  const asCut = { code: 0, stdout: lines, stderr: lost + lost };
+  expect(await rlm(follow, { env: { ...server.env, RLM_URL: proxy.url } })).toEqual(asCut);
+  await using other = await startCuttingProxy(server.url, 2);
+  const session = (await server.rlm(["sessions", "open"])).stdout.trim();
+  const exec = ["sessions", "exec", session, "-c", "for i in range(30): print(i)"];
+  expect(await rlm(exec, { env: { ...server.env, RLM_URL: other.url } })).toEqual(asCut);
 });
 
 test("what is not there is told", async () => {
