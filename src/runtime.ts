@@ -55,7 +55,7 @@ export type { StandardLibrary, StdlibFunction, StdlibListing } from "./session/s
 export type { StdlibState } from "./session/stdlib.ts";
 export type { OperationOptions } from "./session/stoppable.ts";
 export type { Backend, BackendPart, BackendRequest, ChatMessage, ModelPrice, TokenUsage } from "./backends/backend.ts";
-export { checkBackend } from "./backends/open-backend.ts";
+export { baseUrlOf, checkBackend } from "./backends/open-backend.ts";
 export { ScriptedBackend } from "./backends/scripted.ts";
 export type { Context, ContextValue } from "./rlm/context-items.ts";
 export type { RLM, RLMLimits, RLMOptions, RunRequest } from "./rlm/rlm.ts";

@@ -1,7 +1,10 @@
 // `rlm doctor`: what was found on this machine, and the fix for what is not right.
 
+import { toTerminalText } from "../util/terminal-text.ts";
 import { findings } from "./doctor-checks.ts";
 import { EXIT } from "./exit-code.ts";
+
+const MAX_CHARACTERS = 1000;
 
 /** Exit code 0 when sessions can be used here, 1 when something stands in the way. */
 export async function doctor({ json }: { readonly json?: true }): Promise<number> {
@@ -26,6 +29,11 @@ export interface Finding {
 }
 
 function toLines({ check, status, found, fix }: Finding): string {
-  const line = `${status.padEnd(4)}  ${check.padEnd(11)}  ${found}\n`;
-  return fix === undefined ? line : `${line}${" ".repeat(19)}fix: ${fix}\n`;
+  const line = `${status.padEnd(4)}  ${check.padEnd(11)}  ${toLine(found)}\n`;
+  return fix === undefined ? line : `${line}${" ".repeat(19)}fix: ${toLine(fix)}\n`;
+}
+
+/** A configuration may say anything: it cannot become a second line or a command to the terminal. */
+function toLine(text: string): string {
+  return toTerminalText(text.slice(0, MAX_CHARACTERS)).replaceAll(/\s*[\r\n]+\s*/g, " ");
 }

@@ -5,6 +5,7 @@
 
 import { ConfigurationError } from "../errors.ts";
 import type { Config } from "./config.ts";
+import type { BackendSettings } from "./settings.ts";
 
 export interface ChosenBackend {
   readonly backend: string;
@@ -14,10 +15,9 @@ export interface ChosenBackend {
 
 /** Throws a ConfigurationError where the key is not there, or would go to an address that the user has not agreed to. */
 export function chooseBackend(config: Config): ChosenBackend {
-  const { env, rlm, backends } = config;
-  const name = rlm.backend ?? usualBackend(rlm);
-  const section = Object.hasOwn(backends, name) ? backends[name] : undefined;
-  const { type = name, baseUrl: ownUrl, apiKeyEnv } = section ?? {};
+  const { env, rlm } = config;
+  const name = backendName(config);
+  const { type = name, baseUrl: ownUrl, apiKeyEnv } = sectionOf(config);
   const baseUrl = rlm.baseUrl ?? ownUrl;
   const apiKey = apiKeyEnv === undefined ? undefined : env[apiKeyEnv];
   if (apiKeyEnv !== undefined && !apiKey) {
@@ -32,6 +32,22 @@ export function chooseBackend(config: Config): ChosenBackend {
     ...(baseUrl !== undefined && { baseUrl }),
     ...(apiKey !== undefined && { apiKey }),
   };
+}
+
+/** As the user knows it. */
+export function backendName({ rlm }: Config): string {
+  return rlm.backend ?? usualBackend(rlm);
+}
+
+/** Where its key is looked for. Undefined: it has none. */
+export function keyVariable(config: Config): string | undefined {
+  const { type = backendName(config), apiKeyEnv } = sectionOf(config);
+  return apiKeyEnv ?? usualVariable(type);
+}
+
+function sectionOf(config: Config): BackendSettings {
+  const name = backendName(config);
+  return (Object.hasOwn(config.backends, name) ? config.backends[name] : undefined) ?? {};
 }
 
 /** What backends may read from `.env`: keys, and addresses that have their key beside them or are on this machine. */

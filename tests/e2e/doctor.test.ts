@@ -1,4 +1,7 @@
+import { once } from "node:events";
 import { expect, test } from "vitest";
+import { createServer, type AddressInfo } from "node:net";
+import { Folder } from "../config/folder.ts";
 import { rlm } from "./program.ts";
 
 interface Report {
@@ -28,10 +31,50 @@ test("doctor --json prints one object and nothing else", async () => {
       "disk",
       "port",
       "docker",
+      "config",
+      "model",
       "limits",
+      "server",
     ]),
   );
   expect(findings.filter(({ status, fix }) => (status === "ok") !== (fix === undefined))).toEqual([]);
+});
+
+test("doctor says which model would be asked, whether the keys are there, and whose the port is", async () => {
+  const other = createServer((socket) => socket.end("220 no server of ours\r\n")).listen(0, "127.0.0.1");
+  await once(other, "listening");
+  const { port } = other.address() as AddressInfo;
+  using folder = new Folder({
+    "rlm.toml": `[rlm]\nmodel = "claude-x\\u001b]0;evil\\u0007"\nsub_model = "small"
+[backends.proxy]\ntype = "openai-compatible"\nbase_url = "https://llm.example.com/v1"\napi_key_env = "PROXY_KEY"
+[backends.other]\ntype = "openai-compatible"\nbase_url = "https://llm.example.com/v1"\napi_key_env = "OTHER_KEY"
+[backends.here]\ntype = "openai-compatible"\nbase_url = "http://127.0.0.1:${port}/v1"
+[server]\nport = ${port}\nruns = 3\n`,
+    ".env": "PROXY_KEY=planted-in-dot-env\n",
+  });
+  const env = {
+    HOME: folder.path,
+    RLM_DATA: folder.at("data"),
+    ANTHROPIC_API_KEY: "planted-key",
+    ANTHROPIC_BASE_URL: "",
+  };
+  const { code, stdout } = await rlm(["doctor"], { cwd: folder.path, env });
+  other.close();
+  expect(code).toBe(0);
+  expect(stdout).not.toContain("planted");
+  expect(stdout).not.toContain("\u001b");
+  expect(stdout).toMatch(/^ok {4}model {8}claude-x.*, and small for llm_query, asked of anthropic$/m);
+  expect(stdout).toMatch(/^ok {4}backend {6}anthropic at api\.anthropic\.com, its key is in ANTHROPIC_API_KEY$/m);
+  expect(stdout).toMatch(/^ok {4}backend {6}proxy at llm\.example\.com, its key is in PROXY_KEY of \.env$/m);
+  expect(stdout).toMatch(
+    /^warn {2}backend .*'other' .* OTHER_KEY, which is not set\n {19}fix: Set it in the environment or in \.env$/m,
+  );
+  expect(stdout).toMatch(/^warn {2}backend {6}here at 127\.0\.0\.1:\d+ does not answer\n {19}fix: Start its server/m);
+  expect(stdout).toMatch(
+    new RegExp(`^warn {2}port {9}${port} is taken by another program\n {19}fix: Use another`, "m"),
+  );
+  expect(stdout).toMatch(/^ok {4}data folder {2}.* free in .*data$/m);
+  expect(stdout).toMatch(/^ok {4}server .* 3 runs at once$/m);
 });
 
 test("doctor says what is broken, how to fix it, and ends with 1", async () => {

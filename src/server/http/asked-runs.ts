@@ -9,7 +9,7 @@ import { ProblemError, type Problem } from "./problem.ts";
 
 export type ConfiguredModel = RLMOptions | { readonly whyNot: string };
 
-const DEFAULT_AT_ONCE = 8;
+export const DEFAULT_RUNS = 8;
 /** A backend remembers something of every model that it was asked for. */
 const MAX_MODELS = 1000;
 
@@ -22,7 +22,7 @@ export class AskedRuns {
   readonly #models = new Set<string>();
   #rlm: RLM | undefined;
 
-  constructor(runtime: Runtime, model: ConfiguredModel, atOnce = DEFAULT_AT_ONCE) {
+  constructor(runtime: Runtime, model: ConfiguredModel, atOnce = DEFAULT_RUNS) {
     this.#runtime = runtime;
     this.#model = model;
     this.#atOnce = atOnce;

@@ -19,7 +19,7 @@ export interface ExecutionsBounds {
   readonly keptMs: number;
 }
 
-const DEFAULT_BOUNDS: ExecutionsBounds = {
+export const DEFAULT_EXECUTIONS: ExecutionsBounds = {
   running: 1000,
   codeBytes: 512 * 1024 * 1024,
   ended: 5000,
@@ -46,7 +46,7 @@ export class Executions {
   #endedBytes = 0;
 
   constructor(bounds: Partial<ExecutionsBounds> = {}) {
-    this.#bounds = { ...DEFAULT_BOUNDS, ...bounds };
+    this.#bounds = { ...DEFAULT_EXECUTIONS, ...bounds };
   }
 
   get running(): number {
