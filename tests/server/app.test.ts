@@ -157,6 +157,19 @@ describe("errors", () => {
     expect(await response.json()).toMatchObject({ status });
   });
 
+  test("OPTIONS, and the refusal of another method, say what a route answers", async () => {
+    const app = createApp(openDoor(runtime), { token });
+    const allowed = async (method: string, path: string): Promise<unknown> => {
+      const { status, headers } = await app.request(path, { method, headers: sent });
+      return [status, headers.get("allow")];
+    };
+    expect(await allowed("OPTIONS", "/v1/sessions")).toEqual([204, "POST, GET, HEAD, OPTIONS"]);
+    expect(await allowed("PATCH", "/v1/sessions")).toEqual([405, "POST, GET, HEAD, OPTIONS"]);
+    expect(await allowed("OPTIONS", execute)).toEqual([204, "POST, OPTIONS"]);
+    expect(await allowed("HEAD", execute)).toEqual([405, "POST, OPTIONS"]);
+    expect(await allowed("HEAD", "/v1/sessions")).toEqual([200, null]);
+  });
+
   test.each(["/v1/version", execute, "/nowhere", "/", "/v1/health/", "//v1/health"])(
     "%s wants the token",
     async (path) => {

@@ -5,6 +5,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { connectionsWithin } from "./open-files.ts";
 import { toResponse, type Problem } from "./problem.ts";
+import { Expectations } from "./guards/expectations.ts";
 import { FLOOD, MALFORMED, refuseMalformed, toMalformed } from "./guards/refuse-malformed.ts";
 import { handleUpgrades, type Upgrader } from "./upgrade.ts";
 
@@ -84,7 +85,7 @@ export async function listen(app: Served, options: ListenOptions): Promise<Liste
       return toResponse(MALFORMED);
     }
     const response = await app.fetch(request, bindings);
-    if (draining) outgoing.setHeader("connection", "close");
+    if (draining || expectations.isWaiting(incoming)) outgoing.setHeader("connection", "close");
     // Counts from here: code may take longer to run than a client may take to read.
     outgoing.setTimeout(writeMs, () => void outgoing.destroy());
     return response;
@@ -97,6 +98,7 @@ export async function listen(app: Served, options: ListenOptions): Promise<Liste
   };
   const server = createServer({ ...OPTIONS, ...times });
   server.maxConnections = connectionsWithin(maxConnections);
+  const expectations = new Expectations(server);
   refuseWhatIsNone(server, options);
   server.on("request", (incoming, outgoing) => {
     // What else had come on a connection that was cut is parsed all the same.
@@ -144,8 +146,6 @@ function refuseWhatIsNone(server: Server, { onMalformed = () => {} }: ListenOpti
     refuseMalformed(socket, problem, (answering.get(socket) ?? 0) > 0);
   };
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => refuse(socket as Socket, toMalformed(error)));
-  // What a client expects beside 100-continue may be ignored; Node's own answer would not be a problem.
-  server.on("checkExpectation", (incoming, outgoing) => void server.emit("request", incoming, outgoing));
   server.on("connect", (_request, socket) => refuse(socket as Socket, MALFORMED));
 }
 

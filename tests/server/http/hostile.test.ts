@@ -107,6 +107,34 @@ describe("framing", () => {
     expect(statuses(await send(`GET /v1/version HTTP/1.1\r\n${AUTH}Expect: wonders\r\n${LAST}\r\n`))).toEqual([200]);
   });
 
+  test("a body that is held back is asked for when it is wanted; what is refused anyway is not sent", async () => {
+    await using session = await runtime.openSession();
+    const head = (id: string, token = TOKEN, bytes = 5): string =>
+      `PUT /v1/sessions/${id}/files/a HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n` +
+      `Expect: 100-continue\r\nContent-Length: ${bytes}\r\n`;
+    for (const [asked, status] of [
+      [head(session.id, "wrong"), 401],
+      [head("nope"), 404],
+      [`${POST}Expect: 100-continue\r\nContent-Length: 99999999999\r\n`, 413],
+    ] as const) {
+      const refused = await send(`${asked}\r\n${SMUGGLED}`);
+      expect([statuses(refused), refused.includes("/v1/smuggled")]).toEqual([[status], false]);
+    }
+    const socket = await open();
+    socket.write(`${head(session.id)}${LAST}\r\n`);
+    const [told] = (await once(socket, "data")) as [Buffer];
+    expect(told.toString()).toBe("HTTP/1.1 100 Continue\r\n\r\n");
+    socket.write("hello");
+    expect(statuses(await text(socket))).toEqual([201]);
+    expect(new TextDecoder().decode(await session.files.read("a"))).toBe("hello");
+    const execute = `{"code":"6*7"}`;
+    const answer = await send(
+      `POST /v1/sessions/${session.id}/execute HTTP/1.1\r\n${AUTH}${LAST}Expect: 100-continue\r\n` +
+        `Content-Length: ${execute.length}\r\n\r\n${execute}`, // without waiting
+    );
+    expect(statuses(answer)).toEqual([100, 200]);
+  });
+
   test("the reason is a problem, and is told to whoever watches", async () => {
     malformed.length = 0;
     const answer = await send(`GET /${"x".repeat(20_000)} HTTP/1.1\r\n${AUTH}\r\n`);

@@ -160,7 +160,7 @@ describe("by hand", () => {
 
   test.each(["GET", "DELETE", "PUT", "HEAD"])("%s: 405, there is no session of the transport", async (method) => {
     const answer = await ask({ method, body: "" });
-    expect({ status: answer.status, allow: answer.headers.allow }).toEqual({ status: 405, allow: "POST" });
+    expect({ status: answer.status, allow: answer.headers.allow }).toEqual({ status: 405, allow: "POST, OPTIONS" });
   });
 
   test("another path: 404", async () => {

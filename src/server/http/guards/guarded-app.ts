@@ -61,7 +61,7 @@ interface Env {
 
 const nobody = (): void => {};
 
-/** A method that no route of a path has is answered 405. */
+/** A method that no route of a path has is answered 405; OPTIONS says which it has. */
 export function createGuardedApp(routes: readonly ServedRoute[], options: GuardOptions): Hono<Env> {
   const { onUnexpected = nobody, onAnswer = nobody } = options;
   const app = new Hono<Env>();
@@ -94,10 +94,12 @@ export function createGuardedApp(routes: readonly ServedRoute[], options: GuardO
   }
   for (const path of new Set(routes.map((served) => served.path))) {
     const own = routes.filter((served) => served.path === path);
-    const methods = own.map(({ method }) => method).join(", ");
+    const methods = own.map(({ method }) => method);
+    const allow = [...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"].join(", ");
     app.all(path, (context) => {
       context.set("route", own[0]?.name ?? path);
-      return refuse(context, wrongMethod(methods));
+      if (context.req.method === "OPTIONS") return new Response(null, { status: 204, headers: { allow } });
+      return refuse(context, wrongMethod(methods.join(", "), allow));
     });
   }
   app.notFound((context) => {
@@ -161,7 +163,7 @@ function refuse(context: Context<Env>, problem: Problem): Response {
   return toResponse(problem, context.get("requestId"));
 }
 
-function wrongMethod(methods: string): Problem {
+function wrongMethod(methods: string, allow: string): Problem {
   const detail = `This route answers ${methods}`;
-  return { status: 405, code: "METHOD_NOT_ALLOWED", detail, headers: { allow: methods } };
+  return { status: 405, code: "METHOD_NOT_ALLOWED", detail, headers: { allow } };
 }

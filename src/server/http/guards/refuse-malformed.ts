@@ -6,7 +6,7 @@ import { toBody, type Problem } from "../problem.ts";
 export const MALFORMED: Problem = {
   status: 400,
   code: "MALFORMED",
-  detail: "The request makes no sense: look at its URL and headers",
+  detail: "The request makes no sense: look at its method, URL and headers",
 };
 
 /** Only the log and the metrics hear of it. */
