@@ -18,6 +18,7 @@ export default defineConfig({
     reporters: ["default", "./tests/count-reporter.ts"],
     // State lives in objects, never in modules, so files can share a process: five times as fast as one process each.
     isolate: false,
+    globalSetup: ["./tests/data-folder.ts"],
     // A busy machine takes its time; what never comes is a failure all the same.
     expect: { poll: { timeout: 20_000 } },
     projects: [

@@ -7,7 +7,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { countProcesses, uniqueSleep } from "./processes.ts";
 import { rlm, start, type Program } from "./program.ts";
-import { remove } from "./remove.ts";
+import { remove } from "../remove.ts";
 
 const TOKEN = "e2e-token";
 const ERAS = ["legacy", "modern"] as const;

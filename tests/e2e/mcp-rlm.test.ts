@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { MCPProgram } from "./mcp-program.ts";
 import { rlm } from "./program.ts";
-import { remove } from "./remove.ts";
+import { remove } from "../remove.ts";
 
 let folder: string;
 let env: Record<string, string>;

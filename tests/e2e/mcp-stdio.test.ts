@@ -21,7 +21,7 @@ import { PYTHON } from "../open.ts";
 import { CLI, MCPProgram } from "./mcp-program.ts";
 import { countProcesses, isRunning, uniqueSleep } from "./processes.ts";
 import { rlm } from "./program.ts";
-import { remove } from "./remove.ts";
+import { remove } from "../remove.ts";
 
 /** What all servers of this file keep, so that only the first one finds nothing compiled. */
 const data = mkdtempSync(join(tmpdir(), "rlm-mcp-data-"));

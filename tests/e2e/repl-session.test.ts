@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { rlm } from "./program.ts";
 import { KEYS, TestTerminal } from "./terminal.ts";
-import { remove } from "./remove.ts";
+import { remove } from "../remove.ts";
 
 /** 1 by 1, black. */
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { rlm } from "./program.ts";
 import { KEYS, TestTerminal } from "./terminal.ts";
-import { remove } from "./remove.ts";
+import { remove } from "../remove.ts";
 
 let folder: string;
 beforeEach(() => {

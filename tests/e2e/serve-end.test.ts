@@ -9,7 +9,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { countProcesses, uniqueSleep } from "./processes.ts";
 import { rlm, start, type Program } from "./program.ts";
-import { remove } from "./remove.ts";
+import { remove } from "../remove.ts";
 
 const TOKEN = "e2e-token";
 const EVENTS = "text/event-stream";

@@ -7,7 +7,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { countProcesses, uniqueSleep } from "./processes.ts";
 import { start, type Program } from "./program.ts";
-import { remove } from "./remove.ts";
+import { remove } from "../remove.ts";
 
 const headers = { authorization: "Bearer e2e-token" };
 const FINAL = "```repl\nFINAL(len(context))\n```";

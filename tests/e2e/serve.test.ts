@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { countProcesses, uniqueSleep } from "./processes.ts";
 import { rlm, shell, start, type Program } from "./program.ts";
-import { remove } from "./remove.ts";
+import { remove } from "../remove.ts";
 
 const TOKEN = "e2e-token";
 const ROUTE = "/process/interpreter/execute";

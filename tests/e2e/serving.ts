@@ -4,7 +4,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { rlm, start, type Ended, type Program } from "./program.ts";
-import { remove } from "./remove.ts";
+import { remove } from "../remove.ts";
 
 export interface Serving extends AsyncDisposable {
   readonly url: string;
