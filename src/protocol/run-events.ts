@@ -140,4 +140,5 @@ const SHAPES: Readonly<Record<string, Shape>> = {
   limit: { nodeId: text, axis: AXIS, level: oneOf("warning", "reached"), used: number, limit: number },
   "node-end": { nodeId: text, status: STATUS, stopReason: STOP_REASON, answer: orNull(text), usage: like(SPENT) },
   "run-end": { result: like(RESULT) },
+  "event-gap": { after: number },
 };

@@ -164,4 +164,6 @@ export type RunEvent =
       readonly answer: string | null;
       readonly usage: Spent;
     })
-  | (RunEventBase & { readonly type: "run-end"; readonly result: RunResult });
+  | (RunEventBase & { readonly type: "run-end"; readonly result: RunResult })
+  /** For a reader that is too slow, or comes too late: all after the number `after` up to `seq` is left out. Never recorded: the log has all. */
+  | (RunEventBase & { readonly type: "event-gap"; readonly after: number });

@@ -1,35 +1,39 @@
-// The events of a run for whoever iterates it, from the first one on, at their own pace.
+// The events of a run for whoever iterates it, from the first one on, at their own pace, without holding up the run.
 //
-// Deltas are for those who watch: past a bound of unread events they are left out, since the events that end what they belong
-// to have the whole.
+// What is kept is bounded, whoever reads and however slowly: past the bound the oldest go. Deltas go by themselves, and silently, since
+// the events that end what they belong to have the whole. In place of others that a reader can no longer have it is told an
+// `event-gap`, once, with the numbers of what is missing; the log of the run has them.
 
 import type { RunEvent } from "../protocol/runs.ts";
 import { onAbort } from "../util/on-abort.ts";
 
-const MAX_DELTAS = 20_000;
-const MAX_DELTA_CHARACTERS = 16 * 1024 * 1024;
+interface Bound {
+  readonly events: number;
+  readonly characters: number;
+}
+
+const MAX_DELTAS: Bound = { events: 20_000, characters: 16 * 1024 * 1024 };
+const MAX_OTHERS: Bound = { events: 100_000, characters: 32 * 1024 * 1024 };
 
 export class EventQueue {
-  readonly #events: RunEvent[] = [];
-  #deltas = 0;
-  #deltaCharacters = 0;
-  #characters = 0;
+  readonly #deltas: Lane;
+  readonly #others: Lane;
   #isOver = false;
   readonly #waiting = new Set<() => void>();
 
+  constructor({ deltas = MAX_DELTAS, others = MAX_OTHERS }: { readonly deltas?: Bound; readonly others?: Bound } = {}) {
+    this.#deltas = new Lane(deltas);
+    this.#others = new Lane(others);
+  }
+
   /** About how many it keeps. */
   get characters(): number {
-    return this.#characters;
+    return this.#deltas.characters + this.#others.characters;
   }
 
   push(event: RunEvent): void {
-    if (event.type === "model-call-delta" || event.type === "output-delta") {
-      if (this.#deltas >= MAX_DELTAS || this.#deltaCharacters + event.text.length > MAX_DELTA_CHARACTERS) return;
-      this.#deltas += 1;
-      this.#deltaCharacters += event.text.length;
-    }
-    this.#events.push(event);
-    this.#characters += weigh(event);
+    const isDelta = event.type === "model-call-delta" || event.type === "output-delta";
+    (isDelta ? this.#deltas : this.#others).push(event);
     this.#wake();
   }
 
@@ -41,14 +45,22 @@ export class EventQueue {
   /** What comes after the event with this number; 0: all. An aborted signal ends the reading. */
   async *read(after = 0, signal?: AbortSignal): AsyncGenerator<RunEvent, void, undefined> {
     const isWanted = (): boolean => signal?.aborted !== true;
-    for (let index = 0; isWanted();) {
-      const event = this.#events[index];
-      if (event !== undefined) {
-        index += 1;
-        if (event.seq > after) yield event;
+    for (let seen = after; isWanted();) {
+      const next = this.#next(seen);
+      if (next !== undefined) {
+        seen = next.seq;
+        yield next;
       } else if (this.#isOver) return;
       else await this.#change(signal);
     }
+  }
+
+  #next(seen: number): RunEvent | undefined {
+    const { lastGone } = this.#others;
+    if (lastGone !== undefined && lastGone.seq > seen) return { type: "event-gap", ...lastGone, after: seen };
+    const delta = this.#deltas.next(seen);
+    const other = this.#others.next(seen);
+    return delta !== undefined && delta.seq < (other?.seq ?? Infinity) ? delta : other;
   }
 
   /** Resolves when there is something new, or the signal is aborted. */
@@ -71,6 +83,65 @@ export class EventQueue {
     const waiting = [...this.#waiting];
     this.#waiting.clear();
     for (const wake of waiting) wake();
+  }
+}
+
+/** The last events of a kind. */
+class Lane {
+  readonly #bound: Bound;
+  #kept: ({ readonly event: RunEvent; readonly weight: number } | undefined)[] = [];
+  /** What was before it, in `kept`, is gone. */
+  #start = 0;
+  #characters = 0;
+  #lastGone: Pick<RunEvent, "runId" | "seq" | "time"> | undefined;
+
+  constructor(bound: Bound) {
+    this.#bound = bound;
+  }
+
+  get characters(): number {
+    return this.#characters;
+  }
+
+  get lastGone(): Pick<RunEvent, "runId" | "seq" | "time"> | undefined {
+    return this.#lastGone;
+  }
+
+  /** The newest is kept whatever it weighs. */
+  push(event: RunEvent): void {
+    const weight = weigh(event);
+    this.#kept.push({ event, weight });
+    this.#characters += weight;
+    while (this.#isFull() && this.#start < this.#kept.length - 1) this.#dropOldest();
+  }
+
+  /** The first that is kept with a higher number. */
+  next(seq: number): RunEvent | undefined {
+    let [low, high] = [this.#start, this.#kept.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#kept[middle]?.event.seq ?? 0) > seq) high = middle;
+      else low = middle + 1;
+    }
+    return this.#kept[low]?.event;
+  }
+
+  #isFull(): boolean {
+    const { events, characters } = this.#bound;
+    return this.#kept.length - this.#start > events || this.#characters > characters;
+  }
+
+  #dropOldest(): void {
+    const oldest = this.#kept[this.#start];
+    if (oldest === undefined) return;
+    const { runId, seq, time } = oldest.event;
+    this.#lastGone = { runId, seq, time };
+    this.#characters -= oldest.weight;
+    this.#kept[this.#start] = undefined;
+    this.#start += 1;
+    if (this.#start < this.#kept.length / 2) return;
+    this.#kept = this.#kept.slice(this.#start);
+    this.#start = 0;
   }
 }
 

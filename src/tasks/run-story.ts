@@ -26,7 +26,7 @@ export class RunStory {
 
   /** A line where something has come to an end, or a node begins; else undefined. */
   hear(event: RunEvent): string | undefined {
-    if (event.type === "run-start" || event.type === "run-end") return undefined;
+    if (!("nodeId" in event)) return undefined;
     const { nodeId, time } = event;
     if (event.type === "node-start") return this.#begin(event);
     const node = this.#nodes.get(nodeId);

@@ -60,6 +60,7 @@ export class RunLines {
       case "step-start":
       case "model-call-delta":
       case "output-delta":
+      case "event-gap":
         return "";
     }
   }

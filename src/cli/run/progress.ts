@@ -29,7 +29,7 @@ export class Progress {
   hear(event: RunEvent): void {
     if (event.type === "run-start") this.startedAt = event.time;
     else if (event.type === "node-start") this.#start(event);
-    else if (event.type !== "run-end") this.#change(event);
+    else if ("nodeId" in event) this.#change(event);
   }
 
   /** Of everything so far. */
@@ -76,7 +76,7 @@ export class Progress {
     });
   }
 
-  #change(event: Exclude<RunEvent, { type: "run-start" | "run-end" | "node-start" }>): void {
+  #change(event: Exclude<Extract<RunEvent, { nodeId: NodeId }>, { type: "node-start" }>): void {
     const node = this.nodes.get(event.nodeId);
     if (node === undefined) return;
     switch (event.type) {

@@ -95,7 +95,8 @@ const events = route({
   tag: TAG,
   summary: "Follow a run, from its beginning or from where a reader was",
   description:
-    "Each event once, its number as id; recorded ones first, and then those that happen. Of an earlier run deltas are not recorded.",
+    "Each event once, its number as id; recorded ones first, and then those that happen. Of an earlier run deltas are not recorded. " +
+    "Of one that goes on, a reader that is too far behind is told `event-gap`: what is after its `after`, up to its `seq`, is read with `texts=references`.",
   headers: { "last-event-id": "The number of the last event that was seen" },
   query: schemas.runEventsQuery,
   answers: { 200: { description: "Its events, up to the end", types: [EVENTS] } },
