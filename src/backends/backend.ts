@@ -31,6 +31,8 @@ export interface TokenUsage {
   readonly reasoningTokens: number;
   /** Where the provider itself says what it cost. */
   readonly costUsd?: number;
+  /** Of input and output together, what is a guess because nobody told. Absent: none of it. */
+  readonly estimatedTokens?: number;
 }
 
 /** `length`: cut at `maxTokens` or at the end of the window. `refusal`: the model or a filter would not answer, or not to the end. */
@@ -49,15 +51,20 @@ export interface InputUsagePart {
   readonly usage: Pick<TokenUsage, "inputTokens" | "cacheReadTokens" | "cacheWriteTokens">;
 }
 
+/** The model thought out of sight: so much of its answer, at most, was never shown. It is billed, and told only at the end. */
+export interface HiddenReasoningPart {
+  readonly type: "hidden-reasoning";
+  readonly maxTokens: number;
+}
+
+export type StreamPart = BackendPart | InputUsagePart | HiddenReasoningPart;
+
 export interface Backend {
   /** As it is called in configuration, errors and recordings. */
   readonly name: string;
   /** It listens to a signal in such a way that one may serve any number of calls (`onAbort`). Absent: each of them gets its own. */
   readonly sharesSignals?: boolean;
-  stream(
-    request: BackendRequest,
-    options: { readonly signal: AbortSignal },
-  ): AsyncIterable<BackendPart | InputUsagePart>;
+  stream(request: BackendRequest, options: { readonly signal: AbortSignal }): AsyncIterable<StreamPart>;
 }
 
 /** USD for a million tokens. */

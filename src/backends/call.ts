@@ -3,6 +3,16 @@
 import type { BackendConnectionError } from "../errors.ts";
 import type { BackendPart, FinishReason, TokenUsage } from "./backend.ts";
 
+/** Guesses at what nobody tells, rather too high than too low: a limit is held against them. */
+export interface Estimates {
+  /** Of the request. */
+  readonly inputTokens: number;
+  /** Of a piece of the answer. */
+  readonly tokensOf: (text: string) => number;
+  /** How much such a model has been seen to think out of sight. */
+  readonly hiddenTokens: number;
+}
+
 export type CallPart =
   | Extract<BackendPart, { type: "text-delta" | "reasoning-delta" }>
   /** What came so far is void: the call is tried again, from its beginning, after the delay. */
@@ -16,15 +26,15 @@ export type CallPart =
 
 export interface CallOptions {
   readonly signal: AbortSignal;
-  /** Called one after the other. `cut`: enough, end the request. What it throws ends the call as well, and is its error. */
+  /** Default: by the bytes of each text. */
+  readonly estimates?: Estimates;
+  /** Called one after the other. `cut`: enough, end the request unless the answer is at its end anyway. What it throws ends the call as well, and is its error. */
   readonly onPart?: (part: CallPart) => "cut" | void | Promise<"cut" | void>;
 }
 
 export interface CallSpent {
   /** Of all tries. */
   readonly usage: TokenUsage;
-  /** A part of the usage is a guess, because nobody told. */
-  readonly isEstimate: boolean;
   /** Requests that were made. */
   readonly tries: number;
 }

@@ -69,14 +69,14 @@ export class Dispatcher {
   async call(backend: Backend, request: BackendRequest, options: CallOptions): Promise<CallOutcome> {
     const lane = `${backend.name} ${request.model}`;
     const ticket = this.#slots.takeTicket();
-    let spent: CallSpent = { usage: NO_USAGE, isEstimate: false, tries: 0 };
+    let spent: CallSpent = { usage: NO_USAGE, tries: 0 };
     let waitedMs = 0;
     try {
       for (;;) {
         this.#checkPause(backend.name, lane);
         const release =
           this.#slots.takeNow(lane, ticket, options.signal) ?? (await this.#slots.take(lane, ticket, options.signal));
-        const attempt = new Try(backend, request);
+        const attempt = new Try(backend, request, options.estimates);
         await attempt.run(options); // never rejects
         const { error } = attempt;
         if (isRetryable(error)) this.#slots.pause(lane, error.retryAfterMs ?? 0);
@@ -84,8 +84,7 @@ export class Dispatcher {
         spent = add(spent, attempt);
         if (error === null) {
           const { text, reasoning, finishReason } = attempt.answer;
-          const { usage, isEstimate, tries } = spent;
-          return { ok: true, text, reasoning, finishReason, usage, isEstimate, tries };
+          return { ok: true, text, reasoning, finishReason, ...spent };
         }
         const delayMs = this.#delayBefore(spent.tries + 1, error, waitedMs);
         if (delayMs === null || !isRetryable(error)) return { ok: false, error: errorOf(error, options), ...spent };
@@ -139,9 +138,5 @@ function errorOf(error: unknown, { signal }: CallOptions): unknown {
 }
 
 function add(spent: CallSpent, attempt: Try): CallSpent {
-  return {
-    usage: addUsage(spent.usage, attempt.usage),
-    isEstimate: spent.isEstimate || attempt.isEstimate,
-    tries: spent.tries + 1,
-  };
+  return { usage: addUsage(spent.usage, attempt.usage), tries: spent.tries + 1 };
 }

@@ -5,14 +5,13 @@
 
 import { BackendConnectionError } from "../errors.ts";
 import { onAbort } from "../util/on-abort.ts";
-import type { Backend, BackendRequest } from "./backend.ts";
+import type { Backend, BackendRequest, StreamPart } from "./backend.ts";
 import { readEvents } from "./event-stream.ts";
 import { toFault } from "./faults.ts";
 import type { Speaker } from "./faults.ts";
 import { HTTPClient } from "./http-client.ts";
 import { loadModel } from "./provider-models.ts";
 import { createEventReader } from "./provider-events.ts";
-import type { Part } from "./provider-events.ts";
 import type { CallOptions, LanguageModel, ProviderName } from "./provider-models.ts";
 import { toCallOptions } from "./provider-request.ts";
 import type { Refusable } from "./provider-request.ts";
@@ -44,7 +43,7 @@ export class ProviderBackend implements Backend {
     this.#speaker = { backend: name, secrets: settings.apiKey === null ? [] : [settings.apiKey] };
   }
 
-  async *stream(request: BackendRequest, options: { readonly signal: AbortSignal }): AsyncGenerator<Part> {
+  async *stream(request: BackendRequest, options: { readonly signal: AbortSignal }): AsyncGenerator<StreamPart> {
     options.signal.throwIfAborted();
     const call = new AbortController();
     const unlisten = onAbort(options.signal, () => call.abort(options.signal.reason));
@@ -63,12 +62,12 @@ export class ProviderBackend implements Backend {
     }
   }
 
-  async *#parts(request: BackendRequest, watch: Watch, signal: AbortSignal): AsyncGenerator<Part> {
+  async *#parts(request: BackendRequest, watch: Watch, signal: AbortSignal): AsyncGenerator<StreamPart> {
     const reader = createEventReader(this.name);
     const body = await this.#send(request, watch, signal);
     for await (const event of readEvents(body, (bytes) => watch.received(bytes))) {
       for (const part of reader.read(event)) {
-        if (part.type !== "input-usage") watch.answering();
+        if (part.type.endsWith("-delta")) watch.answering();
         yield part;
         if (part.type === "end") return;
       }

@@ -3,18 +3,16 @@
 // Events and fields that are not known are passed over, since providers add some all the time. A text that is no text is not: an
 // answer with a hole in it would pass for a whole one. Usage is whatever numbers there are.
 
-import type { BackendPart, FinishReason, InputUsagePart, TokenUsage } from "./backend.ts";
+import type { FinishReason, InputUsagePart, StreamPart, TokenUsage } from "./backend.ts";
 import { UnreadableEvent } from "./event-stream.ts";
 import type { Fields } from "./event-stream.ts";
 import type { ProviderName } from "./provider-models.ts";
 
-export type Part = BackendPart | InputUsagePart;
-
 /** For one answer. Throws what the provider calls an error in the midst of it. */
 export interface EventReader {
-  read(event: Fields): Part[];
+  read(event: Fields): StreamPart[];
   /** What is left to say when the stream is over; without an `end` in it, or before, the answer broke off. */
-  finish(): Part[];
+  finish(): StreamPart[];
 }
 
 export function createEventReader(provider: ProviderName): EventReader {
@@ -35,7 +33,7 @@ function toFields(value: unknown): Fields {
 class ResponsesReader implements EventReader {
   #isRefused = false;
 
-  read(event: Fields): Part[] {
+  read(event: Fields): StreamPart[] {
     const response = toFields(event["response"]);
     switch (event["type"]) {
       case "response.output_text.delta":
@@ -46,6 +44,8 @@ class ResponsesReader implements EventReader {
       case "response.reasoning_summary_text.delta":
       case "response.reasoning_text.delta":
         return delta("reasoning-delta", event["delta"]);
+      case "response.output_item.done":
+        return hiddenReasoning(toFields(event["item"]));
       case "response.completed":
         return [{ type: "end", finishReason: this.#isRefused ? "refusal" : "stop", usage: usageOf(response) }];
       case "response.incomplete":
@@ -59,9 +59,21 @@ class ResponsesReader implements EventReader {
     }
   }
 
-  finish(): Part[] {
+  finish(): StreamPart[] {
     return [];
   }
+}
+
+/**
+ * Thoughts come sealed, for whoever wants to give them back: base64, with three bytes or more to a token. A seal that was not sent leaves
+ * only what the answer may have at most.
+ */
+function hiddenReasoning(item: Fields): StreamPart[] {
+  if (item["type"] !== "reasoning") return [];
+  const sealed = item["encrypted_content"];
+  return [
+    { type: "hidden-reasoning", maxTokens: typeof sealed === "string" ? Math.ceil(sealed.length / 4) : Infinity },
+  ];
 }
 
 function whyIncomplete(response: Fields): FinishReason {
@@ -74,7 +86,7 @@ class MessagesReader implements EventReader {
   #usage: Fields = {};
   #finishReason: FinishReason | null = null;
 
-  read(event: Fields): Part[] {
+  read(event: Fields): StreamPart[] {
     switch (event["type"]) {
       case "message_start":
         this.#usage = toFields(toFields(event["message"])["usage"]);
@@ -96,11 +108,11 @@ class MessagesReader implements EventReader {
     }
   }
 
-  finish(): Part[] {
+  finish(): StreamPart[] {
     return [];
   }
 
-  #end(finishReason: FinishReason): Part {
+  #end(finishReason: FinishReason): StreamPart {
     const outputTokens = count(this.#usage["output_tokens"]);
     const reasoningTokens = count(toFields(this.#usage["output_tokens_details"])["thinking_tokens"]);
     const usage = { ...messagesInput(this.#usage), outputTokens, reasoningTokens };
@@ -118,7 +130,7 @@ const stopReasons = new Map<string, FinishReason>([
   ["refusal", "refusal"],
 ]);
 
-function contentDelta(block: Fields): Part[] {
+function contentDelta(block: Fields): StreamPart[] {
   switch (block["type"]) {
     case "text_delta":
       return delta("text-delta", block["text"]);
@@ -144,7 +156,7 @@ class CompletionsReader implements EventReader {
   #isRefused = false;
   #usage: TokenUsage | null = null;
 
-  read(event: Fields): Part[] {
+  read(event: Fields): StreamPart[] {
     if (event["error"] !== undefined && event["error"] !== null) throw failure(event["error"]);
     this.#usage = usageOf(event) ?? this.#usage;
     const choices = event["choices"];
@@ -160,7 +172,7 @@ class CompletionsReader implements EventReader {
   }
 
   /** The usage comes after the reason of the end. */
-  finish(): Part[] {
+  finish(): StreamPart[] {
     if (this.#finishReason === null) return [];
     const isRefused = this.#isRefused && this.#finishReason === "stop";
     return [{ type: "end", finishReason: isRefused ? "refusal" : this.#finishReason, usage: this.#usage }];
@@ -174,7 +186,7 @@ const finishReasons = new Map<string, FinishReason>([
 ]);
 
 /** A text, or, with Mistral's, a list of pieces of which some are thoughts. */
-function contentOf(content: unknown): Part[] {
+function contentOf(content: unknown): StreamPart[] {
   if (!Array.isArray(content)) return delta("text-delta", content);
   return content.map(toFields).flatMap((piece) => {
     if (piece["type"] !== "thinking" || !Array.isArray(piece["thinking"])) return delta("text-delta", piece["text"]);
@@ -201,7 +213,7 @@ function usageOf({ usage }: Fields): TokenUsage | null {
   };
 }
 
-function delta(type: "text-delta" | "reasoning-delta", text: unknown): Part[] {
+function delta(type: "text-delta" | "reasoning-delta", text: unknown): StreamPart[] {
   if (text === undefined || text === null || text === "") return [];
   if (typeof text !== "string") throw new UnreadableEvent(`a piece of text is ${typeof text}`);
   return [{ type, text }];

@@ -6,7 +6,6 @@ import { BackendConnectionError } from "../errors.ts";
 import type { BackendFault } from "../errors.ts";
 import { onAbort } from "../util/on-abort.ts";
 import type { Backend, BackendPart, BackendRequest, FinishReason, TokenUsage } from "./backend.ts";
-import { estimateInputTokens, estimateTokens } from "./usage.ts";
 
 /** Everything is optional: an empty one is an answer without text. */
 export interface ScriptedAnswer {
@@ -132,14 +131,19 @@ function isHighSurrogate(unit: number): boolean {
 
 function usageOf(request: BackendRequest, answer: ScriptedAnswer): TokenUsage | null {
   if (answer.usage === null) return null;
-  const reasoningTokens = estimateTokens(answer.reasoning ?? "");
-  const outputTokens = estimateTokens(answer.text ?? "") + reasoningTokens;
+  const reasoningTokens = toTokens(answer.reasoning ?? "");
+  const outputTokens = toTokens(answer.text ?? "") + reasoningTokens;
   const estimate = {
-    inputTokens: estimateInputTokens(request),
+    inputTokens: toTokens(request.messages.map(({ content }) => content).join("")),
     outputTokens,
     cacheReadTokens: 0,
     cacheWriteTokens: 0,
     reasoningTokens,
   };
   return answer.usage === undefined ? estimate : { ...estimate, ...answer.usage };
+}
+
+/** Four bytes of UTF-8 to a token, as in English prose. */
+function toTokens(text: string): number {
+  return Math.ceil(Buffer.byteLength(text) / 4);
 }

@@ -1,8 +1,8 @@
 // One request to a backend, and what it came to: an answer or an error, and in either case what was used.
 
 import { BackendConnectionError } from "../errors.ts";
-import type { Backend, BackendPart, BackendRequest, FinishReason, InputUsagePart, TokenUsage } from "./backend.ts";
-import type { CallOptions } from "./call.ts";
+import type { Backend, BackendRequest, FinishReason, InputUsagePart, StreamPart, TokenUsage } from "./backend.ts";
+import type { CallOptions, Estimates } from "./call.ts";
 import { onAbort } from "../util/on-abort.ts";
 import { estimateInputTokens, estimateTokens, NO_USAGE } from "./usage.ts";
 
@@ -15,23 +15,34 @@ interface Answer {
 /** More than any model says; what sends more is no model. */
 const MAX_CHARACTERS = 64 * 1024 * 1024;
 
+/** An answer that is complete for us may be so for the model. For its end, which tells what was used, so long is waited. */
+const END_MS = 250;
+/** What a model has said by the time it learns that nobody listens. */
+const TOKENS_ON_THE_WAY = 32;
+const MAX_BLANK = 1000;
+
 /** A reason of its own for every call would cost more than the rest of it. */
 const OVER = new Error("The call is over");
 
 export class Try {
   readonly #backend: Backend;
   readonly #request: BackendRequest;
+  readonly #estimates: Estimates;
   #text = "";
   #reasoning = "";
+  /** What came after the cut. */
+  #unwanted = "";
+  #hiddenTokens = 0;
   #inputUsage: InputUsagePart["usage"] | null = null;
   #told: TokenUsage | null = null;
   #finishReason: FinishReason | "cut" = "other";
   #error: unknown = null;
   #isAsked = false;
 
-  constructor(backend: Backend, request: BackendRequest) {
+  constructor(backend: Backend, request: BackendRequest, estimates: Estimates = estimatesOf(request)) {
     this.#backend = backend;
     this.#request = request;
+    this.#estimates = estimates;
   }
 
   /** Null: there is an answer. */
@@ -43,22 +54,26 @@ export class Try {
     return { text: this.#text, reasoning: this.#reasoning, finishReason: this.#finishReason };
   }
 
-  get isEstimate(): boolean {
-    return this.#told === null && this.#usedAnything();
-  }
-
   get usage(): TokenUsage {
     if (this.#told !== null) return this.#told;
     if (!this.#usedAnything()) return NO_USAGE;
-    const reasoningTokens = estimateTokens(this.#reasoning);
-    return {
-      cacheReadTokens: 0,
-      cacheWriteTokens: 0,
-      inputTokens: estimateInputTokens(this.#request),
-      ...this.#inputUsage,
-      outputTokens: estimateTokens(this.#text) + reasoningTokens,
-      reasoningTokens,
-    };
+    const inputTokens = this.#inputUsage?.inputTokens ?? this.#estimates.inputTokens;
+    const { outputTokens, reasoningTokens } = this.#estimateOutput();
+    const estimatedTokens = outputTokens + (this.#inputUsage === null ? inputTokens : 0);
+    const { cacheReadTokens = 0, cacheWriteTokens = 0 } = this.#inputUsage ?? {};
+    return { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens, reasoningTokens, estimatedTokens };
+  }
+
+  /** Never more than was asked for: so much a provider does not bill. */
+  #estimateOutput(): Pick<TokenUsage, "outputTokens" | "reasoningTokens"> {
+    const { tokensOf, hiddenTokens } = this.#estimates;
+    const most = this.#request.maxTokens ?? Infinity;
+    const said = tokensOf(this.#text + this.#unwanted);
+    const told = Number.isFinite(Math.min(this.#hiddenTokens, most)) ? this.#hiddenTokens : 0;
+    const thought = Math.max(told, tokensOf(this.#reasoning) + hiddenTokens);
+    const reasoningTokens = Math.min(Math.max(0, most - said), thought);
+    const onTheWay = this.#finishReason === "cut" ? TOKENS_ON_THE_WAY : 0;
+    return { outputTokens: Math.min(most, said + reasoningTokens + onTheWay), reasoningTokens };
   }
 
   /** Never rejects: see `error`. Once. After an abort it waits for nobody, not even for a backend that does not listen. */
@@ -99,7 +114,7 @@ export class Try {
         if ((typeof heard === "object" ? await heard : heard) !== "cut") continue;
         signal.throwIfAborted();
         this.#finishReason = "cut";
-        return;
+        return await this.#awaitEnd(parts);
       }
     } finally {
       // Ends the request; how that goes is nobody's concern any more.
@@ -107,8 +122,32 @@ export class Try {
     }
   }
 
+  /** All that was wanted is there. A model that says more is not waited for. */
+  async #awaitEnd(parts: AsyncIterator<StreamPart>): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<undefined>((resolve) => {
+      timer = setTimeout(resolve, END_MS, undefined);
+    });
+    try {
+      for (;;) {
+        const next = await Promise.race([parts.next(), late]);
+        if (next === undefined || next.done === true) return;
+        if (next.value.type !== "text-delta" && next.value.type !== "reasoning-delta") {
+          if (this.#take(next.value)) return;
+          continue;
+        }
+        this.#unwanted += next.value.text;
+        if (next.value.text.trim() !== "" || this.#unwanted.length > MAX_BLANK) return;
+      }
+    } catch {
+      // It broke off where we would have.
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
   /** True: that was the end. */
-  #take(part: BackendPart | InputUsagePart): boolean {
+  #take(part: StreamPart): boolean {
     switch (part.type) {
       case "text-delta":
         this.#text += part.text;
@@ -118,6 +157,9 @@ export class Try {
         break;
       case "input-usage":
         this.#inputUsage = part.usage;
+        break;
+      case "hidden-reasoning":
+        this.#hiddenTokens += part.maxTokens;
         break;
       case "end":
         this.#finishReason = part.finishReason;
@@ -138,7 +180,8 @@ export class Try {
   /** A request that was turned away costs nothing; one that the provider worked on does, whether or not an answer came. */
   #usedAnything(): boolean {
     if (!this.#isAsked) return false;
-    if (this.#text !== "" || this.#reasoning !== "" || this.#inputUsage !== null || this.#error === null) return true;
+    if (this.#text !== "" || this.#reasoning !== "" || this.#hiddenTokens > 0) return true;
+    if (this.#inputUsage !== null || this.#error === null) return true;
     if (!(this.#error instanceof BackendConnectionError)) return true;
     const { fault, status } = this.#error;
     return (fault === "timeout" && status === null) || fault === "malformed" || fault === "empty";
@@ -147,4 +190,9 @@ export class Try {
   #fault(fault: "empty" | "connection" | "malformed", why: string, retryable = true): BackendConnectionError {
     return new BackendConnectionError({ backend: this.#backend.name, fault, why, retryable });
   }
+}
+
+function estimatesOf({ messages }: BackendRequest): Estimates {
+  const inputTokens = estimateInputTokens(messages.map(({ content }) => content));
+  return { inputTokens, tokensOf: estimateTokens, hiddenTokens: 0 };
 }

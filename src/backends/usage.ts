@@ -1,6 +1,6 @@
 // What calls used, and a guess at it where nobody says.
 
-import type { BackendRequest, TokenUsage } from "./backend.ts";
+import type { TokenUsage } from "./backend.ts";
 
 export const NO_USAGE: TokenUsage = {
   inputTokens: 0,
@@ -10,13 +10,20 @@ export const NO_USAGE: TokenUsage = {
   reasoningTokens: 0,
 };
 
-/** Four bytes of UTF-8 to a token: within a few per cent for English, and near enough for scripts with three bytes a character. */
+const BYTES_PER_TOKEN = 3;
+/** Around each message: its role and its separators. */
+const TOKENS_PER_MESSAGE = 8;
+
+/**
+ * Three bytes of UTF-8 to a token: too much for prose, which has four to five, and about right for code and numbers. Bytes tell more than
+ * characters: a token is rarely more than one character of a script with three bytes for each.
+ */
 export function estimateTokens(text: string): number {
-  return Math.ceil(Buffer.byteLength(text) / 4);
+  return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
 }
 
-export function estimateInputTokens(request: BackendRequest): number {
-  return Math.ceil(request.messages.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0) / 4);
+export function estimateInputTokens(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + estimateTokens(text) + TOKENS_PER_MESSAGE, 0);
 }
 
 export function addUsage(a: TokenUsage, b: TokenUsage): TokenUsage {
@@ -27,6 +34,7 @@ export function addUsage(a: TokenUsage, b: TokenUsage): TokenUsage {
     cacheReadTokens: a.cacheReadTokens + b.cacheReadTokens,
     cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
     reasoningTokens: a.reasoningTokens + b.reasoningTokens,
+    estimatedTokens: (a.estimatedTokens ?? 0) + (b.estimatedTokens ?? 0),
     ...sumOfCosts(a, b),
   };
 }

@@ -64,6 +64,7 @@ const SPENT: Shape = {
   cacheWriteTokens: number,
   reasoningTokens: number,
   tokens: number,
+  estimatedTokens: number,
   costUsd: orNull(number),
   llmCalls: number,
   toolCalls: number,

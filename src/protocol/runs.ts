@@ -24,6 +24,8 @@ export interface Spent {
   readonly reasoningTokens: number;
   /** Input and output. */
   readonly tokens: number;
+  /** How many of them are a guess: of answers that were broken off, and where a server does not count. The cost of them is one, too. */
+  readonly estimatedTokens: number;
   /** Null: a price is not known for something that was spent. */
   readonly costUsd: number | null;
   readonly llmCalls: number;

@@ -37,6 +37,8 @@ export interface CallUsage {
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
   readonly reasoningTokens: number;
+  /** Of input and output, what is a guess. Absent: none. */
+  readonly estimatedTokens?: number;
   /** Null: not known. */
   readonly costUsd: number | null;
   /** It was answered from our own cache: it is counted as that, and nothing else of it is. */
@@ -60,14 +62,17 @@ export function toUnits({ tokens, costUsd, llmCalls = 1 }: CallAmounts): Amounts
 export function toCharge(usage: CallUsage, llmCalls: number): Charge {
   if (usage.isCached === true) return { cachedCalls: Math.max(1, llmCalls) };
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens, costUsd } = usage;
+  const { estimatedTokens = 0 } = usage;
   checkCount("inputTokens", inputTokens);
   checkCount("outputTokens", outputTokens);
   checkCount("cacheReadTokens", cacheReadTokens);
   checkCount("cacheWriteTokens", cacheWriteTokens);
   checkCount("reasoningTokens", reasoningTokens);
+  checkCount("estimatedTokens", estimatedTokens);
   checkCost(costUsd);
   const costNanoUsd = costUsd === null ? null : toSpentNanoUsd(costUsd);
-  return { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens, costNanoUsd, llmCalls };
+  const cached = { cacheReadTokens, cacheWriteTokens };
+  return { inputTokens, outputTokens, ...cached, reasoningTokens, estimatedTokens, costNanoUsd, llmCalls };
 }
 
 export function toAmounts({ inputTokens = 0, outputTokens = 0, costNanoUsd, llmCalls = 0 }: Charge): Amounts {

@@ -12,6 +12,7 @@ import type { Account, Reservation } from "./ledger.ts";
 
 export const UNSPENT: Spent = {
   ...NO_USAGE,
+  estimatedTokens: 0,
   tokens: 0,
   costUsd: 0,
   llmCalls: 0,
@@ -73,9 +74,8 @@ export class ChargedCall {
     const reservation = this.#reservation;
     this.#reservation = undefined;
     if (reservation === undefined) return;
-    const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = rest;
-    const counts = { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens };
-    this.#spent = add(this.#spent, reservation.settle({ model: this.#model, costUsd, ...counts }));
+    const { costUsd: _, estimatedTokens = 0, ...counts } = rest;
+    this.#spent = add(this.#spent, reservation.settle({ model: this.#model, costUsd, estimatedTokens, ...counts }));
   }
 }
 
@@ -91,6 +91,7 @@ function minus(all: TokenUsage, before: TokenUsage): TokenUsage {
     cacheReadTokens: toCount(all.cacheReadTokens) - toCount(before.cacheReadTokens),
     cacheWriteTokens: toCount(all.cacheWriteTokens) - toCount(before.cacheWriteTokens),
     reasoningTokens: toCount(all.reasoningTokens) - toCount(before.reasoningTokens),
+    estimatedTokens: toCount(all.estimatedTokens ?? 0) - toCount(before.estimatedTokens ?? 0),
   };
   const { costUsd } = all;
   if (costUsd === undefined || !Number.isFinite(costUsd)) return counts;
@@ -109,6 +110,7 @@ function add(a: Spent, b: Spent): Spent {
     cacheReadTokens: a.cacheReadTokens + b.cacheReadTokens,
     cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
     reasoningTokens: a.reasoningTokens + b.reasoningTokens,
+    estimatedTokens: a.estimatedTokens + b.estimatedTokens,
     tokens: a.tokens + b.tokens,
     costUsd: a.costUsd === null || b.costUsd === null ? null : a.costUsd + b.costUsd,
     llmCalls: a.llmCalls + b.llmCalls,

@@ -1,12 +1,13 @@
-// How large a call can get before it is made: what is reserved must be an upper bound, and no tokenizer is at hand.
+// How large a call can get before it is made: what is reserved must be an upper bound, and no tokenizer is at hand. The same for what a
+// call has used where nobody tells.
 //
-// Bytes of UTF-8 tell more than characters: a token is rarely more than one character of a script with three bytes for each. A third
-// of them is too much for prose and about right for code and numbers. Where a provider reports less or more, the factor of that
-// model follows: up at once, down slowly, since a limit is broken by one estimate that is too low.
+// Bytes are counted. Where a provider reports less or more, the factor of that model follows: up at once, down slowly, since a limit is
+// broken by one estimate that is too low.
 
-/** Around each message: its role and its separators. */
-const TOKENS_PER_MESSAGE = 8;
-const BYTES_PER_TOKEN = 3;
+import type { TokenUsage } from "../backends/backend.ts";
+import type { Estimates } from "../backends/call.ts";
+import { estimateInputTokens, estimateTokens } from "../backends/usage.ts";
+
 /** Above what was reported. */
 const MARGIN = 1.1;
 const FALL_SHARE = 0.2;
@@ -16,28 +17,34 @@ const MAX_FACTOR = 10;
 const MIN_TOKENS_TO_LEARN = 100;
 const MAX_MODELS = 256;
 
-/** Without anything learned. */
-export function estimateTokens(text: string): number {
-  return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
-}
-
 /** Estimates that learn from what providers report, for each model. */
 export class TokenEstimator {
   readonly #factors = new Map<string, number>();
+  /** By model, the most that was thought out of sight in one answer. */
+  readonly #hidden = new Map<string, number>();
 
   /** Input tokens of a request with these messages. */
   estimate(model: string, messages: readonly string[]): number {
-    return Math.ceil(toPlain(messages) * (this.#factors.get(model) ?? 1));
+    return Math.ceil(estimateInputTokens(messages) * (this.#factors.get(model) ?? 1));
   }
 
-  /** Tokens of a text, such as an answer that was broken off. */
-  estimateText(model: string, text: string): number {
-    return Math.ceil(estimateTokens(text) * (this.#factors.get(model) ?? 1));
+  /** For a request whose input was estimated so. An answer is never taken for less than its bytes say: it is mostly code. */
+  estimatesOf(model: string, inputTokens: number): Estimates {
+    const factor = Math.max(1, this.#factors.get(model) ?? 1);
+    const tokensOf = (text: string): number => Math.ceil(estimateTokens(text) * factor);
+    return { inputTokens, tokensOf, hiddenTokens: this.#hidden.get(model) ?? 0 };
+  }
+
+  /** What a provider reported of an answer with these thoughts in sight. */
+  learnHidden(model: string, reasoning: string, { reasoningTokens }: TokenUsage): void {
+    const hidden = reasoningTokens - estimateTokens(reasoning);
+    if (!(hidden > (this.#hidden.get(model) ?? 0))) return;
+    if (this.#hidden.has(model) || this.#hidden.size < MAX_MODELS) this.#hidden.set(model, hidden);
   }
 
   /** What a provider reported for these messages, cached tokens included. */
   learn(model: string, messages: readonly string[], inputTokens: number): void {
-    const plain = toPlain(messages);
+    const plain = estimateInputTokens(messages);
     if (plain < MIN_TOKENS_TO_LEARN || !Number.isFinite(inputTokens) || inputTokens <= 0) return;
     const factor = this.#factors.get(model) ?? 1;
     const seen = (inputTokens / plain) * MARGIN;
@@ -45,10 +52,6 @@ export class TokenEstimator {
     if (!this.#factors.has(model) && this.#factors.size >= MAX_MODELS) return;
     this.#factors.set(model, Math.min(MAX_FACTOR, Math.max(MIN_FACTOR, next)));
   }
-}
-
-function toPlain(messages: readonly string[]): number {
-  return messages.reduce((sum, text) => sum + estimateTokens(text) + TOKENS_PER_MESSAGE, 0);
 }
 
 /** USD for a million tokens, as in ModelPrice. */

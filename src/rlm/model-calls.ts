@@ -1,7 +1,7 @@
 // Asking models in a run: each call is reserved in the ledger first, answered from the cache or by a backend, settled, and told.
 //
-// However a call ends, what it held is given back and what it spent is counted. A call that is cut short by us, because the
-// first block of code was complete, counts what was received.
+// However a call ends, what it held is given back and what it spent is counted. Of a call that is cut short by us, because the
+// first block of code was complete and the model went on, nobody tells what it used: that is estimated, and told as an estimate.
 
 import { hash as digestOf } from "node:crypto";
 import type { BackendRequest, ChatMessage, FinishReason } from "../backends/backend.ts";
@@ -202,12 +202,16 @@ export class ModelCalls {
     const call = new ChargedCall(reservation, { account, model, price, amounts, finishing, signal });
     const outcome = await this.#models.call(toRequest(ask, maxTokens), {
       signal,
+      estimates: this.#estimator.estimatesOf(model, inputTokens),
       onPart: (part) => this.#hear(ask, callId, part, call),
     });
     const spent = call.end(outcome.usage);
     if (!outcome.ok) throw outcome.error;
-    if (!outcome.isEstimate && outcome.tries === 1) this.#estimator.learn(model, texts, outcome.usage.inputTokens);
-    const { text, reasoning } = outcome;
+    const { text, reasoning, usage, tries } = outcome;
+    if ((usage.estimatedTokens ?? 0) === 0 && tries === 1) {
+      this.#estimator.learn(model, texts, usage.inputTokens);
+      this.#estimator.learnHidden(model, reasoning, usage);
+    }
     if (outcome.finishReason === "refusal" && text.trim() === "") throw refused(this.#models.backendOf(model));
     const isCut = outcome.finishReason === "cut";
     return {

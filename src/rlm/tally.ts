@@ -10,6 +10,7 @@ export interface Charge {
   readonly cacheReadTokens?: number;
   readonly cacheWriteTokens?: number;
   readonly reasoningTokens?: number;
+  readonly estimatedTokens?: number;
   /** Null: not known. */
   readonly costNanoUsd?: number | null;
   readonly llmCalls?: number;
@@ -25,6 +26,7 @@ export class Tally {
     cacheReadTokens: 0,
     cacheWriteTokens: 0,
     reasoningTokens: 0,
+    estimatedTokens: 0,
     llmCalls: 0,
     toolCalls: 0,
     iterations: 0,
@@ -40,6 +42,7 @@ export class Tally {
     sums.cacheReadTokens += charge.cacheReadTokens ?? 0;
     sums.cacheWriteTokens += charge.cacheWriteTokens ?? 0;
     sums.reasoningTokens += charge.reasoningTokens ?? 0;
+    sums.estimatedTokens += charge.estimatedTokens ?? 0;
     sums.llmCalls += charge.llmCalls ?? 0;
     sums.toolCalls += charge.toolCalls ?? 0;
     sums.iterations += charge.iterations ?? 0;
@@ -50,7 +53,7 @@ export class Tally {
 
   toSpent(): Spent {
     const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = this.#sums;
-    const { llmCalls, toolCalls, iterations, cachedCalls } = this.#sums;
+    const { estimatedTokens, llmCalls, toolCalls, iterations, cachedCalls } = this.#sums;
     return {
       inputTokens,
       outputTokens,
@@ -58,6 +61,7 @@ export class Tally {
       cacheWriteTokens,
       reasoningTokens,
       tokens: inputTokens + outputTokens,
+      estimatedTokens,
       costUsd: this.#costNanoUsd === null ? null : toUsd(this.#costNanoUsd),
       llmCalls,
       toolCalls,

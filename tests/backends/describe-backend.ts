@@ -1,7 +1,7 @@
 // What every backend promises, as one suite that each of them runs.
 
 import { describe, expect, test } from "vitest";
-import type { Backend, BackendPart, BackendRequest, InputUsagePart, TokenUsage } from "../../src/backends/backend.ts";
+import type { Backend, BackendRequest, StreamPart, TokenUsage } from "../../src/backends/backend.ts";
 import { BackendConnectionError } from "../../src/errors.ts";
 
 export interface ContractReply {
@@ -143,7 +143,7 @@ export function describeBackend(
     test("gives what came before a stream was cut, then throws", async () => {
       await using opened = await open();
       opened.plan({ text: ["begin", "ning"], fault: "cut" });
-      const parts: (BackendPart | InputUsagePart)[] = [];
+      const parts: StreamPart[] = [];
       const reading = (async () => {
         for await (const part of stream(opened)) parts.push(part);
       })();
@@ -167,19 +167,16 @@ export function aRequest(fields: Partial<BackendRequest> = {}): BackendRequest {
 function stream(
   { backend, model }: Pick<OpenedBackend, "backend" | "model">,
   options: { readonly signal?: AbortSignal } = {},
-): AsyncIterable<BackendPart | InputUsagePart> {
+): AsyncIterable<StreamPart> {
   return backend.stream(aRequest({ model }), { signal: options.signal ?? new AbortController().signal });
 }
 
-async function collect(
-  opened: OpenedBackend,
-  options: { readonly signal?: AbortSignal } = {},
-): Promise<(BackendPart | InputUsagePart)[]> {
-  const parts: (BackendPart | InputUsagePart)[] = [];
+async function collect(opened: OpenedBackend, options: { readonly signal?: AbortSignal } = {}): Promise<StreamPart[]> {
+  const parts: StreamPart[] = [];
   for await (const part of stream(opened, options)) parts.push(part);
   return parts;
 }
 
-function textOf(parts: readonly (BackendPart | InputUsagePart)[], type = "text-delta"): string {
+function textOf(parts: readonly StreamPart[], type = "text-delta"): string {
   return parts.flatMap((part) => (part.type === type && "text" in part ? [part.text] : [])).join("");
 }

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Backend, BackendPart, BackendRequest } from "../../src/backends/backend.ts";
+import type { Backend, BackendPart, BackendRequest, StreamPart, TokenUsage } from "../../src/backends/backend.ts";
 import type { CallPart } from "../../src/backends/call.ts";
 import { Dispatcher } from "../../src/backends/dispatcher.ts";
 import { ScriptedBackend } from "../../src/backends/scripted.ts";
@@ -21,7 +21,6 @@ describe("a call", () => {
       reasoning: "2 + 2",
       finishReason: "stop",
       usage: { inputTokens: 9, outputTokens: 3, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 2 },
-      isEstimate: false,
       tries: 1,
     });
   });
@@ -32,8 +31,9 @@ describe("a call", () => {
       signal: never,
       onPart: () => (backend.sent >= 3 ? "cut" : undefined),
     });
-    expect(outcome).toMatchObject({ ok: true, text: "onceonceonce", finishReason: "cut", isEstimate: true, tries: 1 });
-    expect(outcome.usage).toMatchObject({ inputTokens: 3, outputTokens: 3 });
+    expect(outcome).toMatchObject({ ok: true, text: "onceonceonce", finishReason: "cut", tries: 1 });
+    // Four times three bytes and what was on its way; the message has ten, and its frame.
+    expect(outcome.usage).toMatchObject({ inputTokens: 12, outputTokens: 6 + 32, estimatedTokens: 50 });
     await settle();
     expect(backend.isLeft).toBe(true);
   });
@@ -48,14 +48,35 @@ describe("a call", () => {
       inputTokens: 777,
       cacheReadTokens: 700,
       cacheWriteTokens: 7,
-      outputTokens: 1,
+      outputTokens: 3 + 32,
+      estimatedTokens: 35,
     });
+  });
+
+  test("that is cut counts what was thought out of sight: as the provider lets it be known, as such models do, or all that it may be", async () => {
+    const usageOf = async (maxTokens: number, hiddenTokens = 0): Promise<TokenUsage> => {
+      const stream = async function* (): AsyncGenerator<StreamPart> {
+        yield { type: "hidden-reasoning", maxTokens };
+        for (;;) yield { type: "text-delta", text: "abc" };
+      };
+      const backend = { name: "thinker", stream };
+      const estimates = { inputTokens: 10, tokensOf: (text: string) => text.length, hiddenTokens };
+      const options = { signal: never, estimates, onPart: () => "cut" as const };
+      return (await new Dispatcher().call(backend, aRequest({ maxTokens: 1000 }), options)).usage;
+    };
+    expect(await usageOf(400)).toMatchObject({
+      outputTokens: 6 + 400 + 32,
+      reasoningTokens: 400,
+      estimatedTokens: 448,
+    });
+    expect(await usageOf(0, 500)).toMatchObject({ outputTokens: 6 + 500 + 32, reasoningTokens: 500 });
+    expect(await usageOf(Infinity)).toMatchObject({ outputTokens: 1000, reasoningTokens: 994 });
   });
 
   test("estimates the usage where the provider does not tell it", async () => {
     const backend = new ScriptedBackend([{ text: "12345678", usage: null }]);
     const outcome = await new Dispatcher().call(backend, aRequest(), { signal: never });
-    expect(outcome).toMatchObject({ ok: true, isEstimate: true, usage: { inputTokens: 3, outputTokens: 2 } });
+    expect(outcome.usage).toMatchObject({ inputTokens: 12, outputTokens: 3, estimatedTokens: 15 });
   });
 
   test("ends with what its listener throws", async () => {
@@ -145,13 +166,13 @@ describe("retries", () => {
       "retry",
       "whole",
     ]);
-    expect(outcome).toMatchObject({ ok: true, text: "whole", tries: 2, isEstimate: true });
-    expect(outcome.usage).toMatchObject({ inputTokens: 6, outputTokens: 3 + 2 });
+    expect(outcome).toMatchObject({ ok: true, text: "whole", tries: 2 });
+    expect(outcome.usage).toMatchObject({ inputTokens: 12 + 3, outputTokens: 4 + 2, estimatedTokens: 16 });
   });
 
   test("of requests that were turned away count nothing", async () => {
     const { outcome } = await run([rateLimited, failing, "text"]);
-    expect(outcome).toMatchObject({ tries: 3, isEstimate: false, usage: { inputTokens: 3, outputTokens: 1 } });
+    expect(outcome).toMatchObject({ tries: 3, usage: { inputTokens: 3, outputTokens: 1 } });
   });
 
   test("stop at an abort while they wait, with the signal's reason", async () => {

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
-import type { BackendPart, BackendRequest, InputUsagePart } from "../../src/backends/backend.ts";
+import type { BackendRequest, StreamPart } from "../../src/backends/backend.ts";
 import { Dispatcher } from "../../src/backends/dispatcher.ts";
 import { openBackend } from "../../src/backends/open-backend.ts";
 import type { BackendOptions } from "../../src/backends/open-backend.ts";
@@ -229,9 +229,22 @@ describe.each(["openai", "anthropic", "openai-compatible"])("%s", (name) => {
     mock.plan({ text: ["```repl\nx\n```\n"], fault: "hangs", usage: { input: 40, output: 9 } });
     const backend = await openBackend(name, { apiKey: KEY, baseUrl: mock.url });
     const outcome = await new Dispatcher().call(backend, aRequest(), { signal: never, onPart: () => "cut" });
-    expect(outcome).toMatchObject({ ok: true, finishReason: "cut", isEstimate: true, tries: 1 });
-    expect(outcome.usage.inputTokens).toBe(name === "anthropic" ? 40 : 3);
+    expect(outcome).toMatchObject({ ok: true, finishReason: "cut", tries: 1 });
+    const told = name === "anthropic";
+    const [inputTokens, outputTokens] = [told ? 40 : 4 + 8, 5 + 32];
+    expect(outcome.usage).toMatchObject({ inputTokens, outputTokens });
+    expect(outcome.usage.estimatedTokens).toBe(told ? outputTokens : inputTokens + outputTokens);
     expect(await mock.requests[0]?.left).toBe(true);
+  });
+
+  test("tells what it used where it ends behind a cut", async () => {
+    await using mock = await openMockProvider();
+    mock.plan({ text: ["```repl\nx\n```\n", "\n"], usage: { input: 40, output: 9, reasoning: 3 } });
+    const backend = await openBackend(name, { apiKey: KEY, baseUrl: mock.url });
+    const outcome = await new Dispatcher().call(backend, aRequest(), { signal: never, onPart: () => "cut" });
+    expect(outcome).toMatchObject({ ok: true, text: "```repl\nx\n```\n", finishReason: "stop" });
+    expect(outcome.usage).toMatchObject({ inputTokens: 40, outputTokens: 9, reasoningTokens: 3 });
+    expect(outcome.usage.estimatedTokens ?? 0).toBe(0);
   });
 });
 
@@ -311,9 +324,9 @@ async function partsOf(
   name: string,
   options: BackendOptions,
   request: Partial<BackendRequest> = {},
-): Promise<(BackendPart | InputUsagePart)[]> {
+): Promise<StreamPart[]> {
   const backend = await openBackend(name, { apiKey: KEY, ...options });
-  const parts: (BackendPart | InputUsagePart)[] = [];
+  const parts: StreamPart[] = [];
   for await (const part of backend.stream(aRequest(request), { signal: never })) parts.push(part);
   return parts;
 }

@@ -78,6 +78,16 @@ describe("the events of", () => {
     ]);
   });
 
+  test("OpenAI let the size of thoughts be known that are not shown, by what seals them", () => {
+    const done = (item: object) =>
+      createEventReader("openai").read({ type: "response.output_item.done", output_index: 0, item });
+    expect(done({ type: "reasoning", encrypted_content: "x".repeat(4000) })).toEqual([
+      { type: "hidden-reasoning", maxTokens: 1000 },
+    ]);
+    expect(done({ type: "reasoning", summary: [] })).toEqual([{ type: "hidden-reasoning", maxTokens: Infinity }]);
+    expect(done({ type: "message" })).toEqual([]);
+  });
+
   test("OpenAI may say flatly that it failed", () => {
     expect(() => read("openai", [{ type: "error", code: "server_error", message: "broken" }])).toThrow(
       "the provider failed",

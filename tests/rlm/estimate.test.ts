@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { TokenEstimator, estimateTokens, outputForUsd, worstCostUsd } from "../../src/rlm/estimate.ts";
+import { estimateTokens, NO_USAGE } from "../../src/backends/usage.ts";
+import { TokenEstimator, outputForUsd, worstCostUsd } from "../../src/rlm/estimate.ts";
 
 const price = fc.record({
   inputUsd: fc.double({ min: 0, max: 100, noNaN: true }),
@@ -40,7 +41,17 @@ describe("TokenEstimator", () => {
     expect(estimator.estimate("m", messages)).toBeGreaterThanOrEqual(660);
     expect(estimator.estimate("m", messages)).toBeLessThan(665);
     expect(estimator.estimate("other", messages)).toBe(1116);
-    expect(estimator.estimateText("m", "x".repeat(300))).toBe(60);
+    // What was said is never taken for less than its bytes say, and for more where the model is known to count more.
+    expect(estimator.estimatesOf("m", 5).tokensOf("x".repeat(300))).toBe(100);
+    estimator.learn("m", messages, 2232);
+    expect(estimator.estimatesOf("m", 5).tokensOf("x".repeat(300))).toBeGreaterThanOrEqual(220);
+  });
+
+  test("remembers the most that a model has thought out of sight", () => {
+    const estimator = new TokenEstimator();
+    for (const reasoningTokens of [0, 700, 300]) estimator.learnHidden("m", "abc", { ...NO_USAGE, reasoningTokens });
+    expect(estimator.estimatesOf("m", 5).hiddenTokens).toBe(699);
+    expect(estimator.estimatesOf("other", 5).hiddenTokens).toBe(0);
   });
 
   test("learns nothing from small requests and from reports that are none", () => {

@@ -12,6 +12,7 @@ function usage(tokens: number, costUsd: number | null = 0, model = "m"): CallUsa
     cacheReadTokens: 0,
     cacheWriteTokens: 0,
     reasoningTokens: 0,
+    estimatedTokens: 0,
     costUsd,
   };
 }
@@ -22,6 +23,7 @@ const zero = {
   cacheReadTokens: 0,
   cacheWriteTokens: 0,
   reasoningTokens: 0,
+  estimatedTokens: 0,
   tokens: 0,
   costUsd: 0,
   llmCalls: 0,

@@ -32,6 +32,7 @@ function spent(values: Partial<Spent> = {}): Spent {
     cacheWriteTokens: 0,
     reasoningTokens: 0,
     tokens: 120,
+    estimatedTokens: 0,
     costUsd: 0.0012,
     llmCalls: 1,
     toolCalls: 0,

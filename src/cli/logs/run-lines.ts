@@ -180,6 +180,10 @@ export class RunLines {
   }
 }
 
-function toTokens({ inputTokens, outputTokens }: Spent): string {
-  return `${toCount(inputTokens)} in, ${toCount(outputTokens)} out`;
+function toTokens({ inputTokens, outputTokens, reasoningTokens, estimatedTokens }: Spent): string {
+  const notes = [
+    ...(reasoningTokens > 0 ? [`${toCount(reasoningTokens)} reasoning`] : []),
+    ...(estimatedTokens > 0 ? [`${toCount(estimatedTokens)} estimated`] : []),
+  ];
+  return `${toCount(inputTokens)} in, ${toCount(outputTokens)} out${notes.length === 0 ? "" : ` (${notes.join(", ")})`}`;
 }

@@ -32,13 +32,14 @@ export function toState(node: NodeProgress): string {
 /** The last line. */
 export function toSummary(result: RunResult, { nodes }: Progress): string {
   const { status, stopReason, usage, runId } = result;
-  const { tokens, costUsd, llmCalls, cachedCalls } = usage.total;
+  const { tokens, estimatedTokens, costUsd, llmCalls, cachedCalls } = usage.total;
   const cached = cachedCalls > 0 ? ` (${cachedCalls} from the cache)` : "";
+  const estimated = estimatedTokens > 0 ? ` (${toTokens(estimatedTokens).replace(" tokens", "")} estimated)` : "";
   return [
     status === "partial" ? `partial (limit: ${stopReason})` : status,
     `${nodes.size} ${nodes.size === 1 ? "node" : "nodes"}`,
     `${toCalls(llmCalls)}${cached}`,
-    toTokens(tokens),
+    `${toTokens(tokens)}${estimated}`,
     toCost(costUsd),
     toSeconds(usage.wallMs),
     `run ${runId}`,

@@ -20,7 +20,7 @@ export async function toRunAnswer(task: RunTask, maxOutput: number): Promise<Ans
   if (result === undefined)
     return { text: await toRunOutcome(task), isError: true, facts: { ...base, status: "failed" } };
   const { text, isCut } = showAnswer(task, result, maxOutput);
-  const { tokens, costUsd, llmCalls } = result.usage.total;
+  const { tokens, estimatedTokens, costUsd, llmCalls } = result.usage.total;
   return {
     text: joinParts(text, toOutcome(result)),
     isError: result.status === "failed" || result.status === "cancelled",
@@ -29,6 +29,7 @@ export async function toRunAnswer(task: RunTask, maxOutput: number): Promise<Ans
       status: result.status,
       stop_reason: result.stopReason,
       tokens,
+      estimated_tokens: estimatedTokens,
       cost_usd: costUsd,
       llm_calls: llmCalls,
       truncated: isCut,

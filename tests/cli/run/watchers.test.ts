@@ -22,6 +22,7 @@ function spent(tokens: number, costUsd: number | null = 0.001): Spent {
     cacheWriteTokens: 0,
     reasoningTokens: 0,
     tokens,
+    estimatedTokens: 0,
     costUsd,
     llmCalls: 1,
     toolCalls: 0,

@@ -47,6 +47,7 @@ const spent = z
     cacheWriteTokens: z.number(),
     reasoningTokens: z.number(),
     tokens: z.number().describe("Input and output"),
+    estimatedTokens: z.number().describe("How many of them are a guess, because nobody told"),
     costUsd: z.number().nullable().describe("Null: a price is not known"),
     llmCalls: z.number(),
     toolCalls: z.number(),
