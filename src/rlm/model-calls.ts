@@ -39,6 +39,14 @@ export interface Reply extends CachedAnswer {
   readonly spent: Spent;
 }
 
+/** One that is under way. `bill`: what it has come to, also where it fails. */
+interface Call {
+  readonly ask: Ask;
+  readonly request: BackendRequest;
+  readonly callId: string;
+  readonly bill: { spent: Spent };
+}
+
 /** What a call asks for when nobody says. So much is held back from a limit while it is under way. */
 const DEFAULT_MAX_TOKENS: Readonly<Record<Ask["purpose"], number>> = {
   turn: 16_000,
@@ -103,12 +111,13 @@ export class ModelCalls {
         error,
         durationMs: performance.now() - startedAt,
       });
+    const call = { ask, request, callId, bill: { spent: UNSPENT } };
     try {
-      const reply = await this.#answer(ask, request, requestHash, callId);
+      const reply = await this.#answer(call, requestHash);
       end(reply, null);
       return reply;
     } catch (error) {
-      end({}, (error as Error).message);
+      end(call.bill, (error as Error).message);
       throw error;
     }
   }
@@ -143,18 +152,18 @@ export class ModelCalls {
   }
 
   /** From the cache, together with the same call that is under way, or from the backend. */
-  #answer(ask: Ask, request: BackendRequest, hash: string, callId: string): Promise<Reply> {
-    if (this.#cache === undefined) return this.#fetch(ask, request, callId);
-    return this.#share(ask, request, hash, callId, this.#cache);
+  #answer(call: Call, hash: string): Promise<Reply> {
+    return this.#cache === undefined ? this.#fetch(call) : this.#share(call, hash, this.#cache);
   }
 
-  async #share(ask: Ask, request: BackendRequest, hash: string, callId: string, cache: CallCache): Promise<Reply> {
+  async #share(call: Call, hash: string, cache: CallCache): Promise<Reply> {
+    const { ask } = call;
     const key = digestOf("sha256", `${this.#models.scope} ${hash}`);
     for (let flying = this.#flying.get(key); flying !== undefined; flying = this.#flying.get(key)) {
       const answer = await orAborted(flying.catch(toSharedError), ask.signal);
       if (answer !== undefined) return this.#settleCached(ask, answer);
     }
-    const answering = this.#lookOrFetch(ask, request, key, callId, cache);
+    const answering = this.#lookOrFetch(call, key, cache);
     this.#flying.set(key, answering);
     try {
       return await answering;
@@ -163,11 +172,11 @@ export class ModelCalls {
     }
   }
 
-  async #lookOrFetch(ask: Ask, request: BackendRequest, key: string, callId: string, cache: CallCache): Promise<Reply> {
+  async #lookOrFetch(call: Call, key: string, cache: CallCache): Promise<Reply> {
     const cached = await cache.get(key);
-    ask.signal.throwIfAborted();
-    if (cached !== undefined) return this.#settleCached(ask, cached);
-    const reply = await this.#fetch(ask, request, callId);
+    call.ask.signal.throwIfAborted();
+    if (cached !== undefined) return this.#settleCached(call.ask, cached);
+    const reply = await this.#fetch(call);
     const { text, reasoning, finishReason, isCut } = reply;
     // One that was cut off may have been so by what was left of a limit, which is no part of the request.
     if (finishReason === "stop") cache.put(key, { text, reasoning, finishReason, isCut });
@@ -182,7 +191,7 @@ export class ModelCalls {
     return { text, reasoning, finishReason, isCut, isCached: true, spent };
   }
 
-  async #fetch(ask: Ask, request: BackendRequest, callId: string): Promise<Reply> {
+  async #fetch({ ask, request, callId, bill }: Call): Promise<Reply> {
     const { account, model, signal, purpose } = ask;
     const price = await this.#models.priceOf(model);
     const texts = request.messages.map(({ content }) => content);
@@ -199,13 +208,14 @@ export class ModelCalls {
     const { reservation, maxTokens } =
       account.reserveCallNow(wanted, options) ?? (await account.reserveCall(wanted, options));
     const amounts = toCallAmounts(wanted, maxTokens);
-    const call = new ChargedCall(reservation, { account, model, price, amounts, finishing, signal });
+    const charged = new ChargedCall(reservation, { account, model, price, amounts, finishing, signal });
     const outcome = await this.#models.call(toRequest(ask, maxTokens), {
       signal,
       estimates: this.#estimator.estimatesOf(model, inputTokens),
-      onPart: (part) => this.#hear(ask, callId, part, call),
+      onPart: (part) => this.#hear(ask, callId, part, charged),
     });
-    const spent = call.end(outcome.usage);
+    const spent = charged.end(outcome.usage);
+    bill.spent = spent;
     if (!outcome.ok) throw outcome.error;
     const { text, reasoning, usage, tries } = outcome;
     if ((usage.estimatedTokens ?? 0) === 0 && tries === 1) {

@@ -35,6 +35,14 @@ function expectSums({ usage: { total, byNode, byModel } }: RunResult): void {
   expect(sum(byNode, "iterations")).toBe(total.iterations);
 }
 
+/** What calls are said to have used, those that failed included, is what the run has. */
+function expectSumOfCalls({ usage: { total } }: RunResult, events: readonly RunEvent[]): void {
+  for (const key of ["tokens", "estimatedTokens", "llmCalls"] as const) {
+    const spent = events.map((event) => (event.type === "model-call-end" ? event.usage[key] : 0));
+    expect(spent.reduce((sum, value) => sum + value, 0)).toBe(total[key]);
+  }
+}
+
 describe("200 calls at once", () => {
   const greedy: ScriptFunction = (request) => {
     if (isEnd(request)) return { text: "enough", usage: usage(400, 10) };
@@ -91,10 +99,12 @@ test("tries of one call are reserved one by one", async () => {
     return { text: code("r = llm_query_batched([f'{i}' * 4000 for i in range(30)])"), usage: usage(800, 30) };
   };
   const dispatcher = { firstDelayMs: 1, maxTries: 4 };
-  const { result } = await watch(scripted(runtime, script, { limits: { tokens: 60_000 }, dispatcher }));
+  const { result, events } = await watch(scripted(runtime, script, { limits: { tokens: 60_000 }, dispatcher }));
   expect(result).toMatchObject({ status: "partial", answer: "after all" });
   expect(result.usage.total.tokens).toBeLessThanOrEqual(60_000);
+  expect(result.usage.total.estimatedTokens).toBeGreaterThan(30_000);
   expectSums(result);
+  expectSumOfCalls(result, events);
 });
 
 test("a child that uses up the run leaves its parent an answer", async () => {
@@ -249,6 +259,7 @@ test("calls under way at the end of the time are given up, counted, and leave th
   const { result, events } = await watch(scripted(runtime, script, { limits: { tokens: 2_000_000, wallMs: 1_500 } }));
   expect(result).toMatchObject({ status: "partial", stopReason: "wallMs", answer: "in time" });
   expectSums(result);
+  expectSumOfCalls(result, events);
   const count = (type: RunEvent["type"]): number => events.filter((event) => event.type === type).length;
   expect(count("model-call-end")).toBe(count("model-call-start"));
   expect(count("model-call-start")).toBe(52);
