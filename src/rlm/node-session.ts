@@ -4,6 +4,7 @@ import type { OutputStream } from "../protocol/execution.ts";
 import type { Result } from "../session/result.ts";
 import type { Session } from "../session/session.ts";
 import type { ToolListing } from "../tools/registry.ts";
+import { onAbort } from "../util/on-abort.ts";
 import { type ContextItem, describeItems, loadContext } from "./context.ts";
 import { observe } from "./observe.ts";
 
@@ -27,11 +28,14 @@ const RELOADED = "The variables of the context were loaded again.";
 export class NodeSession {
   readonly #session: Session;
   readonly #settings: NodeSessionSettings;
+  readonly #unlisten: () => void;
   #epoch = 0;
 
+  /** Ends with its signal, at once: nobody needs the state any more, and code may take an interrupt for no reason to stop. */
   constructor(session: Session, settings: NodeSessionSettings) {
     this.#session = session;
     this.#settings = settings;
+    this.#unlisten = onAbort(settings.signal, () => this.discard());
   }
 
   /** Once, first. What describes the context to the model. */
@@ -76,6 +80,7 @@ export class NodeSession {
   }
 
   discard(): void {
+    this.#unlisten();
     void this.#session.discard();
   }
 

@@ -266,6 +266,14 @@ test("calls under way at the end of the time are given up, counted, and leave th
   expect(events.at(-1)?.type).toBe("run-end");
 });
 
+test("code that does not listen to an interrupt takes nothing of the time that is kept for the answer", async () => {
+  const deaf =
+    "import time\nwhile True:\n    try:\n        time.sleep(100)\n    except KeyboardInterrupt:\n        pass";
+  const script: ScriptFunction = (request) => (isEnd(request) ? "in time" : code(deaf));
+  const { result } = await watch(scripted(runtime, script, { limits: { wallMs: 5_000 } }));
+  expect(result).toMatchObject({ status: "partial", stopReason: "wallMs", answer: "in time" });
+});
+
 test("what threads still ask for when the answer is given is ended and counted before the run ends", async () => {
   const script: ScriptFunction = (request) => {
     if (request.model === "sub") return new Promise<string>(() => {});
