@@ -56,7 +56,10 @@ export async function run(question: string | undefined, options: RunArguments): 
   });
   using stopper = new Stopper(runtime);
   const watcher = chooseWatcher(options);
-  stopper.onStop = () => watcher.end();
+  stopper.onStop = () => {
+    watcher.end();
+    output.abandon(); // whoever does not read the answer does not keep the command alive
+  };
   output.onBroken = (error) => {
     if (error.code !== "EPIPE") complain(`cannot write the answer: ${error.message}`);
     stopper.stop(error.code === "EPIPE" ? EXIT.unread : EXIT.failure);

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect, test, vi } from "vitest";
 import type { RunResult } from "../../src/protocol/runs.ts";
 import { Folder } from "../config/folder.ts";
@@ -12,10 +13,16 @@ interface Rule {
 
 const fenced = (code: string): string => `\`\`\`repl\n${code}\n\`\`\``;
 
+interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+  readonly unread?: true;
+}
+
 /** Without keys, configuration or data of whoever runs the tests. */
-function run(folder: Folder, args: readonly string[], { env = {}, stdin = "" } = {}): Program {
+function run(folder: Folder, args: readonly string[], { env = {}, stdin = "", ...rest }: RunOptions = {}): Program {
   const own = { HOME: folder.path, RLM_DATA: folder.at("data"), OPENAI_API_KEY: "", ANTHROPIC_API_KEY: "" };
-  return start(["run", ...args], { cwd: folder.path, env: { ...own, ...env }, stdin });
+  return start(["run", ...args], { cwd: folder.path, env: { ...own, ...env }, stdin, ...rest });
 }
 
 /** With a scripted model. */
@@ -153,15 +160,35 @@ test("a cost budget for a model without a price is an error that says so, and a 
   });
 });
 
-test("Ctrl-C cancels the run: exit code 130, and no process is left", async () => {
+test("Ctrl-C cancels the run, whatever the code makes of it: exit code 130, and no process is left", async () => {
   using folder = new Folder();
   const marker = uniqueSleep();
-  const rules = [{ reply: fenced(`import subprocess; subprocess.run(["sleep", "${marker}"])`) }];
-  await using program = ask(folder, rules, []);
+  const code = `import subprocess
+child = subprocess.Popen(["sleep", "${marker}"], start_new_session=True)
+while True:
+    try:
+        child.wait()
+    except KeyboardInterrupt:
+        pass`;
+  await using program = ask(folder, [{ reply: fenced(code) }], []);
   await vi.waitFor(() => expect(countProcesses(marker)).toBe(1), { timeout: 20_000 });
   program.signal("SIGINT");
   expect(await program.ended).toMatchObject({ code: 130, stdout: "" });
   expect(countProcesses(marker)).toBe(0);
+});
+
+test("a second Ctrl-C ends the command at once, with 130, also where nobody reads the answer", async () => {
+  using folder = new Folder();
+  folder.write("script.json", JSON.stringify({ rules: [{ reply: fenced("FINAL('x' * 3_000_000)") }] }));
+  const scripted = ["--backend", "scripted", "--model", folder.at("script.json"), "--mode", "rlm"];
+  await using program = run(folder, ["Why?", ...scripted], { unread: true });
+  await program.until(/final · 1 node/, "stderr");
+  program.signal("SIGINT");
+  // Before it is taken, another one would be the same.
+  const status = (): string => readFileSync(`/proc/${program.pid}/status`, "utf8");
+  await vi.waitFor(() => expect(status()).toMatch(/^ShdPnd:\s+0+$/m));
+  program.signal("SIGINT");
+  expect(await program.exit).toEqual({ code: 130 });
 });
 
 test("Ctrl-C while a model is asked cancels, too", async () => {
