@@ -2,6 +2,7 @@
 
 import type { Config } from "../config/config.ts";
 import type { RLMOptions } from "../runtime.ts";
+import { given } from "../util/given.ts";
 
 /** Timers cannot wait longer. */
 const NO_LIMIT_MS = 2_000_000_000;
@@ -19,5 +20,5 @@ export function toRLMOptions({ rlm, prices }: Config): Omit<RLMOptions, "model">
     wallMs: timeoutMs ?? NO_LIMIT_MS,
     ...(toolBudget !== undefined && { toolCalls: toolBudget }),
   };
-  return { ...(subModel !== undefined && { subModel }), limits, mode, onLimit, cache, prices };
+  return { ...(subModel !== undefined && { subModel }), limits, mode, onLimit, prices, ...given({ cache }) };
 }

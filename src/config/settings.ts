@@ -20,7 +20,8 @@ export interface RLMSettings {
   readonly toolBudget?: number;
   /** Null: no limit. */
   readonly timeoutMs: number | null;
-  readonly cache: boolean;
+  /** Absent: true, but for what a script says. */
+  readonly cache?: boolean;
   readonly onLimit: "partial" | "throw";
 }
 
@@ -62,7 +63,6 @@ export const DEFAULTS = {
   maxIterations: 30,
   callBudget: 1000,
   timeoutMs: 1_800_000,
-  cache: true,
   onLimit: "partial",
 } as const satisfies RLMSettings;
 

@@ -2,7 +2,7 @@
 
 import { DEFAULTS } from "./settings.ts";
 
-const { environment, mode, maxDepth, maxIterations, callBudget, timeoutMs, cache, onLimit } = DEFAULTS;
+const { environment, mode, maxDepth, maxIterations, callBudget, timeoutMs, onLimit } = DEFAULTS;
 
 /** As it stands it says nothing, so everything has its default. A line that begins with `# ` and a key is to be uncommented. */
 export const TEMPLATE = `# Configuration of RLM Runtime: flags and environment variables (RLM_MODEL, RLM_MAX_DEPTH, ...) win over this file.
@@ -32,8 +32,8 @@ export const TEMPLATE = `# Configuration of RLM Runtime: flags and environment v
 # token_budget = 400000
 # cost_budget = 1.00
 # tool_budget = 100
-## Answer what was asked before from the cache.
-# cache = ${cache}
+## Answer what was asked before from the cache, but for scripts.
+# cache = true
 ## At a limit: partial gives the best answer so far, throw fails.
 # on_limit = ${JSON.stringify(onLimit)}
 

@@ -126,6 +126,14 @@ test.each([
   expect(stderr).toMatch(message);
 });
 
+test("a script that was changed is asked again", async () => {
+  using folder = new Folder();
+  for (const answer of ["one", "two"]) {
+    const { stdout } = await ask(folder, [{ reply: answer }], ["--mode", "direct"]).ended;
+    expect(stdout).toBe(`${answer}\n`);
+  }
+});
+
 test("a mistake in rlm.toml is named with its line before anything starts", async () => {
   using folder = new Folder({ "rlm.toml": "[rlm]\nmodel = 'm'\nmax_dept = 2\n" });
   const { code, stderr } = await run(folder, ["Why?"]).ended;
