@@ -18,6 +18,8 @@ export interface BackendRequest {
   /** The most tokens of the answer, reasoning included. Absent: the provider's default. */
   readonly maxTokens?: number;
   readonly temperature?: number;
+  /** How much a model that reasons should, in the words of its provider: `low`, `medium`, `high`. Absent: its own default. */
+  readonly reasoningEffort?: string;
   /** JSON Schema that the answer's text should follow, where the provider can see to it. Whoever asks checks it again. */
   readonly schema?: Readonly<Record<string, unknown>>;
 }

@@ -70,6 +70,8 @@ function kindOf({ status, message, marks }: Said): Kind {
   if (isTooLong(status, message, marks)) return { fault: "context-too-long", retryable: false };
   if (/content_filter|content_policy|invalid_prompt/.test(marks)) return { fault: "refusal", retryable: false };
   if (status !== null) return kindOfStatus(status, marks);
+  // The library would not even ask.
+  if (/ai_invalid|ai_unsupported|ai_typevalidation/.test(marks)) return { fault: "bad-request", retryable: false };
   return { fault: "connection", retryable: true };
 }
 

@@ -1,7 +1,7 @@
 // OpenAI, Anthropic and everything that speaks like OpenAI.
 //
-// One HTTP request for a call, no retries but one: a setting that a model says it does not have (temperature, a schema for the
-// answer) is left out, at once and from then on. Leaving the iteration, or aborting, ends the request.
+// One HTTP request for a call, no retries but one: a setting that a model says it does not have (temperature, an effort, a schema for
+// the answer) is left out, at once and from then on. Leaving the iteration, or aborting, ends the request.
 
 import { BackendConnectionError } from "../errors.ts";
 import { onAbort } from "../util/on-abort.ts";
@@ -149,6 +149,9 @@ async function bodyOf(model: LanguageModel, options: CallOptions): Promise<Reada
 
 function refusedSetting(request: BackendRequest, message: string): Refusable | null {
   if (request.temperature !== undefined && /temperature/i.test(message)) return "temperature";
+  // A value that is none is a mistake to tell; that there is no such setting is not.
+  const isOfEffort = /effort/i.test(message) && !/value|valid|one of|should be|must be/i.test(message);
+  if (request.reasoningEffort !== undefined && isOfEffort) return "effort";
   const isOfSchema = /response_?format|json_?schema|output_(config|format)|text\.format|structured output/i.test(
     message,
   );

@@ -10,21 +10,22 @@ type Prompt = CallOptions["prompt"];
 type Message = Prompt[number];
 
 /** Settings that some models refuse; which ones is learned from their answers. */
-export type Refusable = "temperature" | "schema";
+export type Refusable = "temperature" | "schema" | "effort";
 
 export function toCallOptions(
   provider: ProviderName,
   request: BackendRequest,
   refused: ReadonlySet<Refusable>,
 ): CallOptions {
-  const { maxTokens, temperature, schema } = request;
+  const { maxTokens, temperature, schema, reasoningEffort } = request;
   const usesSchema = schema !== undefined && !refused.has("schema");
+  const effort = refused.has("effort") ? undefined : reasoningEffort;
   return {
     prompt: toPrompt(provider, request),
     ...(maxTokens === undefined ? {} : { maxOutputTokens: leastTokens(provider, maxTokens) }),
     ...(temperature === undefined || refused.has("temperature") ? {} : { temperature }),
     ...(usesSchema ? { responseFormat: { type: "json", schema } } : {}),
-    ...providerOptions(provider, usesSchema ? schema : undefined),
+    ...providerOptions(provider, usesSchema ? schema : undefined, effort),
   };
 }
 
@@ -44,12 +45,18 @@ function toMessage({ role, content }: ChatMessage, isMarked: boolean): Message {
 function providerOptions(
   provider: ProviderName,
   schema: Readonly<Record<string, unknown>> | undefined,
+  effort: string | undefined,
 ): Pick<CallOptions, "providerOptions"> {
   const strict = schema === undefined ? {} : { strictJsonSchema: isStrict(schema) };
-  // Nothing of a run is kept by the provider for later calls to refer to.
-  if (provider === "openai") return { providerOptions: { openai: { store: false, ...strict } } };
-  if (provider === "anthropic" || schema === undefined) return {};
-  return { providerOptions: { openaiCompatible: strict } };
+  const reasoningEffort = effort === undefined ? {} : { reasoningEffort: effort };
+  switch (provider) {
+    case "openai": // nothing of a run is kept by the provider for later calls to refer to
+      return { providerOptions: { openai: { store: false, ...strict, ...reasoningEffort } } };
+    case "anthropic":
+      return effort === undefined ? {} : { providerOptions: { anthropic: { effort } } };
+    case "openai-compatible":
+      return { providerOptions: { openaiCompatible: { ...strict, ...reasoningEffort } } };
+  }
 }
 
 /** OpenAI enforces a schema only where every object is closed and every property required, and refuses to try otherwise. */

@@ -10,7 +10,7 @@ const NO_LIMIT_MS = 2_000_000_000;
 /** All but the backend and the model. */
 export function toRLMOptions({ rlm, prices }: Config): Omit<RLMOptions, "model"> {
   const { tokenBudget, costBudgetUsd, callBudget, toolBudget, timeoutMs, subModel } = rlm;
-  const { maxDepth, maxIterations, mode, onLimit, cache } = rlm;
+  const { maxDepth, maxIterations, mode, onLimit, cache, reasoningEffort } = rlm;
   const limits = {
     maxDepth,
     maxIterations,
@@ -20,5 +20,5 @@ export function toRLMOptions({ rlm, prices }: Config): Omit<RLMOptions, "model">
     wallMs: timeoutMs ?? NO_LIMIT_MS,
     ...(toolBudget !== undefined && { toolCalls: toolBudget }),
   };
-  return { ...(subModel !== undefined && { subModel }), limits, mode, onLimit, prices, ...given({ cache }) };
+  return { limits, mode, onLimit, prices, ...given({ subModel, reasoningEffort, cache }) };
 }

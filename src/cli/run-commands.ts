@@ -27,6 +27,7 @@ export function addRun(program: Command): void {
     .option("--context <path...>", "files, folders, globs, or - (standard input)")
     .option("--model <name>", "the model that answers")
     .option("--sub-model <name>", "the model that answers llm_query (default: the same)")
+    .option("--reasoning-effort <effort>", "how much models that reason should: low, medium, high")
     .option("--backend <name>", "openai, anthropic, openai-compatible, scripted, or one of rlm.toml")
     .option("--base-url <address>", "another address of the provider")
     .addOption(

@@ -22,6 +22,7 @@ export interface RunArguments {
   readonly baseUrl?: string;
   readonly model?: string;
   readonly subModel?: string;
+  readonly reasoningEffort?: string;
   readonly env?: "local" | "docker" | "wasm";
   readonly mode?: "auto" | "rlm" | "direct";
   readonly maxDepth?: number;
@@ -131,6 +132,7 @@ function toFlags(options: RunArguments): RLMTable {
   return {
     model,
     sub_model: subModel,
+    reasoning_effort: options.reasoningEffort,
     backend,
     base_url: baseUrl,
     environment: env,

@@ -28,6 +28,8 @@ export const rlmSchema = z.strictObject({
   model: text.optional(),
   /** Answers `llm_query`. */
   sub_model: text.optional(),
+  /** In the words of the provider. */
+  reasoning_effort: text.optional(),
   backend: text.optional(),
   base_url: address.optional(),
   environment: z.enum(["local", "docker", "wasm"]).optional(),

@@ -8,6 +8,7 @@ import { given } from "../util/given.ts";
 export interface RLMSettings {
   readonly model?: string;
   readonly subModel?: string;
+  readonly reasoningEffort?: string;
   readonly backend?: string;
   readonly baseUrl?: string;
   readonly environment: "local" | "docker" | "wasm";
@@ -68,12 +69,13 @@ export const DEFAULTS = {
 
 export function toRLMSettings(table: RLMTable): RLMSettings {
   const { sub_model, base_url, max_depth, max_iterations, token_budget, cost_budget, ...others } = table;
-  const { call_budget, tool_budget, timeout, on_limit, ...plain } = others;
+  const { call_budget, tool_budget, timeout, on_limit, reasoning_effort, ...plain } = others;
   return {
     ...DEFAULTS,
     ...given({
       ...plain,
       subModel: sub_model,
+      reasoningEffort: reasoning_effort,
       baseUrl: base_url,
       maxDepth: max_depth,
       maxIterations: max_iterations,

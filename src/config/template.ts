@@ -12,6 +12,8 @@ export const TEMPLATE = `# Configuration of RLM Runtime: flags and environment v
 ## The model that answers, and the one that answers llm_query (default: the same).
 # model = "gpt-5-mini"
 # sub_model = "gpt-5-nano"
+## How much models that reason should, in the words of the provider: low, medium, high. Default: the provider's.
+# reasoning_effort = "low"
 ## openai, anthropic, openai-compatible, scripted, or a name from [backends.NAME]. Default: openai-compatible where
 ## there is a base_url, anthropic for claude-..., else openai.
 # backend = "openai"

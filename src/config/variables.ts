@@ -18,6 +18,7 @@ const WORDS: Readonly<Record<string, boolean>> = {
 const TEXTS: ReadonlySet<RLMKey> = new Set([
   "model",
   "sub_model",
+  "reasoning_effort",
   "backend",
   "base_url",
   "environment",

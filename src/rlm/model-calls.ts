@@ -8,6 +8,7 @@ import type { BackendRequest, ChatMessage, FinishReason } from "../backends/back
 import type { CallPart } from "../backends/call.ts";
 import { BackendConnectionError } from "../errors.ts";
 import type { ModelCallStart, NodeId, Spent } from "../protocol/runs.ts";
+import { given } from "../util/given.ts";
 import { onAbort } from "../util/on-abort.ts";
 import { ChargedCall, UNSPENT } from "./charged-call.ts";
 import { toCallAmounts } from "./call-amounts.ts";
@@ -39,6 +40,13 @@ export interface Reply extends CachedAnswer {
   readonly spent: Spent;
 }
 
+interface ModelCallsOptions {
+  readonly models: Models;
+  readonly cache: CallCache | undefined;
+  readonly teller: Teller;
+  readonly reasoningEffort?: string | undefined;
+}
+
 /** One that is under way. `bill`: what it has come to, also where it fails. */
 interface Call {
   readonly ask: Ask;
@@ -64,21 +72,24 @@ export class ModelCalls {
   readonly #models: Models;
   readonly #cache: CallCache | undefined;
   readonly #teller: Teller;
+  /** Of every request. */
+  readonly #common: Pick<BackendRequest, "reasoningEffort">;
   readonly #flying = new Map<string, Promise<Reply>>();
   readonly #estimator = new TokenEstimator();
   #made = 0;
 
-  constructor(models: Models, cache: CallCache | undefined, teller: Teller) {
+  constructor({ models, cache, teller, reasoningEffort }: ModelCallsOptions) {
     this.#models = models;
     this.#cache = cache;
     this.#teller = teller;
+    this.#common = given({ reasoningEffort });
   }
 
   /** Throws LimitReached, BackendConnectionError or the signal's reason. */
   async ask(ask: Ask): Promise<Reply> {
     ask.signal.throwIfAborted();
     const { nodeId, model, messages, turn, ordinal, purpose } = ask;
-    const request = toRequest(ask, ask.maxTokens);
+    const request = { ...toRequest(ask, ask.maxTokens), ...this.#common };
     const requestHash = hashOf(request);
     this.#made += 1;
     const callId = `c${this.#made}`;
@@ -209,11 +220,14 @@ export class ModelCalls {
       account.reserveCallNow(wanted, options) ?? (await account.reserveCall(wanted, options));
     const amounts = toCallAmounts(wanted, maxTokens);
     const charged = new ChargedCall(reservation, { account, model, price, amounts, finishing, signal });
-    const outcome = await this.#models.call(toRequest(ask, maxTokens), {
-      signal,
-      estimates: this.#estimator.estimatesOf(model, inputTokens),
-      onPart: (part) => this.#hear(ask, callId, part, charged),
-    });
+    const outcome = await this.#models.call(
+      { ...request, maxTokens },
+      {
+        signal,
+        estimates: this.#estimator.estimatesOf(model, inputTokens),
+        onPart: (part) => this.#hear(ask, callId, part, charged),
+      },
+    );
     const spent = charged.end(outcome.usage);
     bill.spent = spent;
     if (!outcome.ok) throw outcome.error;

@@ -34,6 +34,8 @@ export interface RLMOptions {
   readonly model: string;
   /** Answers `llm_query`. Default: the model. */
   readonly subModel?: string;
+  /** How much models that reason should, in the words of the provider: `low`, `medium`, `high`. Others are asked without. Default: the provider's. */
+  readonly reasoningEffort?: string;
   /** Of the whole run, all nodes together. Default: 1,000 calls of models, 30 minutes; no limit on tokens and cost. */
   readonly limits?: RLMLimits;
   /** `auto` (default): what is small goes straight to the model. */
@@ -141,6 +143,7 @@ export class RLM {
         model,
         subModel,
         childModel: model,
+        reasoningEffort: this.#options.reasoningEffort,
         mode,
         maxDepth,
         maxIterations,

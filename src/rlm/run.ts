@@ -36,6 +36,8 @@ export interface RunSettings {
   readonly subModel: string;
   /** Of nodes below the root. */
   readonly childModel: string;
+  /** Of all models. Undefined: the default of each. */
+  readonly reasoningEffort?: string | undefined;
   /** `auto`: what is small goes straight to the model. */
   readonly mode: "auto" | "rlm" | "direct";
   /** Of nodes with a session, the root not counted. */
@@ -113,7 +115,7 @@ export class Run implements AsyncIterable<RunEvent> {
       journal(event);
       this.#queue.push(event);
     });
-    this.calls = new ModelCalls(models, cache, this.teller);
+    this.calls = new ModelCalls({ models, cache, teller: this.teller, reasoningEffort: settings.reasoningEffort });
     this.tools = new ToolCalls(this.teller, (limit) => {
       if (settings.onLimit === "throw" && limit.ownerId === ROOT) this.#work.abort(limit);
     });

@@ -272,6 +272,42 @@ describe("anthropic", () => {
   });
 });
 
+describe("models that reason", () => {
+  const effort = { reasoningEffort: "low" };
+
+  test.each([
+    ["openai", "gpt-5", { reasoning: { effort: "low" }, include: ["reasoning.encrypted_content"] }],
+    ["anthropic", "claude-opus-5-5", { output_config: { effort: "low" } }],
+    ["openai-compatible", "qwen3", { reasoning_effort: "low" }],
+  ])("are told their effort: %s", async (name, model, expected) => {
+    await using mock = await openMockProvider();
+    mock.plan({ text: ["a"] });
+    await textOf(name, { baseUrl: mock.url }, { model, temperature: 0.5, maxTokens: 900, ...effort });
+    expect(mock.requests[0]?.body).toMatchObject(expected);
+    if (name === "openai") expect(mock.requests[0]?.body).toMatchObject({ max_output_tokens: 900 });
+    if (name === "openai") expect(mock.requests[0]?.body).not.toHaveProperty("temperature");
+  });
+
+  test("are not told again where they have no such setting, and a value that is none is a mistake", async () => {
+    await using mock = await openMockProvider();
+    const backend = await openBackend("openai-compatible", { apiKey: KEY, baseUrl: mock.url });
+    const ask = (model: string) => new Dispatcher().call(backend, aRequest({ model, ...effort }), { signal: never });
+    mock.plan({ status: 400, body: error("Unsupported parameter: 'reasoning_effort'") }, { text: ["a"] });
+    expect(await ask("plain")).toMatchObject({ ok: true, text: "a", tries: 1 });
+    expect(mock.requests.map(({ body }) => body["reasoning_effort"])).toEqual(["low", undefined]);
+    mock.plan({ status: 400, body: error("Unsupported value: 'reasoning_effort' does not support 'low'") });
+    expect(await ask("other")).toMatchObject({ ok: false, tries: 1, error: { fault: "bad-request" } });
+  });
+
+  test("with an effort that the library does not know are not asked, and not asked again", async () => {
+    const options = { apiKey: KEY, baseUrl: "http://127.0.0.1:9" };
+    const backend = await openBackend("anthropic", options);
+    const request = aRequest({ model: "claude-opus-5-5", reasoningEffort: "hihg" });
+    const outcome = await new Dispatcher().call(backend, request, { signal: never });
+    expect(outcome).toMatchObject({ ok: false, tries: 1, error: { fault: "bad-request", retryable: false } });
+  });
+});
+
 describe("openai", () => {
   test("keeps nothing at the provider, and asks for at least as many tokens as it accepts", async () => {
     await using mock = await openMockProvider();
