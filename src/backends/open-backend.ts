@@ -71,6 +71,13 @@ export function checkBackend(name: string, options: BackendOptions = {}): void {
   if (name !== "scripted") settingsOf(toProvider(name), options);
 }
 
+/** What must not be told of a backend with these: its key, wherever it comes from. */
+export function secretsOf(name: string, options: BackendOptions = {}): readonly string[] {
+  const { apiKey, env = process.env } = options;
+  const key = (apiKey ?? (isProvider(name) ? env[providers[name].keyVariable] : undefined) ?? "").trim();
+  return key === "" ? [] : [key];
+}
+
 function toProvider(name: string): ProviderName {
   if (isProvider(name)) return name;
   throw configuration(name, `there is no backend '${name}', only ${BACKENDS.join(", ")}`);

@@ -3,7 +3,7 @@
 import type { Backend, BackendRequest, ModelPrice } from "../backends/backend.ts";
 import type { CallOptions, CallOutcome } from "../backends/call.ts";
 import type { Dispatcher } from "../backends/dispatcher.ts";
-import { baseUrlOf, openBackend, type BackendOptions } from "../backends/open-backend.ts";
+import { baseUrlOf, openBackend, secretsOf, type BackendOptions } from "../backends/open-backend.ts";
 import { priceOf } from "../backends/prices.ts";
 import { NO_USAGE } from "../backends/usage.ts";
 import type { Models } from "./ports.ts";
@@ -35,6 +35,12 @@ export class BackendModels implements Models {
 
   get scope(): string {
     return `${this.backendOf()} ${this.#options.baseUrl ?? ""}`;
+  }
+
+  /** Keys, which nobody is told. */
+  get secrets(): readonly string[] {
+    const { backend: _, prices: __, ...options } = this.#options;
+    return secretsOf(this.backendOf(), options);
   }
 
   backendOf(): string {

@@ -123,7 +123,7 @@ export class RLM {
   run({ query, context, outputSchema, patterns = true, limits: own = {}, signal, ...chosen }: RunRequest): Run {
     if (typeof query !== "string" || query.trim() === "") throw new TypeError("Cannot run: give a question");
     checkLimits(own);
-    const { onLimit = "partial", apiKey } = this.#options;
+    const { onLimit = "partial" } = this.#options;
     const { model, subModel = model, mode = "auto" } = { ...this.#options, ...given(chosen) };
     if (model === "" || subModel === "") throw new TypeError("Cannot run: the name of a model is empty");
     const { cache = this.#models.backendOf() !== "scripted" } = this.#options;
@@ -160,7 +160,7 @@ export class RLM {
         openSession: this.#ports.openSession,
       },
     );
-    this.#ports.onRun(run, items, apiKey === undefined ? [] : [apiKey]);
+    this.#ports.onRun(run, items, this.#models.secrets);
     return run;
   }
 }

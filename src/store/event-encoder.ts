@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import { isWellFormed } from "../protocol/host-messages.ts";
 import type { ModelCallEnd, ModelCallStart, RunEvent } from "../protocol/runs.ts";
+import { secretForms } from "../util/secret-forms.ts";
 import {
   FIELD_BYTES,
   isLong,
@@ -37,7 +38,8 @@ export class EventEncoder {
   #parts = 0;
 
   constructor(secrets: readonly string[] = []) {
-    this.#secrets = secrets.filter((secret) => secret.length >= MIN_SECRET).sort((a, b) => b.length - a.length);
+    const known = secrets.filter((secret) => secret.length >= MIN_SECRET);
+    this.#secrets = known.flatMap(secretForms).sort((a, b) => b.length - a.length);
     const isPlain = this.#secrets.every(isWellFormed);
     this.#quotedSecrets = isPlain ? this.#secrets.map((secret) => JSON.stringify(secret).slice(1, -1)) : undefined;
   }

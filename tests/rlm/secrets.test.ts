@@ -2,8 +2,11 @@
 
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import type { RunEvent, Runtime } from "../../src/index.ts";
+import { Folder } from "../config/folder.ts";
 import { openTestRuntime } from "../open.ts";
 
 const KEY = "zq9-Very/Secret+Key=42";
@@ -24,13 +27,16 @@ afterAll(async () => {
   server.close();
 });
 
+const toBase64 = (text: string): string => Buffer.from(text).toString("base64");
 const say = (text: string) => ({
   status: 200,
   body: `data: ${JSON.stringify({ id: "1", choices: [{ index: 0, delta: { content: text }, finish_reason: "stop" }] })}\n\ndata: [DONE]\n\n`,
 });
 const echo = (status: number) => (authorization: string) => ({
   status,
-  body: JSON.stringify({ error: { message: `bad key ${authorization} ${encodeURIComponent(KEY)}`, type: "x" } }),
+  body: JSON.stringify({
+    error: { message: `bad key ${authorization} ${encodeURIComponent(KEY)} ${toBase64(authorization)}`, type: "x" },
+  }),
 });
 
 test("a provider that echoes the key tells it to nobody", async () => {
@@ -62,5 +68,27 @@ test("a provider that echoes the key tells it to nobody", async () => {
   const all = JSON.stringify([events, result]);
   expect(all).toContain("bad key");
   expect(all).toContain("single");
-  for (const secret of [KEY, encodeURIComponent(KEY), KEY.slice(0, 12)]) expect(all).not.toContain(secret);
+  // Of the header in base64 what is left is the word before the key.
+  const header = toBase64(`Bearer ${KEY}`);
+  for (const secret of [KEY, encodeURIComponent(KEY), KEY.slice(0, 12), header.slice(10, 22)])
+    expect(all).not.toContain(secret);
+  expect(all).toContain(header.slice(0, 9));
+});
+
+test("a key of the environment is known as one to the log", async () => {
+  using folder = new Folder();
+  vi.stubEnv("RLM_DATA", folder.path).stubEnv("OPENAI_COMPATIBLE_API_KEY", KEY);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  answers = [() => say(`The answer is ${KEY}.`)];
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  const rlm = runtime.rlm({ backend: "openai-compatible", baseUrl, model: "m", mode: "direct", cache: false });
+  const run = rlm.run({ query: "?", context: `mine is ${KEY}` });
+  await run.result;
+  await runtime.runs.settled(run.id);
+  const log = readdirSync(folder.path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8"))
+    .join("\n");
+  expect(log).toContain("The answer is [redacted].");
+  expect(log).not.toContain(KEY);
 });
