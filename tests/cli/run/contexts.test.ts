@@ -89,7 +89,7 @@ test("what is not there or no text is an error at once", async () => {
   expect(await complaint(folder, "empty")).toBe(
     "cannot take 'empty' as context: it has no text files, only .git folders",
   );
-  expect(await complaint(folder, "b.bin")).toBe("cannot take 'b.bin' as context: it is no UTF-8 text");
+  expect(await complaint(folder, "b.bin")).toBe("cannot take 'b.bin' as context: it is no UTF-8 text. Convert it first, for instance with iconv");
   expect(await complaint(folder, "no.json")).toMatch(/^cannot use 'no\.json': it is no JSON: /);
 });
 
@@ -115,6 +115,6 @@ test("standard input beside files is one of them, and cannot be named twice", as
 test("standard input that is no text is refused", async () => {
   await using input = new KeptInput(Readable.from([Buffer.from([0])]));
   await expect(gatherContext(["-"], input)).rejects.toThrow(
-    "cannot take standard input as context: it is no UTF-8 text",
+    "cannot take standard input as context: it is no UTF-8 text. Convert it first, for instance with iconv",
   );
 });
