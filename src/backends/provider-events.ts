@@ -41,6 +41,9 @@ class ResponsesReader implements EventReader {
       case "response.refusal.delta":
         this.#isRefused = true;
         return delta("text-delta", event["delta"]);
+      case "response.refusal.done":
+        this.#isRefused = true;
+        return [];
       case "response.reasoning_summary_text.delta":
       case "response.reasoning_text.delta":
         return delta("reasoning-delta", event["delta"]);

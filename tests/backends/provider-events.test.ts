@@ -88,6 +88,11 @@ describe("the events of", () => {
     expect(done({ type: "message" })).toEqual([]);
   });
 
+  test("OpenAI may refuse without a word", () => {
+    const events = [{ type: "response.refusal.done" }, { type: "response.completed", response: {} }];
+    expect(read("openai", events)).toEqual([{ type: "end", finishReason: "refusal", usage: null }]);
+  });
+
   test("OpenAI may say flatly that it failed", () => {
     expect(() => read("openai", [{ type: "error", code: "server_error", message: "broken" }])).toThrow(
       "the provider failed",
