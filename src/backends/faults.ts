@@ -32,7 +32,8 @@ export function tellable(text: string, secrets: readonly string[]): string {
   let told = text;
   for (const form of secrets.flatMap(secretForms)) told = told.replaceAll(form, "***");
   // Also keys that are not ours, and what a provider left of one that is.
-  told = told.replaceAll(/\b(sk|pk|key|bearer)[-_ ][\w.*-]{6,}/gi, "$1-***");
+  told = told.replaceAll(/\b(sk|pk|key)[-_][\w.*-]{6,}/gi, "$1-***");
+  told = told.replaceAll(/\b(bearer +|key[ :=]+(?=[\w.*-]*[\d*]))[\w.*~+/=-]{6,}/gi, "$1***");
   // oxlint-disable-next-line no-control-regex -- that is what is to go
   told = told.replaceAll(/[\s\u0000-\u001f\u007f-\u009f]+/g, " ").trim();
   const rest = told.length - MAX_WHY_CHARACTERS;

@@ -44,6 +44,15 @@ test("what is told is one line, cut, and says how much was cut", () => {
   expect(tellable("x".repeat(510), [])).toBe(`${"x".repeat(500)}... (10 more characters)`);
 });
 
+test("keys that are not ours are struck out, words are not", () => {
+  expect(tellable("Incorrect API key provided: sk-proj-ab12**cd. Find your API key at https://x.example", [])).toBe(
+    "Incorrect API key provided: sk-*** Find your API key at https://x.example",
+  );
+  expect(tellable("key: abc123def, key ab****yz, Authorization: Bearer eyJhbGciOi.x/y+z=", [])).toBe(
+    "key: ***, key ***, Authorization: Bearer ***",
+  );
+});
+
 test("a key that is cut off by the limit is struck out before", () => {
   const key = "k".repeat(40);
   expect(tellable(`${"x".repeat(480)}${key}`, [key])).toBe(`${"x".repeat(480)}***`);

@@ -64,7 +64,9 @@ async function single(file: FoundFile, what: string): Promise<Group> {
     case "text":
       return { isSingle: true, files: [file] };
     case "binary":
-      throw new UsageError(`cannot take ${what} as context: it is no UTF-8 text. Convert it first, for instance with iconv`);
+      throw new UsageError(
+        `cannot take ${what} as context: it is no UTF-8 text. Convert it first, for instance with iconv`,
+      );
     case "unreadable":
       throw new UsageError(`cannot take ${what} as context: it may not be read`);
   }

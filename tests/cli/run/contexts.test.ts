@@ -89,7 +89,9 @@ test("what is not there or no text is an error at once", async () => {
   expect(await complaint(folder, "empty")).toBe(
     "cannot take 'empty' as context: it has no text files, only .git folders",
   );
-  expect(await complaint(folder, "b.bin")).toBe("cannot take 'b.bin' as context: it is no UTF-8 text. Convert it first, for instance with iconv");
+  expect(await complaint(folder, "b.bin")).toBe(
+    "cannot take 'b.bin' as context: it is no UTF-8 text. Convert it first, for instance with iconv",
+  );
   expect(await complaint(folder, "no.json")).toMatch(/^cannot use 'no\.json': it is no JSON: /);
 });
 
