@@ -119,6 +119,18 @@ test("a child that uses up the run leaves its parent an answer", async () => {
   expect(result.usage.total.tokens).toBeLessThanOrEqual(40_000);
 });
 
+test("steps of all nodes count together, and at their limit every node has an answer", async () => {
+  const script: ScriptFunction = (request) => {
+    if (isEnd(request)) return `end of ${questionOf(request)}`;
+    return code(questionOf(request) === "?" ? "print(rlm_query_batched(['a', 'b']))" : "x = 1");
+  };
+  const { result } = await watch(scripted(runtime, script, { limits: { iterations: 7 } }));
+  expect(result).toMatchObject({ status: "partial", stopReason: "iterations", answer: "end of ?" });
+  expect(result.usage.total.iterations).toBe(7);
+  expect(result.usage.total.llmCalls).toBe(7 + 3);
+  expectSums(result);
+});
+
 test("a grant bounds a child, which ends with an answer, and the run goes on", async () => {
   const script: ScriptFunction = (request) => {
     if (isEnd(request)) return "what the child has";

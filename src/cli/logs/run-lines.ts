@@ -110,12 +110,13 @@ export class RunLines {
 
   #code({ nodeId, result }: Of<"code-end">): string {
     const { status, reason, durationMs, state, stdout, stderr, value, error } = result;
-    const outcome = reason === undefined ? status : `${status} (${reason})`;
+    const isFinal = error?.name === "Final"; // how an answer leaves the code, and no error of it
+    const outcome = isFinal ? "answer" : reason === undefined ? status : `${status} (${reason})`;
     const note = state === "kept" ? "" : `, state ${state}`;
     const line = `${nodeId} output  ${outcome}, ${toDuration(durationMs)}${note}`;
-    const texts = [stdout, stderr, value?.["text/plain"] ?? "", error?.traceback ?? ""];
+    const texts = [stdout, stderr, value?.["text/plain"] ?? "", isFinal ? "" : (error?.traceback ?? "")];
     return (
-      this.#line(nodeId, line, status === "ok" ? undefined : "error") +
+      this.#line(nodeId, line, status === "ok" || isFinal ? undefined : "error") +
       texts.map((text) => this.#block(nodeId, text)).join("")
     );
   }
