@@ -18,6 +18,7 @@ const RUN = {
     session_id: { ...TEXT, description: "of a run there is none" },
     run_id: TEXT,
     tokens: COUNT,
+    estimated_tokens: { ...COUNT, description: "how many of them are a guess" },
     cost_usd: { type: "number" },
     llm_calls: COUNT,
     stop_reason: TEXT,
