@@ -34,7 +34,7 @@ export class BackendModels implements Models {
   }
 
   get scope(): string {
-    return `${this.backendOf()} ${this.#options.baseUrl ?? ""}`;
+    return `${this.backendOf()} ${this.#baseUrl() ?? ""}`;
   }
 
   /** Keys, which nobody is told. */
