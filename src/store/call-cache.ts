@@ -2,8 +2,7 @@
 //
 // A cache is a convenience: whatever goes wrong with the disk means that an answer is asked for again, and nothing else.
 
-import { readdirSync, statSync, unlinkSync } from "node:fs";
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 
@@ -16,18 +15,37 @@ const answer = z.object({
 
 export type StoredAnswer = z.output<typeof answer>;
 
+interface CacheBounds {
+  readonly memoryAnswers: number;
+  readonly memoryCharacters: number;
+  readonly files: number;
+  readonly fileBytes: number;
+  /** The folder is looked through after the first, and then after so many more. */
+  readonly writesBetweenPrunes: number;
+}
+
 const HASH = /^[0-9a-f]{64}$/;
-const MAX_MEMORY = 2_000;
-const MAX_FILES = 20_000;
+/** What is longer is not kept: a cache of it would be a copy of the material. */
+const MAX_CHARACTERS = 1024 * 1024;
+const BOUNDS: CacheBounds = {
+  memoryAnswers: 2_000,
+  memoryCharacters: 32 * 1024 * 1024,
+  files: 20_000,
+  fileBytes: 1024 ** 3,
+  writesBetweenPrunes: 1_000,
+};
 
 export class CallCache {
   readonly #folder: string | undefined;
+  readonly #bounds: CacheBounds;
   readonly #memory = new Map<string, StoredAnswer>();
-  #isPruned = false;
+  #memoryCharacters = 0;
+  #writes = 0;
 
   /** Without a folder it forgets everything with the process. */
-  constructor(folder: string | undefined) {
+  constructor(folder: string | undefined, bounds: Partial<CacheBounds> = {}) {
     this.#folder = folder;
+    this.#bounds = { ...BOUNDS, ...bounds };
   }
 
   async get(hash: string): Promise<StoredAnswer | undefined> {
@@ -44,55 +62,62 @@ export class CallCache {
   }
 
   put(hash: string, given: StoredAnswer): void {
+    if (sizeOf(given) > MAX_CHARACTERS) return;
     this.#remember(hash, given);
-    if (this.#folder !== undefined && HASH.test(hash)) void this.#write(hash, given).catch(() => {});
+    if (this.#folder !== undefined && HASH.test(hash)) void this.#write(this.#folder, hash, given).catch(() => {});
   }
 
-  async #write(hash: string, given: StoredAnswer): Promise<void> {
+  async #write(folder: string, hash: string, given: StoredAnswer): Promise<void> {
     const path = this.#path(hash);
     const temporary = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`;
-    await mkdir(join(path, ".."), { recursive: true, mode: 0o700 });
-    this.#prune();
+    const isPruneDue = this.#writes % this.#bounds.writesBetweenPrunes === 0;
+    this.#writes += 1;
+    await mkdir(folder, { recursive: true, mode: 0o700 });
     await writeFile(temporary, JSON.stringify(given), { mode: 0o600, flag: "wx" });
     await rename(temporary, path);
+    if (isPruneDue) await this.#prune(folder);
   }
 
   #remember(hash: string, given: StoredAnswer): void {
-    this.#memory.delete(hash);
+    this.#forget(hash);
     this.#memory.set(hash, given);
-    const [oldest] = this.#memory.keys();
-    if (this.#memory.size > MAX_MEMORY && oldest !== undefined) this.#memory.delete(oldest);
+    this.#memoryCharacters += sizeOf(given);
+    const { memoryAnswers, memoryCharacters } = this.#bounds;
+    for (const oldest of this.#memory.keys()) {
+      if (this.#memory.size <= memoryAnswers && this.#memoryCharacters <= memoryCharacters) break;
+      this.#forget(oldest);
+    }
+  }
+
+  #forget(hash: string): void {
+    const known = this.#memory.get(hash);
+    if (known === undefined) return;
+    this.#memory.delete(hash);
+    this.#memoryCharacters -= sizeOf(known);
   }
 
   #path(hash: string): string {
     return join(this.#folder ?? "", `${hash}.json`);
   }
 
-  /** Once a process: the oldest go when there are too many. */
-  #prune(): void {
-    if (this.#isPruned || this.#folder === undefined) return;
-    this.#isPruned = true;
-    const names = readdirSync(this.#folder);
-    if (names.length <= MAX_FILES) return;
-    const folder = this.#folder;
-    const aged = names.map((name) => ({ path: join(folder, name), time: timeOf(join(folder, name)) }));
-    for (const { path } of aged.toSorted((a, b) => a.time - b.time).slice(0, names.length - MAX_FILES))
-      removeQuietly(path);
+  /** The oldest go when there are too many, or they are too large. */
+  async #prune(folder: string): Promise<void> {
+    const found: { readonly path: string; readonly time: number; readonly bytes: number }[] = [];
+    for (const name of await readdir(folder)) {
+      const path = join(folder, name);
+      const stats = await stat(path).catch(() => undefined); // somebody else removed it
+      if (stats?.isFile() === true) found.push({ path, time: stats.mtimeMs, bytes: stats.size });
+    }
+    let [files, bytes] = [found.length, found.reduce((sum, file) => sum + file.bytes, 0)];
+    for (const file of found.toSorted((a, b) => a.time - b.time)) {
+      if (files <= this.#bounds.files && bytes <= this.#bounds.fileBytes) break;
+      await rm(file.path, { force: true });
+      files -= 1;
+      bytes -= file.bytes;
+    }
   }
 }
 
-function timeOf(path: string): number {
-  try {
-    return statSync(path).mtimeMs;
-  } catch {
-    return 0;
-  }
-}
-
-function removeQuietly(path: string): void {
-  try {
-    unlinkSync(path);
-  } catch {
-    // somebody else removed it
-  }
+function sizeOf({ text, reasoning }: StoredAnswer): number {
+  return text.length + reasoning.length;
 }
