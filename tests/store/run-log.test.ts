@@ -48,7 +48,7 @@ test("events that come one shortly after the other are there, in their order, wh
   expect(await readAll(ID, runs.folder)).toEqual(recorded(events));
 });
 
-test("whatever events are written are read back equal", async () => {
+test("whatever events are written are read back equal", { timeout: 60_000 }, async () => {
   const text = fc.oneof(
     fc.string({ unit: "binary", maxLength: 3000 }),
     fc
