@@ -15,6 +15,8 @@ from _rlm_worker.previews import repr_of
 
 MAX_PREVIEW = 400
 MAX_OUT = 64 << 20  # characters of all outputs that are kept
+MAX_BATCH = 10_000  # of what is asked in one message
+MAX_MESSAGE = 30 << 20  # bytes of it; the channel takes a little more
 
 
 class LLMError(Exception):
@@ -77,6 +79,31 @@ def _single(reply: Any) -> Answer:
     return Answer.of(reply)
 
 
+def _groups(items: List[Any], characters: Optional[int] = None) -> Iterable[List[Any]]:
+    """A batch in parts that each fit into a message. ``characters``: how many it has in all, where that is known."""
+    # Escaped, a character takes twelve bytes at most.
+    if characters is not None and len(items) <= MAX_BATCH and 12 * characters + 4 * len(items) <= MAX_MESSAGE:
+        if items:
+            yield items
+        return
+    group: List[Any] = []
+    size = 0
+    for item in items:
+        needed = len(json.dumps(item)) + 2
+        if group and (size + needed > MAX_MESSAGE or len(group) >= MAX_BATCH):
+            yield group
+            group, size = [], 0
+        group.append(item)
+        size += needed
+    if group:
+        yield group
+
+
+def _prompts(prompts: Iterable[Any]) -> Iterable[List[str]]:
+    texts = [text_of(prompt) for prompt in prompts]
+    return _groups(texts, sum(map(len, texts)))
+
+
 def _queries(prompts: List[str], model: Optional[str], system: Optional[str], schema: Any, max_tokens: Optional[int]) -> Dict[str, Any]:
     """What is said of all of them is said once, and what is not said is left out."""
     said = {"prompts": prompts, "model": model, "system": system, "schema": schema, "max_tokens": max_tokens}
@@ -92,8 +119,11 @@ def llm_query(prompt: Any, *, model: Optional[str] = None, system: Optional[str]
 def llm_query_batched(prompts: Iterable[Any], *, model: Optional[str] = None, system: Optional[str] = None, schema: Any = None,
                       max_tokens: Optional[int] = None) -> List[Answer]:
     """Asks for all of them at once; the answers are in the same order. One that failed has ``ok`` false and ``error``."""
-    asked = _queries([text_of(prompt) for prompt in prompts], model, system, schema, max_tokens)
-    return [Answer.of(reply) for reply in rlm_host.call("llm_query", **asked)] if asked["prompts"] else []
+    return [
+        Answer.of(reply)
+        for group in _prompts(prompts)
+        for reply in rlm_host.call("llm_query", **_queries(group, model, system, schema, max_tokens))
+    ]
 
 
 async def llm_query_async(prompt: Any, *, model: Optional[str] = None, system: Optional[str] = None, schema: Any = None,
@@ -105,8 +135,11 @@ async def llm_query_async(prompt: Any, *, model: Optional[str] = None, system: O
 async def llm_query_batched_async(prompts: Iterable[Any], *, model: Optional[str] = None, system: Optional[str] = None,
                                   schema: Any = None, max_tokens: Optional[int] = None) -> List[Answer]:
     """``llm_query_batched`` to await."""
-    asked = _queries([text_of(prompt) for prompt in prompts], model, system, schema, max_tokens)
-    return [Answer.of(reply) for reply in await rlm_host.acall("llm_query", **asked)] if asked["prompts"] else []
+    return [
+        Answer.of(reply)
+        for group in _prompts(prompts)
+        for reply in await rlm_host.acall("llm_query", **_queries(group, model, system, schema, max_tokens))
+    ]
 
 
 def _task(task: Any, context: Any, schema: Any, tools: Optional[Sequence[str]], budget: Optional[Dict[str, Any]]) -> Dict[str, Any]:
@@ -123,7 +156,8 @@ def rlm_query(task: Any, context: Any = None, *, schema: Any = None, tools: Opti
 def rlm_query_batched(tasks: Iterable[Any], contexts: Optional[Iterable[Any]] = None, *, schema: Any = None,
                       tools: Optional[Sequence[str]] = None, budget: Optional[Dict[str, Any]] = None) -> List[Answer]:
     """Several at once. Each task is a text or a pair (task, context); or give as many contexts."""
-    return [Answer.of(reply) for reply in rlm_host.call("rlm_query", tasks=_tasks(tasks, contexts, schema, tools, budget))]
+    groups = _groups(_tasks(tasks, contexts, schema, tools, budget))
+    return [Answer.of(reply) for group in groups for reply in rlm_host.call("rlm_query", tasks=group)]
 
 
 async def rlm_query_async(task: Any, context: Any = None, *, schema: Any = None, tools: Optional[Sequence[str]] = None,
@@ -135,7 +169,8 @@ async def rlm_query_async(task: Any, context: Any = None, *, schema: Any = None,
 async def rlm_query_batched_async(tasks: Iterable[Any], contexts: Optional[Iterable[Any]] = None, *, schema: Any = None,
                                   tools: Optional[Sequence[str]] = None, budget: Optional[Dict[str, Any]] = None) -> List[Answer]:
     """``rlm_query_batched`` to await."""
-    return [Answer.of(reply) for reply in await rlm_host.acall("rlm_query", tasks=_tasks(tasks, contexts, schema, tools, budget))]
+    groups = _groups(_tasks(tasks, contexts, schema, tools, budget))
+    return [Answer.of(reply) for group in groups for reply in await rlm_host.acall("rlm_query", tasks=group)]
 
 
 def _tasks(tasks: Iterable[Any], contexts: Optional[Iterable[Any]], schema: Any, tools: Any, budget: Any) -> List[Dict[str, Any]]:

@@ -104,6 +104,18 @@ describe("a run", () => {
     expect(result.data).toEqual(["<a>", ["<b>", "<c>"], [true, false, true]]);
   });
 
+  test("asks a batch that is larger than a message in parts, in order, and an empty one not at all", async () => {
+    const script: Script = ({ model, messages }) => {
+      if (model === "sub") return messages.at(-1)?.content.replace(/^é+/, "") ?? "";
+      return code(
+        "many = llm_query_batched(['é' * 1_000_000 + str(n) for n in range(7)])\nmore = await llm_query_batched_async(str(n) for n in range(3))\n" +
+          "FINAL([[str(m) for m in many], len(more), llm_query_batched([]), rlm_query_batched([])])",
+      );
+    };
+    const result = await ask(script).run({ query: "?" }).result;
+    expect(result.data).toEqual([["0", "1", "2", "3", "4", "5", "6"], 3, [], []]);
+  });
+
   test("gives tasks to children with sessions of their own, in parallel, their output apart", async () => {
     const script: Script = ({ messages }) => {
       const question = messages[1]?.content ?? "";
