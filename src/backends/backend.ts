@@ -53,7 +53,7 @@ export interface InputUsagePart {
   readonly usage: Pick<TokenUsage, "inputTokens" | "cacheReadTokens" | "cacheWriteTokens">;
 }
 
-/** The model thought out of sight: so much of its answer, at most, was never shown. It is billed, and told only at the end. */
+/** The model thought out of sight: about so much of its answer was never shown. It is billed, and told only at the end. */
 export interface HiddenReasoningPart {
   readonly type: "hidden-reasoning";
   readonly maxTokens: number;

@@ -68,8 +68,8 @@ class ResponsesReader implements EventReader {
 }
 
 /**
- * Thoughts come sealed, for whoever wants to give them back: base64, with three bytes or more to a token. A seal that was not sent leaves
- * only what the answer may have at most.
+ * Thoughts come sealed, for whoever wants to give them back. Nobody says what is in a seal; that it is base64 of the thoughts, with three
+ * bytes to a token, is a guess. Where none was sent, all is possible that the answer may have.
  */
 function hiddenReasoning(item: Fields): StreamPart[] {
   if (item["type"] !== "reasoning") return [];

@@ -78,7 +78,7 @@ describe("the events of", () => {
     ]);
   });
 
-  test("OpenAI let the size of thoughts be known that are not shown, by what seals them", () => {
+  test("OpenAI may seal thoughts that are not shown: they are guessed from the size", () => {
     const done = (item: object) =>
       createEventReader("openai").read({ type: "response.output_item.done", output_index: 0, item });
     expect(done({ type: "reasoning", encrypted_content: "x".repeat(4000) })).toEqual([
