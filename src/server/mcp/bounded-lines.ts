@@ -1,7 +1,5 @@
 // Lines within a bound: whole ones pass, one that is too long is thrown away as it comes.
 
-import { Transform, type TransformCallback } from "node:stream";
-
 /** What is kept of a line that is too long, of either end, to find out which request it was. */
 const KEPT_BYTES = 1024;
 const NEWLINE = 0x0a;
@@ -11,32 +9,32 @@ const ID = String.raw`(?<id>"(?:[^"\\]|\\.){0,200}"|-?\d{1,15})`;
 const ID_FIRST = new RegExp(String.raw`^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*${ID}\s*,`);
 const ID_LAST = new RegExp(String.raw`[}\]"]\s*,\s*"id"\s*:\s*${ID}\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$`);
 
-export class BoundedLines extends Transform {
+export class BoundedLines {
   readonly #maxBytes: number;
+  readonly #onLine: (line: string) => void;
   readonly #onTooLong: (id: string | number | undefined) => void;
   #pieces: Buffer[] = [];
   #length = 0;
   /** The beginning and the end of a line that is being thrown away. */
   #dropped: { readonly head: string; tail: Buffer } | undefined;
 
-  /** `onTooLong` is told the id of the request that was thrown away, where it can be seen. */
-  constructor(maxBytes: number, onTooLong: (id: string | number | undefined) => void) {
-    super();
+  /** `onLine` is given lines without their newline; `onTooLong` the id of the request that was thrown away, where it can be seen. */
+  constructor(maxBytes: number, onLine: (line: string) => void, onTooLong: (id: string | number | undefined) => void) {
     this.#maxBytes = maxBytes;
+    this.#onLine = onLine;
     this.#onTooLong = onTooLong;
   }
 
-  override _transform(chunk: Buffer, _: BufferEncoding, done: TransformCallback): void {
+  push(chunk: Buffer): void {
     let from = 0;
     for (;;) {
       const end = chunk.indexOf(NEWLINE, from);
       if (end === -1) break;
-      this.#take(chunk.subarray(from, end + 1));
+      this.#take(chunk.subarray(from, end));
       this.#finish();
       from = end + 1;
     }
     if (from < chunk.length) this.#take(chunk.subarray(from));
-    done();
   }
 
   #take(piece: Buffer): void {
@@ -56,12 +54,18 @@ export class BoundedLines extends Transform {
   }
 
   #finish(): void {
-    if (this.#dropped === undefined) this.push(Buffer.concat(this.#pieces));
-    else this.#onTooLong(findId(this.#dropped.head, this.#dropped.tail.toString("utf8")));
+    const [pieces, dropped] = [this.#pieces, this.#dropped];
     this.#pieces = [];
     this.#length = 0;
     this.#dropped = undefined;
+    if (dropped !== undefined) this.#onTooLong(findId(dropped.head, dropped.tail.toString("utf8")));
+    else this.#onLine(toText(pieces));
   }
+}
+
+function toText(pieces: readonly Buffer[]): string {
+  const [first] = pieces;
+  return (first !== undefined && pieces.length === 1 ? first : Buffer.concat(pieces)).toString("utf8");
 }
 
 function findId(head: string, tail: string): string | number | undefined {

@@ -1,5 +1,6 @@
 // The connection on streams, without a process.
 
+import { once } from "node:events";
 import { PassThrough, Writable } from "node:stream";
 import { McpServer } from "@modelcontextprotocol/server";
 import { expect, test } from "vitest";
@@ -39,5 +40,21 @@ test.each([
   const connection = serveMCPOverStdio(createLarge, { input, output, onProblem: () => {} });
   end(input, output);
   await connection.ended;
+  await connection.close();
+});
+
+test("a line that is no message is passed over, and told of where it is JSON", async () => {
+  const input = new PassThrough();
+  const output = new PassThrough();
+  const problems: string[] = [];
+  const connection = serveMCPOverStdio(createLarge, {
+    input,
+    output,
+    onProblem: ({ message }) => void problems.push(message),
+  });
+  input.write('not JSON\n\n[]\nnull\n{"id":1}\n{"jsonrpc":"2.0","id":5,"method":"ping"}\n');
+  const [answer] = (await once(output, "data")) as [Buffer];
+  expect(JSON.parse(answer.toString())).toMatchObject({ id: 5, result: {} });
+  expect(problems).toEqual(Array(3).fill("a line that is no message of the protocol was left out"));
   await connection.close();
 });

@@ -1,0 +1,81 @@
+// Messages as lines on two streams: one line in is one message, one message out is one line.
+//
+// Lines are bounded: one that is too long is answered with an error and never held in memory. Answers that nobody takes are bounded,
+// too: past that nothing more is read. What a message means is checked by the SDK, which does so for every transport.
+
+import type { Readable, Writable } from "node:stream";
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
+import { BoundedLines } from "./bounded-lines.ts";
+import { MAX_MESSAGE_BYTES } from "./message-size.ts";
+
+const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
+
+export class StdioTransport implements Transport {
+  onmessage?: NonNullable<Transport["onmessage"]>;
+  onerror?: (error: Error) => void;
+  onclose?: () => void;
+  readonly #input: Readable;
+  readonly #output: Writable;
+  readonly #lines = new BoundedLines(
+    MAX_MESSAGE_BYTES,
+    (line) => this.#hear(line),
+    (id) => this.#refuse(id),
+  );
+  readonly #take = (chunk: Buffer): void => {
+    this.#lines.push(chunk);
+    if (this.#output.writableLength > MAX_UNREAD_BYTES) this.#input.pause();
+  };
+  #isClosed = false;
+
+  constructor(input: Readable, output: Writable) {
+    this.#input = input;
+    this.#output = output;
+  }
+
+  async start(): Promise<void> {
+    const end = (): void => void this.close();
+    const fail = (error: Error): void => {
+      if (!this.#isClosed) this.onerror?.(error);
+      end();
+    };
+    this.#input.on("end", end).on("close", end).on("error", fail).on("data", this.#take);
+    this.#output.on("error", fail).on("drain", () => this.#input.resume());
+    if (this.#input.readableEnded || this.#input.destroyed) setImmediate(end); // nothing will tell
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (this.#isClosed) throw new Error("Cannot send a message: the connection is closed");
+    this.#output.write(`${JSON.stringify(message)}\n`);
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#input.off("data", this.#take).pause();
+    this.onclose?.();
+  }
+
+  /** What is not even JSON is none of a client's messages, and nobody waits for an answer to it. */
+  #hear(line: string): void {
+    let message: unknown;
+    try {
+      message = JSON.parse(line);
+    } catch {
+      return;
+    }
+    const isMessage = (message as { jsonrpc?: unknown } | null)?.jsonrpc === "2.0";
+    if (isMessage) this.onmessage?.(message as JSONRPCMessage);
+    else this.onerror?.(new Error("a line that is no message of the protocol was left out"));
+  }
+
+  #refuse(id: string | number | undefined): void {
+    this.onerror?.(new Error(`a message of more than ${MAX_MESSAGE_BYTES} bytes was refused`));
+    if (id !== undefined) this.#output.write(toRefusal(id));
+  }
+}
+
+function toRefusal(id: string | number): string {
+  const message =
+    "The message is longer than 16 MiB. Put data into a file that the sandbox sees and load it with set_repl_context(key, path).";
+  return `${JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32600, message } })}\n`;
+}
