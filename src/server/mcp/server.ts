@@ -26,6 +26,7 @@ import { toOutputSchema } from "./output-schema.ts";
 import { serveTasks, TASKS_EXTENSION, toTaskResult } from "./tasks-extension.ts";
 import type { MCPTool } from "./tool.ts";
 import { DEFAULT_WAITS, type ToolCall, type Waits } from "./tool-call.ts";
+import { Moment } from "./waiting.ts";
 
 export interface MCPSettings {
   readonly tools: readonly MCPTool[];
@@ -56,6 +57,7 @@ export function createServerFactory(runtime: Runtime, settings: MCPSettings): Mc
     rlm: settings.rlm,
     waits: { ...DEFAULT_WAITS, ...settings.waits },
     memory: {},
+    moment: new Moment(),
   };
 
   const answer = async (name: string, args: unknown, context: ServerContext): Promise<Answer> => {
@@ -106,7 +108,7 @@ function toListed({ listing, runs }: MCPTool, isStructured: boolean): Tool {
 }
 
 /** What all calls have in common. */
-type Kept = Pick<ToolCall, "runtime" | "folders" | "rlm" | "waits" | "memory">;
+type Kept = Pick<ToolCall, "runtime" | "folders" | "rlm" | "waits" | "memory" | "moment">;
 
 function toCall(kept: Kept & Pick<ToolCall, "begun">, { mcpReq }: ServerContext): ToolCall {
   const { signal, _meta: meta } = mcpReq;

@@ -3,6 +3,7 @@
 import type { RLM, Runtime, Session } from "../../runtime.ts";
 import type { Beginning } from "../http/telling/begun.ts";
 import type { Folders } from "./folders.ts";
+import type { Moment } from "./waiting.ts";
 
 /** How long things may take. */
 export interface Waits {
@@ -41,6 +42,7 @@ export interface ToolCall {
   readonly memory: ServerMemory;
   /** Told of what it begins. */
   readonly begun: (beginning: Beginning) => void;
+  readonly moment: Moment;
 }
 
 /** What a server knows from one call to the next. */
