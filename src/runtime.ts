@@ -154,7 +154,7 @@ export class Runtime implements AsyncDisposable {
 
   /** The live session with this id, or a new one with these options. */
   async obtainSession(id: string, options: Omit<SessionOptions, "id"> = {}): Promise<Session> {
-    const live = this.sessions.list().find((session) => session.id === id);
+    const live = this.sessions.find(id);
     if (live !== undefined) return live;
     let obtaining = this.#obtaining.get(id);
     if (obtaining === undefined) {
@@ -192,7 +192,7 @@ export class Runtime implements AsyncDisposable {
   #known(session: Session | string): Session | undefined {
     if (typeof session !== "string") return session;
     if (session !== DEFAULT_SESSION) return this.sessions.get(session);
-    return this.sessions.list().find(({ id }) => id === DEFAULT_SESSION);
+    return this.sessions.find(DEFAULT_SESSION);
   }
 
   /**

@@ -29,12 +29,13 @@ interface Source {
 }
 
 const DEFAULT_BYTES = 1024 * 1024;
+const NOTHING = Buffer.alloc(0);
 
 /** Undefined: nothing was printed. Past the end there is nothing; throws a RangeError for what is no place at all. */
 export function toSlice(source: Source | undefined, { offset = 0, length = DEFAULT_BYTES }: OutputRange): OutputSlice {
   checkCount("offset", offset, 0);
   if (length !== Infinity) checkCount("length", length, 0);
-  const bytes = source?.read(offset, length) ?? Buffer.alloc(0);
+  const bytes = source?.read(offset, length) ?? NOTHING;
   const nextOffset = offset + bytes.length;
   return { bytes, offset, nextOffset, totalBytes: source?.total ?? 0, readableBytes: source?.readable ?? 0 };
 }

@@ -47,6 +47,11 @@ export class Sessions {
     return session;
   }
 
+  /** Undefined: there is none. */
+  find(id: string): Session | undefined {
+    return this.#live.get(id);
+  }
+
   list(): readonly Session[] {
     return [...this.#live.values()];
   }

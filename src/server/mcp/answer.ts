@@ -16,37 +16,41 @@ export interface Answer {
   /** All that a model needs to know. */
   readonly text: string;
   readonly images?: readonly Image[];
-  /** Said after the text, in a block of their own. */
-  readonly notes?: readonly string[];
   /** Whose whole output can be read as a resource. */
   readonly linkTo?: Task;
   readonly isError?: boolean;
   /** For programs: clients do not show it to a model. */
   readonly facts?: Readonly<Record<string, unknown>>;
-  /** For clients that asked for structured results: what goes beside the text, in addition to the facts. */
-  readonly structured?: Readonly<Record<string, unknown>>;
+  /** For clients that asked for structured results, and made for them only: what goes beside the text, in addition to the facts. */
+  readonly structured?: () => Readonly<Record<string, unknown>>;
   /** It goes on as this task: clients that know tasks are given it in place of the text. */
   readonly task?: Task;
 }
 
 const META_KEY = "rlm-runtime/result";
 
-export function toToolResult(answer: Answer, { isStructured }: { readonly isStructured: boolean }): CallToolResult {
-  const { text, notes = [], images = [], linkTo, isError = false, facts, structured } = answer;
-  const texts = [text, ...notes].filter((part) => part !== "");
-  const content: ContentBlock[] = [
-    ...texts.map((part) => ({ type: "text" as const, text: part })),
-    ...images.map(({ mimeType, base64 }) => ({ type: "image" as const, data: base64, mimeType })),
-    ...(linkTo === undefined ? [] : [toLink(linkTo)]),
-  ];
-  return {
-    content,
-    ...(isError && { isError }),
-    // An error without facts has none that its schema asks for.
-    ...(isStructured &&
-      (facts !== undefined || !isError) && { structuredContent: toStructured(texts.join("\n"), facts, structured) }),
-    ...(facts !== undefined && { _meta: { [META_KEY]: facts } }),
-  };
+/** The notes are said after the text, each in a block of its own. */
+export function toToolResult(
+  answer: Answer,
+  { isStructured, notes = [] }: { readonly isStructured: boolean; readonly notes?: readonly string[] },
+): CallToolResult {
+  const { text, images = [], linkTo, isError = false, facts, structured } = answer;
+  const content: ContentBlock[] = [];
+  for (const part of [text, ...notes]) if (part !== "") content.push({ type: "text", text: part });
+  for (const { mimeType, base64 } of images) content.push({ type: "image", data: base64, mimeType });
+  if (linkTo !== undefined) content.push(toLink(linkTo));
+  const result: CallToolResult = { content };
+  if (isError) result.isError = true;
+  // An error without facts has none that its schema asks for.
+  if (isStructured && (facts !== undefined || !isError)) {
+    result.structuredContent = toStructured(
+      [text, ...notes].filter((part) => part !== "").join("\n"),
+      facts,
+      structured?.(),
+    );
+  }
+  if (facts !== undefined) result._meta = { [META_KEY]: facts };
+  return result;
 }
 
 /** What is not known is left out: schemas that allow null are not understood everywhere. */

@@ -34,18 +34,14 @@ export function toExecutionAnswer({ runtime, execution, result, maxOutput, isOnc
   };
   const { text, cutFrom } = showPrinted(printed, toRest(result, rich, values), maxOutput);
   const isValueCut = result.truncated?.value !== undefined || rich.value.length > maxOutput;
-  return {
+  const answer = {
     text: text === "" && rich.images.length === 0 ? NO_OUTPUT : text,
     images: rich.images,
     isError: result.status === "error" || result.status === "interrupted",
-    facts: {
-      ...toFacts(execution, result),
-      truncated: cutFrom !== undefined || isValueCut,
-      task_id: cutFrom?.id ?? null,
-    },
-    structured: toStructured(result, values),
-    ...(cutFrom !== undefined && { linkTo: cutFrom }),
+    facts: toFacts(execution, result, cutFrom !== undefined || isValueCut, cutFrom?.id ?? null),
+    structured: () => toStructured(result, values),
   };
+  return cutFrom === undefined ? answer : { ...answer, linkTo: cutFrom };
 }
 
 /** What comes after the output. Where there is a lot of that, too, it has half of the room, else all that is left. */
@@ -75,8 +71,13 @@ function showTraceback(traceback: string, maxCharacters: number): string {
   return cutEnds(ends, maxCharacters, () => CATCH);
 }
 
-function toFacts(execution: Execution, result: ExecutionResult): Record<string, unknown> {
-  return {
+function toFacts(
+  execution: Execution,
+  result: ExecutionResult,
+  isCut: boolean,
+  taskId: string | null,
+): Record<string, unknown> {
+  const facts: Record<string, unknown> = {
     status: result.status,
     session_id: result.sessionId,
     execution_id: result.executionId,
@@ -86,8 +87,11 @@ function toFacts(execution: Execution, result: ExecutionResult): Record<string, 
     stderr_bytes: execution.output({ stream: "stderr", length: 0 }).totalBytes,
     epoch: result.epoch,
     state: result.state,
-    ...(result.reason !== undefined && { reason: result.reason }),
+    truncated: isCut,
+    task_id: taskId,
   };
+  if (result.reason !== undefined) facts["reason"] = result.reason;
+  return facts;
 }
 
 function toStructured(result: ExecutionResult, values: ValueOptions): Record<string, unknown> {

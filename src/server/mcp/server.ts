@@ -60,15 +60,13 @@ export function createServerFactory(runtime: Runtime, settings: MCPSettings): Mc
     moment: new Moment(),
   };
 
-  const answer = async (name: string, args: unknown, context: ServerContext): Promise<Answer> => {
+  const answer = async (name: string, args: unknown, call: ToolCall): Promise<Answer> => {
     const tool = byName.get(name);
     if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, describeUnknown(name, byName));
-    const begun = (beginning: Beginning): void => settings.onBegun?.(beginning, context.http?.req);
-    const call = toCall({ ...kept, begun }, context);
     try {
-      return { ...(await tool.call(args, call)), notes: call.notes };
+      return await tool.call(args, call);
     } catch (error) {
-      if (context.mcpReq.signal.aborted) throw error;
+      if (call.signal.aborted) throw error;
       const text = toErrorText(error, runtime);
       if (text === undefined) onUnexpected(error);
       return { text: text ?? UNEXPECTED, isError: true };
@@ -92,9 +90,11 @@ export function createServerFactory(runtime: Runtime, settings: MCPSettings): Mc
     server.registerCapabilities({ tools: {}, resources: {} });
     server.setRequestHandler("tools/list", () => ({ tools }));
     server.setRequestHandler("tools/call", async ({ params }, context) => {
-      const given = await answer(params.name, params.arguments, context);
+      const begun = (beginning: Beginning): void => settings.onBegun?.(beginning, context.http?.req);
+      const call = toCall(kept, begun, context);
+      const given = await answer(params.name, params.arguments, call);
       if (given.task !== undefined && knowsTasks(context)) return toTaskResult(given.task) as unknown as CallToolResult;
-      return toToolResult(given, { isStructured });
+      return toToolResult(given, { isStructured, notes: call.notes });
     });
     if (era === "modern") serveTasks(server, runtime, (ended) => toToolResult(ended, { isStructured }));
     serveOutput(server, runtime);
@@ -110,10 +110,10 @@ function toListed({ listing, runs }: MCPTool, isStructured: boolean): Tool {
 /** What all calls have in common. */
 type Kept = Pick<ToolCall, "runtime" | "folders" | "rlm" | "waits" | "memory" | "moment">;
 
-function toCall(kept: Kept & Pick<ToolCall, "begun">, { mcpReq }: ServerContext): ToolCall {
+function toCall(kept: Kept, begun: ToolCall["begun"], { mcpReq }: ServerContext): ToolCall {
   const { signal, _meta: meta } = mcpReq;
   const progressToken = meta?.progressToken;
-  const call = { ...kept, signal, notes: [] };
+  const call: ToolCall = { ...kept, begun, signal, notes: [] };
   if (progressToken === undefined) return call;
   let progress = 0;
   const report = (message: string): void => {

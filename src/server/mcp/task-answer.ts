@@ -25,7 +25,7 @@ export function toRunningAnswer(task: Task, maxOutput = DEFAULT_MAX_OUTPUT): Ans
     output === "" ? "No output yet." : `Output so far:\n${output}`,
     toNext(task, source.totalBytes),
   );
-  return { text, facts: toTaskFacts(task), structured: { stdout: output, stderr: "" } };
+  return { text, facts: toTaskFacts(task), structured: () => ({ stdout: output, stderr: "" }) };
 }
 
 function toState(task: Task): string {
@@ -75,7 +75,7 @@ export function toShellAnswer(task: ShellTask, result: TaskResult, maxOutput: nu
     text: text || NO_OUTPUT,
     isError: status === "failed" || status === "timed-out",
     facts: { ...toTaskFacts(task), truncated: cutFrom !== undefined },
-    structured: { stdout: within(stdout), stderr: within(stderr) },
+    structured: () => ({ stdout: within(stdout), stderr: within(stderr) }),
     ...(cutFrom !== undefined && { linkTo: cutFrom }),
   };
 }

@@ -57,7 +57,8 @@ const RENEWED = "[Session 'default' is a new one: the variables of the one befor
 export async function useSession(call: ToolCall, id: string | undefined): Promise<Session> {
   const { runtime, notes, memory } = call;
   if (id !== undefined && id !== DEFAULT_SESSION) return runtime.sessions.get(id);
-  const session = await runtime.obtainSession(DEFAULT_SESSION, toSessionOptions(call));
+  const session =
+    runtime.sessions.find(DEFAULT_SESSION) ?? (await runtime.obtainSession(DEFAULT_SESSION, toSessionOptions(call)));
   if (memory.defaultSession !== undefined && memory.defaultSession !== session) notes.push(RENEWED);
   memory.defaultSession = session;
   return session;

@@ -35,6 +35,5 @@ export function cutValue(
 
 /** Whether the session still calls it its last value: nothing has been run in it since. */
 export function isLastValue(runtime: Runtime, { sessionId, executionId }: ExecutionResult): boolean {
-  const session = runtime.sessions.list().find(({ id }) => id === sessionId);
-  return session?.history().at(-1)?.executionId === executionId;
+  return runtime.sessions.find(sessionId)?.history().at(-1)?.executionId === executionId;
 }

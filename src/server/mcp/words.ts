@@ -24,10 +24,12 @@ export function toNote(...parts: readonly string[]): string {
 
 /** The parts that say something, each on lines of its own. */
 export function joinParts(...parts: readonly string[]): string {
-  return parts
-    .map((part) => part.replace(/\n+$/, ""))
-    .filter((part) => part !== "")
-    .join("\n");
+  let joined = "";
+  for (const part of parts) {
+    const text = part.endsWith("\n") ? part.replace(/\n+$/, "") : part;
+    if (text !== "") joined = joined === "" ? text : `${joined}\n${text}`;
+  }
+  return joined;
 }
 
 /** The very call that a model makes next. */
