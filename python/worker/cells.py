@@ -8,6 +8,7 @@ import __future__
 import ast
 import codeop
 import linecache
+import re
 import warnings
 from collections import deque
 from types import CodeType
@@ -26,6 +27,7 @@ MAX_CACHED = 256
 MAX_CACHED_SOURCE = 4096
 MAX_LINES_CELLS = 256
 MAX_LINES_CHARACTERS = 1 << 20
+ASSIGNMENT = re.compile(r"[\w.]+\s*[-+*/%&|^@]?=(?!=)").match  # surely no expression
 MAX_CHECKED = 1 << 20  # a longer source is never called incomplete: checking means compiling it again
 
 
@@ -91,6 +93,8 @@ class Compiler:
         """As it is; where that is no Python, as what it was meant to be (shell_lines.py)."""
         self._keep(filename, source)
         try:
+            if _is_one_line(source):
+                return self._compile_line(source, filename)
             return self._split_text(source, filename) or self._split_tree(source, filename)
         except SyntaxError:
             recovered = recover(source, filename)
@@ -113,6 +117,18 @@ class Compiler:
         if body is not None:
             flags |= body.co_flags & FUTURES
         return Cell(body, compile(last, filename, "eval", flags, True), filename)
+
+    def _compile_line(self, source: str, filename: str) -> Cell:
+        """A line without a semicolon is an expression, or there is none to split off. Stars are the exception: ``*a, b``
+        has a value, and is no expression by itself."""
+        flags = self.flags | AWAIT
+        if ASSIGNMENT(source) is None:
+            try:
+                return Cell(None, compile(source, filename, "eval", flags, True), filename)
+            except SyntaxError:
+                if "*" in source:
+                    return self._split_tree(source, filename)
+        return Cell(compile(source, filename, "exec", flags, True), None, filename)
 
     def _split_text(self, source: str, filename: str) -> Optional[Cell]:
         """Splits a longer cell without a syntax tree, at half the cost; None where that is not certain to be right.
@@ -151,6 +167,11 @@ class Compiler:
             self._kept_characters -= old_size
             if old != filename:
                 linecache.cache.pop(old, None)
+
+
+def _is_one_line(source: str) -> bool:
+    """And begins in column 0: before an expression alone, blanks are no mistake."""
+    return not source[:1].isspace() and not any(mark in source for mark in "\n\r\f;")
 
 
 def _has_code(code: Optional[CodeType]) -> bool:

@@ -13,6 +13,22 @@ class Values(WorkerCase):
         for code, value in (("1 + 1;", None), ("x = 2\nx ; \n", None), ("x # not this;", {"text/plain": "2"})):
             self.assertEqual(self.worker.run(code).get("value"), value, code)
 
+    def test_a_line_has_a_value_where_it_is_an_expression_and_only_there(self):
+        self.worker.run("a = [1, 2]")
+        for code, value in (
+            ("a", "[1, 2]"),
+            ("*a, 3", "(1, 2, 3)"),
+            ("a == [1]", "False"),
+            ("(b := 4)", "4"),
+            ("await __import__('asyncio').sleep(0, 5)", "5"),
+            ("a[0] = 6", None),
+            ("b += 1", None),
+            ("b: int = 7", None),
+            ("if a: a", None),
+            ("print(*a)", None),
+        ):
+            self.assertEqual(self.worker.run(code).get("value", {}).get("text/plain"), value, code)
+
     def test_the_last_value_is_called_underscore(self):
         self.assertEqual(self.worker.value("[1, 2]"), "[1, 2]")
         self.worker.run("x = 1")
