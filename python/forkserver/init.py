@@ -7,6 +7,7 @@ files, its checkpoints) survives the death of one. It ends with the fork server,
 """
 from __future__ import annotations
 
+import _signal
 import json
 import os
 import select
@@ -170,7 +171,7 @@ class Init:
 
     def _become_worker(self, order: dict, pipes: list[int], door: int) -> None:
         signal.set_wakeup_fd(-1)
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)  # `signal.signal` makes an enumeration's member of it, at 25 pages
         os.setsid()
         commands, aside, events, out, err = pipes
         os.dup2(os.open("/dev/null", os.O_RDONLY), 0)
@@ -183,7 +184,8 @@ class Init:
         os.environ["HOME"] = order["folder"]
         mark(order["branch"])
         limits_module.apply(self._limits)
-        os.environ.update(CACHES)
+        for name, place in CACHES.items():  # `update` asks what a mapping is, and so copies many pages into each worker
+            os.environ[name] = place
         self._worker_main(commands, aside, events, door)
 
     def _clone(self, order: dict, pipes: list[int]) -> None:
@@ -294,7 +296,7 @@ def start(server: socket.socket, keep: list[int], plan: walls.Plan, limits: limi
     """Called in the child of the fork server. `keep` are the worker's ends of the five pipes."""
     trees = {mount.tree for mount in plan.mounts if mount.tree is not None}
     descriptors.close_all_but({2, server.fileno(), *keep, *trees})
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
     Init(server, limits, worker_main).run(plan, keep)
 
 

@@ -1,8 +1,8 @@
 """A descriptor that becomes readable when a child process ends, for loops that wait on descriptors."""
 from __future__ import annotations
 
+import _signal
 import os
-import signal
 
 
 def open_wake() -> int:
@@ -10,8 +10,8 @@ def open_wake() -> int:
     read_end, write_end = os.pipe()
     os.set_blocking(read_end, False)
     os.set_blocking(write_end, False)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
-    signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
+    _signal.signal(_signal.SIGCHLD, lambda *_: None)
+    _signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
     return read_end
 
 
