@@ -8,6 +8,8 @@ files, its checkpoints) survives the death of one. It ends with the fork server,
 from __future__ import annotations
 
 import _signal
+import contextlib
+import itertools
 import json
 import os
 import select
@@ -20,9 +22,12 @@ from typing import Callable, NoReturn
 from . import descriptors, files, jobs, libc, limits as limits_module, programs, wakeup, walls
 from .allowances import Allowances
 from .branches import Branch, end, hear, mark, mark_of, open_door, parent_of, processes
+from .crowding import no_new_processes
 
 WATCH_INTERVAL_MS = 50
-REAP_PATIENCE_S = 0.5
+# Of the init's own processor time.
+REAP_PATIENCE_S = 0.25
+TURNS = 3
 REAP_AT_ONCE = 256
 MAX_FDS = 5
 # Where programs keep what they can make anew: not among the session's files. Set only here, since these names mean
@@ -260,21 +265,28 @@ class Init:
         self._tell({"event": "exit", "branch": branch.number, "reason": branch.end_reason, **ending})
 
     def _end_processes(self, branch: Branch) -> None:
-        """Kills every process of a branch. Those of the last one are all that there are but jobs and programs, whatever
-        marks they carry."""
-        deadline = time.monotonic() + REAP_PATIENCE_S
-        while time.monotonic() < deadline:
-            alone = not any(other is not branch for other in self._branches.values())
-            others = [pid for pid in processes() if pid not in self._jobs]
-            doomed = [pid for pid in others if self._is_of(pid, branch, alone)]
-            if not doomed:
-                return
-            for pid in doomed:
-                end(pid)
-            if branch.pid in self._by_pid:
-                return  # comes back when it is reaped, for those it leaves behind
-            self._reap()
-            time.sleep(0.001)
+        """Kills every process of a branch; where others keep appearing, in a moment in which none can. Those of the last one are
+        all that there are but jobs and programs, whatever marks they carry."""
+        deadline = time.process_time() + REAP_PATIENCE_S
+        seen: set[int] = set()
+        is_crowded = False
+        with contextlib.ExitStack() as moment:
+            for turn in itertools.count():
+                alone = not any(other is not branch for other in self._branches.values())
+                others = [pid for pid in processes() if pid not in self._jobs]
+                doomed = {pid for pid in others if self._is_of(pid, branch, alone)}
+                if not doomed or time.process_time() > deadline:
+                    return
+                if turn >= TURNS and not is_crowded and not doomed <= seen:
+                    moment.enter_context(no_new_processes(self._limits.processes))
+                    is_crowded = True
+                for pid in doomed:
+                    end(pid)
+                if branch.pid in self._by_pid:
+                    return  # comes back when it is reaped, for those it leaves behind
+                seen |= doomed
+                self._reap()
+                time.sleep(0.001)
 
     def _is_of(self, pid: int, branch: Branch, alone: bool) -> bool:
         if alone and not self._programs:

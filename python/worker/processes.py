@@ -5,21 +5,28 @@ nothing to look at. Inside a sandbox every process with this worker's mark is th
 descendants of the worker are.
 """
 
+import itertools
 import os
 import signal
 import time
-from typing import Dict, List, NamedTuple, Optional, Set, Tuple
+from typing import Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 
 from .branching import mark_of
+from .crowd import Crowd
 from .descriptors import move
 
 KILL_SECONDS = 0.5
+# After so many looks, processes that keep appearing are held to be of a kind that forks and ends all the time.
+TURNS = 3
+# So many looks that find nothing are enough, although others of the sandbox come and go meanwhile.
+QUIET_LOOKS = 5
 
 
 class Process(NamedTuple):
     pid: int
     parent: int
     started: int
+    is_dead: bool
 
 
 class Processes:
@@ -51,18 +58,32 @@ class Processes:
         return bool(self._known)
 
     def kill_new(self) -> None:
-        """Ends every process that was not there after the execution before, with all that they started."""
+        """Ends every process that was not there after the execution before, with all that they started. Those that cannot be
+        ended are left after a while; where others keep appearing, this goes on until the host ends the worker and all of them."""
         deadline = time.monotonic() + KILL_SECONDS
-        while True:
-            new = self._new()
-            if not new or time.monotonic() > deadline:
-                return
-            for process in new:
-                try:
-                    os.kill(process.pid, signal.SIGKILL)
-                except OSError:
-                    pass
-            time.sleep(0.001)
+        seen: Set[int] = set()
+        quiet = 0
+        with Crowd() as crowd:
+            for turn in itertools.count():
+                new, is_sure = self._new()
+                living = [process.pid for process in new if not process.is_dead]
+                fresh = {process.pid for process in new} - seen
+                quiet = 0 if living or fresh else quiet + 1
+                if (quiet and is_sure) or quiet == QUIET_LOOKS:
+                    return
+                if fresh:
+                    deadline = time.monotonic() + KILL_SECONDS
+                    seen |= fresh
+                    if turn >= TURNS and self._alone:
+                        crowd.fill()
+                elif time.monotonic() > deadline:
+                    return
+                for pid in living:
+                    try:
+                        os.kill(pid, signal.SIGKILL)
+                    except OSError:
+                        pass
+                time.sleep(0.001)
 
     def _count(self) -> Optional[bytes]:
         """The last number given to a process or thread; None where the system does not tell."""
@@ -73,9 +94,17 @@ class Processes:
         except OSError:
             return None
 
-    def _new(self) -> List[Process]:
-        processes = {process.pid: process for process in self._list()}
-        return [process for process in processes.values() if not self._is_old(process, processes)]
+    def _new(self) -> Tuple[List[Process], bool]:
+        """Those that were not there before, and the dead of them that nobody has reaped: a process that forks and ends is not to
+        be seen where it was, and leaves them behind. And whether none was listed that had gone when it was looked at."""
+        is_sure = True
+        processes: Dict[int, Process] = {}
+        for pid, process in self._all():
+            if process is None:
+                is_sure = False
+            else:
+                processes[pid] = process
+        return [process for process in processes.values() if not self._is_old(process, processes)], is_sure
 
     def _is_old(self, process: Optional[Process], processes: Dict[int, Process]) -> bool:
         """Whether it, or a process above it, was there before."""
@@ -86,17 +115,23 @@ class Processes:
         return False
 
     def _list(self) -> List[Process]:
+        return [process for _, process in self._all() if process is not None and not process.is_dead]
+
+    def _all(self) -> Iterator[Tuple[int, Optional[Process]]]:
+        """Those of this worker by number, the dead included; None for what is gone, whoever's it was."""
         try:
             pids = map(int, filter(str.isdigit, os.listdir("/proc"))) if self._alone else _descendants(self._me)
-            found = [_read(pid) for pid in pids if pid not in (1, self._me) and self._is_mine(pid)]
         except OSError:
-            return [Process(-1, self._me, 0)] if _has_children() else []
-        return [process for process in found if process is not None]
-
-    def _is_mine(self, pid: int) -> bool:
-        """Whether it carries this worker's mark, as every descendant does; other branches and processes of ours do not."""
-        return mark_of(pid) == self._mark
-
+            if _has_children():
+                yield -1, Process(-1, self._me, 0, False)
+            return
+        for pid in pids:
+            if pid in (1, self._me):
+                continue
+            process = _read(pid)
+            mark = mark_of(pid)
+            if mark == self._mark or not mark:
+                yield pid, process if mark else None
 
 def _open_counter() -> Optional[int]:
     """A descriptor to read the kernel's count from: the short file where there is one, else the one all have."""
@@ -128,15 +163,13 @@ def _descendants(pid: int) -> List[int]:
 
 
 def _read(pid: int) -> Optional[Process]:
-    """None for a process that is gone or a zombie."""
+    """None for a process that is gone."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             fields = file.read().rpartition(b")")[2].split()
     except OSError:
         return None
-    if fields[0] in (b"Z", b"X"):
-        return None
-    return Process(pid, int(fields[1]), int(fields[19]))
+    return Process(pid, int(fields[1]), int(fields[19]), fields[0] in (b"Z", b"X"))
 
 
 def _has_children() -> bool:

@@ -169,6 +169,39 @@ describe("processes that a session starts", () => {
     expect(await comesTrue(() => processesWith(mark).length === 0, 1000)).toBe(true);
   });
 
+  // It is somewhere else whenever it is looked for, and ends by itself where nobody ends it.
+  const HOP = `
+import subprocess, time
+def last(): return open("/proc/loadavg").read().split()[-1]
+def hop():
+    subprocess.Popen(["perl", "-e", "my $end = time + 10; while (time < $end) { exit if fork }"]).wait()
+    before = last()
+    while last() == before: pass
+    print("hops", flush=True)
+def stays():
+    before = last()
+    time.sleep(0.05)
+    return before == last()
+def is_quiet():
+    return any(stays() for _ in range(20)) # the init may count something in a process of its own
+`;
+
+  test("one that forks and ends all the time ends with an interrupt, and with its worker", async () => {
+    await using session = await stage.runtime.openSession();
+    await using fork = await session.fork(); // so that the sandbox stays when the worker is ended
+    for (const ending of [...Array<string>(8).fill("interrupt"), "death"]) {
+      const after = ending === "death" ? "import os; os.kill(os.getpid(), 9)" : "while True: time.sleep(1)";
+      const running = session.execute(`${HOP}\nhop()\n${after}`);
+      for await (const event of running) {
+        if (ending === "interrupt" && event.type === "output-delta") session.interrupt();
+      }
+      expect(await running.result).toMatchObject({ status: "interrupted" });
+      const { value } = await session.execute(`${HOP}\nis_quiet()`).result;
+      expect(value?.["text/plain"]).toBe("True");
+    }
+    expect((await fork.execute("1+1").result).value).toEqual({ "text/plain": "2" });
+  });
+
   test("a hundred zombies are no burden", async () => {
     await using session = await stage.runtime.openSession();
     await session.execute(`import os\nfor _ in range(100):\n    if os.fork() == 0: os._exit(0)`).result;
