@@ -22,6 +22,7 @@ interface Pass {
   readonly down: number;
 }
 
+const NONE = new Uint8Array();
 const WHOLE: Pass = { left: 0, top: 0, right: 1, down: 1 };
 /** The seven passes of an interlaced image. */
 const INTERLACED: readonly Pass[] = [
@@ -47,7 +48,7 @@ export function hasKnownFilters(packed: Buffer, format: PngFormat): boolean {
   });
 }
 
-/** From the top, three bytes a pixel; each is valid until the next. The packed bytes are used up. */
+/** From the top, three bytes a pixel; each is valid until the next. Empty ones, where there is more to do before the next. The packed bytes are used up. */
 export function* readRows(packed: Buffer, format: PngFormat): Generator<Uint8Array, void, void> {
   if (!format.isInterlaced) return yield* readPass(packed, format, WHOLE);
   const rgb = new Uint8Array(format.width * format.height * 3);
@@ -58,6 +59,7 @@ export function* readRows(packed: Buffer, format: PngFormat): Generator<Uint8Arr
         rgb.set(row.subarray(pixel * 3, pixel * 3 + 3), (y * format.width + x) * 3);
       }
       y += pass.down;
+      yield NONE;
     }
   }
   for (let y = 0; y < format.height; y += 1) yield rgb.subarray(y * format.width * 3, (y + 1) * format.width * 3);

@@ -1,7 +1,8 @@
 // Pixels of a PNG. The image comes from user code: every length and every checksum in it is checked before anything is
 // made of it, and what is out of the ordinary is undefined rather than half right.
 
-import { crc32, inflateSync } from "node:zlib";
+import { promisify } from "node:util";
+import { crc32, inflate as inflateLater, inflateSync, type ZlibOptions } from "node:zlib";
 import { type PngFormat, bytesOfRows, hasKnownFilters, readRows } from "./png-rows.ts";
 
 export interface Pixels {
@@ -14,7 +15,10 @@ export interface Pixels {
 export interface Png {
   readonly width: number;
   readonly height: number;
-  /** Red, green and blue, as above, from the top; each valid until the next. To be read once. */
+  /**
+   * Red, green and blue, as above, from the top; each valid until the next. To be read once. Empty ones are none, and tell that
+   * there is work before the next: none takes long.
+   */
   readonly rows: Iterable<Uint8Array>;
 }
 
@@ -45,7 +49,8 @@ export function pngSize(data: Buffer): { readonly width: number; readonly height
 }
 
 export function parsePng(data: Buffer): Pixels | undefined {
-  const png = readPng(data);
+  const packed = findPacked(data, DEFAULT_MAX_PIXELS);
+  const png = packed && toRead(packed, inflate(packed));
   if (png === undefined) return undefined;
   const rgb = new Uint8Array(png.width * png.height * 3);
   let at = 0;
@@ -56,15 +61,39 @@ export function parsePng(data: Buffer): Pixels | undefined {
   return { width: png.width, height: png.height, rgb };
 }
 
-/** For an image that is larger than one wants to hold: a row at a time. At most 16 mebipixels, where nothing else is said. */
-export function readPng(data: Buffer, { maxPixels = DEFAULT_MAX_PIXELS } = {}): Png | undefined {
+/**
+ * For an image that is larger than one wants to hold, or to wait for: a row at a time, unpacked beside whatever else goes on. At
+ * most 16 mebipixels, where nothing else is said.
+ */
+export async function readPng(data: Buffer, { maxPixels = DEFAULT_MAX_PIXELS } = {}): Promise<Png | undefined> {
+  const packed = findPacked(data, maxPixels);
+  if (packed === undefined) return undefined;
+  const { bytes, size } = packed;
+  const rows = await inflateInPool(bytes, { maxOutputLength: size, chunkSize: CHUNK_BYTES }).catch(() => undefined);
+  return toRead(packed, rows);
+}
+
+const inflateInPool = promisify<Buffer, ZlibOptions, Buffer>(inflateLater);
+const CHUNK_BYTES = 1024 * 1024;
+
+interface Packed {
+  readonly format: PngFormat;
+  readonly bytes: Buffer;
+  /** Which they must have when they are unpacked. */
+  readonly size: number;
+}
+
+function findPacked(data: Buffer, maxPixels: number): Packed | undefined {
   const chunks = parseChunks(data);
   const format = chunks && parseFormat(chunks);
   if (chunks === undefined || format === undefined || format.width * format.height > maxPixels) return undefined;
   const size = bytesOfRows(format);
-  const packed = size > MAX_INFLATED_BYTES ? undefined : inflate(chunks.get("IDAT"), size);
-  if (packed === undefined || !hasKnownFilters(packed, format)) return undefined;
-  return { width: format.width, height: format.height, rows: readRows(packed, format) };
+  return size > MAX_INFLATED_BYTES ? undefined : { format, bytes: chunks.get("IDAT") ?? Buffer.alloc(0), size };
+}
+
+function toRead({ format, size }: Packed, rows: Buffer | undefined): Png | undefined {
+  if (rows?.length !== size || !hasKnownFilters(rows, format)) return undefined;
+  return { width: format.width, height: format.height, rows: readRows(rows, format) };
 }
 
 /** By name: all of the image data joined, the first one of the others. Undefined where there is no proper end. */
@@ -100,10 +129,9 @@ function parseFormat(chunks: ReadonlyMap<string, Buffer>): PngFormat | undefined
   return { width, height, depth, type, channels: known.channels, isInterlaced: interlace === 1, palette, transparency };
 }
 
-function inflate(data: Buffer | undefined, size: number): Buffer | undefined {
+function inflate({ bytes, size }: Packed): Buffer | undefined {
   try {
-    const packed = inflateSync(data ?? Buffer.alloc(0), { maxOutputLength: size });
-    return packed.length === size ? packed : undefined;
+    return inflateSync(bytes, { maxOutputLength: size });
   } catch {
     return undefined;
   }

@@ -1,14 +1,16 @@
 // Pixels as a PNG, of 8 bits a colour and without transparency.
 
-import { crc32, deflateSync } from "node:zlib";
+import { promisify } from "node:util";
+import { crc32, deflate as deflateLater } from "node:zlib";
 import { nearest } from "./png-rows.ts";
 import { PNG_SIGNATURE, type Pixels } from "./png.ts";
 
+const deflate = promisify<Buffer, Buffer>(deflateLater);
 const COLOURS = 2;
 
 /** Figures, which have large areas of one colour, get small as they are; photographs do when each pixel is guessed first. */
-export function toPng(pixels: Pixels): Buffer {
-  const [plain, guessed] = [deflateSync(toRows(pixels)), deflateSync(toGuessedRows(pixels))];
+export async function toPng(pixels: Pixels): Promise<Buffer> {
+  const [plain, guessed] = await Promise.all([deflate(toRows(pixels)), deflate(toGuessedRows(pixels))]);
   const header = Buffer.alloc(13);
   header.writeUInt32BE(pixels.width, 0);
   header.writeUInt32BE(pixels.height, 4);

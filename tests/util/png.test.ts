@@ -97,15 +97,15 @@ describe("a PNG", () => {
     }
   });
 
-  test("that was made of pixels gives the same pixels, and Pillow opens it", ({ skip }) => {
-    fc.assert(
-      fc.property(image, (shape) => {
+  test("that was made of pixels gives the same pixels, and Pillow opens it", async ({ skip }) => {
+    await fc.assert(
+      fc.asyncProperty(image, async (shape) => {
         const pixels = { width: shape.width, height: shape.height, rgb: Uint8Array.from(expectedRgb(shape)) };
-        expect(parsePng(toPng(pixels))).toEqual(pixels);
+        expect(parsePng(await toPng(pixels))).toEqual(pixels);
       }),
     );
     if (!hasPillow()) return skip("Pillow is not there to open it");
-    const input = toPng({ width: 2, height: 1, rgb: Uint8Array.from([1, 2, 3, 4, 5, 6]) });
+    const input = await toPng({ width: 2, height: 1, rgb: Uint8Array.from([1, 2, 3, 4, 5, 6]) });
     const script = "import sys, PIL.Image as I; print(list(I.open(sys.stdin.buffer).getdata()))";
     expect(execFileSync(PYTHON, ["-c", script], { input }).toString()).toBe("[(1, 2, 3), (4, 5, 6)]\n");
   });
@@ -154,10 +154,10 @@ describe("a PNG", () => {
     expect(parsePng(data)).toBeUndefined();
   });
 
-  test("with more pixels than the caller wants is undefined", () => {
+  test("with more pixels than the caller wants is undefined", async () => {
     const png = makePng({ width: 10, height: 10 });
-    expect(readPng(png, { maxPixels: 99 })).toBeUndefined();
-    expect(readPng(png, { maxPixels: 100 })).toMatchObject({ width: 10, height: 10 });
+    expect(await readPng(png, { maxPixels: 99 })).toBeUndefined();
+    expect(await readPng(png, { maxPixels: 100 })).toMatchObject({ width: 10, height: 10 });
   });
 });
 

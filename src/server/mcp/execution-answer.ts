@@ -4,6 +4,7 @@ import type { ExecutionTask, Runtime } from "../../runtime.ts";
 import type { ExecutionResult, InterruptReason, StateAfter } from "../../protocol/execution.ts";
 import type { Answer } from "./answer.ts";
 import { cutEnds, cutMiddle, toEnds, wholeText } from "./cut-ends.ts";
+import type { Images } from "./images.ts";
 import { showPrinted } from "./printed-text.ts";
 import { showRich, type Rich } from "./rich.ts";
 import { cutValue, isLastValue, showValue, type ValueOptions } from "./value-text.ts";
@@ -13,6 +14,7 @@ type Execution = ExecutionTask["execution"];
 
 interface Ended {
   readonly runtime: Runtime;
+  readonly images: Images;
   readonly execution: Execution;
   readonly result: ExecutionResult;
   readonly maxOutput: number;
@@ -20,8 +22,9 @@ interface Ended {
   readonly isOnce?: boolean;
 }
 
-export function toExecutionAnswer({ runtime, execution, result, maxOutput, isOnce = false }: Ended): Answer {
-  const rich = showRich(result);
+export async function toExecutionAnswer(ended: Ended): Promise<Answer> {
+  const { runtime, images, execution, result, maxOutput, isOnce = false } = ended;
+  const rich = await showRich(result, images);
   const printed = {
     stdout: result.stdout,
     stderr: result.stderr,

@@ -11,6 +11,10 @@ const MAX_BYTES = 1024 * 1024;
 const MAX_PIXELS = 50_000_000;
 /** Of a file that is looked at; what sessions pass on is bounded in the same way. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
+/** Of either side of a PNG: a row is the least that is read at a time. */
+const MAX_PNG_SIDE = 65_536;
+/** More than these take much memory while they are read. */
+const MANY_PIXELS = 2_000_000;
 /** Of an image that cannot be made smaller here: providers refuse more. */
 const MAX_JPEG_SIDE = 8000;
 
@@ -21,29 +25,39 @@ export interface ImageData {
 
 type Shrunk = { readonly mimeType: string; readonly base64: string } | { readonly refused: string };
 
-/**
- * A PNG that is no more than 1,024 pixels wide and high and no more than 1 MiB is passed on, another is made smaller, on
- * white where it is transparent. A JPEG is passed on or refused. Never throws; `refused` is a sentence for the model.
- */
-export function shrinkImage({ mimeType, base64 }: ImageData): Shrunk {
-  const name = mimeType === "image/png" ? "PNG" : "JPEG";
-  if (base64.length > (MAX_FILE_BYTES * 4) / 3 + 4) return refuse(name, `is larger than ${toMiB(MAX_FILE_BYTES)}`);
-  const data = Buffer.from(base64, "base64");
-  return mimeType === "image/png" ? shrinkPng(data) : checkJpeg(data);
+/** Large ones one after another, in small steps, so that nobody else waits for them. */
+export class Images {
+  #large: Promise<unknown> = Promise.resolve();
+
+  /**
+   * A PNG that is no more than 1,024 pixels wide and high and no more than 1 MiB is passed on, another is made smaller, on
+   * white where it is transparent. A JPEG is passed on or refused. Never rejects; `refused` is a sentence for the model.
+   */
+  async shrink({ mimeType, base64 }: ImageData): Promise<Shrunk> {
+    const name = mimeType === "image/png" ? "PNG" : "JPEG";
+    if (base64.length > (MAX_FILE_BYTES * 4) / 3 + 4) return refuse(name, `is larger than ${toMiB(MAX_FILE_BYTES)}`);
+    const data = Buffer.from(base64, "base64");
+    if (mimeType === "image/jpeg") return checkJpeg(data);
+    const size = pngSize(data);
+    if (size === undefined) return { refused: "the PNG is not an image" };
+    const { width, height } = size;
+    if (width * height > MAX_PIXELS) return refuse(name, `has ${toSides(size)} pixels, and 50 million can be read`);
+    if (Math.max(width, height) > MAX_PNG_SIDE) return refuse(name, `has ${toSides(size)} pixels`);
+    if (width * height <= MANY_PIXELS) return shrinkPng(data, size);
+    const shrunk = this.#large.then(() => shrinkPng(data, size));
+    this.#large = shrunk.catch(() => {});
+    return shrunk;
+  }
 }
 
-function shrinkPng(data: Buffer): Shrunk {
-  const size = pngSize(data);
-  if (size === undefined) return { refused: "the PNG is not an image" };
-  const { width, height } = size;
-  if (width * height > MAX_PIXELS) return refuse("PNG", `has ${toSides(size)} pixels, and 50 million can be read`);
-  const read = (): Png | undefined => readPng(data, { maxPixels: MAX_PIXELS });
-  const png = read();
+async function shrinkPng(data: Buffer, { width, height }: Sides): Promise<Shrunk> {
+  const read = (): Promise<Png | undefined> => readPng(data, { maxPixels: MAX_PIXELS });
+  const png = await read();
   if (png === undefined) return { refused: "the PNG is damaged, or of an unknown kind; save it again" };
   if (Math.max(width, height) <= MAX_SIDE && data.length <= MAX_BYTES) return toImage("image/png", data);
   for (let side = MAX_SIDE; ; side /= 2) {
     // What was read is used up: another size needs it again, which noise alone ever does.
-    const shrunk = toPng(shrinkPixels(side === MAX_SIDE ? png : (read() ?? png), side));
+    const shrunk = await toPng(await shrinkPixels(side === MAX_SIDE ? png : ((await read()) ?? png), side));
     if (shrunk.length <= MAX_BYTES) return toImage("image/png", shrunk);
   }
 }
@@ -64,7 +78,12 @@ function refuse(name: string, fact: string): Shrunk {
   return { refused: `the ${name} ${fact}; save it smaller` };
 }
 
-function toSides({ width, height }: { readonly width: number; readonly height: number }): string {
+interface Sides {
+  readonly width: number;
+  readonly height: number;
+}
+
+function toSides({ width, height }: Sides): string {
   return `${width.toLocaleString("en-US")} x ${height.toLocaleString("en-US")}`;
 }
 

@@ -2,7 +2,7 @@
 
 import type { ExecutionResult, MimeBundle } from "../../protocol/execution.ts";
 import type { Image } from "./answer.ts";
-import { shrinkImage } from "./images.ts";
+import type { Images } from "./images.ts";
 import { joinParts, toCount } from "./words.ts";
 
 const MAX_IMAGES = 2;
@@ -13,6 +13,8 @@ const UNSHOWN: Readonly<Record<string, string>> = {
   "text/html": "HTML",
   "application/pdf": "PDF",
 };
+/** Names what was too large for the worker to pass on. */
+const OMITTED = "application/vnd.rlm.omitted+json";
 /** A text such as `<Figure size 640x480 with 1 Axes>` says only what kind of thing it is. */
 const BARE = /^<[^\n]*>$/;
 
@@ -28,25 +30,38 @@ export interface Rich {
   readonly images: readonly Image[];
 }
 
-export function showRich({ displays, value }: Pick<ExecutionResult, "displays" | "value">): Rich {
+export async function showRich(
+  { displays, value }: Pick<ExecutionResult, "displays" | "value">,
+  shrinker: Images,
+): Promise<Rich> {
   const images: Image[] = [];
   const left: string[] = [];
-  const show = (bundle: MimeBundle): string => {
+  const show = async (bundle: MimeBundle): Promise<string> => {
     const text = toText(bundle);
     const type = IMAGE_TYPES.find((candidate) => bundle[candidate] !== undefined);
     if (type === undefined) {
-      if (text === "" || BARE.test(text)) left.push(...toUnshown(bundle));
+      if (bundle[OMITTED]?.includes('"image/') === true)
+        left.push("an image: it is larger than 16 MiB; save it smaller");
+      else if (text === "" || BARE.test(text)) left.push(...toUnshown(bundle));
       return text;
     }
-    const shown = images.length < MAX_IMAGES ? shrinkImage({ mimeType: type, base64: bundle[type] ?? "" }) : undefined;
+    const image = { mimeType: type, base64: bundle[type] ?? "" };
+    const shown = images.length < MAX_IMAGES ? await shrinker.shrink(image) : undefined;
     if (shown === undefined) left.push("image");
     else if ("refused" in shown) left.push(`an image: ${shown.refused}`);
     else images.push(shown);
     return BARE.test(text) ? "" : text;
   };
-  const displayed = joinParts(...displays.map(show));
-  const valueText = value === undefined ? "" : show(value) || (value["text/plain"] ?? "");
-  return { displayed, value: valueText, isRepr: valueText === value?.["text/plain"], left: toLeft(left), images };
+  const texts: string[] = [];
+  for (const bundle of displays) texts.push(await show(bundle)); // in order: the first two images are shown
+  const valueText = value === undefined ? "" : (await show(value)) || (value["text/plain"] ?? "");
+  return {
+    displayed: joinParts(...texts),
+    value: valueText,
+    isRepr: valueText === value?.["text/plain"],
+    left: toLeft(left),
+    images,
+  };
 }
 
 /** What it says of itself; where that is only its kind, the text that it was made of. */

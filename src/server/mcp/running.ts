@@ -28,7 +28,7 @@ export async function runPython(
   { timeout = DEFAULT_TIMEOUT_SECONDS, maxOutput = DEFAULT_MAX_OUTPUT, isOnce = false }: RunOptions,
 ): Promise<Answer> {
   checkLength("code", code);
-  const { runtime } = call;
+  const { runtime, images } = call;
   const execution = session.execute(code, { timeoutMs: timeout * 1000 });
   call.begun({ execution });
   const lastLine = (): string => execution.lastLine();
@@ -39,7 +39,7 @@ export async function runPython(
     execution.cancel();
     throw error;
   }
-  return toExecutionAnswer({ runtime, execution, result: await execution.result, maxOutput, isOnce });
+  return toExecutionAnswer({ runtime, images, execution, result: await execution.result, maxOutput, isOnce });
 }
 
 /** In a session of its own, which ends with the code. */

@@ -20,6 +20,7 @@ import { toToolResult, type Answer } from "./answer.ts";
 import { toErrorText } from "./error-text.ts";
 import type { Beginning } from "../http/telling/begun.ts";
 import type { Folders } from "./folders.ts";
+import { Images } from "./images.ts";
 import { toInstructions } from "./instructions.ts";
 import { serveOutput } from "./output-resource.ts";
 import { toOutputSchema } from "./output-schema.ts";
@@ -56,6 +57,7 @@ export function createServerFactory(runtime: Runtime, settings: MCPSettings): Mc
     folders: settings.folders,
     rlm: settings.rlm,
     waits: { ...DEFAULT_WAITS, ...settings.waits },
+    images: new Images(),
     memory: {},
     moment: new Moment(),
   };
@@ -96,7 +98,7 @@ export function createServerFactory(runtime: Runtime, settings: MCPSettings): Mc
       if (given.task !== undefined && knowsTasks(context)) return toTaskResult(given.task) as unknown as CallToolResult;
       return toToolResult(given, { isStructured, notes: call.notes });
     });
-    if (era === "modern") serveTasks(server, runtime, (ended) => toToolResult(ended, { isStructured }));
+    if (era === "modern") serveTasks(server, kept, (ended) => toToolResult(ended, { isStructured }));
     serveOutput(server, runtime);
     return mcp;
   };
@@ -108,7 +110,7 @@ function toListed({ listing, runs }: MCPTool, isStructured: boolean): Tool {
 }
 
 /** What all calls have in common. */
-type Kept = Pick<ToolCall, "runtime" | "folders" | "rlm" | "waits" | "memory" | "moment">;
+type Kept = Pick<ToolCall, "runtime" | "folders" | "rlm" | "waits" | "images" | "memory" | "moment">;
 
 function toCall(kept: Kept, begun: ToolCall["begun"], { mcpReq }: ServerContext): ToolCall {
   const { signal, _meta: meta } = mcpReq;

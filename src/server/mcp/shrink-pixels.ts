@@ -1,10 +1,13 @@
 // An image made smaller: a pixel of the result is the mean of the area that it covers, so that thin lines get fainter and
-// never vanish.
+// never vanish. Whatever else goes on has its turn every few milliseconds.
 
+import { setImmediate as othersTurn } from "node:timers/promises";
 import type { Pixels, Png } from "../../util/png.ts";
 
+const SLICE_MS = 10;
+
 /** So that neither side is longer than this; proportions stay. The rows of the image are used up. */
-export function shrinkPixels(image: Png, maxSide: number): Pixels {
+export async function shrinkPixels(image: Png, maxSide: number): Promise<Pixels> {
   const scale = Math.min(1, maxSide / Math.max(image.width, image.height));
   const width = Math.max(1, Math.round(image.width * scale));
   const height = Math.max(1, Math.round(image.height * scale));
@@ -15,7 +18,13 @@ export function shrinkPixels(image: Png, maxSide: number): Pixels {
   const narrow = new Float64Array(width * 3);
   const area = (image.width / width) * (image.height / height);
   let y = 0;
+  let sliceEnd = performance.now() + SLICE_MS;
   for (const row of image.rows) {
+    if (performance.now() > sliceEnd) {
+      await othersTurn();
+      sliceEnd = performance.now() + SLICE_MS;
+    }
+    if (row.length === 0) continue;
     const [index = 0, share = 1] = [down.indexes[y], down.shares[y]];
     toNarrow(row, across, narrow);
     add(narrow, share, sums);

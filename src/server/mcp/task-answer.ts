@@ -1,6 +1,6 @@
 // What a model is told of a task: that it goes on, how it ended, what it has printed.
 
-import type { Runtime, ShellTask, Task } from "../../runtime.ts";
+import type { ShellTask, Task } from "../../runtime.ts";
 import type { TaskResult } from "../../protocol/tasks.ts";
 import { DEFAULT_MAX_OUTPUT, type Answer } from "./answer.ts";
 import { cutMiddle } from "./cut-ends.ts";
@@ -8,6 +8,7 @@ import { cutText, pageText } from "./cut-text.ts";
 import { toExecutionAnswer } from "./execution-answer.ts";
 import { toRunAnswer, toRunOutcome } from "./run-answer.ts";
 import { showPrinted, taskSource } from "./printed-text.ts";
+import type { ToolCall } from "./tool-call.ts";
 import { joinParts, NO_OUTPUT, toNote, toSeconds, toStatusCall, toTime } from "./words.ts";
 
 /** Room for what is said around the output of a task that goes on. */
@@ -37,16 +38,20 @@ function toState(task: Task): string {
 }
 
 /** How it ended, with what it printed. Waits for an end that is not there yet. */
-export async function toEndedAnswer(runtime: Runtime, task: Task, maxOutput = DEFAULT_MAX_OUTPUT): Promise<Answer> {
+export async function toEndedAnswer(
+  { runtime, images }: Pick<ToolCall, "runtime" | "images">,
+  task: Task,
+  maxOutput = DEFAULT_MAX_OUTPUT,
+): Promise<Answer> {
   if (task.kind === "shell") return toShellAnswer(task, await task.result, maxOutput);
   if (task.kind === "run") return toRunAnswer(task, maxOutput);
   const { execution } = task;
-  const answer = toExecutionAnswer({ runtime, execution, result: await execution.result, maxOutput });
+  const answer = await toExecutionAnswer({ runtime, images, execution, result: await execution.result, maxOutput });
   return { ...answer, facts: { ...answer.facts, task_id: task.id } };
 }
 
 /** A part of what it printed; at the end of that also how it ended. */
-export async function toPageAnswer(runtime: Runtime, task: Task, offset: number): Promise<Answer> {
+export async function toPageAnswer(task: Task, offset: number): Promise<Answer> {
   const source = taskSource(task);
   const maxCharacters = DEFAULT_MAX_OUTPUT - RUNNING_WORDS;
   const { text: page, nextOffset } = pageText(source, { offset, maxCharacters });

@@ -8,6 +8,7 @@ import { TaskNotFoundError } from "../../errors.ts";
 import type { Runtime, Task } from "../../runtime.ts";
 import type { Answer } from "./answer.ts";
 import { toEndedAnswer } from "./task-answer.ts";
+import type { ToolCall } from "./tool-call.ts";
 import { toSeconds } from "./words.ts";
 
 export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
@@ -36,15 +37,16 @@ const params = z.looseObject({ taskId: z.string() });
 
 export function serveTasks(
   server: McpServer["server"],
-  runtime: Runtime,
+  shared: Pick<ToolCall, "runtime" | "images">,
   toResult: (answer: Answer) => CallToolResult,
 ): void {
+  const { runtime } = shared;
   server.registerCapabilities({ extensions: { [TASKS_EXTENSION]: {} } });
   server.setRequestHandler("tasks/get", { params }, async ({ taskId }) => {
     const task = find(runtime, taskId);
     const state = toState(task);
     if (state.status !== "completed") return { ...state };
-    return { ...state, result: toResult(await toEndedAnswer(runtime, task)) };
+    return { ...state, result: toResult(await toEndedAnswer(shared, task)) };
   });
   server.setRequestHandler("tasks/update", { params }, async ({ taskId }) => {
     find(runtime, taskId);

@@ -3,6 +3,7 @@
 import type { RLM, Runtime, Session } from "../../runtime.ts";
 import type { Beginning } from "../http/telling/begun.ts";
 import type { Folders } from "./folders.ts";
+import type { Images } from "./images.ts";
 import type { Moment } from "./waiting.ts";
 
 /** How long things may take. */
@@ -39,6 +40,7 @@ export interface ToolCall {
   readonly report?: (message: string) => void;
   /** What is said after the answer, whatever that is. */
   readonly notes: string[];
+  readonly images: Images;
   readonly memory: ServerMemory;
   /** Told of what it begins. */
   readonly begun: (beginning: Beginning) => void;

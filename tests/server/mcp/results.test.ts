@@ -264,6 +264,14 @@ display(Drawing())
     expect(await mcp.text("execute_python", { code })).toBe("<Drawing>\n[not shown: SVG]");
   });
 
+  test("an image that is too large for the session to pass on is named, with what to do", async () => {
+    const code =
+      "class Scan:\n  def _repr_png_(self): return b'x' * 20_000_000\n  def __repr__(self): return 'scan'\nScan()";
+    expect(await mcp.text("execute_python", { code })).toBe(
+      "→ scan\n[not shown: an image: it is larger than 16 MiB; save it smaller]",
+    );
+  });
+
   test.each(["markdown", "latex"])("%s is shown where the object says only its kind", async (kind) => {
     const code = `
 class Text:

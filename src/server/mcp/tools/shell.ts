@@ -52,12 +52,12 @@ export const SHELL_TOOLS: readonly MCPTool[] = [
       const task = call.runtime.tasks.get(id);
       if (kill) {
         await task.cancel();
-        return { ...(await toEndedAnswer(call.runtime, task)), isError: false }; // it was asked for
+        return { ...(await toEndedAnswer(call, task)), isError: false }; // it was asked for
       }
       if (wait > 0 && !task.isOver)
         await watch({ ended: task.result, waitMs: wait * 1000, lastLine: () => task.lastLine() }, call);
-      if (offset !== undefined) return toPageAnswer(call.runtime, task, offset);
-      return task.isOver ? toEndedAnswer(call.runtime, task) : toRunningAnswer(task);
+      if (offset !== undefined) return toPageAnswer(task, offset);
+      return task.isOver ? toEndedAnswer(call, task) : toRunningAnswer(task);
     },
   }),
 ];
