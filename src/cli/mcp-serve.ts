@@ -60,6 +60,7 @@ async function open(options: MCPServeArguments): Promise<Opened> {
     ...("model" in asked && { rlm: runtime.rlm(asked) }),
     folders: new Folders({ mounts, sessionFiles: dataPath("sessions"), startedIn: process.cwd() }),
     isStructured: structured === true,
+    isShared: http === true,
     onUnexpected: logUnexpected,
   });
   return { runtime, factory };

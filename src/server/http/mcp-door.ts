@@ -55,6 +55,7 @@ export class MCPDoor {
       tools: tools ?? selectTools("all", rlm === undefined ? "none is configured" : undefined),
       isStructured,
       folders: new Folders({ mounts, sessionFiles: dataPath("sessions") }),
+      isShared: true,
       ...(rlm !== undefined && { rlm }),
       onUnexpected,
       onBegun: (beginning, request) => begun.note(beginning, { requestId: request?.headers.get(REQUEST_ID) ?? "" }),

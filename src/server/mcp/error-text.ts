@@ -14,23 +14,25 @@ import {
 } from "../../errors.ts";
 import type { Runtime } from "../../runtime.ts";
 import { ArgumentsError } from "./tool.ts";
+import type { ToolCall } from "./tool-call.ts";
 
 const MAX_LISTED = 20;
 
-/** Undefined: it is none of ours, and nothing is told of it. */
-export function toErrorText(error: unknown, runtime: Runtime): string | undefined {
+type Server = Pick<ToolCall, "runtime" | "offers">;
+
+/** Undefined: it is none of ours, and nothing is told of it. No tool is named that the server does not offer. */
+export function toErrorText(error: unknown, { runtime, offers }: Server): string | undefined {
   if (error instanceof SessionNotFoundError)
-    return `No session '${shorten(error.sessionId)}'. ${listSessions(runtime)} Call create_repl_session to make one.`;
+    return `No session '${shorten(error.sessionId)}'. ${listSessions(runtime)} ${toAnother(offers)}`;
   if (error instanceof TaskNotFoundError)
     return `No task '${shorten(error.taskId)}'. ${listTasks(runtime)} Ended tasks are kept for an hour.`;
   if (error instanceof SessionExistsError)
-    return `Session '${error.sessionId}' exists. Use it, destroy it with destroy_repl_session, or choose another session_id.`;
-  if (error instanceof SessionClosedError)
-    return `${error.message}. Its variables are gone. Call create_repl_session to make one.`;
+    return `Session '${error.sessionId}' exists. Use it, ${offers("destroy_repl_session") ? "destroy it with destroy_repl_session, " : ""}or choose another session_id.`;
+  if (error instanceof SessionClosedError) return `${error.message}. Its variables are gone. ${toAnother(offers)}`;
   if (error instanceof SessionBusyError)
     return `Session '${error.sessionId}' has ${error.waiting} executions waiting. Try again when some have ended, or use another session.`;
   if (error instanceof ForkRefusedError) return `${error.message}. ${INSTEAD_OF_A_COPY}`;
-  if (error instanceof LimitExceededError) return `${error.message}. ${WHAT_TO_CLOSE}`;
+  if (error instanceof LimitExceededError) return `${error.message}. ${toRoom(offers)}`;
   if (error instanceof EnvironmentUnavailableError) return `Cannot run anything here: ${error.why}. ${error.fix}`;
   if (error instanceof REPLSecurityError && error.action === "mount")
     return `${error.message}. The server shows this folder to every session: put it back, or restart the server without it.`;
@@ -44,7 +46,17 @@ export function toErrorText(error: unknown, runtime: Runtime): string | undefine
 const OURS = /^Cannot (?!read prop|set prop|destructure|convert|access|mix|delete|assign|add prop|define|redefine)/;
 const INSTEAD_OF_A_COPY =
   "Try again when its code has ended, or use save_repl_session, then load_repl_session with another session_id.";
-const WHAT_TO_CLOSE = "destroy_repl_session ends a session, shell_status(task_id, kill=true) a task.";
+
+function toAnother(offers: ToolCall["offers"]): string {
+  return offers("create_repl_session") ? "Call create_repl_session to make one." : "Leave session_id out.";
+}
+
+function toRoom(offers: ToolCall["offers"]): string {
+  const session = offers("destroy_repl_session") && "destroy_repl_session ends a session";
+  const task = offers("shell_status") && "shell_status(task_id, kill=true) ends a task";
+  const ways = [session, task].filter((way) => way !== false);
+  return ways.length === 0 ? "Try again later." : `${ways.join(", ")}.`;
+}
 
 function listSessions(runtime: Runtime): string {
   const ids = runtime.sessions.list().map(({ id }) => id);

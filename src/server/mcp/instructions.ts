@@ -6,10 +6,12 @@ interface Offer {
   readonly tools: readonly string[];
   /** Whether sessions see any folder of the host. */
   readonly hasFiles: boolean;
+  /** Whether other clients use the same sessions. */
+  readonly isShared: boolean;
 }
 
 /** Only what is true of this server: no tool is named that it does not offer. */
-export function toInstructions({ tools, hasFiles }: Offer): string {
+export function toInstructions({ tools, hasFiles, isShared }: Offer): string {
   const has = (...names: readonly string[]): boolean => names.every((name) => tools.includes(name));
   return [
     "Python and bash in a sandbox without network.",
@@ -22,9 +24,14 @@ export function toInstructions({ tools, hasFiles }: Offer): string {
       ? "Load big files with set_repl_context(key, path), keep data in variables and print only what you need."
       : "Keep data in variables and print only what you need.",
     has("shell_status") && "What takes long goes on as a task; read it with shell_status.",
-    has("fork_repl_session", "save_repl_session") &&
-      "Use fork_repl_session to try things, save_repl_session to keep them.",
+    isShared ? toShared(has("create_repl_session")) : has("fork_repl_session", "save_repl_session") && TO_KEEP,
   ]
     .filter((sentence) => sentence !== false)
     .join(" ");
+}
+
+const TO_KEEP = "Use fork_repl_session to try things, save_repl_session to keep them.";
+
+function toShared(canCreate: boolean): string {
+  return `Other clients share session 'default'${canCreate ? ": create_repl_session gives you your own" : ""}.`;
 }

@@ -27,7 +27,7 @@ export async function runPython(
   code: string,
   { timeout = DEFAULT_TIMEOUT_SECONDS, maxOutput = DEFAULT_MAX_OUTPUT, isOnce = false }: RunOptions,
 ): Promise<Answer> {
-  checkLength("code", code);
+  checkLength("code", code, call);
   const { runtime, images } = call;
   const execution = session.execute(code, { timeoutMs: timeout * 1000 });
   call.begun({ execution });
@@ -44,7 +44,7 @@ export async function runPython(
 
 /** In a session of its own, which ends with the code. */
 export async function runOnce(call: ToolCall, code: string, options: RunOptions): Promise<Answer> {
-  checkLength("code", code);
+  checkLength("code", code, call);
   const session = await call.runtime.openSession(toSessionOptions(call));
   let answer: Answer;
   try {
@@ -69,7 +69,7 @@ export async function runShell(
   command: string,
   { timeout, cwd, maxOutput = DEFAULT_MAX_OUTPUT }: ShellOptions,
 ): Promise<Answer> {
-  checkLength("command", command);
+  checkLength("command", command, call);
   const task = call.runtime.shell(command, {
     session,
     ...(cwd !== undefined && { cwd }),
@@ -90,10 +90,10 @@ function toDetached(task: Task, maxOutput: number): Answer {
   return { ...toRunningAnswer(task, maxOutput), task };
 }
 
-function checkLength(what: string, text: string): void {
+function checkLength(what: string, text: string, { offers }: ToolCall): void {
   if (text.length <= MAX_CODE_CHARACTERS) return;
   throw new ArgumentsError(
     `The ${what} has ${text.length.toLocaleString("en-US")} characters, and ${MAX_CODE_CHARACTERS.toLocaleString("en-US")} ` +
-      "is the most. Put data into a file and load it with set_repl_context(key, path).",
+      `is the most. Put data into a file and ${offers("set_repl_context") ? "load it with set_repl_context(key, path)" : "read that"}.`,
   );
 }

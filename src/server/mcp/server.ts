@@ -36,6 +36,8 @@ export interface MCPSettings {
   readonly rlm?: ToolCall["rlm"] & object;
   /** Results also as JSON with a schema. Many clients then show a model the JSON in place of the text. Default: false. */
   readonly isStructured?: boolean;
+  /** Whether several clients use it, and so the same sessions. Default: false. */
+  readonly isShared?: boolean;
   /** Default: 30 s for Python, 5 s for commands, progress every 5 s. */
   readonly waits?: Partial<Waits>;
   /** Told of what is a fault of ours. */
@@ -51,12 +53,17 @@ export function createServerFactory(runtime: Runtime, settings: MCPSettings): Mc
   const { tools: offered, isStructured = false, onUnexpected } = settings;
   const byName = new Map(offered.map((tool) => [tool.listing.name, tool]));
   const tools = offered.map((tool) => toListed(tool, isStructured));
-  const instructions = toInstructions({ tools: [...byName.keys()], hasFiles: settings.folders.mounts.length > 0 });
+  const instructions = toInstructions({
+    tools: [...byName.keys()],
+    hasFiles: settings.folders.mounts.length > 0,
+    isShared: settings.isShared === true,
+  });
   const kept: Kept = {
     runtime,
     folders: settings.folders,
     rlm: settings.rlm,
     waits: { ...DEFAULT_WAITS, ...settings.waits },
+    offers: (name) => byName.has(name),
     images: new Images(),
     memory: {},
     moment: new Moment(),
@@ -69,7 +76,7 @@ export function createServerFactory(runtime: Runtime, settings: MCPSettings): Mc
       return await tool.call(args, call);
     } catch (error) {
       if (call.signal.aborted) throw error;
-      const text = toErrorText(error, runtime);
+      const text = toErrorText(error, call);
       if (text === undefined) onUnexpected(error);
       return { text: text ?? UNEXPECTED, isError: true };
     }
@@ -110,7 +117,7 @@ function toListed({ listing, runs }: MCPTool, isStructured: boolean): Tool {
 }
 
 /** What all calls have in common. */
-type Kept = Pick<ToolCall, "runtime" | "folders" | "rlm" | "waits" | "images" | "memory" | "moment">;
+type Kept = Omit<ToolCall, "begun" | "signal" | "notes" | "report">;
 
 function toCall(kept: Kept, begun: ToolCall["begun"], { mcpReq }: ServerContext): ToolCall {
   const { signal, _meta: meta } = mcpReq;

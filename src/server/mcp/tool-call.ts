@@ -41,6 +41,8 @@ export interface ToolCall {
   /** What is said after the answer, whatever that is. */
   readonly notes: string[];
   readonly images: Images;
+  /** Whether the server has a tool of this name. */
+  readonly offers: (name: string) => boolean;
   readonly memory: ServerMemory;
   /** Told of what it begins. */
   readonly begun: (beginning: Beginning) => void;

@@ -161,6 +161,10 @@ function describeUnknown(tool: string, key: string, properties: ObjectSchema["pr
 }
 
 function describe(tool: string, { issues }: z.ZodError): string {
-  const wrong = issues.slice(0, 5).map(({ path, message }) => `${path.join(".")}: ${message}`);
+  const wrong = issues.slice(0, 5).map(({ path, message }) => `${path.join(".")}: ${toFault(message)}`);
   return `Wrong arguments for ${tool}. ${wrong.join("; ")}`;
+}
+
+function toFault(message: string): string {
+  return message.endsWith("received undefined") ? "it is missing" : message.replace(/^Invalid input: /, "");
 }

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connect, type Connection } from "./connect.ts";
+import { selectTools } from "../../../src/server/mcp/toolbox.ts";
 import { openWire } from "./wire.ts";
 
 let mcp: Connection;
@@ -25,7 +26,7 @@ describe("is forgiven", () => {
 
 describe("is refused with what would be right", () => {
   test.each([
-    ["a parameter that is missing", "execute_python", {}, "Wrong arguments for execute_python. code:"],
+    ["a parameter that is missing", "execute_python", {}, "Wrong arguments for execute_python. code: it is missing."],
     [
       "a parameter that is not there",
       "execute_python",
@@ -87,6 +88,14 @@ describe("is refused with what would be right", () => {
     for (const uri of ["rlm://output/t99", "rlm://output/../x", "rlm://other/t1", "file:///etc/passwd"])
       await expect(mcp.client.readResource({ uri })).rejects.toMatchObject({ code: -32602 });
   });
+});
+
+test("no message names a tool that is not offered", async () => {
+  await using core = await connect({ tools: selectTools("core"), beside: mcp });
+  expect(await core.failure("shell", { command: "ls", session_id: "x" })).toMatch(
+    /^No session 'x'\. .* Leave session_id out\.$/,
+  );
+  expect(await core.failure("execute_python", { code: "#".repeat(4_000_001) })).toMatch(/into a file and read that\.$/);
 });
 
 test("an environment that cannot run says why, and how to repair it", async () => {

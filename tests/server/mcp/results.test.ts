@@ -106,7 +106,9 @@ describe("commands", () => {
       /^started\n\[What it started in the background goes on; shell_status\(task_id="t\d+", kill=true\) ends it\.\]$/,
     );
     const id = factsOf(result)["task_id"];
-    expect(await mcp.text("shell_status", { task_id: id, kill: true })).toBe("started");
+    const end = { task_id: id, kill: true };
+    expect(await mcp.text("shell_status", end)).toBe("started[What it had left running was ended.]");
+    expect(await mcp.text("shell_status", end)).toBe("started[It had ended already.]");
   });
 
   test("a time limit is an error", async () => {

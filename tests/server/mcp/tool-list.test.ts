@@ -64,14 +64,16 @@ test("the list is the same text in both eras and in another run, of fewer than 2
 test.each(ERAS)("a client of the %s era is given the instructions, of at most 500 characters", async (era) => {
   await using mcp = await connect({ era });
   const tools = ALL_TOOLS.map(({ listing }) => listing.name);
-  expect(mcp.client.getInstructions()).toBe(toInstructions({ tools, hasFiles: false }));
-  expect(toInstructions({ tools, hasFiles: true }).length).toBeLessThanOrEqual(500);
+  expect(mcp.client.getInstructions()).toBe(toInstructions({ tools, hasFiles: false, isShared: false }));
+  for (const isShared of [false, true])
+    expect(toInstructions({ tools, hasFiles: true, isShared }).length).toBeLessThanOrEqual(500);
 });
 
 test("the instructions name no tool that is not offered", () => {
   for (const choice of ["core", "shell", "sandbox", "sessions,repl"]) {
     const tools = selectTools(choice).map(({ listing }) => listing.name);
-    const named = toInstructions({ tools, hasFiles: true }).match(/\b[a-z]+(?:_[a-z]+)+\b/g) ?? [];
+    const texts = [false, true].map((isShared) => toInstructions({ tools, hasFiles: true, isShared }));
+    const named = texts.join(" ").match(/\b[a-z]+(?:_[a-z]+)+\b/g) ?? [];
     expect(named.filter((name) => !tools.includes(name))).toEqual([]);
   }
 });

@@ -1,6 +1,7 @@
 // Commands, and the tasks that commands and Python become when they take long.
 
 import { z } from "zod";
+import type { Task } from "../../../runtime.ts";
 import { runShell } from "../running.ts";
 import { toEndedAnswer, toPageAnswer, toRunningAnswer } from "../task-answer.ts";
 import { CLEARS, defineTool, RUNS, type MCPTool } from "../tool.ts";
@@ -51,7 +52,9 @@ export const SHELL_TOOLS: readonly MCPTool[] = [
     call: async ({ task_id: id, wait = 0, offset, kill = false }, call) => {
       const task = call.runtime.tasks.get(id);
       if (kill) {
+        const note = task.isOver ? toLateNote(task) : undefined;
         await task.cancel();
+        if (note !== undefined) call.notes.push(note);
         return { ...(await toEndedAnswer(call, task)), isError: false }; // it was asked for
       }
       if (wait > 0 && !task.isOver)
@@ -61,3 +64,8 @@ export const SHELL_TOOLS: readonly MCPTool[] = [
     },
   }),
 ];
+
+/** Said where ending a task shows nothing of itself. */
+function toLateNote(task: Task): string {
+  return task.info().background ? "[What it had left running was ended.]" : "[It had ended already.]";
+}
