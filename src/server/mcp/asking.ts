@@ -26,7 +26,7 @@ export async function ask(call: ToolCall, question: Question): Promise<Answer> {
   try {
     task = runtime.tasks.follow(run);
     const watched = { ended: task.ended, waitMs: waits.pythonMs, lastLine: () => task?.lastLine() ?? "" };
-    if (!(await watch(watched, call))) return { ...toRunningAnswer(task), task };
+    if (!(await watch(watched, call))) return { ...toRunningAnswer(runtime, task), task };
   } catch (error) {
     run.cancel();
     throw error;

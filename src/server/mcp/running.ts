@@ -34,7 +34,7 @@ export async function runPython(
   const lastLine = (): string => execution.lastLine();
   try {
     if (!(await watch({ ended: execution.result, waitMs: call.waits.pythonMs, lastLine }, call)))
-      return toDetached(runtime.tasks.adopt(execution), maxOutput);
+      return toDetached(call, runtime.tasks.adopt(execution), maxOutput);
   } catch (error) {
     execution.cancel();
     throw error;
@@ -78,7 +78,7 @@ export async function runShell(
   call.begun({ task });
   const watched = { ended: task.result, waitMs: call.waits.shellMs, lastLine: () => task.lastLine() };
   try {
-    if (!(await watch(watched, call))) return toDetached(task, maxOutput);
+    if (!(await watch(watched, call))) return toDetached(call, task, maxOutput);
   } catch (error) {
     void task.cancel().catch(() => {});
     throw error;
@@ -86,8 +86,8 @@ export async function runShell(
   return toShellAnswer(task, await task.result, maxOutput);
 }
 
-function toDetached(task: Task, maxOutput: number): Answer {
-  return { ...toRunningAnswer(task, maxOutput), task };
+function toDetached({ runtime }: ToolCall, task: Task, maxOutput: number): Answer {
+  return { ...toRunningAnswer(runtime, task, maxOutput), task };
 }
 
 function checkLength(what: string, text: string, { offers }: ToolCall): void {

@@ -1,6 +1,6 @@
 // What a model is told of a task: that it goes on, how it ended, what it has printed.
 
-import type { ShellTask, Task } from "../../runtime.ts";
+import type { Runtime, ShellTask, Task } from "../../runtime.ts";
 import type { TaskResult } from "../../protocol/tasks.ts";
 import { DEFAULT_MAX_OUTPUT, type Answer } from "./answer.ts";
 import { cutMiddle } from "./cut-ends.ts";
@@ -16,25 +16,33 @@ const RUNNING_WORDS = 400;
 const NEXT_WAIT_SECONDS = 30;
 
 /** The call gives it up for now; the same process goes on. */
-export function toRunningAnswer(task: Task, maxOutput = DEFAULT_MAX_OUTPUT): Answer {
+export function toRunningAnswer(runtime: Runtime, task: Task, maxOutput = DEFAULT_MAX_OUTPUT): Answer {
   const source = taskSource(task);
   const maxCharacters = Math.max(200, maxOutput - RUNNING_WORDS);
   const readOn = (offset: number): string => toStatusCall(task.id, { offset });
   const { text: output } = cutText(source, { maxCharacters, readOn });
   const text = joinParts(
-    toState(task),
+    toState(runtime, task),
     output === "" ? "No output yet." : `Output so far:\n${output}`,
     toNext(task, source.totalBytes),
   );
   return { text, facts: toTaskFacts(task), structured: () => ({ stdout: output, stderr: "" }) };
 }
 
-function toState(task: Task): string {
+function toState(runtime: Runtime, task: Task): string {
   const { id, durationMs, status, sessionId } = task.info();
   if (task.kind === "execution" && task.execution.startedAt === undefined)
-    return `Waiting for its turn in session '${sessionId}': task ${id}.`;
+    return `Waiting for its turn in session '${sessionId}'${toBehind(runtime, task)}: task ${id}.`;
   const doing = task.kind === "run" && task.lastLine() !== "" ? ` Now: ${task.lastLine()}.` : "";
   return `${status === "paused" ? "Paused" : "Still running"}: task ${id} (${toSeconds(durationMs)} s so far).${doing}`;
+}
+
+/** What runs in its session, where that is a task: whoever does not want to wait can end it. */
+function toBehind(runtime: Runtime, { sessionId }: Task): string {
+  const runs = (task: Task): boolean =>
+    task.kind === "execution" && task.sessionId === sessionId && !task.isOver && task.execution.startedAt !== undefined;
+  const first = runtime.tasks.list().find(runs);
+  return first === undefined ? "" : ` behind task ${first.id}`;
 }
 
 /** How it ended, with what it printed. Waits for an end that is not there yet. */
@@ -51,7 +59,7 @@ export async function toEndedAnswer(
 }
 
 /** A part of what it printed; at the end of that also how it ended. */
-export async function toPageAnswer(task: Task, offset: number): Promise<Answer> {
+export async function toPageAnswer(runtime: Runtime, task: Task, offset: number): Promise<Answer> {
   const source = taskSource(task);
   const maxCharacters = DEFAULT_MAX_OUTPUT - RUNNING_WORDS;
   const { text: page, nextOffset } = pageText(source, { offset, maxCharacters });
@@ -61,7 +69,7 @@ export async function toPageAnswer(task: Task, offset: number): Promise<Answer> 
     const more = `[${left} bytes more: ${toStatusCall(task.id, { offset: nextOffset })}]`;
     return { text: joinParts(page, more), facts };
   }
-  if (!task.isOver) return { text: joinParts(page, toState(task), toNext(task, source.totalBytes)), facts };
+  if (!task.isOver) return { text: joinParts(page, toState(runtime, task), toNext(task, source.totalBytes)), facts };
   const end = await toEnd(task);
   return { text: joinParts(page, end) || "[no more output]", facts };
 }

@@ -101,11 +101,30 @@ test("a task of Python is ended by kill as well, and the session lives on", asyn
   expect(await mcp.text("execute_python", { code: "x" })).toBe("→ 1");
 });
 
+test("what is done between executions waits no longer than code is waited for", async () => {
+  await using mcp = await connect({ waits: WAITS });
+  await mcp.text("execute_python", { code: `x = 1\n${WAIT_FOR_FILE}` });
+  const calls: [string, Record<string, string>][] = [
+    ["set_repl_context", { key: "x", value: "2" }],
+    ["clear_repl_context", {}],
+    ["clear_repl_session", { session_id: "default" }],
+    ["save_repl_session", { session_id: "default", filepath: "busy" }],
+  ];
+  for (const [name, args] of calls)
+    expect(await mcp.failure(name, args)).toBe(
+      "Session 'default' is busy with task t1, and nothing was done. " +
+        'Try again when it has ended, or end it with shell_status(task_id="t1", kill=true).',
+    );
+  await mcp.text("shell", { command: "touch go" });
+  await mcp.text("shell_status", { task_id: "t1", wait: 50 });
+  expect(await mcp.text("execute_python", { code: "x" })).toBe("→ 1");
+});
+
 test("what waits for its turn says so", async () => {
   await using mcp = await connect({ waits: WAITS });
   await mcp.text("execute_python", { code: WAIT_FOR_FILE });
   expect(await mcp.text("execute_python", { code: "1" })).toMatch(
-    /^Waiting for its turn in session 'default': task t2\./,
+    /^Waiting for its turn in session 'default' behind task t1: task t2\./,
   );
   await mcp.text("shell", { command: "touch go" });
   expect(await mcp.text("shell_status", { task_id: "t2", wait: 50 })).toBe("→ 1");

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { bound } from "../answer.ts";
+import { awaitTurn } from "../await-turn.ts";
 import { runPython } from "../running.ts";
 import { ADDS, ArgumentsError, CLEARS, defineTool, READS, RUNS, type MCPTool } from "../tool.ts";
 import { useSession } from "../tool-call.ts";
@@ -51,6 +52,7 @@ export const SANDBOX_TOOLS: readonly MCPTool[] = [
       if ((value === undefined) === (path === undefined))
         throw new ArgumentsError("set_repl_context takes exactly one of value and path.");
       const session = await useSession(call, id);
+      await awaitTurn(call, session);
       const text =
         path === undefined
           ? await setFromValue(session, key, value ?? "", call)
@@ -67,6 +69,7 @@ export const SANDBOX_TOOLS: readonly MCPTool[] = [
     annotations: CLEARS,
     call: async ({ session_id: id }, call) => {
       const session = await useSession(call, id);
+      await awaitTurn(call, session);
       await session.reset();
       return { text: `Session '${session.id}' is empty; its files are still there.` };
     },

@@ -1,6 +1,7 @@
 // Sessions: making, using, looking into, saving and ending them.
 
 import { z } from "zod";
+import { awaitTurn } from "../await-turn.ts";
 import { runPython } from "../running.ts";
 import { describeCreated, describeDestroyed, describeLoaded, describeSaved, listSessions } from "../session-text.ts";
 import { ADDS, CLEARS, defineTool, READS, RUNS, type MCPTool } from "../tool.ts";
@@ -72,8 +73,10 @@ export const SESSION_TOOLS: readonly MCPTool[] = [
     description: "Like clear_repl_context, but the session must exist.",
     input: { session_id: sessionId },
     annotations: CLEARS,
-    call: async ({ session_id: id }, { runtime }) => {
-      await runtime.sessions.get(id).reset();
+    call: async ({ session_id: id }, call) => {
+      const session = call.runtime.sessions.get(id);
+      await awaitTurn(call, session);
+      await session.reset();
       return { text: `Session '${id}' is empty; its files are still there.` };
     },
   }),
@@ -84,10 +87,11 @@ export const SESSION_TOOLS: readonly MCPTool[] = [
     description: "Save a session's variables, functions and imports to a file that load_repl_session reads.",
     input: { session_id: sessionId, filepath: filepath.describe("a name, or a path in a writable folder") },
     annotations: ADDS,
-    call: async ({ session_id: id, filepath: given }, { runtime, folders, signal }) => {
-      const session = runtime.sessions.get(id);
-      using place = folders.openForSaving(given);
-      return describeSaved(await session.save(place.path, { signal }).catch(place.fail), place);
+    call: async ({ session_id: id, filepath: given }, call) => {
+      const session = call.runtime.sessions.get(id);
+      await awaitTurn(call, session);
+      using place = call.folders.openForSaving(given);
+      return describeSaved(await session.save(place.path, { signal: call.signal }).catch(place.fail), place);
     },
   }),
   defineTool({

@@ -59,8 +59,8 @@ export const SHELL_TOOLS: readonly MCPTool[] = [
       }
       if (wait > 0 && !task.isOver)
         await watch({ ended: task.result, waitMs: wait * 1000, lastLine: () => task.lastLine() }, call);
-      if (offset !== undefined) return toPageAnswer(task, offset);
-      return task.isOver ? toEndedAnswer(call, task) : toRunningAnswer(task);
+      if (offset !== undefined) return toPageAnswer(call.runtime, task, offset);
+      return task.isOver ? toEndedAnswer(call, task) : toRunningAnswer(call.runtime, task);
     },
   }),
 ];
