@@ -166,6 +166,7 @@ export class ShellTask extends Story<TaskEvent> implements TaskBase, ProgramList
   }
 
   async resume(): Promise<void> {
+    await this.#started; // as pause() does: the one that was asked for last holds
     if (this.#status !== "paused") {
       if (this.isOver) throw this.#refusal("resume", "it has ended");
       return;

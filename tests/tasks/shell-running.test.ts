@@ -55,6 +55,12 @@ describe("a running command", () => {
     expect(await processesIn(session, "4719")).toBe("[]");
   });
 
+  test("is what was asked for last, however early that was", async () => {
+    const task = runtime.shell("echo went on");
+    await Promise.all([task.pause(), task.resume(), task.pause(), task.resume()]);
+    expect(await task.result).toMatchObject({ status: "completed", stdout: "went on\n" });
+  });
+
   test("is ended by its time limit, in which pauses do not count", async () => {
     const task = runtime.shell("sleep 4712", { timeoutMs: 300 });
     await task.pause();
