@@ -8,7 +8,7 @@ import type { Images } from "./images.ts";
 import { showPrinted } from "./printed-text.ts";
 import { showRich, type Rich } from "./rich.ts";
 import { cutValue, isLastValue, showValue, type ValueOptions } from "./value-text.ts";
-import { joinParts, NO_OUTPUT, toNote, toTime, toSeconds } from "./words.ts";
+import { joinParts, NO_OUTPUT, toNote, toTime, toSeconds, toUsageFacts } from "./words.ts";
 
 type Execution = ExecutionTask["execution"];
 
@@ -86,6 +86,7 @@ function toFacts(
     execution_id: result.executionId,
     exit_code: result.exitCode ?? null,
     duration_ms: Math.round(result.durationMs),
+    ...toUsageFacts(result.usage),
     stdout_bytes: execution.output({ stream: "stdout", length: 0 }).totalBytes,
     stderr_bytes: execution.output({ stream: "stderr", length: 0 }).totalBytes,
     epoch: result.epoch,

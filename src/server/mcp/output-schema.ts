@@ -26,6 +26,8 @@ const RUN = {
     task_id: { ...TEXT, description: "for shell_status" },
     exit_code: COUNT,
     duration_ms: COUNT,
+    cpu_ms: COUNT,
+    peak_memory_bytes: COUNT,
     stdout: TEXT,
     stderr: TEXT,
     stdout_bytes: COUNT,

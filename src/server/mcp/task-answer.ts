@@ -9,7 +9,7 @@ import { toExecutionAnswer } from "./execution-answer.ts";
 import { toRunAnswer, toRunOutcome } from "./run-answer.ts";
 import { showPrinted, taskSource } from "./printed-text.ts";
 import type { ToolCall } from "./tool-call.ts";
-import { joinParts, NO_OUTPUT, toNote, toSeconds, toStatusCall, toTime } from "./words.ts";
+import { joinParts, NO_OUTPUT, toNote, toSeconds, toStatusCall, toTime, toUsageFacts } from "./words.ts";
 
 /** Room for what is said around the output of a task that goes on. */
 const RUNNING_WORDS = 400;
@@ -119,7 +119,7 @@ function toNext(task: Task, offset: number): string {
 }
 
 function toTaskFacts(task: Task): Record<string, unknown> {
-  const { id, kind, sessionId, status, exitCode, durationMs, outputBytes } = task.info();
+  const { id, kind, sessionId, status, exitCode, durationMs, outputBytes, usage } = task.info();
   return {
     status,
     session_id: sessionId,
@@ -128,5 +128,6 @@ function toTaskFacts(task: Task): Record<string, unknown> {
     exit_code: exitCode,
     duration_ms: Math.round(durationMs),
     output_bytes: outputBytes,
+    ...(task.kind === "shell" && task.isOver && toUsageFacts(usage)),
   };
 }

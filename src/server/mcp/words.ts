@@ -1,5 +1,6 @@
 // Small things that results say in the same words everywhere.
 
+import type { Usage } from "../../protocol/execution.ts";
 import { DEFAULT_SESSION } from "./tool-call.ts";
 
 const INFORMATIVE_MS = 1_000;
@@ -46,6 +47,11 @@ export function toReprCall(name: string, [from, to]: readonly [number, number], 
   const code = `print(repr(${name})[${from}:${Math.min(to, from + PAGE)}])`;
   const session = sessionId === DEFAULT_SESSION ? "" : `, session_id="${sessionId}"`;
   return `execute_python(code="${code}"${session})`;
+}
+
+/** For programs. */
+export function toUsageFacts({ cpuMs, peakMemoryBytes }: Usage): Readonly<Record<string, number>> {
+  return { cpu_ms: Math.round(cpuMs), peak_memory_bytes: peakMemoryBytes };
 }
 
 export function toCount(count: number, thing: string): string {

@@ -36,6 +36,18 @@ describe("Python", () => {
     expect(await mcp.text("execute_python", { code })).toBe(text);
   });
 
+  test("machine data has processor time and peak memory, of code and of commands", async () => {
+    const code = "held = bytearray(50_000_000); sum(range(1_000_000))";
+    for (const [tool, args] of [
+      ["execute_python", { code }],
+      ["shell", { command: `python3 -c "${code}"` }],
+    ] as const) {
+      const { cpu_ms: cpuMs, peak_memory_bytes: peak } = factsOf(await mcp.call(tool, args));
+      expect(cpuMs).toBeGreaterThan(0);
+      expect(peak).toBeGreaterThan(50_000_000);
+    }
+  });
+
   test("an exception is an error with the frames of the user's code, and the state stays", async () => {
     const text = await mcp.failure("execute_python", { code: "kept = 7\nprint('before')\n1 / 0" });
     expect(text).toMatch(/^before\nTraceback .*\n {2}File "<cell \d+>", line 3.*ZeroDivisionError: division by zero$/s);
