@@ -17,13 +17,6 @@ describe("rates", () => {
     expect([1, 2, 3, 4].map(() => rates.take("a") > 0)).toEqual([false, false, false, true]);
   });
 
-  test("asking takes nothing, and makes no entry", () => {
-    const rates = new Rates({ perSecond: 1, burst: 1 }, () => 0);
-    expect([rates.wait("a"), rates.wait("a"), rates.size]).toEqual([0, 0, 0]);
-    rates.take("a");
-    expect([rates.wait("a"), rates.wait("a")]).toEqual([1, 1]);
-  });
-
   test("the table does not grow beyond its bound", () => {
     const rates = new Rates({ perSecond: 1, burst: 1 }, () => 0, 100);
     for (let number = 0; number < 1000; number += 1) rates.take(`address ${number}`);

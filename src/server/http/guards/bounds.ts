@@ -1,5 +1,8 @@
 // How much may be asked: at once by all, and by each address in a second. Whoever guesses tokens is slowed down more.
 //
+// Those without the right token are counted apart: other processes of a machine have the same address as its user, and nothing that they
+// send may keep out whoever has the token.
+//
 // An address is what the socket says. Behind a proxy all clients have the proxy's, so the proxy is the place to bound each of them.
 
 import type { Problem } from "../problem.ts";
@@ -26,6 +29,7 @@ const SPARE = 100;
 export class Bounds {
   readonly #requests: number;
   readonly #asked: Rates;
+  readonly #strange: Rates;
   readonly #failed: Rates;
   #underWay = 0;
 
@@ -33,10 +37,11 @@ export class Bounds {
     const { requests, rate, failures } = { ...DEFAULT_BOUNDS, ...bounds };
     this.#requests = requests;
     this.#asked = new Rates(rate, now);
+    this.#strange = new Rates(rate, now);
     this.#failed = new Rates(failures, now);
   }
 
-  /** Undefined: it may go on, and `leave` is called when it is answered. */
+  /** With the right token. Undefined: it may go on, and `leave` is called when it is answered. */
   enter(address: string): Problem | undefined {
     const seconds = this.#asked.take(toKey(address));
     if (seconds > 0) return tooFast(seconds);
@@ -54,14 +59,13 @@ export class Bounds {
     this.#underWay -= 1;
   }
 
-  /** Asked before a token is compared: an address that sent too many wrong ones is not told about another. */
-  checkGuesses(address: string): Problem | undefined {
-    const seconds = this.#failed.wait(toKey(address));
-    return seconds > 0 ? tooManyGuesses(seconds) : undefined;
-  }
-
-  noteWrongToken(address: string): void {
-    this.#failed.take(toKey(address));
+  /** Without the right token: what it is told in place of `problem`, if anything. `isGuess`: it sent a wrong one. */
+  refuse(address: string, problem: Problem, isGuess: boolean): Problem {
+    const key = toKey(address);
+    const seconds = this.#strange.take(key);
+    if (seconds > 0) return tooFast(seconds);
+    const guessSeconds = isGuess ? this.#failed.take(key) : 0;
+    return guessSeconds > 0 ? tooManyGuesses(guessSeconds) : problem;
   }
 }
 

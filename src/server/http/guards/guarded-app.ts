@@ -116,28 +116,24 @@ export function createGuardedApp(routes: readonly ServedRoute[], options: GuardO
 
 type Guard = (context: Context<Env>, remote: string, next: () => Promise<void>) => Promise<Response | undefined>;
 
-/** Lets a request through, or answers it. The order matters: what is cheap first, and nothing is compared for those who only guess. */
+/** Lets a request through, or answers it. The order matters: the token comes before every bound, so that nobody can use up its owner's. */
 function createGuard(routes: readonly ServedRoute[], options: GuardOptions, bounds: Bounds): Guard {
   const { token, allowedHosts = [], allowedOrigins = [] } = options;
   const expected = digest(token);
   const open = new Set(routes.filter(({ isOpen }) => isOpen === true).map(({ path }) => path));
-  const checkCaller = ({ req }: Context, remote: string): Problem | undefined => {
-    const guesses = bounds.checkGuesses(remote);
-    if (guesses !== undefined) return guesses;
-    const problem = checkToken(req.header("authorization"), expected);
-    if (problem !== undefined && req.header("authorization") !== undefined) bounds.noteWrongToken(remote);
-    return problem;
-  };
   const pass: Guard = async (context, remote, next) => {
     if (open.has(context.req.path)) {
       await next();
       return undefined;
     }
+    const authorization = context.req.header("authorization");
+    const stranger = checkToken(authorization, expected);
+    if (stranger !== undefined) {
+      return refuse(context, bounds.refuse(remote, stranger, authorization !== undefined));
+    }
     const problem = bounds.enter(remote);
     if (problem !== undefined) return refuse(context, problem);
     try {
-      const stranger = checkCaller(context, remote);
-      if (stranger !== undefined) return refuse(context, stranger);
       await next();
       return undefined;
     } finally {

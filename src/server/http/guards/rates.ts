@@ -36,13 +36,6 @@ export class Rates {
     return 0;
   }
 
-  /** As `take`, but takes nothing. */
-  wait(key: string): number {
-    if (!this.#buckets.has(key)) return 0;
-    const bucket = this.#refilled(key);
-    return bucket.tokens < 1 ? this.#secondsUntilNext(bucket) : 0;
-  }
-
   /** How many are known. */
   get size(): number {
     return this.#buckets.size;
