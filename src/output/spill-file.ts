@@ -1,22 +1,10 @@
-// A temporary file that nobody else can open and that cannot be left behind: it has no name when it is first used.
+// Temporary files without a name.
 //
 // Writing to a fresh file costs several times what writing over old pages does, so a few files that are no longer needed
 // are kept and used again. A file knows how much of it belongs to its present user; no more than that is ever read.
 
-import {
-  close,
-  closeSync,
-  constants,
-  ftruncate,
-  mkdtempSync,
-  openSync,
-  readSync,
-  rmdirSync,
-  unlinkSync,
-  writeSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { close, closeSync, ftruncate, readSync, writeSync } from "node:fs";
+import { openNamelessFile } from "../util/nameless-file.ts";
 
 const MAX_SPARE = 2;
 const MAX_SPARE_BYTES = 128 * 1024 * 1024;
@@ -93,31 +81,9 @@ export class SpillFile {
 }
 
 function openFile(): number | undefined {
-  for (const open of [openNameless, openAndUnlink]) {
-    try {
-      return open();
-    } catch {
-      // The next way, or none.
-    }
-  }
-  return undefined;
-}
-
-const O_TMPFILE = 0o20000000 | constants.O_DIRECTORY;
-
-/** The kernel makes the file without a name; not every file system can. */
-function openNameless(): number {
-  return openSync(tmpdir(), O_TMPFILE | constants.O_RDWR, 0o600);
-}
-
-function openAndUnlink(): number {
-  const folder = mkdtempSync(join(tmpdir(), "rlm-"));
-  const path = join(folder, "file");
   try {
-    const fd = openSync(path, "wx+", 0o600);
-    unlinkSync(path);
-    return fd;
-  } finally {
-    rmdirSync(folder);
+    return openNamelessFile();
+  } catch {
+    return undefined;
   }
 }

@@ -18,6 +18,7 @@ import {
 import { readPieces } from "../util/read-pieces.ts";
 import { VERSION } from "../util/version.ts";
 import { NewFile } from "./new-file.ts";
+import { OpenFile } from "./open-file.ts";
 
 const MAGIC = Buffer.from("RLM session file\n");
 const LENGTH_BYTES = 8;
@@ -32,12 +33,12 @@ export function isSessionFile(file: number): boolean {
 
 /** Writes one session file. Nothing is at the path before `finish` has resolved. */
 export class SessionFileWriter {
-  readonly #file: NewFile;
+  readonly #file: NewFile | OpenFile;
   #hash: Hash = createHash("sha256");
   #size = 0;
 
   constructor(path: string) {
-    this.#file = new NewFile(resolve(path));
+    this.#file = OpenFile.isOne(path) ? new OpenFile(path) : new NewFile(resolve(path));
     this.write(MAGIC);
   }
 

@@ -1,4 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Runtime } from "../../../src/index.ts";
 import type { Door } from "../../../src/server/http/door.ts";
 import { openTestRuntime } from "../../open.ts";
@@ -156,6 +159,30 @@ describe("a session file", () => {
       /^Cannot save to the session file in session '\S+': it took longer than 300 ms$/,
     );
     expect(door.spool.files).toBe(0);
+  });
+
+  test("has no name on the server's disk while it is written, so that nothing can stay behind", async () => {
+    const waits = `
+import os, time
+class Waits:
+    def __getstate__(self):
+        open("begun", "w").close()
+        while not os.path.exists("go"): time.sleep(0.01)
+        return {}
+waits = Waits()`;
+    const path = await open(waits);
+    const folder = mkdtempSync(join(tmpdir(), "rlm-state-"));
+    onTestFinished(() => {
+      vi.unstubAllEnvs();
+      rmSync(folder, { recursive: true });
+    });
+    vi.stubEnv("TMPDIR", folder);
+    const saved = save(path);
+    await expect.poll(async () => (await ask("GET", `${path}/files/begun?stat=true`)).status).toBe(200);
+    expect([door.spool.files, readdirSync(folder)]).toEqual([1, []]);
+    await ask("PUT", `${path}/files/go`, { body: "" });
+    expect((await saved).bytes.length).toBeGreaterThan(100);
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   test("is gone from the server when its reader goes", async () => {

@@ -1,11 +1,11 @@
 // Files of this server for what is too large for memory, between a client and a session: neither waits for the other then, and a
 // client that is slow or gone leaves the session alone.
 //
-// Such a file has no name while it holds something of a client's, so that nothing stays behind whatever dies.
+// Such a file has no name, so that nothing stays behind whatever dies.
 
-import { mkdtemp, open, rm, type FileHandle } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { closeSync } from "node:fs";
+import { open, type FileHandle } from "node:fs/promises";
+import { openNamelessFile } from "../../../util/nameless-file.ts";
 import { ProblemError, type Problem } from "../problem.ts";
 
 /** What a client sent, or is to be sent. */
@@ -35,29 +35,20 @@ export class Spool {
 
   /** Throws a ProblemError where there is more, or no room; or what the content throws. */
   receive(content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Held> {
-    return this.#hold(
-      (path) => open(path, "wx+", 0o600),
-      (file) => writeAll(file, content, maxBytes),
-    );
+    return this.#hold((file) => writeAll(file, content, maxBytes));
   }
 
-  /** `make` makes a file at the path that it is given. */
+  /** `make` writes to the file at the path that it is given. */
   make(make: (path: string) => Promise<unknown>): Promise<Held> {
-    return this.#hold(async (path) => {
-      await make(path);
-      return open(path, "r");
-    });
+    return this.#hold((file) => make(toPath(file)));
   }
 
-  async #hold(
-    begin: (path: string) => Promise<FileHandle>,
-    fill: (file: FileHandle) => Promise<void> = async () => {},
-  ): Promise<Held> {
+  async #hold(fill: (file: FileHandle) => Promise<unknown>): Promise<Held> {
     if (this.#files >= this.#maxFiles) throw new ProblemError(tooMany(this.#maxFiles));
     this.#files += 1;
     let file: FileHandle | undefined;
     try {
-      file = await inFolder(begin);
+      file = await openNameless();
       await fill(file);
       return toHeld(file, (await file.stat()).size, () => void (this.#files -= 1));
     } catch (error) {
@@ -68,20 +59,23 @@ export class Spool {
   }
 }
 
-/** The folder, and with it the name, is gone when this is over. */
-async function inFolder(begin: (path: string) => Promise<FileHandle>): Promise<FileHandle> {
-  const folder = await mkdtemp(join(tmpdir(), "rlm-")); // only this user may enter it
+async function openNameless(): Promise<FileHandle> {
+  const fd = openNamelessFile();
   try {
-    return await begin(join(folder, "held"));
+    return await open(`/proc/self/fd/${fd}`, "r+");
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    closeSync(fd);
   }
+}
+
+function toPath({ fd }: FileHandle): string {
+  return `/proc/self/fd/${fd}`;
 }
 
 function toHeld(file: FileHandle, sizeBytes: number, onClose: () => void): Held {
   let isOpen = true;
   return {
-    path: `/proc/self/fd/${file.fd}`,
+    path: toPath(file),
     sizeBytes,
     pieces: () => readAll(file),
     [Symbol.asyncDispose]: async () => {
