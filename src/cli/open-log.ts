@@ -1,7 +1,7 @@
 // Where the log of a server goes: standard error, or a file that only its user can read.
 
-import { closeSync, createWriteStream, fstatSync, openSync, constants } from "node:fs";
-import type { Writable } from "node:stream";
+import { closeSync, fstatSync, openSync, constants } from "node:fs";
+import { LogFile } from "../server/log-file.ts";
 import { openLog, type Log, type LogOptions } from "../server/log.ts";
 import { complain } from "./complain.ts";
 import { UsageError } from "./usage-error.ts";
@@ -13,11 +13,11 @@ export function openLogAt(path: string | undefined, options: Omit<LogOptions, "s
   return openLog({ ...options, sink: path === undefined ? process.stderr : openFile(path) });
 }
 
-function openFile(path: string): Writable {
-  const fd = openAt(path);
-  const file = createWriteStream(path, { fd, flags: "a" });
-  file.once("error", ({ message }) => complain(`cannot write the log any more: ${message}`)).on("error", () => {});
-  return file;
+function openFile(path: string): LogFile {
+  return new LogFile(openAt(path), {
+    onFail: ({ message }) =>
+      complain(`cannot write the log, lines are dropped until it can be written again: ${message}`),
+  });
 }
 
 /** Never waits, as opening a pipe would. */

@@ -1,22 +1,32 @@
-// Lines on their way out, a few milliseconds at a time. Nobody waits for whoever reads them: what does not fit is dropped, and how much
-// that was is said when there is room again.
+// Lines on their way out, a few milliseconds at a time. Nobody waits for whoever reads them: what does not fit or cannot be written is
+// dropped, and how much that was is said when there is room again.
 
-import type { Writable } from "node:stream";
+/** Where they go: what a stream has, or what can go on after an error. */
+export interface LogSink {
+  /** False: nothing will be taken any more. */
+  readonly writable: boolean;
+  /** That waits to be taken. */
+  readonly writableLength: number;
+  /** An error: nothing of it was taken. */
+  write(text: string, done: (error?: Error | null) => void): unknown;
+}
 
 const MAX_WAITING_BYTES = 1024 * 1024;
 const FLUSH_BYTES = 64 * 1024;
 const FLUSH_MS = 50;
 
 export class LogWriter {
-  readonly #sink: Writable;
+  readonly #sink: LogSink;
   /** The line that says how many were dropped. */
   readonly #tellDropped: (count: number) => string;
   #lines: string[] = [];
   #length = 0;
   #dropped = 0;
+  /** Of those, how many the lines that wait tell of. */
+  #told = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(sink: Writable, tellDropped: (count: number) => string) {
+  constructor(sink: LogSink, tellDropped: (count: number) => string) {
     this.#sink = sink;
     this.#tellDropped = tellDropped;
   }
@@ -27,8 +37,7 @@ export class LogWriter {
       this.#dropped += 1;
       return;
     }
-    if (this.#dropped > 0) this.#add(this.#tellDropped(this.#dropped));
-    this.#dropped = 0;
+    if (this.#dropped > 0) this.#tell();
     this.#add(line);
     if (this.#length > FLUSH_BYTES) this.flush();
     else this.#timer ??= setTimeout(() => this.flush(), FLUSH_MS).unref();
@@ -37,9 +46,10 @@ export class LogWriter {
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#lines.length > 0 && this.#sink.writable) this.#sink.write(this.#lines.join(""));
+    if (this.#lines.length > 0 && this.#sink.writable) this.#send();
     this.#lines = [];
     this.#length = 0;
+    this.#told = 0;
   }
 
   /** Resolves when all is taken, or after so long. */
@@ -52,6 +62,20 @@ export class LogWriter {
       this.#sink.write("", () => resolve());
     });
     clearTimeout(timer);
+  }
+
+  #send(): void {
+    // A line that tells of others is no loss itself: they are told of again.
+    const lost = this.#told > 0 ? this.#lines.length - 1 + this.#told : this.#lines.length;
+    this.#sink.write(this.#lines.join(""), (error) => {
+      if (error instanceof Error) this.#dropped += lost;
+    });
+  }
+
+  #tell(): void {
+    this.#add(this.#tellDropped(this.#dropped));
+    this.#told = this.#dropped;
+    this.#dropped = 0;
   }
 
   #add(line: string): void {

@@ -2,10 +2,9 @@
 //
 // Never in it: tokens, tickets, queries, headers, values of environment variables, and above the level `debug` no code and no output.
 
-import type { Writable } from "node:stream";
 import { pino, stdTimeFunctions } from "pino";
 import { toTerminalText } from "../util/terminal-text.ts";
-import { LogWriter } from "./log-writer.ts";
+import { LogWriter, type LogSink } from "./log-writer.ts";
 
 export type LogLevel = "error" | "warn" | "info" | "debug";
 export type LogFormat = "json" | "text";
@@ -22,7 +21,7 @@ export interface Log {
 export interface LogOptions {
   readonly level: LogLevel;
   readonly format: LogFormat;
-  readonly sink: Writable;
+  readonly sink: LogSink;
 }
 
 const END_MS = 500;

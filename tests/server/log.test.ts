@@ -1,5 +1,6 @@
 import { Writable } from "node:stream";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { LogFile } from "../../src/server/log-file.ts";
 import { LogWriter } from "../../src/server/log-writer.ts";
 import { openLog } from "../../src/server/log.ts";
 
@@ -77,4 +78,54 @@ test("a reader that takes nothing costs a bounded amount, nobody waits, and what
   writer.write("after\n");
   writer.flush();
   expect(sink.text.slice(-30)).toContain(`dropped ${10_000 - taken}\nafter\n`);
+});
+
+describe("a disk that is full", () => {
+  /** A disk of so many bytes. */
+  function openDisk(room: number) {
+    const disk = { text: "", room, complaints: [] as string[] };
+    const file = new LogFile(-1, {
+      onFail: ({ message }) => void disk.complaints.push(message),
+      append: async (bytes) => {
+        const count = Math.min(bytes.length, disk.room);
+        if (count === 0) throw new Error("ENOSPC");
+        disk.room -= count;
+        disk.text += bytes.subarray(0, count).toString();
+        return count;
+      },
+    });
+    const writer = new LogWriter(file, (count) => `dropped ${count}\n`);
+    const write = async (line: string): Promise<void> => {
+      writer.write(line);
+      await writer.end(10_000);
+    };
+    return { disk, writer, write };
+  }
+
+  test("ends no log: it goes on when there is room again, tears no line, and says how many are missing", async () => {
+    const { disk, write } = openDisk(10);
+    await write("one\n");
+    await write("three four\n"); // its second half comes later
+    for (const line of ["five\n", "six\n", "seven\n"]) await write(line);
+    expect([disk.text, disk.complaints]).toEqual(["one\nthree ", ["ENOSPC"]]);
+    disk.room = 1000;
+    await write("eight\n");
+    expect(disk.text).toBe("one\nthree four\ndropped 3\neight\n");
+    disk.room = 0;
+    for (const line of ["nine\n", "ten\n"]) await write(line);
+    expect(disk.complaints).toEqual(["ENOSPC", "ENOSPC"]);
+    disk.room = 1000;
+    await write("eleven\n");
+    expect(disk.text).toMatch(/eight\ndropped 2\neleven\n$/);
+  });
+
+  test("costs a bounded amount however much is written to it", async () => {
+    const { disk, writer } = openDisk(0);
+    for (let number = 0; number < 100_000; number += 1) writer.write(`${"x".repeat(99)}\n`);
+    await writer.end(10_000);
+    disk.room = 1000;
+    writer.write("after\n");
+    await writer.end(10_000);
+    expect(disk.text).toBe("dropped 100000\nafter\n");
+  });
 });
