@@ -46,8 +46,9 @@ export async function serve(flags: ServeArguments): Promise<number> {
     return await serveUntilSignal(address, {
       listen: ({ host, port, ...guard }) => {
         const app = createApp(door, { ...guard, ...told, allowedOrigins, bounds });
-        const upgrader = new WebSockets(door, { token: guard.token, onUnexpected: told.onUnexpected });
-        door.metrics.websockets = () => upgrader.size;
+        const { onUnexpected, onCut } = told;
+        const upgrader = new WebSockets(door, { token: guard.token, onUnexpected, onCut });
+        door.metrics.websockets = () => upgrader;
         return listen(app, { host, port, ...settings.listen, onMalformed: told.onMalformed, upgrader });
       },
       greet: async (listening, token) => {

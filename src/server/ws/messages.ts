@@ -121,5 +121,6 @@ export const CLOSE = {
   serverEnd: 1001,
   unsupported: 1003,
   policy: 1008,
+  tooMuchHeld: 1013,
   sessionEnd: 4404,
 } as const;

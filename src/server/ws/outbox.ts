@@ -2,6 +2,7 @@
 
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
+import { SMALL_BYTES, type Share } from "./message-room.ts";
 import type { ServerMessage } from "./messages.ts";
 
 /** What waits to be taken. Past it, events are left out; one that is larger itself is not held against the reader. */
@@ -10,6 +11,9 @@ const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 const MAX_REPLY_BYTES = 2 * MAX_WAITING_BYTES;
 /** What is read again comes when less than this waits. */
 const PACED_BYTES = 1024 * 1024;
+/** The same while all of them together hold much. */
+const TIGHT_WAITING_BYTES = 256 * 1024;
+const TIGHT_PACED_BYTES = 64 * 1024;
 /** A reader that takes nothing from one beat to the next but one is gone. */
 const MAX_STUCK_BEATS = 2;
 
@@ -18,6 +22,7 @@ const AS_TEXT = { binary: false };
 export class Outbox {
   readonly #webSocket: WebSocket;
   readonly #stream: Duplex;
+  readonly #share: Share;
   readonly #onDrain: () => void;
   #waiting: (() => void)[] | undefined;
   /** Frames that come after what is being made ready. */
@@ -28,11 +33,14 @@ export class Outbox {
   #takenBefore = 0;
   #stuckBeats = 0;
   #wasHeard = true;
+  /** Of the last ping that is not answered yet. */
+  #pinged: Buffer | undefined;
 
   /** `onDrain`: everything was taken. */
-  constructor(webSocket: WebSocket, stream: Duplex, onDrain: () => void) {
+  constructor(webSocket: WebSocket, stream: Duplex, share: Share, onDrain: () => void) {
     this.#webSocket = webSocket;
     this.#stream = stream;
+    this.#share = share;
     this.#onDrain = onDrain;
     stream.on("drain", () => this.#drained());
     webSocket.on("pong", () => this.hear());
@@ -40,7 +48,8 @@ export class Outbox {
   }
 
   get isFull(): boolean {
-    return this.#webSocket.bufferedAmount > MAX_WAITING_BYTES + this.#largeBytes;
+    const most = this.#share.isTight ? TIGHT_WAITING_BYTES : MAX_WAITING_BYTES;
+    return this.#webSocket.bufferedAmount > most + this.#largeBytes;
   }
 
   get isOpen(): boolean {
@@ -81,13 +90,21 @@ export class Outbox {
 
   /** Resolves when there is room for something that can wait, or the socket has closed. */
   async room(): Promise<void> {
-    if (!this.isOpen || this.#webSocket.bufferedAmount < PACED_BYTES) return;
+    const most = this.#share.isTight ? TIGHT_PACED_BYTES : PACED_BYTES;
+    if (!this.isOpen || this.#webSocket.bufferedAmount < most) return;
     await new Promise<void>((resolve) => void (this.#waiting ??= []).push(resolve));
   }
 
   /** There was a sign of life. */
   hear(): void {
     this.#wasHeard = true;
+  }
+
+  /** Answers a ping; of those that come while much waits, the last alone, when that was taken. */
+  pong(content: Buffer): void {
+    this.hear();
+    if (this.#webSocket.bufferedAmount > TIGHT_PACED_BYTES) this.#pinged = content;
+    else if (this.isOpen) this.#webSocket.pong(content);
   }
 
   /** Now and then: asks for a sign of life, and ends a connection that gave none since it was asked last. */
@@ -108,11 +125,24 @@ export class Outbox {
   #write(frame: Buffer): void {
     this.#sentBytes += frame.length;
     if (frame.length > MAX_WAITING_BYTES) this.#largeBytes = Math.max(this.#largeBytes, frame.length);
-    if (this.isOpen) this.#webSocket.send(frame, AS_TEXT);
+    if (!this.isOpen) return;
+    if (this.#webSocket.bufferedAmount + frame.length <= SMALL_BYTES) this.#webSocket.send(frame, AS_TEXT);
+    else this.#writeCounted(frame);
+  }
+
+  #writeCounted(frame: Buffer): void {
+    let taken = (): void => {};
+    this.#webSocket.send(frame, AS_TEXT, () => taken());
+    // Often the system takes it at once, of which nobody hears before the next turn.
+    if (this.#webSocket.bufferedAmount > SMALL_BYTES) taken = this.#share.addOut(frame);
+    else this.#share.clearOut();
   }
 
   #drained(): void {
     this.#largeBytes = 0;
+    const pinged = this.#pinged;
+    this.#pinged = undefined;
+    if (pinged !== undefined) this.pong(pinged);
     this.#wake();
     this.#onDrain();
   }

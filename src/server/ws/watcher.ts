@@ -21,6 +21,8 @@ import {
   type ReplyFields,
   type ServerMessage,
 } from "./messages.ts";
+import { Inbox } from "./inbox.ts";
+import type { MessageRoom } from "./message-room.ts";
 import { Outbox } from "./outbox.ts";
 
 /** In a row. */
@@ -32,6 +34,8 @@ const MAX_FOLLOWED = 8;
 /** That wait to be read. */
 const MAX_BEHIND = 100;
 const MAX_LAGGED_EXECUTIONS = 100;
+/** How long one that has to go may take to hear it. */
+const DISMISS_MS = 1000;
 
 /** An event on its way to all watchers of a session. */
 export interface Heard {
@@ -46,10 +50,13 @@ export interface Heard {
 
 export interface WatcherPorts {
   readonly session: Session;
+  readonly room: MessageRoom;
   answer(message: ClientMessage, watcher: Watcher): ReplyFields | Promise<ReplyFields>;
   onUnexpected(error: unknown): void;
   /** It has heard the last of something that was read to it. */
   onRead(): void;
+  /** It has to go, since all of them together hold too much. */
+  onDismiss(): void;
 }
 
 /** Events that were left out. */
@@ -84,8 +91,15 @@ export class Watcher {
   constructor(webSocket: WebSocket, stream: Duplex, ports: WatcherPorts) {
     this.#webSocket = webSocket;
     this.#ports = ports;
-    this.#outbox = new Outbox(webSocket, stream, () => this.#tellLag());
+    const share = ports.room.share({ dismiss: () => this.#dismiss(stream), cut: () => this.terminate() });
+    this.#outbox = new Outbox(webSocket, stream, share, () => this.#tellLag());
+    void new Inbox(webSocket, stream, share);
     webSocket.on("message", (data, isBinary) => this.#receive(data as Buffer, isBinary));
+    webSocket.on("ping", (content) => {
+      this.#takeTurns();
+      this.#outbox.pong(content);
+    });
+    webSocket.once("close", () => share.close());
     webSocket.on("error", () => {}); // the library closes it, with the right code
     webSocket.once("close", () => this.#closing?.abort());
     const { session } = ports;
@@ -113,6 +127,14 @@ export class Watcher {
 
   terminate(): void {
     this.#webSocket.terminate();
+  }
+
+  /** What it sends is read and forgotten until it has gone: it would not hear why otherwise. */
+  #dismiss(stream: Duplex): void {
+    this.close(CLOSE.tooMuchHeld, "the server holds too much for all its sockets: try again later");
+    stream.removeAllListeners("data").resume();
+    setTimeout(() => this.terminate(), DISMISS_MS).unref();
+    this.#ports.onDismiss();
   }
 
   hear({ event, execution, before, frame }: Heard): void {

@@ -4,6 +4,7 @@
 // One timer asks all of them for signs of life, a few at a time.
 
 import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { WebSocketServer, type ServerOptions, type WebSocket } from "ws";
 import type { Session } from "../../runtime.ts";
@@ -13,6 +14,7 @@ import type { GuardOptions } from "../http/guards/guarded-app.ts";
 import type { Problem } from "../http/problem.ts";
 import type { Origin } from "../http/telling/begun.ts";
 import { refuse, type Ask, type Upgrader } from "../http/upgrade.ts";
+import { MessageRoom } from "./message-room.ts";
 import { CLOSE } from "./messages.ts";
 import { answerRequest } from "./requests.ts";
 import { Watcher } from "./watcher.ts";
@@ -21,6 +23,10 @@ import { Watchers } from "./watchers.ts";
 export interface WebSocketsOptions extends Pick<GuardOptions, "token" | "onUnexpected"> {
   /** How often a client is asked for a sign of life; one that gave none by the next time is gone. Default: 30 s. */
   readonly beatMs?: number;
+  /** What all of them together may hold of messages in both directions. Default: 512 MiB. */
+  readonly heldBytes?: number;
+  /** Hears of those who had to go because of that, and where they were. Default: nobody. */
+  readonly onCut?: (problem: Problem, remote: string) => void;
 }
 
 const PATH = /^\/v1\/sessions\/(?<id>[^/?#]+)\/ws(?:\?|$)/;
@@ -32,6 +38,7 @@ const SETTINGS: ServerOptions & { readonly closeTimeout: number } = {
   clientTracking: false,
   perMessageDeflate: false,
   maxPayload: MAX_MESSAGE_BYTES,
+  autoPong: false,
   /** How long a client may take to say goodbye. */
   closeTimeout: 10_000,
   handleProtocols: () => false,
@@ -43,7 +50,9 @@ export class WebSockets implements Upgrader {
   readonly #door: Door;
   readonly #token: string;
   readonly #onUnexpected: (error: unknown) => void;
+  readonly #onCut: (problem: Problem, remote: string) => void;
   readonly #server: WebSocketServer;
+  readonly #room: MessageRoom;
   readonly #bySession = new Map<Session, Watchers>();
   /** Everyone, in parts that are asked for a sign of life one after the other. */
   readonly #parts: readonly Set<Watcher>[] = Array.from({ length: BEAT_PARTS }, () => new Set<Watcher>());
@@ -54,10 +63,13 @@ export class WebSockets implements Upgrader {
   #timer: NodeJS.Timeout | undefined;
   #isDraining = false;
 
-  constructor(door: Door, { token, onUnexpected = () => {}, beatMs = DEFAULT_BEAT_MS }: WebSocketsOptions) {
+  constructor(door: Door, options: WebSocketsOptions) {
+    const { token, onUnexpected = () => {}, onCut = () => {}, beatMs = DEFAULT_BEAT_MS, heldBytes } = options;
     this.#door = door;
     this.#token = token;
     this.#onUnexpected = onUnexpected;
+    this.#onCut = onCut;
+    this.#room = new MessageRoom(heldBytes);
     this.#partMs = beatMs / BEAT_PARTS;
     this.#server = new WebSocketServer(SETTINGS);
     this.#server.on(
@@ -71,6 +83,11 @@ export class WebSockets implements Upgrader {
   /** How many are open. */
   get size(): number {
     return this.#count;
+  }
+
+  /** What they hold, where it is more than a little. */
+  get heldBytes(): number {
+    return this.#room.bytes;
   }
 
   isFor({ url = "", headers }: IncomingMessage): boolean {
@@ -132,11 +149,14 @@ export class WebSockets implements Upgrader {
       return;
     }
     const watchers = this.#watchersOf(session);
+    const { remoteAddress = "" } = stream as Partial<Socket>;
     const watcher = new Watcher(webSocket, stream, {
       session,
+      room: this.#room,
       answer: (message, self) => answerRequest(message, { watcher: self, session, origin, door: this.#door }),
       onUnexpected: this.#onUnexpected,
       onRead: () => watchers.dismiss(),
+      onDismiss: () => this.#onCut(TOO_MUCH_HELD, remoteAddress),
     });
     watchers.add(watcher);
     const part = this.#parts[this.#opened % BEAT_PARTS];
@@ -195,4 +215,9 @@ const BAD_TICKET: Problem = {
   status: 401,
   code: "BAD_TICKET",
   detail: "The ticket is not good: it was used, is older than 30 seconds, or is for another session",
+};
+const TOO_MUCH_HELD: Problem = {
+  status: 503,
+  code: "TOO_MUCH_HELD",
+  detail: "The server holds too much for all its WebSockets",
 };

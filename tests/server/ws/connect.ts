@@ -9,9 +9,11 @@ import { WebSocket, type ClientOptions } from "ws";
 import type { Runtime } from "../../../src/index.ts";
 import { createApp, openDoor, type DoorOptions } from "../../../src/server/http/app.ts";
 import type { Answered } from "../../../src/server/http/guards/guarded-app.ts";
+import type { Problem } from "../../../src/server/http/problem.ts";
 import { problem } from "../../../src/server/http/schemas/common.ts";
 import { listen } from "../../../src/server/http/serve.ts";
 import { WebSockets } from "../../../src/server/ws/web-sockets.ts";
+import { given } from "../../../src/util/given.ts";
 import { openTestRuntime } from "../../open.ts";
 
 export const TOKEN = "secret";
@@ -95,10 +97,12 @@ export interface Refusal {
 
 export interface ServerOptions extends DoorOptions {
   readonly beatMs?: number;
+  readonly heldBytes?: number;
   readonly maxConnections?: number;
 }
 
-export async function openServer(runtime: Runtime, { beatMs, maxConnections, ...options }: ServerOptions = {}) {
+export async function openServer(runtime: Runtime, options: ServerOptions = {}) {
+  const { beatMs, heldBytes, maxConnections } = options;
   const door = openDoor(runtime, options);
   const unexpected: unknown[] = [];
   const answered: Answered[] = [];
@@ -107,12 +111,14 @@ export async function openServer(runtime: Runtime, { beatMs, maxConnections, ...
     onUnexpected: (error: unknown) => void unexpected.push(error),
     onAnswer: (one: Answered) => void answered.push(one),
   };
-  const webSockets = new WebSockets(door, { ...guard, ...(beatMs !== undefined && { beatMs }) });
+  const cuts: string[] = [];
+  const onCut = ({ code }: Problem): void => void cuts.push(code);
+  const webSockets = new WebSockets(door, { ...guard, onCut, ...given({ beatMs, heldBytes }) });
   const listening = await listen(createApp(door, guard), {
     host: "127.0.0.1",
     port: 0,
     upgrader: webSockets,
-    ...(maxConnections !== undefined && { maxConnections }),
+    ...given({ maxConnections }),
   });
   const port = Number(new URL(listening.url).port);
   const url = `ws://127.0.0.1:${port}`;
@@ -123,6 +129,7 @@ export async function openServer(runtime: Runtime, { beatMs, maxConnections, ...
     port,
     unexpected,
     answered,
+    cuts,
     url: listening.url,
     /** Rejects where it is refused. */
     connect: async (path: string, options_: ClientOptions = { headers: AUTHORIZED }): Promise<Client> => {

@@ -172,6 +172,62 @@ test("a flood of messages is read in turns, and each is answered", async () => {
   pause.mockRestore();
 });
 
+describe("many that hold much at once", () => {
+  test("messages that never end: some are told to go, memory is bounded, and an ordinary client notices nothing", async () => {
+    await using own = await openServer(runtime, { heldBytes: 4 * MIB });
+    await using ordinary = await own.connect(path);
+    const greedy = await Promise.all(Array.from({ length: 12 }, () => own.connect(path)));
+    const piece = " ".repeat(MIB / 4);
+    for (let count = 0; count < 4; count += 1) {
+      for (const { webSocket } of greedy) webSocket.send(piece, { fin: false });
+      expect(await ordinary.execute(`len("${"x".repeat(MIB / 4)}")`)).toMatchObject({
+        value: { "text/plain": String(MIB / 4) },
+      });
+      expect(own.webSockets.heldBytes).toBeLessThanOrEqual(4 * MIB);
+    }
+    await expect.poll(() => own.cuts.length).toBeGreaterThan(8);
+    expect(new Set(own.cuts)).toEqual(new Set(["TOO_MUCH_HELD"]));
+    await expect.poll(() => own.webSockets.size).toBe(1 + greedy.length - own.cuts.length);
+    for (const { webSocket } of greedy) webSocket.terminate();
+    const codes = await Promise.all(greedy.map(async ({ closed }) => (await closed)[0]));
+    expect(codes).toContain(1013);
+    await expect.poll(() => own.webSockets.heldBytes).toBe(0);
+  });
+
+  test("readers that take nothing: none is sent away, and each hears all of it later", async () => {
+    await using own = await openServer(runtime, { heldBytes: 6 * MIB });
+    await using session = await runtime.openSession();
+    const at = `/v1/sessions/${session.id}/ws`;
+    const slow = await Promise.all(Array.from({ length: 3 }, () => own.connect(at)));
+    for (const { webSocket } of slow) webSocket.pause();
+    (await session.execute("for _ in range(20_000): print('x' * 999)").result).unwrap();
+    expect(own.webSockets.heldBytes).toBeLessThanOrEqual(6 * MIB);
+    for (const client of slow) {
+      client.webSocket.resume();
+      await client.next("execution-end");
+      expect(client.printed().length).toBe(20_000_000);
+      client.webSocket.terminate();
+    }
+    expect(own.cuts).toEqual([]);
+  });
+
+  test("pings without end, of a client that reads nothing, pile up no answers", async () => {
+    await using own = await openServer(runtime);
+    const socket = await openRaw(own);
+    socket.pause();
+    const ping = Buffer.concat([Buffer.of(0x89, 0xfd, 0, 0, 0, 0), Buffer.alloc(125)]);
+    const many = Buffer.concat(Array.from({ length: 8000 }, () => ping)); // 1 MiB
+    await using other = await own.connect(path);
+    const before = process.memoryUsage().rss;
+    for (let count = 0; count < 30; count += 1) {
+      if (!socket.write(many)) await once(socket, "drain");
+      expect(await other.ask({ type: "ping" })).toMatchObject({ ok: true });
+    }
+    expect((process.memoryUsage().rss - before) / MIB).toBeLessThan(100);
+    socket.destroy();
+  });
+});
+
 describe("a client that is gone without a word", () => {
   test("is noticed by its silence, and one that answers stays", async () => {
     await using own = await openServer(runtime, { beatMs: 1500 });

@@ -2,6 +2,7 @@ import { EventEmitter } from "node:events";
 import { PassThrough } from "node:stream";
 import type { WebSocket } from "ws";
 import { describe, expect, test } from "vitest";
+import { MessageRoom } from "../../../src/server/ws/message-room.ts";
 import { Outbox } from "../../../src/server/ws/outbox.ts";
 
 const MIB = 1024 * 1024;
@@ -17,6 +18,9 @@ class FakeWebSocket extends EventEmitter {
     this.sent.push(frame.length > 100 ? "large" : frame.toString());
     this.bufferedAmount += frame.length;
   }
+  pong(content: Buffer): void {
+    this.sent.push(`pong ${content.toString()}`);
+  }
   ping(): void {
     this.pings += 1;
   }
@@ -25,11 +29,12 @@ class FakeWebSocket extends EventEmitter {
   }
 }
 
-function open() {
+function open(room = new MessageRoom()) {
   const webSocket = new FakeWebSocket();
   const stream = new PassThrough();
   let drains = 0;
-  const outbox = new Outbox(webSocket as unknown as WebSocket, stream, () => void (drains += 1));
+  const share = room.share({ dismiss: () => {}, cut: () => {} });
+  const outbox = new Outbox(webSocket as unknown as WebSocket, stream, share, () => void (drains += 1));
   const drain = (): void => {
     webSocket.bufferedAmount = 0;
     stream.emit("drain");
@@ -56,6 +61,28 @@ describe("an outbox", () => {
     outbox.send(Buffer.alloc(4 * MIB));
     outbox.send(Buffer.alloc(1));
     expect(outbox.isFull).toBe(true);
+  });
+
+  test("is full earlier while all of them together hold much", () => {
+    const room = new MessageRoom(MIB);
+    const { outbox } = open(room);
+    outbox.send(Buffer.alloc(300 * 1024));
+    expect(outbox.isFull).toBe(false);
+    const other = room.share({ dismiss: () => {}, cut: () => {} });
+    other.setIn(300 * 1024);
+    expect(outbox.isFull).toBe(true);
+    other.close();
+    expect(outbox.isFull).toBe(false);
+  });
+
+  test("answers pings, and of many to a reader that takes nothing the last, later", () => {
+    const { webSocket, outbox, drain } = open();
+    outbox.pong(Buffer.from("1"));
+    outbox.send(Buffer.alloc(MIB));
+    for (const content of ["2", "3", "4"]) outbox.pong(Buffer.from(content));
+    drain();
+    outbox.pong(Buffer.from("5"));
+    expect(webSocket.sent).toEqual(["pong 1", "large", "pong 4", "pong 5"]);
   });
 
   test("has room again when all was taken, or the socket has closed", async () => {

@@ -51,8 +51,8 @@ export class Metrics implements Witness {
     buckets: BUCKETS,
     registers: [this.#registry],
   });
-  /** How many are open now. Set by whoever serves them. */
-  websockets: () => number = () => 0;
+  /** How many are open now, and what they hold. Set by whoever serves them. */
+  websockets: () => { readonly size: number; readonly heldBytes: number } = () => ({ size: 0, heldBytes: 0 });
   #sessionBytes = 0;
 
   constructor({ runtime, executions }: Pick<Door, "runtime" | "executions">) {
@@ -60,7 +60,10 @@ export class Metrics implements Witness {
     this.#gauge("rlm_executions_running", "Executions that run or wait for their turn", () => executions.running);
     this.#gauge("rlm_tasks_running", "Shell commands that run", () => countTasks(runtime));
     this.#gauge("rlm_runs_running", "Recursive runs that go on", () => runtime.runs.running);
-    this.#gauge("rlm_websockets", "WebSockets that are open", () => this.websockets());
+    this.#gauge("rlm_websockets", "WebSockets that are open", () => this.websockets().size);
+    this.#gauge("rlm_websocket_held_bytes", "Messages to and from WebSockets that are held, small ones aside", () => {
+      return this.websockets().heldBytes;
+    });
     this.#gauge("rlm_pool_waiting", "Sandboxes that are ready for the next session", () => runtime.report().waiting);
     const memory = new Gauge({
       name: "rlm_memory_bytes",
@@ -87,6 +90,10 @@ export class Metrics implements Witness {
   }
 
   malformed({ code }: Problem): void {
+    this.#refusals.inc({ code });
+  }
+
+  cut({ code }: Problem): void {
     this.#refusals.inc({ code });
   }
 

@@ -38,6 +38,10 @@ export class ServerLog implements Witness {
     this.#log.write("warn", "request-malformed", { status, code, remote });
   }
 
+  cut({ code }: Problem, remote: string): void {
+    this.#log.write("warn", "connection-cut", { code, remote });
+  }
+
   unexpected(error: unknown, requestId?: string): void {
     const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
     this.#log.write("error", "unexpected", { ...optional("requestId", requestId), error: what });

@@ -11,12 +11,18 @@ export interface Witness extends BegunWatcher {
   answered(answered: Answered): void;
   /** It was no HTTP. */
   malformed(problem: Problem, remote: string): void;
+  /** A connection was ended by us, for a reason that its client may not have heard. */
+  cut(problem: Problem, remote: string): void;
   unexpected(error: unknown, requestId?: string): void;
   sessionOpened(session: Session): void;
   sessionClosed(session: Session, why: string): void;
 }
 
-type Listeners = Required<Pick<GuardOptions, "onAnswer" | "onUnexpected"> & Pick<ListenOptions, "onMalformed">>;
+interface Listeners extends Required<
+  Pick<GuardOptions, "onAnswer" | "onUnexpected"> & Pick<ListenOptions, "onMalformed">
+> {
+  readonly onCut: (problem: Problem, remote: string) => void;
+}
 
 /** Tells them of the door's sessions, and of what requests begin there, from now on; of requests when the app and the socket are given what is returned. */
 export function tellWitnesses(
@@ -40,6 +46,7 @@ export function tellWitnesses(
   return {
     onAnswer: (answered) => tell((witness) => witness.answered(answered)),
     onUnexpected: (error, requestId) => tell((witness) => witness.unexpected(error, requestId)),
+    onCut: (problem, remote) => tell((witness) => witness.cut(problem, remote)),
     onMalformed: (problem, remote) => tell((witness) => witness.malformed(problem, remote)),
   };
 }
