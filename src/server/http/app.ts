@@ -5,6 +5,7 @@ import type { Runtime } from "../../runtime.ts";
 import { AskedRuns, type ConfiguredModel } from "./asked-runs.ts";
 import { BodyRoom } from "./bodies/body-room.ts";
 import { parseBody, parseValue } from "./bodies/body.ts";
+import { DEFAULT_PACE } from "./bodies/pace.ts";
 import type { Door } from "./door.ts";
 import { Executions, type ExecutionsBounds } from "./executions.ts";
 import { createGuardedApp, type GuardOptions } from "./guards/guarded-app.ts";
@@ -28,6 +29,8 @@ export interface DoorOptions {
   readonly mcp?: MCPDoorOptions;
   readonly executions?: Partial<ExecutionsBounds>;
   readonly sessionDefaults?: Door["sessionDefaults"];
+  /** How slow a client may be that sends or takes much. */
+  readonly pace?: Door["pace"];
   readonly draining?: AbortSignal;
   readonly ending?: AbortSignal;
 }
@@ -36,7 +39,8 @@ const NO_MODEL = { whyNot: "none is configured" };
 const NEVER = new AbortController().signal;
 
 export function openDoor(runtime: Runtime, options: DoorOptions = {}): Door {
-  const { model = NO_MODEL, runsAtOnce, sessionDefaults = {}, draining = NEVER, ending = NEVER } = options;
+  const { model = NO_MODEL, runsAtOnce, sessionDefaults = {}, pace = DEFAULT_PACE } = options;
+  const { draining = NEVER, ending = NEVER } = options;
   const executions = new Executions(options.executions);
   const runs = new AskedRuns(runtime, model, runsAtOnce);
   const begun = new Begun();
@@ -47,6 +51,7 @@ export function openDoor(runtime: Runtime, options: DoorOptions = {}): Door {
     metrics: new Metrics({ runtime, executions }),
     sessionDefaults,
     bodies: new BodyRoom(),
+    pace,
     inputs: new Inputs(),
     retries: new Retries(),
     runs,
@@ -88,7 +93,7 @@ async function answer(one: Route, { req, env, get }: Context, door: Door): Promi
   if (door.draining.aborted && beginsSomething(one)) throw new ProblemError(ENDING);
   const query = one.query === undefined ? { value: undefined } : parseValue(req.query(), one.query, "query");
   if ("problem" in query) throw new ProblemError(query.problem);
-  const wire = new Wire(req.raw, env as Connection | undefined);
+  const wire = new Wire(req.raw, env as Connection | undefined, door.pace);
   const { body: schema, maxBodyBytes } = one;
   const body =
     schema === undefined

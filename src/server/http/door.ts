@@ -3,6 +3,7 @@
 import type { Runtime, Session, SessionOptions } from "../../runtime.ts";
 import type { AskedRuns } from "./asked-runs.ts";
 import type { BodyRoom } from "./bodies/body-room.ts";
+import type { PaceBounds } from "./bodies/pace.ts";
 import type { Executions } from "./executions.ts";
 import type { Inputs } from "./inputs.ts";
 import type { MCPDoor } from "./mcp-door.ts";
@@ -28,6 +29,8 @@ export interface Door {
   readonly begun: Begun;
   /** Memory for what is asked. */
   readonly bodies: BodyRoom;
+  /** How slow clients may be that send or take much. */
+  readonly pace: PaceBounds;
   /** Those of them that wait for a line. */
   readonly inputs: Inputs;
   /** What was asked with an Idempotency-Key. */

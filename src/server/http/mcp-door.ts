@@ -7,7 +7,9 @@ import { onAbort } from "../../util/on-abort.ts";
 import type { Mount } from "../../runtime.ts";
 import type { MCPTool } from "../mcp/tool.ts";
 import type { MCPEndpoint } from "../mcp/endpoint.ts";
+import type { BodyRoom } from "./bodies/body-room.ts";
 import type { Door } from "./door.ts";
+import type { Asked } from "./route.ts";
 
 type Around = Pick<Door, "runtime" | "runs" | "begun" | "draining" | "ending">;
 
@@ -34,11 +36,14 @@ export class MCPDoor {
     this.#options = options;
   }
 
-  async answer(request: Request, requestId: string): Promise<Response> {
+  async answer(
+    { request, requestId, wire }: Pick<Asked, "request" | "requestId" | "wire">,
+    room: BodyRoom,
+  ): Promise<Response> {
     this.#endpoint ??= this.#open();
     const endpoint = await this.#endpoint;
     request.headers.set(REQUEST_ID, requestId); // a call of a tool knows its request by the headers alone
-    return endpoint.answer(request);
+    return endpoint.answer(request, wire, room);
   }
 
   async #open(): Promise<MCPEndpoint> {

@@ -4,14 +4,16 @@
 // found by id. A client that goes away mid-call aborts the request's signal, which the SDK hands to the tool.
 
 import { createMcpHandler, type CreateMcpHandlerOptions, type McpServerFactory } from "@modelcontextprotocol/server";
+import type { BodyRoom } from "../http/bodies/body-room.ts";
 import { readJSON } from "../http/bodies/body.ts";
+import type { Wire } from "../http/bodies/wire.ts";
 import { ENDING, toResponse } from "../http/problem.ts";
 import { CancellableCalls } from "./cancellable-calls.ts";
 import { MAX_MESSAGE_BYTES } from "./message-size.ts";
 
 export interface MCPEndpoint {
   /** For POST; the other methods have no meaning here, because there is no session of the transport. */
-  answer(request: Request): Promise<Response>;
+  answer(request: Request, wire: Wire, room: BodyRoom): Promise<Response>;
   /** Ends the streams that would never end by themselves. Calls go on, new ones too. */
   drain(): Promise<void>;
   /** Aborts what is under way. Nothing is answered afterwards. */
@@ -38,8 +40,8 @@ export function createMCPEndpoint(factory: McpServerFactory, onUnexpected: (erro
   const calls = createMcpHandler(factory, options);
   const subscriptions = createMcpHandler(factory, options);
   return {
-    answer: async (request) => {
-      const body = await readJSON(request, MAX_MESSAGE_BYTES);
+    answer: async (request, wire, room) => {
+      const body = await wire.whileReading(() => readMessage(request, room));
       if ("problem" in body) {
         return body.problem.status === 422 ? Response.json(NOT_JSON, { status: 400 }) : toResponse(body.problem);
       }
@@ -57,6 +59,11 @@ export function createMCPEndpoint(factory: McpServerFactory, onUnexpected: (erro
     },
     close: async () => void (await Promise.all([calls.close(), subscriptions.close()])),
   };
+}
+
+async function readMessage(request: Request, room: BodyRoom): ReturnType<typeof readJSON> {
+  using hold = room.hold();
+  return await readJSON(request, MAX_MESSAGE_BYTES, { hold });
 }
 
 function isSubscription(message: unknown): boolean {

@@ -1,6 +1,9 @@
 // The MCP server on a port of its own, at /mcp, behind the same guards as every other route.
 
 import type { McpServerFactory } from "@modelcontextprotocol/server";
+import type { Context } from "hono";
+import { BodyRoom } from "../http/bodies/body-room.ts";
+import { Wire, type Connection } from "../http/bodies/wire.ts";
 import { createGuardedApp, type GuardOptions } from "../http/guards/guarded-app.ts";
 import { listen, type Listening, type ListenOptions } from "../http/serve.ts";
 import { createMCPEndpoint } from "./endpoint.ts";
@@ -18,7 +21,10 @@ export async function serveMCPOverHTTP(
   { host, port, ...guard }: MCPOverHTTPOptions,
 ): Promise<Listening> {
   const endpoint = createMCPEndpoint(factory, guard.onUnexpected ?? (() => {}));
-  const app = createGuardedApp([{ method: "POST", path: PATH, handle: ({ req }) => endpoint.answer(req.raw) }], guard);
+  const room = new BodyRoom();
+  const handle = ({ req, env }: Context): Promise<Response> =>
+    endpoint.answer(req.raw, new Wire(req.raw, env as Connection | undefined), room);
+  const app = createGuardedApp([{ method: "POST", path: PATH, handle }], guard);
   const listening = await listen(app, { host, port });
   return {
     url: listening.url + PATH,

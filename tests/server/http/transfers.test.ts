@@ -183,6 +183,47 @@ describe("a download", () => {
   });
 });
 
+describe("a client that moves a byte now and then", () => {
+  test("loses its place for an upload and a download to others, and is told where it can be", async () => {
+    const pace = { bytes: 64 * 1024, windowMs: 300 };
+    const own = openDoor(runtime, { pace });
+    const listening = await listen(createApp(own, { token: TOKEN }), { host: "127.0.0.1", port: 0 });
+    await using session = await runtime.openSession();
+    const at = `${listening.url}/v1/sessions/${session.id}`;
+
+    const drips = Array.from({ length: 8 }, (_, count) => {
+      const sending = begin(`${at}/variables/v${count}`);
+      sending.setHeader("content-type", "application/octet-stream");
+      const answer = answerTo(sending);
+      sending.write(new Uint8Array(4 * MIB)); // it needs a file
+      const timer = setInterval(() => void sending.write(new Uint8Array(1)), 20);
+      sending.once("close", () => clearInterval(timer));
+      return answer;
+    });
+    for (const { status, text: told } of await Promise.all(drips)) {
+      expect([status, told]).toEqual([408, expect.stringContaining('"code":"TOO_SLOW"')]);
+    }
+    expect(own.spool.files).toBe(0);
+
+    const json = begin(`${at}/execute`, 1000);
+    json.method = "POST";
+    const answer = answerTo(json);
+    json.write(" ");
+    expect((await answer).status).toBe(408);
+
+    (await session.execute("x = bytes(50_000_000)").result).unwrap();
+    const socket = connect(Number(new URL(listening.url).port), "127.0.0.1").on("error", () => {});
+    socket.write(`POST /v1/sessions/${session.id}/save HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n`);
+    socket.write(`Authorization: Bearer ${TOKEN}\r\n\r\n`);
+    await once(socket, "readable");
+    const timer = setInterval(() => void socket.read(1), 20);
+    await expect.poll(() => own.spool.files, { timeout: 20_000 }).toBe(0);
+    clearInterval(timer);
+    socket.destroy();
+    await listening.close(0);
+  });
+});
+
 describe("what was printed", () => {
   const code = "for i in range(40): print(chr(97 + i % 26) * (1 << 20), end='')";
 

@@ -29,19 +29,27 @@ export function toDownload(
   const end = (): void => {
     if (isOver) return;
     isOver = true;
+    pace.taken();
     stopListening();
     close();
   };
+  // One that takes next to nothing keeps others from the place that is taken by this one.
+  const pace = wire.pace(() => {
+    end();
+    wire.cut();
+  });
   // A client that has gone before the first piece is asked for is told of by nobody else.
   const stopListening = onAbort(request.signal, end);
   const body = new ReadableStream<Uint8Array>(
     {
       pull: async (controller) => {
+        pace.taken();
         try {
           const { value, done } = await iterator.next();
           if (done !== true) {
             left -= value.length;
             controller.enqueue(value);
+            if (!isOver) pace.give(value.length);
           } else if (left === 0) controller.close();
           else throw new Error(`${left} bytes of the answer are missing`);
           if (done === true) end();

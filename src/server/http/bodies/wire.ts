@@ -1,10 +1,12 @@
 // The connection that a request came on, for routes that move more than fits into memory.
 //
 // A body is taken from the socket piece by piece, no faster than it is used: Node's bridge to a web stream would hold thousands of
-// pieces. An answer that cannot be finished is cut, so that a client sees that something is missing.
+// pieces. An answer that cannot be finished is cut, so that a client sees that something is missing; and so is a client that hardly moves.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { Readable } from "node:stream";
 import { ProblemError, toProblem, type Problem } from "../problem.ts";
+import { DEFAULT_PACE, Pace, type PaceBounds } from "./pace.ts";
 
 /** What @hono/node-server hands over; there is none where an app is asked without a socket. */
 export interface Connection {
@@ -12,16 +14,20 @@ export interface Connection {
   readonly outgoing?: ServerResponse;
 }
 
-/** A client that sends nothing of its body for so long is gone. */
-const READ_MS = 60_000;
-
 export class Wire {
   readonly #request: Request;
   readonly #connection: Connection;
+  readonly #bounds: PaceBounds;
 
-  constructor(request: Request, connection: Connection = {}) {
+  constructor(request: Request, connection: Connection = {}, bounds: PaceBounds = DEFAULT_PACE) {
     this.#request = request;
     this.#connection = connection;
+    this.#bounds = bounds;
+  }
+
+  /** For whatever moves over it. */
+  pace(onStall: () => void): Pace {
+    return new Pace(onStall, this.#bounds);
   }
 
   /** Gives the body to `take`, once. What it throws before it has taken all ends the connection with the answer, and the rest is never read. */
@@ -37,15 +43,24 @@ export class Wire {
     }
   }
 
-  /** For a body that is read otherwise: whoever sends nothing of it for a while is gone. */
+  /** For a body that is read otherwise, at once. Throws a ProblemError where it comes too slowly. */
   async whileReading<Value>(read: () => Promise<Value>): Promise<Value> {
     const { incoming } = this.#connection;
     if (incoming?.complete !== false) return read();
-    incoming.setTimeout(READ_MS); // without a listener the socket is destroyed
+    const { bytes, windowMs } = this.#bounds;
+    const { socket } = incoming;
+    let before = socket.bytesRead;
+    let timer: NodeJS.Timeout | undefined;
     try {
-      return await read();
+      return await new Promise((resolve, reject) => {
+        timer = setInterval(() => {
+          if (socket.bytesRead - before < bytes) reject(new ProblemError(TOO_SLOW));
+          before = socket.bytesRead;
+        }, windowMs);
+        read().then(resolve, reject);
+      });
     } finally {
-      incoming.setTimeout(0);
+      clearInterval(timer);
     }
   }
 
@@ -57,20 +72,20 @@ export class Wire {
   }
 
   #open(): { content: AsyncIterable<Uint8Array>; isBroken: () => boolean; isTaken: () => boolean } {
-    const { incoming } = this.#connection;
     let state: "open" | "broken" | "taken" = "open";
-    const source = this.#source();
+    const source = this.#source()[Symbol.asyncIterator]();
+    const next = this.#paced(() => source.next());
     return {
       content: (async function* () {
-        incoming?.setTimeout(READ_MS); // without a listener the socket is destroyed
         try {
-          for await (const chunk of source) yield chunk;
+          for (let one = await next(); one.done !== true; one = await next()) yield one.value;
           state = "taken";
         } catch (error) {
-          state = "broken";
+          if (!(error instanceof ProblemError)) state = "broken";
           throw error;
         } finally {
-          incoming?.setTimeout(0);
+          // Not awaited: it waits for what may never come.
+          source.return?.().catch(() => {});
         }
       })(),
       isBroken: () => state === "broken",
@@ -78,11 +93,31 @@ export class Wire {
     };
   }
 
+  /** Rejects with a ProblemError where the pieces come too slowly. */
+  #paced(read: () => Promise<IteratorResult<Uint8Array>>): () => Promise<IteratorResult<Uint8Array>> {
+    let stall = (): void => {};
+    const pace = this.pace(() => stall());
+    return async () => {
+      pace.wait();
+      try {
+        const one = await new Promise<IteratorResult<Uint8Array>>((resolve, reject) => {
+          stall = () => reject(new ProblemError(TOO_SLOW));
+          read().then(resolve, reject);
+        });
+        pace.came(one.done === true ? 0 : one.value.length);
+        return one;
+      } catch (error) {
+        pace[Symbol.dispose]();
+        throw error;
+      }
+    };
+  }
+
   #source(): AsyncIterable<Uint8Array> {
     const { incoming } = this.#connection;
     // Destroying it would destroy the socket before the answer is sent.
     if (incoming !== undefined) return incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
-    return (this.#request.body ?? []) as unknown as AsyncIterable<Uint8Array>;
+    return this.#request.body ?? Readable.from([]);
   }
 }
 
@@ -91,5 +126,12 @@ const INCOMPLETE: Problem = {
   status: 400,
   code: "MALFORMED",
   detail: "The body ended early",
+  headers: { connection: "close" },
+};
+
+const TOO_SLOW: Problem = {
+  status: 408,
+  code: "TOO_SLOW",
+  detail: "The body came too slowly",
   headers: { connection: "close" },
 };

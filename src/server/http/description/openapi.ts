@@ -10,6 +10,7 @@ export const COMMON_PROBLEMS: Readonly<Record<number, string>> = {
   400: "The request makes no sense",
   401: "There is no token, or it is not the right one",
   403: "The host, the origin or the action is not allowed",
+  408: "The body came too slowly",
   413: "The body is too large",
   422: "The body, the query or a header is not right; `detail` says what",
   429: "Too many at once, or too fast; `Retry-After` says when to try again",

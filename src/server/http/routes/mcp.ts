@@ -32,7 +32,7 @@ const speak = route({
     406: { description: "An error of JSON-RPC", schema: message },
     415: { description: "An error of JSON-RPC", schema: message },
   },
-  handle: ({ request, requestId }, { mcp }) => mcp.answer(request, requestId),
+  handle: (asked, { mcp, bodies }) => mcp.answer(asked, bodies),
 });
 
 export const mcpRoutes = [speak];
