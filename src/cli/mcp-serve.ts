@@ -6,7 +6,7 @@
 import { Console } from "node:console";
 import { setTimeout as after } from "node:timers/promises";
 import type { McpServerFactory } from "@modelcontextprotocol/server";
-import { openRuntime, parseMount, type Mount, type Runtime } from "../runtime.ts";
+import { openRuntime, parseMount, type Limits, type Mount, type Runtime } from "../runtime.ts";
 import { RLMError } from "../errors.ts";
 import { Folders, toMounts } from "../server/mcp/folders.ts";
 import { createServerFactory } from "../server/mcp/server.ts";
@@ -17,6 +17,7 @@ import { chooseTools } from "./choose-tools.ts";
 import { complain } from "./complain.ts";
 import { EXIT } from "./exit-code.ts";
 import { findModel } from "./mcp-model.ts";
+import type { PlannedFiles } from "./open-files.ts";
 import type { AddressArguments } from "./serve-until-signal.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -36,12 +37,18 @@ const FOR_CLIENTS = "this speaks MCP on standard input and is started by a clien
 const CLOSE_MS = 700;
 
 export async function mcpServe(options: MCPServeArguments): Promise<number> {
-  const { runtime, factory } = await open(options);
-  return options.http === true ? serveHTTP(runtime, factory, options) : serveStdio(runtime, factory);
+  if (options.http !== true) {
+    const { runtime, factory } = await open(options);
+    return serveStdio(runtime, factory);
+  }
+  const { planFiles } = await import("./open-files.ts");
+  const files = planFiles();
+  const { runtime, factory } = await open(options, files.limits);
+  return serveHTTP(runtime, factory, options, files);
 }
 
 /** The runtime, and what makes servers on it. Nothing has been started. */
-async function open(options: MCPServeArguments): Promise<Opened> {
+async function open(options: MCPServeArguments, limits: Partial<Limits> = {}): Promise<Opened> {
   const { tools, structured, mount = [], python, http } = options;
   if (http !== true) refuseAddress(options);
   const asked = findModel();
@@ -49,6 +56,7 @@ async function open(options: MCPServeArguments): Promise<Opened> {
   const mounts = toVisible(mount);
   const runtime = await openRuntime({
     mounts,
+    limits,
     poolSize: POOL_SIZE,
     timeoutMs: DEFAULT_TIMEOUT_SECONDS * 1000,
     idleTimeoutMs: IDLE_MINUTES * 60_000,
@@ -71,10 +79,15 @@ interface Opened {
   readonly factory: McpServerFactory;
 }
 
-async function serveHTTP(runtime: Runtime, factory: McpServerFactory, options: MCPServeArguments): Promise<number> {
+async function serveHTTP(
+  runtime: Runtime,
+  factory: McpServerFactory,
+  options: MCPServeArguments,
+  files: PlannedFiles,
+): Promise<number> {
   const { serveMCPUntilSignal } = await import("./mcp-over-http.ts");
   try {
-    return await serveMCPUntilSignal(factory, options);
+    return await serveMCPUntilSignal(factory, options, files);
   } finally {
     await runtime.close();
   }

@@ -13,6 +13,7 @@ import { openRuntime, resolveMounts, type Runtime } from "../runtime.ts";
 import { given } from "../util/given.ts";
 import { VERSION } from "../util/version.ts";
 import { findModel } from "./mcp-model.ts";
+import { planFiles } from "./open-files.ts";
 import { openLogAt } from "./open-log.ts";
 import { toServeSettings, type ServeArguments, type ServeSettings } from "./serve-settings.ts";
 import { serveUntilSignal, toPlace } from "./serve-until-signal.ts";
@@ -31,7 +32,9 @@ export async function serve(flags: ServeArguments): Promise<number> {
     if (hasStarted) log.write(...line);
   };
   try {
-    await using runtime = await openRuntime({ ids: "random", ...settings.runtime });
+    const { limits, ...rest } = settings.runtime;
+    const files = planFiles(limits, settings.listen.maxConnections);
+    await using runtime = await openRuntime({ ids: "random", ...rest, limits: { ...limits, ...files.limits } });
     const shutdown = new Shutdown();
     const lines = new ServerLog(log);
     const { isStructured } = settings.mcp;
@@ -46,16 +49,18 @@ export async function serve(flags: ServeArguments): Promise<number> {
     return await serveUntilSignal(address, {
       listen: ({ host, port, ...guard }) => {
         const app = createApp(door, { ...guard, ...told, allowedOrigins, bounds });
-        const { onUnexpected, onCut } = told;
+        const { onUnexpected, onMalformed, onCut } = told;
         const upgrader = new WebSockets(door, { token: guard.token, onUnexpected, onCut });
         door.metrics.websockets = () => upgrader;
-        return listen(app, { host, port, ...settings.listen, onMalformed: told.onMalformed, upgrader });
+        const { maxConnections } = files;
+        return listen(app, { host, port, ...settings.listen, maxConnections, onMalformed, onCut, upgrader });
       },
       greet: async (listening, token) => {
         await runtime.warm();
         hasStarted = true;
         log.write("info", "server-start", { url: listening.url, version: VERSION, pid: process.pid });
-        return greeting(runtime, listening, token);
+        if (files.few !== undefined) log.write("warn", "few-open-files", { what: files.few });
+        return greeting(runtime, listening, token, files.few);
       },
       end: async (listening) => {
         say("info", "server-drain", { graceMs, executions: door.executions.running });
@@ -78,7 +83,7 @@ async function chooseFrom(
   return chooseTools(tools.choice, whyNoModel, tools.said);
 }
 
-function greeting(runtime: Runtime, { url, fewConnections }: Listening, token: Token): string {
+function greeting(runtime: Runtime, { url }: Listening, token: Token, few: string | undefined): string {
   const { name, tier, python } = runtime.report();
   const header = quote(`Authorization: Bearer ${token.value}`);
   return [
@@ -86,9 +91,7 @@ function greeting(runtime: Runtime, { url, fewConnections }: Listening, token: T
     `curl -s ${url}/process/interpreter/execute -H ${header} -d '{"code":"print(6*7)"}'`,
     `every route: ${url}/v1/docs`,
     `environment ${name}, sandbox tier ${tier ?? "unknown"}, Python ${python?.version ?? "unknown"}`,
-    ...(fewConnections === undefined
-      ? []
-      : [`at most ${fewConnections} connections: the system's limit on open files is low, raise it with 'ulimit -n'`]),
+    ...(few === undefined ? [] : [few]),
     toPlace(token),
     "",
   ].join("\n");

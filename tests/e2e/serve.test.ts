@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { mkdtempSync, readFileSync, statSync } from "node:fs";
 import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
@@ -5,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { countProcesses, uniqueSleep } from "./processes.ts";
-import { rlm, shell, start, type Program } from "./program.ts";
+import { COMMAND, rlm, shell, start, type Program } from "./program.ts";
 import { remove } from "../remove.ts";
 
 const TOKEN = "e2e-token";
@@ -203,6 +204,34 @@ print("done")`,
     server.program.signal("SIGKILL");
     await answer;
     await expect.poll(() => countProcesses(marker), { timeout: 2000 }).toBe(0);
+  });
+});
+
+describe("with few open files", () => {
+  test("there are fewer sessions, and others still reach it", async () => {
+    await using program = shell(`ulimit -n 140; RLM_TOKEN=${TOKEN} exec ${COMMAND} serve --port 0 --log-level error`);
+    const [greeting, url = ""] = await program.until(/^listening (http:\S+)\n[\s\S]*token .*\n/);
+    expect(greeting).toContain("at most 6 sessions and 18 connections: the system's limit on open files is low");
+    const headers = { authorization: `Bearer ${TOKEN}` };
+    const open = () => fetch(`${url}/v1/sessions`, { method: "POST", headers });
+    const statuses = await Promise.all(Array.from({ length: 10 }, async () => (await open()).status));
+    expect(statuses.toSorted((one, other) => one - other)).toEqual([201, 201, 201, 201, 201, 201, 429, 429, 429, 429]);
+    const sockets = Array.from({ length: 8 }, () => connect(Number(new URL(url).port), "127.0.0.1"));
+    await Promise.all(sockets.map((socket) => once(socket, "connect")));
+    const answer = await fetch(url + ROUTE, {
+      method: "POST",
+      headers,
+      body: JSON.stringify({ code: "print(6 * 7)" }),
+    });
+    expect(answer.status).toBe(429); // a session of its own would be one too many
+    expect((await fetch(`${url}/v1/health`)).status).toBe(200);
+    for (const socket of sockets) socket.destroy();
+  });
+
+  test("too few are told at the start, with what to do", async () => {
+    const program = shell(`ulimit -n 64; RLM_TOKEN=${TOKEN} exec ${COMMAND} serve --port 0`);
+    const { code, stderr } = await program.ended;
+    expect([code, stderr]).toEqual([70, expect.stringContaining("Raise it with 'ulimit -n 4096'")]);
   });
 });
 

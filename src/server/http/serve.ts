@@ -3,7 +3,6 @@
 import { createServer, type Server, type ServerOptions } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
-import { connectionsWithin } from "./open-files.ts";
 import { toResponse, type Problem } from "./problem.ts";
 import { Expectations } from "./guards/expectations.ts";
 import { FLOOD, MALFORMED, refuseMalformed, toMalformed } from "./guards/refuse-malformed.ts";
@@ -12,8 +11,6 @@ import { handleUpgrades, type Upgrader } from "./upgrade.ts";
 export interface Listening {
   /** `http://127.0.0.1:8000`, with the port that was really taken. */
   readonly url: string;
-  /** Set where the system allows too few open files for the connections that were wanted: how many there may be. */
-  readonly fewConnections?: number;
   /** From now on every answer says that its connection ends with it. */
   drain(): void;
   /** Stops accepting, waits for the requests under way for so long at most, then ends what is left. */
@@ -39,7 +36,7 @@ const HEADERS_MS = 10_000;
 const DEFAULT_REQUEST_MS = 3_600_000;
 const DEFAULT_CHECK_MS = 5_000;
 const DEFAULT_WRITE_MS = 60_000;
-const DEFAULT_MAX_CONNECTIONS = 10_000;
+export const DEFAULT_MAX_CONNECTIONS = 10_000;
 /** Of one connection. Whoever sends so many without an answer to one of them does nothing else, and nobody else would have a turn. */
 const MAX_UNANSWERED = 100;
 /** Connections that fall idle while the server closes are closed after so long at most. */
@@ -55,12 +52,14 @@ export interface ListenOptions {
   readonly checkMs?: number;
   /** A client that takes nothing of its answer for so long is gone. Default: 60 s. */
   readonly writeMs?: number;
-  /** What is more is closed as soon as it comes. Default: 10,000. Fewer where the system allows too few open files. */
+  /** What is more is closed as soon as it comes. Default: 10,000. */
   readonly maxConnections?: number;
   /** What makes WebSockets of connections. Default: nothing does. */
   readonly upgrader?: Upgrader;
   /** Hears of what was no HTTP, and from where it came. Default: nobody. */
   readonly onMalformed?: (problem: Problem, remote: string) => void;
+  /** Hears of connections that were ended without a word. Default: nobody. */
+  readonly onCut?: (problem: Problem, remote: string) => void;
 }
 
 export interface Served {
@@ -73,7 +72,8 @@ export interface Served {
 /** Rejects with the error of the system when the address cannot be had. */
 export async function listen(app: Served, options: ListenOptions): Promise<Listening> {
   const { host, port, requestMs = DEFAULT_REQUEST_MS, writeMs = DEFAULT_WRITE_MS } = options;
-  const { maxConnections = DEFAULT_MAX_CONNECTIONS, checkMs = DEFAULT_CHECK_MS, onMalformed = () => {} } = options;
+  const { maxConnections = DEFAULT_MAX_CONNECTIONS, checkMs = DEFAULT_CHECK_MS } = options;
+  const { onMalformed = () => {}, onCut = () => {} } = options;
   let draining = false;
   const answer = async (request: Request, env: unknown): Promise<Response> => {
     const bindings = env as HttpBindings;
@@ -97,7 +97,8 @@ export async function listen(app: Served, options: ListenOptions): Promise<Liste
     connectionsCheckingInterval: checkMs,
   };
   const server = createServer({ ...OPTIONS, ...times });
-  server.maxConnections = connectionsWithin(maxConnections);
+  server.maxConnections = maxConnections;
+  server.on("drop", (dropped) => onCut(TOO_MANY_CONNECTIONS, dropped?.remoteAddress ?? ""));
   const expectations = new Expectations(server);
   refuseWhatIsNone(server, options);
   server.on("request", (incoming, outgoing) => {
@@ -111,7 +112,6 @@ export async function listen(app: Served, options: ListenOptions): Promise<Liste
   });
   return {
     url: toURL(server.address() as AddressInfo),
-    ...(server.maxConnections < maxConnections && { fewConnections: server.maxConnections }),
     drain: () => void (draining = true),
     close: async (drainMs) => {
       draining = true;
@@ -152,3 +152,9 @@ function refuseWhatIsNone(server: Server, { onMalformed = () => {} }: ListenOpti
 function toURL({ address, family, port }: AddressInfo): string {
   return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 }
+
+const TOO_MANY_CONNECTIONS: Problem = {
+  status: 503,
+  code: "TOO_MANY_CONNECTIONS",
+  detail: "There are as many connections as may be",
+};

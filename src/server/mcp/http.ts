@@ -6,9 +6,10 @@ import { BodyRoom } from "../http/bodies/body-room.ts";
 import { Wire, type Connection } from "../http/bodies/wire.ts";
 import { createGuardedApp, type GuardOptions } from "../http/guards/guarded-app.ts";
 import { listen, type Listening, type ListenOptions } from "../http/serve.ts";
+import { given } from "../../util/given.ts";
 import { createMCPEndpoint } from "./endpoint.ts";
 
-export type MCPOverHTTPOptions = GuardOptions & Pick<ListenOptions, "host" | "port">;
+export type MCPOverHTTPOptions = GuardOptions & Pick<ListenOptions, "host" | "port" | "maxConnections">;
 
 const PATH = "/mcp";
 
@@ -18,14 +19,14 @@ const PATH = "/mcp";
  */
 export async function serveMCPOverHTTP(
   factory: McpServerFactory,
-  { host, port, ...guard }: MCPOverHTTPOptions,
+  { host, port, maxConnections, ...guard }: MCPOverHTTPOptions,
 ): Promise<Listening> {
   const endpoint = createMCPEndpoint(factory, guard.onUnexpected ?? (() => {}));
   const room = new BodyRoom();
   const handle = ({ req, env }: Context): Promise<Response> =>
     endpoint.answer(req.raw, new Wire(req.raw, env as Connection | undefined), room);
   const app = createGuardedApp([{ method: "POST", path: PATH, handle }], guard);
-  const listening = await listen(app, { host, port });
+  const listening = await listen(app, { host, port, ...given({ maxConnections }) });
   return {
     url: listening.url + PATH,
     drain: () => listening.drain(),

@@ -1,9 +1,25 @@
 import { expect, test } from "vitest";
-import { connectionsWithin } from "../../../src/server/http/open-files.ts";
+import { describeFewFiles, planOpenFiles } from "../../../src/server/http/open-files.ts";
 
-test("connections leave room for sessions where few files may be open", () => {
-  expect([connectionsWithin(10_000, 1024), connectionsWithin(10_000, 20_000), connectionsWithin(10, Infinity)]).toEqual(
-    [768, 10_000, 10],
-  );
-  expect(connectionsWithin(10)).toBe(10);
+const WANTED = { sessions: 100, tasks: 100, connections: 10_000 };
+
+test.each([
+  [128, { sessions: 5, tasks: 5, connections: 13 }],
+  [256, { sessions: 18, tasks: 18, connections: 50 }],
+  [1024, { sessions: 100, tasks: 100, connections: 244 }],
+  [20_000, WANTED],
+  [Infinity, WANTED],
+])("with %d open files neither sessions nor connections can take all of them", (limit, planned) => {
+  expect(planOpenFiles(WANTED, limit)).toEqual(planned);
+  const { sessions, tasks, connections } = planned;
+  expect(80 + sessions * 5 + Math.min(tasks, sessions) * 2 + connections).toBeLessThanOrEqual(limit);
+});
+
+test("with too few for any it says what to do", () => {
+  expect(() => planOpenFiles(WANTED, 64)).toThrow(/^cannot serve with a limit of 64 open files: .*ulimit -n/);
+});
+
+test("what is less than wanted is told", () => {
+  expect(describeFewFiles(WANTED, planOpenFiles(WANTED, 20_000))).toBeUndefined();
+  expect(describeFewFiles(WANTED, planOpenFiles(WANTED, 256))).toMatch(/^at most 18 sessions and 50 connections: /);
 });

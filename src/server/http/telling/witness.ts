@@ -18,11 +18,9 @@ export interface Witness extends BegunWatcher {
   sessionClosed(session: Session, why: string): void;
 }
 
-interface Listeners extends Required<
-  Pick<GuardOptions, "onAnswer" | "onUnexpected"> & Pick<ListenOptions, "onMalformed">
-> {
-  readonly onCut: (problem: Problem, remote: string) => void;
-}
+type Listeners = Required<
+  Pick<GuardOptions, "onAnswer" | "onUnexpected"> & Pick<ListenOptions, "onMalformed" | "onCut">
+>;
 
 /** Tells them of the door's sessions, and of what requests begin there, from now on; of requests when the app and the socket are given what is returned. */
 export function tellWitnesses(
