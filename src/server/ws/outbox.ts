@@ -2,6 +2,7 @@
 
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
+import { Turns } from "../../util/turns.ts";
 import { SMALL_BYTES, type Share } from "./message-room.ts";
 import type { ServerMessage } from "./messages.ts";
 
@@ -24,6 +25,7 @@ export class Outbox {
   readonly #stream: Duplex;
   readonly #share: Share;
   readonly #onDrain: () => void;
+  readonly #turns = new Turns();
   #waiting: (() => void)[] | undefined;
   /** Frames that come after what is being made ready. */
   #held: Buffer[] | undefined;
@@ -88,11 +90,14 @@ export class Outbox {
     }
   }
 
-  /** Resolves when there is room for something that can wait, or the socket has closed. */
-  async room(): Promise<void> {
-    const most = this.#share.isTight ? TIGHT_PACED_BYTES : PACED_BYTES;
-    if (!this.isOpen || this.#webSocket.bufferedAmount < most) return;
-    await new Promise<void>((resolve) => void (this.#waiting ??= []).push(resolve));
+  /** Something that can wait. False: the socket has closed. */
+  async sendPaced(frame: Buffer): Promise<boolean> {
+    await this.#turns.next();
+    await this.#room();
+    if (!this.isOpen) return false;
+    this.#turns.did(frame.length);
+    this.send(frame);
+    return true;
   }
 
   /** There was a sign of life. */
@@ -128,6 +133,13 @@ export class Outbox {
     if (!this.isOpen) return;
     if (this.#webSocket.bufferedAmount + frame.length <= SMALL_BYTES) this.#webSocket.send(frame, AS_TEXT);
     else this.#writeCounted(frame);
+  }
+
+  /** Resolves when there is room, or the socket has closed. */
+  async #room(): Promise<void> {
+    const most = this.#share.isTight ? TIGHT_PACED_BYTES : PACED_BYTES;
+    if (!this.isOpen || this.#webSocket.bufferedAmount < most) return;
+    await new Promise<void>((resolve) => void (this.#waiting ??= []).push(resolve));
   }
 
   #writeCounted(frame: Buffer): void {

@@ -202,8 +202,7 @@ export class Watcher {
 
   async #tellStory(id: string, story: ReturnType<Execution["follow"]>): Promise<void> {
     for await (const { event, place } of story) {
-      await this.#outbox.room();
-      this.#outbox.send(Buffer.from(JSON.stringify({ ...event, place })));
+      if (!(await this.#outbox.sendPaced(Buffer.from(JSON.stringify({ ...event, place }))))) return;
     }
     this.#read?.delete(id);
   }

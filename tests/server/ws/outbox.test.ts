@@ -85,19 +85,33 @@ describe("an outbox", () => {
     expect(webSocket.sent).toEqual(["pong 1", "large", "pong 4", "pong 5"]);
   });
 
-  test("has room again when all was taken, or the socket has closed", async () => {
+  test("sends what can wait when all before it was taken, and not after the socket has closed", async () => {
     for (const how of ["drain", "close"] as const) {
       const { webSocket, outbox, drain } = open();
-      await outbox.room();
-      outbox.send(Buffer.alloc(MIB));
-      let hasRoom = false;
-      const room = outbox.room().then(() => void (hasRoom = true));
-      await new Promise(setImmediate);
-      expect(hasRoom).toBe(false);
+      expect(await outbox.sendPaced(Buffer.alloc(MIB))).toBe(true);
+      let outcome: boolean | undefined;
+      const sent = outbox.sendPaced(Buffer.from("next")).then((isSent) => (outcome = isSent));
+      for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);
+      expect([outcome, webSocket.sent]).toEqual([undefined, ["large"]]);
       if (how === "drain") drain();
-      else webSocket.emit("close");
-      await room;
+      else {
+        webSocket.readyState = 3;
+        webSocket.emit("close");
+      }
+      expect(await sent).toBe(how === "drain");
+      expect(webSocket.sent).toEqual(how === "drain" ? ["large", "next"] : ["large"]);
     }
+  });
+
+  test("lets everybody else have a turn while it is read to, however fast it takes everything", async () => {
+    const { webSocket, outbox } = open();
+    let hadTurn = false;
+    setImmediate(() => (hadTurn = true));
+    for (let count = 0; count < 3; count += 1) {
+      await outbox.sendPaced(Buffer.alloc(64 * 1024));
+      webSocket.bufferedAmount = 0;
+    }
+    expect(hadTurn).toBe(true);
   });
 
   test("ends a connection whose replies pile up", () => {

@@ -4,6 +4,7 @@
 // What comes next is asked for when the client has taken what came before, so one that reads slowly costs no memory; a comment now and
 // then shows both ends that the other is there.
 
+import { Turns } from "../../../util/turns.ts";
 import type { Door } from "../door.ts";
 
 export interface Message {
@@ -27,6 +28,7 @@ export function streamEvents(
 ): Response {
   const gone = new AbortController();
   const encoder = new TextEncoder();
+  const turns = new Turns();
   let messages: AsyncIterator<Message> | undefined;
   let beat: NodeJS.Timeout | undefined;
   const begin = (controller: ReadableStreamDefaultController<Uint8Array>): AsyncIterator<Message> => {
@@ -41,8 +43,13 @@ export function streamEvents(
       pull: async (controller) => {
         try {
           messages ??= begin(controller);
+          await turns.next();
           const next = await messages.next();
-          if (next.done !== true) return controller.enqueue(encoder.encode(toText(next.value)));
+          if (next.done !== true) {
+            const bytes = encoder.encode(toText(next.value));
+            turns.did(bytes.length);
+            return controller.enqueue(bytes);
+          }
           clearInterval(beat);
           if (ending.aborted) controller.enqueue(encoder.encode(toText({ event: { type: "server-end" } })));
           controller.close();
