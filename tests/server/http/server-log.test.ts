@@ -54,6 +54,29 @@ async function logOf(level: LogLevel): Promise<string> {
   return logged;
 }
 
+test("whoever is refused again and again does not fill the log", async () => {
+  const sink = new PassThrough();
+  const logged = text(sink);
+  const log = openLog({ level: "info", format: "json", sink });
+  let nowMs = 0;
+  const serverLog = new ServerLog(log, () => nowMs);
+  const refuse = (): void => serverLog.malformed({ status: 400, code: "MALFORMED", detail: "" }, "127.0.0.1");
+  for (let refusals = 0; refusals < 10_000; refusals += 1) refuse();
+  nowMs = 100;
+  refuse();
+  await log.end();
+  sink.end();
+  const events = (await logged)
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(events).toHaveLength(502);
+  expect(events.slice(-2)).toEqual([
+    expect.objectContaining({ event: "refusals-left-out", count: 9_500 }),
+    expect.objectContaining({ event: "request-malformed" }),
+  ]);
+});
+
 describe("the log of a busy session", () => {
   test("has a line for each thing that happened", async () => {
     const lines = (await logOf("info")).trimEnd().split("\n");

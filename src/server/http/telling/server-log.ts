@@ -5,24 +5,29 @@ import type { RunResult } from "../../../protocol/runs.ts";
 import type { Execution, Run, Session, ShellTask } from "../../../runtime.ts";
 import type { Fields, Log } from "../../log.ts";
 import type { Answered } from "../guards/guarded-app.ts";
+import { Rates } from "../guards/rates.ts";
 import type { Problem } from "../problem.ts";
 import type { Origin } from "./begun.ts";
 import type { Witness } from "./witness.ts";
 
 /** Refusals that somebody may want to hear of. */
 const WARNED: ReadonlySet<number> = new Set([401, 403, 429, 503, 507]);
+/** Lines about them: whoever has no token must not fill a disk. */
+const REFUSALS = { perSecond: 10, burst: 500 };
 const MAX_CHARACTERS = 500;
 
 export class ServerLog implements Witness {
   readonly #log: Log;
+  readonly #refusals: Rates;
+  #leftOut = 0;
 
-  constructor(log: Log) {
+  constructor(log: Log, now?: () => number) {
     this.#log = log;
+    this.#refusals = new Rates(REFUSALS, now);
   }
 
   answered({ requestId, method, route, path, status, durationMs, remote, code }: Answered): void {
-    const level = status === 500 ? "error" : WARNED.has(status) ? "warn" : "info";
-    this.#log.write(level, "request", {
+    const fields = {
       requestId,
       method,
       route,
@@ -31,15 +36,17 @@ export class ServerLog implements Witness {
       remote,
       ...optional("code", code),
       ...(this.#log.isDebug && { path: path.slice(0, MAX_CHARACTERS) }),
-    });
+    };
+    if (WARNED.has(status)) this.#warn("request", fields);
+    else this.#log.write(status === 500 ? "error" : "info", "request", fields);
   }
 
   malformed({ status, code }: Problem, remote: string): void {
-    this.#log.write("warn", "request-malformed", { status, code, remote });
+    this.#warn("request-malformed", { status, code, remote });
   }
 
   cut({ code }: Problem, remote: string): void {
-    this.#log.write("warn", "connection-cut", { code, remote });
+    this.#warn("connection-cut", { code, remote });
   }
 
   unexpected(error: unknown, requestId?: string): void {
@@ -92,6 +99,17 @@ export class ServerLog implements Witness {
       ...(endedAt !== undefined && { durationMs: endedAt - startedAt }),
       ...(result !== undefined && { tokens: result.usage.total.tokens, costUsd: result.usage.total.costUsd }),
     });
+  }
+
+  /** The metrics count every refusal. */
+  #warn(event: string, fields: Fields): void {
+    if (this.#refusals.take("all") > 0) {
+      this.#leftOut += 1;
+      return;
+    }
+    if (this.#leftOut > 0) this.#log.write("warn", "refusals-left-out", { count: this.#leftOut });
+    this.#leftOut = 0;
+    this.#log.write("warn", event, fields);
   }
 }
 
