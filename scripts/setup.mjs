@@ -9,7 +9,6 @@ import { createHash } from "node:crypto";
 import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { installForeign, PACKAGES } from "./mcp/foreign.mjs";
 
 const debianPython = "/usr/bin/python3";
 /** Libraries that sessions work with specially, by module and as Debian names them. */
@@ -26,7 +25,6 @@ const words = new Set(process.argv.slice(2));
 requireNode();
 installNodePackages();
 installDebianPackages();
-if (words.has("test")) installForeignClients();
 if (words.has("build")) build();
 
 function requireNode() {
@@ -109,18 +107,6 @@ function aptInstall(names) {
   };
   const install = () => apt("install", "-y", "--no-install-recommends", ...names);
   return install() || (apt("update") && install());
-}
-
-/** Into npm's cache. What could not be had is asked for again tomorrow. */
-function installForeignClients() {
-  if (installForeign({ offline: true }) !== undefined) return;
-  const attempt = `${PACKAGES.join(" ")} ${new Date().toISOString().slice(0, 10)}`;
-  if (stamp("foreign") !== attempt) {
-    say(`$ npm exec ${PACKAGES.map((name) => `--package=${name}`).join(" ")}`);
-    if (installForeign() !== undefined) return;
-    setStamp("foreign", attempt);
-  }
-  say(`missing: ${PACKAGES.join(", ")} (tests with them are skipped): npm has to reach a registry`);
 }
 
 /** dist/, when something it is made of has changed. */

@@ -1,6 +1,6 @@
 // The official conformance suite against our server on HTTP, for both revisions of the protocol.
 //
-//   node scripts/mcp/conformance.mjs [--offline]      exit codes: 0 all as expected, 1 not, 75 the suite cannot be had
+//   node scripts/mcp/conformance.mjs      exit codes: 0 all as expected, 1 not, 75 the suite cannot be had
 //
 // Most scenarios call tools, prompts and resources of fixed names, which only a server made for the suite has. The ones
 // below need none of them, or only some: they must find as much right as they did, and those of PASS nothing wrong.

@@ -9,21 +9,21 @@ import { fileURLToPath } from "node:url";
 
 const NODE = "24.21.0";
 /** They need a newer Node than we do, so it comes along. Pinned: npm would take an old Inspector on an old Node. */
-export const PACKAGES = [
+const PACKAGES = [
   `node-linux-${process.arch}@${NODE}`,
   "@modelcontextprotocol/inspector@2.12.0",
   "@modelcontextprotocol/conformance@0.2.0-alpha.12",
 ];
 /** The exit code for "cannot be had here", as opposed to a check that failed. */
-export const UNAVAILABLE = 75;
+const UNAVAILABLE = 75;
 
 const INSTALL_MS = 180_000;
 const CLI = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
 const TOKEN = "a-token-for-clients-we-did-not-write";
 
-/** The folder of their commands; undefined where they cannot be had. `offline`: only what npm has already. */
-export function installForeign({ offline = false } = {}) {
-  const how = offline ? ["--offline"] : ["--prefer-offline", "--fetch-retries=0", "--fetch-timeout=60000"];
+/** The folder of their commands; undefined where they cannot be had. */
+function installForeign() {
+  const how = ["--prefer-offline", "--fetch-retries=0", "--fetch-timeout=60000"];
   const packages = PACKAGES.map((name) => `--package=${name}`);
   const question = ["node", "-p", "process.version + ' ' + process.env.PATH"];
   const { status, stdout } = spawnSync("npm", ["exec", "--yes", "--silent", ...how, ...packages, "--", ...question], {
@@ -37,11 +37,9 @@ export function installForeign({ offline = false } = {}) {
 
 /** Ends the process where they are not here, which is not the same as a failure. */
 export function requireForeign() {
-  const folder = installForeign({ offline: process.argv.includes("--offline") });
+  const folder = installForeign();
   if (folder !== undefined) return folder;
-  process.stdout.write(
-    `SKIPPED: ${PACKAGES.join(", ")} cannot be had here; \`.ci/run inspector\` tries to install them\n`,
-  );
+  process.stdout.write(`SKIPPED: ${PACKAGES.join(", ")} cannot be had here: npm has to reach a registry\n`);
   process.exit(UNAVAILABLE);
 }
 

@@ -1,8 +1,8 @@
 // The official Inspector lists and calls our tools: on stdio and on HTTP, in both eras of the protocol.
 //
-//   node scripts/mcp/inspector.mjs [--offline]      exit codes: 0 all as expected, 1 not, 75 the Inspector cannot be had
+//   node scripts/mcp/inspector.mjs      exit codes: 0 all as expected, 1 not, 75 the Inspector cannot be had
 //
-// Prints a line for each check. --offline: only with what npm has already.
+// Prints a line for each check.
 import { openPlace, requireForeign, run, startHTTP, STDIO } from "./foreign.mjs";
 
 const TOOLS = [
