@@ -1,9 +1,8 @@
 // What the documents show is what the program does: every marked block is compared with an example and its output.
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { afterAll, afterEach, expect, test, vi } from "vitest";
+import { makeDataFolder } from "./make-data-folder.ts";
 import { outputsOf, readMarkedBlocks } from "./marked-blocks.ts";
 
 const blocks = readMarkedBlocks();
@@ -13,7 +12,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-const data = mkdtempSync(join(tmpdir(), "rlm-docs-"));
+const data = makeDataFolder();
 afterAll(() => rmSync(data, { recursive: true, force: true }));
 
 test("the documents have marked examples", () => {

@@ -1,10 +1,10 @@
 // `rlm mcp-serve --http`, the built program, with the real client in both protocol eras.
 
-import { mkdtempSync, readFileSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { makeDataFolder } from "../make-data-folder.ts";
 import { countProcesses, uniqueSleep } from "./processes.ts";
 import { rlm, start, type Program } from "./program.ts";
 import { remove } from "../remove.ts";
@@ -69,10 +69,10 @@ describe("a running server", () => {
     const marker = uniqueSleep();
     const caller = new AbortController();
     const answer = call(client, "shell", { command: `sleep ${marker}` }, { signal: caller.signal });
-    await expect.poll(() => countProcesses(marker), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => countProcesses(marker)).toBe(1);
     caller.abort(new Error("given up"));
     await expect(answer).rejects.toThrow("given up");
-    await expect.poll(() => countProcesses(marker), { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => countProcesses(marker)).toBe(0);
     await client.close();
   });
 
@@ -100,7 +100,7 @@ describe("a running server", () => {
 
 describe("start", () => {
   test("makes a token, keeps it for the user alone, and says where", async () => {
-    const data = mkdtempSync(join(tmpdir(), "rlm-data-"));
+    const data = makeDataFolder();
     try {
       await using server = await startServer({ RLM_TOKEN: "", RLM_DATA: data });
       const path = join(data, "server", "token");
@@ -134,7 +134,7 @@ describe("end", () => {
     const [running, task] = [uniqueSleep(), uniqueSleep()];
     await call(client, "shell", { command: `sleep ${task} & disown` });
     const answer = call(client, "execute_python", { code: `import os; os.system("sleep ${running}")` }).catch(String);
-    await expect.poll(() => [running, task].map(countProcesses), { timeout: 10_000 }).toEqual([1, 1]);
+    await expect.poll(() => [running, task].map(countProcesses)).toEqual([1, 1]);
     server.program.signal(signal);
     expect(await server.program.ended).toMatchObject({ code: 0, stderr: "" });
     expect([running, task].map(countProcesses)).toEqual([0, 0]);
@@ -146,9 +146,9 @@ describe("end", () => {
     const client = await connect(server, "modern");
     const marker = uniqueSleep();
     const answer = call(client, "shell", { command: `sleep ${marker}` }).catch(String);
-    await expect.poll(() => countProcesses(marker), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => countProcesses(marker)).toBe(1);
     server.program.signal("SIGKILL");
     await answer;
-    await expect.poll(() => countProcesses(marker), { timeout: 2000 }).toBe(0);
+    await expect.poll(() => countProcesses(marker)).toBe(0);
   });
 });

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { makeDataFolder } from "../make-data-folder.ts";
 import { MCPProgram } from "./mcp-program.ts";
 import { rlm } from "./program.ts";
 import { remove } from "../remove.ts";
@@ -15,7 +16,7 @@ beforeEach(() => {
   mkdirSync(join(folder, "project"));
   for (const name of ["OPENAI_API_KEY", "OPENAI_BASE_URL", "RLM_MODEL", "RLM_BACKEND", "RLM_BASE_URL"])
     vi.stubEnv(name, undefined);
-  env = { HOME: folder, XDG_CONFIG_HOME: join(folder, "config"), RLM_DATA: join(folder, "data") };
+  env = { HOME: folder, XDG_CONFIG_HOME: join(folder, "config"), RLM_DATA: makeDataFolder(join(folder, "data")) };
 });
 afterEach(() => {
   vi.unstubAllEnvs();

@@ -1,10 +1,10 @@
 /* oxlint-disable no-control-regex -- a terminal is asked and answers */
 // The console and what sessions can do beyond running code.
 
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { makeDataFolder } from "../make-data-folder.ts";
 import { rlm } from "./program.ts";
 import { KEYS, TestTerminal } from "./terminal.ts";
 import { remove } from "../remove.ts";
@@ -21,7 +21,7 @@ function has(member: string): boolean {
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "rlm-repl-"));
+  folder = makeDataFolder();
 });
 afterEach(() => remove(folder));
 

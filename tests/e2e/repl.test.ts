@@ -1,14 +1,14 @@
-import { mkdtempSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { makeDataFolder } from "../make-data-folder.ts";
 import { rlm } from "./program.ts";
 import { KEYS, TestTerminal } from "./terminal.ts";
 import { remove } from "../remove.ts";
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "rlm-repl-"));
+  folder = makeDataFolder();
 });
 afterEach(() => remove(folder));
 

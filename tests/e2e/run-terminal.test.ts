@@ -2,10 +2,16 @@
 import { mkdirSync, readdirSync } from "node:fs";
 import { expect, test } from "vitest";
 import { Folder } from "../config/folder.ts";
+import { makeDataFolder } from "../make-data-folder.ts";
 import { KEYS, TestTerminal } from "./terminal.ts";
 
 function run(folder: Folder, args: readonly string[], columns = 80): TestTerminal {
-  const env = { HOME: folder.path, TMPDIR: folder.at("tmp"), RLM_DATA: folder.at("data"), NO_COLOR: "1" };
+  const env = {
+    HOME: folder.path,
+    TMPDIR: folder.at("tmp"),
+    RLM_DATA: makeDataFolder(folder.at("data")),
+    NO_COLOR: "1",
+  };
   mkdirSync(folder.at("tmp"), { recursive: true });
   return new TestTerminal(["run", ...args], { env, columns });
 }

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test, vi } from "vitest";
 import type { RunResult } from "../../src/protocol/runs.ts";
 import { Folder } from "../config/folder.ts";
+import { makeDataFolder } from "../make-data-folder.ts";
 import { countProcesses, uniqueSleep } from "./processes.ts";
 import { start, type Ended, type Program } from "./program.ts";
 
@@ -21,7 +22,12 @@ interface RunOptions {
 
 /** Without keys, configuration or data of whoever runs the tests. */
 function run(folder: Folder, args: readonly string[], { env = {}, stdin = "", ...rest }: RunOptions = {}): Program {
-  const own = { HOME: folder.path, RLM_DATA: folder.at("data"), OPENAI_API_KEY: "", ANTHROPIC_API_KEY: "" };
+  const own = {
+    HOME: folder.path,
+    RLM_DATA: makeDataFolder(folder.at("data")),
+    OPENAI_API_KEY: "",
+    ANTHROPIC_API_KEY: "",
+  };
   return start(["run", ...args], { cwd: folder.path, env: { ...own, ...env }, stdin, ...rest });
 }
 

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { makeDataFolder } from "../make-data-folder.ts";
 import { countProcesses, uniqueSleep } from "./processes.ts";
 import { start, type Program } from "./program.ts";
 import { remove } from "../remove.ts";
@@ -22,7 +23,7 @@ beforeAll(() => {
   env = {
     HOME: folder,
     XDG_CONFIG_HOME: join(folder, "config"),
-    RLM_DATA: join(folder, "data"),
+    RLM_DATA: makeDataFolder(join(folder, "data")),
     RLM_TOKEN: "e2e-token",
   };
 });
@@ -91,7 +92,7 @@ test("a signal ends runs and commands that go on, and leaves nothing", async () 
   const { body } = await server.ask("POST", "/v1/runs", { query: "?", mode: "rlm" });
   const task = await server.ask("POST", "/v1/tasks", { command: `sleep ${marker}; true` });
   expect(task.status).toBe(201);
-  await expect.poll(() => countProcesses(marker), { timeout: 20_000 }).toBe(2);
+  await expect.poll(() => countProcesses(marker)).toBe(2);
   server.program.signal("SIGTERM");
   expect(await server.program.ended).toMatchObject({ code: 0, stderr: "" });
   expect(countProcesses(marker)).toBe(0);

@@ -1,8 +1,6 @@
 // A built `rlm serve` with a data folder of its own, and commands that talk to it.
 
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { makeDataFolder } from "../make-data-folder.ts";
 import { rlm, start, type Ended, type Program } from "./program.ts";
 import { remove } from "../remove.ts";
 
@@ -16,7 +14,7 @@ export interface Serving extends AsyncDisposable {
 }
 
 export async function startServing(args: readonly string[] = [], more: Record<string, string> = {}): Promise<Serving> {
-  const data = mkdtempSync(join(tmpdir(), "rlm-serving-"));
+  const data = makeDataFolder();
   const token = "e2e-token";
   const program = start(["serve", "--port", "0", ...args], {
     cwd: data,

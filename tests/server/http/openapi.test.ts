@@ -1,8 +1,6 @@
 // The description against the routes, and the routes against the description as a client reads it: by its JSON Schemas.
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rmSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { ScriptedBackend, type Runtime } from "../../../src/index.ts";
@@ -10,6 +8,7 @@ import { COMMON_PROBLEMS, createOpenAPI } from "../../../src/server/http/descrip
 import { createPage } from "../../../src/server/http/description/page.ts";
 import type { Route } from "../../../src/server/http/route.ts";
 import { API_ROUTES, ROUTES } from "../../../src/server/http/routes.ts";
+import { makeDataFolder } from "../../make-data-folder.ts";
 import { openTestRuntime } from "../../open.ts";
 import { code } from "../../rlm/scripting.ts";
 import { openTestDoor, type Ask } from "./asking.ts";
@@ -106,7 +105,7 @@ describe("each route", () => {
   let runtime: Runtime;
   let ask: Ask;
   beforeAll(async () => {
-    data = mkdtempSync(join(tmpdir(), "rlm-openapi-"));
+    data = makeDataFolder();
     vi.stubEnv("RLM_DATA", data);
     runtime = await openTestRuntime({ ids: "random" });
     await runtime.warm();

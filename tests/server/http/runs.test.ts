@@ -1,11 +1,11 @@
-import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { ScriptedBackend, type RLMOptions, type Runtime } from "../../../src/index.ts";
 import { listen } from "../../../src/server/http/serve.ts";
+import { makeDataFolder } from "../../make-data-folder.ts";
 import { openTestRuntime } from "../../open.ts";
 import { code, type Script } from "../../rlm/scripting.ts";
 import { openTestDoor, readEvents, TOKEN, type Ask } from "./asking.ts";
@@ -16,7 +16,7 @@ const DELTAS = new Set(["model-call-delta", "output-delta"]);
 let data: string;
 let runtime: Runtime;
 beforeAll(async () => {
-  data = mkdtempSync(join(tmpdir(), "rlm-http-runs-"));
+  data = makeDataFolder();
   vi.stubEnv("RLM_DATA", data);
   runtime = await openTestRuntime({ ids: "random" });
 });

@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rmSync } from "node:fs";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Runtime } from "../../../src/index.ts";
+import { makeDataFolder } from "../../make-data-folder.ts";
 import { openTestRuntime } from "../../open.ts";
 import { openTestDoor, type Ask } from "./asking.ts";
 
@@ -10,7 +9,7 @@ let folder: string;
 let runtime: Runtime;
 let ask: Ask;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "rlm-test-"));
+  folder = makeDataFolder();
   vi.stubEnv("RLM_DATA", folder);
   runtime = await openTestRuntime({ ids: "random" });
   ({ ask } = openTestDoor(runtime));
