@@ -17,14 +17,15 @@ import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { makeDataFolder } from "../make-data-folder.ts";
 import { PYTHON } from "../open.ts";
 import { CLI, MCPProgram } from "./mcp-program.ts";
 import { countProcesses, isRunning, uniqueSleep } from "./processes.ts";
 import { rlm } from "./program.ts";
 import { remove } from "../remove.ts";
 
-/** What all servers of this file keep, so that only the first one finds nothing compiled. */
-const data = mkdtempSync(join(tmpdir(), "rlm-mcp-data-"));
+/** What all servers of this file keep. */
+const data = makeDataFolder();
 let folder: string;
 beforeEach(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), "rlm-mcp-e2e-")));
@@ -109,8 +110,9 @@ describe("what is visible", () => {
 
 describe("two servers at once", () => {
   test("share saved sessions and kept functions, and nothing else", async () => {
-    await using one = await start([], join(folder, "data"));
-    await using two = await start([], join(folder, "data"));
+    const shared = makeDataFolder(join(folder, "data"));
+    await using one = await start([], shared);
+    await using two = await start([], shared);
     await Promise.all([one.call("execute_python", { code: "x = 1" }), two.call("execute_python", { code: "x = 2" })]);
     expect(await one.call("execute_python", { code: "x" })).toBe("→ 1");
     expect(
@@ -124,7 +126,7 @@ describe("two servers at once", () => {
     expect(await two.call("execute_repl", { session_id: "s", code: "twice(21)" })).toBe("→ 42");
     await one.call("save_repl_session", { session_id: "default", filepath: "mine" });
     expect(await two.call("load_repl_session", { session_id: "theirs", filepath: "mine" })).toContain("1 name");
-    expect(readdirSync(join(folder, "data", "sessions"))).toEqual(["mine.rlm"]);
+    expect(readdirSync(join(shared, "sessions"))).toEqual(["mine.rlm"]);
   });
 });
 
@@ -191,13 +193,13 @@ describe("the end", () => {
     if (toWork !== undefined) {
       const { name, args } = toWork(sleep);
       void program.call(name, args);
-      await expect.poll(() => countProcesses(sleep), { timeout: 10_000 }).toBe(1);
+      await expect.poll(() => countProcesses(sleep)).toBe(1);
     }
     const asked = performance.now();
     bringEnd(program);
     expect(await program.exit).toBe(0);
-    expect(performance.now() - asked).toBeLessThan(3_000); // a second, on a machine that does nothing else
-    await expect.poll(() => countProcesses(sleep), { timeout: 2_000 }).toBe(0);
+    expect(performance.now() - asked).toBeLessThan(15_000); // a second, on a machine that does nothing else
+    await expect.poll(() => countProcesses(sleep)).toBe(0);
     expect(program.strange).toEqual([]);
   });
 
@@ -210,10 +212,10 @@ describe("the end", () => {
     const server = await new Promise<string>((resolve) =>
       client.stdout.once("data", (chunk: Buffer) => resolve(chunk.toString().trim())),
     );
-    await expect.poll(() => countProcesses(sleep), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => countProcesses(sleep)).toBe(1);
     client.kill("SIGKILL");
-    await expect.poll(() => isRunning(server), { timeout: 3_000 }).toBe(false);
-    await expect.poll(() => countProcesses(sleep), { timeout: 3_000 }).toBe(0);
+    await expect.poll(() => isRunning(server)).toBe(false);
+    await expect.poll(() => countProcesses(sleep)).toBe(0);
   });
 
   test("a client that does not read does not keep it from ending", async () => {

@@ -63,7 +63,7 @@ async function open(port: number, sent: string): Promise<Socket> {
 }
 
 async function awaitChild(marker: string): Promise<void> {
-  await expect.poll(() => countProcesses(marker), { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => countProcesses(marker)).toBe(1);
 }
 
 describe("SIGTERM", () => {
@@ -178,7 +178,7 @@ test("SIGKILL while code and a shell task run leaves no process behind", async (
   for (const one of [marker, other]) await awaitChild(one);
   server.program.signal("SIGKILL");
   await answer;
-  await expect.poll(() => countProcesses(marker) + countProcesses(other), { timeout: 5000 }).toBe(0);
+  await expect.poll(() => countProcesses(marker) + countProcesses(other)).toBe(0);
 });
 
 describe("the log", () => {

@@ -1,10 +1,10 @@
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { makeDataFolder } from "../make-data-folder.ts";
 import { countProcesses, uniqueSleep } from "./processes.ts";
 import { COMMAND, rlm, shell, start, type Program } from "./program.ts";
 import { remove } from "../remove.ts";
@@ -89,10 +89,10 @@ describe("a running server", () => {
     const marker = uniqueSleep();
     const client = new AbortController();
     const answer = server.execute({ code: codeWithChild(marker), timeout: 600 }, client.signal);
-    await expect.poll(() => countProcesses(marker), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => countProcesses(marker)).toBe(1);
     client.abort();
     await expect(answer).rejects.toThrow("abort");
-    await expect.poll(() => countProcesses(marker), { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => countProcesses(marker)).toBe(0);
     expect(server.program.text("stderr")).toBe("");
   });
 
@@ -125,7 +125,7 @@ describe("a running server", () => {
 
 describe("start", () => {
   test("prints a line for curl that works, and keeps the token for the user alone", async ({ skip }) => {
-    const data = mkdtempSync(join(tmpdir(), "rlm-data-"));
+    const data = makeDataFolder();
     try {
       await using server = await startServer({ RLM_TOKEN: "", RLM_DATA: data });
       const path = join(data, "server", "token");
@@ -168,7 +168,7 @@ child = subprocess.Popen(["sleep", "${marker}"])
 time.sleep(1)
 print("done")`,
     });
-    await expect.poll(() => countProcesses(marker), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => countProcesses(marker)).toBe(1);
     server.program.signal(signal);
     const health = async () => ((await (await fetch(`${server.url}/v1/health`)).json()) as { status: string }).status;
     await expect.poll(health).toBe("ending");
@@ -188,22 +188,22 @@ print("done")`,
     await using server = await startServer();
     const marker = uniqueSleep();
     const answer = server.execute({ code: codeWithChild(marker), timeout: 600 }).catch(() => {});
-    await expect.poll(() => countProcesses(marker), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => countProcesses(marker)).toBe(1);
     server.program.signal("SIGTERM");
     server.program.signal("SIGINT");
     expect([130, 143]).toContain((await server.program.ended).code); // two signals at once come in any order
     await answer;
-    await expect.poll(() => countProcesses(marker), { timeout: 2000 }).toBe(0);
+    await expect.poll(() => countProcesses(marker)).toBe(0);
   });
 
   test("SIGKILL leaves no process behind", async () => {
     await using server = await startServer();
     const marker = uniqueSleep();
     const answer = server.execute({ code: codeWithChild(marker), timeout: 600 }).catch(() => {});
-    await expect.poll(() => countProcesses(marker), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => countProcesses(marker)).toBe(1);
     server.program.signal("SIGKILL");
     await answer;
-    await expect.poll(() => countProcesses(marker), { timeout: 2000 }).toBe(0);
+    await expect.poll(() => countProcesses(marker)).toBe(0);
   });
 });
 

@@ -119,7 +119,7 @@ describe("rlm sessions exec", () => {
     running.signal("SIGTERM");
     expect((await running.ended).code).toBe(143);
     const state = async () => JSON.parse((await server.rlm(["sessions", "show", id, "--json"])).stdout) as object;
-    await expect.poll(state, { timeout: 10_000 }).toMatchObject({ state: "idle" });
+    await expect.poll(state).toMatchObject({ state: "idle" });
   });
 
   test("a reader that leaves ends the code", async () => {

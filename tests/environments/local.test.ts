@@ -156,7 +156,7 @@ describe("interpreters", () => {
     chmodSync(scratch, 0o777);
     const environment = openLocal({ python: folder, preload: ["slow_module"] });
     await environment.warm();
-    await expect.poll(() => existsSync(mark) && readFileSync(mark, "utf8") !== "", { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => existsSync(mark) && readFileSync(mark, "utf8") !== "").toBe(true);
     const pid = Number(readFileSync(mark, "utf8"));
     await environment.close();
     expect(existsSync(`/proc/${pid}`)).toBe(false);
@@ -173,7 +173,7 @@ test("sessions of a preloaded numpy draw different numbers", async ({ skip }) =>
   await using environment = openLocal({ preload: ["numpy"], poolSize: 2 });
   await environment.warm();
   try {
-    await expect.poll(() => environment.report().preloaded, { timeout: 10_000 }).toEqual(["numpy"]);
+    await expect.poll(() => environment.report().preloaded).toEqual(["numpy"]);
   } catch {
     skip("numpy is not installed");
   }

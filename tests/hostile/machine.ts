@@ -2,6 +2,8 @@
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 
+const PATIENCE_MS = 20_000;
+
 export const python = existsSync("/usr/bin/python3") ? "/usr/bin/python3" : "python3";
 
 function processes(): number[] {
@@ -35,9 +37,9 @@ export function proportionalBytes(pids: readonly number[]): number {
   return kilobytes.reduce((sum, each) => sum + each, 0) * 1024;
 }
 
-/** Whether the condition comes true within the time. Only for what sends no event, such as the end of a stranger. */
-export async function comesTrue(condition: () => boolean, withinMs: number): Promise<boolean> {
-  const deadline = performance.now() + withinMs;
+/** Whether the condition comes true, however slow the machine. Only for what sends no event, such as the end of a stranger. */
+export async function comesTrue(condition: () => boolean): Promise<boolean> {
+  const deadline = performance.now() + PATIENCE_MS;
   while (!condition()) {
     if (performance.now() > deadline) return false;
     await new Promise((resolve) => setTimeout(resolve, 10));

@@ -148,7 +148,7 @@ r`;
     await using runtime = await openRuntime({ python, preload: ["numpy"] });
     await runtime.warm();
     const { comesTrue } = await import("./machine.ts");
-    const loaded = await comesTrue(() => runtime.report().preloaded.includes("numpy"), 10_000);
+    const loaded = await comesTrue(() => runtime.report().preloaded.includes("numpy"));
     if (!loaded) return skip("numpy is not installed");
     const draws = await Promise.all(
       [1, 2].map(async () => (await runtime.execute("import numpy; numpy.random.random()")).value?.["text/plain"]),

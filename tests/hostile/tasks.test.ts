@@ -1,7 +1,7 @@
 // Commands of a task are as hostile as code: the same walls, and no way to slip away from who ends them.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { ShellTask } from "../../src/index.ts";
+import { comesToRest, printed } from "../tasks/watching.ts";
 import { comesTrue, processesWith } from "./machine.ts";
 import { uniqueSleep } from "./probe.ts";
 import { openStage, type OpenStage } from "./stage.ts";
@@ -14,10 +14,6 @@ beforeAll(async () => {
   stage = await openStage();
 });
 afterAll(() => stage[Symbol.asyncDispose]());
-
-async function printed(task: ShellTask, text: string): Promise<void> {
-  while (!task.output().bytes.includes(text) && !task.isOver) await task.wait(5);
-}
 
 describe("the walls of a command", () => {
   test.each([
@@ -98,7 +94,7 @@ print("hidden", flush=True)
 `;
     const task = stage.runtime.shell(`python3 -c '${hide}' ${mark}; sleep ${mark}`);
     await printed(task, "hidden");
-    await comesTrue(() => processesWith(mark).length >= 2, 5000);
+    await comesTrue(() => processesWith(mark).length >= 2);
     await task.cancel();
     expect(processesWith(mark)).toEqual([]);
   });
@@ -109,7 +105,7 @@ print("hidden", flush=True)
     const mark = uniqueSleep();
     const bomb = stage.runtime.shell(`bomb() { sleep ${mark} & bomb | bomb & }; echo lit; bomb; wait`, { session });
     await printed(bomb, "lit");
-    await comesTrue(() => processesWith(mark).length > 5, 5000);
+    await comesTrue(() => processesWith(mark).length > 5);
     await bomb.cancel();
     expect(processesWith(mark)).toEqual([]);
     expect((await session.execute("kept").result).value?.["text/plain"]).toBe("1");
@@ -155,10 +151,7 @@ ctypes.CDLL(None).syscall(${EXIT}, 0)
     const task = stage.runtime.shell(`exec python3 -c '${code}'`);
     await printed(task, "x");
     await task.pause();
-    await task.wait(20);
-    const { totalBytes } = task.output({ length: 0 });
-    await task.wait(50);
-    expect(task.output({ length: 0 }).totalBytes).toBe(totalBytes);
+    const totalBytes = await comesToRest(task);
     await task.resume();
     while (task.output({ length: 0 }).totalBytes === totalBytes) await task.wait(5);
     await task.cancel();
@@ -169,10 +162,7 @@ ctypes.CDLL(None).syscall(${EXIT}, 0)
     const task = stage.runtime.shell("while true; do true | true & echo x; done");
     await printed(task, "x");
     await task.pause();
-    await task.wait(20);
-    const { totalBytes } = task.output({ length: 0 });
-    await task.wait(50);
-    expect(task.output({ length: 0 }).totalBytes).toBe(totalBytes);
+    await comesToRest(task);
     await task.cancel();
   });
 });

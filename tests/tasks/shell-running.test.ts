@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Runtime } from "../../src/index.ts";
 import { openTestRuntime, valueOf } from "../open.ts";
-import { printed, processesIn } from "./watching.ts";
+import { comesToRest, printed, processesIn } from "./watching.ts";
 
 let runtime: Runtime;
 beforeAll(async () => {
@@ -34,9 +34,7 @@ describe("a running command", () => {
     await task.pause();
     expect(task.status).toBe("paused");
     expect(await processesIn(session, "4711")).toBe("['T', 'T']");
-    const { totalBytes } = task.output({ length: 0 });
-    expect(await task.wait(100)).toBe(false);
-    expect(task.output({ length: 0 }).totalBytes).toBe(totalBytes);
+    const totalBytes = await comesToRest(task);
     await task.resume();
     expect(task.status).toBe("running");
     while (task.output({ length: 0 }).totalBytes === totalBytes) await task.wait(5);
@@ -152,7 +150,7 @@ describe("a running command", () => {
   test("reports what all its processes used", async () => {
     const spin = "import time\\nwhile time.process_time() < 0.15: pass";
     const { usage } = await runtime.shell(
-      `(python3 -c $'${spin}' &) ; python3 -c 'import time; x = bytearray(50_000_000); time.sleep(0.6)'`,
+      `((python3 -c $'${spin}'; touch spun) &) ; python3 -c 'import time; x = bytearray(50_000_000); time.sleep(0.6)'; until [ -e spun ]; do sleep 0.01; done`,
     ).result;
     expect(usage.cpuMs).toBeGreaterThan(150);
     expect(usage.peakMemoryBytes).toBeGreaterThan(50_000_000);

@@ -13,6 +13,15 @@ export async function printed(task: ShellTask, text: string): Promise<void> {
   throw new Error(`it ended without: ${seen}`);
 }
 
+/** How much it had printed when nothing more came for a moment; never resolves for a task that prints all the time. */
+export async function comesToRest(task: ShellTask): Promise<number> {
+  for (;;) {
+    const { totalBytes } = task.output({ length: 0 });
+    await task.wait(50);
+    if (task.output({ length: 0 }).totalBytes === totalBytes) return totalBytes;
+  }
+}
+
 /** Processes inside the session's sandbox whose command line has this in it. */
 export async function processesIn(session: Session, word: string): Promise<string> {
   const code = `

@@ -98,19 +98,19 @@ describe.each(ERAS)("a client of the %s era", (era) => {
     const marker = uniqueSleep();
     const caller = new AbortController();
     const answer = run(client, `cancel-${era}`, codeWithChild(marker), { signal: caller.signal });
-    await expect.poll(() => countProcesses(marker), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => countProcesses(marker)).toBe(1);
     caller.abort(new Error("given up"));
     await expect(answer).rejects.toThrow("given up");
-    await expect.poll(() => countProcesses(marker), { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => countProcesses(marker)).toBe(0);
     expect(await run(client, `cancel-${era}`, "6*7")).toBe("42");
   });
 
   test("that vanishes mid-call ends the process it started", async () => {
     const marker = uniqueSleep();
     const call = post(callOf(era, { code: codeWithChild(marker), session: `vanish-${era}` }));
-    await expect.poll(() => countProcesses(marker), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => countProcesses(marker)).toBe(1);
     call.destroy();
-    await expect.poll(() => countProcesses(marker), { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => countProcesses(marker)).toBe(0);
   });
 
   test("without the token is refused", async () => {
@@ -136,11 +136,11 @@ test("cancelling is heard by one's own call, and no other of the same number", a
     ),
   );
   const count = (): number[] => markers.map(countProcesses);
-  await expect.poll(count, { timeout: 10_000 }).toEqual([1, 1]);
+  await expect.poll(count).toEqual([1, 1]);
   callers[0]?.abort();
-  await expect.poll(count, { timeout: 10_000 }).toEqual([0, 1]);
+  await expect.poll(count).toEqual([0, 1]);
   callers[1]?.abort();
-  await expect.poll(count, { timeout: 10_000 }).toEqual([0, 0]);
+  await expect.poll(count).toEqual([0, 0]);
   await Promise.all([...answers, ...clients.map((client) => client.close())]);
 });
 
@@ -243,9 +243,9 @@ describe("close()", () => {
     const own = await serve(createFactory(runtime));
     const marker = uniqueSleep();
     const call = post(callOf(era, { code: codeWithChild(marker), session: `late-${era}` }), own.url);
-    await expect.poll(() => countProcesses(marker), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => countProcesses(marker)).toBe(1);
     await own.close(0);
-    await expect.poll(() => countProcesses(marker), { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => countProcesses(marker)).toBe(0);
     call.destroy();
   });
 });

@@ -67,10 +67,10 @@ describe.each(ERAS)("in the %s era", (era) => {
     const sleep = uniqueSleep();
     const request = new AbortController();
     const call = mcp.client.callTool({ name, arguments: toArguments(sleep) }, { signal: request.signal });
-    await expect.poll(() => countProcesses(sleep), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => countProcesses(sleep)).toBe(1);
     request.abort();
     await expect(call).rejects.toThrow(/abort/i);
-    await expect.poll(() => countProcesses(sleep), { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => countProcesses(sleep)).toBe(0);
     expect(mcp.unexpected).toEqual([]);
   });
 });
@@ -91,7 +91,7 @@ test("cancelling the wait for a task leaves the task alone; kill ends it", async
   const killed = await mcp.call("shell_status", { task_id: "t1", kill: true });
   expect(killed.isError ?? false).toBe(false);
   expect(textOf(killed)).toMatch(/^\[cancelled/);
-  await expect.poll(() => countProcesses(sleep), { timeout: 10_000 }).toBe(0);
+  await expect.poll(() => countProcesses(sleep)).toBe(0);
 });
 
 test("a task of Python is ended by kill as well, and the session lives on", async () => {
@@ -179,7 +179,7 @@ describe("the tasks extension", () => {
     await wire.call("shell", { command: `sleep ${sleep}` });
     expect((await wire.request("tasks/update", { taskId: "t1" })).error).toBeUndefined();
     expect((await wire.request("tasks/cancel", { taskId: "t1" })).error).toBeUndefined();
-    await expect.poll(() => countProcesses(sleep), { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => countProcesses(sleep)).toBe(0);
     expect((await wire.request("tasks/get", { taskId: "t1" })).result).toMatchObject({ status: "cancelled" });
     expect((await wire.request("tasks/get", { taskId: "t9" })).error).toMatchObject({ code: -32602 });
   });

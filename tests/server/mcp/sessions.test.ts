@@ -104,7 +104,7 @@ describe("sessions", () => {
     await using idle = await connect({ waits: { idleMs: 100 } });
     await idle.text("create_repl_session", { session_id: "brief" });
     await idle.text("execute_python", { code: "x = 1" });
-    await expect.poll(() => idle.runtime.sessions.list().length, { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => idle.runtime.sessions.list().length).toBe(0);
     expect(await idle.failure("execute_repl", { session_id: "brief", code: "1" })).toMatch(/^No session 'brief'/);
     const result = await idle.call("execute_python", { code: "1" });
     expect(result.content).toEqual([
@@ -113,7 +113,7 @@ describe("sessions", () => {
     ]);
     await using structured = await connect({ beside: idle, isStructured: true, waits: { idleMs: 100 } });
     await structured.text("execute_python", { code: "x = 1" });
-    await expect.poll(() => idle.runtime.sessions.list().length, { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => idle.runtime.sessions.list().length).toBe(0);
     expect((await structured.call("execute_python", { code: "1" })).structuredContent).toMatchObject({
       text: "→ 1\n[Session 'default' is a new one: the variables of the one before are gone.]",
     });
