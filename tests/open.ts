@@ -1,7 +1,7 @@
 // What tests open: a runtime without preloaded modules, on Debian's interpreter where there is one.
 
 import { existsSync } from "node:fs";
-import { openRuntime, type Runtime, type RuntimeOptions, type Session } from "../src/index.ts";
+import { openRuntime, type Execution, type Runtime, type RuntimeOptions, type Session } from "../src/index.ts";
 
 export const PYTHON = existsSync("/usr/bin/python3") ? "/usr/bin/python3" : "python3";
 
@@ -19,4 +19,11 @@ export async function openWith(runtime: Runtime, code: string): Promise<Session>
   const session = await runtime.openSession();
   (await session.execute(code).result).unwrap();
   return session;
+}
+
+/** Runs code that goes on by itself; returns when it has printed something. */
+export async function begin(session: Session, code: string): Promise<Execution> {
+  const execution = session.execute(code, { timeoutMs: null });
+  for await (const event of execution) if (event.type === "output-delta") break;
+  return execution;
 }

@@ -180,3 +180,8 @@ async function collect(opened: OpenedBackend, options: { readonly signal?: Abort
 function textOf(parts: readonly StreamPart[], type = "text-delta"): string {
   return parts.flatMap((part) => (part.type === type && "text" in part ? [part.text] : [])).join("");
 }
+
+export const rateLimited = {
+  error: { fault: "rate-limit", status: 429, retryable: true, retryAfterMs: 5000 },
+} as const;
+export const failing = { error: { fault: "server", status: 500, retryable: true } } as const;

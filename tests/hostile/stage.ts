@@ -41,3 +41,11 @@ export async function hold(probe: Probe, prelude: string, stage: Stage): Promise
   const complaints = await judge(probe, prelude, stage);
   if (complaints.length > 0) expect.fail(complaints.join("\n"));
 }
+
+/** What it failed with, or that it worked. */
+export async function failureOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => "it worked",
+    (error: unknown) => error,
+  );
+}

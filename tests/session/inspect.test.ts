@@ -1,10 +1,9 @@
-// Inspecting a live session: bounded, beside whatever runs, and without a trace in the session.
+// Inspecting a live session: bounded, and without a trace in the session. Beside what runs: inspect-running.test.ts.
 
-import { execFileSync } from "node:child_process";
 import { format } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { InspectionError, SessionClosedError, type Runtime, type Session } from "../../src/index.ts";
-import { openTestRuntime, openWith, PYTHON, valueOf } from "../open.ts";
+import { SessionClosedError, type Runtime, type Session } from "../../src/index.ts";
+import { openTestRuntime, openWith, valueOf } from "../open.ts";
 
 let runtime: Runtime;
 
@@ -15,27 +14,6 @@ beforeAll(async () => {
 afterAll(() => runtime?.close());
 
 const open = (code: string): Promise<Session> => openWith(runtime, code);
-
-/** Resolves when the code has printed something, and is therefore running. */
-async function start(session: Session, code: string): Promise<{ readonly stop: () => Promise<string> }> {
-  const execution = session.execute(`print("begun", flush=True)\n${code}`, { timeoutMs: null });
-  for await (const event of execution) if (event.type === "output-delta") break;
-  return {
-    stop: async () => {
-      session.interrupt();
-      return (await execution.result).status;
-    },
-  };
-}
-
-function has(module: string): boolean {
-  try {
-    execFileSync(PYTHON, ["-c", `import ${module}`], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 describe("variables()", () => {
   test("tells name, type, kind, length and a short preview of each name", async () => {
@@ -277,112 +255,6 @@ os.write(pipe[1], b"intact")
   });
 });
 
-describe("while code runs", () => {
-  test.each([
-    ["a loop", "while True: pass"],
-    ["a sleep", "import time; time.sleep(600)"],
-    [
-      "many threads",
-      "import threading\nfor _ in range(8): threading.Thread(target=lambda: [0 for _ in iter(int, 1)], daemon=True).start()\nwhile True: pass",
-    ],
-    ["a child process", "import subprocess; subprocess.run(['sleep', '600'])"],
-  ])("%s: every question is answered, and the execution goes on", async (_, code) => {
-    await using session = await open("data = {'key': [1, 2]}\ndef f(alpha): pass");
-    const running = await start(session, code);
-    expect((await session.variables()).variables.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(["data", "f"]),
-    );
-    expect((await session.inspect("data"))?.repr?.text).toBe("{'key': [1, 2]}");
-    expect((await session.complete("data['", 6)).matches).toEqual([{ text: "key", type: "key" }]);
-    expect(await session.signature("f(", 2)).toMatchObject({ signature: "(alpha)", parameter: 0 });
-    // It waits half a second and no longer, which may be too short where many threads want the interpreter.
-    await expect.poll(async () => (await session.info()).variables).toEqual(expect.arrayContaining(["data", "f"]));
-    expect((await session.info()).state).toBe("running");
-    expect(await running.stop()).toBe("interrupted");
-    expect(await valueOf(session, "data")).toBe("{'key': [1, 2]}");
-  });
-
-  test("code that holds the interpreter in C is not disturbed, and the question fails in good time", async () => {
-    await using session = await open("import ctypes\nx = 1");
-    // One call that prints and sleeps, and does not let go of the interpreter's lock.
-    const held = "ctypes.PyDLL(None).system(b'echo begun; sleep 5')";
-    const execution = session.execute(held, { timeoutMs: null });
-    for await (const event of execution) if (event.type === "output-delta") break;
-    const unknown = { variableCount: null, variables: [] };
-    expect(await session.info()).toMatchObject({ state: "running", memoryBytes: expect.any(Number), ...unknown });
-    await expect(session.inspect("x", { timeoutMs: 1 })).rejects.toThrow(InspectionError);
-    expect(await execution.result).toMatchObject({ status: "ok", state: "kept" });
-    expect((await session.inspect("x"))?.repr?.text).toBe("1");
-  });
-
-  test("an interrupt ends what the execution started, not an inspection", async () => {
-    await using session = await open(
-      "import time\nclass Slow:\n    def __repr__(self): open('begun', 'a').close(); time.sleep(0.4); return 'slow'\nslow = Slow()",
-    );
-    const running = await start(session, "import subprocess; subprocess.run(['sleep', '600'])");
-    const inspection = session.inspect("slow", { timeoutMs: 20_000 });
-    await expect.poll(() => session.files.exists("begun"), { timeout: 20_000 }).toBe(true);
-    expect(await running.stop()).toBe("interrupted");
-    expect((await inspection)?.repr?.text).toBe("slow");
-  });
-});
-
-describe("with forks and checkpoints", () => {
-  const slow =
-    "import time\nclass Slow:\n    def __repr__(self): time.sleep(0.4); return state\nslow, state = Slow(), 'before'";
-
-  test("an inspection under way prevents no fork, and is answered by the original", async () => {
-    await using session = await open(slow);
-    const inspections = Array.from({ length: 6 }, () => session.inspect("slow", { timeoutMs: 20_000 }));
-    await session.variables(); // asked after the first ones, which are therefore under way
-    await using fork = await session.fork();
-    (await fork.execute("state = 'fork'").result).unwrap();
-    expect((await fork.inspect("slow"))?.repr?.text).toBe("fork");
-    const found = await Promise.all(inspections);
-    expect(found.map((one) => one?.repr?.text)).toEqual(Array.from({ length: 6 }, () => "before"));
-    expect((await session.info()).variables).toEqual(["time", "Slow", "slow", "state"]);
-    expect((await fork.info()).memoryBytes).toBeGreaterThan(0);
-  });
-
-  test("an inspection that a rewind overtakes is answered from the state after it", async () => {
-    await using session = await open(slow);
-    const checkpoint = await session.checkpoint();
-    (await session.execute("state = 'after'").result).unwrap();
-    const inspection = session.inspect("slow", { timeoutMs: 20_000 });
-    await session.variables();
-    await session.rewind(checkpoint);
-    expect((await inspection)?.repr?.text).toBe("before");
-    expect((await session.variables()).variables.find(({ name }) => name === "state")?.preview).toBe("'before'");
-  });
-});
-
-test("a fork that outlives the worker it was made for ends by itself", async () => {
-  await using session = await open(`
-import os, time
-class Slow:
-    def __repr__(self): os.mkdir("/tmp/begun"); time.sleep(600)
-slow = Slow()`);
-  const checkpoint = await session.checkpoint();
-  const processes = "sum(name.isdigit() for name in os.listdir('/proc'))";
-  const inspection = session.inspect("slow", { timeoutMs: 5000 });
-  await expect.poll(() => valueOf(session, "os.path.exists('/tmp/begun')")).toBe("True");
-  await expect.poll(() => valueOf(session, processes)).toBe("4"); // the init, the worker, the checkpoint, and the fork, whose parent is gone
-  await session.rewind(checkpoint);
-  expect((await inspection)?.errors.repr).toContain("FileExistsError");
-  await expect.poll(() => valueOf(session, processes)).toBe("3");
-});
-
-test("a session does not expire while a question is looked into, and does so afterwards", async () => {
-  await using session = await runtime.openSession({ idleTimeoutMs: 100 });
-  const slow = "class Slow:\n  def __repr__(self):\n    import time; time.sleep(0.4); return 'slow'\nx = Slow()";
-  await session.execute(slow).result;
-  const ended = new Promise<void>((resolve) => {
-    session.subscribe(({ type }) => type === "session-end" && resolve());
-  });
-  expect(await session.inspect("x")).toMatchObject({ preview: "slow", incomplete: null });
-  await ended;
-});
-
 test("200 inspections at once are all answered", async () => {
   await using session = await open("for i in range(200): globals()[f'v{i}'] = i");
   const found = await Promise.all(Array.from({ length: 200 }, (_, index) => session.inspect(`v${index}`)));
@@ -420,59 +292,4 @@ test("a mistake in a question is told at once", async () => {
   await expect(session.inspect("x", { maxCharacters: 0 })).rejects.toThrow(RangeError);
   await expect(session.complete("x", 2)).rejects.toThrow(RangeError);
   await expect(session.signature("x", -1)).rejects.toThrow(RangeError);
-});
-
-const hasPandas = has("pandas");
-
-describe.skipIf(!hasPandas)(`numpy and pandas${hasPandas ? "" : ` (skipped: ${PYTHON} has no pandas)`}`, () => {
-  test("an array tells shape, type and size, and is shown as numpy shows it", async () => {
-    await using session = await open(
-      "import numpy as np\na = np.zeros((3000, 4)); n = np.float64(2.5); z = np.array(1)",
-    );
-    const { variables } = await session.variables();
-    expect(variables).toContainEqual({
-      name: "a",
-      type: "ndarray",
-      module: "numpy",
-      kind: "variable",
-      length: 3000,
-      shape: [3000, 4],
-      dtype: "float64",
-    });
-    expect(variables.find(({ name }) => name === "n")).toMatchObject({ dtype: "float64", preview: "2.5" });
-    const found = await session.inspect("a");
-    expect(found).toMatchObject({ shape: [3000, 4], dtype: "float64", sizeBytes: 96_000 });
-    expect(found?.repr?.text).toContain("...");
-    expect(await session.inspect("z")).toMatchObject({ shape: [], dtype: "int64", errors: {} });
-  });
-
-  test("a frame of ten million rows tells columns, size and first rows", async () => {
-    await using session = await open(
-      "import numpy as np, pandas as pd\ndf = pd.DataFrame({'id': np.arange(10_000_000), 'half': np.ones(10_000_000, 'float32')})",
-    );
-    expect((await session.variables()).variables.find(({ name }) => name === "df")?.shape).toEqual([10_000_000, 2]);
-    const found = await session.inspect("df");
-    expect(found).toMatchObject({
-      type: "DataFrame",
-      shape: [10_000_000, 2],
-      length: 10_000_000,
-      sizeBytes: expect.closeTo(120_000_000, -4),
-      columnCount: 2,
-      columns: [
-        { name: "id", dtype: "int64" },
-        { name: "half", dtype: "float32" },
-      ],
-      errors: {},
-      incomplete: null,
-    });
-    expect(found?.preview).toContain("id  half");
-    expect(found?.repr?.text).toContain("[10000000 rows x 2 columns]");
-  });
-
-  test("columns beyond 200 are counted", async () => {
-    await using session = await open("import pandas as pd\nwide = pd.DataFrame([range(1000)])");
-    const found = await session.inspect("wide");
-    expect(found?.columns).toHaveLength(200);
-    expect(found?.columnCount).toBe(1000);
-  });
 });

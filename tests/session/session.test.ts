@@ -1,3 +1,5 @@
+// A session: results, order, state, calls to the host, and its life. Output and time have files of their own.
+
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   EnvironmentUnavailableError,
@@ -8,12 +10,10 @@ import {
   SessionClosedError,
   SessionExistsError,
   SessionNotFoundError,
-  type ExecutionEvent,
   type Runtime,
-  type Session,
-  type SessionEvent,
 } from "../../src/index.ts";
 import { openTestRuntime } from "../open.ts";
+import { run, until } from "./running.ts";
 
 let runtime: Runtime;
 beforeAll(async () => {
@@ -21,28 +21,9 @@ beforeAll(async () => {
 });
 afterAll(() => runtime.close());
 
-async function run(session: Session, code: string, options = {}) {
-  return session.execute(code, options).result;
-}
-
 /** As a reader of JSON sees it. */
 function toPlain(result: object): unknown {
   return Object.fromEntries(Object.entries(result));
-}
-
-/** Resolves with the first event that fits. */
-function until<Type extends SessionEvent["type"]>(
-  session: Session,
-  type: Type,
-  fits: (event: Extract<SessionEvent, { type: Type }>) => boolean = () => true,
-): Promise<Extract<SessionEvent, { type: Type }>> {
-  return new Promise((resolve) => {
-    const subscription = session.subscribe((event) => {
-      if (event.type !== type || !fits(event as never)) return;
-      subscription[Symbol.dispose]();
-      resolve(event as never);
-    });
-  });
 }
 
 describe("a result", () => {
@@ -126,234 +107,6 @@ describe("a result", () => {
     await using session = await runtime.openSession();
     const result = await run(session, "print('\\ud800'); 'a\\x00'");
     expect(JSON.parse(JSON.stringify(result))).toEqual(toPlain(result));
-  });
-});
-
-describe("output", () => {
-  test("of child processes and of the C library is captured, in order", async () => {
-    await using session = await runtime.openSession();
-    const result = await run(
-      session,
-      [
-        "import subprocess, ctypes, os, sys",
-        "print('python')",
-        "subprocess.run(['sh', '-c', 'echo child; echo oops >&2'])",
-        "print('again', flush=True)",
-        "libc = ctypes.CDLL(None); libc.puts(b'from C'); libc.fflush(None)",
-        "os.write(1, b'raw\\n')",
-        "None",
-      ].join("\n"),
-    );
-    expect(result).toMatchObject({ stdout: "python\nchild\nagain\nfrom C\nraw\n", stderr: "oops\n" });
-  });
-
-  test("streams while the code runs", async () => {
-    await using session = await runtime.openSession();
-    const execution = session.execute("print('first')\nimport time\nwhile True: time.sleep(0.01)");
-    for await (const event of execution) {
-      if (event.type === "output-delta") {
-        expect(event).toMatchObject({ stream: "stdout", text: "first\n", executionId: execution.id });
-        session.interrupt();
-      }
-    }
-    expect((await execution.result).status).toBe("interrupted");
-  });
-
-  test("can be iterated late and more than once: the whole story, in order", async () => {
-    await using session = await runtime.openSession();
-    const code = "import sys\nprint('a')\nsys.stdout.flush()\nprint('b', file=sys.stderr)\nprint('ü')";
-    const execution = session.execute(code);
-    await execution.result;
-    for (let reader = 0; reader < 2; reader += 1) {
-      const events: ExecutionEvent[] = [];
-      for await (const event of execution) events.push(event);
-      expect(events[0]).toMatchObject({ type: "execution-start", code, executionCount: 1 });
-      expect(events.at(-1)).toMatchObject({ type: "execution-end", result: { status: "ok" } });
-      const text = (stream: string) =>
-        events
-          .flatMap((event) => (event.type === "output-delta" && event.stream === stream ? [event.text] : []))
-          .join("");
-      expect(text("stdout")).toBe("a\nü\n");
-      expect(text("stderr")).toBe("b\n");
-    }
-  });
-
-  test("past the bound is cut from the middle, counted, and readable by offset", async () => {
-    await using small = await openTestRuntime({
-      poolSize: 0,
-      limits: { keptOutputBytes: 1000, readableOutputBytes: 5000 },
-    });
-    await using session = await small.openSession();
-    const result = await run(session, "for i in range(2000): print(f'{i:09d}')");
-    expect(result.truncated).toEqual({ stdout: { total: 20_000, omitted: 19_000 } });
-    expect(result.stdout).toMatch(/^000000000\n[\s\S]*… 19,000 bytes omitted …[\s\S]*000001999\n$/);
-    const slice = session.output(result.executionId, { offset: 4990, length: 100 });
-    expect(slice).toMatchObject({ offset: 4990, nextOffset: 5000, totalBytes: 20_000, readableBytes: 5000 });
-    expect(slice?.bytes.toString()).toBe("000000499\n");
-    expect(session.output("nobody")).toBeUndefined();
-    const gaps = [];
-    for await (const event of session.execute("print('x' * 9999)")) {
-      if (event.type === "output-gap") gaps.push(event.omittedBytes);
-    }
-    expect(gaps).toEqual([5000]);
-  });
-
-  test("is never mixed between sessions that print at once", async () => {
-    const sessions = await Promise.all(["a", "b", "c"].map((id) => runtime.openSession({ id: `mix-${id}` })));
-    const results = await Promise.all(
-      sessions.map((session) => run(session, `for i in range(20000): print('${session.id}')`)),
-    );
-    for (const [index, { stdout }] of results.entries()) {
-      expect(new Set(stdout.trim().split("\n"))).toEqual(new Set([`mix-${"abc"[index]}`]));
-    }
-    await Promise.all(sessions.map((session) => session.close()));
-  });
-
-  test("of threads and children that live on goes to the background, never into the next execution", async () => {
-    await using session = await runtime.openSession();
-    const background: string[] = [];
-    session.subscribe((event) => event.type === "background-delta" && background.push(event.text));
-    const done = until(session, "background-delta", () => background.join("").includes("thread done"));
-    const first = await run(
-      session,
-      [
-        "import subprocess, threading, time, os",
-        "go = threading.Event()",
-        "def late():",
-        "    go.wait()",
-        "    print('from thread')",
-        "    subprocess.run(['sh', '-c', 'echo from child of thread'])",
-        "    print('thread done', flush=True)",
-        "threading.Thread(target=late).start()",
-        "r, w = os.pipe()",
-        "child = subprocess.Popen(['sh', '-c', 'read x; echo from child'], stdin=r)",
-        "print('started')",
-      ].join("\n"),
-    );
-    expect(first.stdout).toBe("started\n");
-    const second = await run(session, "os.write(w, b'x\\n'); child.wait(); go.set(); print('second')");
-    expect(second.stdout).toBe("second\n");
-    await done;
-    const text = background.join("");
-    expect(text).toContain("from thread");
-    expect(text).toContain("from child\n");
-    const third = await run(session, "print('third')");
-    expect(third.stdout).toBe("third\n");
-  });
-});
-
-describe("time", () => {
-  test("runs out: the code is interrupted and the state kept", async () => {
-    await using session = await runtime.openSession();
-    await run(session, "x = 5");
-    for (const code of [
-      "while True: pass",
-      "import time; time.sleep(60)",
-      "import subprocess; subprocess.run(['sleep', '60'])",
-      "import asyncio; await asyncio.sleep(60)",
-      "import threading; threading.Lock().acquire() and threading.Event().wait()",
-      "import re; re.match('(a+)+$', 'a' * 60 + 'b')",
-    ]) {
-      const result = await run(session, code, { timeoutMs: 100 });
-      expect(result, code).toMatchObject({ status: "interrupted", reason: "timeout", state: "kept", epoch: 1 });
-      expect(result.error?.name, code).toBe("KeyboardInterrupt");
-    }
-    expect((await run(session, "x")).value).toEqual({ "text/plain": "5" });
-  });
-
-  test("runs out for code that will not stop: the worker is ended, the session goes on empty", async () => {
-    await using session = await runtime.openSession();
-    const code = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass";
-    const result = await run(session, code, { timeoutMs: 50 });
-    expect(result).toMatchObject({ status: "interrupted", reason: "timeout", state: "lost", epoch: 2 });
-    expect((await run(session, "1 + 1")).value).toEqual({ "text/plain": "2" });
-  });
-
-  test("stands still while the code waits for a call to the host", async () => {
-    let answer: (value: string) => void = () => {};
-    const waited = new Promise<string>((resolve) => (answer = resolve));
-    await using session = await runtime.openSession({ onCall: () => waited });
-    const execution = session.execute("import rlm_host; rlm_host.call('slow')", { timeoutMs: 100 });
-    for await (const event of execution) if (event.type === "call-start") break;
-    await run(await runtime.openSession({ id: "bystander" }), "import time; time.sleep(0.3)");
-    await runtime.sessions.get("bystander").close();
-    answer("done");
-    expect((await execution.result).value).toEqual({ "text/plain": "'done'" });
-  });
-
-  test("an interrupt is heard while the code waits for a call, which is then aborted", async () => {
-    let aborted = false;
-    await using session = await runtime.openSession({
-      onCall: ({ signal }) =>
-        new Promise((_, reject) => {
-          signal.addEventListener("abort", () => {
-            aborted = true;
-            reject(new Error("aborted"));
-          });
-        }),
-    });
-    const execution = session.execute("import rlm_host; rlm_host.call('never')");
-    for await (const event of execution) if (event.type === "call-start") session.interrupt();
-    expect(await execution.result).toMatchObject({ status: "interrupted", reason: "cancelled", state: "kept" });
-    expect(aborted).toBe(true);
-  });
-
-  test("an interrupt ends the children that the execution started and spares older ones", async () => {
-    await using session = await runtime.openSession();
-    await run(session, "import subprocess; old = subprocess.Popen(['sleep', '1000'])");
-    const execution = session.execute(
-      "import os, time\nnew = subprocess.Popen(['setsid', 'sleep', '1000'])\nprint('up', flush=True)\ntime.sleep(60)",
-    );
-    for await (const event of execution) if (event.type === "output-delta") session.interrupt();
-    expect(await execution.result).toMatchObject({ status: "interrupted", state: "kept" });
-    expect((await run(session, "old.poll(), new.wait()")).value).toEqual({ "text/plain": "(None, -9)" });
-  });
-
-  test("a signal cancels what runs and what waits", async () => {
-    await using session = await runtime.openSession();
-    const controller = new AbortController();
-    const first = session.execute("print('up', flush=True)\nwhile True: pass");
-    const second = session.execute("ran = 1", { signal: controller.signal });
-    controller.abort();
-    expect(await second.result).toMatchObject({ status: "interrupted", reason: "cancelled", state: "kept" });
-    session.interrupt();
-    await first.result;
-    expect((await run(session, "'ran' in globals()")).value).toEqual({ "text/plain": "False" });
-    expect(() => session.execute("1", { signal: controller.signal })).toThrow(/abort/);
-  });
-
-  test("an interrupt of what waits for new output pipes cancels it and keeps the state", async () => {
-    await using session = await runtime.openSession();
-    await run(
-      session,
-      "import threading; keep = 7; threading.Thread(target=threading.Event().wait, daemon=True).start()",
-    );
-    const next = session.execute("keep");
-    session.interrupt();
-    const { status, state } = await next.result;
-    expect(["ok", "interrupted"]).toContain(status);
-    expect(state).toBe("kept");
-    expect((await run(session, "keep")).value).toEqual({ "text/plain": "7" });
-  });
-
-  test("an interrupt while the worker is being replaced cancels what waits for the new one", async () => {
-    await using session = await runtime.openSession();
-    await run(session, "import os; os._exit(0)");
-    const next = session.execute("ran = 1");
-    session.interrupt();
-    expect(await next.result).toMatchObject({ status: "interrupted", reason: "cancelled" });
-    expect((await run(session, "1 + 1")).value).toEqual({ "text/plain": "2" });
-  });
-
-  test("an interrupt never hits the execution after the one it was meant for", async () => {
-    await using session = await runtime.openSession();
-    for (let round = 0; round < 100; round += 1) {
-      const short = session.execute("pass");
-      session.interrupt();
-      const next = await session.execute("sum(range(1000))").result;
-      expect(next.value).toEqual({ "text/plain": "499500" });
-      await short.result;
-    }
   });
 });
 
