@@ -5,7 +5,7 @@ import { defineConfig } from "vitest/config";
 
 const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
 
-// Tests that start processes. They come after the others, a file for each core: most of them wait most of the time.
+// Tests that start processes. They come after the others.
 const system = [
   "tests/{cli,contracts,e2e,environments,hostile,kernel,rlm,server,session,tasks,worker}/**/*.test.ts",
   "tests/{docs,runtime}.test.ts",
@@ -33,8 +33,8 @@ export default defineConfig({
           include: system,
           // A process of their own: signals, exit codes and descriptors are those of a real program.
           pool: "forks",
-          // One more than two cores could keep busy: they wait for processes and limits half of the time.
-          maxWorkers: Math.max(3, availableParallelism()),
+          // More than two cores could keep busy: they wait for processes and limits half of the time.
+          maxWorkers: Math.max(4, availableParallelism()),
           sequence: { groupOrder: 1 },
           testTimeout: 60_000,
           hookTimeout: 60_000,

@@ -95,7 +95,7 @@ describe("without end", () => {
     const before = process.memoryUsage.rss();
     const code =
       "from rlm_display import clear_output\nh = display('', display_id=True)\n" +
-      "for i in range(300): h.update('x' * 1_000_000); clear_output(); h = display('y' * 1_000_000, display_id=True)";
+      "for i in range(200): h.update('x' * 1_000_000); clear_output(); h = display('y' * 1_000_000, display_id=True)";
     const { displays } = await survive(session, code);
     expect(displays).toHaveLength(1);
     expect((process.memoryUsage.rss() - before) / MIB).toBeLessThan(300);

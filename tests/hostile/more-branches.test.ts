@@ -6,13 +6,13 @@ import { openTestRuntime, valueOf } from "../open.ts";
 
 let runtime: Runtime;
 beforeAll(async () => {
-  runtime = await openTestRuntime({ poolSize: 0, timeoutMs: 3000 });
+  runtime = await openTestRuntime({ poolSize: 0, timeoutMs: 20_000 });
 });
 afterAll(() => runtime.close());
 
 const UNMARK = "import resource; resource.setrlimit(10, (77, resource.RLIM_INFINITY))";
 
-test("a worker that changes its mark is ended all the same while copies of it live", async () => {
+test.concurrent("a worker that changes its mark is ended all the same while copies of it live", async () => {
   const session = await runtime.openSession();
   await session.execute("x = 1").result;
   await session.checkpoint();
@@ -26,7 +26,7 @@ test("a worker that changes its mark is ended all the same while copies of it li
   await session.close();
 });
 
-test("memory behind another mark is found, and its processes end before any worker does", async () => {
+test.concurrent("memory behind another mark is found, and its processes end before any worker does", async () => {
   const session = await runtime.openSession({ limits: { memoryBytes: 256 * 2 ** 20 } });
   await session.execute("x = 1").result;
   await session.checkpoint();
@@ -69,7 +69,7 @@ def sleep_in_the_second():
 os.register_at_fork(after_in_child=sleep_in_the_second)
 `;
 
-test("a checkpoint that never wakes is given up; the session goes on", async () => {
+test.concurrent("a checkpoint that never wakes is given up; the session goes on", async () => {
   const session = await runtime.openSession();
   const fork = await session.fork(); // so that closing the session does not end all
   await session.execute(SLEEPER).result;
@@ -80,7 +80,7 @@ test("a checkpoint that never wakes is given up; the session goes on", async () 
   await fork.close();
 }, 40_000);
 
-test("a copy that says it is ready and never stands can be closed", async () => {
+test.concurrent("a copy that says it is ready and never stands can be closed", async () => {
   const session = await runtime.openSession();
   await session.execute(`
 import os, resource, sys
@@ -103,7 +103,7 @@ os.register_at_fork(before=lie, after_in_parent=lambda: limit(most))
   await session.close();
 });
 
-test("a worker that dies while it is being replaced leaves the session where it was sent", async () => {
+test.concurrent("a worker that dies while it is being replaced leaves the session where it was sent", async () => {
   const session = await runtime.openSession();
   // The copy takes its time, so that the death is known before it stands.
   await session.execute("import os, time; os.register_at_fork(after_in_child=lambda: time.sleep(0.3)); x = 1").result;

@@ -2,14 +2,14 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Runtime, Session } from "../../src/index.ts";
+import { makeDataFolder } from "../make-data-folder.ts";
 import { openTestRuntime, PYTHON } from "../open.ts";
 
-const data = mkdtempSync(join(tmpdir(), "rlm-stdlib-"));
+const data = makeDataFolder();
 const file = join(data, "stdlib.py");
 const before = process.env["RLM_DATA"];
 let runtime: Runtime;
@@ -198,7 +198,7 @@ describe("a session", () => {
     ["never ends", "", "KeyboardInterrupt"],
     ["never ends and hears no interrupt", "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])", "WorkerLost"],
   ])("starts without a library that %s, after some seconds", async (_, line, name) => {
-    writeFileSync(file, `ok = 1\nimport signal\n${line}\nwhile True: pass\n`);
+    writeFileSync(file, `ok = 1\nimport signal, time\n${line}\nwhile True: time.sleep(1)\n`);
     await using session = await runtime.openSession();
     expect(session.stdlib).toMatchObject({ loaded: false, error: { name } });
     expect(await value(session, "'ok' in globals()")).toBe("False");

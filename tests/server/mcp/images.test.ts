@@ -57,12 +57,9 @@ function noise(width: number, height: number): Pixels {
 
 /** What Python writes to its standard output; undefined where it lacks a module. */
 function python(modules: string, code: string): Buffer | undefined {
-  try {
-    execFileSync(PYTHON, ["-c", `import ${modules}`], { stdio: "ignore" });
-  } catch {
-    return undefined;
-  }
-  return execFileSync(PYTHON, ["-c", `import sys, ${modules}\n${code}`], { maxBuffer: 64 * MIB });
+  const program = `import sys\ntry: import ${modules}\nexcept ImportError: sys.exit()\n${code}`;
+  const written = execFileSync(PYTHON, ["-c", program], { maxBuffer: 64 * MIB });
+  return written.length === 0 ? undefined : written;
 }
 
 describe("shrink() of a PNG", () => {

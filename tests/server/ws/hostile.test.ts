@@ -112,6 +112,7 @@ describe("a client that does not read", () => {
       await slow.next("hello");
       slow.webSocket.pause();
       let heard = 0;
+      const before = process.memoryUsage().arrayBuffers;
       fast.webSocket.removeAllListeners("message");
       const ended = new Promise<void>((resolve) => {
         fast.webSocket.on("message", (data: Buffer) => {
@@ -120,15 +121,15 @@ describe("a client that does not read", () => {
           if (message.type === "execution-end") resolve();
         });
       });
-      fast.send({ type: "execute", code: "line = 'x' * 999 + '\\n'\nfor _ in range(200_000): print(line, end='')" });
+      fast.send({ type: "execute", code: "line = 'x' * 999 + '\\n'\nfor _ in range(100_000): print(line, end='')" });
       await ended;
-      expect(heard).toBe(200_000_000);
-      expect(process.memoryUsage().arrayBuffers).toBeLessThan(150 * MIB);
+      expect(heard).toBe(100_000_000);
+      expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(80 * MIB);
 
       slow.webSocket.resume();
       const executionId = `${own.id}.1`;
       expect(await slow.next("execution-end")).toMatchObject({ executionId, place: "end", result: { status: "ok" } });
-      expect(slow.printed(executionId).length).toBe(200_000_000);
+      expect(slow.printed(executionId).length).toBe(100_000_000);
       expect(slow.messages.filter(({ type }) => type === "lagged")).toEqual([]);
       // And hears again what begins after that.
       expect(await slow.execute("6*7")).toMatchObject({ value: { "text/plain": "42" } });
@@ -142,7 +143,7 @@ describe("a client that does not read", () => {
     socket.pause();
     await expect.poll(() => own.webSockets.size).toBe(1);
     (await watched.execute("print('x' * 20_000_000)").result).unwrap();
-    await expect.poll(() => own.webSockets.size, { timeout: 20_000 }).toBe(0);
+    await expect.poll(() => own.webSockets.size).toBe(0);
     socket.destroy();
   });
 
@@ -166,7 +167,7 @@ test("a flood of messages is read in turns, and each is answered", async () => {
   await using client = await server.connect(path);
   for (let id = 0; id < count; id += 1) client.send({ type: "ping", id });
   const isReply = ({ type }: { readonly type: string }): boolean => type === "reply";
-  await expect.poll(() => client.messages.filter(isReply).length, { timeout: 20_000 }).toBe(count);
+  await expect.poll(() => client.messages.filter(isReply).length).toBe(count);
   expect(client.messages.filter(isReply).map(({ id }) => id)).toEqual(Array.from({ length: count }, (_, id) => id));
   expect(pause).toHaveBeenCalled();
   pause.mockRestore();
