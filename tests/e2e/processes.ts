@@ -9,7 +9,14 @@ export function uniqueSleep(): string {
 }
 
 export function countProcesses(marker: string): number {
-  return readdirSync("/proc").filter((name) => /^\d+$/.test(name) && isSleep(name, marker)).length;
+  return findProcesses(marker).length;
+}
+
+/** Their numbers. */
+export function findProcesses(marker: string): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name) && isSleep(name, marker))
+    .map(Number);
 }
 
 /** Whether there is such a process; one that has ended and that nobody has asked for yet is none. */

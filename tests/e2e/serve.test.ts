@@ -5,7 +5,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeDataFolder } from "../make-data-folder.ts";
-import { countProcesses, uniqueSleep } from "./processes.ts";
+import { countProcesses, findProcesses, uniqueSleep } from "./processes.ts";
 import { COMMAND, rlm, shell, start, type Program } from "./program.ts";
 import { remove } from "../remove.ts";
 
@@ -163,10 +163,7 @@ describe("end", () => {
     await using server = await startServer();
     const marker = uniqueSleep();
     const answer = server.execute({
-      code: `import subprocess, time
-child = subprocess.Popen(["sleep", "${marker}"])
-time.sleep(1)
-print("done")`,
+      code: `import subprocess; subprocess.run(["sleep", "${marker}"]); print("done")`,
     });
     await expect.poll(() => countProcesses(marker)).toBe(1);
     server.program.signal(signal);
@@ -179,6 +176,7 @@ print("done")`,
       "5",
       "close",
     ]);
+    for (const pid of findProcesses(marker)) process.kill(pid); // which lets the code end
     expect(await (await answer).json()).toMatchObject({ status: "ok", stdout: "done\n" });
     expect(await server.program.ended).toMatchObject({ code: 0, stderr: "" });
     expect(countProcesses(marker)).toBe(0);

@@ -70,10 +70,10 @@ test("waiting for input does not count against the time limit, and an interrupt 
   await using session = await runtime.openSession();
   let aborted: Promise<unknown> | undefined;
   const execution = session.execute("input()", {
-    timeoutMs: 50,
+    timeoutMs: 1000,
     onInput: ({ signal }) => {
       aborted = new Promise((resolve) => signal.addEventListener("abort", resolve));
-      setTimeout(() => session.interrupt(), 200);
+      setTimeout(() => session.interrupt(), 1100);
       return new Promise(() => {});
     },
   });

@@ -225,9 +225,11 @@ describe("close()", () => {
     const own = await serve(createFactory(runtime));
     const client = await connect("modern", {}, own.url);
     const session = await runtime.openSession({ id: "draining" });
-    const answer = run(client, session.id, "import time; time.sleep(0.5); 'done'");
+    const answer = run(client, session.id, "import os, time\nwhile not os.path.exists('go'): time.sleep(0.01)\n'done'");
     await expect.poll(async () => (await session.info()).state).toBe("running");
-    await own.close(30_000);
+    const closing = own.close(600_000);
+    await session.files.write("go", "");
+    await closing;
     expect(await answer).toBe("'done'");
     await expect(connect("legacy", {}, own.url)).rejects.toThrow("fetch failed");
   });
