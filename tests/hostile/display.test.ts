@@ -83,10 +83,15 @@ describe("without end", () => {
   test("displays are stopped by the time limit and cost the host a bounded amount", async () => {
     await using session = await runtime.openSession();
     const before = process.memoryUsage.rss();
-    const result = await survive(session, "while True: display('x' * 10_000)", 2000);
-    expect(result).toMatchObject({ status: "interrupted", reason: "timeout", state: "kept" });
+    let result: Awaited<ReturnType<typeof survive>>;
+    let timeoutMs = 1000;
+    do {
+      timeoutMs *= 2; // a slow machine needs longer for more than are kept
+      result = await survive(session, "while True: display('x' * 10_000)", timeoutMs);
+      expect(result).toMatchObject({ status: "interrupted", reason: "timeout", state: "kept" });
+    } while (result.truncated?.displays === undefined);
     expect(result.displays).toHaveLength(1000);
-    expect(result.truncated?.displays?.omitted).toBeGreaterThan(0);
+    expect(result.truncated.displays.omitted).toBeGreaterThan(0);
     expect((process.memoryUsage.rss() - before) / MIB).toBeLessThan(200);
   });
 

@@ -268,7 +268,7 @@ test("calls under way at the end of the time are given up, counted, and leave th
     if (request.model === "sub") return new Promise<string>(() => {});
     return { text: code("llm_query_batched([f'slow {i}' for i in range(50)])"), usage: usage(800, 20) };
   };
-  const { result, events } = await watch(scripted(runtime, script, { limits: { tokens: 2_000_000, wallMs: 1_500 } }));
+  const { result, events } = await watch(scripted(runtime, script, { limits: { tokens: 2_000_000, wallMs: 4_000 } }));
   expect(result).toMatchObject({ status: "partial", stopReason: "wallMs", answer: "in time" });
   expectSums(result);
   expectSumOfCalls(result, events);

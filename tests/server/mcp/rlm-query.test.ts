@@ -1,11 +1,12 @@
 // Questions to further models: `rlm_query`, with models that are played.
 
-import { mkdtempSync, readdirSync, readlinkSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ScriptedBackend, type RLM, type RLMOptions, type Runtime } from "../../../src/index.ts";
 import { selectTools } from "../../../src/server/mcp/toolbox.ts";
+import { countOpen } from "../../count-open.ts";
 import { connect, ERAS, factsOf, textOf, type Connection } from "./connect.ts";
 import { openWire } from "./wire.ts";
 
@@ -33,18 +34,6 @@ function toRLM(script: Script, options: Options = {}): (runtime: Runtime) => RLM
 
 function open(script: Script, options: Options = {}, more: Parameters<typeof connect>[0] = {}): Promise<Connection> {
   return connect({ mounts: [{ path: folder, mode: "ro" }], toRLM: toRLM(script, options), ...more });
-}
-
-/** How often this process has a file open. */
-function countOpen(path: string): number {
-  const links = readdirSync("/proc/self/fd").map((fd) => {
-    try {
-      return readlinkSync(`/proc/self/fd/${fd}`);
-    } catch {
-      return ""; // the one that lists them
-    }
-  });
-  return links.filter((link) => link === path).length;
 }
 
 /** A script that waits at its first call until it is let go. */
