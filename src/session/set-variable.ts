@@ -57,6 +57,8 @@ export async function setVariable(
     throw fail(error instanceof Error ? error.message : String(error), error);
   });
   try {
+    const why = stopped();
+    if (why !== undefined) throw fail(why); // while it was opened
     const status = await kernel.ask(setting.command, { limitMs: null, source: setting.source });
     if (status === undefined) throw fail(stopped() ?? "the worker was lost");
     if (status.error !== undefined) throw fail(stopped() ?? (status.error.value || status.error.name));

@@ -24,7 +24,8 @@ export function toLimits({ timeoutMs, signal }: OperationOptions, defaultMs: num
 }
 
 /**
- * Does the work, and stops the kernel when it is time. `why` tells the work, when it fails, that this is the reason.
+ * Does the work, and stops the kernel when it is time. `why` tells the work that this has happened: a kernel that was not
+ * asked anything yet has not been stopped by it.
  * Rejects with the signal's reason once that is aborted.
  */
 export async function stoppable<T>(
@@ -34,12 +35,13 @@ export async function stoppable<T>(
 ): Promise<T> {
   signal?.throwIfAborted();
   let reason: string | undefined;
-  const onTimeout = (): void => {
-    reason = `it took longer than ${limitMs} ms`;
-    kernel.stop("timeout");
+  const stop = (how: "timeout" | "cancelled", told: string): void => {
+    reason = told;
+    kernel.stop(how);
   };
+  const onTimeout = (): void => stop("timeout", `it took longer than ${limitMs} ms`);
   const timer = limitMs === null ? undefined : setTimeout(onTimeout, limitMs);
-  const stopListening = onAbort(signal, () => kernel.stop("cancelled"));
+  const stopListening = onAbort(signal, () => stop("cancelled", "it was cancelled"));
   try {
     return await work(() => reason);
   } catch (error) {
