@@ -36,8 +36,8 @@ export default defineConfig({
           // More than two cores could keep busy: they wait for processes and limits half of the time.
           maxWorkers: Math.max(4, availableParallelism()),
           sequence: { groupOrder: 1 },
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
         },
       },
     ],

@@ -78,7 +78,7 @@ test.concurrent("a checkpoint that never wakes is given up; the session goes on"
   expect(await valueOf(session, "1 + 1")).toBe("2");
   await session.close();
   await fork.close();
-}, 40_000);
+});
 
 test.concurrent("a copy that says it is ready and never stands can be closed", async () => {
   const session = await runtime.openSession();
