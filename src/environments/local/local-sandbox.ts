@@ -100,11 +100,12 @@ export class LocalSandbox implements Sandbox {
 
   async #close(): Promise<void> {
     for (const checkpoint of this.#checkpoints) checkpoint.release();
-    if (this.#family.size > 1) {
-      this.#worker.kill("closed"); // otherwise it ends with the sandbox, as programs do
-      this.#family.programs.killAll(this.#member.number);
-    }
     this.#family.jobs.killAll(this.#member.number);
+    if (this.#family.size > 1) {
+      this.#family.programs.killAll(this.#member.number);
+      // Otherwise it ends with the sandbox, as programs do. Last, so that nothing is left when its end is told.
+      this.#worker.kill("closed");
+    }
     await this.#family.leave(this.#member, { isBranch: this.#isFork });
     if (!this.#family.isGone) await this.#worker.over;
   }
