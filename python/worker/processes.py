@@ -20,6 +20,9 @@ KILL_SECONDS = 0.5
 TURNS = 3
 # So many looks that find nothing are enough, although others of the sandbox come and go meanwhile.
 QUIET_LOOKS = 5
+# Stands for children that cannot be listed, as where code has used up its descriptors. A signal to this number would reach
+# every process of the sandbox: tasks, checkpoints, and what earlier executions left.
+UNSEEN = -1
 
 
 class Process(NamedTuple):
@@ -66,7 +69,7 @@ class Processes:
         with Crowd() as crowd:
             for turn in itertools.count():
                 new, is_sure = self._new()
-                living = [process.pid for process in new if not process.is_dead]
+                living = [process.pid for process in new if not process.is_dead and process.pid != UNSEEN]
                 fresh = {process.pid for process in new} - seen
                 quiet = 0 if living or fresh else quiet + 1
                 if (quiet and is_sure) or quiet == QUIET_LOOKS:
@@ -123,7 +126,7 @@ class Processes:
             pids = map(int, filter(str.isdigit, os.listdir("/proc"))) if self._alone else _descendants(self._me)
         except OSError:
             if _has_children():
-                yield -1, Process(-1, self._me, 0, False)
+                yield UNSEEN, Process(UNSEEN, self._me, 0, False)
             return
         for pid in pids:
             if pid in (1, self._me):
@@ -132,6 +135,7 @@ class Processes:
             mark = mark_of(pid)
             if mark == self._mark or not mark:
                 yield pid, process if mark else None
+
 
 def _open_counter() -> Optional[int]:
     """A descriptor to read the kernel's count from: the short file where there is one, else the one all have."""

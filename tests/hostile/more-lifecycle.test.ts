@@ -199,6 +199,26 @@ def is_quiet():
     expect((await fork.execute("1+1").result).value).toEqual({ "text/plain": "2" });
   });
 
+  test("an interrupt of code without descriptors ends nothing of the session but that code", async () => {
+    await using session = await stage.runtime.openSession();
+    const task = stage.runtime.shell("echo runs; sleep 600", { session });
+    for await (const event of task) if (event.type === "output-delta") break;
+    const running = session.execute(`
+import os, subprocess, time
+child = subprocess.Popen(["sleep", "600"])
+held = []
+try:
+    while True: held.append(os.dup(0))
+except OSError:
+    os.write(1, b"full")
+while True: time.sleep(1)`);
+    for await (const event of running) if (event.type === "output-delta") session.interrupt();
+    expect(await running.result).toMatchObject({ status: "interrupted", state: "kept" });
+    const { value } = await session.execute("[os.close(fd) for fd in held]; child.kill(); child.wait()").result;
+    expect(value).toEqual({ "text/plain": "-9" });
+    expect(task.info().status).toBe("running");
+  });
+
   test("a hundred zombies are no burden", async () => {
     await using session = await stage.runtime.openSession();
     await session.execute(`import os\nfor _ in range(100):\n    if os.fork() == 0: os._exit(0)`).result;
