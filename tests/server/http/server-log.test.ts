@@ -54,26 +54,38 @@ async function logOf(level: LogLevel): Promise<string> {
   return logged;
 }
 
-test("whoever is refused again and again does not fill the log", async () => {
+test.each([
+  ["is refused again and again", "/v1/version", "localhost", 401],
+  ["only asks how the server is", "/v1/health", "localhost", 200],
+  ["does not even say whom they ask", "/v1/health", undefined, 400],
+])("whoever %s does not fill the log", async (_, path, host, status) => {
   const sink = new PassThrough();
   const logged = text(sink);
   const log = openLog({ level: "info", format: "json", sink });
   let nowMs = 0;
-  const serverLog = new ServerLog(log, () => nowMs);
-  const refuse = (): void => serverLog.malformed({ status: 400, code: "MALFORMED", detail: "" }, "127.0.0.1");
-  for (let refusals = 0; refusals < 10_000; refusals += 1) refuse();
+  const door = openDoor(runtime);
+  const app = createApp(door, { token: TOKEN, ...tellWitnesses(door, [new ServerLog(log, () => nowMs)]) });
+  const ask = async (): Promise<number> => {
+    const { status: answered } = await app.request(path, { headers: host === undefined ? {} : { host } });
+    return answered;
+  };
+  expect(await ask()).toBe(status);
+  for (let asked = 1; asked < 600; asked += 1) await ask();
   nowMs = 100;
-  refuse();
+  await ask();
+  await ask();
+  await app.request("/v1/version", { headers: { host: "localhost", authorization: `Bearer ${TOKEN}` } });
   await log.end();
   sink.end();
   const events = (await logged)
     .trimEnd()
     .split("\n")
     .map((line) => JSON.parse(line) as Record<string, unknown>);
-  expect(events).toHaveLength(502);
-  expect(events.slice(-2)).toEqual([
-    expect.objectContaining({ event: "refusals-left-out", count: 9_500 }),
-    expect.objectContaining({ event: "request-malformed" }),
+  expect(events.slice(500)).toEqual([
+    expect.objectContaining({ event: "requests-left-out", count: 100 }),
+    expect.objectContaining({ event: "request" }),
+    expect.objectContaining({ event: "requests-left-out", count: 1 }),
+    expect.objectContaining({ event: "request", status: 200 }),
   ]);
 });
 

@@ -35,6 +35,8 @@ export interface Answered {
   readonly remote: string;
   /** Of the problem that was answered. */
   readonly code: string | undefined;
+  /** Whoever asked did not show the token, wherever that was not asked for either. */
+  readonly isStranger: boolean;
 }
 
 export interface ServedRoute {
@@ -56,7 +58,7 @@ interface Env {
     readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } };
     readonly outgoing?: { setHeader(name: string, value: string): unknown };
   };
-  Variables: { requestId: string; route: string; code: string };
+  Variables: { requestId: string; route: string; code: string; hasToken: true };
 }
 
 const nobody = (): void => {};
@@ -81,8 +83,8 @@ export function createGuardedApp(routes: readonly ServedRoute[], options: GuardO
     const { method, path } = req;
     const { status } = context.res;
     const durationMs = performance.now() - startedAt;
-    const { route = "other", code } = context.var as Partial<Env["Variables"]>;
-    onAnswer({ requestId, method, route, path, status, durationMs, remote, code });
+    const { route = "other", code, hasToken } = context.var as Partial<Env["Variables"]>;
+    onAnswer({ requestId, method, route, path, status, durationMs, remote, code, isStranger: hasToken !== true });
   });
   for (const served of routes) {
     const { method, path, name = path } = served;
@@ -131,6 +133,7 @@ function createGuard(routes: readonly ServedRoute[], options: GuardOptions, boun
     if (stranger !== undefined) {
       return refuse(context, bounds.refuse(remote, stranger, authorization !== undefined));
     }
+    context.set("hasToken", true);
     const problem = bounds.enter(remote);
     if (problem !== undefined) return refuse(context, problem);
     try {

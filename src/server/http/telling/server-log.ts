@@ -3,7 +3,7 @@
 import type { ExecutionResult } from "../../../protocol/execution.ts";
 import type { RunResult } from "../../../protocol/runs.ts";
 import type { Execution, Run, Session, ShellTask } from "../../../runtime.ts";
-import type { Fields, Log } from "../../log.ts";
+import type { Fields, Log, LogLevel } from "../../log.ts";
 import type { Answered } from "../guards/guarded-app.ts";
 import { Rates } from "../guards/rates.ts";
 import type { Problem } from "../problem.ts";
@@ -12,21 +12,21 @@ import type { Witness } from "./witness.ts";
 
 /** Refusals that somebody may want to hear of. */
 const WARNED: ReadonlySet<number> = new Set([401, 403, 429, 503, 507]);
-/** Lines about them: whoever has no token must not fill a disk. */
-const REFUSALS = { perSecond: 10, burst: 500 };
+/** Lines about them, and about requests without the token: whoever has none must not fill a disk. */
+const BOUNDED = { perSecond: 10, burst: 500 };
 const MAX_CHARACTERS = 500;
 
 export class ServerLog implements Witness {
   readonly #log: Log;
-  readonly #refusals: Rates;
+  readonly #bounded: Rates;
   #leftOut = 0;
 
   constructor(log: Log, now?: () => number) {
     this.#log = log;
-    this.#refusals = new Rates(REFUSALS, now);
+    this.#bounded = new Rates(BOUNDED, now);
   }
 
-  answered({ requestId, method, route, path, status, durationMs, remote, code }: Answered): void {
+  answered({ requestId, method, route, path, status, durationMs, remote, code, isStranger }: Answered): void {
     const fields = {
       requestId,
       method,
@@ -37,16 +37,18 @@ export class ServerLog implements Witness {
       ...optional("code", code),
       ...(this.#log.isDebug && { path: path.slice(0, MAX_CHARACTERS) }),
     };
-    if (WARNED.has(status)) this.#warn("request", fields);
-    else this.#log.write(status === 500 ? "error" : "info", "request", fields);
+    const level = status === 500 ? "error" : WARNED.has(status) ? "warn" : "info";
+    if (isStranger || level === "warn") return this.#writeBounded(level, "request", fields);
+    this.#tellLeftOut();
+    this.#log.write(level, "request", fields);
   }
 
   malformed({ status, code }: Problem, remote: string): void {
-    this.#warn("request-malformed", { status, code, remote });
+    this.#writeBounded("warn", "request-malformed", { status, code, remote });
   }
 
   cut({ code }: Problem, remote: string): void {
-    this.#warn("connection-cut", { code, remote });
+    this.#writeBounded("warn", "connection-cut", { code, remote });
   }
 
   unexpected(error: unknown, requestId?: string): void {
@@ -101,15 +103,19 @@ export class ServerLog implements Witness {
     });
   }
 
-  /** The metrics count every refusal. */
-  #warn(event: string, fields: Fields): void {
-    if (this.#refusals.take("all") > 0) {
+  /** The metrics count all. */
+  #writeBounded(level: LogLevel, event: string, fields: Fields): void {
+    if (this.#bounded.take("all") > 0) {
       this.#leftOut += 1;
       return;
     }
-    if (this.#leftOut > 0) this.#log.write("warn", "refusals-left-out", { count: this.#leftOut });
+    this.#tellLeftOut();
+    this.#log.write(level, event, fields);
+  }
+
+  #tellLeftOut(): void {
+    if (this.#leftOut > 0) this.#log.write("warn", "requests-left-out", { count: this.#leftOut });
     this.#leftOut = 0;
-    this.#log.write("warn", event, fields);
   }
 }
 
