@@ -105,11 +105,11 @@ export class Outbox {
     this.#wasHeard = true;
   }
 
-  /** Answers a ping; of those that come while much waits, the last alone, when that was taken. */
+  /** Answers a ping: of those that come in one turn, or while much waits, the last alone. */
   pong(content: Buffer): void {
     this.hear();
-    if (this.#webSocket.bufferedAmount > TIGHT_PACED_BYTES) this.#pinged = content;
-    else if (this.isOpen) this.#webSocket.pong(content);
+    if (this.#pinged === undefined) setImmediate(() => this.#answerPing());
+    this.#pinged = content;
   }
 
   /** Now and then: asks for a sign of life, and ends a connection that gave none since it was asked last. */
@@ -152,11 +152,17 @@ export class Outbox {
 
   #drained(): void {
     this.#largeBytes = 0;
-    const pinged = this.#pinged;
-    this.#pinged = undefined;
-    if (pinged !== undefined) this.pong(pinged);
+    this.#answerPing();
     this.#wake();
     this.#onDrain();
+  }
+
+  /** Where much waits: later, when that was taken. */
+  #answerPing(): void {
+    const pinged = this.#pinged;
+    if (pinged === undefined || !this.isOpen || this.#webSocket.bufferedAmount > TIGHT_PACED_BYTES) return;
+    this.#pinged = undefined;
+    this.#webSocket.pong(pinged);
   }
 
   #wake(): void {

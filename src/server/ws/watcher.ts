@@ -99,6 +99,7 @@ export class Watcher {
       this.#takeTurns();
       this.#outbox.pong(content);
     });
+    webSocket.on("pong", () => this.#takeTurns());
     webSocket.once("close", () => share.close());
     webSocket.on("error", () => {}); // the library closes it, with the right code
     webSocket.once("close", () => this.#closing?.abort());

@@ -169,6 +169,18 @@ test("a flood of messages is read in turns, and each is answered", async () => {
   pause.mockRestore();
 });
 
+test.each(["ping", "pong"] as const)("a flood of %ss is read in turns, and costs no answer for each", async (kind) => {
+  using pause = vi.spyOn(WebSocket.prototype, "pause");
+  await using client = await server.connect(path);
+  const pongs: string[] = [];
+  client.webSocket.on("pong", (content) => pongs.push(content.toString()));
+  for (let count = 1; count <= 1000; count += 1) client.webSocket[kind](String(count));
+  client.webSocket.ping("the last");
+  await expect.poll(() => pongs.at(-1)).toBe("the last");
+  expect(pongs.length).toBeLessThan(100);
+  expect(pause).toHaveBeenCalled();
+});
+
 describe("many that hold much at once", () => {
   test("messages that never end: some are told to go, memory is bounded, and an ordinary client notices nothing", async () => {
     await using own = await openServer(runtime, { heldBytes: 4 * MIB });

@@ -75,14 +75,19 @@ describe("an outbox", () => {
     expect(outbox.isFull).toBe(false);
   });
 
-  test("answers pings, and of many to a reader that takes nothing the last, later", () => {
+  test("answers the last ping of a turn, and of many to a reader that takes nothing the last, later", async () => {
     const { webSocket, outbox, drain } = open();
-    outbox.pong(Buffer.from("1"));
+    const ping = async (...contents: string[]): Promise<void> => {
+      for (const content of contents) outbox.pong(Buffer.from(content));
+      await new Promise(setImmediate);
+    };
+    await ping("1", "2");
     outbox.send(Buffer.alloc(MIB));
-    for (const content of ["2", "3", "4"]) outbox.pong(Buffer.from(content));
+    await ping("3");
+    await ping("4", "5");
     drain();
-    outbox.pong(Buffer.from("5"));
-    expect(webSocket.sent).toEqual(["pong 1", "large", "pong 4", "pong 5"]);
+    await ping("6");
+    expect(webSocket.sent).toEqual(["pong 2", "large", "pong 5", "pong 6"]);
   });
 
   test("sends what can wait when all before it was taken, and not after the socket has closed", async () => {
