@@ -27,10 +27,17 @@ export function toNote(...parts: readonly string[]): string {
 export function joinParts(...parts: readonly string[]): string {
   let joined = "";
   for (const part of parts) {
-    const text = part.endsWith("\n") ? part.replace(/\n+$/, "") : part;
+    const text = withoutLastNewlines(part);
     if (text !== "") joined = joined === "" ? text : `${joined}\n${text}`;
   }
   return joined;
+}
+
+/** Code chooses the text: a pattern would look at each of a hundred thousand newlines in it from every other one. */
+function withoutLastNewlines(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === "\n") end -= 1;
+  return text.slice(0, end);
 }
 
 /** The very call that a model makes next. */
