@@ -35,19 +35,23 @@ export async function* lastingEvents(
     const why = isOver ? undefined : await whyOver();
     return why === undefined ? { lost: new Error("the server ended the connection, again and again") } : { why };
   };
-  for (;;) {
-    const heard: Heard = await hear().catch((error: unknown) => ({ lost: error }));
-    if ("event" in heard) {
-      losses.forget();
-      place = heard.event.id ?? place;
-      isOver ||= isEnd(heard.event.type);
-      yield heard.event;
-      continue;
+  try {
+    for (;;) {
+      const heard: Heard = await hear().catch((error: unknown) => ({ lost: error }));
+      if ("event" in heard) {
+        losses.forget();
+        place = heard.event.id ?? place;
+        isOver ||= isEnd(heard.event.type);
+        yield heard.event;
+        continue;
+      }
+      if (isOver) return;
+      if ("why" in heard) throw new Error(heard.why);
+      await losses.wait(heard.lost, signal);
+      events = undefined;
     }
-    if (isOver) return;
-    if ("why" in heard) throw new Error(heard.why);
-    await losses.wait(heard.lost, signal);
-    events = undefined;
+  } finally {
+    await events?.return?.(); // or the server goes on telling somebody who has left
   }
 }
 
