@@ -98,7 +98,7 @@ async function answer(one: Route, { req, env, get }: Context, door: Door): Promi
   const body =
     schema === undefined
       ? { value: undefined }
-      : await wire.whileReading(() => parseBody(req.raw, schema, door.bodies, maxBodyBytes));
+      : await wire.whileReading(door.bodies, (hold) => parseBody(req.raw, schema, hold, maxBodyBytes));
   if ("problem" in body) throw new ProblemError(body.problem);
   const asked: Asked = {
     request: req.raw,

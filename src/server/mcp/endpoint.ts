@@ -41,7 +41,7 @@ export function createMCPEndpoint(factory: McpServerFactory, onUnexpected: (erro
   const subscriptions = createMcpHandler(factory, options);
   return {
     answer: async (request, wire, room) => {
-      const body = await wire.whileReading(() => readMessage(request, room));
+      const body = await wire.whileReading(room, (hold) => readJSON(request, hold, MAX_MESSAGE_BYTES));
       if ("problem" in body) {
         return body.problem.status === 422 ? Response.json(NOT_JSON, { status: 400 }) : toResponse(body.problem);
       }
@@ -59,11 +59,6 @@ export function createMCPEndpoint(factory: McpServerFactory, onUnexpected: (erro
     },
     close: async () => void (await Promise.all([calls.close(), subscriptions.close()])),
   };
-}
-
-async function readMessage(request: Request, room: BodyRoom): ReturnType<typeof readJSON> {
-  using hold = room.hold();
-  return await readJSON(request, MAX_MESSAGE_BYTES, { hold });
 }
 
 function isSubscription(message: unknown): boolean {

@@ -26,9 +26,13 @@ test.each([
 ])("large bodies that come %s have so much room together, and leave it when they are read", async (_, headers) => {
   const room = new BodyRoom(2.5 * MIB);
   const [first, second, third] = [slow(headers), slow(headers), slow(headers)];
-  const reading = [first, second].map(({ request }) => parseBody(request, schema, room));
+  const parse = async ({ request }: { readonly request: Request }) => {
+    using hold = room.hold();
+    return await parseBody(request, schema, hold);
+  };
+  const reading = [first, second].map(parse);
   await expect.poll(() => room.leftBytes).toBeLessThan(MIB);
-  expect(await parseBody(third.request, schema, room)).toMatchObject({
+  expect(await parse(third)).toMatchObject({
     problem: { status: 503, code: "OVERLOADED", headers: { "retry-after": "1" } },
   });
   first.end();
@@ -39,5 +43,14 @@ test.each([
 
 test("small bodies need no room", async () => {
   const request = new Request("http://localhost", { method: "POST", body: '{"code":"1"}' });
-  expect(await parseBody(request, schema, new BodyRoom(0))).toEqual({ value: { code: "1" } });
+  expect(await parseBody(request, schema, new BodyRoom(0).hold())).toEqual({ value: { code: "1" } });
+});
+
+test("what was given back is not taken again by whoever still reads", () => {
+  const room = new BodyRoom(2 * MIB);
+  const hold = room.hold();
+  expect(hold.take(MIB)).toBe(true);
+  hold[Symbol.dispose]();
+  expect(hold.take(MIB)).toBe(false);
+  expect(room.leftBytes).toBe(2 * MIB);
 });

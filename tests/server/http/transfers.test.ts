@@ -205,11 +205,13 @@ describe("a client that moves a byte now and then", () => {
     }
     expect(own.spool.files).toBe(0);
 
-    const json = begin(`${at}/execute`, 1000);
+    const { leftBytes } = own.bodies;
+    const json = begin(`${at}/execute`, MIB);
     json.method = "POST";
     const answer = answerTo(json);
     json.write(" ");
     expect((await answer).status).toBe(408);
+    expect(own.bodies.leftBytes).toBe(leftBytes);
 
     (await session.execute("x = bytes(50_000_000)").result).unwrap();
     const socket = connect(Number(new URL(listening.url).port), "127.0.0.1").on("error", () => {});

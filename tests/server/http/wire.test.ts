@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { BodyRoom, type Hold } from "../../../src/server/http/bodies/body-room.ts";
 import { Pace } from "../../../src/server/http/bodies/pace.ts";
 import { Wire } from "../../../src/server/http/bodies/wire.ts";
 
@@ -22,7 +23,11 @@ describe("a body that is read at once", () => {
 
   test("is given up when too little of it came in a while", async () => {
     const { wire } = stub(false, [0, 10, 10, 20, 20, 29]); // a look is two readings, and one is before the first
-    await expect(wire.whileReading(() => new Promise(() => {}))).rejects.toMatchObject(TOO_SLOW);
+    const room = new BodyRoom();
+    const { leftBytes } = room;
+    const never = (hold: Hold): Promise<void> => new Promise(() => void hold.take(1_000_000));
+    await expect(wire.whileReading(room, never)).rejects.toMatchObject(TOO_SLOW);
+    expect(room.leftBytes).toBe(leftBytes); // though nobody has told the reader
   });
 
   test("may take long while something comes, and fail for reasons of its own", async () => {
@@ -34,13 +39,15 @@ describe("a body that is read at once", () => {
       while (looks() < 8) await new Promise((resolve) => void setTimeout(resolve, 5));
       return 7;
     };
-    expect(await wire.whileReading(until)).toBe(7);
-    await expect(wire.whileReading(() => Promise.reject(new Error("broken")))).rejects.toThrow("broken");
+    expect(await wire.whileReading(new BodyRoom(), until)).toBe(7);
+    await expect(wire.whileReading(new BodyRoom(), () => Promise.reject(new Error("broken")))).rejects.toThrow(
+      "broken",
+    );
   });
 
   test("that is all there is not waited for", async () => {
     const { wire, looks } = stub(true, [0]);
-    expect(await wire.whileReading(async () => 7)).toBe(7);
+    expect(await wire.whileReading(new BodyRoom(), async () => 7)).toBe(7);
     expect(looks()).toBe(0);
   });
 });

@@ -4,7 +4,7 @@ const DEFAULT_BYTES = 512 * 1024 * 1024;
 /** What is no larger is not counted: the number of requests bounds it. */
 const SMALL_BYTES = 64 * 1024;
 
-/** What one body takes, until it is disposed of. */
+/** What one body takes, until it is disposed of; from then on it gets nothing, whoever still reads. */
 export interface Hold extends Disposable {
   /** False: there is no room for so much more. */
   take(bytes: number): boolean;
@@ -24,8 +24,10 @@ export class BodyRoom {
   hold(): Hold {
     let seen = 0;
     let held = 0;
+    let isOver = false;
     return {
       take: (bytes) => {
+        if (isOver) return false;
         seen += bytes;
         if (seen <= SMALL_BYTES) return true;
         const more = seen - held;
@@ -35,6 +37,7 @@ export class BodyRoom {
         return true;
       },
       [Symbol.dispose]: () => {
+        isOver = true;
         this.#leftBytes += held;
         held = 0;
       },

@@ -1,7 +1,7 @@
 // A request body on its way from bytes to a value that can be trusted. It is bounded while it is read.
 
 import type { z } from "zod";
-import type { BodyRoom, Hold } from "./body-room.ts";
+import type { Hold } from "./body-room.ts";
 import type { Problem } from "../problem.ts";
 import { parseStrictJSON } from "./strict-json.ts";
 
@@ -15,11 +15,10 @@ export type Parsed<Value> = { readonly value: Value } | { readonly problem: Prob
 export async function parseBody<Schema extends z.ZodType>(
   request: Request,
   schema: Schema,
-  room: BodyRoom,
+  hold: Hold,
   maxBytes = MAX_BODY_BYTES,
 ): Promise<Parsed<z.output<Schema>>> {
-  using hold = room.hold();
-  const json = await readJSON(request, maxBytes, { empty: "{}", hold });
+  const json = await readJSON(request, hold, maxBytes, { empty: "{}" });
   if ("problem" in json) return json;
   return parseValue(json.value, schema, "body");
 }
@@ -34,11 +33,12 @@ export function parseValue<Schema extends z.ZodType>(
   return parsed.success ? { value: parsed.data } : { problem: invalid(describe(parsed.error, part), part) };
 }
 
-/** Whatever JSON it is. `empty`: what an empty body stands for. `hold`: the memory for it, which is given back by whoever made it. */
+/** Whatever JSON it is. `hold`: the memory for it, which is given back by whoever made it. `empty`: what an empty body stands for. */
 export async function readJSON(
   request: Request,
+  hold: Hold,
   maxBytes: number,
-  { empty = "", hold }: { readonly empty?: string; readonly hold?: Hold } = {},
+  { empty = "" }: { readonly empty?: string } = {},
 ): Promise<Parsed<unknown>> {
   const bytes = await readBytes(request, hold, maxBytes);
   if ("problem" in bytes) return bytes;
@@ -53,21 +53,21 @@ export async function readJSON(
 /** A body as it is. */
 export async function readBytes(
   request: Request,
-  hold?: Hold,
+  hold: Hold,
   maxBytes: number = MAX_BODY_BYTES,
 ): Promise<Parsed<Buffer>> {
   const announced = Number(request.headers.get("content-length") ?? 0);
   if (announced > maxBytes) return { problem: tooLarge(maxBytes) };
-  if (hold?.take(announced) === false) return { problem: NO_ROOM };
+  if (!hold.take(announced)) return { problem: NO_ROOM };
   try {
-    return await readBounded(request, maxBytes, hold);
+    return await readBounded(request, hold, maxBytes);
   } catch {
     return { problem: incomplete() };
   }
 }
 
 /** Where there is more than allowed, the rest is not read. */
-async function readBounded(request: Request, maxBytes: number, hold?: Hold): Promise<Parsed<Buffer>> {
+async function readBounded(request: Request, hold: Hold, maxBytes: number): Promise<Parsed<Buffer>> {
   if (request.headers.has("content-length")) {
     // Node's parser gives no more than what was announced, and reading it whole costs a tenth of a stream.
     const bytes = Buffer.from(await request.arrayBuffer());
@@ -79,7 +79,7 @@ async function readBounded(request: Request, maxBytes: number, hold?: Hold): Pro
   for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
     total += chunk.length;
     if (total > maxBytes) return { problem: tooLarge(maxBytes) };
-    if (hold?.take(chunk.length) === false) return { problem: NO_ROOM };
+    if (!hold.take(chunk.length)) return { problem: NO_ROOM };
     chunks.push(chunk);
   }
   return { value: Buffer.concat(chunks) };

@@ -6,6 +6,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { ProblemError, toProblem, type Problem } from "../problem.ts";
+import type { BodyRoom, Hold } from "./body-room.ts";
 import { DEFAULT_PACE, Pace, type PaceBounds } from "./pace.ts";
 
 /** What @hono/node-server hands over; there is none where an app is asked without a socket. */
@@ -43,10 +44,11 @@ export class Wire {
     }
   }
 
-  /** For a body that is read otherwise, at once. Throws a ProblemError where it comes too slowly. */
-  async whileReading<Value>(read: () => Promise<Value>): Promise<Value> {
+  /** For a body that is read otherwise, at once, into room for it. Throws a ProblemError where it comes too slowly: then nothing may ever end `read`. */
+  async whileReading<Value>(room: BodyRoom, read: (hold: Hold) => Promise<Value>): Promise<Value> {
+    using hold = room.hold();
     const { incoming } = this.#connection;
-    if (incoming?.complete !== false) return read();
+    if (incoming?.complete !== false) return await read(hold);
     const { bytes, windowMs } = this.#bounds;
     const { socket } = incoming;
     let before = socket.bytesRead;
@@ -57,7 +59,7 @@ export class Wire {
           if (socket.bytesRead - before < bytes) reject(new ProblemError(TOO_SLOW));
           before = socket.bytesRead;
         }, windowMs);
-        read().then(resolve, reject);
+        read(hold).then(resolve, reject);
       });
     } finally {
       clearInterval(timer);

@@ -6,6 +6,7 @@ import type { z } from "zod";
 import type { Task } from "../../../runtime.ts";
 import { given } from "../../../util/given.ts";
 import { within } from "../../../util/within.ts";
+import type { Hold } from "../bodies/body-room.ts";
 import { parseBody, readBytes } from "../bodies/body.ts";
 import type { Door } from "../door.ts";
 import { ProblemError, withArguments } from "../problem.ts";
@@ -184,7 +185,9 @@ const stdin = route({
   problems: [404, 409],
   handle: async ({ request, params, query, wire }, door) => {
     const found = taskOf({ params }, door);
-    const { data, isLast } = await wire.whileReading(() => readInput(request, query.close === true, door));
+    const { data, isLast } = await wire.whileReading(door.bodies, (hold) =>
+      readInput(request, query.close === true, hold),
+    );
     const writing = data === undefined ? Promise.resolve() : found.write(data);
     const isTaken = await within(
       INPUT_MS,
@@ -223,14 +226,13 @@ interface Input {
   readonly isLast: boolean;
 }
 
-async function readInput(request: Request, isLast: boolean, { bodies }: Pick<Door, "bodies">): Promise<Input> {
+async function readInput(request: Request, isLast: boolean, hold: Hold): Promise<Input> {
   if (request.headers.get("content-type")?.startsWith(RAW) === true) {
-    using hold = bodies.hold();
     const bytes = await readBytes(request, hold);
     if ("problem" in bytes) throw new ProblemError(bytes.problem);
     return { data: bytes.value, isLast };
   }
-  const body = await parseBody(request, schemas.taskInputBody, bodies);
+  const body = await parseBody(request, schemas.taskInputBody, hold);
   if ("problem" in body) throw new ProblemError(body.problem);
   return { data: body.value.text, isLast: isLast || body.value.close };
 }
