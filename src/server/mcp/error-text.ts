@@ -31,7 +31,7 @@ export function toErrorText(error: unknown, { runtime, offers }: Server): string
   if (error instanceof SessionClosedError) return `${error.message}. Its variables are gone. ${toAnother(offers)}`;
   if (error instanceof SessionBusyError)
     return `Session '${error.sessionId}' has ${error.waiting} executions waiting. Try again when some have ended, or use another session.`;
-  if (error instanceof ForkRefusedError) return `${error.message}. ${INSTEAD_OF_A_COPY}`;
+  if (error instanceof ForkRefusedError) return `${error.message}. ${toInsteadOfCopy(offers)}`;
   if (error instanceof LimitExceededError) return `${error.message}. ${toRoom(offers)}`;
   if (error instanceof EnvironmentUnavailableError) return `Cannot run anything here: ${error.why}. ${error.fix}`;
   if (error instanceof REPLSecurityError && error.action === "mount")
@@ -44,8 +44,12 @@ export function toErrorText(error: unknown, { runtime, offers }: Server): string
 }
 
 const OURS = /^Cannot (?!read prop|set prop|destructure|convert|access|mix|delete|assign|add prop|define|redefine)/;
-const INSTEAD_OF_A_COPY =
-  "Try again when its code has ended, or use save_repl_session, then load_repl_session with another session_id.";
+
+function toInsteadOfCopy(offers: ToolCall["offers"]): string {
+  const canSave = offers("save_repl_session") && offers("load_repl_session");
+  const way = canSave ? ", or use save_repl_session, then load_repl_session with another session_id" : "";
+  return `Try again when its code has ended${way}.`;
+}
 
 function toAnother(offers: ToolCall["offers"]): string {
   return offers("create_repl_session") ? "Call create_repl_session to make one." : "Leave session_id out.";

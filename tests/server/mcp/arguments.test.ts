@@ -2,6 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connect, type Connection } from "./connect.ts";
+import { ForkRefusedError } from "../../../src/errors.ts";
+import { toErrorText } from "../../../src/server/mcp/error-text.ts";
 import { selectTools } from "../../../src/server/mcp/toolbox.ts";
 import { openWire } from "./wire.ts";
 
@@ -96,6 +98,10 @@ test("no message names a tool that is not offered", async () => {
     /^No session 'x'\. .* Leave session_id out\.$/,
   );
   expect(await core.failure("execute_python", { code: "#".repeat(4_000_001) })).toMatch(/into a file and read that\.$/);
+  const refused = new ForkRefusedError({ action: "fork", why: "threads run" });
+  expect(toErrorText(refused, { runtime: mcp.runtime, offers: () => false })).toBe(
+    "Cannot fork: threads run. Try again when its code has ended.",
+  );
 });
 
 test("an environment that cannot run says why, and how to repair it", async () => {
