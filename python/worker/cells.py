@@ -126,8 +126,9 @@ class Compiler:
             try:
                 return Cell(None, compile(source, filename, "eval", flags, True), filename)
             except SyntaxError:
-                if "*" in source:
-                    return self._split_tree(source, filename)
+                pass  # what follows is no part of handling it, or a mistake would be told twice
+            if "*" in source:
+                return self._split_tree(source, filename)
         return Cell(compile(source, filename, "exec", flags, True), None, filename)
 
     def _split_text(self, source: str, filename: str) -> Optional[Cell]:

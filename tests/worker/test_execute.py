@@ -140,6 +140,11 @@ class Errors(WorkerCase):
     def test_endless_recursion_is_an_error(self):
         self.assertEqual(self.worker.run("def r(): r()\nr()")["error"]["name"], "RecursionError")
 
+    def test_a_mistake_in_a_line_is_told_once(self):
+        for code in ("a b", "a b * c", "print(**", "f(*a) = 2"):
+            error = self.worker.run(code)["error"]
+            self.assertEqual(error["traceback"].count("SyntaxError"), 1, error["traceback"])
+
     def test_syntax_errors_have_a_caret(self):
         error = self.worker.run("a = = 1")["error"]
         self.assertEqual(error["name"], "SyntaxError")
