@@ -22,8 +22,8 @@ export class LogWriter {
   #lines: string[] = [];
   #length = 0;
   #dropped = 0;
-  /** Of those, how many the lines that wait tell of. */
-  #told = 0;
+  /** How many lines those that wait are, or tell of. */
+  #meant = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(sink: LogSink, tellDropped: (count: number) => string) {
@@ -37,8 +37,9 @@ export class LogWriter {
       this.#dropped += 1;
       return;
     }
-    if (this.#dropped > 0) this.#tell();
-    this.#add(line);
+    if (this.#dropped > 0) this.#add(this.#tellDropped(this.#dropped), this.#dropped);
+    this.#dropped = 0;
+    this.#add(line, 1);
     if (this.#length > FLUSH_BYTES) this.flush();
     else this.#timer ??= setTimeout(() => this.flush(), FLUSH_MS).unref();
   }
@@ -49,7 +50,7 @@ export class LogWriter {
     if (this.#lines.length > 0 && this.#sink.writable) this.#send();
     this.#lines = [];
     this.#length = 0;
-    this.#told = 0;
+    this.#meant = 0;
   }
 
   /** Resolves when all is taken, or after so long. */
@@ -65,21 +66,15 @@ export class LogWriter {
   }
 
   #send(): void {
-    // A line that tells of others is no loss itself: they are told of again.
-    const lost = this.#told > 0 ? this.#lines.length - 1 + this.#told : this.#lines.length;
+    const meant = this.#meant;
     this.#sink.write(this.#lines.join(""), (error) => {
-      if (error instanceof Error) this.#dropped += lost;
+      if (error instanceof Error) this.#dropped += meant;
     });
   }
 
-  #tell(): void {
-    this.#add(this.#tellDropped(this.#dropped));
-    this.#told = this.#dropped;
-    this.#dropped = 0;
-  }
-
-  #add(line: string): void {
+  #add(line: string, meant: number): void {
     this.#lines.push(line);
     this.#length += line.length;
+    this.#meant += meant;
   }
 }

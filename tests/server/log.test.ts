@@ -119,6 +119,16 @@ describe("a disk that is full", () => {
     expect(disk.text).toMatch(/eight\ndropped 2\neleven\n$/);
   });
 
+  test("counts a line once, however often it was told of before the disk took it", async () => {
+    const { disk, writer, write } = openDisk(0);
+    const tooLong = "x".repeat(2 * 1024 * 1024);
+    for (const line of [tooLong, tooLong, "three\n", tooLong, "five\n"]) writer.write(line); // the long ones are told of
+    await writer.end(10_000);
+    disk.room = 1000;
+    await write("six\n");
+    expect(disk.text).toBe("dropped 5\nsix\n");
+  });
+
   test("costs a bounded amount however much is written to it", async () => {
     const { disk, writer } = openDisk(0);
     for (let number = 0; number < 100_000; number += 1) writer.write(`${"x".repeat(99)}\n`);
