@@ -15,9 +15,9 @@ export async function awaitTurn(call: ToolCall, session: Session): Promise<void>
     const watched = { ended: running.result, waitMs: until - performance.now(), lastLine: () => running.lastLine() };
     if (watched.waitMs > 0 && (await watch(watched, call))) continue;
     const { id } = call.runtime.tasks.adopt(running);
+    const end = call.offers("shell_status") ? `, or end it with ${toStatusCall(id, { kill: true })}` : "";
     throw new ArgumentsError(
-      `Session '${session.id}' is busy with task ${id}, and nothing was done. ` +
-        `Try again when it has ended, or end it with ${toStatusCall(id, { kill: true })}.`,
+      `Session '${session.id}' is busy with task ${id}, and nothing was done. Try again when it has ended${end}.`,
     );
   }
 }

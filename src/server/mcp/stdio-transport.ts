@@ -63,19 +63,35 @@ export class StdioTransport implements Transport {
     } catch {
       return;
     }
-    const isMessage = (message as { jsonrpc?: unknown } | null)?.jsonrpc === "2.0";
-    if (isMessage) this.onmessage?.(message as JSONRPCMessage);
-    else this.onerror?.(new Error("a line that is no message of the protocol was left out"));
+    if (isMessage(message)) {
+      this.onmessage?.(message);
+      return;
+    }
+    this.onerror?.(new Error("a line that is no message of the protocol was left out"));
+    const { id } = (message ?? {}) as { id?: unknown };
+    if (typeof id === "string" || typeof id === "number") this.#fail(id, MALFORMED);
   }
 
   #refuse(id: string | number | undefined): void {
     this.onerror?.(new Error(`a message of more than ${MAX_MESSAGE_BYTES} bytes was refused`));
-    if (id !== undefined) this.#output.write(toRefusal(id));
+    if (id !== undefined) this.#fail(id, TOO_LONG);
+  }
+
+  #fail(id: string | number, message: string): void {
+    this.#output.write(`${JSON.stringify({ jsonrpc: "2.0", id, error: { code: INVALID_REQUEST, message } })}\n`);
   }
 }
 
-function toRefusal(id: string | number): string {
-  const message =
-    "The message is longer than 16 MiB. Put data into a file that the sandbox sees and load it with set_repl_context(key, path).";
-  return `${JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32600, message } })}\n`;
+const INVALID_REQUEST = -32600;
+const MALFORMED =
+  'This is no request: it needs "jsonrpc": "2.0", a string as "method", and an object as "params" if any.';
+const TOO_LONG =
+  "The message is longer than 16 MiB. Put data into a file in a folder that the sandbox sees, and read it there.";
+
+/** The SDK takes apart the rest; it says nothing of what is not even this. */
+function isMessage(message: unknown): message is JSONRPCMessage {
+  const { jsonrpc, method, params } = (message ?? {}) as Record<string, unknown>;
+  if (jsonrpc !== "2.0") return false;
+  if (method === undefined) return "result" in (message as object) || "error" in (message as object);
+  return typeof method === "string" && (params === undefined || (typeof params === "object" && params !== null));
 }

@@ -1,6 +1,6 @@
 // The connection on streams, without a process.
 
-import { once } from "node:events";
+import { createInterface } from "node:readline";
 import { PassThrough, Writable } from "node:stream";
 import { McpServer } from "@modelcontextprotocol/server";
 import { expect, test } from "vitest";
@@ -43,7 +43,7 @@ test.each([
   await connection.close();
 });
 
-test("a line that is no message is passed over, and told of where it is JSON", async () => {
+test("a line that is no message is told of where it is JSON, and answered where somebody waits", async () => {
   const input = new PassThrough();
   const output = new PassThrough();
   const problems: string[] = [];
@@ -52,9 +52,26 @@ test("a line that is no message is passed over, and told of where it is JSON", a
     output,
     onProblem: ({ message }) => void problems.push(message),
   });
-  input.write('not JSON\n\n[]\nnull\n{"id":1}\n{"jsonrpc":"2.0","id":5,"method":"ping"}\n');
-  const [answer] = (await once(output, "data")) as [Buffer];
-  expect(JSON.parse(answer.toString())).toMatchObject({ id: 5, result: {} });
-  expect(problems).toEqual(Array(3).fill("a line that is no message of the protocol was left out"));
+  const malformed = [
+    { id: 1 },
+    { jsonrpc: "2.0", id: "two" },
+    { jsonrpc: "2.0", id: 3, method: 5 },
+    { jsonrpc: "2.0", id: 4, method: "ping", params: 5 },
+  ].map((message) => JSON.stringify(message));
+  const lines = ["not JSON", "", "[]", "null", "5", ...malformed, '{"jsonrpc":"2.0","id":5,"method":"ping"}'];
+  input.write(`${lines.join("\n")}\n`);
+  const answers: { id: unknown; error?: { code: number } }[] = [];
+  for await (const line of createInterface(output)) {
+    answers.push(JSON.parse(line) as (typeof answers)[number]);
+    if (answers.at(-1)?.id === 5) break;
+  }
+  expect(answers.map(({ id, error }) => [id, error?.code])).toEqual([
+    [1, -32600],
+    ["two", -32600],
+    [3, -32600],
+    [4, -32600],
+    [5, undefined],
+  ]);
+  expect(problems).toEqual(Array(7).fill("a line that is no message of the protocol was left out"));
   await connection.close();
 });
