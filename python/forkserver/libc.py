@@ -79,18 +79,13 @@ def sethostname(name: bytes) -> None:
 def fork_into(namespaces: int) -> int:
     """fork() whose child is the first process of new namespaces: one fork where unshare would need two.
 
-    The hooks are those that os.fork() runs. The C library's cached thread id is stale in the child until it forks
-    again with os.fork(), which the init does for every worker; the init itself uses no threads.
+    Python is told nothing of it. Its hooks, and those of libraries, would renew threads and random numbers, of which neither
+    process has any, and copy a hundred pages to do so. They run in what the child forks with os.fork(), which is every worker
+    and job; that also renews the thread id that the C library has cached, which is the parent's until then.
     """
-    ctypes.pythonapi.PyOS_BeforeFork()
     pid = _syscall(ctypes.c_long(CLONE), ctypes.c_long(namespaces | 17), 0, 0, 0, 0)
-    if pid == 0:
-        ctypes.pythonapi.PyOS_AfterFork_Child()
-        return 0
-    errno = ctypes.get_errno()
-    ctypes.pythonapi.PyOS_AfterFork_Parent()
     if pid == -1:
-        raise OSError(errno, os.strerror(errno))
+        _fail()
     return pid
 
 
