@@ -5,7 +5,6 @@ more than that. A kernel without it does not have this tier.
 """
 from __future__ import annotations
 
-import ctypes
 import errno
 import os
 import struct
@@ -57,6 +56,5 @@ def _allow(ruleset: int, path: bytes, access: int) -> None:
     if not os.path.isdir(path):
         access &= _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
     fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
-    rule = ctypes.create_string_buffer(struct.pack("=Qi", access, fd), 12)
-    libc.syscall(libc.LANDLOCK_ADD_RULE, ruleset, 1, rule, 0)
+    libc.syscall(libc.LANDLOCK_ADD_RULE, ruleset, 1, struct.pack("=Qi", access, fd), 0)
     os.close(fd)

@@ -8,7 +8,9 @@ import ctypes
 import os
 
 _libc = ctypes.PyDLL(None, use_errno=True)
-_syscall = _libc.syscall
+# Looked up here: the first look at a function of the library makes an object, in each process anew that has not inherited it.
+_syscall, _prctl, _mount, _umount, _hostname = (
+    _libc.syscall, _libc.prctl, _libc.mount, _libc.umount2, _libc.sethostname)
 _syscall.restype = ctypes.c_long
 
 X86_64 = os.uname().machine == "x86_64"
@@ -50,19 +52,19 @@ def syscall(number: int, *args: object) -> int:
 
 
 def prctl(option: int, a: int = 0, b: int = 0, c: int = 0, d: int = 0) -> int:
-    result = _libc.prctl(option, ctypes.c_ulong(a), ctypes.c_ulong(b), ctypes.c_ulong(c), ctypes.c_ulong(d))
+    result = _prctl(option, ctypes.c_ulong(a), ctypes.c_ulong(b), ctypes.c_ulong(c), ctypes.c_ulong(d))
     if result == -1:
         _fail()
     return result
 
 
 def mount(source: bytes | None, target: bytes, kind: bytes | None, flags: int, data: bytes | None = None) -> None:
-    if _libc.mount(source, target, kind, ctypes.c_ulong(flags), data) == -1:
+    if _mount(source, target, kind, ctypes.c_ulong(flags), data) == -1:
         _fail(target)
 
 
 def umount_detached(target: bytes) -> None:
-    if _libc.umount2(target, 2) == -1:
+    if _umount(target, 2) == -1:
         _fail(target)
 
 
@@ -72,7 +74,7 @@ def unshare(flags: int) -> None:
 
 
 def sethostname(name: bytes) -> None:
-    if _libc.sethostname(name, len(name)) == -1:
+    if _hostname(name, len(name)) == -1:
         _fail()
 
 

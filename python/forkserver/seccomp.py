@@ -134,11 +134,10 @@ def build_fixed_mark() -> bytes:
 
 
 class _Program(ctypes.Structure):
-    _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_void_p)]
+    _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_char_p)]
 
 
 def install(program: bytes) -> None:
     """Put the calling process, which must have no_new_privs and one thread, and its descendants behind the filter."""
-    buffer = ctypes.create_string_buffer(program, len(program))
-    argument = _Program(len(program) // 8, ctypes.addressof(buffer))
+    argument = _Program(len(program) // 8, program)
     libc.prctl(libc.PR_SET_SECCOMP, 2, ctypes.addressof(argument))
