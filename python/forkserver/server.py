@@ -277,6 +277,8 @@ def serve(worker_main: init.WorkerMain, options: dict) -> None:
     if os.getppid() != options["host"]:
         os._exit(0)
     preload(options["preload"])
+    # Not used here. Each worker puts others in their place, and what lets go of the last reference copies what it takes apart.
+    sys.stdin = sys.__stdin__ = sys.stdout = sys.__stdout__ = None  # type: ignore[assignment,misc]
     server = Server(worker_main, root, options["home"])
     gc.collect()
     gc.freeze()

@@ -4,6 +4,8 @@ Every way to start a thread from Python is wrapped, so the session knows how man
 output goes. Threads that a C library starts on its own are not seen; they do not print.
 """
 
+from __future__ import annotations  # those of inner functions would be worked out in every worker
+
 import _thread
 import threading
 from typing import Any, Callable, Dict, NamedTuple
