@@ -4,7 +4,7 @@
 export function given<Fields extends object>(
   fields: Fields,
 ): { [Key in keyof Fields]: Exclude<Fields[Key], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
-    [Key in keyof Fields]: Exclude<Fields[Key], undefined>;
-  };
+  const said: Partial<Fields> = {};
+  for (const key of Object.keys(fields) as (keyof Fields)[]) if (fields[key] !== undefined) said[key] = fields[key];
+  return said as ReturnType<typeof given<Fields>>;
 }

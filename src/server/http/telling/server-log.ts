@@ -34,8 +34,8 @@ export class ServerLog implements Witness {
       status,
       durationMs: round(durationMs),
       remote,
-      ...optional("code", code),
-      ...(this.#log.isDebug && { path: path.slice(0, MAX_CHARACTERS) }),
+      code,
+      path: this.#log.isDebug ? path.slice(0, MAX_CHARACTERS) : undefined,
     };
     const level = status === 500 ? "error" : WARNED.has(status) ? "warn" : "info";
     if (isStranger || level === "warn") return this.#writeBounded(level, "request", fields);
@@ -53,7 +53,7 @@ export class ServerLog implements Witness {
 
   unexpected(error: unknown, requestId?: string): void {
     const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    this.#log.write("error", "unexpected", { ...optional("requestId", requestId), error: what });
+    this.#log.write("error", "unexpected", { requestId, error: what });
   }
 
   sessionOpened({ id }: Session): void {
@@ -66,13 +66,14 @@ export class ServerLog implements Witness {
 
   executionEnded({ id, sessionId, code }: Execution, result: ExecutionResult | undefined, origin: Origin): void {
     this.#log.write("info", "execution-end", {
-      ...origin,
+      requestId: "requestId" in origin ? origin.requestId : undefined,
+      connectionId: "connectionId" in origin ? origin.connectionId : undefined,
       executionId: id,
       sessionId,
       status: result?.status ?? "failed",
-      ...optional("reason", result?.reason),
-      ...(result !== undefined && { durationMs: round(result.durationMs) }),
-      ...(this.#log.isDebug && { code: code.slice(0, MAX_CHARACTERS) }),
+      reason: result?.reason,
+      durationMs: result === undefined ? undefined : round(result.durationMs),
+      code: this.#log.isDebug ? code.slice(0, MAX_CHARACTERS) : undefined,
     });
   }
 
@@ -97,7 +98,7 @@ export class ServerLog implements Witness {
       ...origin,
       runId: id,
       status: result?.status ?? "failed",
-      ...optional("stopReason", result?.stopReason),
+      stopReason: result?.stopReason,
       ...(endedAt !== undefined && { durationMs: endedAt - startedAt }),
       ...(result !== undefined && { tokens: result.usage.total.tokens, costUsd: result.usage.total.costUsd }),
     });
@@ -121,8 +122,4 @@ export class ServerLog implements Witness {
 
 function round(durationMs: number): number {
   return Math.round(durationMs * 100) / 100;
-}
-
-function optional(name: string, value: string | undefined): Fields {
-  return value === undefined ? {} : { [name]: value };
 }

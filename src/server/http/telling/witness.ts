@@ -35,7 +35,9 @@ export function tellWitnesses(
     onClosing: (session, why) => tell((witness) => witness.sessionClosed(session, why)),
   };
   begun.watcher = {
-    executionEnded: (...told) => tell((witness) => witness.executionEnded(...told)),
+    executionEnded: (execution, result, origin) => {
+      for (const witness of witnesses) witness.executionEnded(execution, result, origin); // most often
+    },
     taskStarted: (...told) => tell((witness) => witness.taskStarted(...told)),
     taskEnded: (...told) => tell((witness) => witness.taskEnded(...told)),
     runStarted: (...told) => tell((witness) => witness.runStarted(...told)),
