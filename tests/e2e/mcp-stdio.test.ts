@@ -161,7 +161,10 @@ describe("standard output", () => {
         await new Promise<void>((resolve) => void program.child.stdin.once("drain", () => resolve()));
     }
     program.write('"}}}\n');
-    expect((await reply).error).toMatchObject({ code: -32600, message: expect.stringContaining("set_repl_context") });
+    expect((await reply).error).toMatchObject({
+      code: -32600,
+      message: expect.stringContaining("Put data into a file"),
+    });
     expect(residentBytes(program) - before).toBeLessThan(60 * 1024 * 1024);
     expect(await program.call("execute_python", { code: "1" })).toBe("→ 1");
   });
