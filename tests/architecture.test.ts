@@ -119,6 +119,7 @@ describe("python/", () => {
       "_rlm_forkserver",
       "rlm_display",
       "rlm_host",
+      "rlm_context",
       "rlm_texts",
     ]);
     // Run only as part of these libraries, or in the place of one.

@@ -18,6 +18,7 @@ BACKEND = "_rlm_worker.pyplot_backend"
 # Modules that are run from the code of a file in this folder.
 SERVED = {
     BACKEND: "pyplot_backend",
+    "rlm_context": "rlm_context",
     "rlm_session": "rlm_session",
     "rlm_texts": "rlm_texts",
     "IPython": "ipython_display",

@@ -6,10 +6,10 @@ is false.
 """
 
 import json
-import sys
 from typing import Any, Dict, Iterable, List, Optional, Sequence
 
 import rlm_host
+from rlm_context import namespace_of_session
 from rlm_texts import chunk, grep, peek, size_of, text_of
 from _rlm_worker.previews import repr_of
 
@@ -246,13 +246,9 @@ def _finish(answer: Dict[str, Any]) -> None:
     raise Final()
 
 
-def _namespace() -> Dict[str, Any]:
-    return sys.modules["__main__"].__dict__
-
-
 def FINAL_VAR(name: Any) -> None:
     """Gives the value of a variable as the answer, by its name."""
-    namespace = _namespace()
+    namespace = namespace_of_session()
     if not isinstance(name, str):
         FINAL(name)
     if name not in namespace:
@@ -263,7 +259,7 @@ def FINAL_VAR(name: Any) -> None:
 def SHOW_VARS() -> str:
     """The variables of this session with their types, sizes and beginnings."""
     lines = []
-    for name, value in sorted(_namespace().items()):
+    for name, value in sorted(namespace_of_session().items()):
         if name.startswith("_") or value is GIVEN.get(name) or getattr(value, "__rlm_tool__", False):
             continue
         shown = repr(value[:MAX_PREVIEW]) if isinstance(value, str) else repr_of(value, MAX_PREVIEW)["text"]
@@ -286,7 +282,7 @@ GIVEN: Dict[str, Any] = {
 
 def install(listings: str) -> None:
     """Puts everything into the namespace that is not there. ``listings`` are the tools, as JSON."""
-    namespace = _namespace()
+    namespace = namespace_of_session()
     namespace.update(RESERVED)
     for name, value in GIVEN.items():
         namespace.setdefault(name, value)
@@ -299,38 +295,11 @@ def install(listings: str) -> None:
 
 def keep(turn: int) -> None:
     """Moves what a block printed from ``_rlm_out`` to ``_out``, where the oldest go when there is too much."""
-    namespace = _namespace()
+    namespace = namespace_of_session()
     out = namespace["_out"]
     out[turn] = namespace.pop("_rlm_out")
     while len(out) > 1 and sum(len(text) for text in out.values() if isinstance(text, str)) > MAX_OUT:
         del out[next(iter(out))]
-
-
-def _decode(data: bytes) -> Any:
-    """A str where it is UTF-8, else the bytes that it is."""
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        return data
-
-
-def decode_file(name: str, key: Optional[str]) -> None:
-    """``_rlm_file`` becomes a variable, or an item of one."""
-    namespace = _namespace()
-    value = _decode(namespace.pop("_rlm_file"))
-    if key is None:
-        namespace[name] = value
-    else:
-        namespace[name][key] = value
-
-
-def unpack(name: str) -> None:
-    """Files that came in one piece, ``_rlm_files``, become items of a variable, by the names and sizes in ``_rlm_sizes``."""
-    namespace = _namespace()
-    data, sizes, start = namespace.pop("_rlm_files"), namespace.pop("_rlm_sizes"), 0
-    for key, size in sizes:
-        namespace[name][key] = _decode(data[start:start + size])
-        start += size
 
 
 class ToolError(Exception):
@@ -374,30 +343,3 @@ def check(source: str) -> None:
     import ast
 
     compile(json.loads(source), "<reply>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, True)
-
-
-def describe(names: str, size: int) -> str:
-    """What a model is told of variables before it looks at them: base64 of JSON, which no printing changes."""
-    import base64
-
-    namespace = _namespace()
-    facts = [_describe(name, namespace[name], size) for name in json.loads(names) if name in namespace]
-    return base64.b64encode(json.dumps(facts).encode()).decode()
-
-
-def _describe(name: str, value: Any, size: int) -> Dict[str, Any]:
-    facts: Dict[str, Any] = {"name": name, "type": type(value).__name__}
-    if hasattr(value, "__len__"):
-        facts["length"] = len(value)
-    if isinstance(value, str):
-        facts["head"] = value[:size]
-        facts["isWhole"] = len(value) <= size
-        if len(value) > size:
-            facts["tail"] = value[-size:]
-        return facts
-    if isinstance(value, dict):
-        facts["columns"] = [str(key)[:100] for key in list(value)[:50]]
-    shown = repr_of(value, size)
-    facts["head"] = shown["text"]
-    facts["isWhole"] = shown["total"] is not None and shown["total"] <= size
-    return facts

@@ -42,7 +42,7 @@ export async function describeItems(session: Session, items: readonly ContextIte
   if (items.length === 0) return "";
   const names = JSON.stringify(items.map(({ name }) => name));
   const { value } = (
-    await session.execute(`__import__("rlm_session").describe(${JSON.stringify(names)}, ${PREVIEW})`).result
+    await session.execute(`__import__("rlm_context").describe(${JSON.stringify(names)}, ${PREVIEW})`).result
   ).unwrap();
   return describeContext(parseFacts(value?.["text/plain"]));
 }
@@ -82,7 +82,7 @@ async function loadBatch(session: Session, name: string, batch: readonly Loaded[
   const options = { timeoutMs: null, signal };
   await session.set("_rlm_files", { bytes: Buffer.concat(batch.map(({ bytes }) => bytes)) }, options);
   await session.set("_rlm_sizes", { json: batch.map(({ name: key, bytes }) => [key, bytes.length]) }, options);
-  (await session.execute(`__import__("rlm_session").unpack(${JSON.stringify(name)})`, options).result).unwrap();
+  (await session.execute(`__import__("rlm_context").unpack(${JSON.stringify(name)})`, options).result).unwrap();
 }
 
 /** `place`: the variable, and the key in it where it is a dict. */
@@ -95,7 +95,7 @@ async function loadFile(
   await session.set("_rlm_file", { file, as: "bytes" }, { timeoutMs: null, signal });
   const [name, key] = place.map((part) => (part === null ? "None" : JSON.stringify(part)));
   (
-    await session.execute(`__import__("rlm_session").decode_file(${name}, ${key})`, { timeoutMs: null, signal }).result
+    await session.execute(`__import__("rlm_context").decode_file(${name}, ${key})`, { timeoutMs: null, signal }).result
   ).unwrap();
 }
 

@@ -10,5 +10,5 @@ export const RESERVED_NAMES: ReadonlySet<string> = new Set(
 
 /** What is there at first, and may be replaced by code. */
 export const GIVEN_NAMES: ReadonlySet<string> = new Set(
-  "budget chunk grep peek map_query reduce_query context rlm_session rlm_texts rlm_host".split(" "),
+  "budget chunk grep peek map_query reduce_query context rlm_context rlm_session rlm_texts rlm_host".split(" "),
 );
