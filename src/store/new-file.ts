@@ -9,10 +9,9 @@ import { closeSync, constants, copyFileSync, existsSync, fsync, openSync, rename
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { makeFolder } from "../util/data-folder.ts";
+import { UNNAMED } from "../util/nameless-file.ts";
 import { randomBytes } from "node:crypto";
 
-/** O_TMPFILE of Linux, which Node does not name. */
-const UNNAMED = 0o20000000 | constants.O_DIRECTORY | constants.O_RDWR;
 const MODE = 0o600;
 
 export class NewFile {

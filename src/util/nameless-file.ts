@@ -5,16 +5,16 @@ import { constants, openSync, unlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** O_TMPFILE of Linux, which Node does not name. */
-const O_TMPFILE = 0o20000000 | constants.O_DIRECTORY;
+/** Makes a file in the folder that is opened. O_TMPFILE of Linux, which Node does not name; not every file system knows it. */
+export const UNNAMED = 0o20000000 | constants.O_DIRECTORY | constants.O_RDWR;
 const MODE = 0o600;
 
 /** For reading and writing, empty. Throws what the system says. */
 export function openNamelessFile(): number {
   try {
-    return openSync(tmpdir(), O_TMPFILE | constants.O_RDWR, MODE);
+    return openSync(tmpdir(), UNNAMED, MODE);
   } catch {
-    return openAndUnlink(); // not every file system can, and what else was wrong is said again
+    return openAndUnlink(); // what else was wrong is said again
   }
 }
 
