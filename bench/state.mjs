@@ -3,20 +3,22 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { lineReader, peer, PYTHON, start, within } from "./lib/processes.mjs";
+import { hasModule, lineReader, peer, PYTHON, start, within } from "./lib/processes.mjs";
 import { openBenchRuntime } from "./lib/runtime.mjs";
 import { median } from "./lib/stats.mjs";
 
 const ROWS = 10_000_000;
 const SAVED_MIB = 100;
 
-export async function measure({ quick, row, part }) {
+export async function measure({ quick, row, part, absent }) {
   const runtime = await openBenchRuntime({ poolSize: 1 });
   const rounds = quick ? 5 : 15;
   const plain = openPlain();
   await part(measureCopies, { runtime, plain, rounds, row });
-  await part(measureFiles, { runtime, plain, rounds: quick ? 3 : 7, row });
-  await part(measureInspection, { runtime, plain, rounds, row });
+  if (hasModule("numpy")) await part(measureFiles, { runtime, plain, rounds: quick ? 3 : 7, row });
+  else absent("saving and loading an array", "numpy is not installed (apt-get install python3-numpy)");
+  if (hasModule("pandas")) await part(measureInspection, { runtime, plain, rounds, row });
+  else absent("inspecting a frame", "pandas is not installed (apt-get install python3-pandas)");
 }
 
 async function measureCopies({ runtime, plain, rounds, row }) {

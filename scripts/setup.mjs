@@ -18,6 +18,8 @@ const TESTED_MODULES = {
   matplotlib: "python3-matplotlib",
   PIL: "python3-pil",
 };
+/** Programs that the documents show and tests run, which Debian packages under the same names. */
+const TESTED_COMMANDS = ["curl"];
 const stamps = join("node_modules", ".cache", "rlm");
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
@@ -75,6 +77,10 @@ function missingDebianPackages() {
     for (const [module, name] of Object.entries(TESTED_MODULES)) {
       if (debian?.includes(module) === false) continue;
       missing.push({ name, why: `tests with ${module} are skipped without it`, necessity: false });
+    }
+    for (const name of TESTED_COMMANDS) {
+      if (succeeds(name, ["--version"])) continue;
+      missing.push({ name, why: `tests with ${name} are skipped without it`, necessity: false });
     }
   }
   return missing;

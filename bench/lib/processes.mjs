@@ -1,6 +1,6 @@
 // Processes of the benchmark: started alike, limited in time, ended together; and what the kernel knows about them.
 
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { readFileSync, readdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
@@ -17,6 +17,11 @@ export function cleanEnvironment() {
 
 export function peer(name) {
   return fileURLToPath(new URL(`../peers/${name}`, import.meta.url));
+}
+
+/** Whether the interpreter that sessions run on has a library. */
+export function hasModule(name) {
+  return spawnSync(PYTHON, ["-I", "-c", `import ${name}`], { stdio: "ignore" }).status === 0;
 }
 
 /** A child in a process group of its own, which `endProcesses` ends. */
