@@ -1,8 +1,8 @@
 // The page about the MCP tools, made from what clients are told of them.
 
 import { toInstructions } from "../src/server/mcp/instructions.ts";
-import { GROUPS, type Annotations, type MCPTool, type ToolGroup } from "../src/server/mcp/tool.ts";
-import { ALL_TOOLS } from "../src/server/mcp/toolbox.ts";
+import { GROUPS, type Annotations, type MCPTool, type ToolGroup } from "../src/server/mcp/tools/tool.ts";
+import { ALL_TOOLS } from "../src/server/mcp/tools/toolbox.ts";
 
 const HEADINGS: Readonly<Record<ToolGroup, string>> = {
   sandbox: "Python with state, and its variables",

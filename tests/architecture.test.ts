@@ -36,7 +36,8 @@ const layers: Readonly<Record<string, Layer>> = {
   rlm: { imports: ["session", "tools", "backends", ...ground] },
   "runtime.ts": { imports: [...parts, ...ground] },
   server: { imports: ["runtime.ts", "config", ...ground] },
-  cli: { imports: ["runtime.ts", "config", "server", ...ground] },
+  client: { imports: ["cli", ...ground] },
+  cli: { imports: ["runtime.ts", "config", "server", "client", ...ground] },
   "index.ts": { imports: ["runtime.ts", ...ground], types: ["session"] },
 };
 

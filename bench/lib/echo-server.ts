@@ -8,10 +8,10 @@ import { z } from "zod";
 import { openRuntime } from "../../src/runtime.ts";
 import { createApp, openDoor } from "../../src/server/http/app.ts";
 import { json, route } from "../../src/server/http/route.ts";
-import { listen } from "../../src/server/http/serve.ts";
-import { ServerLog } from "../../src/server/http/telling/server-log.ts";
-import { tellWitnesses } from "../../src/server/http/telling/witness.ts";
-import { openLog } from "../../src/server/log.ts";
+import { listen } from "../../src/server/net/listen.ts";
+import { ServerLog } from "../../src/server/observability/server-log.ts";
+import { tellWitnesses } from "../../src/server/observability/observer.ts";
+import { openLog } from "../../src/server/observability/log.ts";
 import { WebSockets } from "../../src/server/ws/web-sockets.ts";
 
 const echo = route({

@@ -3,8 +3,8 @@
 import { BackendConnectionError } from "../errors.ts";
 import { checkDuration } from "../util/check-number.ts";
 import type { Backend } from "./backend.ts";
-import type { ProviderName } from "./provider-models.ts";
-import type { TimeLimits } from "./watched-fetch.ts";
+import type { ProviderName } from "./providers/provider-models.ts";
+import type { TimeLimits } from "./providers/watched-fetch.ts";
 
 export interface BackendOptions {
   /** Default: from the environment: `OPENAI_API_KEY` and so on. */
@@ -57,12 +57,12 @@ const MAX_FIRST_BYTE_MS = 300_000;
  */
 export async function openBackend(name: string, options: BackendOptions = {}): Promise<Backend> {
   if (name === "scripted") {
-    const { ScriptFilesBackend } = await import("./script-file.ts");
+    const { ScriptFilesBackend } = await import("./scripted/script-file.ts");
     return new ScriptFilesBackend();
   }
   const provider = toProvider(name);
   const settings = settingsOf(provider, options);
-  const { ProviderBackend } = await import("./provider-backend.ts");
+  const { ProviderBackend } = await import("./providers/provider-backend.ts");
   return new ProviderBackend(provider, settings);
 }
 

@@ -6,8 +6,8 @@
 import { BackendConnectionError, RLMError } from "../errors.ts";
 import type { ExecutionResult, InterruptReason } from "../protocol/execution.ts";
 import type { RunResult, RunStatus } from "../protocol/runs.ts";
-import { ServerProblem } from "./server-problem.ts";
-import { UsageError } from "./usage-error.ts";
+import { ServerProblem } from "../client/problem.ts";
+import { UsageError } from "./options/usage-error.ts";
 
 export const EXIT = {
   ok: 0,

@@ -2,18 +2,18 @@
 
 import { Command, CommanderError, Option } from "commander";
 import { VERSION } from "../util/version.ts";
-import { toUsageLine } from "./commander-message.ts";
-import type { ExecArguments } from "./exec.ts";
+import { toUsageLine } from "./options/commander-message.ts";
+import type { ExecArguments } from "./exec/exec.ts";
 import { EXIT, fromError } from "./exit-code.ts";
-import type { ListArguments, ShowArguments } from "./logs.ts";
-import type { MCPInstallArguments } from "./mcp-install.ts";
-import type { MCPServeArguments } from "./mcp-serve.ts";
-import { parseAssignment, parseCount, parsePort, parseSeconds, parseSize, collect } from "./option-values.ts";
-import type { ReplArguments } from "./repl.ts";
-import { addInit, addRun } from "./run-commands.ts";
-import { addSessions, addTasks } from "./server-commands.ts";
-import type { ServeArguments } from "./serve-settings.ts";
-import { complain } from "./complain.ts";
+import type { ListArguments, ShowArguments } from "./logs/logs.ts";
+import type { MCPInstallArguments } from "./mcp-install/mcp-install.ts";
+import type { MCPServeArguments } from "./serve/mcp-serve.ts";
+import { parseAssignment, parseCount, parsePort, parseSeconds, parseSize, collect } from "./options/option-values.ts";
+import type { ReplArguments } from "./repl/repl.ts";
+import { addInit, addRun } from "./run/commands.ts";
+import { addSessions, addTasks } from "./remote/commands.ts";
+import type { ServeArguments } from "./serve/serve-settings.ts";
+import { complain } from "./io/print-error.ts";
 
 /** Runs one command line and sets the exit code. Never throws. */
 export async function main(args: readonly string[]): Promise<void> {
@@ -77,7 +77,7 @@ function addExec(program: Command): void {
     .addOption(new Option("--allow-net <host>").hideHelp())
     .addHelpText("after", EXEC_EXAMPLES)
     .action(async (args: string[], options: ExecArguments) => {
-      const { exec } = await import("./exec.ts");
+      const { exec } = await import("./exec/exec.ts");
       process.exit(await exec(args, options)); // at once: output that nobody takes would hold it up
     });
 }
@@ -105,7 +105,7 @@ function addRepl(program: Command): void {
     .option("--timeout <seconds>", "stop each piece of code after this long (default: never)", parseSeconds)
     .allowExcessArguments(false)
     .action(async (file: string | undefined, options: ReplArguments) => {
-      const { repl } = await import("./repl.ts");
+      const { repl } = await import("./repl/repl.ts");
       process.exit(await repl(file, options));
     });
 }
@@ -138,7 +138,7 @@ function addServe(program: Command): void {
     .addHelpText("after", SERVE_EXAMPLES)
     .allowExcessArguments(false)
     .action(async (options: ServeArguments) => {
-      const { serve } = await import("./serve.ts");
+      const { serve } = await import("./serve/serve.ts");
       process.exit(await serve(options)); // at once: a log that nobody reads would hold it up
     });
 }
@@ -165,7 +165,7 @@ function addMCPServe(program: Command): void {
     .addHelpText("after", MCP_EXAMPLES)
     .allowExcessArguments(false)
     .action(async (options: MCPServeArguments) => {
-      const { mcpServe } = await import("./mcp-serve.ts");
+      const { mcpServe } = await import("./serve/mcp-serve.ts");
       process.exit(await mcpServe(options)); // at once: a client may be waiting for that
     });
 }
@@ -183,7 +183,7 @@ function addLogs(program: Command): void {
     .allowExcessArguments(false)
     .addHelpText("after", LOGS_EXAMPLES)
     .action(async (options: ListArguments) => {
-      const { listLogs } = await import("./logs.ts");
+      const { listLogs } = await import("./logs/logs.ts");
       process.exitCode = await listLogs(options);
     });
   logs
@@ -196,7 +196,7 @@ function addLogs(program: Command): void {
     .option("--json", "print the events, each as one line of JSON, and nothing else")
     .allowExcessArguments(false)
     .action(async (id: string, _: ShowArguments, command: Command) => {
-      const { showLog } = await import("./logs.ts");
+      const { showLog } = await import("./logs/logs.ts");
       process.exit(await showLog(id, command.optsWithGlobals<ShowArguments>())); // at once: output that nobody takes would hold it up
     });
 }
@@ -228,7 +228,7 @@ function addMCP(program: Command): void {
     .option("--uninstall", "take the server out again")
     .addHelpText("after", MCP_INSTALL_EXAMPLES)
     .action(async (client: string, options: string[], args: MCPInstallArguments) => {
-      const { mcpInstall } = await import("./mcp-install.ts");
+      const { mcpInstall } = await import("./mcp-install/mcp-install.ts");
       process.exitCode = await mcpInstall(client, options, args);
     });
 }
@@ -241,7 +241,7 @@ function addDoctor(program: Command): void {
     .option("--json", "print the findings as one JSON object, and nothing else")
     .allowExcessArguments(false)
     .action(async (options: { readonly json?: true }) => {
-      const { doctor } = await import("./doctor.ts");
+      const { doctor } = await import("./doctor/doctor.ts");
       process.exitCode = await doctor(options);
     });
 }

@@ -11,7 +11,7 @@ import type { RLMTable } from "./schema.ts";
 import * as settings from "./settings.ts";
 import type { Settings } from "./settings.ts";
 import { readVariables } from "./variables.ts";
-import { given } from "../util/given.ts";
+import { given } from "../util/omit-undefined.ts";
 
 export { FILE_NAME } from "./config-file.ts";
 export type { RLMTable } from "./schema.ts";

@@ -2,7 +2,7 @@
 // unless they are one of a few words, since somebody may have written a key there.
 
 import { z } from "zod";
-import { nearest } from "../util/nearest.ts";
+import { nearest } from "../util/text/did-you-mean.ts";
 
 export interface Problem {
   /** Of the key, from the top. */

@@ -1,7 +1,7 @@
 // What rlm.toml may say. Strict: a key that is not here is an error.
 
 import { z } from "zod";
-import { parseSize } from "../util/parse-size.ts";
+import { parseSize } from "../util/bytes/parse-size.ts";
 
 /** Timers cannot wait longer: 24 days. */
 const MAX_SECONDS = 2_000_000;

@@ -2,7 +2,7 @@
 
 import { resolve } from "node:path";
 import type { ConfigFile, RLMTable } from "./schema.ts";
-import { given } from "../util/given.ts";
+import { given } from "../util/omit-undefined.ts";
 
 /** Absent budgets are no limits. */
 export interface RLMSettings {

@@ -6,7 +6,7 @@
 import type { Worker } from "../environments/environment.ts";
 import { toReplyMessage, type CallAnswer } from "../protocol/host-messages.ts";
 import type { CallEvent } from "../protocol/worker-events.ts";
-import { byteLength } from "../util/byte-length.ts";
+import { byteLength } from "../util/bytes/byte-length.ts";
 
 /** Answers a call from inside a session. What it throws is raised there, by name and message. */
 export type CallHandler = (call: HostCall) => Promise<unknown>;

@@ -26,7 +26,7 @@ import {
   type StatusEvent,
   type WorkerEvent,
 } from "../protocol/worker-events.ts";
-import { byteLength } from "../util/byte-length.ts";
+import { byteLength } from "../util/bytes/byte-length.ts";
 import { Asks, type AskOptions, type ChunkSink } from "./asks.ts";
 import { sendBulk } from "./bulk.ts";
 import { Calls, type CallHandler, type HostCall } from "./calls.ts";

@@ -4,8 +4,8 @@
 // are counted and dropped. Printing without end therefore costs a fixed amount of memory and of disk.
 
 import type { Cut } from "../protocol/execution.ts";
-import { ByteBuffer } from "../util/byte-buffer.ts";
-import { trimBrokenEnd, trimBrokenStart } from "../util/utf8.ts";
+import { ByteBuffer } from "../util/bytes/byte-buffer.ts";
+import { trimBrokenEnd, trimBrokenStart } from "../util/text/utf8.ts";
 import type { SpillFile, SpillFiles } from "./spill-file.ts";
 
 export interface OutputBounds {

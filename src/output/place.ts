@@ -2,7 +2,7 @@
 // characters whose rest has not come yet.
 
 import type { OutputStream } from "../protocol/execution.ts";
-import { trimBrokenEnd } from "../util/utf8.ts";
+import { trimBrokenEnd } from "../util/text/utf8.ts";
 
 const FORM =
   /^(?<index>\d{1,9})\.(?<offset>\d{1,15})(?:\.(?<stdout>(?:[\da-f]{2}){0,3})\.(?<stderr>(?:[\da-f]{2}){0,3}))?$/;

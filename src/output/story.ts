@@ -9,7 +9,7 @@ import type { OutputBounds } from "./output-log.ts";
 import { toSlice, type OutputRange, type OutputSlice } from "./output-slice.ts";
 import { Place } from "./place.ts";
 import { PrintedOutput } from "./printed-output.ts";
-import { onAbort } from "../util/on-abort.ts";
+import { onAbort } from "../util/async/on-abort.ts";
 
 export interface Stamp {
   readonly seq: number;

@@ -1,7 +1,7 @@
 // What the orchestrator is given from outside: models, a journal, a cache, a clock. It knows none of their implementations.
 
 import type { BackendRequest, FinishReason, ModelPrice } from "../backends/backend.ts";
-import type { CallOptions, CallOutcome } from "../backends/call.ts";
+import type { CallOptions, CallOutcome } from "../backends/dispatch/call.ts";
 import type { RunEvent } from "../protocol/runs.ts";
 
 /** Models that can be asked by name. */

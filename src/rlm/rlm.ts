@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import type { Backend, ModelPrice } from "../backends/backend.ts";
-import { Dispatcher, type DispatcherOptions } from "../backends/dispatcher.ts";
+import { Dispatcher, type DispatcherOptions } from "../backends/dispatch/dispatcher.ts";
 import type { CallHandler } from "../session/session-options.ts";
 import type { RunId } from "../protocol/ids.ts";
 import type { LedgerLimits, RunEvent } from "../protocol/runs.ts";
@@ -10,10 +10,10 @@ import type { Session } from "../session/session.ts";
 import { ToolRegistry } from "../tools/registry.ts";
 import type { Tool, ZodSchema } from "../tools/tool.ts";
 import { checkCount, checkDuration } from "../util/check-number.ts";
-import { given } from "../util/given.ts";
-import { compileSchema, type JSONSchema } from "./answer-schema.ts";
-import { BackendModels } from "./backend-models.ts";
-import { toContextItems, type Context } from "./context-items.ts";
+import { given } from "../util/omit-undefined.ts";
+import { compileSchema, type JSONSchema } from "./reply/answer-schema.ts";
+import { BackendModels } from "./calls/backend-models.ts";
+import { toContextItems, type Context } from "./context/context-items.ts";
 import type { CallCache } from "./ports.ts";
 import { Run } from "./run.ts";
 

@@ -1,7 +1,7 @@
 // What may be said about one execution, checked where it enters.
 
 import { checkDuration } from "../util/check-number.ts";
-import type { InputHandler } from "./input.ts";
+import type { InputHandler } from "./execution/input.ts";
 
 export interface ExecuteOptions {
   /** Running time, waiting for host calls not counted. Null or Infinity: no limit. Default: the runtime's, 55 s. */

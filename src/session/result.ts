@@ -14,8 +14,8 @@ import type {
   Usage,
 } from "../protocol/execution.ts";
 import type { ExecutionId, SessionId } from "../protocol/ids.ts";
-import type { Displays } from "./displays.ts";
-import type { Execution } from "./execution.ts";
+import type { Displays } from "./execution/displays.ts";
+import type { Execution } from "./execution/execution.ts";
 
 /** What the session knows of an execution beside how it ended. */
 export interface ResultContext {

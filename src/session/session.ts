@@ -9,24 +9,24 @@ import type { KernelListener } from "../kernel/kernel.ts";
 import { toSlice, type OutputRange, type OutputSlice } from "../output/output-slice.ts";
 import type { SessionId } from "../protocol/ids.ts";
 import type { Completions, InspectedVariable, Signature, VariableList } from "../protocol/variables.ts";
-import type { Checkpoint } from "./checkpoints.ts";
+import type { Checkpoint } from "./kernels/checkpoints.ts";
 import { EventFeed, type Listener } from "./event-feed.ts";
-import type { Execution } from "./execution.ts";
-import { Files } from "./files.ts";
-import { History, type HistoryEntry } from "./history.ts";
-import { Holds } from "./holds.ts";
+import type { Execution } from "./execution/execution.ts";
+import { Files } from "./files/files.ts";
+import { History, type HistoryEntry } from "./execution/history.ts";
+import { Holds } from "./keep-alive.ts";
 import { IdleTimer } from "./idle-timer.ts";
-import { Inspector, type NamespaceSummary } from "./inspector.ts";
-import type { InspectOptions, LookOptions, VariablesOptions } from "./inspector-options.ts";
-import { Kernels } from "./kernels.ts";
+import { Inspector, type NamespaceSummary } from "./inspect/inspector.ts";
+import type { InspectOptions, LookOptions, VariablesOptions } from "./inspect/inspector-options.ts";
+import { Kernels } from "./kernels/kernels.ts";
 import { checkExecuteOptions, type ExecuteOptions } from "./options.ts";
-import { Runner, type RunnerSettings } from "./runner.ts";
+import { Runner, type RunnerSettings } from "./execution/runner.ts";
 import { SessionTasks } from "./session-tasks.ts";
-import type { LoadReport, SaveReport } from "./save-state.ts";
-import type { VariableValue } from "./set-variable.ts";
-import { StateOperations, type Restoring, type StateSettings } from "./state-operations.ts";
-import type { StdlibState } from "./stdlib.ts";
-import type { OperationOptions } from "./stoppable.ts";
+import type { LoadReport, SaveReport } from "./state/save-state.ts";
+import type { VariableValue } from "./state/set-variable.ts";
+import { StateOperations, type Restoring, type StateSettings } from "./state/state-operations.ts";
+import type { StdlibState } from "./kernels/stdlib-loader.ts";
+import type { OperationOptions } from "./kernels/interruptible.ts";
 
 export interface SessionSettings extends RunnerSettings, StateSettings {
   /** After this long without use the session closes. Null: never. */

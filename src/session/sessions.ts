@@ -2,9 +2,9 @@
 
 import { LimitExceededError, SessionClosedError, SessionExistsError, SessionNotFoundError } from "../errors.ts";
 import { parseSessionId, type SessionId } from "../protocol/ids.ts";
-import { TotalMemory } from "./total-memory.ts";
+import { TotalMemory } from "./kernels/total-memory.ts";
 import { Session, type SessionKeeper, type SessionNames, type SessionSettings } from "./session.ts";
-import type { Restoring } from "./state-operations.ts";
+import type { Restoring } from "./state/state-operations.ts";
 import { idMaker, randomId, type IdStyle } from "../util/make-id.ts";
 
 /** Hears of sessions as they come and go. */

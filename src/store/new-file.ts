@@ -9,7 +9,7 @@ import { closeSync, constants, copyFileSync, existsSync, fsync, openSync, rename
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { makeFolder } from "../util/data-folder.ts";
-import { UNNAMED } from "../util/nameless-file.ts";
+import { UNNAMED } from "../util/bytes/anonymous-file.ts";
 import { randomBytes } from "node:crypto";
 
 const MODE = 0o600;

@@ -15,7 +15,7 @@ import {
   type SavedState,
   type SessionManifest,
 } from "../protocol/session-manifest.ts";
-import { readPieces } from "../util/read-pieces.ts";
+import { readPieces } from "../util/bytes/read-chunks.ts";
 import { VERSION } from "../util/version.ts";
 import { NewFile } from "./new-file.ts";
 import { OpenFile } from "./open-file.ts";

@@ -5,7 +5,7 @@ import { TaskStateError } from "../errors.ts";
 import type { OutputRange, OutputSlice } from "../output/output-slice.ts";
 import type { SessionId, TaskId } from "../protocol/ids.ts";
 import type { TaskInfo, TaskKind, TaskResult, TaskState, TaskStatus } from "../protocol/tasks.ts";
-import { waitFor } from "../util/wait-for.ts";
+import { waitFor } from "../util/async/wait-for.ts";
 import { isOver, toInfo, type TaskBase } from "./task.ts";
 
 export abstract class AdoptedTask implements TaskBase {

@@ -11,10 +11,10 @@ import { Story, type Stamp } from "../output/story.ts";
 import type { Cut, OutputStream, Usage } from "../protocol/execution.ts";
 import type { SessionId, TaskId } from "../protocol/ids.ts";
 import type { TaskEvent, TaskInfo, TaskResult, TaskState, TaskStatus } from "../protocol/tasks.ts";
-import { onAbort } from "../util/on-abort.ts";
-import { PausableTimer } from "../util/pausable-timer.ts";
+import { onAbort } from "../util/async/on-abort.ts";
+import { PausableTimer } from "../util/async/pausable-timer.ts";
 import { checkInput, type ShellOptions } from "./shell-options.ts";
-import { waitFor } from "../util/wait-for.ts";
+import { waitFor } from "../util/async/wait-for.ts";
 import { isOver, toInfo, type TaskBase } from "./task.ts";
 
 /** Where a task runs: a session, as far as the task is concerned. */

@@ -5,7 +5,7 @@ import { open, readlink, realpath, type FileHandle } from "node:fs/promises";
 import { isAbsolute, relative, resolve, sep } from "node:path";
 import { z } from "zod";
 import { REPLSecurityError } from "../errors.ts";
-import { trimBrokenEnd } from "../util/utf8.ts";
+import { trimBrokenEnd } from "../util/text/utf8.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;

@@ -1,6 +1,6 @@
 import { openBackend } from "../../src/backends/open-backend.ts";
-import { ScriptedBackend } from "../../src/backends/scripted.ts";
-import type { ScriptedAnswer } from "../../src/backends/scripted.ts";
+import { ScriptedBackend } from "../../src/backends/scripted/scripted.ts";
+import type { ScriptedAnswer } from "../../src/backends/scripted/scripted.ts";
 import { openMockProvider } from "../fixtures/mock-provider.ts";
 import type { MockReply } from "../fixtures/mock-provider.ts";
 import { describeBackend } from "./describe-backend.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { fromError, fromResult, fromRunResult } from "../../src/cli/exit-code.ts";
-import { UsageError } from "../../src/cli/usage-error.ts";
+import { UsageError } from "../../src/cli/options/usage-error.ts";
 import {
   BackendConnectionError,
   ConfigurationError,

@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { RunEvent } from "../../src/protocol/runs.ts";
-import { RunLogWriter } from "../../src/store/run-log.ts";
+import { RunLogWriter } from "../../src/store/runs/run-log.ts";
 import {
   callEnd,
   callStart,
@@ -18,7 +18,7 @@ import {
   smallRun,
   toRunId,
   type Bare,
-} from "../store/recorded-run.ts";
+} from "../store/runs/recorded-run.ts";
 import { COMMAND, rlm, shell, start } from "./program.ts";
 import { TestTerminal } from "./terminal.ts";
 

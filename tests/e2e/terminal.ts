@@ -4,7 +4,7 @@
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { StringDecoder } from "node:string_decoder";
 import { PYTHON } from "../open.ts";
-import { graphemeWidth, toGraphemes } from "../../src/util/text-width.ts";
+import { graphemeWidth, toGraphemes } from "../../src/util/text/text-width.ts";
 
 const CLI = new URL("../../dist/cli.js", import.meta.url).pathname;
 const FIXTURE = new URL("../fixtures/in-terminal.py", import.meta.url).pathname;

@@ -17,7 +17,7 @@ import {
   smallRun,
   toRunId,
   type Bare,
-} from "../store/recorded-run.ts";
+} from "../store/runs/recorded-run.ts";
 
 const DOCUMENT = readFileSync("docs/trajectories.md", "utf8");
 const ID = toRunId("r-9f86d081884c7d65");

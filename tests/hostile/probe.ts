@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { REPLSecurityError, type Result, type Runtime, type Session, type SessionOptions } from "../../src/index.ts";
-import { TerminalFilter } from "../../src/util/terminal-text.ts";
+import { TerminalFilter } from "../../src/util/text/terminal-text.ts";
 import { comesTrue, descendantsOf, processesWith, proportionalBytes } from "./machine.ts";
 
 export interface Check {

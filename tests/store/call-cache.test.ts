@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { expect, test } from "vitest";
 import { CallCache, type StoredAnswer } from "../../src/store/call-cache.ts";
-import { openRuns } from "./recorded-run.ts";
+import { openRuns } from "./runs/recorded-run.ts";
 
 const hash = (number: number): string => number.toString(16).padStart(64, "0");
 const answer = (text: string): StoredAnswer => ({ text, reasoning: "", finishReason: "stop", isCut: false });

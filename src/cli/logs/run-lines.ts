@@ -1,8 +1,8 @@
 // What happened in a run, for people: a few lines for each event, deeper nodes further to the right.
 
 import type { ModelCallEnd, ModelCallStart, RunEvent, Spent } from "../../protocol/runs.ts";
-import type { Colour, Palette } from "../repl/palette.ts";
-import { toCost, toCount, toDuration, toSize } from "./amounts.ts";
+import type { Colour, Palette } from "../repl/display/palette.ts";
+import { toCost, toCount, toDuration, toSize } from "./format.ts";
 import { toBlock, toLine } from "./text-block.ts";
 
 const STEP = 4;

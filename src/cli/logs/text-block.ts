@@ -1,6 +1,6 @@
 // A text of a run, as indented lines: whole, or its beginning and its end with the number of lines between them.
 
-import { cleanTerminalText } from "../../util/clean-terminal-text.ts";
+import { cleanTerminalText } from "../../util/text/clean-terminal-text.ts";
 
 const HEAD_LINES = 8;
 const TAIL_LINES = 4;

@@ -3,7 +3,7 @@
 
 import { existsSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
-import { UsageError } from "../usage-error.ts";
+import { UsageError } from "../options/usage-error.ts";
 import type { ServerCommand } from "./clients.ts";
 
 /** This Node and this program, with options of `rlm mcp-serve` as they were given. */

@@ -2,7 +2,7 @@
 
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { UsageError } from "../usage-error.ts";
+import { UsageError } from "../options/usage-error.ts";
 import { CLIENTS, CLIENT_NAMES, isClientName, paths, type Client, type Machine, type Scope } from "./clients.ts";
 import type { Place } from "./config-text.ts";
 import { Refusal } from "./refusal.ts";

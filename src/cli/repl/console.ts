@@ -3,14 +3,14 @@
 import type { ExecutionEvent } from "../../protocol/events.ts";
 import type { ExecutionResult } from "../../protocol/execution.ts";
 import type { InputRequest, Runtime, Session, SessionOptions } from "../../runtime.ts";
-import { runCommand } from "./commands.ts";
-import { completionsOf } from "./completions.ts";
-import type { Desk } from "./desk.ts";
+import { runCommand } from "./commands/commands.ts";
+import { completionsOf } from "./commands/completions.ts";
+import type { Desk } from "./context.ts";
 import type { HistoryFile } from "./history-file.ts";
-import { isInside } from "./python-text.ts";
+import { isInside } from "./editor/python-text.ts";
 import type { Reader } from "./reader.ts";
-import type { Show } from "./show.ts";
-import { inspect } from "./variable-commands.ts";
+import type { Show } from "./display/show.ts";
+import { inspect } from "./commands/variables.ts";
 
 export interface ConsoleParts {
   readonly runtime: Runtime;

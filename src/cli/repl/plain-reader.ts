@@ -3,9 +3,9 @@
 // A piece of code ends with its line, or with the block that the line begins: at an empty line, or at one that is not part of it.
 
 import { createInterface, type Interface } from "node:readline";
-import type { Completions } from "./menu.ts";
-import type { Answer } from "./prompt.ts";
-import { isInBlock, looksOpen } from "./python-text.ts";
+import type { Completions } from "./editor/menu.ts";
+import type { Answer } from "./editor/prompt.ts";
+import { isInBlock, looksOpen } from "./editor/python-text.ts";
 import type { Question, Reader } from "./reader.ts";
 
 const CONTINUES = /^(?:else|elif|except|finally|case)\b/;

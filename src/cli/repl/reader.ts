@@ -1,7 +1,7 @@
 // Where the console reads from and writes to: a terminal with an editor, or plain lines.
 
-import type { Completions } from "./menu.ts";
-import type { Answer } from "./prompt.ts";
+import type { Completions } from "./editor/menu.ts";
+import type { Answer } from "./editor/prompt.ts";
 
 export interface Question {
   /** What is on the last line already. */

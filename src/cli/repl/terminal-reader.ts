@@ -1,10 +1,10 @@
 // Reading at a terminal: prompts with an editor.
 
-import { toTerminalText } from "../../util/terminal-text.ts";
-import { textWidth } from "../../util/text-width.ts";
-import type { Completions } from "./menu.ts";
-import { Palette } from "./palette.ts";
-import { Prompt, type Answer } from "./prompt.ts";
+import { toTerminalText } from "../../util/text/terminal-text.ts";
+import { textWidth } from "../../util/text/text-width.ts";
+import type { Completions } from "./editor/menu.ts";
+import { Palette } from "./display/palette.ts";
+import { Prompt, type Answer } from "./editor/prompt.ts";
 import type { Question, Reader } from "./reader.ts";
 import { Terminal } from "./terminal.ts";
 

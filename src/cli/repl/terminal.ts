@@ -3,7 +3,7 @@
 // One listener hears the keys. While there is none they wait, as what is typed ahead does, and Ctrl-C is the interrupt.
 
 import { StringDecoder } from "node:string_decoder";
-import { KeyDecoder, type Key } from "./keys.ts";
+import { KeyDecoder, type Key } from "./editor/keys.ts";
 
 const ESCAPE_MS = 50;
 const MAX_AHEAD = 10_000;

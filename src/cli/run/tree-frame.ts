@@ -1,11 +1,11 @@
 /* oxlint-disable no-control-regex -- control characters are what a terminal is about */
 // The tree of a run as rows of a terminal: none wider than it, and not more than fit.
 
-import { toTerminalText } from "../../util/terminal-text.ts";
-import { graphemeWidth, toGraphemes } from "../../util/text-width.ts";
-import { toCost } from "../logs/amounts.ts";
+import { toTerminalText } from "../../util/text/terminal-text.ts";
+import { graphemeWidth, toGraphemes } from "../../util/text/text-width.ts";
+import { toCost } from "../logs/format.ts";
 import type { NodeProgress, Progress } from "./progress.ts";
-import { toCalls, toSeconds, toState, toTokens } from "./words.ts";
+import { toCalls, toSeconds, toState, toTokens } from "./format.ts";
 
 export interface FrameSize {
   readonly columns: number;

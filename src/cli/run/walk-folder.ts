@@ -2,7 +2,7 @@
 
 import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { UsageError } from "../usage-error.ts";
+import { UsageError } from "../options/usage-error.ts";
 
 export interface FoundFile {
   /** As the model will see it. */

@@ -1,11 +1,11 @@
 // Who tells the user how a run goes, on standard error: a live tree on a terminal, a line for each step elsewhere, or nobody.
 
 import type { RunEvent, RunResult } from "../../protocol/runs.ts";
-import { textWidth } from "../../util/text-width.ts";
-import { toCost } from "../logs/amounts.ts";
+import { textWidth } from "../../util/text/text-width.ts";
+import { toCost } from "../logs/format.ts";
 import { Progress, type NodeProgress } from "./progress.ts";
 import { fit, toFrame } from "./tree-frame.ts";
-import { toCalls, toLine, toSeconds, toState, toSummary, toTokens } from "./words.ts";
+import { toCalls, toLine, toSeconds, toState, toSummary, toTokens } from "./format.ts";
 
 export interface Watcher {
   hear(event: RunEvent): void;

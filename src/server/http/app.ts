@@ -2,24 +2,24 @@
 
 import type { Context } from "hono";
 import type { Runtime } from "../../runtime.ts";
-import { AskedRuns, type ConfiguredModel } from "./asked-runs.ts";
-import { BodyRoom } from "./bodies/body-room.ts";
-import { parseBody, parseValue } from "./bodies/body.ts";
-import { DEFAULT_PACE } from "./bodies/pace.ts";
-import type { Door } from "./door.ts";
+import { AskedRuns, type ConfiguredModel } from "./run-admission.ts";
+import { BodyRoom } from "../net/bodies/memory-budget.ts";
+import { parseBody, parseValue } from "../net/bodies/body.ts";
+import { DEFAULT_PACE } from "../net/bodies/min-throughput.ts";
+import type { Door } from "./server-context.ts";
 import { Executions, type ExecutionsBounds } from "./executions.ts";
-import { createGuardedApp, type GuardOptions } from "./guards/guarded-app.ts";
-import { Inputs } from "./inputs.ts";
-import { MCPDoor, type MCPDoorOptions } from "./mcp-door.ts";
-import { Begun } from "./telling/begun.ts";
-import { Metrics } from "./telling/metrics.ts";
-import { ENDING, ProblemError } from "./problem.ts";
-import { Retries } from "./retries.ts";
+import { createGuardedApp, type GuardOptions } from "../net/guards/guarded-app.ts";
+import { Inputs } from "./pending-inputs.ts";
+import { MCPDoor, type MCPDoorOptions } from "../mcp-mount.ts";
+import { Begun } from "../observability/activity.ts";
+import { Metrics } from "../observability/metrics.ts";
+import { ENDING, ProblemError } from "../net/problem.ts";
+import { Retries } from "./idempotency.ts";
 import type { Asked, Route } from "./route.ts";
 import { API_ROUTES, ROUTES } from "./routes.ts";
-import { Spool } from "./bodies/spool.ts";
-import { Tickets } from "./guards/tickets.ts";
-import { Wire, type Connection } from "./bodies/wire.ts";
+import { Spool } from "../net/bodies/spool.ts";
+import { Tickets } from "../net/guards/tickets.ts";
+import { Wire, type Connection } from "../net/bodies/request-stream.ts";
 
 export interface DoorOptions {
   /** Which model runs ask, unless a request names another there; or why there is none. */

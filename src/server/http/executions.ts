@@ -6,7 +6,7 @@
 import { LimitExceededError } from "../../errors.ts";
 import type { ExecutionResult } from "../../protocol/execution.ts";
 import type { ExecuteOptions, Execution, Session } from "../../runtime.ts";
-import { ProblemError, toProblem, toWire, type WireProblem } from "./problem.ts";
+import { ProblemError, toProblem, toWire, type WireProblem } from "../net/problem.ts";
 
 export interface ExecutionsBounds {
   /** That run or wait for their turn, in all sessions together. */

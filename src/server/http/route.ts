@@ -1,8 +1,8 @@
 // What a route is: one value that is served, validated, counted and documented. There is nothing of a route beside it.
 
 import type { z } from "zod";
-import type { Door } from "./door.ts";
-import type { Wire } from "./bodies/wire.ts";
+import type { Door } from "./server-context.ts";
+import type { Wire } from "../net/bodies/request-stream.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "DELETE";
 

@@ -2,9 +2,9 @@
 // and whoever waits for it is told.
 
 import type { Runtime, ShellTask } from "../../runtime.ts";
-import { within } from "../../util/within.ts";
-import type { Door } from "./door.ts";
-import type { Listening } from "./serve.ts";
+import { within } from "../../util/async/with-timeout.ts";
+import type { Door } from "./server-context.ts";
+import type { Listening } from "../net/listen.ts";
 
 /** An interrupt that has no effect ends the worker after two seconds. */
 const INTERRUPT_MS = 5_000;

@@ -4,12 +4,12 @@
 // found by id. A client that goes away mid-call aborts the request's signal, which the SDK hands to the tool.
 
 import { createMcpHandler, type CreateMcpHandlerOptions, type McpServerFactory } from "@modelcontextprotocol/server";
-import type { BodyRoom } from "../http/bodies/body-room.ts";
-import { readJSON } from "../http/bodies/body.ts";
-import type { Wire } from "../http/bodies/wire.ts";
-import { ENDING, toResponse } from "../http/problem.ts";
-import { CancellableCalls } from "./cancellable-calls.ts";
-import { MAX_MESSAGE_BYTES } from "./message-size.ts";
+import type { BodyRoom } from "../net/bodies/memory-budget.ts";
+import { readJSON } from "../net/bodies/body.ts";
+import type { Wire } from "../net/bodies/request-stream.ts";
+import { ENDING, toResponse } from "../net/problem.ts";
+import { CancellableCalls } from "./transport/cancellable-calls.ts";
+import { MAX_MESSAGE_BYTES } from "./transport/message-size.ts";
 
 export interface MCPEndpoint {
   /** For POST; the other methods have no meaning here, because there is no session of the transport. */

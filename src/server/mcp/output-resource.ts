@@ -3,9 +3,9 @@
 import { ResourceNotFoundError, type McpServer } from "@modelcontextprotocol/server";
 import { TaskNotFoundError } from "../../errors.ts";
 import type { Runtime, Task } from "../../runtime.ts";
-import { outputUri } from "./answer.ts";
-import { pageText } from "./cut-text.ts";
-import { taskSource } from "./printed-text.ts";
+import { outputUri } from "./render/result.ts";
+import { pageText } from "./render/cut-text.ts";
+import { taskSource } from "./render/output.ts";
 
 const MAX_CHARACTERS = 100_000;
 const TEMPLATE = {

@@ -16,18 +16,18 @@ import {
 } from "@modelcontextprotocol/server";
 import type { Runtime } from "../../runtime.ts";
 import { VERSION } from "../../util/version.ts";
-import { toToolResult, type Answer } from "./answer.ts";
-import { toErrorText } from "./error-text.ts";
-import type { Beginning } from "../http/telling/begun.ts";
-import type { Folders } from "./folders.ts";
-import { Images } from "./images.ts";
+import { toToolResult, type Answer } from "./render/result.ts";
+import { toErrorText } from "./render/error.ts";
+import type { Beginning } from "../observability/activity.ts";
+import type { Folders } from "./calls/host-paths.ts";
+import { Images } from "./render/images.ts";
 import { toInstructions } from "./instructions.ts";
 import { serveOutput } from "./output-resource.ts";
 import { toOutputSchema } from "./output-schema.ts";
 import { serveTasks, TASKS_EXTENSION, toTaskResult } from "./tasks-extension.ts";
-import type { MCPTool } from "./tool.ts";
-import { DEFAULT_WAITS, type ToolCall, type Waits } from "./tool-call.ts";
-import { Moment } from "./waiting.ts";
+import type { MCPTool } from "./tools/tool.ts";
+import { DEFAULT_WAITS, type ToolCall, type Waits } from "./tools/tool-call.ts";
+import { Moment } from "./calls/progress.ts";
 
 export interface MCPSettings {
   readonly tools: readonly MCPTool[];

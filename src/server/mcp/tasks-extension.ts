@@ -6,10 +6,10 @@ import { ProtocolError, ProtocolErrorCode, type CallToolResult, type McpServer }
 import { z } from "zod";
 import { TaskNotFoundError } from "../../errors.ts";
 import type { Runtime, Task } from "../../runtime.ts";
-import type { Answer } from "./answer.ts";
-import { toEndedAnswer } from "./task-answer.ts";
-import type { ToolCall } from "./tool-call.ts";
-import { toSeconds } from "./words.ts";
+import type { Answer } from "./render/result.ts";
+import { toEndedAnswer } from "./render/task.ts";
+import type { ToolCall } from "./tools/tool-call.ts";
+import { toSeconds } from "./render/format.ts";
 
 export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 

@@ -5,7 +5,7 @@
 
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
-import { PIECE_BYTES, type Share } from "./message-room.ts";
+import { PIECE_BYTES, type Share } from "./memory-budget.ts";
 
 /** Of a ping or pong of a client: two bytes, and four for its mask. */
 const CONTROL_HEAD_BYTES = 6;

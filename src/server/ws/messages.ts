@@ -7,7 +7,7 @@
 import { z } from "zod";
 import type { SessionEvent } from "../../protocol/events.ts";
 import type { VariableList } from "../../protocol/variables.ts";
-import type { WireProblem } from "../http/problem.ts";
+import type { WireProblem } from "../net/problem.ts";
 import { executeBody, stdinBody } from "../http/schemas/executions.ts";
 import type { interruptAnswer } from "../http/schemas/sessions.ts";
 

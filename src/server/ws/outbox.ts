@@ -2,8 +2,8 @@
 
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
-import { Turns } from "../../util/turns.ts";
-import { SMALL_BYTES, type Share } from "./message-room.ts";
+import { Turns } from "../../util/async/event-loop-yield.ts";
+import { SMALL_BYTES, type Share } from "./memory-budget.ts";
 import type { ServerMessage } from "./messages.ts";
 
 /** What waits to be taken. Past it, events are left out; one that is larger itself is not held against the reader. */

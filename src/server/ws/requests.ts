@@ -1,11 +1,11 @@
 // What a watcher may ask for. Only executions of its own session are its business: a ticket may be for one session alone.
 
 import type { Execution, Session } from "../../runtime.ts";
-import type { Door } from "../http/door.ts";
-import { ENDING, ProblemError, toProblem, toWire } from "../http/problem.ts";
+import type { Door } from "../http/server-context.ts";
+import { ENDING, ProblemError, toProblem, toWire } from "../net/problem.ts";
 import { answerInput, start } from "../http/routes/executions.ts";
 import { interruptIn } from "../http/routes/sessions.ts";
-import type { Origin } from "../http/telling/begun.ts";
+import type { Origin } from "../observability/activity.ts";
 import type { ClientMessage, ReplyFields } from "./messages.ts";
 import type { Watcher } from "./watcher.ts";
 

@@ -8,9 +8,9 @@ import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
 import type { SessionEvent } from "../../protocol/events.ts";
 import type { Execution, Session } from "../../runtime.ts";
-import { parseValue } from "../http/bodies/body.ts";
-import { ProblemError, toProblem, toWire, type Problem, type WireProblem } from "../http/problem.ts";
-import { parseStrictJSON } from "../http/bodies/strict-json.ts";
+import { parseValue } from "../net/bodies/body.ts";
+import { ProblemError, toProblem, toWire, type Problem, type WireProblem } from "../net/problem.ts";
+import { parseStrictJSON } from "../net/bodies/strict-json.ts";
 import {
   clientMessage,
   CLOSE,
@@ -22,7 +22,7 @@ import {
   type ServerMessage,
 } from "./messages.ts";
 import { Inbox } from "./inbox.ts";
-import type { MessageRoom } from "./message-room.ts";
+import type { MessageRoom } from "./memory-budget.ts";
 import { Outbox } from "./outbox.ts";
 
 /** In a row. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { RunLines } from "../../../src/cli/logs/run-lines.ts";
-import { Palette } from "../../../src/cli/repl/palette.ts";
-import { callEnd, codeEnd, numberer, toRunId, type Bare } from "../../store/recorded-run.ts";
+import { Palette } from "../../../src/cli/repl/display/palette.ts";
+import { callEnd, codeEnd, numberer, toRunId, type Bare } from "../../store/runs/recorded-run.ts";
 
 function show(event: Bare): string {
   const lines = new RunLines(new Palette(false), { isFull: false });

@@ -2,11 +2,11 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { splitWords } from "../../../src/cli/repl/commands.ts";
+import { splitWords } from "../../../src/cli/repl/commands/commands.ts";
 import { HistoryFile } from "../../../src/cli/repl/history-file.ts";
-import { Palette } from "../../../src/cli/repl/palette.ts";
-import { isInBlock, isInside, looksOpen } from "../../../src/cli/repl/python-text.ts";
-import { toColouredTraceback } from "../../../src/cli/repl/traceback.ts";
+import { Palette } from "../../../src/cli/repl/display/palette.ts";
+import { isInBlock, isInside, looksOpen } from "../../../src/cli/repl/editor/python-text.ts";
+import { toColouredTraceback } from "../../../src/cli/repl/display/traceback.ts";
 
 describe("the history file", () => {
   let folder: string;

@@ -1,7 +1,7 @@
 // A person at the editor: keys by name in braces, everything else typed.
 
-import { Editor, type EditorOptions, type Wish } from "../../../src/cli/repl/editor.ts";
-import type { Key } from "../../../src/cli/repl/keys.ts";
+import { Editor, type EditorOptions, type Wish } from "../../../src/cli/repl/editor/editor.ts";
+import type { Key } from "../../../src/cli/repl/editor/keys.ts";
 
 /** `def f():{enter}return 1` */
 export function toKeys(script: string): Key[] {

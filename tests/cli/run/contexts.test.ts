@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { expect, test } from "vitest";
 import { gatherContext } from "../../../src/cli/run/contexts.ts";
 import { KeptInput } from "../../../src/cli/run/kept-input.ts";
-import { UsageError } from "../../../src/cli/usage-error.ts";
+import { UsageError } from "../../../src/cli/options/usage-error.ts";
 import { Folder } from "../../config/folder.ts";
 
 /** Names and paths without the folder of the test. */

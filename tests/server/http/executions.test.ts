@@ -3,9 +3,9 @@ import type { Runtime } from "../../../src/index.ts";
 import { WorkerLostError } from "../../../src/errors.ts";
 import type { ExecutionId, SessionId } from "../../../src/protocol/ids.ts";
 import { SpillFiles } from "../../../src/output/spill-file.ts";
-import { Execution } from "../../../src/session/execution.ts";
+import { Execution } from "../../../src/session/execution/execution.ts";
 import { openTestRuntime } from "../../open.ts";
-import { openTestDoor, readEvents, type Ask } from "./asking.ts";
+import { openTestDoor, readEvents, type Ask } from "./request.ts";
 
 let runtime: Runtime;
 let ask: Ask;

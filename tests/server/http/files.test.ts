@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Runtime } from "../../../src/index.ts";
 import { openTestRuntime } from "../../open.ts";
-import { openTestDoor, type Ask } from "./asking.ts";
+import { openTestDoor, type Ask } from "./request.ts";
 
 const MIB = 1024 * 1024;
 

@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Runtime } from "../../../src/index.ts";
 import { createApp, openDoor } from "../../../src/server/http/app.ts";
-import { listen, type Listening } from "../../../src/server/http/serve.ts";
+import { listen, type Listening } from "../../../src/server/net/listen.ts";
 import { openTestRuntime } from "../../open.ts";
 
 const TOKEN = "secret";

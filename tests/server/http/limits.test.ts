@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Runtime } from "../../../src/index.ts";
 import { openTestRuntime } from "../../open.ts";
-import { openTestDoor } from "./asking.ts";
+import { openTestDoor } from "./request.ts";
 
 let runtime: Runtime;
 beforeAll(async () => {

@@ -3,10 +3,10 @@
 import { Client, StreamableHTTPClientTransport, type CallToolResult } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ScriptedBackend, type Runtime } from "../../../src/index.ts";
-import { listen, type Listening } from "../../../src/server/http/serve.ts";
+import { listen, type Listening } from "../../../src/server/net/listen.ts";
 import { openTestRuntime } from "../../open.ts";
 import { code } from "../../rlm/scripting.ts";
-import { checkDocumented, openTestDoor, TOKEN, type Ask } from "./asking.ts";
+import { checkDocumented, openTestDoor, TOKEN, type Ask } from "./request.ts";
 
 const ERAS = ["legacy", "modern"] as const;
 

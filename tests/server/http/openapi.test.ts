@@ -11,7 +11,7 @@ import { API_ROUTES, ROUTES } from "../../../src/server/http/routes.ts";
 import { makeDataFolder } from "../../make-data-folder.ts";
 import { openTestRuntime } from "../../open.ts";
 import { code } from "../../rlm/scripting.ts";
-import { openTestDoor, type Ask } from "./asking.ts";
+import { openTestDoor, type Ask } from "./request.ts";
 import { EXAMPLES, type Stage } from "./route-examples.ts";
 
 type Fields = Readonly<Record<string, unknown>>;

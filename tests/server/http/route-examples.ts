@@ -1,7 +1,7 @@
 // One request that works for each route, by the route's method and path. A route that is not here fails `openapi.test.ts`.
 
 import { setImmediate } from "node:timers/promises";
-import type { Answered, Ask } from "./asking.ts";
+import type { Answered, Ask } from "./request.ts";
 
 /** What examples may use; everything is made anew when it is asked for. */
 export interface Stage {

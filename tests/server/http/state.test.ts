@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Runtime } from "../../../src/index.ts";
-import type { Door } from "../../../src/server/http/door.ts";
+import type { Door } from "../../../src/server/http/server-context.ts";
 import { openTestRuntime } from "../../open.ts";
-import { openTestDoor, type Ask } from "./asking.ts";
+import { openTestDoor, type Ask } from "./request.ts";
 
 let runtime: Runtime;
 let door: Door;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Runtime } from "../../../src/index.ts";
 import { makeDataFolder } from "../../make-data-folder.ts";
 import { openTestRuntime } from "../../open.ts";
-import { openTestDoor, type Ask } from "./asking.ts";
+import { openTestDoor, type Ask } from "./request.ts";
 
 let folder: string;
 let runtime: Runtime;

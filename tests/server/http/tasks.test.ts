@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Runtime } from "../../../src/index.ts";
 import { openTestRuntime } from "../../open.ts";
 import { code, scripted } from "../../rlm/scripting.ts";
-import { openTestDoor, readEvents, type Ask } from "./asking.ts";
+import { openTestDoor, readEvents, type Ask } from "./request.ts";
 
 let runtime: Runtime;
 let ask: Ask;

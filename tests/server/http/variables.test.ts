@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Runtime } from "../../../src/index.ts";
-import type { Door } from "../../../src/server/http/door.ts";
+import type { Door } from "../../../src/server/http/server-context.ts";
 import { openTestRuntime } from "../../open.ts";
-import { openTestDoor, type Ask } from "./asking.ts";
+import { openTestDoor, type Ask } from "./request.ts";
 
 const MIB = 1024 * 1024;
 const JSON_TYPE = { "content-type": "application/json" };

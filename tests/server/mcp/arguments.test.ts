@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connect, type Connection } from "./connect.ts";
 import { ForkRefusedError } from "../../../src/errors.ts";
-import { toErrorText } from "../../../src/server/mcp/error-text.ts";
-import { selectTools } from "../../../src/server/mcp/toolbox.ts";
+import { toErrorText } from "../../../src/server/mcp/render/error.ts";
+import { selectTools } from "../../../src/server/mcp/tools/toolbox.ts";
 import { openWire } from "./wire.ts";
 
 let mcp: Connection;

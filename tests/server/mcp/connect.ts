@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { Client, InMemoryTransport, type CallToolResult } from "@modelcontextprotocol/client";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Mount, RLM, Runtime, RuntimeOptions } from "../../../src/runtime.ts";
-import { Folders } from "../../../src/server/mcp/folders.ts";
+import { Folders } from "../../../src/server/mcp/calls/host-paths.ts";
 import { createServerFactory, type MCPSettings } from "../../../src/server/mcp/server.ts";
-import { selectTools } from "../../../src/server/mcp/toolbox.ts";
+import { selectTools } from "../../../src/server/mcp/tools/toolbox.ts";
 import { openTestRuntime } from "../../open.ts";
 
 export type Era = "legacy" | "modern";

@@ -6,8 +6,8 @@ import { McpServer, type McpServerFactory } from "@modelcontextprotocol/server";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { Runtime } from "../../../src/index.ts";
-import type { Listening } from "../../../src/server/http/serve.ts";
-import { serveMCPOverHTTP } from "../../../src/server/mcp/http.ts";
+import type { Listening } from "../../../src/server/net/listen.ts";
+import { serveMCPOverHTTP } from "../../../src/server/mcp-http.ts";
 import { countProcesses, uniqueSleep } from "../../e2e/processes.ts";
 import { openTestRuntime } from "../../open.ts";
 

@@ -3,9 +3,9 @@
 import { InMemoryTransport } from "@modelcontextprotocol/client";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { RLM, Runtime } from "../../../src/runtime.ts";
-import { Folders } from "../../../src/server/mcp/folders.ts";
+import { Folders } from "../../../src/server/mcp/calls/host-paths.ts";
 import { createServerFactory, type MCPSettings } from "../../../src/server/mcp/server.ts";
-import { selectTools } from "../../../src/server/mcp/toolbox.ts";
+import { selectTools } from "../../../src/server/mcp/tools/toolbox.ts";
 import { openTestRuntime } from "../../open.ts";
 
 type Json = Readonly<Record<string, unknown>>;

@@ -8,12 +8,12 @@ import { expect } from "vitest";
 import { WebSocket, type ClientOptions } from "ws";
 import type { Runtime } from "../../../src/index.ts";
 import { createApp, openDoor, type DoorOptions } from "../../../src/server/http/app.ts";
-import type { Answered } from "../../../src/server/http/guards/guarded-app.ts";
-import type { Problem } from "../../../src/server/http/problem.ts";
+import type { Answered } from "../../../src/server/net/guards/guarded-app.ts";
+import type { Problem } from "../../../src/server/net/problem.ts";
 import { problem } from "../../../src/server/http/schemas/common.ts";
-import { listen } from "../../../src/server/http/serve.ts";
+import { listen } from "../../../src/server/net/listen.ts";
 import { WebSockets } from "../../../src/server/ws/web-sockets.ts";
-import { given } from "../../../src/util/given.ts";
+import { given } from "../../../src/util/omit-undefined.ts";
 import { openTestRuntime } from "../../open.ts";
 
 export const TOKEN = "secret";

@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import { PassThrough } from "node:stream";
 import type { WebSocket } from "ws";
 import { describe, expect, test } from "vitest";
-import { MessageRoom } from "../../../src/server/ws/message-room.ts";
+import { MessageRoom } from "../../../src/server/ws/memory-budget.ts";
 import { Outbox } from "../../../src/server/ws/outbox.ts";
 
 const MIB = 1024 * 1024;

@@ -1,7 +1,7 @@
 // POST /process/interpreter/execute: code in, result out, in a session that lives for this request.
 
 import { randomId } from "../../../util/make-id.ts";
-import { withArguments } from "../problem.ts";
+import { withArguments } from "../../net/problem.ts";
 import { json, route } from "../route.ts";
 import { executionResult, interpreterBody } from "../schemas/executions.ts";
 import { withDefaults } from "./sessions.ts";

@@ -4,15 +4,15 @@
 
 import type { z } from "zod";
 import type { RecordedRun, Run, RunRequest } from "../../../runtime.ts";
-import { given } from "../../../util/given.ts";
-import { waitFor } from "../../../util/wait-for.ts";
-import type { Door } from "../door.ts";
-import { streamEvents } from "../answers/event-stream.ts";
-import { ProblemError, withArguments, type Problem } from "../problem.ts";
-import { followRecorded } from "../answers/recorded-events.ts";
-import { IDEMPOTENCY_KEY } from "../retries.ts";
+import { given } from "../../../util/omit-undefined.ts";
+import { waitFor } from "../../../util/async/wait-for.ts";
+import type { Door } from "../server-context.ts";
+import { streamEvents } from "../responses/event-stream.ts";
+import { ProblemError, withArguments, type Problem } from "../../net/problem.ts";
+import { followRecorded } from "../responses/recorded-events.ts";
+import { IDEMPOTENCY_KEY } from "../idempotency.ts";
 import { json, route } from "../route.ts";
-import { describeRun, findRecorded, findRun, isRecorded, listAll } from "../answers/run-views.ts";
+import { describeRun, findRecorded, findRun, isRecorded, listAll } from "../responses/run-views.ts";
 import * as schemas from "../schemas/runs.ts";
 import { follow } from "./executions.ts";
 

@@ -2,12 +2,12 @@
 
 import type { z } from "zod";
 import type { Limits, Session, SessionOptions } from "../../../runtime.ts";
-import { given } from "../../../util/given.ts";
-import { within } from "../../../util/within.ts";
-import type { Door } from "../door.ts";
-import { ProblemError, withArguments } from "../problem.ts";
+import { given } from "../../../util/omit-undefined.ts";
+import { within } from "../../../util/async/with-timeout.ts";
+import type { Door } from "../server-context.ts";
+import { ProblemError, withArguments } from "../../net/problem.ts";
 import { json, route, type Asked } from "../route.ts";
-import { IDEMPOTENCY_KEY, type Once } from "../retries.ts";
+import { IDEMPOTENCY_KEY, type Once } from "../idempotency.ts";
 import { interruptAnswer, openSessionBody, session, sessionList } from "../schemas/sessions.ts";
 
 const TAG = "Sessions";

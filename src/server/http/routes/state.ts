@@ -5,14 +5,14 @@
 import type { z } from "zod";
 import { REPLSecurityError, SessionStateError } from "../../../errors.ts";
 import type { SaveReport, Session } from "../../../runtime.ts";
-import { given } from "../../../util/given.ts";
-import { toAttachment, toDownload } from "../answers/download.ts";
-import { ProblemError, toProblem, withArguments } from "../problem.ts";
+import { given } from "../../../util/omit-undefined.ts";
+import { toAttachment, toDownload } from "../responses/download.ts";
+import { ProblemError, toProblem, withArguments } from "../../net/problem.ts";
 import { json, nothing, route } from "../route.ts";
-import { toSaveReport } from "../answers/save-report.ts";
+import { toSaveReport } from "../responses/save-report.ts";
 import * as schemas from "../schemas/state.ts";
 import { session as sessionSchema } from "../schemas/sessions.ts";
-import type { Held } from "../bodies/spool.ts";
+import type { Held } from "../../net/bodies/spool.ts";
 import { sessionOf, withDefaults } from "./sessions.ts";
 
 const TAG = "State";

@@ -4,18 +4,18 @@
 
 import type { z } from "zod";
 import type { Task } from "../../../runtime.ts";
-import { given } from "../../../util/given.ts";
-import { within } from "../../../util/within.ts";
-import type { Hold } from "../bodies/body-room.ts";
-import { parseBody, readBytes } from "../bodies/body.ts";
-import type { Door } from "../door.ts";
-import { ProblemError, withArguments } from "../problem.ts";
-import { toOutput } from "../answers/printed.ts";
-import { IDEMPOTENCY_KEY } from "../retries.ts";
+import { given } from "../../../util/omit-undefined.ts";
+import { within } from "../../../util/async/with-timeout.ts";
+import type { Hold } from "../../net/bodies/memory-budget.ts";
+import { parseBody, readBytes } from "../../net/bodies/body.ts";
+import type { Door } from "../server-context.ts";
+import { ProblemError, withArguments } from "../../net/problem.ts";
+import { toOutput } from "../responses/output.ts";
+import { IDEMPOTENCY_KEY } from "../idempotency.ts";
 import { json, nothing, route, type Asked } from "../route.ts";
 import { eventsQuery, outputQuery } from "../schemas/executions.ts";
 import * as schemas from "../schemas/tasks.ts";
-import type { Origin } from "../telling/begun.ts";
+import type { Origin } from "../../observability/activity.ts";
 import { follow } from "./executions.ts";
 
 const TAG = "Tasks";

@@ -2,12 +2,12 @@
 
 import { SessionStateError } from "../../../errors.ts";
 import type { Session, VariableValue } from "../../../runtime.ts";
-import { given } from "../../../util/given.ts";
+import { given } from "../../../util/omit-undefined.ts";
 import { isPythonName } from "../../../util/python-name.ts";
-import { ProblemError, withArguments, type Problem } from "../problem.ts";
+import { ProblemError, withArguments, type Problem } from "../../net/problem.ts";
 import { json, nothing, route } from "../route.ts";
 import * as schemas from "../schemas/variables.ts";
-import { receiveValue, toKind, VALUE_TYPES } from "../bodies/variable-value.ts";
+import { receiveValue, toKind, VALUE_TYPES } from "../variable-value.ts";
 import { sessionOf } from "./sessions.ts";
 
 const TAG = "Variables";

@@ -1,6 +1,6 @@
 // The way into a WebSocket: the ticket, and the request that becomes one.
 
-import { ENDING, ProblemError, type Problem } from "../problem.ts";
+import { ENDING, ProblemError, type Problem } from "../../net/problem.ts";
 import { json, route } from "../route.ts";
 import { ticket, ticketBody, webSocketQuery } from "../schemas/tickets.ts";
 import { sessionOf } from "./sessions.ts";

@@ -1,8 +1,8 @@
 // Python by the names that other servers use.
 
-import { runOnce, runPython } from "../running.ts";
-import { defineTool, RUNS, type MCPTool } from "../tool.ts";
-import { useSession } from "../tool-call.ts";
+import { runOnce, runPython } from "../calls/run-code.ts";
+import { defineTool, RUNS, type MCPTool } from "./tool.ts";
+import { useSession } from "./tool-call.ts";
 import { code, optionalSessionId, timeout } from "./parameters.ts";
 
 export const REPL_TOOLS: readonly MCPTool[] = [

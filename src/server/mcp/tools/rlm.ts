@@ -1,8 +1,8 @@
 // Questions that further models answer.
 
 import { z } from "zod";
-import { ask } from "../asking.ts";
-import { ArgumentsError, ASKS, defineTool, type MCPTool } from "../tool.ts";
+import { ask } from "../calls/run-query.ts";
+import { ArgumentsError, ASKS, defineTool, type MCPTool } from "./tool.ts";
 
 const MAX_DEPTH = 20;
 

@@ -1,13 +1,13 @@
 // Python in the default session, and its variables.
 
 import { z } from "zod";
-import { bound } from "../answer.ts";
-import { awaitTurn } from "../await-turn.ts";
-import { runPython } from "../running.ts";
-import { ADDS, ArgumentsError, CLEARS, defineTool, READS, RUNS, type MCPTool } from "../tool.ts";
-import { useSession } from "../tool-call.ts";
-import { describeNamespace } from "../namespace-text.ts";
-import { setFromPath, setFromValue } from "../variables-in.ts";
+import { bound } from "../render/result.ts";
+import { awaitTurn } from "../calls/when-idle.ts";
+import { runPython } from "../calls/run-code.ts";
+import { ADDS, ArgumentsError, CLEARS, defineTool, READS, RUNS, type MCPTool } from "./tool.ts";
+import { useSession } from "./tool-call.ts";
+import { describeNamespace } from "../render/namespace.ts";
+import { setFromPath, setFromValue } from "../calls/set-from.ts";
 import { code, maxOutput, optionalSessionId, timeout } from "./parameters.ts";
 
 export const SANDBOX_TOOLS: readonly MCPTool[] = [

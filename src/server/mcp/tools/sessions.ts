@@ -1,12 +1,12 @@
 // Sessions: making, using, looking into, saving and ending them.
 
 import { z } from "zod";
-import { awaitTurn } from "../await-turn.ts";
-import { runPython } from "../running.ts";
-import { describeCreated, describeDestroyed, describeLoaded, describeSaved, listSessions } from "../session-text.ts";
-import { ADDS, CLEARS, defineTool, READS, RUNS, type MCPTool } from "../tool.ts";
-import { toSessionOptions } from "../tool-call.ts";
-import { describeNamespace } from "../namespace-text.ts";
+import { awaitTurn } from "../calls/when-idle.ts";
+import { runPython } from "../calls/run-code.ts";
+import { describeCreated, describeDestroyed, describeLoaded, describeSaved, listSessions } from "../render/sessions.ts";
+import { ADDS, CLEARS, defineTool, READS, RUNS, type MCPTool } from "./tool.ts";
+import { toSessionOptions } from "./tool-call.ts";
+import { describeNamespace } from "../render/namespace.ts";
 import { code, sessionId, timeout } from "./parameters.ts";
 
 const filepath = z.string();

@@ -2,11 +2,11 @@
 
 import { z } from "zod";
 import type { Task } from "../../../runtime.ts";
-import { runShell } from "../running.ts";
-import { toEndedAnswer, toPageAnswer, toRunningAnswer } from "../task-answer.ts";
-import { CLEARS, defineTool, RUNS, type MCPTool } from "../tool.ts";
-import { useSession } from "../tool-call.ts";
-import { watch } from "../waiting.ts";
+import { runShell } from "../calls/run-code.ts";
+import { toEndedAnswer, toPageAnswer, toRunningAnswer } from "../render/task.ts";
+import { CLEARS, defineTool, RUNS, type MCPTool } from "./tool.ts";
+import { useSession } from "./tool-call.ts";
+import { watch } from "../calls/progress.ts";
 import { maxOutput, optionalSessionId, shellTimeout } from "./parameters.ts";
 
 const MAX_WAIT_SECONDS = 50;

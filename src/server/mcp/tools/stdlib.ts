@@ -1,9 +1,9 @@
 // Functions that every session created later has.
 
 import { z } from "zod";
-import { bound } from "../answer.ts";
-import { ADDS, ArgumentsError, defineTool, READS, type MCPTool } from "../tool.ts";
-import { joinParts } from "../words.ts";
+import { bound } from "../render/result.ts";
+import { ADDS, ArgumentsError, defineTool, READS, type MCPTool } from "./tool.ts";
+import { joinParts } from "../render/format.ts";
 
 export const STDLIB_TOOLS: readonly MCPTool[] = [
   defineTool({

@@ -1,0 +1,149 @@
+// A backend that says what it was told to say: for tests, demos and work without a network.
+//
+// Deterministic and, where no delay is asked for, without one: no timer, no socket.
+
+import { BackendConnectionError } from "../../errors.ts";
+import type { BackendFault } from "../../errors.ts";
+import { onAbort } from "../../util/async/on-abort.ts";
+import type { Backend, BackendPart, BackendRequest, FinishReason, TokenUsage } from "../backend.ts";
+
+/** Everything is optional: an empty one is an answer without text. */
+export interface ScriptedAnswer {
+  readonly text?: string;
+  readonly reasoning?: string;
+  /** Default: four characters to a token. Null: the provider does not tell. */
+  readonly usage?: Partial<TokenUsage> | null;
+  /** Before the first part. Default: 0. */
+  readonly delayMs?: number;
+  /** Thrown after the text. */
+  readonly error?: ScriptedFault | Error;
+  /** Default: `stop`. */
+  readonly finishReason?: FinishReason;
+}
+
+export interface ScriptedFault {
+  readonly fault: BackendFault;
+  readonly why?: string;
+  readonly status?: number;
+  /** Default: false. */
+  readonly retryable?: boolean;
+  readonly retryAfterMs?: number;
+}
+
+/** `n` counts the calls of this backend from 0. */
+export type Script = (request: BackendRequest, n: number) => ScriptedReply | Promise<ScriptedReply>;
+
+export type ScriptedReply = string | ScriptedAnswer;
+
+const DELTA_CHARACTERS = 24;
+
+export class ScriptedBackend implements Backend {
+  readonly name: string;
+  readonly sharesSignals = true;
+  readonly #script: Script;
+  #calls = 0;
+
+  /** A list is answered in its order; a call past its end is an error of configuration. */
+  constructor(script: Script | readonly ScriptedReply[], options: { readonly name?: string } = {}) {
+    this.name = options.name ?? "scripted";
+    this.#script = typeof script === "function" ? script : inOrder(script, this.name);
+  }
+
+  /** How many calls were made. */
+  get calls(): number {
+    return this.#calls;
+  }
+
+  async *stream(request: BackendRequest, options: { readonly signal: AbortSignal }): AsyncGenerator<BackendPart> {
+    const { signal } = options;
+    signal.throwIfAborted();
+    const scripted = this.#script(request, this.#calls++);
+    const reply = typeof scripted === "string" ? scripted : await orAborted(scripted, signal);
+    const answer = typeof reply === "string" ? { text: reply } : reply;
+    if (answer.delayMs !== undefined && answer.delayMs > 0) await wait(answer.delayMs, signal);
+    for (const text of piecesOf(answer.reasoning ?? "")) {
+      signal.throwIfAborted();
+      yield { type: "reasoning-delta", text };
+    }
+    for (const text of piecesOf(answer.text ?? "")) {
+      signal.throwIfAborted();
+      yield { type: "text-delta", text };
+    }
+    signal.throwIfAborted();
+    if (answer.error !== undefined) throw this.#toError(answer.error);
+    yield { type: "end", finishReason: answer.finishReason ?? "stop", usage: usageOf(request, answer) };
+  }
+
+  #toError(error: ScriptedFault | Error): Error {
+    if (error instanceof Error) return error;
+    const { fault, why = "so the script says", status = null, retryable = false, retryAfterMs = null } = error;
+    return new BackendConnectionError({ backend: this.name, fault, why, status, retryable, retryAfterMs });
+  }
+}
+
+function inOrder(answers: readonly ScriptedReply[], backend: string): Script {
+  return (_, n) => {
+    const answer = answers[n];
+    if (answer !== undefined) return answer;
+    const why = `the script has ${answers.length} answers, and this is call ${n + 1}`;
+    throw new BackendConnectionError({ backend, fault: "configuration", why, retryable: false });
+  };
+}
+
+/** What the script does meanwhile is its own affair. */
+async function orAborted<T>(value: T | Promise<T>, signal: AbortSignal): Promise<T> {
+  if (!(value instanceof Promise)) return value;
+  let unlisten = (): void => {};
+  const aborted = new Promise<never>((_, reject) => {
+    unlisten = onAbort(signal, () => reject(signal.reason as Error));
+  });
+  return Promise.race([value, aborted]).finally(unlisten);
+}
+
+async function wait(delayMs: number, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  await new Promise<void>((resolve, reject) => {
+    const timer = setTimeout(() => {
+      unlisten();
+      resolve();
+    }, delayMs);
+    const unlisten = onAbort(signal, () => {
+      clearTimeout(timer);
+      reject(signal.reason as Error);
+    });
+  });
+}
+
+/** Never half of a character that takes two units. */
+function* piecesOf(text: string): Generator<string> {
+  let start = 0;
+  while (start < text.length) {
+    let end = Math.min(text.length, start + DELTA_CHARACTERS);
+    if (end < text.length && isHighSurrogate(text.charCodeAt(end - 1))) end++;
+    yield text.slice(start, end);
+    start = end;
+  }
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}
+
+function usageOf(request: BackendRequest, answer: ScriptedAnswer): TokenUsage | null {
+  if (answer.usage === null) return null;
+  const reasoningTokens = toTokens(answer.reasoning ?? "");
+  const outputTokens = toTokens(answer.text ?? "") + reasoningTokens;
+  const estimate = {
+    inputTokens: toTokens(request.messages.map(({ content }) => content).join("")),
+    outputTokens,
+    cacheReadTokens: 0,
+    cacheWriteTokens: 0,
+    reasoningTokens,
+  };
+  return answer.usage === undefined ? estimate : { ...estimate, ...answer.usage };
+}
+
+/** Four bytes of UTF-8 to a token, as in English prose. */
+function toTokens(text: string): number {
+  return Math.ceil(Buffer.byteLength(text) / 4);
+}

@@ -1,0 +1,151 @@
+// The checks of `rlm doctor`, in the order in which one thing needs the other. Each looks, and repairs nothing.
+
+import { existsSync } from "node:fs";
+import { access, constants, readFile, statfs } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname } from "node:path";
+import { z } from "zod";
+import { loadConfig, type Config } from "../../config/config.ts";
+import { RLMError } from "../../errors.ts";
+import { DEFAULT_LIMITS } from "../../runtime.ts";
+import { DEFAULT_RUNS } from "../../server/http/run-admission.ts";
+import { DEFAULT_EXECUTIONS } from "../../server/http/executions.ts";
+import { DEFAULT_BOUNDS } from "../../server/net/guards/limits.ts";
+import { dataFolder, dataPath } from "../../util/data-folder.ts";
+import type { Finding } from "./doctor.ts";
+import { tryModels } from "./models.ts";
+import { trySandbox } from "./sandbox.ts";
+import { probe } from "./probe.ts";
+
+const DEFAULT_PORT = 8000;
+/** What an `rlm serve` says of itself to anybody. */
+const health = z.strictObject({ status: z.string(), live: z.literal(true), ready: z.boolean() });
+const GIB = 1024 ** 3;
+const MIB = 1024 ** 2;
+
+export async function* findings(): AsyncGenerator<Finding, void, undefined> {
+  yield { check: "node", status: "ok", found: `${process.versions.node} at ${process.execPath}` }; // else we would not be here
+  yield* await trySandbox();
+  yield await memory();
+  yield await folder();
+  yield await temporary();
+  const config = readConfig();
+  if ("check" in config) yield config;
+  else {
+    yield { check: "config", status: "ok", found: config.path ?? "no rlm.toml: everything has its default" };
+    yield* tryModels(config);
+  }
+  const { limits = {}, server = {} } = "check" in config ? {} : config;
+  yield await port(server.port);
+  yield docker();
+  yield { check: "limits", status: "ok", found: toLimits({ ...DEFAULT_LIMITS, ...limits }) };
+  yield { check: "server", status: "ok", found: toBounds(server) };
+}
+
+/** Or what is wrong with it. */
+function readConfig(): Config | Finding {
+  try {
+    return loadConfig({ cwd: process.cwd(), env: process.env });
+  } catch (error) {
+    if (!(error instanceof RLMError)) throw error;
+    const fix = "Correct it: until then rlm run and rlm serve do not start here";
+    return { check: "config", status: "warn", found: error.message, fix };
+  }
+}
+
+/** What a session may use at most should be there for at least one. */
+async function memory(): Promise<Finding> {
+  const text = await readFile("/proc/meminfo", "utf8").catch(() => "");
+  const available = Number(/^MemAvailable:\s+(\d+) kB/m.exec(text)?.[1] ?? Number.NaN) * 1024;
+  const found = Number.isNaN(available) ? "unknown" : `${size(available)} available`;
+  if (!(available < DEFAULT_LIMITS.memoryBytes)) return { check: "memory", status: "ok", found };
+  const fix = `A session may use ${size(DEFAULT_LIMITS.memoryBytes)}: end other programs, or pass less with --memory`;
+  return { check: "memory", status: "warn", found, fix };
+}
+
+/** Runs, session files and caches lie there. */
+async function folder(): Promise<Finding> {
+  const check = "data folder";
+  const path = dataFolder("server");
+  const isWritable =
+    path !== undefined &&
+    (await access(path, constants.W_OK).then(
+      () => true,
+      () => false,
+    ));
+  if (!isWritable) {
+    const fix = "Set RLM_DATA to a folder that can be written";
+    return { check, status: "warn", found: `${path ?? dataPath("server")} cannot be written`, fix };
+  }
+  const free = await freeBytes(path);
+  const found = `${size(free)} free in ${dirname(path)}`;
+  if (free >= GIB) return { check, status: "ok", found };
+  return { check, status: "warn", found, fix: "Free some space, or set RLM_DATA to a folder that has more" };
+}
+
+/** Long output of executions lies there while it can be read. */
+async function temporary(): Promise<Finding> {
+  const path = tmpdir();
+  const free = await freeBytes(path);
+  const found = `${size(free)} free in ${path}`;
+  if (free >= 2 * DEFAULT_LIMITS.readableOutputBytes) return { check: "disk", status: "ok", found };
+  return { check: "disk", status: "warn", found, fix: "Free some space, or set TMPDIR to a folder that has more" };
+}
+
+async function freeBytes(path: string): Promise<number> {
+  const { bavail, bsize } = await statfs(path).catch(() => ({ bavail: 0, bsize: 0 }));
+  return bavail * bsize;
+}
+
+/** That `rlm serve` would take here. */
+async function port(wanted = DEFAULT_PORT): Promise<Finding> {
+  const check = "port";
+  if (wanted === 0) return { check, status: "ok", found: "any that is free" };
+  const code = await new Promise<string | undefined>((resolve) => {
+    const server = createServer().once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    server.listen(wanted, "127.0.0.1", () => server.close(() => resolve(undefined)));
+  });
+  if (code === undefined) return { check, status: "ok", found: `${wanted} is free` };
+  const fix = "Use another: rlm serve --port 0 takes any that is free";
+  if (code !== "EADDRINUSE") return { check, status: "warn", found: `${wanted} cannot be used: ${code}`, fix };
+  const answer = toJSON(await probe(`http://127.0.0.1:${wanted}/v1/health`));
+  if (health.safeParse(answer).success) return { check, status: "ok", found: `${wanted} is held by an rlm serve` };
+  return { check, status: "warn", found: `${wanted} is taken by another program`, fix };
+}
+
+function toJSON(text = ""): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function docker(): Finding {
+  const isThere = process.env["DOCKER_HOST"] !== undefined || existsSync("/var/run/docker.sock");
+  return {
+    check: "docker",
+    status: "ok",
+    found: `${isThere ? "a daemon is there" : "no daemon found"}; this version does not use one`,
+  };
+}
+
+function toLimits(limits: typeof DEFAULT_LIMITS): string {
+  const { memoryBytes, diskBytes, processes, openFiles, branches, sessions, totalMemoryBytes } = limits;
+  const each = `${size(memoryBytes)} memory, ${size(diskBytes)} disk, ${processes} processes, ${openFiles} open files`;
+  return `${each}, ${branches} branches for a session; ${sessions} sessions, ${size(totalMemoryBytes)} memory together`;
+}
+
+function toBounds({ requests, executions, runs }: Config["server"]): string {
+  const most = [
+    `${requests ?? DEFAULT_BOUNDS.requests} requests`,
+    `${executions ?? DEFAULT_EXECUTIONS.running} executions`,
+    `${runs ?? DEFAULT_RUNS} runs`,
+  ];
+  return `${most.join(", ")} at once`;
+}
+
+function size(bytes: number): string {
+  return bytes >= GIB ? `${(bytes / GIB).toFixed(1)} GiB` : `${(bytes / MIB).toFixed(0)} MiB`;
+}

@@ -1,0 +1,64 @@
+// What runs would ask: the configured model, the backends, their keys.
+//
+// A key is never shown, not even in part, and only servers on this machine are asked whether they are there.
+
+import { backendName, backendVariables, chooseBackend, keyVariable } from "../../config/choose-backend.ts";
+import type { Config } from "../../config/config.ts";
+import { RLMError } from "../../errors.ts";
+import { baseUrlOf, checkBackend } from "../../runtime.ts";
+import { isLoopback } from "../../server/net/guards/guard.ts";
+import type { Finding } from "./doctor.ts";
+import { probe } from "./probe.ts";
+
+/** The model, its backend, and every other backend that has a section. */
+export async function* tryModels(config: Config): AsyncGenerator<Finding, void, undefined> {
+  const { rlm, backends } = config;
+  const own = rlm.model === undefined ? undefined : backendName(config);
+  yield model(config, own);
+  if (own !== undefined) yield await tryBackend(own, config);
+  const { baseUrl: _ofTheModel, ...others } = rlm;
+  for (const name of Object.keys(backends)) {
+    if (name !== own) yield await tryBackend(name, { ...config, rlm: { ...others, backend: name } });
+  }
+}
+
+function model({ rlm }: Config, backend: string | undefined): Finding {
+  const found =
+    backend === undefined
+      ? "none is configured, and only recursive runs need one: set RLM_MODEL and the key of its provider"
+      : `${rlm.model}${rlm.subModel === undefined ? "" : `, and ${rlm.subModel} for llm_query`}, asked of ${backend}`;
+  return { check: "model", status: "ok", found };
+}
+
+async function tryBackend(name: string, config: Config): Promise<Finding> {
+  const check = "backend";
+  try {
+    const chosen = chooseBackend(config);
+    const options = { ...chosen, env: { ...process.env, ...backendVariables(config) } };
+    checkBackend(chosen.backend, options);
+    if (chosen.backend === "scripted")
+      return { check, status: "ok", found: `${name}: scripts in files, without a key` };
+    const url = new URL(baseUrlOf(chosen.backend, options));
+    const found = `${name} at ${url.host}, ${key(config, options.env)}`;
+    if (!isLoopback(url.hostname.replaceAll(/[[\]]/g, ""))) return { check, status: "ok", found };
+    if ((await probe(`${url.href}/models`)) !== undefined) return { check, status: "ok", found: `${found}, answers` };
+    const fix = "Start its server, or name another with RLM_BASE_URL or base_url";
+    return { check, status: "warn", found: `${name} at ${url.host} does not answer`, fix };
+  } catch (error) {
+    if (!(error instanceof RLMError)) throw error;
+    return { check, status: "warn", ...split(error.message) };
+  }
+}
+
+/** Where it is; which backends need one was checked before. */
+function key(config: Config, env: Readonly<Record<string, string | undefined>>): string {
+  const variable = keyVariable(config);
+  if (variable === undefined || !(config.env[variable] ?? env[variable])) return "without a key";
+  return `its key is in ${variable}${config.dotEnv[variable] === undefined ? "" : " of .env"}`;
+}
+
+/** Messages about configuration are what is wrong and, after a full stop, what to do. */
+function split(message: string): { readonly found: string; readonly fix: string } {
+  const [, found = message, fix = "Correct it there"] = /^(.*?)\. ([A-Z].*)$/s.exec(message) ?? [];
+  return { found, fix };
+}

@@ -1,0 +1,107 @@
+// Python and the sandbox, tried by using them: a session is opened and adds one and one.
+
+import { closeSync, openSync, readFileSync, readSync, realpathSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { EnvironmentUnavailableError } from "../../errors.ts";
+import { openRuntime, type EnvironmentReport } from "../../runtime.ts";
+import type { Finding } from "./doctor.ts";
+
+/** What decides on most machines whether the walls can be built without privileges. */
+const SYSCTLS = [
+  "user/max_user_namespaces",
+  "kernel/unprivileged_userns_clone",
+  "kernel/apparmor_restrict_unprivileged_userns",
+] as const;
+
+export async function trySandbox(): Promise<readonly Finding[]> {
+  await using runtime = await openRuntime({ poolSize: 0, preload: [] });
+  const started = performance.now();
+  try {
+    const session = await runtime.openSession({ id: "doctor" });
+    const openedMs = performance.now() - started;
+    const result = await session.execute("1+1").result;
+    const report = runtime.report();
+    const answer = result.value?.["text/plain"] ?? result.error?.value ?? result.status;
+    if (answer !== "2") return [python(report), failed(`1+1 gave ${answer}`, "Report this: it is a fault of ours")];
+    const times = `first session in ${openedMs.toFixed(0)} ms, 1+1 in ${result.durationMs.toFixed(1)} ms`;
+    return [
+      python(report),
+      { check: "sandbox", status: "ok", found: `tier ${report.tier}, ${times}` },
+      ...walls(report),
+    ];
+  } catch (error) {
+    return explain(error, runtime.report());
+  }
+}
+
+function python({ python: found }: EnvironmentReport): Finding {
+  const check = "python";
+  if (found === null) return { check, status: "ok", found: "not started" };
+  const text = `${found.version} at ${found.executable}`;
+  const shim = shimPath();
+  if (shim === undefined) return { check, status: "ok", found: text };
+  const fix = `RLM_PYTHON=${found.executable} saves the detour at every start`;
+  return { check, status: "warn", found: `${text}, by way of the script ${shim}`, fix };
+}
+
+function walls({ landlock, user }: EnvironmentReport): Finding[] {
+  const landlocked: Finding =
+    landlock !== null && landlock > 0
+      ? { check: "landlock", status: "ok", found: `version ${landlock}` }
+      : {
+          check: "landlock",
+          status: "warn",
+          found: "the kernel has none",
+          fix: "Linux 5.13 or newer adds this wall to the others",
+        };
+  if (process.getuid?.() !== 0) return [landlocked];
+  return [
+    landlocked,
+    { check: "user", status: "ok", found: `this is root; code in sessions runs as the reserved user ${user}` },
+  ];
+}
+
+/** Where Python itself is at fault its line says so, and the sandbox could not be tried. */
+function explain(error: unknown, report: EnvironmentReport): readonly Finding[] {
+  if (!(error instanceof EnvironmentUnavailableError)) {
+    return [python(report), failed((error as Error).message, "Report this: it is a fault of ours")];
+  }
+  const { why, fix } = error;
+  if (report.python === null)
+    return [{ check: why.startsWith("Python") ? "python" : "sandbox", status: "fail", found: why, fix }];
+  return [python(report), failed(why, fix), { check: "kernel", status: "ok", found: sysctls() }];
+}
+
+function failed(found: string, fix: string): Finding {
+  return { check: "sandbox", status: "fail", found, fix };
+}
+
+function sysctls(): string {
+  const values = SYSCTLS.flatMap((name) => {
+    try {
+      return [`${name.replace("/", ".")}=${readFileSync(`/proc/sys/${name}`, "utf8").trim()}`];
+    } catch {
+      return []; // this kernel does not have it
+    }
+  });
+  return values.join(" ") || "no settings for user namespaces";
+}
+
+/** The script that stands for Python, where a version manager has put one before it. */
+function shimPath(): string | undefined {
+  const wanted = process.env["RLM_PYTHON"] || "python3";
+  const folders = wanted.includes("/") ? [""] : (process.env["PATH"] ?? "").split(delimiter);
+  for (const folder of folders) {
+    try {
+      const path = join(folder, wanted);
+      const fd = openSync(realpathSync(path), "r");
+      const start = Buffer.alloc(2);
+      readSync(fd, start, 0, 2, 0);
+      closeSync(fd);
+      return start.toString("latin1") === "#!" ? path : undefined;
+    } catch {
+      continue; // not there, or a folder
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,31 @@
+// A rich output in a terminal that shows text: its text, or for a picture one line that says what there is.
+
+import type { MimeBundle, OutputStream } from "../../protocol/execution.ts";
+import { pngSize } from "../../util/image/png.ts";
+
+export interface DisplayText {
+  /** Pictures are told on stderr: what a program writes to stdout may be data for another. */
+  readonly stream: OutputStream;
+  readonly text: string;
+}
+
+/** Undefined where there is nothing to show. */
+export function toDisplayText(bundle: MimeBundle): DisplayText | undefined {
+  const plain = bundle["text/plain"];
+  const picture = Object.keys(bundle).find((type) => type.startsWith("image/"));
+  if (picture !== undefined) {
+    const facts = [describe(picture, bundle[picture] ?? ""), plain].filter((fact) => fact !== undefined);
+    return { stream: "stderr", text: `[${facts.join(": ")}]\n` };
+  }
+  const text = plain ?? Object.entries(bundle).find(([type]) => type.startsWith("text/"))?.[1];
+  if (text !== undefined) return { stream: "stdout", text: `${text}\n` };
+  const types = Object.keys(bundle);
+  return types.length === 0 ? undefined : { stream: "stderr", text: `[${types.join(", ")}]\n` };
+}
+
+function describe(type: string, data: string): string {
+  const isText = type.endsWith("+xml");
+  const bytes = isText ? Buffer.byteLength(data) : Math.floor((data.length * 3) / 4);
+  const size = type === "image/png" ? pngSize(Buffer.from(data.slice(0, 32), "base64")) : undefined;
+  return `${type}${size === undefined ? "" : ` ${size.width}x${size.height}`}, ${Math.ceil(bytes / 1024)} KiB`;
+}

@@ -1,0 +1,92 @@
+// What a running program prints, passed on as it comes: byte for byte into a file or a pipe, made safe on a terminal.
+
+import type { ExecutionEvent, OutputGap } from "../../protocol/events.ts";
+import type { ExecutionResult, MimeBundle, OutputStream } from "../../protocol/execution.ts";
+import { toDisplayText } from "./display-text.ts";
+import type { StandardOutput } from "../io/standard-output.ts";
+
+/** What was printed on a stream, from a byte offset on; undefined or empty where nothing more is kept. */
+export type ReadOutput = (
+  stream: OutputStream,
+  offset: number,
+) => OutputPart | undefined | Promise<OutputPart | undefined>;
+
+interface OutputPart {
+  readonly bytes: Buffer;
+  readonly nextOffset: number;
+}
+
+/** Resolves when everything that was printed has gone out. */
+export async function printExecution(
+  events: AsyncIterable<ExecutionEvent>,
+  read: ReadOutput,
+  output: StandardOutput,
+): Promise<void> {
+  const copies = { stdout: new Copy("stdout", read, output), stderr: new Copy("stderr", read, output) };
+  for await (const event of events) {
+    if (event.type === "output-delta") await copies[event.stream].pass(event.text);
+    if (event.type === "output-gap") await output.write("stderr", toNotice(event));
+    if (event.type === "display") await printDisplay(event.data, output);
+  }
+  await copies.stdout.finish();
+  await copies.stderr.finish();
+}
+
+async function printDisplay(data: MimeBundle, output: StandardOutput): Promise<void> {
+  const shown = toDisplayText(data);
+  if (shown !== undefined) await output.write(shown.stream, shown.text);
+}
+
+function toNotice({ omittedBytes, stream }: OutputGap): string {
+  return `rlm: ${omittedBytes} bytes of ${stream} are missing here: more was printed than is kept of one stream\n`;
+}
+
+/** What a program that did not end well leaves on stderr, as `python` would. */
+export async function printOutcome(result: ExecutionResult, output: StandardOutput): Promise<void> {
+  const { error } = result;
+  // A program that answers Ctrl-C with sys.exit() was interrupted, and has nothing to complain about.
+  if (error !== undefined && error.name !== "SystemExit")
+    await output.write("stderr", `${error.traceback.trimEnd()}\n`);
+  if (result.status === "interrupted" && result.reason === "timeout") {
+    await output.write("stderr", `rlm: stopped at the time limit, after ${(result.durationMs / 1000).toFixed(1)} s\n`);
+  }
+}
+
+/**
+ * One stream on its way out. Text stands for its bytes as long as they are UTF-8. From the first replacement character
+ * on they may not be, and the bytes are read from where they are kept.
+ */
+class Copy {
+  readonly #stream: OutputStream;
+  readonly #read: ReadOutput;
+  readonly #output: StandardOutput;
+  #offset = 0;
+  #raw = false;
+
+  constructor(stream: OutputStream, read: ReadOutput, output: StandardOutput) {
+    this.#stream = stream;
+    this.#read = read;
+    this.#output = output;
+  }
+
+  async pass(text: string): Promise<void> {
+    if (this.#output.isTerminal(this.#stream)) return this.#output.write(this.#stream, text);
+    this.#raw ||= text.includes("\uFFFD");
+    if (this.#raw) return this.#passBytes();
+    this.#offset += Buffer.byteLength(text);
+    await this.#output.write(this.#stream, text);
+  }
+
+  async finish(): Promise<void> {
+    if (this.#raw) await this.#passBytes();
+  }
+
+  async #passBytes(): Promise<void> {
+    for (;;) {
+      const slice = await this.#read(this.#stream, this.#offset);
+      if (slice === undefined || slice.bytes.length === 0) return;
+      this.#offset = slice.nextOffset;
+      await this.#output.write(this.#stream, slice.bytes);
+    }
+  }
+}

@@ -1,0 +1,90 @@
+// `rlm exec`: one program in one session, and an exit code that tells how it went.
+
+import { openRuntime, parseMount, type Runtime, type RuntimeOptions, type Session } from "../../runtime.ts";
+import type { ExecutionResult } from "../../protocol/execution.ts";
+import { complain } from "../io/print-error.ts";
+import { readSource, type Source } from "./exec-source.ts";
+import { EXIT, fromResult } from "../exit-code.ts";
+import { openWithFile, saveToFile } from "./session-file.ts";
+import { readStandardInput } from "./standard-input.ts";
+import { StandardOutput } from "../io/standard-output.ts";
+import { Stopper } from "../io/signal-handler.ts";
+import { printExecution, printOutcome, type ReadOutput } from "./exec-output.ts";
+import { UsageError } from "../options/usage-error.ts";
+
+/** A program's output is passed on whole, however far the reader is behind: what waits, waits on disk. */
+const ALL_OUTPUT = 2 ** 40;
+
+/** The options as the command line has them. */
+export interface ExecArguments {
+  readonly c?: string;
+  readonly json?: true;
+  readonly timeout?: number;
+  readonly env: string;
+  readonly e?: readonly (readonly [string, string])[];
+  readonly mount?: readonly string[];
+  readonly python?: string;
+  readonly memory?: number;
+  readonly sessionFile?: string;
+  readonly allowNet?: string;
+}
+
+export async function exec(args: readonly string[], options: ExecArguments): Promise<number> {
+  if (options.allowNet !== undefined) {
+    throw new UsageError("--allow-net is not available in this version: sessions have no network");
+  }
+  const source = await readSource(options.c, args);
+  const output = new StandardOutput();
+  await using runtime = await openRuntime(toRuntimeOptions(options));
+  using stopper = new Stopper(runtime);
+  stopper.onStop = () => output.abandon();
+  output.onBroken = (error) => {
+    if (error.code !== "EPIPE") complain(`cannot write the output: ${error.message}`);
+    stopper.stop(error.code === "EPIPE" ? EXIT.unread : EXIT.failure);
+  };
+  const code = await stopper.race(run(runtime, source, options, output, stopper));
+  await output.flush();
+  return code;
+}
+
+async function run(
+  runtime: Runtime,
+  { code, argv, fileName, usedInput }: Source,
+  { timeout = 0, json, e = [], sessionFile }: ExecArguments,
+  output: StandardOutput,
+  stopper: Stopper,
+): Promise<number> {
+  const sessionOptions = { id: "exec", env: Object.fromEntries(e), argv, idleTimeoutMs: null };
+  const session = await openWithFile(runtime, sessionFile, sessionOptions);
+  stopper.interruptible = session;
+  const execution = session.execute(code, {
+    timeoutMs: timeout === 0 ? null : timeout * 1000,
+    fileName,
+    onInput: usedInput ? async () => null : readStandardInput,
+  });
+  const read: ReadOutput = (stream, offset) => session.output(execution.id, { stream, offset });
+  if (!json) await printExecution(execution, read, output);
+  const result = await execution.result;
+  if (json) await output.write("stdout", `${JSON.stringify(result)}\n`);
+  else await printOutcome(result, output);
+  await keepState(session, result, sessionFile);
+  return fromResult(result);
+}
+
+/** Whatever the code did, unless its state is gone: then what the file has is better. */
+async function keepState(session: Session, { state }: ExecutionResult, file: string | undefined): Promise<void> {
+  if (state !== "lost") await saveToFile(session, file);
+  else if (file !== undefined) complain(`the state was lost, so '${file}' is as it was`);
+}
+
+function toRuntimeOptions({ env, mount = [], python, memory }: ExecArguments): RuntimeOptions {
+  return {
+    // Another name is refused by the runtime, with the reason.
+    environment: env as "local",
+    poolSize: 0,
+    preload: [],
+    mounts: mount.map(parseMount),
+    ...(python !== undefined && { python }),
+    limits: { readableOutputBytes: ALL_OUTPUT, ...(memory !== undefined && { memoryBytes: memory }) },
+  };
+}

@@ -1,0 +1,35 @@
+// A session file named on the command line: its state at the beginning, the new state at the end.
+
+import { existsSync } from "node:fs";
+import type { Runtime, SaveReport, Session, SessionOptions } from "../../runtime.ts";
+import { complain } from "../io/print-error.ts";
+import { UsageError } from "../options/usage-error.ts";
+
+/**
+ * With the state of the file where there is one. What is wrong with the file is thrown, and the file stays as it is. What
+ * the session goes without is said on stderr.
+ */
+export async function openWithFile(
+  runtime: Runtime,
+  file: string | undefined,
+  options: SessionOptions,
+): Promise<Session> {
+  if (file === "") throw new UsageError("--session-file needs a path");
+  const isThere = file !== undefined && existsSync(file);
+  const session = await (isThere ? runtime.loadSession(file, options) : runtime.openSession(options));
+  for (const line of session.loaded === null ? [] : toSkipped(session.loaded, "loaded")) complain(line);
+  const { error } = session.stdlib;
+  if (error !== null) complain(`without the standard library '${runtime.stdlib.path}': ${error.name}: ${error.value}`);
+  return session;
+}
+
+/** Says on stderr what could not be saved. */
+export async function saveToFile(session: Session, file: string | undefined): Promise<void> {
+  if (file === undefined) return;
+  for (const line of toSkipped(await session.save(file), "saved")) complain(line);
+}
+
+/** One line for each variable that was left out. */
+export function toSkipped({ skipped }: Pick<SaveReport, "skipped">, what: "saved" | "loaded"): string[] {
+  return skipped.map(({ name, why }) => `not ${what}: ${name}: ${why}`);
+}

@@ -1,0 +1,18 @@
+// A table for a terminal: columns as wide as what is in them, the first row quiet.
+
+import { textWidth } from "../../util/text/text-width.ts";
+import type { Palette } from "../repl/display/palette.ts";
+
+/** Each cell on one line, and clean. Ends with a newline. */
+export function toColumns(rows: readonly (readonly string[])[], palette: Palette): string {
+  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => textWidth(row[at] ?? ""))));
+  const lines = rows.map((row, at) => {
+    const cells = row.map((cell, column) => cell + " ".repeat((widths[column] ?? 0) - textWidth(cell)));
+    return palette.paint(at === 0 ? "quiet" : undefined, cells.join("  ").trimEnd());
+  });
+  return `${lines.join("\n")}\n`;
+}
+
+export function isColoured(): boolean {
+  return process.stdout.isTTY && !process.env["NO_COLOR"];
+}

@@ -1,0 +1,26 @@
+// Output that may take long: printed until its end, a signal, or nobody reads it any more.
+
+import { EXIT } from "../exit-code.ts";
+import { StandardOutput } from "./standard-output.ts";
+
+/** `print` is to stop when the signal is aborted; what it throws then does not count. Resolves with the exit code. */
+export async function printUntilStopped(
+  print: (output: StandardOutput, signal: AbortSignal) => Promise<void>,
+): Promise<number> {
+  const output = new StandardOutput();
+  const stop = new AbortController();
+  let code: number = EXIT.ok;
+  const end = (reason: number): void => {
+    code = reason;
+    stop.abort();
+  };
+  output.onBroken = ({ code: why }) => end(why === "EPIPE" ? EXIT.unread : EXIT.failure);
+  process.once("SIGINT", () => end(EXIT.cancelled)).once("SIGTERM", () => end(EXIT.ended));
+  try {
+    await print(output, stop.signal);
+  } catch (error) {
+    if (!stop.signal.aborted) throw error;
+  }
+  if (code === EXIT.ok) await output.flush();
+  return code;
+}

@@ -1,0 +1,123 @@
+// `rlm logs`: the recorded runs, and what happened in one of them.
+
+import { findRun, listRuns, readRun, type RecordedRun, type RunSummary } from "../../runtime.ts";
+import { cleanTerminalText } from "../../util/text/clean-terminal-text.ts";
+import { complain } from "../io/print-error.ts";
+import { EXIT } from "../exit-code.ts";
+import { toCost, toCount, toDuration, toSize, toTime } from "./format.ts";
+import { RunLines } from "./run-lines.ts";
+import { toLine } from "./text-block.ts";
+import { eventsAsTree } from "./tree.ts";
+import { printUntilStopped } from "../io/print-until-stopped.ts";
+import { Palette } from "../repl/display/palette.ts";
+import { isColoured, toColumns } from "../io/columns.ts";
+import { StandardOutput } from "../io/standard-output.ts";
+import { UsageError } from "../options/usage-error.ts";
+
+export interface ListArguments {
+  readonly number: number;
+  readonly json?: true;
+}
+
+export interface ShowArguments {
+  readonly full?: true;
+  readonly follow?: true;
+  readonly json?: true;
+}
+
+export async function listLogs({ number, json }: ListArguments): Promise<number> {
+  const output = new StandardOutput();
+  const runs = await listRuns();
+  const shown = runs.slice(0, number === 0 ? runs.length : number);
+  if (json) await output.write("stdout", `${JSON.stringify({ runs: shown, total: runs.length })}\n`);
+  else await output.write("stdout", toTable(shown, runs.length, new Palette(isColoured())));
+  await output.flush();
+  return EXIT.ok;
+}
+
+/** Exit code 0 when the run could be shown, whatever became of it. */
+export async function showLog(prefix: string, { full, follow, json }: ShowArguments): Promise<number> {
+  const run = await readRun(await find(prefix));
+  const code = await printUntilStopped(async (output, signal) => {
+    const show = { run, output, isFollowed: follow === true, signal };
+    if (json) await printEvents(show);
+    else await printLines(show, full === true);
+  });
+  if (run.damagedLines > 0) complain(`${run.damagedLines} lines of the log are damaged and left out`);
+  return code;
+}
+
+interface Show {
+  readonly run: RecordedRun;
+  readonly output: StandardOutput;
+  readonly isFollowed: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Each on a line of its own, whole. */
+async function printEvents({ run, output, isFollowed, signal }: Show): Promise<void> {
+  for await (const recorded of isFollowed ? run.follow(signal) : run.events()) {
+    signal.throwIfAborted();
+    const event = await recorded.whole().catch((error: unknown) => complainOf(recorded.stored, error));
+    if (event !== undefined) await output.write("stdout", `${JSON.stringify(event)}\n`);
+  }
+}
+
+/** As a tree; what happens now in the order in which it happens. */
+async function printLines({ run, output, isFollowed, signal }: Show, isFull: boolean): Promise<void> {
+  const lines = new RunLines(new Palette(isColoured()), { isFull });
+  const summary = await run.summary();
+  if (summary !== undefined) await output.write("stdout", toHeading(summary, isFollowed));
+  for await (const recorded of isFollowed ? run.follow(signal) : eventsAsTree(run)) {
+    signal.throwIfAborted();
+    const event = await recorded.withoutMessages().catch((error: unknown) => complainOf(recorded.stored, error));
+    if (event === undefined) continue;
+    const added = isFull && event.type === "model-call-start" ? await recorded.addedMessages() : [];
+    await output.write("stdout", lines.show(event, added));
+  }
+  const after = await run.summary();
+  if (after?.status === "broken") await output.write("stdout", "broken: whoever ran it is gone, and there is no end\n");
+  if (after?.status === "running" && !isFollowed)
+    await output.write("stdout", `it goes on: rlm logs show ${run.id} --follow\n`);
+  if ((after?.lostEvents ?? 0) > 0) complain(`${after?.lostEvents} events of this run could not be recorded`);
+}
+
+function complainOf(stored: Readonly<Record<string, unknown>>, error: unknown): undefined {
+  complain(`event ${String(stored["seq"])} is left out: ${error instanceof Error ? error.message : String(error)}`);
+}
+
+async function find(prefix: string): Promise<string> {
+  try {
+    return await findRun(prefix);
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message}. Run 'rlm logs' to see them`);
+  }
+}
+
+function toHeading(summary: RunSummary, isFollowed: boolean): string {
+  const { id, started, status, wallMs, usage, model, subModel, bytes } = summary;
+  const models = subModel === model ? model : `${model}, ${subModel} for what code asks`;
+  const parts = [`run ${id}`, ...(isFollowed ? [] : [status]), toTime(started), models];
+  if (wallMs !== null) parts.push(toDuration(wallMs));
+  if (usage !== null) parts.push(`${toCount(usage.tokens)} tokens`, toCost(usage.costUsd));
+  if (bytes !== null) parts.push(`log ${toSize(bytes)}`);
+  return `${cleanTerminalText(parts.join("  "))}\n`;
+}
+
+function toTable(runs: readonly RunSummary[], total: number, palette: Palette): string {
+  if (total === 0) return "no runs are recorded yet\n";
+  const rows = [
+    ["ID", "WHEN", "STATUS", "MODEL", "TOKENS", "COST", "QUESTION"],
+    ...runs.map(({ id, started, status, model, usage, query }) => [
+      id,
+      toTime(started),
+      status,
+      toLine(model, 30),
+      usage === null ? "-" : toCount(usage.tokens),
+      usage === null ? "-" : toCost(usage.costUsd),
+      toLine(query, 60),
+    ]),
+  ];
+  const rest = total > runs.length ? [`${total - runs.length} more: rlm logs -n ${total}`] : [];
+  return [toColumns(rows, palette), ...rest.map((line) => `${line}\n`)].join("");
+}

@@ -1,0 +1,195 @@
+// `rlm mcp install`: tells an MCP client of this program, or takes that back.
+//
+// The command is tried before it is written, with the environment that clients give, so that no client is left with a server
+// that does not start. Everything else in the client's file stays as it is.
+
+import { homedir } from "node:os";
+import { toTerminalText } from "../../util/text/terminal-text.ts";
+import { complain } from "../io/print-error.ts";
+import { EXIT } from "../exit-code.ts";
+import type { Machine, Scope, ServerCommand } from "./clients.ts";
+import { readBackups, readConfig, removeConfig, replaceConfig, type ConfigFile } from "./config-file.ts";
+import { isTable, type Entry, type WantedEntry } from "./config-text.ts";
+import { Refusal } from "./refusal.ts";
+import { cautions, toServerCommand } from "./server-command.ts";
+import { checkInstalled, makeProjectFolder, toTarget, type Target } from "./target.ts";
+import { tryCommand } from "./try-command.ts";
+
+export interface MCPInstallArguments {
+  readonly name: string;
+  readonly scope: Scope;
+  readonly print?: true;
+  readonly uninstall?: true;
+}
+
+export async function mcpInstall(
+  client: string,
+  serverOptions: readonly string[],
+  { name, scope, print, uninstall }: MCPInstallArguments,
+): Promise<number> {
+  const machine = { platform: process.platform, env: process.env, home: homedir(), cwd: process.cwd() };
+  const target = toTarget({ client, name, scope }, machine);
+  try {
+    if (uninstall) return takeOut(target, { isDry: print === true });
+    const command = toServerCommand(serverOptions, machine.home);
+    if (print) return show(target, command);
+    return await install(target, command, machine);
+  } catch (error) {
+    return refuse(error);
+  }
+}
+
+async function install(target: Target, command: ServerCommand, machine: Machine): Promise<number> {
+  const { client, path, place, scope } = target;
+  checkInstalled(target);
+  const tools = await tryEntry(plan(target, command).entry, target, machine);
+  // the client may have written its file in the meantime
+  const { file, text, verb } = plan(target, command);
+  if (verb === undefined) {
+    say(`'${place.name}' is in ${path} already, and nothing had to be changed`);
+  } else {
+    const backup = inFile(path, () => {
+      makeProjectFolder(target);
+      return replaceConfig(file, text);
+    });
+    say(verb === "Added" ? `Added '${place.name}' to ${path}` : `Changed '${place.name}' in ${path}`);
+    if (backup !== undefined) say(`The file as it was: ${backup}`);
+  }
+  say(`The server starts and offers ${tools.length} tools`);
+  for (const caution of cautions(command, machine.env)) say(`Note: ${caution}`);
+  if (scope === "project") say("Note: the file has paths of this machine; on another one, run this there");
+  say(`Next: ${client.next[scope] ?? client.next.user}`);
+  return EXIT.ok;
+}
+
+interface Plan {
+  readonly file: ConfigFile;
+  readonly text: string;
+  /** The entry as it will be. */
+  readonly entry: Entry;
+  /** Undefined: nothing is to be done. */
+  readonly verb: "Added" | "Changed" | undefined;
+}
+
+function plan({ client, path, place }: Target, command: ServerCommand): Plan {
+  return inFile(path, () => {
+    const file = readConfig(path);
+    const before = client.editor.read(file.text, place);
+    checkOurs(before, place.name);
+    const text = client.editor.put(file.text, place, client.entry(command));
+    const entry = client.editor.read(text, place) as Entry;
+    const isSame = file.bytes !== undefined && text === file.text;
+    return { file, text, entry, verb: isSame ? undefined : before === undefined ? "Added" : "Changed" };
+  });
+}
+
+function show(target: Target, command: ServerCommand): number {
+  const { client, path, place, absence } = target;
+  const { entry, verb } = plan(target, command);
+  if (absence !== undefined) say(`Note: ${absence}`);
+  say(
+    verb === undefined ? `In ${path} already:` : `${verb === "Added" ? "To be added to" : "To be changed in"} ${path}:`,
+  );
+  process.stdout.write(`\n${toTerminalText(client.editor.snippet(place, exactly(entry)))}`);
+  return EXIT.ok;
+}
+
+function takeOut(target: Target, { isDry }: { readonly isDry: boolean }): number {
+  const { client, path, place } = target;
+  return inFile(path, () => {
+    const file = readConfig(path);
+    const entry = client.editor.read(file.text, place);
+    if (entry === undefined) {
+      say(`There is no '${place.name}' in ${path}, and nothing had to be changed`);
+      return EXIT.ok;
+    }
+    checkOurs(entry, place.name);
+    const text = textBefore(target, file, entry as Entry);
+    if (isDry) {
+      say(text === undefined ? `To be removed: ${path}` : `'${place.name}' is to be taken out of ${path}`);
+      return EXIT.ok;
+    }
+    if (text === undefined) {
+      removeConfig(file);
+      say(`Removed ${path}, which had nothing but '${place.name}'`);
+    } else {
+      const backup = replaceConfig(file, text);
+      say(`Took '${place.name}' out of ${path}`);
+      if (backup !== undefined) say(`The file as it was: ${backup}`);
+    }
+    say(`Next: restart ${client.title}`);
+    return EXIT.ok;
+  });
+}
+
+/**
+ * The text without the entry. Where a backup is what the file was before the entry came, it is that, to the last character;
+ * undefined where the file came with the entry.
+ */
+function textBefore(
+  { client: { editor }, place }: Target,
+  { path, text }: ConfigFile,
+  entry: Entry,
+): string | undefined {
+  const isBefore = (backup: string): boolean => {
+    try {
+      return editor.read(backup, place) === undefined && editor.put(backup, place, exactly(entry)) === text;
+    } catch {
+      return false; // it does not parse, so the entry was not put into it
+    }
+  };
+  const before = readBackups(path).find(isBefore);
+  if (before === undefined && text === editor.snippet(place, exactly(entry))) return undefined;
+  return before ?? editor.remove(text, place);
+}
+
+function exactly(entry: Entry): WantedEntry {
+  return { command: entry, defaults: {} };
+}
+
+/** Whatever runs `mcp-serve` is taken for ours; anything else of that name is not touched. */
+function checkOurs(entry: unknown, name: string): void {
+  if (entry === undefined) return;
+  const args = isTable(entry) ? entry["args"] : undefined;
+  if (Array.isArray(args) && args.includes("mcp-serve")) return;
+  throw new Refusal(`'${name}' is another server there. Choose a different name with --name`);
+}
+
+/** The environment in a project's file is not used: whoever wrote it could have anything run in the place of the server. */
+async function tryEntry(
+  { command, args, env }: Entry,
+  { scope }: Target,
+  { home, cwd }: Machine,
+): Promise<readonly string[]> {
+  const added = scope === "user" && isTable(env) ? Object.entries(env).map(([key, value]) => [key, String(value)]) : [];
+  const started = { command: String(command), args: (args as readonly unknown[]).map(String) };
+  return tryCommand(started, { cwd: scope === "user" ? home : cwd, env: Object.fromEntries(added) });
+}
+
+/** What goes wrong in there is about this file. */
+function inFile<Result>(path: string, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof Refusal) {
+      const { snippet } = error;
+      throw new Refusal(`${path}: ${error.message}`, { cause: error, ...(snippet !== undefined && { snippet }) });
+    }
+    if (error instanceof Error && "syscall" in error) {
+      // such as "EACCES: permission denied, open '…'", which names a temporary file
+      throw new Refusal(`${path}: ${error.message.replace(/, \w+(?: '.*)?$/s, "")}`, { cause: error });
+    }
+    throw error;
+  }
+}
+
+function refuse(error: unknown): number {
+  if (!(error instanceof Refusal)) throw error;
+  complain(`Nothing was changed. ${error.message}`);
+  if (error.snippet !== undefined) process.stderr.write(`\n${toTerminalText(error.snippet)}`);
+  return EXIT.error;
+}
+
+function say(line: string): void {
+  process.stdout.write(`${toTerminalText(line)}\n`);
+}

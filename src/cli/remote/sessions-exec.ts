@@ -1,0 +1,141 @@
+// `rlm sessions exec`: code in a session of the server, and an exit code that tells how it went, as with `rlm exec`.
+
+import type { ExecutionEvent } from "../../protocol/events.ts";
+import type { ExecutionResult } from "../../protocol/execution.ts";
+import { complain } from "../io/print-error.ts";
+import { printExecution, printOutcome } from "../exec/exec-output.ts";
+import { readSource, type Source } from "../exec/exec-source.ts";
+import { EXIT, fromResult } from "../exit-code.ts";
+import { RemoteExecution } from "../../client/remote-execution.ts";
+import { openServerClient, type ServerClient } from "../../client/client.ts";
+import { readStandardInput } from "../exec/standard-input.ts";
+import { StandardOutput } from "../io/standard-output.ts";
+import { Stopper } from "../io/signal-handler.ts";
+import { UsageError } from "../options/usage-error.ts";
+
+export interface SessionExecArguments {
+  readonly c?: string;
+  readonly json?: true;
+  readonly timeout?: number;
+  readonly e?: readonly (readonly [string, string])[];
+}
+
+const MAX_LINE_BYTES = 16 * 1024 * 1024;
+
+export async function execInSession(
+  id: string,
+  args: readonly string[],
+  options: SessionExecArguments,
+): Promise<number> {
+  if (args.length > (options.c === undefined ? 1 : 0)) {
+    throw new UsageError("one piece of code at a time: a session has no arguments of its own to give to it");
+  }
+  const client = openServerClient();
+  const source = await readSource(options.c, args, "sessions exec");
+  const output = new StandardOutput();
+  const work = new Work();
+  using stopper = new Stopper(work);
+  stopper.onStop = () => output.abandon();
+  output.onBroken = (error) => stopper.stop(error.code === "EPIPE" ? EXIT.unread : EXIT.failure);
+  try {
+    const code = await stopper.race(run({ client, id, source, options, output, work, stopper }));
+    await output.flush();
+    return code;
+  } finally {
+    await work.close();
+  }
+}
+
+/** What is to be ended when the command has to, as soon as there is something. */
+class Work {
+  execution: RemoteExecution | undefined;
+
+  async close(): Promise<void> {
+    await this.execution?.close();
+  }
+}
+
+interface Parts {
+  readonly client: ServerClient;
+  readonly id: string;
+  readonly source: Source;
+  readonly options: SessionExecArguments;
+  readonly output: StandardOutput;
+  readonly work: Work;
+  readonly stopper: Stopper;
+}
+
+async function run({ client, id, source, options, output, work, stopper }: Parts): Promise<number> {
+  const { timeout = 0, e, json } = options;
+  const execution = await RemoteExecution.start(client, id, {
+    code: source.code,
+    fileName: source.fileName,
+    timeoutMs: timeout === 0 ? null : timeout * 1000,
+    input: source.usedInput ? "none" : "ask",
+    ...(e && { env: Object.fromEntries(e) }),
+  });
+  work.execution = execution;
+  stopper.interruptible = { interrupt: () => void execution.interrupt().catch(report) };
+  let result: ExecutionResult | undefined;
+  const events = async function* (): AsyncGenerator<ExecutionEvent> {
+    for await (const event of withInput(execution)) {
+      if (event.type === "execution-end") ({ result } = event);
+      if (json === undefined) yield event;
+    }
+  };
+  await printExecution(events(), (stream, offset) => execution.output(stream, offset), output);
+  if (result === undefined) return EXIT.failure;
+  if (json) await output.write("stdout", `${JSON.stringify(result)}\n`);
+  else await printOutcome(result, output);
+  return fromResult(result);
+}
+
+/** The same events; code that waits for a line is given one of standard input. */
+async function* withInput(execution: RemoteExecution): AsyncGenerator<ExecutionEvent> {
+  const lines = new InputLines();
+  let waiting = new AbortController();
+  for await (const event of execution) {
+    if (event.type === "input-start") {
+      waiting = new AbortController();
+      const { prompt, password } = event;
+      void lines
+        .next({ prompt, password, signal: waiting.signal })
+        .then((line) => execution.answer(line))
+        .catch((error: unknown) => {
+          if ((error as Error).name === "AbortError") return;
+          report(error);
+          void execution.interrupt().catch(report); // otherwise it would wait for ever
+        });
+    } else if (event.type === "input-end" || event.type === "execution-end") waiting.abort();
+    yield event;
+  }
+}
+
+type InputRequest = Parameters<typeof readStandardInput>[0];
+
+/** Standard input, a line at a time. */
+class InputLines {
+  #rest = Buffer.alloc(0);
+
+  /** Without its end; null at the end of input. */
+  async next(request: InputRequest): Promise<string | null> {
+    for (;;) {
+      const at = this.#rest.indexOf("\n");
+      if (at !== -1) return this.#take(at, at + 1);
+      if (this.#rest.length > MAX_LINE_BYTES) throw new Error("a line of standard input is longer than 16 MiB");
+      const chunk = await readStandardInput(request);
+      if (chunk === null) return this.#rest.length === 0 ? null : this.#take(this.#rest.length, this.#rest.length);
+      this.#rest = Buffer.concat([this.#rest, chunk]);
+    }
+  }
+
+  #take(end: number, next: number): string {
+    const line = this.#rest.subarray(0, end).toString("utf8").replace(/\r$/, "");
+    this.#rest = this.#rest.subarray(next);
+    return line;
+  }
+}
+
+function report(error: unknown): void {
+  complain(error instanceof Error ? error.message : String(error));
+}

@@ -1,0 +1,87 @@
+// What begins with a colon: commands of the console, beside the code.
+
+import type { Action, Desk } from "../context.ts";
+import { get, put, showFiles } from "./files.ts";
+import { checkpoint, fork, load, reset, rewind, save, showSessions, switchSession, undo } from "./state.ts";
+import { inspect, showVariables } from "./variables.ts";
+
+interface Command {
+  readonly usage: string;
+  readonly summary: string;
+  readonly run: Action;
+}
+
+const COMMANDS: Readonly<Record<string, Command>> = {
+  help: { usage: ":help", summary: "this list", run: (desk) => desk.line(helpText()) },
+  vars: { usage: ":vars", summary: "the variables", run: showVariables },
+  inspect: { usage: ":inspect NAME", summary: "one of them; also NAME?", run: inspect },
+  fork: { usage: ":fork [ID]", summary: "a copy of the session, and go there", run: fork },
+  switch: { usage: ":switch ID", summary: "go to another session", run: switchSession },
+  sessions: { usage: ":sessions", summary: "those that live in this console", run: showSessions },
+  undo: { usage: ":undo", summary: "take the last execution back", run: undo },
+  checkpoint: { usage: ":checkpoint", summary: "keep the state as it is now", run: checkpoint },
+  rewind: { usage: ":rewind [N]", summary: "go back to checkpoint N; without N: which there are", run: rewind },
+  save: { usage: ":save PATH", summary: "write the state to a session file", run: save },
+  load: { usage: ":load PATH [ID]", summary: "open a session file", run: load },
+  files: { usage: ":files [PATH]", summary: "files of the session", run: showFiles },
+  put: { usage: ":put HOST [PATH]", summary: "copy a file of this machine into the session", run: put },
+  get: { usage: ":get PATH [HOST]", summary: "copy a file of the session to this machine", run: get },
+  env: { usage: ":env [KEY=VALUE]", summary: "environment variables of the session", run: setVariable },
+  time: { usage: ":time", summary: "how long the last execution took", run: showTime },
+  reset: { usage: ":reset", summary: "empty the namespace", run: reset },
+  restart: { usage: ":restart", summary: "a new session, without state and files", run: (desk) => desk.restart() },
+  quit: { usage: ":quit", summary: "leave; so does Ctrl-D", run: (desk) => desk.quit() },
+};
+
+const ALIASES: Readonly<Record<string, string>> = { h: "help", "?": "help", q: "quit", exit: "quit" };
+
+/** For completion. */
+export const COMMAND_NAMES: readonly string[] = Object.keys(COMMANDS).map((name) => `:${name}`);
+
+/** What it throws is for whoever typed the line. */
+export async function runCommand(desk: Desk, line: string): Promise<void> {
+  const [name = "", ...args] = splitWords(line.slice(1));
+  const known = ALIASES[name] ?? name;
+  const command = Object.hasOwn(COMMANDS, known) ? COMMANDS[known] : undefined;
+  if (command === undefined) throw new Error(`there is no :${name}. There are: ${COMMAND_NAMES.join(" ")}`);
+  await command.run(desk, args);
+}
+
+/** Words as a shell splits them: quotes keep spaces. */
+export function splitWords(line: string): string[] {
+  return [...line.matchAll(/(?:"[^"]*"|'[^']*'|\\.|[^\s"'\\])+/g)].map(([word]) =>
+    word.replaceAll(/"([^"]*)"|'([^']*)'|\\(.)/g, (_, double, single, plain) => double ?? single ?? plain),
+  );
+}
+
+function helpText(): string {
+  const lines = Object.values(COMMANDS).map(({ usage, summary }) => `  ${usage.padEnd(18)}${summary}`);
+  const keys = [
+    "  Enter runs what is whole; Alt-Enter or Ctrl-O begins a new line; an empty line ends a block",
+    "  Tab completes; Up and Down recall, what begins like the line first; Ctrl-R searches; Ctrl-_ undoes typing",
+    "  Ctrl-C interrupts the code, or clears what is typed; Ctrl-D on an empty line leaves",
+  ];
+  return ["Commands:", ...lines, "Keys:", ...keys].join("\n");
+}
+
+async function setVariable(desk: Desk, [assignment, ...others]: readonly string[]): Promise<void> {
+  if (assignment === undefined) {
+    for (const [key, value] of desk.env) desk.line(`${key}=${value}`);
+    if (desk.env.size === 0) desk.line("none were set");
+    return;
+  }
+  const at = assignment.indexOf("=");
+  if (at < 1) throw new Error("give KEY=VALUE");
+  if (others.length > 0) throw new Error(`give one KEY=VALUE; a value with spaces in quotes, as in KEY='a b'`);
+  const [key, value] = [assignment.slice(0, at), assignment.slice(at + 1)];
+  await desk.run(`__import__("os").environ.__setitem__(${JSON.stringify(key)}, ${JSON.stringify(value)})`);
+  desk.env.set(key, value);
+}
+
+function showTime(desk: Desk): void {
+  const { last } = desk;
+  if (last === undefined) return desk.line("nothing was run yet");
+  const [seconds, cpu] = [last.durationMs, last.cpuMs].map((time) => (time / 1000).toFixed(3));
+  const memory = (last.peakMemoryBytes / 1024 ** 2).toFixed(0);
+  desk.line(`${seconds} s, processor ${cpu} s, memory at most ${memory} MiB`);
+}

@@ -1,0 +1,86 @@
+// What Tab offers: commands and their arguments after a colon, names of the session in code, else how a function is called.
+
+import { readdir } from "node:fs/promises";
+import type { Session } from "../../../runtime.ts";
+import { COMMAND_NAMES } from "./commands.ts";
+import { toHostPath } from "../context.ts";
+import type { Completions } from "../editor/menu.ts";
+
+const MAX_MATCHES = 500;
+const MAX_LENGTH = 200;
+const MAX_HINT = 1000;
+const NONE: Completions = { start: 0, end: 0, matches: [] };
+
+interface Place {
+  readonly session: Session;
+  readonly sessions: readonly Session[];
+}
+
+export async function completionsOf(place: Place, text: string, cursor: number): Promise<Completions> {
+  const before = text.slice(0, cursor);
+  if (before.startsWith(":")) return completeCommand(place, before);
+  const { session } = place;
+  const found = /[(,]\s*$/.test(before) ? undefined : await session.complete(text, cursor);
+  const { start, end, matches } = found ?? { ...NONE, matches: [] };
+  const kept = matches.slice(0, MAX_MATCHES).map((match) => match.text);
+  const harmless = kept.filter((match) => isHarmless(text.slice(0, start), match));
+  if (harmless.length > 0) return { start, end, matches: harmless };
+  const signature = await session.signature(text, cursor);
+  if (signature === null) return NONE;
+  return { ...NONE, hint: `${signature.name}${signature.signature}`.slice(0, MAX_HINT) };
+}
+
+/** What a session offers must stay code of that session: it may not become a command of the console. */
+function isHarmless(before: string, match: string): boolean {
+  return match.length <= MAX_LENGTH && !/[\r\n]/.test(match) && !(before.trim() === "" && /^\s*[:?]/.test(match));
+}
+
+async function completeCommand(place: Place, before: string): Promise<Completions> {
+  const [command = "", ...args] = before.split(" ");
+  const start = before.lastIndexOf(" ") + 1;
+  const typed = before.slice(start);
+  const matches = args.length === 0 ? COMMAND_NAMES : await argumentsOf(place, command, args.length, typed);
+  return {
+    start,
+    end: before.length,
+    matches: matches.filter((match) => match.startsWith(typed)).slice(0, MAX_MATCHES),
+  };
+}
+
+async function argumentsOf(place: Place, command: string, position: number, typed: string): Promise<readonly string[]> {
+  switch (`${command} ${position}`) {
+    case ":save 1":
+    case ":load 1":
+    case ":put 1":
+    case ":get 2":
+      return hostPaths(typed);
+    case ":files 1":
+    case ":get 1":
+    case ":put 2":
+      return sessionPaths(place.session, typed);
+    case ":inspect 1":
+      return (await place.session.variables()).variables.map(({ name }) => name);
+    case ":switch 1":
+      return place.sessions.map(({ id }) => id);
+    case ":rewind 1":
+      return place.session.checkpoints().map(({ id }) => id);
+    default:
+      return [];
+  }
+}
+
+async function hostPaths(typed: string): Promise<string[]> {
+  const folder = typed.slice(0, typed.lastIndexOf("/") + 1);
+  const isHidden = typed.slice(folder.length).startsWith(".");
+  const entries = await readdir(toHostPath(folder || "."), { withFileTypes: true });
+  return entries
+    .filter(({ name }) => isHidden || !name.startsWith("."))
+    .map((entry) => `${folder}${entry.name}${entry.isDirectory() ? "/" : ""}`)
+    .toSorted();
+}
+
+async function sessionPaths(session: Session, typed: string): Promise<string[]> {
+  const folder = typed.slice(0, typed.lastIndexOf("/") + 1);
+  const { entries } = await session.files.list(folder || ".");
+  return entries.map(({ name, type }) => `${folder}${name}${type === "folder" ? "/" : ""}`);
+}

@@ -1,0 +1,57 @@
+// :vars and :inspect. What they show was written by code in the session.
+
+import type { InspectedVariable, Variable } from "../../../protocol/variables.ts";
+import { need, type Desk } from "../context.ts";
+
+const MAX_NAME = 24;
+const MAX_PREVIEW = 48;
+const MAX_COLUMNS = 20;
+
+export async function showVariables(desk: Desk): Promise<void> {
+  const { variables, total } = await desk.session.variables();
+  if (variables.length === 0) return desk.line("no variables");
+  const rows = variables.map((variable) => [variable.name, toKind(variable), toExcerpt(variable)] as const);
+  const widths = [0, 1].map((column) => Math.min(MAX_NAME, Math.max(...rows.map((row) => row[column]?.length ?? 0))));
+  for (const [name, kind, preview] of rows) {
+    desk.line(`${name.padEnd(widths[0] ?? 0)}  ${kind.padEnd(widths[1] ?? 0)}  ${preview}`.trimEnd());
+  }
+  if (total > variables.length) desk.line(`and ${total - variables.length} more`);
+}
+
+/** A variable; of what can be called also how, and what it says of itself. */
+export async function inspect(desk: Desk, [given]: readonly string[]): Promise<void> {
+  const name = need(given, "a name");
+  const found = name.includes(".") ? null : await desk.session.inspect(name);
+  const isCalled = found === null || found.kind === "function" || found.kind === "class";
+  const called = isCalled ? await desk.session.signature(`${name}(`, name.length + 1) : null;
+  if (found === null && called === null) throw new Error(`there is no '${name}'`);
+  if (called !== null) desk.line(`${called.name}${called.signature}`);
+  if (called !== null && called.documentation !== "") desk.line(called.documentation);
+  for (const [label, text] of found === null ? [] : facts(found)) {
+    desk.line(text.includes("\n") ? `${label}:\n${text}` : `${label}: ${text}`);
+  }
+}
+
+function* facts(found: InspectedVariable): Generator<readonly [label: string, text: string]> {
+  yield ["type", `${found.module === null || found.module === "builtins" ? "" : `${found.module}.`}${toKind(found)}`];
+  if (found.length !== undefined) yield ["length", String(found.length)];
+  if (found.sizeBytes !== undefined) yield ["size", `${found.sizeBytes} bytes`];
+  if (found.columns !== undefined) {
+    const shown = found.columns.slice(0, MAX_COLUMNS).map((column) => `${column.name} (${column.dtype})`);
+    const more = (found.columnCount ?? found.columns.length) - shown.length;
+    yield ["columns", `${shown.join(", ")}${more > 0 ? `, and ${more} more` : ""}`];
+  }
+  const value = found.repr?.text ?? found.preview;
+  if (value !== undefined) yield ["value", value];
+  for (const [what, error] of Object.entries(found.errors)) if (error !== undefined) yield [`no ${what}`, error];
+  if (found.incomplete !== null) yield ["not all was found out", found.incomplete];
+}
+
+function toKind({ type, shape, dtype }: Variable): string {
+  return [type, shape?.join("x"), dtype].filter((part) => part !== undefined && part !== "").join(" ");
+}
+
+function toExcerpt({ preview, length }: Variable): string {
+  const line = preview?.replaceAll(/\s+/g, " ") ?? (length === undefined ? "" : `${length} items`);
+  return line.length > MAX_PREVIEW ? `${line.slice(0, MAX_PREVIEW - 1)}…` : line;
+}

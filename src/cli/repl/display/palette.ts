@@ -1,0 +1,37 @@
+// The colours of the console: the eight that every theme has, or none.
+
+import type { TokenKind } from "../editor/python-text.ts";
+
+export type Colour = TokenKind | "prompt" | "error" | "quiet" | "strong" | "chosen";
+
+const CODES: Readonly<Record<Colour, string>> = {
+  comment: "90",
+  string: "32",
+  number: "36",
+  keyword: "35",
+  builtin: "34",
+  command: "36",
+  prompt: "1;34",
+  error: "31",
+  quiet: "90",
+  strong: "1",
+  chosen: "7",
+};
+
+export class Palette {
+  readonly #isOn: boolean;
+
+  constructor(isOn: boolean) {
+    this.#isOn = isOn;
+  }
+
+  paint(colour: Colour | undefined, text: string): string {
+    if (!this.#isOn || colour === undefined || text === "") return text;
+    return `\u001B[${CODES[colour]}m${text}\u001B[0m`;
+  }
+
+  /** The choice in a menu must be seen without colours, too. */
+  choose(text: string): string {
+    return this.#isOn ? this.paint("chosen", ` ${text} `) : `[${text}]`;
+  }
+}

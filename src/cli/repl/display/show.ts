@@ -1,0 +1,148 @@
+// What the console shows of executions: output as it comes, values, images, tracebacks.
+
+import type { ExecutionResult, MimeBundle, OutputStream } from "../../../protocol/execution.ts";
+import { TerminalFilter, toTerminalText } from "../../../util/text/terminal-text.ts";
+import { toDisplayText } from "../../exec/display-text.ts";
+import type { Images } from "./images.ts";
+import type { Palette } from "./palette.ts";
+import type { Reader } from "../reader.ts";
+import { toColouredTraceback } from "./traceback.ts";
+
+/** Pieces of this size come from a backlog; small ones are what the code prints now. */
+const BACKLOG_PIECE = 32 * 1024;
+const MAX_TAIL = 4096;
+// oxlint-disable-next-line no-control-regex -- what moves the cursor back
+const OVERWRITING = /[\b\r]/g;
+const RESET = "\u001B[0m";
+// oxlint-disable-next-line no-control-regex -- colours
+const COLOURS = /\u001B\[[\d;:]*m/g;
+
+export class Show {
+  readonly #reader: Reader;
+  readonly #palette: Palette;
+  readonly #images: Images;
+  #filters = { stdout: new TerminalFilter(), stderr: new TerminalFilter() };
+  /** What is on the last line, which no newline has ended. */
+  #tail = "";
+  #hasColours = false;
+  #skippedBytes = 0;
+  /** After an interrupt: what is left of a flood of output is not worth waiting for. */
+  isHurried = false;
+
+  constructor(reader: Reader, palette: Palette, images: Images) {
+    this.#reader = reader;
+    this.#palette = palette;
+    this.#images = images;
+  }
+
+  /** The text on the last line, without colours. */
+  get tail(): string {
+    return this.#tail.replaceAll(COLOURS, "");
+  }
+
+  begin(): void {
+    this.#filters = { stdout: new TerminalFilter(), stderr: new TerminalFilter() };
+    this.#tail = "";
+    this.#hasColours = false;
+    this.#skippedBytes = 0;
+    this.isHurried = false;
+  }
+
+  output(stream: OutputStream, text: string): void {
+    if (this.isHurried && text.length >= BACKLOG_PIECE) {
+      this.#skippedBytes += Buffer.byteLength(text);
+      return;
+    }
+    if (!this.#reader.isTerminal && stream === "stderr") return this.#reader.writeError(text);
+    const safe = this.#reader.isTerminal ? this.#filters[stream].write(text) : text;
+    this.#hasColours ||= safe.includes("\u001B");
+    this.#put(safe);
+  }
+
+  /** Somebody else has ended the line, by typing Enter. */
+  lineEnded(): void {
+    this.#tail = "";
+  }
+
+  notice(text: string): void {
+    this.#freshLine();
+    this.#put(`${this.#palette.paint("quiet", toTerminalText(text))}\n`);
+  }
+
+  problem(text: string): void {
+    this.#freshLine();
+    this.#reader.writeError(`${this.#palette.paint("error", toTerminalText(text))}\n`);
+  }
+
+  /** One that quotes a session cannot write over itself. */
+  line(text: string): void {
+    this.#freshLine();
+    this.#put(`${toTerminalText(text).replaceAll(OVERWRITING, "")}\n`);
+  }
+
+  async bundle(bundle: MimeBundle): Promise<void> {
+    const image = bundle["image/png"];
+    const shown = image === undefined ? undefined : await this.#images.toText(image);
+    if (shown !== undefined) {
+      this.#freshLine();
+      this.#put(shown);
+      this.#tail = "";
+      return;
+    }
+    const text = toDisplayText(bundle)?.text;
+    if (text === undefined) return; // a place for later
+    this.#freshLine();
+    this.#put(this.#reader.isTerminal ? toTerminalText(text) : text);
+  }
+
+  /** The end of an execution: all but what was streamed. */
+  async result(result: ExecutionResult): Promise<void> {
+    this.#freshLine();
+    if (this.#skippedBytes > 0) this.notice(`(${this.#skippedBytes} bytes of output are not shown)`);
+    const { value, error } = result;
+    if (value !== undefined) await this.bundle(value);
+    if (error !== undefined && error.traceback !== "")
+      this.#reader.writeError(`${toColouredTraceback(error.traceback, this.#palette)}\n`);
+    const ending = toNotice(result);
+    if (ending !== undefined) this.problem(ending);
+  }
+
+  #freshLine(): void {
+    const reset = this.#hasColours && this.#reader.isTerminal ? RESET : "";
+    this.#hasColours = false;
+    this.#reader.write(this.#tail === "" ? reset : `${reset}\n`);
+    this.#tail = "";
+  }
+
+  #put(text: string): void {
+    this.#reader.write(text);
+    const end = text.lastIndexOf("\n");
+    this.#tail = (end === -1 ? this.#tail + text : text.slice(end + 1)).slice(-MAX_TAIL);
+  }
+}
+
+/** What a traceback does not say. */
+function toNotice({ status, reason, state, exitCode, error }: ExecutionResult): string | undefined {
+  const after = AFTER[state];
+  if (status === "exit") {
+    const said = `exit(${exitCode ?? 0}).`;
+    return state === "kept" ? `${said} The session goes on; :quit or Ctrl-D leaves.` : `${said} ${after}`;
+  }
+  if (status !== "interrupted") return undefined;
+  if (reason === "cancelled")
+    return error?.traceback === "" || error === undefined ? `KeyboardInterrupt ${after}`.trim() : after || undefined;
+  const why = {
+    timeout: "Stopped at the time limit.",
+    memory: "Stopped: too much memory.",
+    "worker-lost": "The worker was lost.",
+  };
+  return `${why[reason ?? "worker-lost"]} ${error?.traceback === "" ? (error.value ?? "") : ""} ${after}`
+    .replaceAll(/ +/g, " ")
+    .trim();
+}
+
+const AFTER = {
+  kept: "",
+  restored: "The state is that of the last checkpoint.",
+  lost: "Everything in the session is gone; files stay.",
+} as const;

@@ -1,0 +1,149 @@
+// One text read at the terminal: an editor, shown, until a key ends it.
+//
+// After a text was given the prompt stays on the screen: the reader either goes on with it (`goOn`), or leaves it behind
+// (`leave`) and the terminal is free for output. Output that comes while it is shown goes above it (`interject`).
+
+import { Editor, type EditorOptions } from "./editor.ts";
+import { createFrame, type Frame, type View } from "./frame.ts";
+import type { Key } from "./keys.ts";
+import type { Completions } from "./menu.ts";
+import { Screen } from "./screen.ts";
+import type { Terminal } from "../terminal.ts";
+
+export interface PromptOptions extends EditorOptions, Omit<View, "columns" | "isCode"> {
+  /** Answers Tab. What it rejects with is nobody's concern. */
+  readonly complete?: (text: string, cursor: number) => Promise<Completions>;
+}
+
+export type Answer =
+  | { readonly kind: "text"; readonly text: string }
+  /** Ctrl-C. */
+  | { readonly kind: "cancelled" }
+  /** Ctrl-D. */
+  | { readonly kind: "ended" };
+
+const COMPLETE_MS = 1000;
+
+export class Prompt {
+  readonly #terminal: Terminal;
+  readonly #options: PromptOptions;
+  readonly #editor: Editor;
+  readonly #screen = new Screen();
+  #resolve: ((answer: Answer) => void) | undefined;
+  #isShown = true;
+  /** Keys that wait while a completion is looked for. */
+  #held: Key[] | undefined;
+
+  get isShown(): boolean {
+    return this.#isShown;
+  }
+
+  constructor(terminal: Terminal, options: PromptOptions) {
+    this.#terminal = terminal;
+    this.#options = options;
+    this.#editor = new Editor(options);
+    this.#paint();
+  }
+
+  /** Aborting is as Ctrl-C. */
+  read(signal?: AbortSignal): Promise<Answer> {
+    return new Promise((resolve) => {
+      const cancel = (): void => this.#answer({ kind: "cancelled" });
+      this.#resolve = (answer) => {
+        signal?.removeEventListener("abort", cancel);
+        resolve(answer);
+      };
+      signal?.addEventListener("abort", cancel);
+      this.#terminal.onResize = () => this.#resized();
+      this.#terminal.listen((key) => this.#press(key));
+      if (signal?.aborted) cancel();
+    });
+  }
+
+  /** Another line; shown again where it was left already. */
+  goOn(): void {
+    this.#isShown = true;
+    this.#editor.goOn();
+    this.#paint();
+  }
+
+  /** `mark` is put behind what was typed. */
+  leave(mark = ""): void {
+    if (!this.#isShown) return;
+    this.#isShown = false;
+    const { rows } = this.#frame();
+    const whole = rows.map((row, index) => (index === rows.length - 1 ? row + mark : row));
+    this.#terminal.write(this.#screen.leave({ rows: whole, cursorRow: 0, cursorColumn: 0 }));
+  }
+
+  /** Whole lines, safe to show. */
+  interject(lines: string): void {
+    if (!this.#isShown) return;
+    this.#terminal.write(this.#screen.erase() + lines);
+    this.#paint();
+  }
+
+  #press(key: Key): void {
+    if (this.#held !== undefined) this.#held.push(key);
+    if (this.#held !== undefined) return;
+    const wish = this.#editor.press(key);
+    switch (wish) {
+      case undefined:
+        return this.#paint();
+      case "submit":
+        return this.#answer({ kind: "text", text: this.#editor.text });
+      case "cancel":
+        return this.#answer({ kind: "cancelled" });
+      case "end":
+        return this.#answer({ kind: "ended" });
+      case "complete":
+        return void this.#complete();
+      case "clear-screen":
+        this.#terminal.write(this.#screen.clear());
+        return this.#paint();
+      case "suspend":
+        this.#terminal.write(this.#screen.erase());
+        return this.#terminal.suspend(() => this.#paint());
+    }
+  }
+
+  /** Keys that come meanwhile wait for the answer, but not for long. */
+  async #complete(): Promise<void> {
+    const { text, cursor } = this.#editor;
+    this.#held = [];
+    const late = new Promise<undefined>((resolve) => {
+      setTimeout(() => resolve(undefined), COMPLETE_MS).unref();
+    });
+    const asked = this.#options.complete?.(text, cursor).catch(() => undefined);
+    const completions = await Promise.race([asked, late]);
+    const held = this.#held;
+    this.#held = undefined;
+    if (this.#resolve === undefined) return;
+    if (completions !== undefined) this.#editor.offer(completions);
+    this.#paint();
+    for (const key of held) this.#press(key);
+  }
+
+  #answer(answer: Answer): void {
+    const resolve = this.#resolve;
+    if (resolve === undefined) return;
+    this.#resolve = undefined;
+    this.#terminal.listen(undefined);
+    this.#terminal.onResize = () => {};
+    resolve(answer);
+  }
+
+  #frame(): Frame {
+    const { options, columns } = { options: this.#options, columns: this.#terminal.columns };
+    return createFrame(this.#editor, { ...options, columns, isCode: options.kind === "code" });
+  }
+
+  #paint(): void {
+    this.#terminal.write(this.#screen.paint(this.#frame(), this.#terminal.rows));
+  }
+
+  #resized(): void {
+    this.#screen.moved(this.#frame().cursorRow);
+    this.#paint();
+  }
+}

@@ -1,0 +1,277 @@
+// Text of several lines with a cursor in it: movement, changes, undo, and what was cut.
+//
+// The cursor always stands between two characters as a reader sees them, never inside one. Control characters other than
+// newline and tab do not enter.
+
+import { textWidth, toGraphemes } from "../../../util/text/text-width.ts";
+
+interface Snapshot {
+  readonly text: string;
+  readonly cursor: number;
+}
+
+const MAX_UNDO = 500;
+const MAX_KILLED = 30;
+const MAX_TEXT = 16 * 1024 * 1024;
+// oxlint-disable-next-line no-control-regex -- these must not enter
+const UNWANTED = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u2028\u2029]/g;
+const WORD = /[\p{L}\p{M}\p{N}_]/u;
+
+export class TextBuffer {
+  #text = "";
+  #cursor = 0;
+  #undo: Snapshot[] = [];
+  #redo: Snapshot[] = [];
+  #killed: string[] = [];
+  /** The column that Up and Down try to keep. */
+  #column: number | undefined;
+  /** What the last change was: typing on is one step of undo, killing on is one piece to yank. */
+  #last: "type" | "kill" | "yank" | undefined;
+  #yanked = { start: 0, index: 0 };
+
+  get text(): string {
+    return this.#text;
+  }
+
+  get cursor(): number {
+    return this.#cursor;
+  }
+
+  get lineStart(): number {
+    return this.#text.lastIndexOf("\n", this.#cursor - 1) + 1;
+  }
+
+  get lineEnd(): number {
+    const end = this.#text.indexOf("\n", this.#cursor);
+    return end === -1 ? this.#text.length : end;
+  }
+
+  get isOnFirstLine(): boolean {
+    return this.lineStart === 0;
+  }
+
+  get isOnLastLine(): boolean {
+    return this.lineEnd === this.#text.length;
+  }
+
+  /** The part of the line before the cursor. */
+  get lineBefore(): string {
+    return this.#text.slice(this.lineStart, this.#cursor);
+  }
+
+  /** Another text; undo does not lead back. The cursor goes to its end. */
+  reset(text = ""): void {
+    this.#text = clean(text);
+    this.#undo = [];
+    this.#redo = [];
+    this.#move(this.#text.length);
+  }
+
+  /** Another text, as one change. */
+  replaceAll(text: string): void {
+    this.#change(0, this.#text.length, clean(text));
+  }
+
+  insert(text: string, isTyped = false): void {
+    const isOn = isTyped && this.#last === "type" && text !== "\n";
+    this.#change(this.#cursor, this.#cursor, clean(text), isOn);
+    if (isTyped) this.#last = "type";
+  }
+
+  replace(start: number, end: number, text: string): void {
+    this.#change(start, end, clean(text));
+  }
+
+  left(): void {
+    this.#move(this.#boundaryBefore(this.#cursor));
+  }
+
+  right(): void {
+    this.#move(this.#boundaryAfter(this.#cursor));
+  }
+
+  wordLeft(): void {
+    this.#move(this.#wordStart());
+  }
+
+  wordRight(): void {
+    this.#move(this.#wordEnd());
+  }
+
+  home(): void {
+    const indent = /^[ \t]*/.exec(this.#text.slice(this.lineStart, this.lineEnd))?.[0].length ?? 0;
+    const code = this.lineStart + indent;
+    this.#move(this.#cursor === code ? this.lineStart : code);
+  }
+
+  end(): void {
+    this.#move(this.lineEnd);
+  }
+
+  toStart(): void {
+    this.#move(0);
+  }
+
+  toEnd(): void {
+    this.#move(this.#text.length);
+  }
+
+  up(): void {
+    if (this.isOnFirstLine) return;
+    const column = (this.#column ??= textWidth(this.lineBefore));
+    const start = this.#text.lastIndexOf("\n", this.lineStart - 2) + 1;
+    this.#moveToColumn(start, this.lineStart - 1, column);
+  }
+
+  down(): void {
+    if (this.isOnLastLine) return;
+    const column = (this.#column ??= textWidth(this.lineBefore));
+    const start = this.lineEnd + 1;
+    const end = this.#text.indexOf("\n", start);
+    this.#moveToColumn(start, end === -1 ? this.#text.length : end, column);
+  }
+
+  /** So many single characters before the cursor, or the one that is there. */
+  backspace(count = 1): void {
+    const start = count > 1 ? this.#cursor - count : this.#boundaryBefore(this.#cursor);
+    if (this.#cursor > 0) this.#change(start, this.#cursor, "");
+  }
+
+  delete(): void {
+    if (this.#cursor < this.#text.length) this.#change(this.#cursor, this.#boundaryAfter(this.#cursor), "");
+  }
+
+  killToEnd(): void {
+    this.#kill(this.#cursor, this.#cursor === this.lineEnd ? this.#boundaryAfter(this.#cursor) : this.lineEnd);
+  }
+
+  killToStart(): void {
+    this.#kill(this.#cursor === this.lineStart ? this.#boundaryBefore(this.#cursor) : this.lineStart, this.#cursor);
+  }
+
+  killWordLeft(): void {
+    this.#kill(this.#wordStart(), this.#cursor);
+  }
+
+  killWordRight(): void {
+    this.#kill(this.#cursor, this.#wordEnd());
+  }
+
+  yank(): void {
+    const text = this.#killed.at(-1);
+    if (text === undefined) return;
+    this.#yanked = { start: this.#cursor, index: this.#killed.length - 1 };
+    this.#change(this.#cursor, this.#cursor, text);
+    this.#last = "yank";
+  }
+
+  /** Right after a yank: what was cut before that instead. */
+  yankOlder(): void {
+    if (this.#last !== "yank") return;
+    const { start, index } = this.#yanked;
+    const older = index === 0 ? this.#killed.length - 1 : index - 1;
+    this.#change(start, this.#cursor, this.#killed[older] ?? "", true);
+    this.#yanked = { start, index: older };
+    this.#last = "yank";
+  }
+
+  undo(): void {
+    this.#step(this.#undo, this.#redo);
+  }
+
+  redo(): void {
+    this.#step(this.#redo, this.#undo);
+  }
+
+  #step(from: Snapshot[], to: Snapshot[]): void {
+    const snapshot = from.pop();
+    if (snapshot === undefined) return;
+    to.push({ text: this.#text, cursor: this.#cursor });
+    this.#text = snapshot.text;
+    this.#move(snapshot.cursor);
+  }
+
+  #kill(start: number, end: number): void {
+    if (start === end) return;
+    const text = this.#text.slice(start, end);
+    const before = this.#last === "kill" ? (this.#killed.pop() ?? "") : "";
+    this.#killed.push(end === this.#cursor ? text + before : before + text);
+    if (this.#killed.length > MAX_KILLED) this.#killed.shift();
+    this.#change(start, end, "");
+    this.#last = "kill";
+  }
+
+  #change(start: number, end: number, text: string, isSameStep = false): void {
+    if (this.#text.length - (end - start) + text.length > MAX_TEXT) return;
+    if (!isSameStep) this.#undo.push({ text: this.#text, cursor: this.#cursor });
+    if (this.#undo.length > MAX_UNDO) this.#undo.shift();
+    this.#redo = [];
+    this.#text = this.#text.slice(0, start) + text + this.#text.slice(end);
+    this.#move(start + text.length);
+    this.#snap();
+  }
+
+  #move(cursor: number): void {
+    this.#cursor = cursor;
+    this.#column = undefined;
+    this.#last = undefined;
+  }
+
+  #moveToColumn(start: number, end: number, column: number): void {
+    let at = start;
+    let width = 0;
+    for (const grapheme of toGraphemes(this.#text.slice(start, end))) {
+      width += textWidth(grapheme);
+      if (width > column) break;
+      at += grapheme.length;
+    }
+    this.#move(at);
+    this.#column = column;
+  }
+
+  /** What was put in may have joined what follows it: past that, then. */
+  #snap(): void {
+    const before = this.#boundaryBefore(this.#cursor + 1);
+    if (before < this.#cursor) this.#cursor = this.#boundaryAfter(before);
+  }
+
+  #boundaryBefore(index: number): number {
+    let found = 0;
+    for (const at of this.#boundaries(index)) if (at < index) found = at;
+    return found;
+  }
+
+  #boundaryAfter(index: number): number {
+    for (const at of this.#boundaries(index)) if (at > index) return at;
+    return this.#text.length;
+  }
+
+  /** Those of the line that holds the index, and the one behind its newline, upwards. */
+  *#boundaries(index: number): Generator<number> {
+    let at = this.#text.lastIndexOf("\n", Math.max(0, index - 2)) + 1;
+    yield at;
+    const end = this.#text.indexOf("\n", index);
+    for (const grapheme of toGraphemes(this.#text.slice(at, end === -1 ? undefined : end + 1))) {
+      at += grapheme.length;
+      yield at;
+    }
+  }
+
+  #wordStart(): number {
+    let at = this.#cursor;
+    while (at > 0 && !WORD.test(this.#text[at - 1] ?? "")) at -= 1;
+    while (at > 0 && WORD.test(this.#text[at - 1] ?? "")) at -= 1;
+    return this.#boundaryBefore(at + 1);
+  }
+
+  #wordEnd(): number {
+    let at = this.#cursor;
+    while (at < this.#text.length && !WORD.test(this.#text[at] ?? "")) at += 1;
+    while (at < this.#text.length && WORD.test(this.#text[at] ?? "")) at += 1;
+    return this.#boundaryAfter(at - 1);
+  }
+}
+
+function clean(text: string): string {
+  return text.replaceAll(/\r\n?/g, "\n").replaceAll(UNWANTED, "");
+}

@@ -1,0 +1,112 @@
+// `rlm repl`: a console on a session, at a terminal or over a pipe.
+
+import { setTimeout as delay } from "node:timers/promises";
+import { openRuntime, parseMount, type Runtime, type SessionOptions } from "../../runtime.ts";
+import { dataFolder } from "../../util/data-folder.ts";
+import { VERSION } from "../../util/version.ts";
+import { EXIT } from "../exit-code.ts";
+import { readSource } from "../exec/exec-source.ts";
+import { Console } from "./console.ts";
+import { HistoryFile } from "./history-file.ts";
+import { Images } from "./display/images.ts";
+import { Palette } from "./display/palette.ts";
+import { PlainReader } from "./plain-reader.ts";
+import type { Reader } from "./reader.ts";
+import { Show } from "./display/show.ts";
+import { TerminalReader } from "./terminal-reader.ts";
+import { openWithFile, saveToFile } from "../exec/session-file.ts";
+
+/** What a console that was ended by a signal may take to save its state. */
+const SAVE_MS = 5000;
+
+/** The options as the command line has them. */
+export interface ReplArguments {
+  readonly sessionFile?: string;
+  readonly timeout?: number;
+  readonly e?: readonly (readonly [string, string])[];
+  readonly mount?: readonly string[];
+  readonly python?: string;
+  readonly memory?: number;
+}
+
+export async function repl(file: string | undefined, options: ReplArguments): Promise<number> {
+  const { timeout = 0, e = [], mount = [], python, memory } = options;
+  const program = file === undefined ? undefined : await readProgram(file);
+  await using runtime = await openRuntime({
+    poolSize: 0,
+    preload: [],
+    idleTimeoutMs: null,
+    mounts: mount.map(parseMount),
+    ...(python !== undefined && { python }),
+    ...(memory !== undefined && { limits: { memoryBytes: memory } }),
+  });
+  const sessionOptions: SessionOptions = { env: Object.fromEntries(e), idleTimeoutMs: null, autoCheckpoint: true };
+  const session = await openWithFile(runtime, options.sessionFile, sessionOptions);
+  const isTerminal = process.stdin.isTTY && process.stdout.isTTY && process.env["TERM"] !== "dumb";
+  const palette = new Palette(isTerminal && !process.env["NO_COLOR"]);
+  const history = new HistoryFile(isTerminal ? dataFolder("repl") : undefined);
+  using reader: Reader = isTerminal ? new TerminalReader(palette, history.entries) : new PlainReader();
+  const images = new Images(
+    process.env,
+    dataFolder("figures"),
+    isTerminal ? (limitMs) => reader.ask(limitMs) : undefined,
+  );
+  const show = new Show(reader, palette, images);
+  const timeoutMs = timeout === 0 ? null : timeout * 1000;
+  const desk = new Console({ runtime, session, sessionOptions, timeoutMs, reader, show, history });
+  if (reader.isTerminal) greet(runtime, show);
+  using signals = new Signals(desk, reader);
+  const code = await Promise.race([signals.ended, serve(desk, program)]);
+  desk.interrupt();
+  await Promise.race([saveToFile(desk.session, options.sessionFile), signals.ended.then(() => delay(SAVE_MS))]);
+  return code;
+}
+
+async function serve(desk: Console, program: Program | undefined): Promise<number> {
+  if (program !== undefined) await desk.run(program.code, program.name);
+  await desk.serve();
+  return EXIT.ok;
+}
+
+function greet(runtime: Runtime, show: Show): void {
+  const { tier, python } = runtime.report();
+  show.notice(
+    `rlm ${VERSION}, Python ${python?.version ?? "unknown"}, sandbox tier ${tier ?? "unknown"}. :help lists commands, Ctrl-D leaves.`,
+  );
+}
+
+interface Program {
+  readonly name: string;
+  readonly code: string;
+}
+
+async function readProgram(name: string): Promise<Program> {
+  const { code } = await readSource(undefined, [name]);
+  return { name, code };
+}
+
+/** Ctrl-C interrupts code; without a terminal to type at it ends a console that runs none. Other signals end it. */
+class Signals implements Disposable {
+  readonly ended: Promise<number>;
+  readonly #listeners = new AbortController();
+
+  constructor(desk: Console, reader: Reader) {
+    this.ended = new Promise((resolve) => {
+      this.#on("SIGINT", () => {
+        if (!desk.interrupt() && !reader.isTerminal) resolve(EXIT.cancelled);
+      });
+      this.#on("SIGTERM", () => resolve(EXIT.ended));
+      this.#on("SIGHUP", () => resolve(EXIT.hungUp));
+      reader.onEnd = () => resolve(EXIT.hungUp);
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#listeners.abort();
+  }
+
+  #on(signal: NodeJS.Signals, listener: () => void): void {
+    process.on(signal, listener);
+    this.#listeners.signal.addEventListener("abort", () => void process.off(signal, listener));
+  }
+}

@@ -1,0 +1,28 @@
+// `rlm init`: an rlm.toml to begin with.
+
+import { writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { FILE_NAME } from "../../config/config.ts";
+import { TEMPLATE } from "../../config/template.ts";
+import { EXIT } from "../exit-code.ts";
+import { UsageError } from "../options/usage-error.ts";
+
+export function init({ force }: { readonly force?: true }): number {
+  try {
+    writeFileSync(FILE_NAME, TEMPLATE, { flag: force ? "w" : "wx" });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST")
+      throw new UsageError(`${FILE_NAME} is there already, and was not touched. --force replaces it`);
+    throw new UsageError(`cannot write ${resolve(FILE_NAME)}: ${message}`);
+  }
+  process.stdout.write(NEXT);
+  return EXIT.ok;
+}
+
+const NEXT = `Wrote ${FILE_NAME}. Next:
+  1. choose a model in it, or set RLM_MODEL
+  2. set OPENAI_API_KEY or ANTHROPIC_API_KEY, or write it into .env (and keep that out of git)
+  3. rlm run "What is this about?" --context README.md
+Without a key: rlm run --demo
+`;

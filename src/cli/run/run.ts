@@ -1,0 +1,206 @@
+// `rlm run`: one question to the orchestrator. The answer goes to standard output, everything else to standard error.
+
+import { backendVariables, chooseBackend } from "../../config/choose-backend.ts";
+import { loadConfig, type Config, type RLMTable } from "../../config/config.ts";
+import type { RunResult } from "../../protocol/runs.ts";
+import {
+  openRuntime,
+  ScriptedBackend,
+  type RLMOptions,
+  type Run,
+  type RunRequest,
+  type Runtime,
+} from "../../runtime.ts";
+import { complain } from "../io/print-error.ts";
+import { EXIT, fromRunResult } from "../exit-code.ts";
+import { gatherContext, readJSON } from "./contexts.ts";
+import { demoContext, DEMO_QUESTION, demoReply } from "./demo.ts";
+import { KeptInput } from "./kept-input.ts";
+import { LineWatcher, SILENT, TreeWatcher, type Watcher } from "./watchers.ts";
+import { toRLMOptions } from "./rlm-options.ts";
+import { StandardOutput } from "../io/standard-output.ts";
+import { Stopper } from "../io/signal-handler.ts";
+import { UsageError } from "../options/usage-error.ts";
+
+/** The options as the command line has them. */
+export interface RunArguments {
+  readonly context?: readonly string[];
+  readonly backend?: string;
+  readonly baseUrl?: string;
+  readonly model?: string;
+  readonly subModel?: string;
+  readonly reasoningEffort?: string;
+  readonly env?: "local" | "docker" | "wasm";
+  readonly mode?: "auto" | "rlm" | "direct";
+  readonly maxDepth?: number;
+  readonly maxIterations?: number;
+  readonly tokenBudget?: number;
+  readonly costBudget?: number;
+  readonly callBudget?: number;
+  readonly toolBudget?: number;
+  readonly timeout?: number;
+  readonly schema?: string;
+  readonly cache: boolean;
+  readonly json?: true;
+  readonly quiet?: true;
+  readonly demo?: true;
+  readonly config?: string;
+  readonly python?: string;
+}
+
+export async function run(question: string | undefined, options: RunArguments): Promise<number> {
+  const config = loadConfig({
+    cwd: process.cwd(),
+    env: process.env,
+    flags: toFlags(options),
+    ...(options.config !== undefined && { path: options.config }),
+  });
+  const output = new StandardOutput();
+  await using input = new KeptInput();
+  await using runtime = await openRuntime({
+    environment: config.rlm.environment as "local", // another name is refused by the runtime, with the reason
+    limits: config.limits,
+    ...(options.python !== undefined && { python: options.python }),
+  });
+  using stopper = new Stopper(runtime);
+  const watcher = chooseWatcher(options);
+  stopper.onStop = () => {
+    watcher.end();
+    output.abandon(); // whoever does not read the answer does not keep the command alive
+  };
+  output.onBroken = (error) => {
+    if (error.code !== "EPIPE") complain(`cannot write the answer: ${error.message}`);
+    stopper.stop(error.code === "EPIPE" ? EXIT.unread : EXIT.failure);
+  };
+  const work = async (): Promise<number> => {
+    const asked = options.demo ? demo(question, options) : await prepare(question, options, config, input);
+    return answer(await start(runtime, asked), options, { output, stopper, watcher });
+  };
+  const code = await stopper.race(work());
+  await output.flush();
+  return code;
+}
+
+interface Work {
+  readonly rlm: RLMOptions;
+  readonly request: RunRequest;
+}
+
+async function prepare(
+  question: string | undefined,
+  options: RunArguments,
+  config: Config,
+  input: KeptInput,
+): Promise<Work> {
+  const { model } = config.rlm;
+  if (question === undefined || question.trim() === "") {
+    throw new UsageError("nothing to answer: the question comes first. Run 'rlm run --help', or 'rlm run --demo'");
+  }
+  if (model === undefined) throw new UsageError(NO_MODEL);
+  const outputSchema = options.schema === undefined ? undefined : await readSchema(options.schema);
+  const backend = chooseBackend(config);
+  Object.assign(process.env, backendVariables(config));
+  if (backend.baseUrl !== undefined && backend.baseUrl !== config.agreedUrl && !options.quiet) {
+    complain(`asking ${model} at ${backend.baseUrl}, as ${config.path ?? ".env"} says`);
+  }
+  const names = options.context ?? [];
+  if (names.includes("-") && process.stdin.isTTY) complain("reading the context from the terminal: Ctrl-D ends it");
+  const { context, skipped } = await gatherContext(names, input);
+  if (skipped !== "" && !options.quiet) complain(`not in the context: ${skipped}`);
+  return {
+    rlm: { ...toRLMOptions(config), ...backend, model },
+    request: {
+      query: question,
+      ...(context !== undefined && { context }),
+      ...(outputSchema !== undefined && { outputSchema }),
+    },
+  };
+}
+
+const NO_MODEL =
+  "no model is chosen: give --model, set RLM_MODEL, or write it into rlm.toml (rlm init). 'rlm run --demo' needs none";
+
+function demo(question: string | undefined, { context, schema, model, backend }: RunArguments): Work {
+  if ([question, context, schema, model, backend].some((given) => given !== undefined)) {
+    throw new UsageError("--demo brings its own question, context and model: leave yours out");
+  }
+  return {
+    rlm: { backend: new ScriptedBackend(demoReply), model: "demo", mode: "rlm", cache: false, prices: DEMO_PRICES },
+    request: { query: DEMO_QUESTION, context: { text: demoContext() } },
+  };
+}
+
+/** Of no model: so that there is a cost to see. */
+const DEMO_PRICES = { demo: { inputUsd: 0.25, outputUsd: 2, cacheReadUsd: 0.25, cacheWriteUsd: 0.25 } };
+
+function toFlags(options: RunArguments): RLMTable {
+  const { model, subModel, backend, baseUrl, env, mode, maxDepth, maxIterations, cache } = options;
+  const { tokenBudget, costBudget, callBudget, toolBudget, timeout } = options;
+  return {
+    model,
+    sub_model: subModel,
+    reasoning_effort: options.reasoningEffort,
+    backend,
+    base_url: baseUrl,
+    environment: env,
+    mode,
+    max_depth: maxDepth,
+    max_iterations: maxIterations,
+    token_budget: tokenBudget,
+    cost_budget: costBudget,
+    call_budget: callBudget,
+    tool_budget: toolBudget,
+    timeout,
+    cache: cache ? undefined : false,
+  };
+}
+
+async function readSchema(path: string): Promise<Readonly<Record<string, unknown>>> {
+  const schema = await readJSON(path);
+  if (typeof schema === "object" && schema !== null && !Array.isArray(schema)) return schema as Record<string, unknown>;
+  throw new UsageError(`cannot use '${path}': a JSON Schema is an object`);
+}
+
+/** What cannot be run is said at once: a schema that is none, a key that is not there. */
+async function start(runtime: Runtime, { rlm: options, request }: Work): Promise<Run> {
+  try {
+    const rlm = runtime.rlm(options);
+    await rlm.check();
+    return rlm.run(request);
+  } catch (error) {
+    if (error instanceof TypeError || error instanceof RangeError) throw new UsageError(error.message);
+    throw error;
+  }
+}
+
+function chooseWatcher({ quiet }: RunArguments): Watcher {
+  if (quiet) return SILENT;
+  const isLive = process.stderr.isTTY && process.env["TERM"] !== "dumb";
+  return isLive ? new TreeWatcher(process.stderr) : new LineWatcher(process.stderr);
+}
+
+interface Means {
+  readonly output: StandardOutput;
+  readonly stopper: Stopper;
+  readonly watcher: Watcher;
+}
+
+async function answer(asked: Run, { json }: RunArguments, { output, stopper, watcher }: Means): Promise<number> {
+  stopper.interruptible = { interrupt: () => asked.cancel() };
+  try {
+    for await (const event of asked) watcher.hear(event);
+    const result = await asked.result;
+    watcher.end(result);
+    if (json) await output.write("stdout", `${JSON.stringify(result)}\n`);
+    else await print(result, output);
+    return fromRunResult(result);
+  } finally {
+    watcher.end();
+  }
+}
+
+async function print({ status, answer: text, why }: RunResult, output: StandardOutput): Promise<void> {
+  if (status === "failed") complain(`the run failed: ${why ?? "it has no answer"}`);
+  else if (status === "partial" && why !== null) complain(`the answer is not complete: ${why}`);
+  if (text !== null) await output.write("stdout", text.endsWith("\n") ? text : `${text}\n`);
+}

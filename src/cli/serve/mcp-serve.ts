@@ -1,0 +1,151 @@
+// `rlm mcp-serve`: the runtime as an MCP server, until the client goes away or a signal ends it.
+//
+// Starting has no side effects: clients start servers only to ask what they are. Python starts with the first call that
+// needs it.
+
+import { Console } from "node:console";
+import { setTimeout as after } from "node:timers/promises";
+import type { McpServerFactory } from "@modelcontextprotocol/server";
+import { openRuntime, parseMount, type Limits, type Mount, type Runtime } from "../../runtime.ts";
+import { RLMError } from "../../errors.ts";
+import { Folders, toMounts } from "../../server/mcp/calls/host-paths.ts";
+import { createServerFactory } from "../../server/mcp/server.ts";
+import { serveMCPOverStdio, type StdioConnection } from "../../server/mcp/transport/stdio.ts";
+import { DEFAULT_TIMEOUT_SECONDS, IDLE_MINUTES } from "../../server/mcp/tools/tool-call.ts";
+import { dataPath } from "../../util/data-folder.ts";
+import { chooseTools } from "./choose-tools.ts";
+import { complain } from "../io/print-error.ts";
+import { EXIT } from "../exit-code.ts";
+import { findModel } from "./mcp-model.ts";
+import type { PlannedFiles } from "./open-files.ts";
+import type { AddressArguments } from "./serve-until-signal.ts";
+import { UsageError } from "../options/usage-error.ts";
+
+export interface MCPServeArguments extends Partial<AddressArguments> {
+  /** On a port in place of standard input and output. */
+  readonly http?: true;
+  readonly tools: string;
+  readonly structured?: true;
+  readonly mount?: readonly string[];
+  readonly python?: string;
+}
+
+/** One client at a time needs no more than a sandbox for what is run once. */
+const POOL_SIZE = 1;
+const FOR_CLIENTS = "this speaks MCP on standard input and is started by a client: rlm mcp-serve --help has an example";
+/** What is not ended by then ends with this process. */
+const CLOSE_MS = 700;
+
+export async function mcpServe(options: MCPServeArguments): Promise<number> {
+  if (options.http !== true) {
+    const { runtime, factory } = await open(options);
+    return serveStdio(runtime, factory);
+  }
+  const { planFiles } = await import("./open-files.ts");
+  const files = planFiles();
+  const { runtime, factory } = await open(options, files.limits);
+  return serveHTTP(runtime, factory, options, files);
+}
+
+/** The runtime, and what makes servers on it. Nothing has been started. */
+async function open(options: MCPServeArguments, limits: Partial<Limits> = {}): Promise<Opened> {
+  const { tools, structured, mount = [], python, http } = options;
+  if (http !== true) refuseAddress(options);
+  const asked = findModel();
+  const offered = chooseTools(tools, "whyNot" in asked ? asked.whyNot : undefined);
+  const mounts = toVisible(mount);
+  const runtime = await openRuntime({
+    mounts,
+    limits,
+    poolSize: POOL_SIZE,
+    timeoutMs: DEFAULT_TIMEOUT_SECONDS * 1000,
+    idleTimeoutMs: IDLE_MINUTES * 60_000,
+    ids: http === true ? "random" : "short",
+    ...(python !== undefined && { python }),
+  });
+  const factory = createServerFactory(runtime, {
+    tools: offered,
+    ...("model" in asked && { rlm: runtime.rlm(asked) }),
+    folders: new Folders({ mounts, sessionFiles: dataPath("sessions"), startedIn: process.cwd() }),
+    isStructured: structured === true,
+    isShared: http === true,
+    onUnexpected: logUnexpected,
+  });
+  return { runtime, factory };
+}
+
+interface Opened {
+  readonly runtime: Runtime;
+  readonly factory: McpServerFactory;
+}
+
+async function serveHTTP(
+  runtime: Runtime,
+  factory: McpServerFactory,
+  options: MCPServeArguments,
+  files: PlannedFiles,
+): Promise<number> {
+  const { serveMCPUntilSignal } = await import("./mcp-over-http.ts");
+  try {
+    return await serveMCPUntilSignal(factory, options, files);
+  } finally {
+    await runtime.close();
+  }
+}
+
+async function serveStdio(runtime: Runtime, factory: McpServerFactory): Promise<number> {
+  globalThis.console = new Console(process.stderr); // whoever prints, prints no messages
+  const stopped = Promise.race([awaitSignal(), awaitFailure()]);
+  if (process.stdin.isTTY) complain(FOR_CLIENTS);
+  const connection = serveMCPOverStdio(factory, {
+    input: process.stdin,
+    output: process.stdout,
+    onProblem: ({ message }) => complain(message),
+  });
+  const code = await Promise.race([connection.ended.then(() => EXIT.ok), stopped]);
+  await Promise.race([closeAll(runtime, connection), after(CLOSE_MS)]);
+  return code;
+}
+
+async function closeAll(runtime: Runtime, connection: StdioConnection): Promise<void> {
+  const [, closed] = await Promise.allSettled([connection.close(), runtime.close()]);
+  if (closed.status === "rejected") logUnexpected(closed.reason);
+}
+
+function refuseAddress({ port, host, allowHost }: MCPServeArguments): void {
+  const given = Object.entries({ "--port": port, "--host": host, "--allow-host": allowHost });
+  const first = given.find(([, value]) => value !== undefined);
+  if (first !== undefined) throw new UsageError(`${first[0]} is of no use on standard input and output: add --http`);
+}
+
+function toVisible(asked: readonly string[]): readonly Mount[] {
+  try {
+    return toMounts(process.cwd(), asked.map(parseMount));
+  } catch (error) {
+    if (error instanceof RLMError || error instanceof RangeError) throw new UsageError(error.message);
+    throw error;
+  }
+}
+
+async function awaitSignal(): Promise<number> {
+  return new Promise((resolve) => {
+    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => resolve(EXIT.ok));
+  });
+}
+
+/** What nobody foresaw leaves nothing that could be trusted. */
+async function awaitFailure(): Promise<number> {
+  return new Promise((resolve) => {
+    let hasFailed = false;
+    const fail = (error: unknown): void => {
+      if (!hasFailed) logUnexpected(error); // once: an error of logging must not be logged
+      hasFailed = true;
+      resolve(EXIT.error);
+    };
+    process.on("uncaughtException", fail).on("unhandledRejection", fail);
+  });
+}
+
+function logUnexpected(error: unknown): void {
+  complain(error instanceof Error ? (error.stack ?? error.message) : String(error));
+}

@@ -1,0 +1,133 @@
+// From flags and rlm.toml to what `rlm serve` is told. Flags win.
+//
+// A folder that was fetched from somewhere may have an rlm.toml. It can set limits and times; it cannot say who may come in, which
+// program is started, or what of this machine sessions see: that the user says with a flag, with --config, or in the file of their own.
+
+import type { Config } from "../../config/config.ts";
+import { parseMount, type RuntimeOptions, type SessionOptions } from "../../runtime.ts";
+import { DEFAULT_BOUNDS, type ServerBounds } from "../../server/net/guards/limits.ts";
+import { parseOrigin } from "../../server/net/guards/cors.ts";
+import type { LogFormat, LogLevel } from "../../server/observability/log.ts";
+import { given } from "../../util/omit-undefined.ts";
+import type { AddressArguments } from "./serve-until-signal.ts";
+import { UsageError } from "../options/usage-error.ts";
+
+export interface ServeArguments extends Partial<AddressArguments> {
+  readonly allowOrigin?: readonly string[];
+  readonly grace?: number;
+  readonly tools?: string;
+  readonly structured?: true;
+  readonly mount?: readonly string[];
+  readonly logLevel?: LogLevel;
+  readonly logFormat?: LogFormat;
+  readonly logFile?: string;
+  readonly config?: string;
+}
+
+export interface ServeSettings {
+  readonly address: AddressArguments;
+  readonly allowedOrigins: readonly string[];
+  readonly graceMs: number;
+  readonly bounds: ServerBounds;
+  readonly executions: { readonly running?: number };
+  readonly runs: { readonly runsAtOnce?: number };
+  readonly mcp: {
+    /** Absent: all. */
+    readonly tools?: { readonly choice: string; readonly said: string };
+    readonly isStructured: boolean;
+  };
+  readonly listen: { readonly requestMs?: number; readonly maxConnections?: number };
+  readonly runtime: Pick<RuntimeOptions, "python" | "timeoutMs" | "idleTimeoutMs" | "mounts" | "limits">;
+  readonly sessionDefaults: Pick<SessionOptions, "env" | "includeStdlib">;
+  readonly logLevel: LogLevel;
+  readonly logFormat: LogFormat;
+}
+
+const DEFAULT_ADDRESS = { host: "127.0.0.1", port: 8000 };
+const DEFAULT_GRACE_SECONDS = 10;
+/** So many seconds' worth may come at once. */
+const RATE_BURST_SECONDS = 2;
+const WRONG_TOKEN_BURST_SECONDS = 5;
+
+/** Throws a UsageError for what a folder may not say, and for what makes no sense. */
+export function toServeSettings(flags: ServeArguments, config: Config): ServeSettings {
+  checkOwnership(flags, config);
+  const { server, sessions, limits } = config;
+  const { mount = sessions.mounts } = flags;
+  const { allowHost = server.allow_hosts, allowOrigin = server.allow_origins ?? [] } = flags;
+  const { rate = DEFAULT_BOUNDS.rate.perSecond, wrong_tokens: guesses = DEFAULT_BOUNDS.failures.perSecond } = server;
+  return {
+    address: {
+      host: flags.host ?? server.host ?? DEFAULT_ADDRESS.host,
+      port: flags.port ?? server.port ?? DEFAULT_ADDRESS.port,
+      ...(allowHost !== undefined && { allowHost }),
+    },
+    allowedOrigins: asUsage(() => allowOrigin.map(parseOrigin)),
+    graceMs: (flags.grace ?? server.grace ?? DEFAULT_GRACE_SECONDS) * 1000,
+    bounds: {
+      requests: server.requests ?? DEFAULT_BOUNDS.requests,
+      rate: { perSecond: rate, burst: Math.max(1, rate * RATE_BURST_SECONDS) },
+      failures: { perSecond: guesses, burst: Math.max(1, guesses * WRONG_TOKEN_BURST_SECONDS) },
+    },
+    executions: given({ running: server.executions }),
+    runs: given({ runsAtOnce: server.runs }),
+    mcp: { isStructured: flags.structured ?? server.structured ?? false, ...given({ tools: toTools(flags, config) }) },
+    listen: given({ requestMs: toMs(server.request_timeout), maxConnections: server.connections }),
+    runtime: {
+      limits,
+      ...given({
+        python: sessions.python,
+        timeoutMs: toLimitMs(sessions.timeout),
+        idleTimeoutMs: toLimitMs(sessions.idle_timeout),
+        mounts: mount && asUsage(() => mount.map(parseMount)),
+      }),
+    },
+    sessionDefaults: given({ env: sessions.env, includeStdlib: sessions.include_stdlib }),
+    logLevel: flags.logLevel ?? server.log_level ?? "info",
+    logFormat: flags.logFormat ?? server.log_format ?? (isTerminal(flags) ? "text" : "json"),
+  };
+}
+
+function toTools({ tools: flag }: ServeArguments, { server: { tools } }: Config): ServeSettings["mcp"]["tools"] {
+  if (flag !== undefined) return { choice: flag, said: "--tools" };
+  return tools === undefined ? undefined : { choice: tools, said: "server.tools" };
+}
+
+function checkOwnership({ config: path }: ServeArguments, { isOwnFile, path: file, server, sessions }: Config): void {
+  if (file === null || isOwnFile || path !== undefined) return;
+  const { host, allow_hosts, allow_origins } = server;
+  const { python, mounts } = sessions;
+  const said = Object.entries({
+    "server.host": host,
+    "server.allow_hosts": allow_hosts,
+    "server.allow_origins": allow_origins,
+    "sessions.python": python,
+    "sessions.mounts": mounts,
+  }).find(([, value]) => value !== undefined);
+  if (said === undefined) return;
+  throw new UsageError(
+    `cannot use ${file}: '${said[0]}' of a file that was found in a folder is not taken unasked. If it is right, add --config ${file}`,
+  );
+}
+
+function isTerminal({ logFile }: ServeArguments): boolean {
+  return logFile === undefined && process.stderr.isTTY;
+}
+
+function toMs(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : seconds * 1000;
+}
+
+/** 0: no limit. */
+function toLimitMs(seconds: number | undefined): number | null | undefined {
+  return seconds === 0 ? null : toMs(seconds);
+}
+
+function asUsage<Value>(parse: () => Value): Value {
+  try {
+    return parse();
+  } catch (error) {
+    if (error instanceof RangeError) throw new UsageError(error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,87 @@
+// What the commands that listen on a port have in common: who may reach it, the token, the signals, the end.
+
+import type { GuardOptions } from "../../server/net/guards/guarded-app.ts";
+import { isLoopback } from "../../server/net/guards/guard.ts";
+import type { Listening, ListenOptions } from "../../server/net/listen.ts";
+import { openToken, type Token } from "../../server/token.ts";
+import { dataFolder } from "../../util/data-folder.ts";
+import { complain } from "../io/print-error.ts";
+import { EXIT } from "../exit-code.ts";
+import { UsageError } from "../options/usage-error.ts";
+
+export interface AddressArguments {
+  readonly port: number;
+  readonly host: string;
+  readonly allowHost?: readonly string[];
+}
+
+interface Door {
+  listen(options: GuardOptions & Pick<ListenOptions, "host" | "port">): Promise<Listening>;
+  /** What to print on stdout; nothing is printed where a signal comes first. */
+  greet(listening: Listening, token: Token): string | Promise<string>;
+  /** Called after the signal, and where `greet` failed. Resolves when nothing listens any more. */
+  end(listening: Listening): Promise<void>;
+}
+
+/** Resolves with an exit code. Throws a UsageError, or what `greet` throws; nothing listens any more then. */
+export async function serveUntilSignal({ host, port, allowHost = [] }: AddressArguments, door: Door): Promise<number> {
+  if (!isLoopback(host) && allowHost.length === 0) {
+    throw new UsageError(
+      `--host ${host} would be reachable from other machines: name the hosts that clients use with --allow-host`,
+    );
+  }
+  const token = readToken();
+  const ended = awaitSignal();
+  const guard = { token: token.value, allowedHosts: allowHost, onUnexpected: logUnexpected };
+  const listening = await door.listen({ host, port, ...guard }).catch((error: unknown) => {
+    throw explain(error, host, port);
+  });
+  try {
+    const greeting = await Promise.race([door.greet(listening, token), ended]);
+    if (greeting !== undefined) process.stdout.write(greeting);
+    await ended;
+  } finally {
+    await door.end(listening);
+  }
+  return EXIT.ok;
+}
+
+export function toPlace({ path }: Token): string {
+  return path === null ? "token from RLM_TOKEN" : `token in ${path}`;
+}
+
+function readToken(): Token {
+  try {
+    return openToken(dataFolder("server"), process.env["RLM_TOKEN"]);
+  } catch (error) {
+    if (error instanceof RangeError) throw new UsageError(error.message);
+    throw error;
+  }
+}
+
+/** The first signal begins the end; the second one is the end. */
+async function awaitSignal(): Promise<undefined> {
+  return new Promise((resolve) => {
+    let signals = 0;
+    const hear = (signal: "SIGINT" | "SIGTERM"): void => {
+      signals += 1;
+      if (signals === 1) resolve(undefined);
+      else process.exit(signal === "SIGINT" ? EXIT.cancelled : EXIT.ended);
+    };
+    process.on("SIGINT", hear).on("SIGTERM", hear);
+  });
+}
+
+function explain(error: unknown, host: string, port: number): Error {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const cannot = `cannot listen on ${host} port ${port}`;
+  if (code === "EADDRINUSE") return new Error(`${cannot}: it is taken. Use another with --port, or any with --port 0`);
+  if (code === "EACCES") return new Error(`${cannot}: ports below 1024 need privileges. Use another with --port`);
+  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
+    return new UsageError(`${cannot}: this machine has no such address`);
+  return new Error(`${cannot}: ${message}`);
+}
+
+function logUnexpected(error: unknown): void {
+  complain(error instanceof Error ? (error.stack ?? error.message) : String(error));
+}

@@ -1,0 +1,103 @@
+// `rlm serve`: the runtime over HTTP until a signal ends it.
+
+import { loadConfig } from "../../config/config.ts";
+import { createApp, openDoor } from "../../server/http/app.ts";
+import { listen, type Listening } from "../../server/net/listen.ts";
+import { ServerLog } from "../../server/observability/server-log.ts";
+import { Shutdown } from "../../server/http/shutdown.ts";
+import { tellWitnesses } from "../../server/observability/observer.ts";
+import { WebSockets } from "../../server/ws/web-sockets.ts";
+import type { MCPTool } from "../../server/mcp/tools/tool.ts";
+import type { Token } from "../../server/token.ts";
+import { openRuntime, resolveMounts, type Runtime } from "../../runtime.ts";
+import { given } from "../../util/omit-undefined.ts";
+import { VERSION } from "../../util/version.ts";
+import { findModel } from "./mcp-model.ts";
+import { planFiles } from "./open-files.ts";
+import { openLogAt } from "./open-log.ts";
+import { toServeSettings, type ServeArguments, type ServeSettings } from "./serve-settings.ts";
+import { serveUntilSignal, toPlace } from "./serve-until-signal.ts";
+
+export async function serve(flags: ServeArguments): Promise<number> {
+  const config = loadConfig({ cwd: process.cwd(), env: process.env, ...given({ path: flags.config }) });
+  const settings = toServeSettings(flags, config);
+  const model = findModel("there are no runs", flags.config);
+  const { address, allowedOrigins, bounds, graceMs, executions, sessionDefaults } = settings;
+  const { logLevel: level, logFormat: format } = settings;
+  const mounts = resolveMounts(settings.runtime.mounts ?? []);
+  const tools = await chooseFrom(settings.mcp, "whyNot" in model ? model.whyNot : undefined);
+  const log = openLogAt(flags.logFile, { level, format });
+  let hasStarted = false;
+  const say: typeof log.write = (...line) => {
+    if (hasStarted) log.write(...line);
+  };
+  try {
+    const { limits, ...rest } = settings.runtime;
+    const files = planFiles(limits, settings.listen.maxConnections);
+    await using runtime = await openRuntime({ ids: "random", ...rest, limits: { ...limits, ...files.limits } });
+    const shutdown = new Shutdown();
+    const lines = new ServerLog(log);
+    const { isStructured } = settings.mcp;
+    const mcp = {
+      mounts,
+      isStructured,
+      onUnexpected: (error: unknown) => lines.unexpected(error),
+      ...given({ tools }),
+    };
+    const door = openDoor(runtime, { ...shutdown.signals, model, mcp, executions, sessionDefaults, ...settings.runs });
+    const told = tellWitnesses(door, [door.metrics, lines]);
+    return await serveUntilSignal(address, {
+      listen: ({ host, port, ...guard }) => {
+        const app = createApp(door, { ...guard, ...told, allowedOrigins, bounds });
+        const { onUnexpected, onMalformed, onCut } = told;
+        const upgrader = new WebSockets(door, { token: guard.token, onUnexpected, onCut });
+        door.metrics.websockets = () => upgrader;
+        const { maxConnections } = files;
+        return listen(app, { host, port, ...settings.listen, maxConnections, onMalformed, onCut, upgrader });
+      },
+      greet: async (listening, token) => {
+        await runtime.warm();
+        hasStarted = true;
+        log.write("info", "server-start", { url: listening.url, version: VERSION, pid: process.pid });
+        if (files.few !== undefined) log.write("warn", "few-open-files", { what: files.few });
+        return greeting(runtime, listening, token, files.few);
+      },
+      end: async (listening) => {
+        say("info", "server-drain", { graceMs, executions: door.executions.running });
+        await shutdown.run(door, listening, graceMs);
+      },
+    });
+  } finally {
+    say("info", "server-end");
+    await log.end();
+  }
+}
+
+/** Undefined: all. The tools are loaded with the first message unless there is a choice to check. */
+async function chooseFrom(
+  { tools }: ServeSettings["mcp"],
+  whyNoModel: string | undefined,
+): Promise<readonly MCPTool[] | undefined> {
+  if (tools === undefined) return undefined;
+  const { chooseTools } = await import("./choose-tools.ts");
+  return chooseTools(tools.choice, whyNoModel, tools.said);
+}
+
+function greeting(runtime: Runtime, { url }: Listening, token: Token, few: string | undefined): string {
+  const { name, tier, python } = runtime.report();
+  const header = quote(`Authorization: Bearer ${token.value}`);
+  return [
+    `listening ${url}`,
+    `curl -s ${url}/process/interpreter/execute -H ${header} -d '{"code":"print(6*7)"}'`,
+    `every route: ${url}/v1/docs`,
+    `environment ${name}, sandbox tier ${tier ?? "unknown"}, Python ${python?.version ?? "unknown"}`,
+    ...(few === undefined ? [] : [few]),
+    toPlace(token),
+    "",
+  ].join("\n");
+}
+
+/** For a shell. */
+function quote(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}

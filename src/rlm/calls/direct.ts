@@ -1,0 +1,96 @@
+// A question whose material is small: one call of the model, which sees all of it.
+
+import { readFile } from "node:fs/promises";
+import type { ContextItem } from "../context/context.ts";
+import type { Account } from "../ledger/ledger.ts";
+import { LimitReached } from "../ledger/limit-reached.ts";
+import type { NodeOutcome } from "../node.ts";
+import { answerText } from "./queries.ts";
+import type { Run } from "../run.ts";
+
+/** About 8,000 tokens. */
+const SMALL_BYTES = 32_000;
+
+export function isSmall(context: readonly ContextItem[]): boolean {
+  return (
+    context.reduce((sum, { bytes }) => sum + bytes, 0) <= SMALL_BYTES && context.every(({ kind }) => kind !== "bytes")
+  );
+}
+
+export async function answerDirectly({
+  run,
+  account,
+  signal,
+}: {
+  readonly run: Run;
+  readonly account: Account;
+  readonly signal: AbortSignal;
+}): Promise<NodeOutcome> {
+  const { query, context, model } = run.settings;
+  const { nodeId } = account;
+  const sizes = context.map(({ name, kind, bytes }) => ({ name, kind, bytes }));
+  run.teller.tell({
+    type: "node-start",
+    nodeId,
+    parentId: null,
+    depth: 0,
+    query,
+    model,
+    context: sizes,
+    isDegraded: false,
+  });
+  const outcome = await ask(run, account, signal).catch((error: unknown) => giveUp(signal, error));
+  const { status, stopReason, answer } = outcome;
+  run.teller.tell({ type: "node-end", nodeId, status, stopReason, answer, usage: account.spent() });
+  return outcome;
+}
+
+async function ask(run: Run, account: Account, signal: AbortSignal): Promise<NodeOutcome> {
+  const { query, context, model, schema, patterns } = run.settings;
+  const material = await Promise.all(context.map(toText));
+  const prompt = [...material, query].join("\n\n");
+  let ordinal = 0;
+  const { reply, data, problem } = await answerText(
+    { prompt, schema },
+    {
+      calls: run.calls,
+      subModel: model,
+      purpose: "direct",
+      patterns,
+      where: () => {
+        ordinal += 1;
+        return { nodeId: account.nodeId, account, turn: 1, ordinal };
+      },
+      signal,
+    },
+  );
+  const answer = reply.text.trim();
+  if (reply.finishReason === "length")
+    return { status: "partial", stopReason: "tokens", answer, why: "the answer was cut off at its length limit" };
+  if (problem !== undefined)
+    return { status: "partial", stopReason: "error", answer, why: `the answer does not follow the schema: ${problem}` };
+  return { status: "final", stopReason: "answered", answer, ...(schema !== undefined && { data }), why: null };
+}
+
+function giveUp(signal: AbortSignal, error: unknown): NodeOutcome {
+  const limit: unknown = signal.aborted ? signal.reason : error;
+  if (limit instanceof LimitReached)
+    return { status: "failed", stopReason: limit.axis, answer: null, why: limit.message };
+  if (signal.aborted) return { status: "cancelled", stopReason: "cancelled", answer: null, why: "it was cancelled" };
+  return { status: "failed", stopReason: "error", answer: null, why: (error as Error).message };
+}
+
+async function toText({ name, value }: ContextItem): Promise<string> {
+  if (Array.isArray(value)) {
+    const files = await Promise.all(
+      value.map(
+        async (file: { name: string; path: string }) => `--- ${file.name} ---\n${await readFile(file.path, "utf8")}`,
+      ),
+    );
+    return files.join("\n\n");
+  }
+  if ("text" in value) return value.text;
+  if ("json" in value) return `${name} = ${JSON.stringify(value.json)}`;
+  if ("file" in value) return readFile(value.file, "utf8");
+  return "";
+}

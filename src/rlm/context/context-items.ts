@@ -1,0 +1,70 @@
+// From what a caller gives as context to the variables of the root session.
+
+import { statSync } from "node:fs";
+import type { ContextFile, ContextItem } from "./context.ts";
+import { checkVariableName } from "./variable-name.ts";
+
+/** One variable's worth of material. */
+export type ContextValue =
+  | string
+  /** As JSON it is read by Python: integers of any size stay what they are. */
+  | { readonly text: string; readonly as?: "text" | "json" }
+  | { readonly json: unknown }
+  /** A path of the host, read as text. */
+  | { readonly file: string }
+  /** A dict from name to text. */
+  | { readonly files: readonly ContextFile[] };
+
+/** A single value is the variable `context`; an object with other keys has one variable for each. */
+export type Context = ContextValue | { readonly [variable: string]: ContextValue };
+
+const KEYS = ["text", "json", "file", "files"];
+
+/** Throws a TypeError for what is none, and the system's error for a file that is not there. */
+export function toContextItems(context: Context | undefined): readonly ContextItem[] {
+  if (context === undefined) return [];
+  if (isValue(context)) return [toItem("context", context)];
+  return Object.entries(context).map(([name, value]) => {
+    checkVariableName(name);
+    return toItem(name, value);
+  });
+}
+
+function isValue(context: Context): context is ContextValue {
+  if (typeof context !== "object") return true;
+  const [key, ...others] = Object.keys(context);
+  const isOne = others.length === 0 || (key === "text" && others.length === 1 && others[0] === "as");
+  return isOne && key !== undefined && KEYS.includes(key) && !isNested(context);
+}
+
+/** A variable named like a kind of value. */
+function isNested(context: object): boolean {
+  const [value] = Object.values(context) as unknown[];
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    !Array.isArray(value) &&
+    Object.keys(value).some((key) => KEYS.includes(key)) &&
+    !("json" in context)
+  );
+}
+
+function toItem(name: string, value: ContextValue): ContextItem {
+  if (typeof value === "string") return { name, kind: "text", bytes: Buffer.byteLength(value), value: { text: value } };
+  if ("text" in value) {
+    const kind = value.as ?? "text";
+    return { name, kind, bytes: Buffer.byteLength(value.text), value: { text: value.text, as: kind } };
+  }
+  if ("json" in value) {
+    const text = JSON.stringify(value.json);
+    if (text === undefined) throw new TypeError(`Cannot use the context '${name}': JSON cannot say what it is`);
+    return { name, kind: "json", bytes: Buffer.byteLength(text), value: { text, as: "json" } };
+  }
+  if ("file" in value)
+    return { name, kind: "text", bytes: statSync(value.file).size, value: { file: value.file, as: "text" } };
+  if ("files" in value) {
+    const bytes = value.files.reduce((sum, { path }) => sum + statSync(path).size, 0);
+    return { name, kind: "files", bytes, value: value.files };
+  }
+  throw new TypeError(`Cannot use the context '${name}': give a text, { text }, { json }, { file } or { files }`);
+}

@@ -1,0 +1,107 @@
+// The material of a run: variables of the session, byte for byte, loaded once. The model sees names, sizes and short previews.
+
+import { readFile, stat } from "node:fs/promises";
+import type { Session } from "../../session/session.ts";
+import type { VariableValue } from "../../session/state/set-variable.ts";
+import { describeContext, type ContextFacts } from "./describe-context.ts";
+
+export interface ContextItem {
+  /** Of the variable. */
+  readonly name: string;
+  readonly kind: "text" | "json" | "files" | "bytes";
+  readonly bytes: number;
+  readonly value: VariableValue | readonly ContextFile[];
+}
+
+/** A file that becomes a value of a dict, by its name. */
+export interface ContextFile {
+  readonly name: string;
+  /** On the host. */
+  readonly path: string;
+}
+
+interface Loaded {
+  readonly name: string;
+  readonly bytes: Buffer;
+}
+
+const PREVIEW = 500;
+const BATCH_BYTES = 16 * 1024 * 1024;
+
+/** Sets the variables. A file that is no UTF-8 becomes bytes, so that nothing of it is lost. */
+export async function loadContext(session: Session, items: readonly ContextItem[], signal: AbortSignal): Promise<void> {
+  for (const { name, value } of items) {
+    if (isFiles(value)) await loadFiles(session, name, value, signal);
+    else if ("file" in value) await loadFile(session, value.file, [name, null], signal);
+    else await session.set(name, value, { timeoutMs: null, signal });
+  }
+}
+
+/** What describes them to the model. */
+export async function describeItems(session: Session, items: readonly ContextItem[]): Promise<string> {
+  if (items.length === 0) return "";
+  const names = JSON.stringify(items.map(({ name }) => name));
+  const { value } = (
+    await session.execute(`__import__("rlm_context").describe(${JSON.stringify(names)}, ${PREVIEW})`).result
+  ).unwrap();
+  return describeContext(parseFacts(value?.["text/plain"]));
+}
+
+function isFiles(value: ContextItem["value"]): value is readonly ContextFile[] {
+  return Array.isArray(value);
+}
+
+/** A dict from name to text. Small files travel together: each trip to the session costs more than they do. */
+async function loadFiles(
+  session: Session,
+  name: string,
+  files: readonly ContextFile[],
+  signal: AbortSignal,
+): Promise<void> {
+  await session.set(name, { json: {} }, { signal });
+  let batch: Loaded[] = [];
+  let size = 0;
+  for (const { name: key, path } of files) {
+    if ((await stat(path)).size > BATCH_BYTES) {
+      await loadFile(session, path, [name, key], signal);
+      continue;
+    }
+    const bytes = await readFile(path, { signal });
+    if (size + bytes.length > BATCH_BYTES) {
+      await loadBatch(session, name, batch, signal);
+      batch = [];
+      size = 0;
+    }
+    batch.push({ name: key, bytes });
+    size += bytes.length;
+  }
+  await loadBatch(session, name, batch, signal);
+}
+
+async function loadBatch(session: Session, name: string, batch: readonly Loaded[], signal: AbortSignal): Promise<void> {
+  const options = { timeoutMs: null, signal };
+  await session.set("_rlm_files", { bytes: Buffer.concat(batch.map(({ bytes }) => bytes)) }, options);
+  await session.set("_rlm_sizes", { json: batch.map(({ name: key, bytes }) => [key, bytes.length]) }, options);
+  (await session.execute(`__import__("rlm_context").unpack(${JSON.stringify(name)})`, options).result).unwrap();
+}
+
+/** `place`: the variable, and the key in it where it is a dict. */
+async function loadFile(
+  session: Session,
+  file: string,
+  place: readonly [string, string | null],
+  signal: AbortSignal,
+): Promise<void> {
+  await session.set("_rlm_file", { file, as: "bytes" }, { timeoutMs: null, signal });
+  const [name, key] = place.map((part) => (part === null ? "None" : JSON.stringify(part)));
+  (
+    await session.execute(`__import__("rlm_context").decode_file(${name}, ${key})`, { timeoutMs: null, signal }).result
+  ).unwrap();
+}
+
+/** What the session says is a Python literal of JSON text. */
+function parseFacts(printed: string | undefined): readonly ContextFacts[] {
+  if (printed === undefined) return [];
+  const json = /^'([\s\S]*)'$/.exec(printed)?.[1];
+  return json === undefined ? [] : (JSON.parse(Buffer.from(json, "base64").toString()) as ContextFacts[]);
+}

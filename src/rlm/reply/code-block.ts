@@ -1,0 +1,205 @@
+// Finds the first block of code that can be run, while the message that holds it is still being written.
+//
+// The moment it is closed the rest of the message is not wanted: a model that goes on writes down the output that it expects. A fence
+// inside of a Python string closes nothing. What is left open at the end is run only where it is surely whole.
+
+import type { FinishReason } from "../../backends/backend.ts";
+import { type Fence, indentOf, isClosing, parseOpening, unindent, withoutFenceAtEnd } from "./fence-line.ts";
+import { TripleQuotes } from "./triple-quotes.ts";
+
+export interface CodeBlock {
+  readonly code: string;
+  /** As it was written, in lower case; empty: none. */
+  readonly tag: string;
+  /** Where the line of its opening fence begins in the message, and where the line of its closing fence ends. */
+  readonly start: number;
+  readonly end: number;
+}
+
+export type ScanEnd =
+  | { readonly kind: "code"; readonly block: CodeBlock }
+  /** `tell`: what the model has to know, since nothing was run. */
+  | { readonly kind: "none"; readonly reason: NoCodeReason; readonly tell: string };
+
+export type NoCodeReason = "no-code" | "not-runnable" | "empty" | "unclosed" | "cut-off";
+
+/** Whether code is whole and parses as Python. */
+export type IsComplete = (code: string) => boolean | Promise<boolean>;
+
+const RUNNABLE: ReadonlySet<string> = new Set(["", "repl", "python", "py", "python3", "ipython"]);
+const MAX_CANDIDATES = 32;
+const HOW = "Write Python in a block that begins with ```repl and ends with ``` on a line of its own";
+
+export class CodeScanner {
+  readonly #isComplete: IsComplete;
+  /** The beginning of a line whose end has not come. */
+  #line = "";
+  /** Where it begins in the message. */
+  #lineStart = 0;
+  #open: OpenBlock | undefined;
+  #found: CodeBlock | undefined;
+  #skippedTag: string | undefined;
+  #hasEmpty = false;
+
+  constructor(isComplete: IsComplete) {
+    this.#isComplete = isComplete;
+  }
+
+  /** The next piece of the message. The block as soon as it is closed; what comes after is not looked at. */
+  push(text: string): CodeBlock | undefined {
+    let from = 0;
+    for (let to = text.indexOf("\n"); to >= 0 && this.#found === undefined; to = text.indexOf("\n", from)) {
+      this.#take(this.#line + text.slice(from, to), 1);
+      from = to + 1;
+    }
+    if (this.#found === undefined) this.#line += text.slice(from);
+    return this.#found;
+  }
+
+  /** The message is over. */
+  async end(finishReason: FinishReason): Promise<ScanEnd> {
+    if (this.#found === undefined && this.#line !== "") this.#take(this.#line, 0);
+    if (this.#found === undefined && this.#open?.isRunnable === true) {
+      this.#found = await this.#open.closeAtEnd(this.#lineStart, finishReason, this.#isComplete);
+    }
+    if (this.#found !== undefined) return { kind: "code", block: this.#found };
+    return { kind: "none", ...this.#whyNone(finishReason) };
+  }
+
+  #take(line: string, newline: number): void {
+    const start = this.#lineStart;
+    this.#line = "";
+    this.#lineStart += line.length + newline;
+    const text = line.endsWith("\r") ? line.slice(0, -1) : line;
+    if (this.#open === undefined) this.#begin(parseOpening(text), start);
+    else if (this.#open.isRunnable) this.#takeCode(this.#open, text, start);
+    else if (isClosing(text, this.#open.fence)) this.#open = undefined;
+  }
+
+  #begin(fence: Fence | undefined, start: number): void {
+    if (fence === undefined) return;
+    this.#open = new OpenBlock(fence, start);
+    if (!this.#open.isRunnable) this.#skippedTag ??= fence.tag;
+  }
+
+  #takeCode(open: OpenBlock, line: string, start: number): void {
+    if (open.isInString) return open.take(line, this.#lineStart);
+    const inner = parseOpening(line);
+    const closes = isClosing(line, open.fence);
+    if (open.isBlank) {
+      // A fence right within a fence: the outer one is decoration.
+      if (inner !== undefined && (inner.tag !== "" || open.fence.tag === "")) return this.#begin(inner, open.start);
+      if (!closes) return open.take(line, this.#lineStart);
+      this.#hasEmpty = true;
+      this.#open = undefined;
+      return;
+    }
+    if (closes) this.#found = open.toBlock(this.#lineStart);
+    // No Python begins like this: the fence that should have closed was forgotten.
+    else if (inner !== undefined && inner.tag !== "") this.#found = open.toBlock(start);
+    else open.take(line, this.#lineStart);
+  }
+
+  #whyNone(finishReason: FinishReason): { readonly reason: NoCodeReason; readonly tell: string } {
+    const isCutOff = finishReason === "length";
+    if (this.#open?.isRunnable === true && !this.#open.isBlank) {
+      return isCutOff
+        ? {
+            reason: "cut-off",
+            tell: "Nothing was run: your message reached its limit of tokens in the middle of the code. Do it in smaller steps",
+          }
+        : {
+            reason: "unclosed",
+            tell: `Nothing was run: the block of code has no closing fence and is no complete Python. ${HOW}`,
+          };
+    }
+    if (this.#skippedTag !== undefined) {
+      return {
+        reason: "not-runnable",
+        tell: `Nothing was run: a block tagged '${this.#skippedTag}' is not run. ${HOW}`,
+      };
+    }
+    if (this.#hasEmpty || this.#open !== undefined)
+      return { reason: "empty", tell: `Nothing was run: the block of code is empty. ${HOW}` };
+    if (isCutOff) {
+      return {
+        reason: "cut-off",
+        tell: `Nothing was run: your message reached its limit of tokens before any code. Be brief. ${HOW}`,
+      };
+    }
+    return { reason: "no-code", tell: `Nothing was run: your message has no block of code. ${HOW}` };
+  }
+}
+
+/** Where the block might end after all. */
+interface Candidate {
+  /** How many lines are its code, and what comes after them. */
+  readonly lines: number;
+  readonly last: string | undefined;
+  readonly end: number;
+  /** A closing fence as it should be, but inside of a string. */
+  readonly isFence: boolean;
+}
+
+class OpenBlock {
+  readonly fence: Fence;
+  readonly start: number;
+  readonly isRunnable: boolean;
+  readonly #lines: string[] = [];
+  readonly #strings = new TripleQuotes();
+  readonly #candidates: Candidate[] = [];
+  #indent: number | undefined;
+
+  constructor(fence: Fence, start: number) {
+    this.fence = fence;
+    this.start = start;
+    this.isRunnable = RUNNABLE.has(fence.tag);
+  }
+
+  get isInString(): boolean {
+    return this.#strings.isOpen;
+  }
+
+  get isBlank(): boolean {
+    return this.#indent === undefined;
+  }
+
+  /** `end`: behind the line. */
+  take(line: string, end: number): void {
+    if (this.#candidates.length < MAX_CANDIDATES) this.#lookForEnd(line, end);
+    if (line.trim() !== "") this.#indent ??= Math.min(this.fence.indent, indentOf(line));
+    this.#lines.push(unindent(line, this.#indent ?? 0));
+    this.#strings.feed(line);
+  }
+
+  toBlock(end: number, code = this.#lines.join("\n")): CodeBlock {
+    return { code, tag: this.fence.tag, start: this.start, end };
+  }
+
+  /** The block that is left open, where it is whole; else where one of its lines may have been meant to close it. */
+  async closeAtEnd(end: number, finishReason: FinishReason, isComplete: IsComplete): Promise<CodeBlock | undefined> {
+    if (this.isBlank) return undefined;
+    const whole = this.toBlock(end);
+    if (finishReason !== "length" && (await isComplete(whole.code))) return whole;
+    for (const candidate of this.#candidates) {
+      const block = this.#toCandidateBlock(candidate);
+      if (await isComplete(block.code)) return block;
+    }
+    // A string that is never closed. Python says so best.
+    const fence = this.#candidates.find(({ isFence }) => isFence);
+    return fence !== undefined && finishReason !== "length" ? this.#toCandidateBlock(fence) : undefined;
+  }
+
+  #toCandidateBlock({ lines, last, end }: Candidate): CodeBlock {
+    const code = this.#lines.slice(0, lines);
+    return this.toBlock(end, [...code, ...(last === undefined ? [] : [last])].join("\n"));
+  }
+
+  #lookForEnd(line: string, end: number): void {
+    const isFence = isClosing(line, this.fence);
+    const last = isFence ? undefined : withoutFenceAtEnd(line, this.fence);
+    if (!isFence && last === undefined) return;
+    const code = last === undefined ? undefined : unindent(last, this.#indent ?? this.fence.indent);
+    this.#candidates.push({ lines: this.#lines.length, last: code, end, isFence });
+  }
+}

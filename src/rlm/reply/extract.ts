@@ -1,0 +1,58 @@
+// The last call of a node: the best answer that can be had from what it has seen, with what was kept for that.
+//
+// The whole conversation where it fits; else the question and as much of what was seen as is affordable, down to the question
+// alone: an answer that says how little is known is better than none.
+
+import type { ChatMessage } from "../../backends/backend.ts";
+import type { JSONSchema } from "./answer-schema.ts";
+import { cutOutput } from "../session/cut-output.ts";
+import { extractMessage } from "../prompts.ts";
+
+export interface Conversation {
+  readonly query: string;
+  readonly schema: JSONSchema | undefined;
+  readonly messages: readonly ChatMessage[];
+}
+
+/** Of what was seen, in characters. */
+const SIZES = [60_000, 20_000, 6_000, 2_000, 600];
+const MAX_QUERY = 4_000;
+const SHORT_QUERY = 600;
+
+/** From the best to the shortest. */
+export function* extractions(conversation: Conversation, why: string): Generator<readonly ChatMessage[]> {
+  const { query, messages, schema } = conversation;
+  const end = extractMessage(why, schema);
+  if (messages.length > 0) yield [...messages, { role: "user", content: end }];
+  const seen = toTranscript(messages);
+  for (const size of SIZES.filter(
+    (limit, index) => seen !== "" && (seen.length > limit || index === SIZES.length - 1),
+  )) {
+    const part = cutOutput(seen, { maxCharacters: size, name: "", where: "there is no room for it" }).text;
+    yield [toMessage(end, cut(query, MAX_QUERY), `What was seen so far:\n${part}`)];
+  }
+  yield [toMessage(end, cut(query, SHORT_QUERY))];
+}
+
+/** What the shortest takes: to be kept from the beginning. */
+export function shortestExtraction(conversation: Omit<Conversation, "messages">): readonly ChatMessage[] {
+  const { query, schema } = conversation;
+  const end = extractMessage("the limit of tokens is reached".padEnd(150), schema);
+  return [toMessage(end, cut(query, SHORT_QUERY), " ".repeat(SIZES.at(-1) ?? 0))];
+}
+
+function toMessage(end: string, query: string, seen = "Nothing was seen so far."): ChatMessage {
+  return { role: "user", content: `Question: ${query}\n\n${seen}\n\n${end}` };
+}
+
+/** The first two say what is in the system prompt and in the question. */
+function toTranscript(messages: readonly ChatMessage[]): string {
+  return messages
+    .slice(2)
+    .map(({ role, content }) => (role === "assistant" ? `You wrote:\n${content}` : content))
+    .join("\n\n");
+}
+
+function cut(text: string, maxCharacters: number): string {
+  return cutOutput(text, { maxCharacters, name: "", where: "there is no room for it" }).text;
+}

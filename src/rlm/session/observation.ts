@@ -1,0 +1,89 @@
+// What a model is shown of the code it had run.
+
+import type { ExecutionResult, StateAfter } from "../../protocol/execution.ts";
+import type { Execution } from "../../session/execution/execution.ts";
+import type { Session } from "../../session/session.ts";
+import { cutOutput } from "./cut-output.ts";
+
+const MAX_CHARACTERS = 10_000;
+const MAX_ERROR_CHARACTERS = 4_000;
+const MAX_DISPLAYS = 20;
+/** Of one block, in `_out`. */
+const MAX_KEPT_BYTES = 32 * 1024 * 1024;
+
+const STATE: Readonly<Record<StateAfter, string>> = {
+  kept: "",
+  restored: "The variables are those of an earlier moment: the session was restored from a checkpoint.",
+  lost: "All variables were lost: the process had to be ended.",
+};
+
+/** What was printed and displayed, the value, the error. What was printed and is cut is put into `_out[turn]`. */
+export async function observe(
+  session: Session,
+  execution: Execution,
+  result: ExecutionResult,
+  turn: number,
+): Promise<string> {
+  const { value, error, status, reason, exitCode, state, incomplete, displays } = result;
+  const shownDisplays = displays
+    .slice(0, MAX_DISPLAYS)
+    .map((bundle) => cutValue(bundle["text/plain"] ?? "(a picture)"));
+  const parts = [
+    await showPrinted(session, execution, result, turn),
+    ...shownDisplays,
+    displays.length > MAX_DISPLAYS ? `… ${displays.length - MAX_DISPLAYS} more displays …` : "",
+    value === undefined ? "" : `→ ${cutValue(value["text/plain"] ?? "")}`,
+    incomplete === true ? "The code ends in the middle of a statement. Nothing was run." : "",
+    error === undefined || error.name === "Final" ? "" : cutError(error.traceback.trimEnd()),
+    status === "interrupted" ? `The code was stopped: ${reason ?? "interrupted"}.` : "",
+    status === "exit" && state === "kept" ? `The code called exit(${exitCode ?? 0}). The session goes on.` : "",
+    STATE[state],
+  ].filter((part) => part !== "");
+  const shown =
+    parts.length === 0
+      ? "(no output: print what you want to see, or leave it as the last expression)"
+      : parts.join("\n");
+  return `Output of block ${turn}:\n${shown}`;
+}
+
+/** Where it fits stdout, then stderr; else both as they came. */
+async function showPrinted(
+  session: Session,
+  execution: Execution,
+  { stdout, stderr, truncated, state }: ExecutionResult,
+  turn: number,
+): Promise<string> {
+  const { totalBytes, readableBytes } = execution.output({ length: 0 });
+  const isWhole = truncated?.stdout === undefined && truncated?.stderr === undefined;
+  const errors = stderr.trim() === "" ? "" : `[stderr]\n${stderr.trimEnd()}`;
+  const printed = [stdout.trimEnd(), errors].filter((part) => part !== "").join("\n");
+  const keptBytes = Math.min(readableBytes, MAX_KEPT_BYTES);
+  const name = `_out[${turn}]`;
+  const cut = cutOutput(
+    isWhole && printed.length <= MAX_CHARACTERS
+      ? printed
+      : { totalBytes, readableBytes, read: (offset, length) => execution.output({ offset, length }).bytes },
+    { maxCharacters: MAX_CHARACTERS, name, where: whereIs(name, keptBytes, totalBytes, state) },
+  );
+  if (cut.isCut && state === "kept") await keep(session, execution, turn, keptBytes);
+  return cut.text;
+}
+
+function whereIs(name: string, keptBytes: number, totalBytes: number, state: StateAfter): string {
+  if (state !== "kept") return "it is gone";
+  return keptBytes === totalBytes ? `the whole is in ${name}` : `the first ${keptBytes} bytes are in ${name}`;
+}
+
+async function keep(session: Session, execution: Execution, turn: number, keptBytes: number): Promise<void> {
+  const { bytes } = execution.output({ length: keptBytes });
+  await session.set("_rlm_out", { text: bytes.toString("utf8") });
+  await session.execute(`__import__("rlm_session").keep(${turn})`).result;
+}
+
+function cutValue(text: string): string {
+  return cutOutput(text, { maxCharacters: MAX_CHARACTERS, name: "_" }).text;
+}
+
+function cutError(text: string): string {
+  return cutOutput(text, { maxCharacters: MAX_ERROR_CHARACTERS, name: "", where: "of the error" }).text;
+}

@@ -1,0 +1,99 @@
+// Calls that run something. It is started once; what takes longer than the call waits goes on as a task.
+//
+// Giving the request up ends what it started, up to the moment when it has become a task; from then on only a kill does.
+
+import type { Session, Task } from "../../../runtime.ts";
+import { DEFAULT_MAX_OUTPUT, type Answer } from "../render/result.ts";
+import { toExecutionAnswer } from "../render/execution.ts";
+import { toRunningAnswer, toShellAnswer } from "../render/task.ts";
+import { ArgumentsError } from "../tools/tool.ts";
+import { DEFAULT_TIMEOUT_SECONDS, toSessionOptions, type ToolCall } from "../tools/tool-call.ts";
+import { watch } from "./progress.ts";
+
+export interface RunOptions {
+  /** Seconds that the code itself may take. */
+  readonly timeout?: number | undefined;
+  readonly maxOutput?: number | undefined;
+  /** Whether the session ends with the code. Default: false. */
+  readonly isOnce?: boolean;
+}
+
+/** More is data rather than code, and data has a better way in. */
+const MAX_CODE_CHARACTERS = 4_000_000;
+
+export async function runPython(
+  call: ToolCall,
+  session: Session,
+  code: string,
+  { timeout = DEFAULT_TIMEOUT_SECONDS, maxOutput = DEFAULT_MAX_OUTPUT, isOnce = false }: RunOptions,
+): Promise<Answer> {
+  checkLength("code", code, call);
+  const { runtime, images } = call;
+  const execution = session.execute(code, { timeoutMs: timeout * 1000 });
+  call.begun({ execution });
+  const lastLine = (): string => execution.lastLine();
+  try {
+    if (!(await watch({ ended: execution.result, waitMs: call.waits.pythonMs, lastLine }, call)))
+      return toDetached(call, runtime.tasks.adopt(execution), maxOutput);
+  } catch (error) {
+    execution.cancel();
+    throw error;
+  }
+  return toExecutionAnswer({ runtime, images, execution, result: await execution.result, maxOutput, isOnce });
+}
+
+/** In a session of its own, which ends with the code. */
+export async function runOnce(call: ToolCall, code: string, options: RunOptions): Promise<Answer> {
+  checkLength("code", code, call);
+  const session = await call.runtime.openSession(toSessionOptions(call));
+  let answer: Answer;
+  try {
+    answer = await runPython(call, session, code, { ...options, isOnce: true });
+  } catch (error) {
+    void session.discard();
+    throw error;
+  }
+  const { task } = answer;
+  if (task === undefined) void session.discard();
+  else void task.ended.then(() => session.discard());
+  return answer;
+}
+
+export interface ShellOptions extends RunOptions {
+  readonly cwd?: string | undefined;
+}
+
+export async function runShell(
+  call: ToolCall,
+  session: Session,
+  command: string,
+  { timeout, cwd, maxOutput = DEFAULT_MAX_OUTPUT }: ShellOptions,
+): Promise<Answer> {
+  checkLength("command", command, call);
+  const task = call.runtime.shell(command, {
+    session,
+    ...(cwd !== undefined && { cwd }),
+    ...(timeout !== undefined && { timeoutMs: timeout * 1000 }),
+  });
+  call.begun({ task });
+  const watched = { ended: task.result, waitMs: call.waits.shellMs, lastLine: () => task.lastLine() };
+  try {
+    if (!(await watch(watched, call))) return toDetached(call, task, maxOutput);
+  } catch (error) {
+    void task.cancel().catch(() => {});
+    throw error;
+  }
+  return toShellAnswer(task, await task.result, maxOutput);
+}
+
+function toDetached({ runtime }: ToolCall, task: Task, maxOutput: number): Answer {
+  return { ...toRunningAnswer(runtime, task, maxOutput), task };
+}
+
+function checkLength(what: string, text: string, { offers }: ToolCall): void {
+  if (text.length <= MAX_CODE_CHARACTERS) return;
+  throw new ArgumentsError(
+    `The ${what} has ${text.length.toLocaleString("en-US")} characters, and ${MAX_CODE_CHARACTERS.toLocaleString("en-US")} ` +
+      `is the most. Put data into a file and ${offers("set_repl_context") ? "load it with set_repl_context(key, path)" : "read that"}.`,
+  );
+}

@@ -1,0 +1,106 @@
+// Variables from outside: from what a model says, or from a file that it need not see.
+
+import { FileError, type FileReason } from "../../../errors.ts";
+import type { Session } from "../../../runtime.ts";
+import type { Place } from "./host-paths.ts";
+import { ArgumentsError } from "../tools/tool.ts";
+import type { ToolCall } from "../tools/tool-call.ts";
+import { toCount } from "../render/format.ts";
+
+/** Where code in a session finds its working directory. */
+const WORKING_DIRECTORY = "/work/";
+
+/** JSON where it parses, else the text itself. */
+export async function setFromValue(
+  session: Session,
+  key: string,
+  value: string,
+  { signal }: ToolCall,
+): Promise<string> {
+  const json = parse(value);
+  await session.set(key, { text: value, as: json === undefined ? "text" : "json" }, { signal });
+  const what = json === undefined ? `text, ${toCount(value.length, "character")}` : describe(json.json);
+  return `${key} is set in session '${session.id}': ${what}.`;
+}
+
+/** The text of a file in the session's working directory, or of one that sessions see. */
+export async function setFromPath(session: Session, key: string, path: string, call: ToolCall): Promise<string> {
+  const { signal } = call;
+  const source = await findText(session, path, call);
+  if ("text" in source) await session.set(key, source, { signal });
+  else {
+    using place = source.place;
+    const setting = session.set(key, { file: place.path, as: "text" }, { signal });
+    await setting.catch((error: unknown) => {
+      if (error instanceof Error && error.message.includes(NOT_TEXT)) throw notText(path);
+      return place.fail(error);
+    });
+  }
+  const found = await session.inspect(key, { maxCharacters: 1 }).catch(() => null); // it is set, whatever this says
+  const length = found?.length === undefined ? "" : `, ${toCount(found.length, "character")}`;
+  return `${key} is set in session '${session.id}': the text of ${path}${length}.`;
+}
+
+const NOT_TEXT = "it is not UTF-8";
+
+/** What a path stands for: a file that sessions see, to be closed by the caller, or the text of one in the working directory. */
+export type TextSource = { readonly place: Place } | { readonly text: string };
+
+export async function findText(session: Session, path: string, call: ToolCall): Promise<TextSource> {
+  return path.startsWith("/") ? findAbsolute(session, path, call) : findRelative(session, path, call);
+}
+
+async function findAbsolute(session: Session, path: string, call: ToolCall): Promise<TextSource> {
+  const place = call.folders.openVisible(path);
+  if (place !== undefined) return { place };
+  if (path.startsWith(WORKING_DIRECTORY)) return readOwn(session, path, call);
+  const visible = call.folders.describe();
+  throw new ArgumentsError(
+    `Cannot read '${path}': it is in none of the folders that sessions see${visible === "" ? "" : `: ${visible}`}, nor in the session's own /work.`,
+  );
+}
+
+/** First in the working directory, then where the server was started: a model takes either for where it is. */
+async function findRelative(session: Session, path: string, call: ToolCall): Promise<TextSource> {
+  try {
+    return await readOwn(session, path, call);
+  } catch (error) {
+    if (!(error instanceof FileError && ELSEWHERE.has(error.reason))) throw error;
+    const place = call.folders.openVisible(path);
+    if (place === undefined) throw error;
+    return { place };
+  }
+}
+
+const ELSEWHERE: ReadonlySet<FileReason> = new Set(["not-found", "not-a-folder", "denied"]);
+
+async function readOwn(session: Session, path: string, { signal }: ToolCall): Promise<TextSource> {
+  return { text: decode(await session.files.read(path, { signal }), path) };
+}
+
+function parse(value: string): { readonly json: unknown } | undefined {
+  try {
+    return { json: JSON.parse(value) as unknown };
+  } catch {
+    return undefined;
+  }
+}
+
+function decode(bytes: Uint8Array, path: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw notText(path);
+  }
+}
+
+function notText(path: string): ArgumentsError {
+  return new ArgumentsError(`Cannot read '${path}' as text: ${NOT_TEXT}. Open it in execute_python instead.`);
+}
+
+function describe(json: unknown): string {
+  if (Array.isArray(json)) return `list, ${toCount(json.length, "item")}`;
+  if (json === null) return "None";
+  if (typeof json === "object") return `dict, ${toCount(Object.keys(json).length, "key")}`;
+  return typeof json === "string" ? `text, ${toCount(json.length, "character")}` : JSON.stringify(json);
+}

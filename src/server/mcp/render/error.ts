@@ -1,0 +1,86 @@
+// What a model is told when a call fails: the one table from errors to text. Each names what to do about it.
+
+import {
+  EnvironmentUnavailableError,
+  ForkRefusedError,
+  LimitExceededError,
+  RLMError,
+  REPLSecurityError,
+  SessionBusyError,
+  SessionClosedError,
+  SessionExistsError,
+  SessionNotFoundError,
+  TaskNotFoundError,
+} from "../../../errors.ts";
+import type { Runtime } from "../../../runtime.ts";
+import { ArgumentsError } from "../tools/tool.ts";
+import type { ToolCall } from "../tools/tool-call.ts";
+
+const MAX_LISTED = 20;
+
+type Server = Pick<ToolCall, "runtime" | "offers">;
+
+/** Undefined: it is none of ours, and nothing is told of it. No tool is named that the server does not offer. */
+export function toErrorText(error: unknown, { runtime, offers }: Server): string | undefined {
+  if (error instanceof SessionNotFoundError)
+    return `No session '${shorten(error.sessionId)}'. ${listSessions(runtime)} ${toAnother(offers)}`;
+  if (error instanceof TaskNotFoundError)
+    return `No task '${shorten(error.taskId)}'. ${listTasks(runtime)} Ended tasks are kept for an hour.`;
+  if (error instanceof SessionExistsError)
+    return `Session '${error.sessionId}' exists. Use it, ${offers("destroy_repl_session") ? "destroy it with destroy_repl_session, " : ""}or choose another session_id.`;
+  if (error instanceof SessionClosedError) return `${error.message}. Its variables are gone. ${toAnother(offers)}`;
+  if (error instanceof SessionBusyError)
+    return `Session '${error.sessionId}' has ${error.waiting} executions waiting. Try again when some have ended, or use another session.`;
+  if (error instanceof ForkRefusedError) return `${error.message}. ${toInsteadOfCopy(offers)}`;
+  if (error instanceof LimitExceededError) return `${error.message}. ${toRoom(offers)}`;
+  if (error instanceof EnvironmentUnavailableError) return `Cannot run anything here: ${error.why}. ${error.fix}`;
+  if (error instanceof REPLSecurityError && error.action === "mount")
+    return `${error.message}. The server shows this folder to every session: put it back, or restart the server without it.`;
+  if (error instanceof RLMError || error instanceof ArgumentsError) return endSentence(error.message);
+  // A mistake in calling the API: here that is what the model gave. The engine's own begin in other ways.
+  if ((error instanceof TypeError || error instanceof RangeError) && OURS.test(error.message))
+    return endSentence(error.message);
+  return undefined;
+}
+
+const OURS = /^Cannot (?!read prop|set prop|destructure|convert|access|mix|delete|assign|add prop|define|redefine)/;
+
+function toInsteadOfCopy(offers: ToolCall["offers"]): string {
+  const canSave = offers("save_repl_session") && offers("load_repl_session");
+  const way = canSave ? ", or use save_repl_session, then load_repl_session with another session_id" : "";
+  return `Try again when its code has ended${way}.`;
+}
+
+function toAnother(offers: ToolCall["offers"]): string {
+  return offers("create_repl_session") ? "Call create_repl_session to make one." : "Leave session_id out.";
+}
+
+function toRoom(offers: ToolCall["offers"]): string {
+  const session = offers("destroy_repl_session") && "destroy_repl_session ends a session";
+  const task = offers("shell_status") && "shell_status(task_id, kill=true) ends a task";
+  const ways = [session, task].filter((way) => way !== false);
+  return ways.length === 0 ? "Try again later." : `${ways.join(", ")}.`;
+}
+
+function listSessions(runtime: Runtime): string {
+  const ids = runtime.sessions.list().map(({ id }) => id);
+  return ids.length === 0 ? "There are none yet." : `Existing: ${list(ids)}.`;
+}
+
+function listTasks(runtime: Runtime): string {
+  const ids = runtime.tasks.list().map(({ id }) => id);
+  return ids.length === 0 ? "There are none." : `Existing: ${list(ids.toReversed())}.`;
+}
+
+function list(ids: readonly string[]): string {
+  const more = ids.length > MAX_LISTED ? `, and ${ids.length - MAX_LISTED} more` : "";
+  return ids.slice(0, MAX_LISTED).join(", ") + more;
+}
+
+function shorten(text: string): string {
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+}
+
+function endSentence(text: string): string {
+  return /[.!?)\]]$/.test(text) ? text : `${text}.`;
+}

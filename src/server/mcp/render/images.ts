@@ -1,0 +1,92 @@
+// Images for a model: small enough to be sent, and sure to be images, because a provider that is sent a broken one
+// refuses the whole conversation.
+
+import { type Png, pngSize, readPng } from "../../../util/image/png.ts";
+import { toPng } from "../../../util/image/encode-png.ts";
+import { parseJpegSize } from "../../../util/image/jpeg-size.ts";
+import { shrinkPixels } from "../../../util/image/shrink-pixels.ts";
+
+const MAX_SIDE = 1024;
+const MAX_BYTES = 1024 * 1024;
+const MAX_PIXELS = 50_000_000;
+/** Of a file that is looked at; what sessions pass on is bounded in the same way. */
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
+/** Of either side of a PNG: a row is the least that is read at a time. */
+const MAX_PNG_SIDE = 65_536;
+/** More than these take much memory while they are read. */
+const MANY_PIXELS = 2_000_000;
+/** Of an image that cannot be made smaller here: providers refuse more. */
+const MAX_JPEG_SIDE = 8000;
+
+export interface ImageData {
+  readonly mimeType: "image/png" | "image/jpeg";
+  readonly base64: string;
+}
+
+type Shrunk = { readonly mimeType: string; readonly base64: string } | { readonly refused: string };
+
+/** Large ones one after another, in small steps, so that nobody else waits for them. */
+export class Images {
+  #large: Promise<unknown> = Promise.resolve();
+
+  /**
+   * A PNG that is no more than 1,024 pixels wide and high and no more than 1 MiB is passed on, another is made smaller, on
+   * white where it is transparent. A JPEG is passed on or refused. Never rejects; `refused` is a sentence for the model.
+   */
+  async shrink({ mimeType, base64 }: ImageData): Promise<Shrunk> {
+    const name = mimeType === "image/png" ? "PNG" : "JPEG";
+    if (base64.length > (MAX_FILE_BYTES * 4) / 3 + 4) return refuse(name, `is larger than ${toMiB(MAX_FILE_BYTES)}`);
+    const data = Buffer.from(base64, "base64");
+    if (mimeType === "image/jpeg") return checkJpeg(data);
+    const size = pngSize(data);
+    if (size === undefined) return { refused: "the PNG is not an image" };
+    const { width, height } = size;
+    if (width * height > MAX_PIXELS) return refuse(name, `has ${toSides(size)} pixels, and 50 million can be read`);
+    if (Math.max(width, height) > MAX_PNG_SIDE) return refuse(name, `has ${toSides(size)} pixels`);
+    if (width * height <= MANY_PIXELS) return shrinkPng(data, size);
+    const shrunk = this.#large.then(() => shrinkPng(data, size));
+    this.#large = shrunk.catch(() => {});
+    return shrunk;
+  }
+}
+
+async function shrinkPng(data: Buffer, { width, height }: Sides): Promise<Shrunk> {
+  const read = (): Promise<Png | undefined> => readPng(data, { maxPixels: MAX_PIXELS });
+  const png = await read();
+  if (png === undefined) return { refused: "the PNG is damaged, or of an unknown kind; save it again" };
+  if (Math.max(width, height) <= MAX_SIDE && data.length <= MAX_BYTES) return toImage("image/png", data);
+  for (let side = MAX_SIDE; ; side /= 2) {
+    // What was read is used up: another size needs it again, which noise alone ever does.
+    const shrunk = await toPng(await shrinkPixels(side === MAX_SIDE ? png : ((await read()) ?? png), side));
+    if (shrunk.length <= MAX_BYTES) return toImage("image/png", shrunk);
+  }
+}
+
+function checkJpeg(data: Buffer): Shrunk {
+  const size = parseJpegSize(data);
+  if (size === undefined) return { refused: "the JPEG is not an image" };
+  if (data.length > MAX_BYTES) return refuse("JPEG", `has ${toMiB(data.length)}, and 1 MiB can be shown`);
+  const isLarge = Math.max(size.width, size.height) > MAX_JPEG_SIDE;
+  return isLarge ? refuse("JPEG", `has ${toSides(size)} pixels`) : toImage("image/jpeg", data);
+}
+
+function toImage(mimeType: string, data: Buffer): Shrunk {
+  return { mimeType, base64: data.toString("base64") };
+}
+
+function refuse(name: string, fact: string): Shrunk {
+  return { refused: `the ${name} ${fact}; save it smaller` };
+}
+
+interface Sides {
+  readonly width: number;
+  readonly height: number;
+}
+
+function toSides({ width, height }: Sides): string {
+  return `${width.toLocaleString("en-US")} x ${height.toLocaleString("en-US")}`;
+}
+
+function toMiB(bytes: number): string {
+  return `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
+}

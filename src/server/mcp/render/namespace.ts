@@ -1,0 +1,89 @@
+// The variables of a session in words: what they are, never all that they hold.
+
+import type { Session } from "../../../runtime.ts";
+import type { InspectedVariable, Variable } from "../../../protocol/variables.ts";
+import { bound, type Answer } from "./result.ts";
+import { countCharacters } from "./cut-ends.ts";
+import { joinParts, toCount, toReprCall, toSize } from "./format.ts";
+
+const MAX_PREVIEW = 80;
+/** Of one variable that was asked for. */
+const MAX_VALUE = 2_000;
+const MAX_COLUMNS = 50;
+const NO_TIME = "its own code took too long";
+
+/** All names, or one variable. */
+export async function describeNamespace(session: Session, name: string | undefined): Promise<Answer> {
+  return name === undefined ? listVariables(session) : describeVariable(session, name);
+}
+
+async function listVariables(session: Session): Promise<Answer> {
+  const { variables, total } = await session.variables();
+  const own = variables.filter(({ kind }) => kind !== "module");
+  const modules = variables.filter(({ kind }) => kind === "module").map(({ name }) => name);
+  const unlisted = total - variables.length;
+  const text = joinParts(
+    own.length === 0 ? `Session '${session.id}' has no variables.` : own.map(toLine).join("\n"),
+    modules.length === 0 ? "" : `modules: ${modules.join(", ")}`,
+    unlisted > 0 ? `and ${toCount(unlisted, "more name")}` : "",
+  );
+  return { text: bound(text, "ask for one by its name"), facts: { session_id: session.id, variable_count: total } };
+}
+
+async function describeVariable(session: Session, name: string): Promise<Answer> {
+  const variable = await session.inspect(name, { maxCharacters: MAX_VALUE });
+  if (variable === null) {
+    const { variables } = await session.variables();
+    const known = variables.slice(0, 20).map((other) => other.name);
+    const names =
+      known.length === 0 ? "It has none." : `It has: ${known.join(", ")}${variables.length > 20 ? ", …" : ""}.`;
+    return { text: bound(`Session '${session.id}' has no variable '${name.slice(0, 80)}'. ${names}`), isError: true };
+  }
+  return { text: bound(toDetails(variable, session.id)), facts: { session_id: session.id, name, type: variable.type } };
+}
+
+function toLine(variable: Variable): string {
+  const { name, kind, preview } = variable;
+  const what = kind === "variable" ? toKind(variable) : kind;
+  return `${name}: ${what}${preview === undefined ? "" : ` = ${shorten(preview)}`}`;
+}
+
+function toKind({ type, length, shape, dtype }: Variable): string {
+  const facts = [
+    ...(shape === undefined ? [] : [shape.join("×")]),
+    ...(dtype === undefined ? [] : [dtype]),
+    ...(shape === undefined && length !== undefined ? [`length ${length.toLocaleString("en-US")}`] : []),
+  ];
+  return facts.length === 0 ? type : `${type} (${facts.join(", ")})`;
+}
+
+function toDetails(variable: InspectedVariable, sessionId: string): string {
+  const { name, kind, sizeBytes, columns, columnCount = 0, repr, errors, incomplete } = variable;
+  const head = `${name}: ${kind === "variable" ? toKind(variable) : kind}`;
+  const shownColumns = columns?.slice(0, MAX_COLUMNS).map((column) => `${column.name} (${column.dtype})`) ?? [];
+  const moreColumns = columnCount > shownColumns.length ? `, … ${columnCount} in all` : "";
+  return joinParts(
+    sizeBytes === undefined ? head : `${head}, ${toSize(sizeBytes)}`,
+    shownColumns.length === 0 ? "" : `columns: ${shownColumns.join(", ")}${moreColumns}`,
+    repr === undefined ? "" : repr.text,
+    repr !== undefined && repr.total !== countCharacters(repr.text) ? toCutNote(name, repr.total, sessionId) : "",
+    ...Object.entries(errors).map(([what, error]) => `[${what}: ${shorten(error)}]`),
+    incomplete === null ? "" : `[not all is known: ${incomplete === "timeout" ? NO_TIME : incomplete}]`,
+  );
+}
+
+function toCutNote(name: string, total: number | null, sessionId: string): string {
+  const of = total === null ? "" : ` of ${total.toLocaleString("en-US")}`;
+  const call = IDENTIFIER.test(name)
+    ? `read on with ${toReprCall(name, [MAX_VALUE, total ?? Infinity], sessionId)}`
+    : "print a part of it for more";
+  return `[the first ${MAX_VALUE.toLocaleString("en-US")}${of} characters; ${call}]`;
+}
+
+/** What can be written in code as it is. */
+const IDENTIFIER = /^[\p{ID_Start}_]\p{ID_Continue}*$/u;
+
+function shorten(text: string): string {
+  const line = text.replaceAll(/\s+/g, " ");
+  return line.length > MAX_PREVIEW ? `${line.slice(0, MAX_PREVIEW)}…` : line;
+}

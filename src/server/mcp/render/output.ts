@@ -1,0 +1,54 @@
+// What something printed, as a model is shown it, with what else there is to say after it.
+//
+// Whole where it fits: stdout, then stderr under a heading. Where it does not, both streams in the order in which they
+// came, beginning and end, with the call that reads what is between.
+
+import { cleanTerminalText } from "../../../util/text/clean-terminal-text.ts";
+import type { Task } from "../../../runtime.ts";
+import type { ByteSource } from "../../../util/bytes/byte-source.ts";
+import { cutMiddle } from "./cut-ends.ts";
+import { cutText } from "./cut-text.ts";
+import { joinParts, toStatusCall } from "./format.ts";
+
+export interface Printed {
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Whether the texts are all that was printed. */
+  readonly isWhole: boolean;
+  /** What it is read from when it does not fit. */
+  readonly toTask: () => Task;
+}
+
+export interface Shown {
+  readonly text: string;
+  /** Present where something is missing from the text. */
+  readonly cutFrom?: Task;
+}
+
+/** A progress bar of many minutes is a line once it is cleaned. Of more characters than this it is not tried. */
+const WORTH_CLEANING = 400_000;
+
+export function showPrinted(printed: Printed, after: string, maxCharacters: number): Shown {
+  const { stdout, stderr, isWhole, toTask } = printed;
+  const rest = cleanTerminalText(after);
+  if (isWhole && stdout.length + stderr.length <= WORTH_CLEANING) {
+    const text = joinParts(cleanTerminalText(stdout), toSection("stderr", cleanTerminalText(stderr)), rest);
+    if (text.length <= maxCharacters) return { text };
+  }
+  const task = stdout === "" && stderr === "" ? undefined : toTask();
+  if (task === undefined) return { text: cutMiddle(rest, maxCharacters, "print a part of it") };
+  const end = cutMiddle(rest, Math.floor(maxCharacters * 0.75), "print a part of it");
+  const readOn = (offset: number): string => toStatusCall(task.id, { offset });
+  const room = maxCharacters - end.length - 1;
+  return { text: joinParts(cutText(taskSource(task), { maxCharacters: room, readOn }).text, end), cutFrom: task };
+}
+
+/** Both streams of a task in the order in which they came. */
+export function taskSource(task: Task): ByteSource {
+  const { totalBytes, readableBytes } = task.output({ offset: 0, length: 0 });
+  return { totalBytes, readableBytes, read: (offset, length) => task.output({ offset, length }).bytes };
+}
+
+function toSection(name: string, text: string): string {
+  return text.trim() === "" ? "" : `[${name}]\n${text}`;
+}

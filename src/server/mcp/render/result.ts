@@ -1,0 +1,75 @@
+// What a tool answers, before it is put into the form of the protocol.
+
+import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
+import type { Task } from "../../../runtime.ts";
+import { cutMiddle } from "./cut-ends.ts";
+
+/** The most characters that any answer has, unless more was asked for. */
+export const DEFAULT_MAX_OUTPUT = 10_000;
+
+export interface Image {
+  readonly mimeType: string;
+  readonly base64: string;
+}
+
+export interface Answer {
+  /** All that a model needs to know. */
+  readonly text: string;
+  readonly images?: readonly Image[];
+  /** Whose whole output can be read as a resource. */
+  readonly linkTo?: Task;
+  readonly isError?: boolean;
+  /** For programs: clients do not show it to a model. */
+  readonly facts?: Readonly<Record<string, unknown>>;
+  /** For clients that asked for structured results, and made for them only: what goes beside the text, in addition to the facts. */
+  readonly structured?: () => Readonly<Record<string, unknown>>;
+  /** It goes on as this task: clients that know tasks are given it in place of the text. */
+  readonly task?: Task;
+}
+
+const META_KEY = "rlm-runtime/result";
+
+/** The notes are said after the text, each in a block of its own. */
+export function toToolResult(
+  answer: Answer,
+  { isStructured, notes = [] }: { readonly isStructured: boolean; readonly notes?: readonly string[] },
+): CallToolResult {
+  const { text, images = [], linkTo, isError = false, facts, structured } = answer;
+  const content: ContentBlock[] = [];
+  for (const part of [text, ...notes]) if (part !== "") content.push({ type: "text", text: part });
+  for (const { mimeType, base64 } of images) content.push({ type: "image", data: base64, mimeType });
+  if (linkTo !== undefined) content.push(toLink(linkTo));
+  const result: CallToolResult = { content };
+  if (isError) result.isError = true;
+  // An error without facts has none that its schema asks for.
+  if (isStructured && (facts !== undefined || !isError)) {
+    result.structuredContent = toStructured(
+      [text, ...notes].filter((part) => part !== "").join("\n"),
+      facts,
+      structured?.(),
+    );
+  }
+  if (facts !== undefined) result._meta = { [META_KEY]: facts };
+  return result;
+}
+
+/** What is not known is left out: schemas that allow null are not understood everywhere. */
+function toStructured(text: string, ...parts: readonly Answer["facts"][]): Record<string, unknown> {
+  const entries = parts.flatMap((part) => Object.entries(part ?? {}));
+  return { text, ...Object.fromEntries(entries.filter(([, value]) => value !== null && value !== undefined)) };
+}
+
+/** A text that is one of ours, such as a listing, within the bound of every answer. */
+export function bound(text: string, hint = "ask for less"): string {
+  return cutMiddle(text, DEFAULT_MAX_OUTPUT, hint);
+}
+
+export function outputUri(taskId: string): string {
+  return `rlm://output/${taskId}`;
+}
+
+function toLink(task: Task): ContentBlock {
+  const { id, outputBytes } = task.info();
+  const description = `all of the output, ${outputBytes.toLocaleString("en-US")} bytes`;
+  return { type: "resource_link", uri: outputUri(id), name: id, description, mimeType: "text/plain" };
+}

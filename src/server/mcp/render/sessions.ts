@@ -1,0 +1,133 @@
+// Sessions in words.
+
+import type { Runtime, SaveReport, Session, SessionInfo } from "../../../runtime.ts";
+import { bound, type Answer } from "./result.ts";
+import type { Folders, Place } from "../calls/host-paths.ts";
+import { IDLE_MINUTES } from "../tools/tool-call.ts";
+import { joinParts, toCount, toSize } from "./format.ts";
+
+const MAX_NAMES = 12;
+const MAX_SKIPPED = 20;
+/** For programs, which read more than a model wants to. */
+const MAX_FACTS = 1_000;
+
+export function describeCreated(session: Session, includeStdlib: boolean, folders: Folders): Answer {
+  const { loaded, error } = session.stdlib;
+  const visible = folders.describe();
+  const text = joinParts(
+    `Session '${session.id}' is ready. It ends after ${IDLE_MINUTES} minutes without use.`,
+    `Standard library: ${describeStdlib(includeStdlib, loaded, error)}.`,
+    visible === "" ? "" : `Folders that it sees: ${visible}.`,
+  );
+  return { text: bound(text), facts: { session_id: session.id, stdlib_loaded: loaded } };
+}
+
+function describeStdlib(
+  includeStdlib: boolean,
+  loaded: boolean,
+  error: { readonly name: string; readonly value: string } | null,
+): string {
+  if (error !== null) return `not loaded, because of ${error.name}: ${error.value}`;
+  if (loaded) return "loaded";
+  return includeStdlib ? "empty" : "not wanted";
+}
+
+export async function listSessions(runtime: Runtime): Promise<Answer> {
+  const infos = await Promise.all(runtime.sessions.list().map((session) => session.info()));
+  if (infos.length === 0) return { text: "There are no sessions yet. execute_python makes 'default'." };
+  const rows = infos.map((info) => [
+    info.id,
+    info.waiting > 0 ? `${info.state}, ${info.waiting} waiting` : info.state,
+    String(info.executionCount),
+    toClock(info.createdAt),
+    info.lastExecutedAt === null ? "never" : toClock(info.lastExecutedAt),
+    info.memoryBytes === null ? "unknown" : toSize(info.memoryBytes),
+    describeNames(info),
+  ]);
+  const table = toTable(["id", "state", "executions", "created", "last executed", "memory", "variables"], rows);
+  return { text: bound(table, "destroy sessions that are not needed"), facts: { sessions: infos.map(toFacts) } };
+}
+
+export function describeDestroyed(info: SessionInfo): Answer {
+  const lived = Date.now() - Date.parse(info.createdAt);
+  const text = `Session '${info.id}' has ended: ${toCount(info.executionCount, "execution")} in ${Math.round(lived / 1000)} s, variables: ${describeNames(info)}.`;
+  return { text: bound(text), facts: toFacts(info) };
+}
+
+export function describeSaved({ names, skipped, sizeBytes }: SaveReport, { shown }: Place): Answer {
+  const text = joinParts(
+    `Saved ${toCount(names.length, "name")} (${toSize(sizeBytes)}) to ${shown}${toList(names)}`,
+    describeSkipped(skipped, "saved"),
+  );
+  return { text: bound(text), facts: { path: shown, size_bytes: sizeBytes, ...toNameFacts(names, skipped) } };
+}
+
+export function describeLoaded(session: Session, { shown }: Place): Answer {
+  const { names, skipped } = session.loaded ?? { names: [], skipped: [] };
+  const text = joinParts(
+    `Session '${session.id}' has ${toCount(names.length, "name")} from ${shown}${toList(names)}`,
+    describeSkipped(skipped, "loaded"),
+  );
+  return { text: bound(text), facts: { session_id: session.id, path: shown, ...toNameFacts(names, skipped) } };
+}
+
+function toList(names: readonly string[]): string {
+  return names.length === 0 ? "." : `: ${shorten(names)}`;
+}
+
+/** The first of them, and how many there are. */
+function toNameFacts(names: readonly string[], skipped: SaveReport["skipped"]): Record<string, unknown> {
+  return {
+    names: names.slice(0, MAX_FACTS),
+    name_count: names.length,
+    skipped: skipped.slice(0, MAX_FACTS),
+    skipped_count: skipped.length,
+  };
+}
+
+function describeSkipped(skipped: SaveReport["skipped"], what: string): string {
+  const lines = skipped.slice(0, MAX_SKIPPED).map(({ name, why }) => `not ${what}: ${name}: ${why}`);
+  const more = skipped.length - lines.length;
+  return joinParts(...lines, more > 0 ? `not ${what}: ${more} more` : "");
+}
+
+function describeNames({ variableCount, variables }: SessionInfo): string {
+  if (variableCount === null) return "unknown";
+  return variableCount === 0 ? "none" : `${variableCount}: ${shorten(variables, variableCount)}`;
+}
+
+function shorten(names: readonly string[], total = names.length): string {
+  const shown = names.slice(0, MAX_NAMES).map((name) => (name.length > 40 ? `${name.slice(0, 40)}…` : name));
+  return shown.join(", ") + (total > shown.length ? ", …" : "");
+}
+
+function toFacts(info: SessionInfo): Record<string, unknown> {
+  return {
+    session_id: info.id,
+    state: info.state,
+    created_at: info.createdAt,
+    last_executed_at: info.lastExecutedAt,
+    execution_count: info.executionCount,
+    epoch: info.epoch,
+    variable_count: info.variableCount,
+    memory_bytes: info.memoryBytes,
+  };
+}
+
+/** `2026-11-16T05:20:40.123Z` without what nobody reads. */
+function toClock(time: string): string {
+  return `${time.slice(0, 10)} ${time.slice(11, 19)}`;
+}
+
+function toTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const all = [head, ...rows];
+  const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
+  return all
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}

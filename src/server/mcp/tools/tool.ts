@@ -1,0 +1,170 @@
+// A tool is data: what a client is told of it, and what is done when it is called.
+//
+// Arguments come from a model. They are checked here, once, against the schema that was published, and a little more is
+// forgiven than the schema says: numbers and booleans written as strings, and null for what may be absent.
+
+import { z } from "zod";
+import type { Answer } from "../render/result.ts";
+import type { ToolCall } from "./tool-call.ts";
+
+export const GROUPS = ["sandbox", "sessions", "repl", "shell", "rlm"] as const;
+export type ToolGroup = (typeof GROUPS)[number];
+
+/** What a client may believe of a tool without calling it. Absent hints are the pessimistic ones: the protocol says so. */
+export interface Annotations {
+  readonly readOnlyHint?: true;
+  readonly destructiveHint?: false;
+  readonly idempotentHint?: true;
+  /** Nothing in a sandbox reaches the network; what is given to a model of a provider does. */
+  readonly openWorldHint: boolean;
+}
+
+export const READS: Annotations = { readOnlyHint: true, openWorldHint: false };
+export const RUNS: Annotations = { openWorldHint: false };
+export const ASKS: Annotations = { openWorldHint: true };
+export const ADDS: Annotations = { destructiveHint: false, openWorldHint: false };
+export const CLEARS: Annotations = { idempotentHint: true, openWorldHint: false };
+
+export interface MCPTool {
+  readonly group: ToolGroup;
+  /** As `tools/list` gives it; the same text in every run. */
+  readonly listing: ToolListing;
+  /** Whether its structured results are those of something that ran. */
+  readonly runs: boolean;
+  /** Throws ArgumentsError, or what the work throws. */
+  readonly call: (given: unknown, call: ToolCall) => Promise<Answer>;
+}
+
+export interface ToolListing {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly inputSchema: ObjectSchema;
+  readonly annotations: Annotations;
+  readonly _meta?: Readonly<Record<string, unknown>>;
+}
+
+export interface ObjectSchema {
+  readonly type: "object";
+  readonly properties: Readonly<Record<string, PropertySchema>>;
+  readonly required?: readonly string[];
+}
+
+export interface PropertySchema {
+  readonly type: "string" | "integer" | "boolean";
+  readonly description?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+}
+
+interface Definition<Shape extends z.ZodRawShape> {
+  readonly name: string;
+  readonly group: ToolGroup;
+  readonly title: string;
+  readonly description: string;
+  readonly input: Shape;
+  readonly annotations: Annotations;
+  /** Clients that hide most tools until they are searched for should show this one. */
+  readonly isCore?: true;
+  readonly runs?: true;
+  /** Names that other servers use for a parameter, accepted and not told. */
+  readonly aliases?: Readonly<Record<string, string>>;
+  readonly call: (args: z.output<z.ZodObject<Shape>>, call: ToolCall) => Promise<Answer>;
+}
+
+/** The model called a tool wrongly. Nothing was done; the message says what would have been right. */
+export class ArgumentsError extends Error {
+  override readonly name = "ArgumentsError";
+}
+
+const ALWAYS_LOAD = { "anthropic/alwaysLoad": true };
+
+export function defineTool<Shape extends z.ZodRawShape>(definition: Definition<Shape>): MCPTool {
+  const { name, group, title, description, annotations, runs = false, aliases = {} } = definition;
+  const schema = z.object(definition.input);
+  const inputSchema = toPublished(schema);
+  return {
+    group,
+    runs,
+    listing: {
+      name,
+      title,
+      description,
+      inputSchema,
+      annotations,
+      ...(definition.isCore && { _meta: ALWAYS_LOAD }),
+    },
+    call: async (given, call) => {
+      const parsed = schema.safeParse(forgive(name, given, inputSchema, aliases));
+      if (!parsed.success) throw new ArgumentsError(describe(name, parsed.error));
+      return definition.call(parsed.data, call);
+    },
+  };
+}
+
+/** Only what informs: no dialect, no bounds that every integer has. */
+function toPublished(schema: z.ZodObject): ObjectSchema {
+  const { properties = {}, required } = z.toJSONSchema(schema, { io: "input" });
+  const published = Object.entries(properties).map(([name, property]) => {
+    const { type, description, minimum, maximum } = property as PropertySchema;
+    return [
+      name,
+      {
+        type,
+        ...(description !== undefined && { description }),
+        ...(isInformative(minimum) && { minimum }),
+        ...(isInformative(maximum) && { maximum }),
+      },
+    ];
+  });
+  return {
+    type: "object",
+    properties: Object.fromEntries(published) as ObjectSchema["properties"],
+    ...(required !== undefined && required.length > 0 && { required }),
+  };
+}
+
+/** Nobody comes near the others by mistake. */
+function isInformative(bound: number | undefined): boolean {
+  return bound !== undefined && Math.abs(bound) < 1_000_000;
+}
+
+function forgive(
+  tool: string,
+  given: unknown,
+  { properties }: ObjectSchema,
+  aliases: Readonly<Record<string, string>>,
+): Record<string, unknown> {
+  if (given === undefined || given === null) return {};
+  if (typeof given !== "object" || Array.isArray(given)) throw new ArgumentsError(`${tool} takes an object`);
+  const forgiven: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(given)) {
+    const name = Object.hasOwn(properties, key) ? key : (aliases[key] ?? key);
+    const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    if (property === undefined) throw new ArgumentsError(describeUnknown(tool, key, properties));
+    if (value !== null) forgiven[name] = toType(value, property.type);
+  }
+  return forgiven;
+}
+
+function toType(value: unknown, type: PropertySchema["type"]): unknown {
+  if (typeof value !== "string") return value;
+  if (type === "integer" && /^\s*-?\d{1,15}(\.0*)?\s*$/.test(value)) return Number(value);
+  if (type === "boolean" && /^(true|false)$/i.test(value)) return value.toLowerCase() === "true";
+  return value;
+}
+
+function describeUnknown(tool: string, key: string, properties: ObjectSchema["properties"]): string {
+  const names = Object.keys(properties);
+  const known = names.length === 0 ? "It takes none." : `It takes: ${names.join(", ")}.`;
+  return `${tool} has no parameter '${key.slice(0, 80)}'. ${known}`;
+}
+
+function describe(tool: string, { issues }: z.ZodError): string {
+  const wrong = issues.slice(0, 5).map(({ path, message }) => `${path.join(".")}: ${toFault(message)}`);
+  return `Wrong arguments for ${tool}. ${wrong.join("; ")}`;
+}
+
+function toFault(message: string): string {
+  return message.endsWith("received undefined") ? "it is missing" : message.replace(/^Invalid input: /, "");
+}

@@ -1,0 +1,145 @@
+// What Prometheus reads at /metrics. Labels are bounded: routes are those of the table, codes and statuses are ours.
+
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { ExecutionResult } from "../../protocol/execution.ts";
+import type { Execution, Runtime, Session } from "../../runtime.ts";
+import type { Door } from "../http/server-context.ts";
+import type { Answered } from "../net/guards/guarded-app.ts";
+import type { Problem } from "../net/problem.ts";
+import type { Witness } from "./observer.ts";
+
+/** From half a millisecond to five minutes: a warm `1+1` takes about one, and code may take long. */
+const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+/** Sessions that do not answer by then are counted with what they had before. */
+const MEASURE_MS = 1_000;
+
+export class Metrics implements Witness {
+  readonly #registry = new Registry();
+  readonly #requests = new Counter({
+    name: "rlm_http_requests_total",
+    help: "Requests that were answered",
+    labelNames: ["method", "route", "status"],
+    registers: [this.#registry],
+  });
+  readonly #requestSeconds = new Histogram({
+    name: "rlm_http_request_seconds",
+    help: "Time until the head of the answer was known",
+    labelNames: ["route"],
+    buckets: BUCKETS,
+    registers: [this.#registry],
+  });
+  readonly #refusals = new Counter({
+    name: "rlm_refusals_total",
+    help: "Requests that were answered with a problem, by its code",
+    labelNames: ["code"],
+    registers: [this.#registry],
+  });
+  readonly #opened = new Counter({
+    name: "rlm_sessions_opened_total",
+    help: "Sessions that were opened",
+    registers: [this.#registry],
+  });
+  readonly #executions = new Counter({
+    name: "rlm_executions_total",
+    help: "Executions that ended, by their status; failed: the session could not run it",
+    labelNames: ["status"],
+    registers: [this.#registry],
+  });
+  readonly #executionSeconds = new Histogram({
+    name: "rlm_execution_seconds",
+    help: "Time that code ran",
+    buckets: BUCKETS,
+    registers: [this.#registry],
+  });
+  /** How many are open now, and what they hold. Set by whoever serves them. */
+  websockets: () => { readonly size: number; readonly heldBytes: number } = () => ({ size: 0, heldBytes: 0 });
+  #sessionBytes = 0;
+
+  constructor({ runtime, executions }: Pick<Door, "runtime" | "executions">) {
+    this.#gauge("rlm_sessions", "Sessions that are open", () => runtime.sessions.list().length);
+    this.#gauge("rlm_executions_running", "Executions that run or wait for their turn", () => executions.running);
+    this.#gauge("rlm_tasks_running", "Shell commands that run", () => countTasks(runtime));
+    this.#gauge("rlm_runs_running", "Recursive runs that go on", () => runtime.runs.running);
+    this.#gauge("rlm_websockets", "WebSockets that are open", () => this.websockets().size);
+    this.#gauge("rlm_websocket_held_bytes", "Messages to and from WebSockets that are held, small ones aside", () => {
+      return this.websockets().heldBytes;
+    });
+    this.#gauge("rlm_pool_waiting", "Sandboxes that are ready for the next session", () => runtime.report().waiting);
+    const memory = new Gauge({
+      name: "rlm_memory_bytes",
+      help: "Resident memory of the server, and memory and files of all sessions",
+      labelNames: ["of"],
+      registers: [this.#registry],
+      collect: async () => {
+        memory.set({ of: "server" }, process.memoryUsage.rss());
+        memory.set({ of: "sessions" }, await this.#measure(runtime));
+      },
+    });
+    collectDefaultMetrics({ register: this.#registry });
+  }
+
+  /** In the text format of Prometheus. */
+  render(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  answered({ method, route, status, durationMs, code }: Answered): void {
+    this.#requests.inc({ method: route === "other" ? "other" : method, route, status });
+    this.#requestSeconds.observe({ route }, durationMs / 1000);
+    if (code !== undefined) this.#refusals.inc({ code });
+  }
+
+  malformed({ code }: Problem): void {
+    this.#refusals.inc({ code });
+  }
+
+  cut({ code }: Problem): void {
+    this.#refusals.inc({ code });
+  }
+
+  unexpected(): void {}
+
+  sessionOpened(): void {
+    this.#opened.inc();
+  }
+
+  sessionClosed(): void {}
+
+  executionEnded(_execution: Execution, result: ExecutionResult | undefined): void {
+    this.#executions.inc({ status: result?.status ?? "failed" });
+    if (result !== undefined) this.#executionSeconds.observe(result.durationMs / 1000);
+  }
+
+  taskStarted(): void {}
+
+  taskEnded(): void {}
+
+  runStarted(): void {}
+
+  runEnded(): void {}
+
+  #gauge(name: string, help: string, read: () => number): void {
+    const gauge: Gauge = new Gauge({ name, help, registers: [this.#registry], collect: () => gauge.set(read()) });
+  }
+
+  /** One that does not answer keeps nobody waiting. */
+  async #measure({ sessions }: Runtime): Promise<number> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<undefined>((resolve) => {
+      timer = setTimeout(() => resolve(undefined), MEASURE_MS);
+    });
+    const taken = await Promise.race([Promise.all(sessions.list().map(toBytes)), late]);
+    clearTimeout(timer);
+    if (taken !== undefined) this.#sessionBytes = taken.reduce((total, bytes) => total + bytes, 0);
+    return this.#sessionBytes;
+  }
+}
+
+async function toBytes(session: Session): Promise<number> {
+  const usage = await session.usage().catch(() => null);
+  return usage === null ? 0 : usage.memoryBytes + usage.diskBytes;
+}
+
+function countTasks({ tasks }: Runtime): number {
+  return tasks.list().filter((task) => task.kind === "shell" && task.status === "running").length;
+}

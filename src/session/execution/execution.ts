@@ -1,0 +1,89 @@
+// One piece of code run in a session: a story that can be iterated, and a result.
+
+import type { OutputBounds } from "../../output/output-log.ts";
+import { Story, type Stamp } from "../../output/story.ts";
+import type { ExecutionEnd, ExecutionEvent, ExecutionStart } from "../../protocol/events.ts";
+import type { OutputStream } from "../../protocol/execution.ts";
+import type { ExecutionId, SessionId } from "../../protocol/ids.ts";
+import type { Result } from "../result.ts";
+
+export class Execution extends Story<ExecutionEvent> {
+  readonly id: ExecutionId;
+  readonly sessionId: SessionId;
+  readonly code: string;
+  /** Its number in the session. */
+  readonly count: number;
+  /** Never rejects because of what the code did; rejects when the session could not run it at all. */
+  readonly result: Promise<Result>;
+  /** Set by the session. */
+  onCancel: () => void = () => {};
+  #started: Stamp | undefined;
+  #ended: (Stamp & { readonly result: Result }) | undefined;
+  #resolve!: (result: Result) => void;
+  #reject!: (error: Error) => void;
+
+  constructor(id: ExecutionId, sessionId: SessionId, count: number, code: string, bounds: OutputBounds) {
+    super(bounds);
+    this.id = id;
+    this.sessionId = sessionId;
+    this.count = count;
+    this.code = code;
+    this.result = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  /** Interrupts this one, as Ctrl-C would; while it waits for its turn, it never starts. Does nothing once it has ended. */
+  cancel(): void {
+    if (this.#ended === undefined) this.onCancel();
+  }
+
+  /** When it started, in milliseconds since the epoch. Undefined: it waits for its turn. */
+  get startedAt(): number | undefined {
+    return this.#started?.time;
+  }
+
+  /** Used by the session: from here on everything writes the story, in this order. */
+  start(seq: number, time: number): void {
+    this.#started = { seq, time };
+    this.begin();
+  }
+
+  settle(result: Result, seq: number, time: number): void {
+    this.#ended = { result, seq, time };
+    this.end();
+    this.#resolve(result);
+  }
+
+  fail(why: Error): void {
+    this.end();
+    this.result.catch(() => {}); // whoever never looks at the result is not punished for it
+    this.#reject(why);
+  }
+
+  override startEvent(): ExecutionStart {
+    const { seq, time } = this.#started ?? { seq: 0, time: 0 };
+    const { sessionId, id: executionId, code, count: executionCount } = this;
+    return { type: "execution-start", sessionId, executionId, seq, time, code, executionCount };
+  }
+
+  /** Only once settled. */
+  endEvent(): ExecutionEnd {
+    if (this.#ended === undefined) throw new TypeError(`Cannot tell the end of execution ${this.id}: it has not ended`);
+    const { seq, time, result } = this.#ended;
+    return { type: "execution-end", sessionId: this.sessionId, executionId: this.id, seq, time, result };
+  }
+
+  protected override lastEvent(): ExecutionEvent | undefined {
+    return this.#ended === undefined ? undefined : this.endEvent();
+  }
+
+  protected override deltaEvent({ seq, time }: Stamp, stream: OutputStream, text: string): ExecutionEvent {
+    return { type: "output-delta", sessionId: this.sessionId, executionId: this.id, seq, time, stream, text };
+  }
+
+  protected override gapEvent({ seq, time }: Stamp, stream: OutputStream, omittedBytes: number): ExecutionEvent {
+    return { type: "output-gap", sessionId: this.sessionId, executionId: this.id, seq, time, stream, omittedBytes };
+  }
+}

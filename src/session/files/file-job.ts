@@ -1,0 +1,119 @@
+// The conversation with one job about files: a request, what is to be written, answers until `done`.
+//
+// The job is our own program, but code of the session can stop or kill its process. A job that says nothing for too long
+// while something is expected of it is given up.
+
+import type { Job, Sandbox } from "../../environments/environment.ts";
+import { MAX_ANSWER_BYTES, parseJobAnswer, type JobAnswer } from "../../protocol/files.ts";
+
+/** What came: an answer, with a part of a file where it is one. */
+export type FileAnswer = Exclude<JobAnswer, { type: "data" }> | { readonly type: "data"; readonly chunk: Buffer };
+
+const NEWLINE = 10;
+const SILENCE_MS = 10_000;
+const PIECE_BYTES = 256 * 1024;
+
+export class FileJob {
+  /** Called once, when it is closed. */
+  onClose: () => void = () => {};
+  #isClosed = false;
+  readonly #job: Job;
+  readonly #answers: AsyncGenerator<FileAnswer, void, undefined>;
+
+  private constructor(job: Job) {
+    this.#job = job;
+    this.#answers = readAnswers(job.output());
+  }
+
+  /** Throws WorkerLostError where the sandbox is gone. */
+  static async start(sandbox: Sandbox, request: object): Promise<FileJob> {
+    const job = await sandbox.startJob();
+    void job.write(`${JSON.stringify(request)}\n`);
+    return new FileJob(job);
+  }
+
+  /** The next answer; undefined when the job has ended. */
+  next(): Promise<FileAnswer | undefined> {
+    return this.#orGiveUp(this.heard());
+  }
+
+  /** The same, without an end to patience. */
+  async heard(): Promise<FileAnswer | undefined> {
+    for (;;) {
+      const { value, done } = await this.#answers.next();
+      if (done) return undefined;
+      if (value.type !== "busy") return value;
+    }
+  }
+
+  /** Sends a part of what is to be written. False: the job has ended. */
+  async send(chunk: Uint8Array): Promise<boolean> {
+    for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
+      const piece = chunk.subarray(at, at + PIECE_BYTES);
+      const message = Buffer.concat([Buffer.from(`{"bytes":${piece.length}}\n`), piece]);
+      if (!(await this.#orGiveUp(this.#job.write(message)))) return false;
+    }
+    return true;
+  }
+
+  /** Says that this was all. Without it nothing is written. */
+  finish(): void {
+    void this.#job.write('{"end":true}\n');
+  }
+
+  get ended(): Promise<void> {
+    return this.#job.ended;
+  }
+
+  /** Idempotent. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#job.close();
+    this.onClose();
+  }
+
+  async #orGiveUp<T>(work: Promise<T>): Promise<T> {
+    const timer = setTimeout(() => this.close(), SILENCE_MS);
+    try {
+      return await work;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/** Ends early at whatever is no answer: the job is then taken for dead. */
+async function* readAnswers(output: AsyncIterable<Buffer>): AsyncGenerator<FileAnswer, void, undefined> {
+  let rest: Buffer = Buffer.alloc(0);
+  let left = 0;
+  for await (const chunk of output) {
+    let data = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    while (data.length > 0) {
+      if (left > 0) {
+        const part = data.subarray(0, left);
+        left -= part.length;
+        data = data.subarray(part.length);
+        yield { type: "data", chunk: part };
+        continue;
+      }
+      const end = data.indexOf(NEWLINE);
+      if (end === -1) break;
+      const answer = end > MAX_ANSWER_BYTES ? null : parseJobAnswer(parseJson(data.toString("utf8", 0, end)));
+      if (answer === null) return;
+      data = data.subarray(end + 1);
+      if (answer.type === "data") left = answer.bytes;
+      else yield answer;
+    }
+    if (data.length > MAX_ANSWER_BYTES) return;
+    rest = data;
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

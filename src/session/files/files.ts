@@ -1,0 +1,380 @@
+// The files of a session: its working directory, from outside.
+//
+// Every operation is a job inside the sandbox, so a path can reach no more than the session's own code could, and none waits
+// for an execution. Paths are relative to the working directory, or absolute below it; one that leads out, by `..` or by a
+// link, is a REPLSecurityError. What is moved passes through in pieces, and never sits in memory whole unless asked for.
+
+import { randomBytes } from "node:crypto";
+import { open, rename, rm } from "node:fs/promises";
+import type { Sandbox } from "../../environments/environment.ts";
+import { FileError, REPLSecurityError, WorkerLostError } from "../../errors.ts";
+import type { FileEntry, FileListing } from "../../protocol/files.ts";
+import { checkCount } from "../../util/check-number.ts";
+import { FileJob, type FileAnswer } from "./file-job.ts";
+import { FileWatch } from "./file-watch.ts";
+import { toInnerPath } from "./file-path.ts";
+import { openHostFile } from "./host-file.ts";
+import { Slots } from "../../util/async/semaphore.ts";
+import { onAbort } from "../../util/async/on-abort.ts";
+
+/** What is written: at once, or in pieces of which few are in memory at a time. */
+export type FileContent = string | Uint8Array | AsyncIterable<string | Uint8Array>;
+
+export interface FileOptions {
+  /** Aborting gives the operation up. A file that was being written stays as it was. */
+  readonly signal?: AbortSignal;
+}
+
+export interface FileRangeOptions extends FileOptions {
+  /** Where to begin, in bytes. Default: 0. */
+  readonly offset?: number;
+  /** How many bytes at most. Default: up to the end, as it was when the reading began. */
+  readonly length?: number;
+}
+
+/** A file that is being read. Its pieces are taken once, to their end; otherwise it is closed. */
+export interface OpenFile {
+  /** Of the whole file, as it was when the reading began. */
+  readonly size: number;
+  readonly modifiedAt: string;
+  readonly pieces: AsyncIterable<Buffer>;
+  /** Idempotent. */
+  close(): void;
+}
+
+export interface FileReadOptions extends FileRangeOptions {
+  /** More than this is refused with reason `too-large`. Default: 64 MiB. */
+  readonly maxBytes?: number;
+}
+
+/** The session, as its files see it. */
+interface FilesOwner {
+  /** Throws SessionClosedError. */
+  checkOpen(): void;
+  readonly state: string;
+  /** `sandbox` is the one of now; `recovery` settles when a lost one has been replaced. */
+  readonly kernels: { readonly sandbox: Sandbox; readonly recovery: Promise<unknown> | undefined };
+}
+
+interface Request {
+  readonly do: "read" | "write" | "stat" | "list" | "make-folder" | "rename" | "remove" | "watch";
+  readonly path: string;
+  readonly [detail: string]: unknown;
+}
+
+const MIB = 1024 * 1024;
+const DEFAULT_MAX_BYTES = 64 * MIB;
+const HOST_PIECE_BYTES = 256 * 1024;
+const TRANSFERS_AT_ONCE = 8;
+const OTHERS_AT_ONCE = 4;
+const WAITING = 1000;
+const WATCHES = 8;
+const MAX_DEPTH = 64;
+
+export class Files {
+  readonly #owner: FilesOwner;
+  readonly #environment: string;
+  /** Reading and writing take as long as the other end does. What is over in a moment does not wait for that. */
+  readonly #transfers = new Slots(TRANSFERS_AT_ONCE, WAITING);
+  readonly #others = new Slots(OTHERS_AT_ONCE, WAITING);
+  #watches = 0;
+  #lastUsedAt = 0;
+
+  constructor(owner: FilesOwner, environment: string) {
+    this.#owner = owner;
+    this.#environment = environment;
+  }
+
+  /** When an operation last ended; now, while one goes on. Watching does not count. */
+  get lastUsedAt(): number {
+    return this.#transfers.taken + this.#others.taken > 0 ? Date.now() : this.#lastUsedAt;
+  }
+
+  /** A whole file, or a part of it, in memory. */
+  async read(path: string, options: FileReadOptions = {}): Promise<Buffer> {
+    checkCount("maxBytes", options.maxBytes, 0);
+    const chunks: Buffer[] = [];
+    for await (const chunk of this.#read(path, options, options.maxBytes ?? DEFAULT_MAX_BYTES)) chunks.push(chunk);
+    return Buffer.concat(chunks);
+  }
+
+  /** A file of any size, piece by piece, as fast as it is taken. Nothing happens before the first piece is asked for. */
+  readStream(path: string, options: FileRangeOptions = {}): AsyncIterable<Buffer> {
+    return this.#read(path, options, undefined);
+  }
+
+  /** As `readStream`, with what is to be known before the first piece. It holds a process until it is read or closed. */
+  async open(path: string, options: FileRangeOptions = {}): Promise<OpenFile> {
+    const job = await this.#openToRead(path, options, undefined);
+    try {
+      const answer = await job.next();
+      if (answer?.type !== "size") throw this.#toError({ action: "read", path }, answer);
+      const { size, modifiedAt } = answer;
+      return { size, modifiedAt, pieces: this.#pieces(job, path, options.signal), close: () => job.close() };
+    } catch (error) {
+      job.close();
+      options.signal?.throwIfAborted();
+      throw error;
+    }
+  }
+
+  /** Copies a file of any size to a path of the host. What is there is replaced when all has come, else untouched. */
+  async readTo(path: string, hostPath: string, options: FileRangeOptions = {}): Promise<{ readonly size: number }> {
+    const partial = `${hostPath}.${randomBytes(6).toString("hex")}.part`;
+    let size = 0;
+    try {
+      const file = await open(partial, "wx");
+      try {
+        for await (const chunk of this.#read(path, options, undefined)) {
+          await file.writeFile(chunk);
+          size += chunk.length;
+        }
+      } finally {
+        await file.close();
+      }
+      await rename(partial, hostPath);
+    } catch (error) {
+      await rm(partial, { force: true });
+      throw error;
+    }
+    return { size };
+  }
+
+  /** Makes or replaces a file, and the folders it is in. Others see the old content or the new, never a part of it. */
+  async write(path: string, content: FileContent, options: FileOptions = {}): Promise<FileEntry> {
+    const chunks = toChunks(content);
+    const answers = await this.#run("write", { do: "write", path }, options, (job) => send(job, chunks));
+    return entryOf(answers);
+  }
+
+  /** Copies a file of the host, of any size. */
+  async writeFrom(path: string, hostPath: string, options: FileOptions = {}): Promise<FileEntry> {
+    const file = await openHostFile(hostPath);
+    try {
+      const content = file.createReadStream({ highWaterMark: HOST_PIECE_BYTES, autoClose: false });
+      return await this.write(path, content, options);
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** What is in a folder, sorted; with `depth` also what is in the folders in it. Links are not followed. */
+  async list(path = ".", { depth = 1, signal }: FileOptions & { readonly depth?: number } = {}): Promise<FileListing> {
+    checkCount("depth", depth, 1);
+    const request: Request = { do: "list", path, depth: Math.min(depth, MAX_DEPTH) };
+    const answers = await this.#run("list", request, { signal });
+    const entries = answers.flatMap((answer) => (answer.type === "entry" ? [answer.entry] : []));
+    return { entries, omitted: doneOf(answers).omitted };
+  }
+
+  /** What a name stands for; a link is not followed. */
+  async stat(path: string, options: FileOptions = {}): Promise<FileEntry> {
+    return entryOf(await this.#run("stat", { do: "stat", path }, options));
+  }
+
+  async exists(path: string, options: FileOptions = {}): Promise<boolean> {
+    try {
+      await this.stat(path, options);
+      return true;
+    } catch (error) {
+      if (error instanceof FileError && (error.reason === "not-found" || error.reason === "not-a-folder")) return false;
+      throw error;
+    }
+  }
+
+  /** Makes a folder and those it is in. False: it was there. */
+  async makeFolder(path: string, options: FileOptions = {}): Promise<boolean> {
+    return doneOf(await this.#run("make the folder", { do: "make-folder", path }, options)).made;
+  }
+
+  /** Moves a file, link or folder; folders on the way are made. A file at the new name is replaced. */
+  async rename(path: string, to: string, options: FileOptions = {}): Promise<FileEntry> {
+    const inner = this.#inner("rename", to);
+    return entryOf(await this.#run("rename", { do: "rename", path, to: inner }, options));
+  }
+
+  /** Removes a file, a link (not what it leads to), or a folder with all that is in it. */
+  async remove(path: string, options: FileOptions = {}): Promise<void> {
+    await this.#run("remove", { do: "remove", path }, options);
+  }
+
+  /** Resolves when a folder is being watched: from then on every change in it is told. Close it, or leave its loop. */
+  async watch(path = ".", { recursive = false }: { readonly recursive?: boolean } = {}): Promise<FileWatch> {
+    const target = { action: "watch", path };
+    const inner = this.#inner("watch", path);
+    if (this.#watches >= WATCHES) throw denied(target, `${WATCHES} watches are open in this session already`);
+    this.#watches += 1;
+    const release = (): void => void (this.#watches -= 1);
+    try {
+      const job = await this.#start({ do: "watch", path: inner, recursive });
+      const onEnd = (last: FileAnswer | undefined): Error | undefined =>
+        this.#owner.state === "closed" ? undefined : this.#toError(target, last);
+      const watch = new FileWatch(job, onEnd, release);
+      await watch.ready;
+      return watch;
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  async *#read(path: string, options: FileRangeOptions, maxBytes: number | undefined): AsyncGenerator<Buffer, void> {
+    const job = await this.#openToRead(path, options, maxBytes);
+    yield* this.#pieces(job, path, options.signal);
+  }
+
+  async #openToRead(
+    path: string,
+    { offset, length, signal }: FileRangeOptions,
+    maxBytes: number | undefined,
+  ): Promise<FileJob> {
+    checkCount("offset", offset, 0);
+    checkCount("length", length, 0);
+    const inner = this.#inner("read", path);
+    return this.#open({ do: "read", path: inner, offset, length, maxBytes }, { action: "read", path }, signal);
+  }
+
+  async *#pieces(job: FileJob, path: string, signal: AbortSignal | undefined): AsyncGenerator<Buffer, void> {
+    try {
+      for (;;) {
+        const answer = await job.next();
+        if (answer?.type === "data") yield answer.chunk;
+        else if (answer?.type === "done") return;
+        else if (answer?.type !== "size") throw this.#toError({ action: "read", path }, answer);
+      }
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw error;
+    } finally {
+      job.close();
+    }
+  }
+
+  /** An operation that has few answers: all of them, up to `done`. */
+  async #run(
+    action: string,
+    request: Request,
+    { signal }: { readonly signal?: AbortSignal | undefined },
+    feed: (job: FileJob) => Promise<void> = async () => {},
+  ): Promise<FileAnswer[]> {
+    const target = { action, path: request.path };
+    const inner = this.#inner(action, request.path);
+    const job = await this.#open({ ...request, path: inner }, target, signal);
+    const answers: FileAnswer[] = [];
+    try {
+      await feed(job);
+      for (;;) {
+        const answer = await job.next();
+        if (answer === undefined || answer.type === "error") throw this.#toError(target, answer);
+        answers.push(answer);
+        if (answer.type === "done") return answers;
+      }
+    } catch (error) {
+      job.close();
+      await job.ended; // it has tidied up
+      signal?.throwIfAborted();
+      throw error;
+    } finally {
+      job.close();
+    }
+  }
+
+  /** A job that holds a place among those at once, and ends when the signal says so. */
+  async #open(
+    request: Request,
+    target: { readonly action: string; readonly path: string },
+    signal: AbortSignal | undefined,
+  ): Promise<FileJob> {
+    const slots = request.do === "read" || request.do === "write" ? this.#transfers : this.#others;
+    if (!(await slots.take(signal))) throw denied(target, `${WAITING} operations wait in this session already`);
+    const release = (): void => {
+      this.#lastUsedAt = Date.now();
+      slots.giveBack();
+    };
+    try {
+      const job = await this.#start(request);
+      const stop = (): void => job.close();
+      const stopListening = onAbort(signal, stop);
+      job.onClose = () => {
+        stopListening();
+        release();
+      };
+      if (signal?.aborted) stop();
+      return job;
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  async #start(request: Request): Promise<FileJob> {
+    const attempt = (): Promise<FileJob> => {
+      this.#owner.checkOpen();
+      const { sandbox } = this.#owner.kernels;
+      return FileJob.start(sandbox, { ...request, folder: sandbox.folder });
+    };
+    try {
+      return await attempt();
+    } catch (error) {
+      const { recovery } = this.#owner.kernels;
+      if (recovery === undefined) throw error;
+      await recovery;
+      return attempt();
+    }
+  }
+
+  #inner(action: string, path: string): string {
+    this.#owner.checkOpen();
+    const { folder } = this.#owner.kernels.sandbox;
+    return toInnerPath(path, { action, folder, environment: this.#environment });
+  }
+
+  #toError(
+    { action, path }: { readonly action: string; readonly path: string },
+    answer: FileAnswer | undefined,
+  ): Error {
+    if (answer?.type !== "error") {
+      this.#owner.checkOpen(); // it ended with the session, most likely
+      return new WorkerLostError(`Cannot ${action} '${path}': the process that did it was ended`);
+    }
+    const { reason, why } = answer;
+    if (reason !== "refused") return new FileError({ action, path, reason, why });
+    return new REPLSecurityError({ action, target: path, environment: this.#environment, why });
+  }
+}
+
+type Chunks = Iterable<Uint8Array> | AsyncIterable<string | Uint8Array>;
+
+/** Sends everything, unless the job ends before: then it has said why. A source that gives nothing more is not waited for. */
+async function send(job: FileJob, chunks: Chunks): Promise<void> {
+  await Promise.race([sendAll(job, chunks), job.ended]);
+}
+
+async function sendAll(job: FileJob, chunks: Chunks): Promise<void> {
+  for await (const chunk of chunks) {
+    if (!(await job.send(typeof chunk === "string" ? Buffer.from(chunk) : chunk))) return;
+  }
+  job.finish();
+}
+
+function toChunks(content: FileContent): Chunks {
+  if (typeof content === "string") return [Buffer.from(content)];
+  if (content instanceof Uint8Array) return [content];
+  if (typeof content === "object" && content !== null && Symbol.asyncIterator in content) return content;
+  throw new TypeError(`Cannot write a ${typeof content}: content is a string, bytes or an async iterable of them`);
+}
+
+function denied(target: { readonly action: string; readonly path: string }, why: string): FileError {
+  return new FileError({ ...target, reason: "denied", why });
+}
+
+function entryOf(answers: readonly FileAnswer[]): FileEntry {
+  for (const answer of answers) if (answer.type === "entry") return answer.entry;
+  throw new WorkerLostError("Cannot tell what became of a file: the answer was not whole");
+}
+
+function doneOf(answers: readonly FileAnswer[]): Extract<FileAnswer, { type: "done" }> {
+  const last = answers.at(-1);
+  if (last?.type === "done") return last;
+  throw new WorkerLostError("Cannot tell what became of a file: the answer was not whole");
+}

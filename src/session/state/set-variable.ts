@@ -1,0 +1,164 @@
+// Sets one variable of a session from JSON, text, bytes or a file, byte for byte.
+//
+// What is small travels in the command; the rest follows it in pieces, read from where it is, so that a gigabyte costs the
+// host a mebibyte. Nothing is set unless all of it arrived.
+
+import { constants } from "node:fs";
+import { open, type FileHandle } from "node:fs/promises";
+import { SessionStateError } from "../../errors.ts";
+import type { BulkSource } from "../../kernel/bulk.ts";
+import type { Kernel } from "../../kernel/kernel.ts";
+import { isWellFormed, type SetCommand } from "../../protocol/host-messages.ts";
+import { isPythonName } from "../../util/python-name.ts";
+import { readPieces } from "../../util/bytes/read-chunks.ts";
+
+/** Exactly one of them. */
+export type VariableValue =
+  /** What JSON can say of it: `undefined` in an object is left out, NaN is None, a bigint is a TypeError. */
+  | { readonly json: unknown }
+  /** As JSON it is read by Python: integers of any size stay what they are. */
+  | { readonly text: string; readonly as?: "text" | "json" }
+  /** Not copied: they must stay as they are until the variable is set. */
+  | { readonly bytes: Uint8Array }
+  /** A path of the host. As JSON it is read by Python, as above. */
+  | { readonly file: string; readonly as?: "bytes" | "text" | "json" };
+
+export interface Setting {
+  readonly name: string;
+  /** Opens what there is to open. */
+  readonly open: () => Promise<OpenSetting>;
+}
+
+interface OpenSetting {
+  readonly command: SetCommand;
+  readonly source?: BulkSource;
+  readonly close?: () => Promise<void>;
+}
+
+const INLINE_CHARACTERS = 16 * 1024;
+const PIECE_CHARACTERS = 256 * 1024;
+
+/** Throws a TypeError or RangeError for what can never be set. */
+export function toSetting(name: string, value: VariableValue): Setting {
+  const checked = checkName(name);
+  return { name: checked, open: toOpener(checked, value) };
+}
+
+/** Throws a SessionStateError; the variable is as it was then. */
+export async function setVariable(
+  kernel: Kernel,
+  { name, open: openSetting }: Setting,
+  sessionId: string,
+  stopped: () => string | undefined,
+): Promise<void> {
+  const fail = (why: string, cause?: unknown): SessionStateError =>
+    new SessionStateError({ action: `set variable '${name}'`, sessionId, why }, { cause });
+  const setting = await openSetting().catch((error: unknown) => {
+    throw fail(error instanceof Error ? error.message : String(error), error);
+  });
+  try {
+    const why = stopped();
+    if (why !== undefined) throw fail(why); // while it was opened
+    const status = await kernel.ask(setting.command, { limitMs: null, source: setting.source });
+    if (status === undefined) throw fail(stopped() ?? "the worker was lost");
+    if (status.error !== undefined) throw fail(stopped() ?? (status.error.value || status.error.name));
+  } finally {
+    await setting.close?.();
+  }
+}
+
+/** In the form in which Python keeps it. */
+function checkName(name: unknown): string {
+  if (typeof name !== "string") throw new TypeError(`Cannot use a ${typeof name} as the name of a variable`);
+  const normal = name.normalize("NFKC");
+  if (!isPythonName(normal)) {
+    throw new RangeError(`Cannot use '${name.slice(0, 80)}' as the name of a variable: Python would not take it`);
+  }
+  return normal;
+}
+
+function toOpener(name: string, value: VariableValue): () => Promise<OpenSetting> {
+  const given: unknown = value;
+  const kinds = ["json", "text", "bytes", "file"].filter((kind) => Object.hasOwn(given ?? {}, kind));
+  if (kinds.length !== 1) throw new TypeError(`Cannot set '${name}': give one of json, text, bytes and file`);
+  if ("json" in value) {
+    const json: string | undefined = JSON.stringify(value.json);
+    if (json === undefined) throw new TypeError(`Cannot set '${name}': JSON has no ${typeof value.json}`);
+    return async () => toTextSetting(name, "json", json);
+  }
+  if ("text" in value) {
+    const { text, as = "text" } = value;
+    if (typeof text !== "string") throw new TypeError(`Cannot set '${name}': text must be a string`);
+    if (!isWellFormed(text)) throw new TypeError(`Cannot set '${name}': the text has half of a surrogate pair in it`);
+    if (as !== "text" && as !== "json") throw new TypeError(`Cannot set '${name}': as must be 'text' or 'json'`);
+    return async () => toTextSetting(name, as, text);
+  }
+  if ("bytes" in value) {
+    const { bytes } = value;
+    if (!(bytes instanceof Uint8Array)) throw new TypeError(`Cannot set '${name}': bytes must be a Uint8Array`);
+    const command: SetCommand = { cmd: "set", name, kind: "bytes", bulk: true, size: bytes.length };
+    return async () => ({ command, source: toSource(bytes.length, () => [bytes]) });
+  }
+  const { file, as = "bytes" } = value;
+  if (typeof file !== "string") throw new TypeError(`Cannot set '${name}': file must be a path`);
+  if (!["bytes", "text", "json"].includes(as)) {
+    throw new TypeError(`Cannot set '${name}': as must be 'bytes', 'text' or 'json'`);
+  }
+  return () => openFile(name, file, as);
+}
+
+function toTextSetting(name: string, kind: "json" | "text", value: string): OpenSetting {
+  if (value.length <= INLINE_CHARACTERS) return { command: { cmd: "set", name, kind, value } };
+  const size = Buffer.byteLength(value);
+  return { command: { cmd: "set", name, kind, bulk: true, size }, source: toSource(size, () => encode(value)) };
+}
+
+/** UTF-8, a part at a time; no part ends between the halves of a surrogate pair. */
+function* encode(text: string): Generator<Buffer> {
+  let at = 0;
+  while (at < text.length) {
+    let end = Math.min(text.length, at + PIECE_CHARACTERS);
+    const last = text.charCodeAt(end - 1);
+    if (end < text.length && last >= 0xd800 && last < 0xdc00) end -= 1;
+    yield Buffer.from(text.slice(at, end), "utf8");
+    at = end;
+  }
+}
+
+function toSource(sizeBytes: number, pieces: () => Iterable<Uint8Array>): BulkSource {
+  return {
+    sizeBytes,
+    async *[Symbol.asyncIterator]() {
+      yield* pieces();
+    },
+  };
+}
+
+async function openFile(name: string, path: string, kind: "bytes" | "text" | "json"): Promise<OpenSetting> {
+  // Without waiting: opening a named pipe would not return before somebody writes to it.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const before = await file.stat();
+    if (!before.isFile()) throw new Error(`'${path}' is not a file`);
+    const { size } = before;
+    return {
+      command: { cmd: "set", name, kind, bulk: true, size },
+      source: {
+        sizeBytes: size,
+        async *[Symbol.asyncIterator]() {
+          // To the end, not to the size: a file that grew is noticed.
+          yield* readPieces(file, 0, Number.POSITIVE_INFINITY);
+          await checkUnchanged(file, before.mtimeMs);
+        },
+      },
+      close: () => file.close(),
+    };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+async function checkUnchanged(file: FileHandle, mtimeMs: number): Promise<void> {
+  if ((await file.stat()).mtimeMs !== mtimeMs) throw new Error("the file changed while it was read");
+}

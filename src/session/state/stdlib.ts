@@ -1,0 +1,118 @@
+// The standard library: functions that are there in every session opened later.
+//
+// Its source is only ever compiled and run in a sandbox, also to add to it and to list what it has.
+
+import { StdlibError } from "../../errors.ts";
+import type { HostCommand } from "../../protocol/host-messages.ts";
+import type { StatusEvent } from "../../protocol/worker-events.ts";
+import type { Kernels } from "../kernels/kernels.ts";
+import { toError } from "../kernels/stdlib-loader.ts";
+
+/** Where the source is kept. */
+export interface StdlibSource {
+  readonly path: string;
+  /** Undefined: there is none. Throws where what is there cannot be used. */
+  read(): string | undefined;
+  forget(): void;
+  update(change: (source: string) => Promise<string>): Promise<void>;
+}
+
+export interface StdlibFunction {
+  readonly name: string;
+  /** As in `(text, limit=10)`. */
+  readonly signature: string;
+  /** The first line of its documentation. */
+  readonly doc: string;
+}
+
+export interface StdlibListing {
+  readonly functions: readonly StdlibFunction[];
+  readonly modules: readonly string[];
+  /** Names of everything else: classes, constants. */
+  readonly other: readonly string[];
+}
+
+const LIMIT_MS = 5_000;
+
+export class StandardLibrary {
+  readonly #source: StdlibSource;
+  readonly #openKernels: () => Promise<Kernels>;
+
+  /** `openKernels` gives a sandbox without a standard library. */
+  constructor(source: StdlibSource, openKernels: () => Promise<Kernels>) {
+    this.#source = source;
+    this.#openKernels = openKernels;
+  }
+
+  /** The file; it need not exist. */
+  get path(): string {
+    return this.#source.path;
+  }
+
+  /** Adds Python source, and answers with the names that it defines. Functions and classes of the same name are replaced. */
+  async add(source: string): Promise<readonly string[]> {
+    if (typeof source !== "string") throw new TypeError(`Cannot add a ${typeof source} to the standard library`);
+    let names: readonly string[] = [];
+    try {
+      await this.#source.update(async (old) => {
+        const { data, error } = await this.#ask({ cmd: "stdlib-add", source: old, added: source });
+        if (error !== undefined) throw new StdlibError({ action: "add to", why: error.value || error.name });
+        if (typeof data?.["source"] !== "string") throw new StdlibError({ action: "add to", why: "no answer came" });
+        names = toTexts(data["names"]);
+        return data["source"];
+      });
+    } catch (error) {
+      if (error instanceof StdlibError || !(error instanceof Error)) throw error;
+      throw new StdlibError({ action: "add to", why: error.message }, { cause: error });
+    }
+    return names;
+  }
+
+  /** What it has. Runs it, in a sandbox of its own. Throws a StdlibError when it is broken. */
+  async list(): Promise<StdlibListing> {
+    const source = this.#read();
+    if (source === undefined) return { functions: [], modules: [], other: [] };
+    const status = await this.#ask({ cmd: "stdlib", source, describe: true });
+    const error = toError(status);
+    if (error !== null) throw new StdlibError({ action: "list", why: `${error.name}: ${error.value}` });
+    const { functions, modules, other } = status.data ?? {};
+    return { functions: toFunctions(functions), modules: toTexts(modules), other: toTexts(other) };
+  }
+
+  /** Looks at the file again. Sessions opened from now on have what it says, which a changed file brings about by itself. */
+  reload(): void {
+    this.#source.forget();
+  }
+
+  #read(): string | undefined {
+    try {
+      return this.#source.read();
+    } catch (error) {
+      throw new StdlibError({ action: "list", why: (error as Error).message }, { cause: error });
+    }
+  }
+
+  async #ask(command: HostCommand): Promise<StatusEvent> {
+    const kernels = await this.#openKernels();
+    try {
+      const status = await kernels.current.ask(command, { limitMs: LIMIT_MS });
+      if (status !== undefined) return status;
+      throw new StdlibError({ action: "use", why: "the worker was lost over it" });
+    } finally {
+      void kernels.close();
+    }
+  }
+}
+
+function toTexts(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((entry): entry is string => typeof entry === "string") : [];
+}
+
+function toFunctions(value: unknown): StdlibFunction[] {
+  if (!Array.isArray(value)) return [];
+  return (value as (Readonly<Record<string, unknown>> | null)[]).flatMap((entry) => {
+    if (entry === null) return [];
+    const [name, signature, doc] = toTexts([entry["name"], entry["signature"], entry["doc"]]);
+    return name === undefined || signature === undefined || doc === undefined ? [] : [{ name, signature, doc }];
+  });
+}

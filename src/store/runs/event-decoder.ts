@@ -1,0 +1,147 @@
+// Events of a run on their way out of its log: references become what they stand for, when somebody wants to see it.
+
+import { isObject, parseRunEvent } from "../../protocol/run-events.ts";
+import type { ModelCallStart, RunEvent } from "../../protocol/runs.ts";
+import { MARKER } from "./run-log-format.ts";
+import type { RunFolder } from "./run-folder.ts";
+
+/** A field as a blob, with long strings in it. */
+const MAX_NESTED = 3;
+const MAX_DEPTH = 200;
+/** Of the messages of all nodes that are remembered while a log is read. */
+const MAX_REMEMBERED_BYTES = 64 * 1024 * 1024;
+
+interface Line {
+  /** Where its line begins in `events.jsonl`. */
+  readonly offset: number;
+  /** With its end. */
+  readonly bytes: number;
+}
+
+/** One recorded event. What is short is in `stored`; what is long there are references in its place. */
+export class RecordedEvent {
+  readonly line: Line;
+  readonly stored: Readonly<Record<string, unknown>> & { readonly type: string };
+  readonly #folder: RunFolder;
+  readonly #messages: readonly unknown[] | undefined;
+
+  constructor(
+    folder: RunFolder,
+    line: Line,
+    stored: RecordedEvent["stored"],
+    messages: readonly unknown[] | undefined,
+  ) {
+    this.#folder = folder;
+    this.line = line;
+    this.stored = stored;
+    this.#messages = messages;
+  }
+
+  /** As it was written. Throws where something in it is missing or damaged. */
+  async whole(): Promise<RunEvent> {
+    if (!("messages" in this.stored)) return this.#parse({});
+    if (this.#messages === undefined) throw new Error("Cannot read an event: messages that it refers to are missing");
+    return this.#parse({ messages: await decode(this.#messages, this.#folder, 0) });
+  }
+
+  /** As it was written, but for `messages`, which is empty: a conversation is longer with every call. */
+  async withoutMessages(): Promise<RunEvent> {
+    return this.#parse("messages" in this.stored ? { messages: [] } : {});
+  }
+
+  /** Of a call of a model: the messages that the call before it in the node's conversation did not have. */
+  async addedMessages(): Promise<ModelCallStart["messages"]> {
+    const { messages } = this.stored;
+    const added = Array.isArray(messages) ? messages.filter((item) => !isObject(item) || !("$same" in item)) : [];
+    const event = await this.#parse({ messages: await decode(added, this.#folder, 0) });
+    return event.type === "model-call-start" ? event.messages : [];
+  }
+
+  async #parse(replaced: { readonly messages?: unknown }): Promise<RunEvent> {
+    const { messages: _, schemaVersion: __, ...fields } = this.stored;
+    const decoded = (await decode(fields, this.#folder, 0)) as object;
+    const event = parseRunEvent({ ...decoded, ...replaced });
+    if (event === null) throw new Error("Cannot read an event: it is not one that this version knows");
+    return event;
+  }
+}
+
+/** Reads the lines of one log in their order: what is in a line may rest on earlier ones. */
+export class EventDecoder {
+  readonly #folder: RunFolder;
+  readonly #conversations = new Map<string, { callId: string; messages: readonly unknown[]; bytes: number }>();
+  #rememberedBytes = 0;
+
+  constructor(folder: RunFolder) {
+    this.#folder = folder;
+  }
+
+  /** Undefined where the line is no event. */
+  read(text: string, line: Line): RecordedEvent | undefined {
+    const stored = parseLine(text);
+    if (stored === undefined) return undefined;
+    if (stored.type === "node-end") this.#forget(stored["nodeId"]);
+    if (stored.type !== "model-call-start") return new RecordedEvent(this.#folder, line, stored, undefined);
+    const messages = this.#expand(stored);
+    if (messages !== undefined && stored["purpose"] === "turn") this.#remember(stored, messages, line.bytes);
+    return new RecordedEvent(this.#folder, line, stored, messages);
+  }
+
+  #expand({ nodeId, messages }: RecordedEvent["stored"]): readonly unknown[] | undefined {
+    if (!Array.isArray(messages)) return undefined;
+    const [first, ...added] = messages as unknown[];
+    if (!isObject(first) || !("$same" in first)) return messages;
+    const known = this.#conversations.get(String(nodeId));
+    const count = Number(first["count"]);
+    if (known === undefined || known.callId !== first["$same"] || !(count <= known.messages.length)) return undefined;
+    return [...known.messages.slice(0, count), ...added];
+  }
+
+  #remember({ nodeId, callId }: RecordedEvent["stored"], messages: readonly unknown[], bytes: number): void {
+    const before = this.#conversations.get(String(nodeId))?.bytes ?? 0;
+    this.#forget(nodeId);
+    this.#conversations.set(String(nodeId), { callId: String(callId), messages, bytes: before + bytes });
+    this.#rememberedBytes += before + bytes;
+    for (const oldest of this.#conversations.keys()) {
+      if (this.#rememberedBytes <= MAX_REMEMBERED_BYTES) break;
+      this.#forget(oldest);
+    }
+  }
+
+  #forget(nodeId: unknown): void {
+    this.#rememberedBytes -= this.#conversations.get(String(nodeId))?.bytes ?? 0;
+    this.#conversations.delete(String(nodeId));
+  }
+}
+
+function parseLine(text: string): RecordedEvent["stored"] | undefined {
+  try {
+    const value = JSON.parse(text) as unknown;
+    return isObject(value) && typeof value["type"] === "string" ? (value as RecordedEvent["stored"]) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function decode(value: unknown, folder: RunFolder, nested: number, depth = 0): Promise<unknown> {
+  if (typeof value !== "object" || value === null) return value;
+  if (depth > MAX_DEPTH) throw new RangeError("Cannot read an event: it is too deep");
+  if (Array.isArray(value)) {
+    const items: unknown[] = [];
+    for (const item of value)
+      items.push(typeof item === "object" ? await decode(item, folder, nested, depth + 1) : item);
+    return items;
+  }
+  if ("$blob" in value) return resolve(value, folder, nested);
+  const fields: [string, unknown][] = [];
+  for (const [key, item] of Object.entries(value))
+    fields.push([MARKER.test(key) ? key.slice(1) : key, await decode(item, folder, nested, depth + 1)]);
+  return Object.fromEntries(fields);
+}
+
+async function resolve(reference: object, folder: RunFolder, nested: number): Promise<unknown> {
+  const { $blob, encoding } = reference as { $blob?: unknown; encoding?: unknown };
+  if (nested >= MAX_NESTED) throw new RangeError("Cannot read an event: its blobs are too deep");
+  const text = (await folder.blob(String($blob))).toString("utf8");
+  return encoding === "json" ? decode(JSON.parse(text) as unknown, folder, nested + 1) : text;
+}

@@ -1,0 +1,117 @@
+// The files of one run, on the side of whoever writes them: mode 0600, in a folder of mode 0700 that was not there before.
+
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { appendFile, mkdir, open, rename, rm, stat, writeFile, type FileHandle } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { makeFolder } from "../../util/data-folder.ts";
+import type { LogWriter } from "./run-log-format.ts";
+
+const MODE = 0o600;
+/** Blobs that are known to be there; of others the disk is asked. */
+const MAX_KNOWN = 100_000;
+
+export class RunFiles {
+  readonly folder: string;
+  readonly #events: FileHandle;
+  readonly #known = new Set<string>();
+  #bytes = 0;
+
+  private constructor(folder: string, events: FileHandle) {
+    this.folder = folder;
+    this.#events = events;
+  }
+
+  static async open(runs: string, id: string): Promise<RunFiles> {
+    makeFolder(runs);
+    const folder = join(runs, id);
+    await mkdir(folder, { mode: 0o700 });
+    await mkdir(join(folder, "blobs"), { mode: 0o700 });
+    return new RunFiles(folder, await open(join(folder, "events.jsonl"), "ax", MODE));
+  }
+
+  /** Of everything that was written, `meta.json` left out. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  async append(lines: string): Promise<void> {
+    const data = Buffer.from(lines);
+    let written = 0;
+    while (written < data.length) written += (await this.#events.write(data, written)).bytesWritten;
+    this.#bytes += data.length;
+  }
+
+  /** Once, however often it is asked for. */
+  async keepBlob(digest: string, data: Buffer): Promise<void> {
+    if (this.#known.has(digest)) return;
+    const path = join(this.folder, "blobs", digest);
+    try {
+      await writeFile(path, data, { flag: "wx", mode: MODE });
+      this.#bytes += data.length;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+      if ((await stat(path)).size !== data.length) await this.#replace(path, data);
+    }
+    if (this.#known.size < MAX_KNOWN) this.#known.add(digest);
+  }
+
+  /** A line more in another file. */
+  async appendJson(name: string, value: unknown): Promise<void> {
+    const line = Buffer.from(`${JSON.stringify(value)}\n`);
+    await appendFile(join(this.folder, name), line, { mode: MODE });
+    this.#bytes += line.length;
+  }
+
+  async replaceJson(name: string, value: unknown): Promise<void> {
+    await this.#replace(join(this.folder, name), Buffer.from(`${JSON.stringify(value)}\n`));
+  }
+
+  async sync(): Promise<void> {
+    await this.#events.sync();
+  }
+
+  async close(): Promise<void> {
+    await this.#events.close();
+  }
+
+  async #replace(path: string, data: Buffer): Promise<void> {
+    const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`;
+    try {
+      await writeFile(temporary, data, { flag: "wx", mode: MODE });
+      await rename(temporary, path);
+    } catch (error) {
+      await rm(temporary, { force: true }).catch(() => {});
+      throw error;
+    }
+  }
+}
+
+/** This process. */
+export function thisWriter(): LogWriter {
+  return { pid: process.pid, host: hostname(), since: startOfProcess(process.pid) };
+}
+
+/** Whether that process is there; undefined on another machine, where nobody can tell. */
+export function isThere({ pid, host, since }: LogWriter): boolean | undefined {
+  if (host !== hostname()) return undefined;
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
+  }
+  return since === null || since === startOfProcess(pid);
+}
+
+/** A number is used again for another process; with the time at which it started it is not. */
+function startOfProcess(pid: number): string | null {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
+      .replace(/^.*\) /s, "")
+      .split(" ");
+    return fields[19] ?? null;
+  } catch {
+    return null;
+  }
+}

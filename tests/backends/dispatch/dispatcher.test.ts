@@ -1,0 +1,337 @@
+import { describe, expect, test } from "vitest";
+import type { Backend, BackendPart, BackendRequest, StreamPart, TokenUsage } from "../../../src/backends/backend.ts";
+import type { CallPart } from "../../../src/backends/dispatch/call.ts";
+import { Dispatcher } from "../../../src/backends/dispatch/dispatcher.ts";
+import { ScriptedBackend } from "../../../src/backends/scripted/scripted.ts";
+import type { ScriptedReply } from "../../../src/backends/scripted/scripted.ts";
+import { aRequest, failing, rateLimited } from "../describe-backend.ts";
+import { ManualClock, settle } from "./manual-clock.ts";
+
+const never = new AbortController().signal;
+
+describe("a call", () => {
+  test("has the text, the reasoning, the reason of its end and the usage", async () => {
+    const backend = new ScriptedBackend([{ text: "four", reasoning: "2 + 2", usage: { inputTokens: 9 } }]);
+    expect(await new Dispatcher().call(backend, aRequest(), { signal: never })).toEqual({
+      ok: true,
+      text: "four",
+      reasoning: "2 + 2",
+      finishReason: "stop",
+      usage: { inputTokens: 9, outputTokens: 3, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 2 },
+      tries: 1,
+    });
+  });
+
+  test("is cut by its listener, which ends the request; what it used is estimated", async () => {
+    const backend = new EndlessBackend();
+    const outcome = await new Dispatcher().call(backend, aRequest(), {
+      signal: never,
+      onPart: () => (backend.sent >= 3 ? "cut" : undefined),
+    });
+    expect(outcome).toMatchObject({ ok: true, text: "onceonceonce", finishReason: "cut", tries: 1 });
+    // Four times three bytes and what was on its way; the message has ten, and its frame.
+    expect(outcome.usage).toMatchObject({ inputTokens: 12, outputTokens: 6 + 32, estimatedTokens: 50 });
+    await settle();
+    expect(backend.isLeft).toBe(true);
+  });
+
+  test("that is cut counts the input that the provider told", async () => {
+    const backend = new EndlessBackend({ inputTokens: 777, cacheReadTokens: 700, cacheWriteTokens: 7 });
+    const outcome = await new Dispatcher().call(backend, aRequest(), {
+      signal: never,
+      onPart: async () => "cut" as const,
+    });
+    expect(outcome.usage).toMatchObject({
+      inputTokens: 777,
+      cacheReadTokens: 700,
+      cacheWriteTokens: 7,
+      outputTokens: 3 + 32,
+      estimatedTokens: 35,
+    });
+  });
+
+  test("that is cut counts what was thought out of sight: as the provider lets it be known, as such models do, or all that it may be", async () => {
+    const usageOf = async (maxTokens: number, hiddenTokens = 0): Promise<TokenUsage> => {
+      const stream = async function* (): AsyncGenerator<StreamPart> {
+        yield { type: "hidden-reasoning", maxTokens };
+        for (;;) yield { type: "text-delta", text: "abc" };
+      };
+      const backend = { name: "thinker", stream };
+      const estimates = { inputTokens: 10, tokensOf: (text: string) => text.length, hiddenTokens };
+      const options = { signal: never, estimates, onPart: () => "cut" as const };
+      return (await new Dispatcher().call(backend, aRequest({ maxTokens: 1000 }), options)).usage;
+    };
+    expect(await usageOf(400)).toMatchObject({
+      outputTokens: 6 + 400 + 32,
+      reasoningTokens: 400,
+      estimatedTokens: 448,
+    });
+    expect(await usageOf(0, 500)).toMatchObject({ outputTokens: 6 + 500 + 32, reasoningTokens: 500 });
+    expect(await usageOf(Infinity)).toMatchObject({ outputTokens: 1000, reasoningTokens: 994 });
+  });
+
+  test("estimates the usage where the provider does not tell it", async () => {
+    const backend = new ScriptedBackend([{ text: "12345678", usage: null }]);
+    const outcome = await new Dispatcher().call(backend, aRequest(), { signal: never });
+    expect(outcome.usage).toMatchObject({ inputTokens: 12, outputTokens: 3, estimatedTokens: 15 });
+  });
+
+  test("ends with what its listener throws", async () => {
+    const error = new Error("the listener's");
+    const backend = new EndlessBackend();
+    const dispatcher = new Dispatcher();
+    const onPart = (): void => {
+      throw error;
+    };
+    expect(await dispatcher.call(backend, aRequest(), { signal: never, onPart })).toMatchObject({ ok: false, error });
+    expect(dispatcher.inFlight).toBe(0);
+  });
+
+  test("has a signal of its own, aborted where nobody reads on, unless the backend can share the caller's", async () => {
+    const signals: AbortSignal[] = [];
+    const answer = async function* (signal: AbortSignal): AsyncGenerator<BackendPart> {
+      signals.push(signal);
+      yield { type: "text-delta", text: "once" };
+    };
+    const stream: Backend["stream"] = (_, { signal }) => answer(signal);
+    const options = { signal: new AbortController().signal, onPart: () => "cut" as const };
+    await new Dispatcher().call({ name: "own", stream }, aRequest(), options);
+    await new Dispatcher().call({ name: "shares", sharesSignals: true, stream }, aRequest(), options);
+    expect(signals.map((signal) => signal === options.signal)).toEqual([false, true]);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
+  });
+
+  test("with a thousand sequential ones costs no timer and no slot", async () => {
+    const dispatcher = new Dispatcher({ clock: new ManualClock() });
+    const backend = new ScriptedBackend(() => "an answer of no great length");
+    for (let n = 0; n < 1000; n++) await dispatcher.call(backend, aRequest(), { signal: never });
+    expect([backend.calls, dispatcher.inFlight, dispatcher.waiting]).toEqual([1000, 0, 0]);
+  });
+});
+
+describe("retries", () => {
+  test("come with delays that double, between half and whole", async () => {
+    const low = await delaysOf({ random: () => 0 });
+    const high = await delaysOf({ random: () => 1 });
+    expect([low, high]).toEqual([
+      [250, 500, 1000],
+      [500, 1000, 2000],
+    ]);
+  });
+
+  test("end after the fourth try by default, with the last error", async () => {
+    const { outcome, backend } = await run([failing]);
+    expect(outcome).toMatchObject({ ok: false, tries: 4, error: { fault: "server" } });
+    expect(backend.calls).toBe(4);
+  });
+
+  test("end when they would wait for longer than allowed all together", async () => {
+    const { outcome } = await run([{ error: { fault: "server", retryable: true, retryAfterMs: 50_000 } }], {
+      maxWaitMs: 120_000,
+    });
+    expect(outcome).toMatchObject({ ok: false, tries: 3 });
+  });
+
+  test.each(["authentication", "bad-request", "context-too-long", "configuration"] as const)(
+    "are not made for %s",
+    async (fault) => {
+      const { outcome } = await run([{ error: { fault } }]);
+      expect(outcome).toMatchObject({ ok: false, tries: 1, error: { fault }, usage: { inputTokens: 0 } });
+    },
+  );
+
+  test("are made for an empty answer, which counts", async () => {
+    const { outcome } = await run([{ usage: { inputTokens: 100, outputTokens: 1 } }, { text: " \n" }, "there"]);
+    expect(outcome).toMatchObject({ ok: true, text: "there", tries: 3 });
+    expect(outcome.usage).toMatchObject({ inputTokens: 100 + 3 + 3, outputTokens: 1 + 1 + 2 });
+  });
+
+  test.each(["length", "refusal"] as const)(
+    "are not made for an empty answer that ended by %s",
+    async (finishReason) => {
+      const { outcome } = await run([{ finishReason }]);
+      expect(outcome).toMatchObject({ ok: true, text: "", finishReason, tries: 1 });
+    },
+  );
+
+  test("tell the listener that what came so far is void, and count it as an estimate", async () => {
+    const parts: CallPart[] = [];
+    const broken = { text: "half an an", error: { fault: "connection", retryable: true } } as const;
+    const { outcome } = await run([broken, "whole"], {}, (part) => void parts.push(part));
+    expect(parts.map((part) => (part.type === "text-delta" ? part.text : part.type))).toEqual([
+      "half an an",
+      "retry",
+      "whole",
+    ]);
+    expect(outcome).toMatchObject({ ok: true, text: "whole", tries: 2 });
+    expect(outcome.usage).toMatchObject({ inputTokens: 12 + 3, outputTokens: 4 + 2, estimatedTokens: 16 });
+  });
+
+  test("of requests that were turned away count nothing", async () => {
+    const { outcome } = await run([rateLimited, failing, "text"]);
+    expect(outcome).toMatchObject({ tries: 3, usage: { inputTokens: 3, outputTokens: 1 } });
+  });
+
+  test("stop at an abort while they wait, with the signal's reason", async () => {
+    const clock = new ManualClock();
+    const dispatcher = new Dispatcher({ clock });
+    const controller = new AbortController();
+    const call = dispatcher.call(new ScriptedBackend(() => failing), aRequest(), { signal: controller.signal });
+    await settle();
+    expect([clock.due.length, dispatcher.inFlight]).toEqual([1, 0]);
+    const reason = new Error("enough");
+    controller.abort(reason);
+    expect(await call).toMatchObject({ ok: false, error: reason, tries: 1 });
+    expect(clock.due).toEqual([]);
+  });
+});
+
+describe("Retry-After", () => {
+  test("keeps every call from the model until then, and no other model", async () => {
+    const clock = new ManualClock();
+    const dispatcher = new Dispatcher({ clock, random: () => 0 });
+    const asked: string[] = [];
+    let isFirst = true;
+    const backend = new ScriptedBackend((request) => {
+      asked.push(`${request.model} at ${clock.now()}`);
+      if (request.model !== "busy" || !isFirst) return "answer";
+      isFirst = false;
+      return rateLimited;
+    });
+    const call = (model: string) => dispatcher.call(backend, aRequest({ model }), { signal: never });
+    const first = call("busy");
+    await settle();
+    const others = [call("busy"), call("busy"), call("free")];
+    await clock.goTo(4999);
+    expect([asked, dispatcher.waiting, dispatcher.inFlight]).toEqual([["busy at 0", "free at 0"], 2, 0]);
+    await clock.goTo(5000);
+    expect((await Promise.all([first, ...others])).map(({ ok }) => ok)).toEqual([true, true, true, true]);
+    expect(asked.slice(2)).toEqual(["busy at 5000", "busy at 5000", "busy at 5000"]);
+    expect(clock.due).toEqual([]);
+  });
+
+  test("of longer than a call may wait fails it and the next ones at once", async () => {
+    const clock = new ManualClock();
+    const dispatcher = new Dispatcher({ clock });
+    const slow = { error: { fault: "rate-limit", status: 429, retryable: true, retryAfterMs: 3_600_000 } } as const;
+    const backend = new ScriptedBackend([slow, "answer"]);
+    const first = await dispatcher.call(backend, aRequest(), { signal: never });
+    const second = await dispatcher.call(backend, aRequest(), { signal: never });
+    expect([first, second]).toMatchObject([
+      { ok: false, error: { fault: "rate-limit", retryAfterMs: 3_600_000 }, tries: 1 },
+      { ok: false, error: { fault: "rate-limit", retryAfterMs: 3_600_000 }, tries: 0 },
+    ]);
+    await clock.goTo(3_600_000);
+    expect(await dispatcher.call(backend, aRequest(), { signal: never })).toMatchObject({ ok: true, text: "answer" });
+  });
+});
+
+describe("slots", () => {
+  test("are given in the order of the calls", async () => {
+    const order: string[] = [];
+    const dispatcher = new Dispatcher({ maxInFlight: 1 });
+    const backend = new ScriptedBackend(async ({ model }) => {
+      order.push(model);
+      await settle();
+      return "a";
+    });
+    const models = ["a", "b", "a", "c", "b"];
+    await Promise.all(models.map((model) => dispatcher.call(backend, aRequest({ model }), { signal: never })));
+    expect(order).toEqual(models);
+  });
+
+  test("of a full model do not hold up another model", async () => {
+    const dispatcher = new Dispatcher({ maxInFlight: 3, maxPerModel: 1 });
+    const backend = new HangingBackend();
+    const controller = new AbortController();
+    const call = (model: string) => dispatcher.call(backend, aRequest({ model }), { signal: controller.signal });
+    const calls = [call("a"), call("a"), call("b")];
+    await settle();
+    expect([backend.models, dispatcher.waiting]).toEqual([["a", "b"], 1]);
+    controller.abort();
+    await Promise.all(calls);
+  });
+
+  test("are free at once after an abort, even of a backend that does not listen", async () => {
+    const dispatcher = new Dispatcher({ maxInFlight: 1 });
+    const controller = new AbortController();
+    const stuck = dispatcher.call(new HangingBackend(), aRequest(), { signal: controller.signal });
+    const next = dispatcher.call(new ScriptedBackend(["answer"]), aRequest(), { signal: never });
+    await settle();
+    expect([dispatcher.inFlight, dispatcher.waiting]).toEqual([1, 1]);
+    controller.abort("stop");
+    expect(await stuck).toMatchObject({ ok: false, error: "stop", tries: 1 });
+    expect(await next).toMatchObject({ ok: true, text: "answer" });
+  });
+
+  test("are not taken by a call that is aborted while it waits for one", async () => {
+    const dispatcher = new Dispatcher({ maxInFlight: 1 });
+    const first = new AbortController();
+    const second = new AbortController();
+    const backend = new HangingBackend();
+    const calls = [first, second].map(({ signal }) => dispatcher.call(backend, aRequest(), { signal }));
+    await settle();
+    second.abort("second");
+    expect(await calls[1]).toMatchObject({ ok: false, error: "second", tries: 0, usage: { inputTokens: 0 } });
+    first.abort("first");
+    await calls[0];
+    expect([backend.models.length, dispatcher.inFlight, dispatcher.waiting]).toEqual([1, 0, 0]);
+  });
+
+  test("refuse limits that are none", () => {
+    expect(() => new Dispatcher({ maxInFlight: 0 })).toThrow(RangeError);
+    expect(() => new Dispatcher({ maxTries: 1.5 })).toThrow(RangeError);
+  });
+});
+
+async function run(
+  replies: readonly ScriptedReply[],
+  options: ConstructorParameters<typeof Dispatcher>[0] = {},
+  onPart?: (part: CallPart) => void,
+) {
+  const clock = new ManualClock();
+  const dispatcher = new Dispatcher({ clock, random: () => 0.5, ...options });
+  const backend = new ScriptedBackend((_, n) => replies[Math.min(n, replies.length - 1)] ?? "");
+  const call = dispatcher.call(backend, aRequest(), { signal: never, ...(onPart && { onPart }) });
+  await clock.goTo(1_000_000);
+  return { outcome: await call, backend };
+}
+
+async function delaysOf(options: { random: () => number }): Promise<number[]> {
+  const delays: number[] = [];
+  await run([failing], options, (part) => void (part.type === "retry" && delays.push(part.delayMs)));
+  return delays;
+}
+
+/** Talks until somebody leaves. */
+class EndlessBackend implements Backend {
+  readonly name = "endless";
+  readonly #usage;
+  sent = 0;
+  isLeft = false;
+  constructor(usage?: { inputTokens: number; cacheReadTokens: number; cacheWriteTokens: number }) {
+    this.#usage = usage;
+  }
+  async *stream() {
+    try {
+      if (this.#usage !== undefined) yield { type: "input-usage" as const, usage: this.#usage };
+      for (;;) {
+        this.sent++;
+        yield { type: "text-delta" as const, text: "once" };
+      }
+    } finally {
+      this.isLeft = true;
+    }
+  }
+}
+
+/** Never answers, and hears no signal. */
+class HangingBackend implements Backend {
+  readonly name = "hanging";
+  readonly models: string[] = [];
+  async *stream({ model }: BackendRequest): AsyncGenerator<BackendPart> {
+    this.models.push(model);
+    await new Promise(() => {});
+    yield { type: "text-delta", text: "never" };
+  }
+}

@@ -1,0 +1,383 @@
+import { createServer } from "node:net";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { inspect } from "node:util";
+import { describe, expect, test } from "vitest";
+import type { BackendRequest, StreamPart } from "../../../src/backends/backend.ts";
+import { Dispatcher } from "../../../src/backends/dispatch/dispatcher.ts";
+import { openBackend } from "../../../src/backends/open-backend.ts";
+import type { BackendOptions } from "../../../src/backends/open-backend.ts";
+import { BackendConnectionError } from "../../../src/errors.ts";
+import { openMockProvider } from "../../fixtures/mock-provider.ts";
+import type { MockReply } from "../../fixtures/mock-provider.ts";
+import { aRequest } from "../describe-backend.ts";
+
+const KEY = "sk-proj-abcdefghij0123456789ABCDEFGHIJ";
+const never = new AbortController().signal;
+
+describe.each(["openai", "anthropic", "openai-compatible"])("%s", (name) => {
+  test.each<[string, MockReply, object]>([
+    ["401", { status: 401, body: error("no such key") }, { fault: "authentication", status: 401, retryable: false }],
+    ["403", { status: 403, body: error("not yours") }, { fault: "authentication", status: 403, retryable: false }],
+    ["404", { status: 404, body: error("no such model") }, { fault: "bad-request", status: 404, retryable: false }],
+    ["408", { status: 408 }, { fault: "timeout", status: 408, retryable: true }],
+    ["400", { status: 400, body: error("wrong") }, { fault: "bad-request", status: 400, retryable: false }],
+    [
+      "a request that is too large",
+      { status: 413, body: error("Request exceeds the maximum size", "request_too_large") },
+      { fault: "context-too-long", status: 413, retryable: false },
+    ],
+    [
+      "OpenAI's context too long",
+      { status: 400, body: error("Your input exceeds the context window of this model", "context_length_exceeded") },
+      { fault: "context-too-long", status: 400, retryable: false },
+    ],
+    [
+      "Anthropic's prompt too long",
+      { status: 400, body: error("prompt is too long: 210000 tokens > 200000 maximum", "invalid_request_error") },
+      { fault: "context-too-long", status: 400, retryable: false },
+    ],
+    [
+      "Anthropic's answer that does not fit",
+      { status: 400, body: error("input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000") },
+      { fault: "context-too-long", status: 400, retryable: false },
+    ],
+    [
+      "vLLM's context too long",
+      { status: 400, body: error("This model's maximum context length is 4096 tokens. However, you requested 5000") },
+      { fault: "context-too-long", status: 400, retryable: false },
+    ],
+    [
+      "a filter that refuses the request",
+      { status: 400, body: error("flagged", "content_policy_violation") },
+      { fault: "refusal", status: 400, retryable: false },
+    ],
+    [
+      "429 with seconds",
+      { status: 429, headers: { "retry-after": "7" }, body: error("slow down") },
+      { fault: "rate-limit", status: 429, retryable: true, retryAfterMs: 7000 },
+    ],
+    [
+      "429 with milliseconds",
+      { status: 429, headers: { "retry-after": "7", "retry-after-ms": "350" } },
+      { fault: "rate-limit", retryable: true, retryAfterMs: 350 },
+    ],
+    [
+      "429 with a date that is over",
+      { status: 429, headers: { "retry-after": "Wed, 21 Oct 2015 07:28:00 GMT" } },
+      { fault: "rate-limit", retryable: true, retryAfterMs: 0 },
+    ],
+    [
+      "money that is used up",
+      { status: 429, body: error("You exceeded your current quota", "insufficient_quota") },
+      { fault: "rate-limit", status: 429, retryable: false },
+    ],
+    [
+      "500",
+      { status: 500, body: "not even JSON" },
+      {
+        fault: "server",
+        status: 500,
+        retryable: true,
+        message: `Cannot get an answer from ${name}: the provider failed (HTTP 500): not even JSON`,
+      },
+    ],
+    ["503", { status: 503, headers: { "retry-after": "1" } }, { fault: "server", status: 503, retryAfterMs: 1000 }],
+    ["529", { status: 529, body: error("Overloaded", "overloaded_error") }, { fault: "server", status: 529 }],
+    [
+      "a stream that ends early",
+      { text: ["a"], fault: "closes" },
+      { fault: "connection", status: null, retryable: true },
+    ],
+    ["a stream that is cut", { text: ["a"], fault: "resets" }, { fault: "connection", status: null, retryable: true }],
+    ["an empty stream", { fault: "closes" }, { fault: "connection", retryable: true }],
+    ["an event that is no JSON", { text: ["a"], fault: "malformed" }, { fault: "malformed", retryable: true }],
+    ["an event of another shape", { text: ["a"], fault: "wrong-shape" }, { fault: "malformed", retryable: true }],
+    ["a failure told in the stream", { text: ["a"], fault: "error-event" }, { fault: "server", retryable: true }],
+    ["a failure told at the start of it", { fault: "error-event" }, { fault: "server", retryable: true }],
+    [
+      "a page in place of an answer",
+      { body: "<html>Welcome</html>", headers: { "content-type": "text/html" } },
+      { fault: "malformed", retryable: false, message: expect.stringContaining("Welcome") },
+    ],
+  ])("knows %s", async (_, reply, expected) => {
+    await using mock = await openMockProvider();
+    mock.plan(reply);
+    expect(await faultOf(name, { baseUrl: mock.url })).toMatchObject({ backend: name, ...expected });
+    expect(mock.requests).toHaveLength(1);
+  });
+
+  test("reads no more of an error than an error can need", async () => {
+    await using mock = await openMockProvider();
+    mock.plan({ status: 500, body: "x".repeat(1_000_000) });
+    const fault = await faultOf(name, { baseUrl: mock.url });
+    expect(fault).toMatchObject({ fault: "server", status: 500 });
+    expect(fault.message).toContain("... (65036 more characters)");
+  });
+
+  test("knows a connection that is refused", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    server.close();
+    await once(server, "close");
+    const fault = await faultOf(name, { baseUrl: `http://127.0.0.1:${port}/v1` });
+    expect(fault).toMatchObject({ fault: "connection", status: null, retryable: true });
+    expect(fault.message).toContain("ECONNREFUSED");
+  });
+
+  test.each<[string, MockReply, BackendOptions["limits"], string]>([
+    ["before the first byte", { fault: "silent" }, { firstByteMs: 30 }, "nothing came within 0.03 s"],
+    ["after the beginning", { text: ["a"], fault: "hangs" }, { betweenBytesMs: 30 }, "nothing more came within 0.03 s"],
+    ["with signs of life only", { fault: "pings" }, { totalMs: 60 }, "it was not complete within 0.06 s"],
+  ])("gives up a request that is silent %s, and ends it", async (_, reply, limits = {}, why) => {
+    await using mock = await openMockProvider();
+    mock.plan(reply);
+    const fault = await faultOf(name, { baseUrl: mock.url, limits });
+    expect(fault).toMatchObject({ fault: "timeout", retryable: true, message: expect.stringContaining(why) });
+    // On a slow machine the limit may pass before the request is there.
+    for (const { left } of mock.requests) expect(await left).toBe(true);
+  });
+
+  test("does not follow a redirect, which would take the key elsewhere", async () => {
+    await using mock = await openMockProvider();
+    await using other = await openMockProvider();
+    mock.plan({ status: 307, headers: { location: `${other.url}/responses` } });
+    expect(await faultOf(name, { baseUrl: mock.url })).toMatchObject({ fault: "bad-request", status: 307 });
+    expect(other.requests).toEqual([]);
+  });
+
+  test.each<[string, MockReply]>([
+    ["in the message of an error", { status: 401, body: error(`Incorrect API key provided: ${KEY}. Try another`) }],
+    ["in the body", { status: 500, body: `debug: authorization=Bearer ${KEY} x-api-key: ${encodeURIComponent(KEY)}` }],
+    ["in part", { status: 401, body: error(`Incorrect API key provided: ${KEY.slice(0, 24)}***`) }],
+    ["in a page", { body: `<html>${KEY}</html>`, headers: { "content-type": "text/html" } }],
+    ["in a header", { status: 400, headers: { "x-echo": KEY }, body: error("wrong") }],
+    ["in an event", { text: ["a"], fault: "malformed", echo: KEY }],
+  ])("never tells the key, though the provider says it %s", async (_, reply) => {
+    await using mock = await openMockProvider();
+    mock.plan(reply);
+    const fault = await faultOf(name, { baseUrl: mock.url });
+    const told = inspect(fault, { depth: 10, showHidden: true }) + JSON.stringify(fault);
+    expect(told).not.toContain(KEY.slice(0, 16));
+    expect(told).not.toContain("a question");
+  });
+
+  test("sends the key where it belongs and what was asked", async () => {
+    await using mock = await openMockProvider();
+    mock.plan({ text: ["a"] });
+    await textOf(name, { baseUrl: mock.url, env: {} });
+    const headers = mock.requests[0]?.headers;
+    expect(name === "anthropic" ? headers?.["x-api-key"] : headers?.authorization?.replace("Bearer ", "")).toBe(KEY);
+    expect(JSON.stringify(mock.requests[0]?.body)).toContain("a question");
+  });
+
+  test("leaves out the temperature for a model that refuses it, from then on", async () => {
+    await using mock = await openMockProvider();
+    mock.plan(({ body }) =>
+      body["temperature"] === undefined
+        ? { text: ["warm"] }
+        : { status: 400, body: error("Unsupported parameter: 'temperature' is not supported with this model") },
+    );
+    const backend = await openBackend(name, { apiKey: KEY, baseUrl: mock.url });
+    const request = aRequest({ temperature: 0 });
+    for (let n = 0; n < 2; n++) for await (const _ of backend.stream(request, { signal: never }));
+    expect(mock.requests.map(({ body }) => body["temperature"])).toEqual([0, undefined, undefined]);
+  });
+
+  test("does not ask again for a 400 that has nothing to do with the temperature", async () => {
+    await using mock = await openMockProvider();
+    mock.plan({ status: 400, body: error("unknown field") });
+    await faultOf(name, { baseUrl: mock.url }, { temperature: 0 });
+    expect(mock.requests).toHaveLength(1);
+  });
+
+  test("gives the schema to the provider, and goes without where that is refused", async () => {
+    await using mock = await openMockProvider();
+    const field = { openai: "text", anthropic: "output_config", "openai-compatible": "response_format" }[name] ?? "";
+    mock.plan(({ body }) =>
+      body[field] === undefined
+        ? { text: ['{"n":1}'] }
+        : { status: 400, body: error(`response_format: json_schema is not supported (${field})`) },
+    );
+    const schema = {
+      type: "object",
+      properties: { n: { type: "number" } },
+      required: ["n"],
+      additionalProperties: false,
+    };
+    const model = name === "anthropic" ? "claude-sonnet-4-5" : "a-model";
+    expect(await textOf(name, { baseUrl: mock.url }, { schema, model })).toBe('{"n":1}');
+    expect(JSON.stringify(mock.requests[0]?.body[field])).toContain('"n"');
+    expect(mock.requests.map(({ body }) => body[field] === undefined)).toEqual([false, true]);
+  });
+
+  test("is asked again by the dispatcher after a 429 in the midst of a batch", async () => {
+    await using mock = await openMockProvider();
+    let asked = 0;
+    mock.plan(() => (asked++ === 3 ? { status: 429, headers: { "retry-after-ms": "20" } } : { text: ["yes"] }));
+    const backend = await openBackend(name, { apiKey: KEY, baseUrl: mock.url });
+    const dispatcher = new Dispatcher({ maxInFlight: 4, firstDelayMs: 1 });
+    const calls = Array.from({ length: 12 }, () => dispatcher.call(backend, aRequest(), { signal: never }));
+    const outcomes = await Promise.all(calls);
+    expect(outcomes.map((outcome) => outcome.ok && outcome.text)).toEqual(Array(12).fill("yes"));
+    expect([mock.requests.length, dispatcher.inFlight]).toEqual([13, 0]);
+  });
+
+  test("has its request ended by a cut", async () => {
+    await using mock = await openMockProvider();
+    mock.plan({ text: ["```repl\nx\n```\n"], fault: "hangs", usage: { input: 40, output: 9 } });
+    const backend = await openBackend(name, { apiKey: KEY, baseUrl: mock.url });
+    const outcome = await new Dispatcher().call(backend, aRequest(), { signal: never, onPart: () => "cut" });
+    expect(outcome).toMatchObject({ ok: true, finishReason: "cut", tries: 1 });
+    const told = name === "anthropic";
+    const [inputTokens, outputTokens] = [told ? 40 : 4 + 8, 5 + 32];
+    expect(outcome.usage).toMatchObject({ inputTokens, outputTokens });
+    expect(outcome.usage.estimatedTokens).toBe(told ? outputTokens : inputTokens + outputTokens);
+    expect(await mock.requests[0]?.left).toBe(true);
+  });
+
+  test("tells what it used where it ends behind a cut", async () => {
+    await using mock = await openMockProvider();
+    mock.plan({ text: ["```repl\nx\n```\n", "\n"], usage: { input: 40, output: 9, reasoning: 3 } });
+    const backend = await openBackend(name, { apiKey: KEY, baseUrl: mock.url });
+    const outcome = await new Dispatcher().call(backend, aRequest(), { signal: never, onPart: () => "cut" });
+    expect(outcome).toMatchObject({ ok: true, text: "```repl\nx\n```\n", finishReason: "stop" });
+    expect(outcome.usage).toMatchObject({ inputTokens: 40, outputTokens: 9, reasoningTokens: 3 });
+    expect(outcome.usage.estimatedTokens ?? 0).toBe(0);
+  });
+});
+
+describe("anthropic", () => {
+  test("is told where a cache may end: after the system's messages and after what comes again", async () => {
+    await using mock = await openMockProvider();
+    mock.plan({ text: ["a"] });
+    const messages = [
+      { role: "system", content: "rules" },
+      { role: "user", content: "question" },
+      { role: "assistant", content: "code" },
+      { role: "user", content: "output" },
+    ] as const;
+    await textOf("anthropic", { baseUrl: mock.url }, { messages, stableMessages: 2 });
+    const mark = { cache_control: { type: "ephemeral" } };
+    expect(mock.requests[0]?.body).toMatchObject({
+      system: [{ type: "text", text: "rules", ...mark }],
+      messages: [
+        { role: "user", content: [{ type: "text", text: "question", ...mark }] },
+        { role: "assistant", content: [{ type: "text", text: "code" }] },
+        { role: "user", content: [{ type: "text", text: "output" }] },
+      ],
+    });
+    expect(JSON.stringify(mock.requests[0]?.body).match(/cache_control/g)).toHaveLength(2);
+  });
+});
+
+describe("models that reason", () => {
+  const effort = { reasoningEffort: "low" };
+
+  test.each([
+    ["openai", "gpt-5", { reasoning: { effort: "low" }, include: ["reasoning.encrypted_content"] }],
+    ["anthropic", "claude-opus-5-5", { output_config: { effort: "low" } }],
+    ["openai-compatible", "qwen3", { reasoning_effort: "low" }],
+  ])("are told their effort: %s", async (name, model, expected) => {
+    await using mock = await openMockProvider();
+    mock.plan({ text: ["a"] });
+    await textOf(name, { baseUrl: mock.url }, { model, temperature: 0.5, maxTokens: 900, ...effort });
+    expect(mock.requests[0]?.body).toMatchObject(expected);
+    if (name === "openai") expect(mock.requests[0]?.body).toMatchObject({ max_output_tokens: 900 });
+    if (name === "openai") expect(mock.requests[0]?.body).not.toHaveProperty("temperature");
+  });
+
+  test("are not told again where they have no such setting, and a value that is none is a mistake", async () => {
+    await using mock = await openMockProvider();
+    const backend = await openBackend("openai-compatible", { apiKey: KEY, baseUrl: mock.url });
+    const ask = (model: string) => new Dispatcher().call(backend, aRequest({ model, ...effort }), { signal: never });
+    mock.plan({ status: 400, body: error("Unsupported parameter: 'reasoning_effort'") }, { text: ["a"] });
+    expect(await ask("plain")).toMatchObject({ ok: true, text: "a", tries: 1 });
+    expect(mock.requests.map(({ body }) => body["reasoning_effort"])).toEqual(["low", undefined]);
+    mock.plan({ status: 400, body: error("Unsupported value: 'reasoning_effort' does not support 'low'") });
+    expect(await ask("other")).toMatchObject({ ok: false, tries: 1, error: { fault: "bad-request" } });
+  });
+
+  test("with an effort that the library does not know are not asked, and not asked again", async () => {
+    const options = { apiKey: KEY, baseUrl: "http://127.0.0.1:9" };
+    const backend = await openBackend("anthropic", options);
+    const request = aRequest({ model: "claude-opus-5-5", reasoningEffort: "hihg" });
+    const outcome = await new Dispatcher().call(backend, request, { signal: never });
+    expect(outcome).toMatchObject({ ok: false, tries: 1, error: { fault: "bad-request", retryable: false } });
+  });
+});
+
+describe("openai", () => {
+  test("keeps nothing at the provider, and asks for at least as many tokens as it accepts", async () => {
+    await using mock = await openMockProvider();
+    mock.plan({ text: ["a"] });
+    await textOf("openai", { baseUrl: mock.url }, { maxTokens: 5 });
+    expect(mock.requests[0]).toMatchObject({ path: "/v1/responses", body: { store: false, max_output_tokens: 16 } });
+  });
+
+  test("enforces a schema only where OpenAI can", async () => {
+    await using mock = await openMockProvider();
+    mock.plan({ text: ["{}"] });
+    const closed = {
+      type: "object",
+      properties: { a: { type: "string" } },
+      required: ["a"],
+      additionalProperties: false,
+    };
+    const open = { type: "object", properties: { a: { type: "object", properties: {} } } };
+    await textOf("openai", { baseUrl: mock.url }, { schema: closed });
+    await textOf("openai", { baseUrl: mock.url }, { schema: open });
+    expect(mock.requests.map(({ body }) => (body["text"] as { format: { strict: boolean } }).format.strict)).toEqual([
+      true,
+      false,
+    ]);
+  });
+});
+
+describe("openai-compatible", () => {
+  test("sends no key where there is none", async () => {
+    await using mock = await openMockProvider();
+    mock.plan({ text: ["a"] });
+    const backend = await openBackend("openai-compatible", { baseUrl: mock.url, env: { OPENAI_API_KEY: KEY } });
+    for await (const _ of backend.stream(aRequest(), { signal: never }));
+    expect(mock.requests[0]?.headers.authorization).toBeUndefined();
+  });
+
+  test("has the cost where the provider tells it", async () => {
+    await using mock = await openMockProvider();
+    mock.plan({ text: ["a"], costUsd: 0.25 });
+    const parts = await partsOf("openai-compatible", { baseUrl: mock.url });
+    expect(parts.at(-1)).toMatchObject({ usage: { costUsd: 0.25 } });
+  });
+});
+
+function error(message: string, type = "some_error"): string {
+  return JSON.stringify({ type: "error", error: { type, message, code: type } });
+}
+
+async function partsOf(
+  name: string,
+  options: BackendOptions,
+  request: Partial<BackendRequest> = {},
+): Promise<StreamPart[]> {
+  const backend = await openBackend(name, { apiKey: KEY, ...options });
+  const parts: StreamPart[] = [];
+  for await (const part of backend.stream(aRequest(request), { signal: never })) parts.push(part);
+  return parts;
+}
+
+async function textOf(name: string, options: BackendOptions, request?: Partial<BackendRequest>): Promise<string> {
+  const parts = await partsOf(name, options, request);
+  return parts.map((part) => (part.type === "text-delta" ? part.text : "")).join("");
+}
+
+async function faultOf(
+  name: string,
+  options: BackendOptions,
+  request?: Partial<BackendRequest>,
+): Promise<BackendConnectionError> {
+  const thrown: unknown = await partsOf(name, options, request).catch((reason: unknown) => reason);
+  if (!(thrown instanceof BackendConnectionError)) throw new Error("no BackendConnectionError", { cause: thrown });
+  return thrown;
+}

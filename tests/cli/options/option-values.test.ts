@@ -1,0 +1,77 @@
+import { InvalidArgumentError } from "commander";
+import { expect, test } from "vitest";
+import {
+  collect,
+  parseCountFrom,
+  parseUSD,
+  parseAssignment,
+  parsePort,
+  parseSeconds,
+  parseSize,
+} from "../../../src/cli/options/option-values.ts";
+
+const MIB = 1024 * 1024;
+
+test.each([
+  ["0", 0],
+  ["1.5", 1.5],
+  [".5", 0.5],
+  ["2000000", 2_000_000],
+])("parseSeconds(%j)", (text, seconds) => {
+  expect(parseSeconds(text)).toBe(seconds);
+});
+
+test.each(["", "x", "-1", "1e3", "5s", "Infinity", "NaN", "2000001", " 1"])("parseSeconds(%j) is refused", (text) => {
+  expect(() => parseSeconds(text)).toThrow(InvalidArgumentError);
+});
+
+test.each([
+  ["64m", 64 * MIB],
+  ["512M", 512 * MIB],
+  ["2g", 2048 * MIB],
+  ["1.5GiB", 1536 * MIB],
+  ["100MB", 100 * MIB],
+  [String(64 * MIB), 64 * MIB],
+])("parseSize(%j)", (text, bytes) => {
+  expect(parseSize(text)).toBe(bytes);
+});
+
+test.each(["", "x", "63m", "-1g", "1t", "9999999999g", "g"])("parseSize(%j) is refused", (text) => {
+  expect(() => parseSize(text)).toThrow(InvalidArgumentError);
+});
+
+test.each(["0", "8000", "65535"])("parsePort(%j)", (text) => {
+  expect(parsePort(text)).toBe(Number(text));
+});
+
+test.each(["", "x", "-1", "65536", "80.5", "0x50"])("parsePort(%j) is refused", (text) => {
+  expect(() => parsePort(text)).toThrow(InvalidArgumentError);
+});
+
+test("parseAssignment() cuts at the first =", () => {
+  expect([parseAssignment("A=b=c"), parseAssignment("A=")]).toEqual([
+    ["A", "b=c"],
+    ["A", ""],
+  ]);
+});
+
+test.each(["", "A", "=b"])("parseAssignment(%j) is refused", (text) => {
+  expect(() => parseAssignment(text)).toThrow(InvalidArgumentError);
+});
+
+test("collect() keeps the order", () => {
+  const add = collect(Number);
+  expect(add("2", add("1"))).toEqual([1, 2]);
+});
+
+test("parseCountFrom() takes whole numbers from its least one on", () => {
+  expect(["0", "7", "400000"].map(parseCountFrom(0))).toEqual([0, 7, 400_000]);
+  for (const text of ["", "0", "-1", "1.5", "1e3", "x", "9".repeat(20)]) {
+    expect(() => parseCountFrom(1)(text)).toThrow("It must be a whole number of at least 1");
+  }
+});
+
+test("parseUSD() takes amounts of more than nothing", () => {
+  expect(["1", "0.50", ".5", "$2"].map(parseUSD)).toEqual([1, 0.5, 0.5, 2]);
+  for (const text of ["", "0", "-1", "1e3", "5 EUR"]) expect(() => parseUSD(text)).toThrow(InvalidArgumentError);
+});

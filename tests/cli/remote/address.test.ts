@@ -1,0 +1,73 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { findServer } from "../../../src/cli/remote/address.ts";
+
+let data: string;
+beforeEach(() => {
+  data = mkdtempSync(join(tmpdir(), "rlm-address-"));
+  vi.stubEnv("RLM_DATA", data);
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(data, { recursive: true, force: true });
+});
+
+function keepToken(token: string): string {
+  mkdirSync(join(data, "server"));
+  const path = join(data, "server", "token");
+  writeFileSync(path, `${token}\n`);
+  return path;
+}
+
+test("without settings it is the server of this machine, with the token that is kept", () => {
+  const path = keepToken("kept");
+  expect(findServer({})).toEqual({
+    url: "http://127.0.0.1:8000",
+    token: "kept",
+    tokenFrom: `'${path}'`,
+    isExposed: false,
+  });
+});
+
+test("RLM_URL and RLM_TOKEN name another", () => {
+  expect(findServer({ RLM_URL: "https://box.example/rlm/", RLM_TOKEN: "t" })).toEqual({
+    url: "https://box.example/rlm",
+    token: "t",
+    tokenFrom: "RLM_TOKEN",
+    isExposed: false,
+  });
+});
+
+test("the token that is kept is never for another host", () => {
+  keepToken("kept");
+  for (const host of ["box.example", "127.0.0.1.example", "localhost.example", "10.0.0.1"]) {
+    expect(() => findServer({ RLM_URL: `https://${host}` })).toThrow(`set RLM_TOKEN to the token of ${host}`);
+  }
+  for (const host of ["localhost", "127.0.0.2", "[::1]"]) {
+    expect(findServer({ RLM_URL: `http://${host}:1` })).toMatchObject({ token: "kept", isExposed: false });
+  }
+});
+
+test("without encryption another host is told apart", () => {
+  expect(findServer({ RLM_URL: "http://box.example:8000", RLM_TOKEN: "t" }).isExposed).toBe(true);
+});
+
+test.each([
+  ["nonsense", "RLM_URL must be an address such as http://127.0.0.1:8000, and is 'nonsense'"],
+  ["file:///etc/passwd", "RLM_URL must be an address"],
+  ["http://127.0.0.1/?token=x", "RLM_URL must be an address"],
+  ["http://me:secret@127.0.0.1", "RLM_URL must not hold a password"],
+])("RLM_URL=%s is refused", (url, message) => {
+  expect(() => findServer({ RLM_URL: url, RLM_TOKEN: "t" })).toThrow(message);
+});
+
+test("a password in an address that is refused is not repeated", () => {
+  expect(() => findServer({ RLM_URL: "ftp://me:secret@host" })).toThrow("ftp://…@host");
+});
+
+test("without a token it says where one comes from", () => {
+  expect(() => findServer({})).toThrow("'rlm serve' makes one in");
+  expect(() => findServer({ RLM_TOKEN: "two words" })).toThrow("RLM_TOKEN must be visible");
+});

@@ -1,0 +1,138 @@
+import { expect, test } from "vitest";
+import { toServeSettings, type ServeArguments } from "../../../src/cli/serve/serve-settings.ts";
+import { loadConfig } from "../../../src/config/config.ts";
+import { Folder } from "../../config/folder.ts";
+
+/** With this rlm.toml in the current folder, or as the user's own file, or named by a flag. */
+function settle(toml: string, flags: ServeArguments = {}, place: "folder" | "own" | "named" = "folder") {
+  using folder = new Folder({
+    "project/x": "",
+    [place === "own" ? ".config/rlm/config.toml" : "project/rlm.toml"]: toml,
+  });
+  const path = place === "named" ? folder.at("project/rlm.toml") : undefined;
+  const config = loadConfig({
+    cwd: folder.at("project"),
+    env: { HOME: folder.path },
+    ...(path !== undefined && { path }),
+  });
+  return toServeSettings({ ...flags, ...(path !== undefined && { config: path }) }, config);
+}
+
+test("without a file there are the defaults", () => {
+  expect(settle("")).toEqual({
+    address: { host: "127.0.0.1", port: 8000 },
+    allowedOrigins: [],
+    graceMs: 10_000,
+    bounds: {
+      requests: 1000,
+      rate: { perSecond: 5000, burst: 10_000 },
+      failures: { perSecond: 10, burst: 50 },
+    },
+    executions: {},
+    runs: {},
+    mcp: { isStructured: false },
+    listen: {},
+    runtime: { limits: {} },
+    sessionDefaults: {},
+    logLevel: "info",
+    logFormat: expect.stringMatching(/^(?:json|text)$/),
+  });
+});
+
+const FULL = `
+[server]
+port = 9000
+host = "0.0.0.0"
+allow_hosts = ["box.example"]
+allow_origins = ["https://App.example"]
+grace = 3
+connections = 7
+requests = 5
+executions = 6
+runs = 4
+rate = 0.2
+wrong_tokens = 2
+request_timeout = 20
+log_level = "warn"
+log_format = "json"
+tools = "core"
+structured = true
+[sessions]
+python = "/usr/bin/python3"
+timeout = 0
+idle_timeout = 60
+include_stdlib = false
+mounts = ["/srv/data:rw"]
+env = { LANG = "C" }
+[limits]
+sessions = 3
+memory = "1g"
+`;
+
+test.each(["own", "named"] as const)("a file that is %s says everything", (place) => {
+  expect(settle(FULL, {}, place)).toEqual({
+    address: { host: "0.0.0.0", port: 9000, allowHost: ["box.example"] },
+    allowedOrigins: ["https://app.example"],
+    graceMs: 3000,
+    bounds: { requests: 5, rate: { perSecond: 0.2, burst: 1 }, failures: { perSecond: 2, burst: 10 } },
+    executions: { running: 6 },
+    runs: { runsAtOnce: 4 },
+    mcp: { isStructured: true, tools: { choice: "core", said: "server.tools" } },
+    listen: { requestMs: 20_000, maxConnections: 7 },
+    runtime: {
+      limits: { sessions: 3, memoryBytes: 1024 ** 3 },
+      python: "/usr/bin/python3",
+      timeoutMs: null,
+      idleTimeoutMs: 60_000,
+      mounts: [{ path: "/srv/data", mode: "rw" }],
+    },
+    sessionDefaults: { env: { LANG: "C" }, includeStdlib: false },
+    logLevel: "warn",
+    logFormat: "json",
+  });
+});
+
+test("flags win", () => {
+  const flags = {
+    port: 1,
+    host: "::1",
+    allowHost: ["a"],
+    allowOrigin: ["http://b"],
+    grace: 0,
+    logLevel: "debug",
+    logFormat: "text",
+    tools: "shell",
+    mount: ["/srv/other"],
+  } as const;
+  expect(settle(FULL, flags, "own")).toMatchObject({
+    address: { port: 1, host: "::1", allowHost: ["a"] },
+    allowedOrigins: ["http://b"],
+    graceMs: 0,
+    logLevel: "debug",
+    logFormat: "text",
+    mcp: { tools: { choice: "shell", said: "--tools" } },
+    runtime: { mounts: [{ path: "/srv/other", mode: "ro" }] },
+  });
+});
+
+test.each([
+  ["server.host", `[server]\nhost = "0.0.0.0"`],
+  ["server.allow_hosts", `[server]\nallow_hosts = ["evil.example"]`],
+  ["server.allow_origins", `[server]\nallow_origins = ["https://evil.example"]`],
+  ["sessions.python", `[sessions]\npython = "./python"`],
+  ["sessions.mounts", `[sessions]\nmounts = ["/etc"]`],
+])("%s is not taken from a file that was found in a folder", (key, toml) => {
+  expect(() => settle(toml)).toThrow(`'${key}' of a file that was found in a folder is not taken unasked`);
+});
+
+test("what is harmless is taken from a folder", () => {
+  expect(settle("[server]\nport = 9001\nrequests = 2\n[limits]\nsessions = 4")).toMatchObject({
+    address: { host: "127.0.0.1", port: 9001 },
+    bounds: { requests: 2 },
+    runtime: { limits: { sessions: 4 } },
+  });
+});
+
+test("an origin that is none is wrong usage", () => {
+  expect(() => settle("", { allowOrigin: ["app.example"] })).toThrow("'app.example' is not an origin");
+});

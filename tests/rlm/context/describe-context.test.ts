@@ -1,0 +1,104 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type ContextFacts, describeContext } from "../../../src/rlm/context/describe-context.ts";
+
+describe("describeContext()", () => {
+  test("tells name, type, size, and how each variable begins and ends", () => {
+    const text = describeContext([
+      {
+        name: "context",
+        type: "str",
+        length: 104_857_600,
+        source: "corpus/a.txt",
+        head: 'It was\n"dark"',
+        tail: "the end.\n",
+      },
+      { name: "records", type: "list", length: 1, head: "[{'id': 1}]", isWhole: true },
+      { name: "many", type: "list", length: 5000, head: "[1, 2" },
+      { name: "files", type: "dict", length: 1200, columns: ["a.txt", "b.txt"] },
+      {
+        name: "table",
+        type: "DataFrame",
+        length: 5000,
+        shape: [5000, 2],
+        columns: ["id", "a name"],
+        head: "   id",
+        tail: "9",
+      },
+      { name: "blob", type: "bytes", length: 12 },
+      { name: "nothing", type: "NoneType" },
+    ]);
+    expect(text).toBe(
+      [
+        '- `context`: str, 104,857,600 characters, from "corpus/a.txt"',
+        String.raw`  begins "It was\n\"dark\""`,
+        String.raw`  ends "the end.\n"`,
+        "- `records`: list, 1 item",
+        `  is "[{'id': 1}]"`,
+        "- `many`: list, 5,000 items",
+        '  begins "[1, 2"',
+        '- `files`: dict, 1,200 items, keys "a.txt", "b.txt" and 1,198 more',
+        '- `table`: DataFrame, shape (5,000, 2), columns "id", "a name"',
+        '  begins "   id"',
+        '  ends "9"',
+        "- `blob`: bytes, 12 bytes",
+        "- `nothing`: NoneType",
+      ].join("\n"),
+    );
+  });
+
+  test("shows beginning and end of what is too long to be shown whole", () => {
+    const text = describeContext([
+      { name: "context", type: "str", length: 9000, head: `a${"x".repeat(8998)}b`, isWhole: true },
+    ]);
+    expect(text).toMatch(/^- `context`: str, 9,000 characters\n {2}begins "ax+"\n {2}ends "x+b"$/);
+    expect(text.length).toBeLessThan(1100);
+    expect(text.length).toBeGreaterThan(1000);
+  });
+
+  test("names columns and variables as far as there is room, and counts the others", () => {
+    const columns = Array.from({ length: 35 }, (_, index) => `c${index}`);
+    expect(describeContext([{ name: "t", type: "DataFrame", columns }])).toMatch(/"c29" and 5 more$/);
+    const many = Array.from({ length: 2_000 }, (_, index) => ({ name: `v${index}`, type: "str", length: index }));
+    const lines = describeContext(many, { maxCharacters: 1_000 }).split("\n");
+    expect(lines.at(-1)).toBe(
+      `… and ${(2_001 - lines.length).toLocaleString("en-US")} more variables; SHOW_VARS() lists them`,
+    );
+  });
+
+  test("is bounded, breaks no character and lets no text out of its line, whatever the facts are", () => {
+    const wild = fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc.string({ unit: "grapheme" }),
+      fc.string().map((text) => text.repeat(200)),
+    );
+    const facts: fc.Arbitrary<ContextFacts> = fc.record(
+      {
+        name: wild,
+        type: fc.oneof(wild, fc.constantFrom("str", "bytes", "list")),
+        length: fc.nat(),
+        shape: fc.array(fc.nat(), { maxLength: 40 }),
+        columns: fc.array(wild, { maxLength: 50 }),
+        source: wild,
+        head: wild,
+        tail: wild,
+        isWhole: fc.boolean(),
+      },
+      { requiredKeys: ["name", "type"] },
+    );
+    fc.assert(
+      fc.property(
+        fc.array(facts, { maxLength: 20 }),
+        fc.integer({ min: 500, max: 8_000 }),
+        (variables, maxCharacters) => {
+          const text = describeContext(variables, { maxCharacters });
+          expect(text.length).toBeLessThanOrEqual(maxCharacters);
+          expect(text).not.toMatch(/\p{Surrogate}/u);
+          for (const line of text === "" ? [] : text.split(/[\n\r\u0085\u2028\u2029\v\f]/u)) {
+            expect(line).toMatch(/^(?:- `[^`]*`: | {2}(?:begins|ends|is) "|… and )/);
+          }
+        },
+      ),
+    );
+  });
+});

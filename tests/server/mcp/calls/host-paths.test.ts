@@ -1,0 +1,95 @@
+// Which folders sessions see, and what may be opened in them while code in a session moves things around.
+
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { Folders, toMounts } from "../../../../src/server/mcp/calls/host-paths.ts";
+
+let root: string;
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), "rlm-folders-")));
+  for (const name of ["project", "project/data", "other", "hidden", "sessions"]) mkdirSync(join(root, name));
+});
+afterEach(() => {
+  rmSync(root, { recursive: true });
+});
+
+describe("toMounts", () => {
+  test("shows the folder that the server was started in, read-only", () => {
+    expect(toMounts(join(root, "project"), [])).toEqual([{ path: join(root, "project"), mode: "ro" }]);
+  });
+
+  test.each([
+    ["the root", "/"],
+    ["the home directory", homedir()],
+    ["what is above it", dirname(homedir())],
+    ["/tmp", "/tmp"],
+  ])("does not show %s", (_, folder) => {
+    expect(toMounts(folder, [])).toEqual([]);
+  });
+
+  test("shows nothing twice", () => {
+    const project = join(root, "project");
+    expect(toMounts(project, [{ path: project, mode: "rw" }])).toEqual([{ path: project, mode: "rw" }]);
+    expect(toMounts(join(project, "data"), [{ path: project, mode: "ro" }])).toEqual([{ path: project, mode: "ro" }]);
+    symlinkSync(project, join(root, "link"));
+    expect(
+      toMounts(join(root, "other"), [
+        { path: join(root, "link"), mode: "ro" },
+        { path: project, mode: "rw" },
+      ]),
+    ).toEqual([
+      { path: join(root, "other"), mode: "ro" },
+      { path: project, mode: "rw" },
+    ]);
+  });
+
+  test("refuses what was asked for and may not be shown", () => {
+    expect(() => toMounts(root, [{ path: "/proc/1", mode: "ro" }])).toThrow("Cannot mount '/proc/1'");
+    expect(() => toMounts(root, [{ path: join(root, "gone"), mode: "ro" }])).toThrow("it does not exist");
+  });
+});
+
+describe("a place", () => {
+  const open = (): Folders =>
+    new Folders({ mounts: [{ path: join(root, "project"), mode: "rw" }], sessionFiles: join(root, "sessions") });
+
+  test("stays what was checked when its folder becomes a link to another", () => {
+    using place = open().openForSaving(join(root, "project", "data", "s.rlm"));
+    renameSync(join(root, "project", "data"), join(root, "project", "moved"));
+    symlinkSync(join(root, "hidden"), join(root, "project", "data"));
+    writeFileSync(place.path, "state");
+    expect(readFileSync(join(root, "project", "moved", "s.rlm"), "utf8")).toBe("state");
+    expect(() => readFileSync(join(root, "hidden", "s.rlm"))).toThrow("ENOENT");
+  });
+
+  test("to read stays what was checked when its name becomes a link to another", () => {
+    writeFileSync(join(root, "project", "data.txt"), "shown");
+    writeFileSync(join(root, "hidden", "secret"), "hidden");
+    using place = open().openVisible(join(root, "project", "data.txt"));
+    rmSync(join(root, "project", "data.txt"));
+    symlinkSync(join(root, "hidden", "secret"), join(root, "project", "data.txt"));
+    expect(readFileSync(place?.path ?? "", "utf8")).toBe("shown");
+  });
+
+  test("may be reached by a link that leads to where it is allowed", () => {
+    writeFileSync(join(root, "project", "data", "real.txt"), "text");
+    symlinkSync("data/real.txt", join(root, "project", "link.txt"));
+    using place = open().openVisible(join(root, "project", "link.txt"));
+    expect(readFileSync(place?.path ?? "", "utf8")).toBe("text");
+  });
+
+  test("is a file, not a folder or a pipe", () => {
+    expect(() => open().openVisible(join(root, "project", "data"))).toThrow("is not a file");
+  });
+});

@@ -1,0 +1,146 @@
+import type { IncomingMessage } from "node:http";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { BodyRoom, type Hold } from "../../../src/server/net/bodies/memory-budget.ts";
+import { Pace } from "../../../src/server/net/bodies/min-throughput.ts";
+import { Wire } from "../../../src/server/net/bodies/request-stream.ts";
+
+const TOO_SLOW = { problem: { status: 408, code: "TOO_SLOW", headers: { connection: "close" } } };
+
+describe("a body that is read at once", () => {
+  /** A message of which so much has come at each look. */
+  function stub(complete: boolean, came: readonly number[]) {
+    let looks = 0;
+    const socket = {
+      get bytesRead(): number {
+        looks += 1;
+        return came[Math.min(looks, came.length) - 1] ?? 0;
+      },
+    };
+    const incoming = { complete, socket } as unknown as IncomingMessage;
+    const wire = new Wire(new Request("http://localhost"), { incoming }, { bytes: 10, windowMs: 5 });
+    return { wire, looks: () => looks };
+  }
+
+  test("is given up when too little of it came in a while", async () => {
+    const { wire } = stub(false, [0, 10, 10, 20, 20, 29]); // a look is two readings, and one is before the first
+    const room = new BodyRoom();
+    const { leftBytes } = room;
+    const never = (hold: Hold): Promise<void> => new Promise(() => void hold.take(1_000_000));
+    await expect(wire.whileReading(room, never)).rejects.toMatchObject(TOO_SLOW);
+    expect(room.leftBytes).toBe(leftBytes); // though nobody has told the reader
+  });
+
+  test("may take long while something comes, and fail for reasons of its own", async () => {
+    const { wire, looks } = stub(
+      false,
+      Array.from({ length: 100 }, (_, at) => at * 10),
+    );
+    const until = async (): Promise<number> => {
+      while (looks() < 8) await new Promise((resolve) => void setTimeout(resolve, 5));
+      return 7;
+    };
+    expect(await wire.whileReading(new BodyRoom(), until)).toBe(7);
+    await expect(wire.whileReading(new BodyRoom(), () => Promise.reject(new Error("broken")))).rejects.toThrow(
+      "broken",
+    );
+  });
+
+  test("that is all there is not waited for", async () => {
+    const { wire, looks } = stub(true, [0]);
+    expect(await wire.whileReading(new BodyRoom(), async () => 7)).toBe(7);
+    expect(looks()).toBe(0);
+  });
+});
+
+describe("a body that is taken piece by piece", () => {
+  const bounds = { bytes: 1000, windowMs: 50 };
+  const take = async (
+    body: ReadableStream<Uint8Array>,
+    work: () => Promise<void> = async () => {},
+  ): Promise<number> => {
+    const request = new Request("http://localhost", { method: "PUT", body, duplex: "half" });
+    return new Wire(request, {}, bounds).receive(async (content) => {
+      let total = 0;
+      for await (const piece of content) {
+        total += piece.length;
+        await work();
+      }
+      return total;
+    });
+  };
+  const drip = (size: number, count: number, everyMs: number): ReadableStream<Uint8Array> => {
+    let sent = 0;
+    return new ReadableStream({
+      pull: async (controller) => {
+        await new Promise((resolve) => void setTimeout(resolve, everyMs));
+        if (sent === count) return controller.close();
+        sent += 1;
+        controller.enqueue(new Uint8Array(size));
+      },
+    });
+  };
+
+  test("ends when one byte comes now and then", async () => {
+    await expect(take(drip(1, Infinity, 5))).rejects.toMatchObject(TOO_SLOW);
+  });
+
+  test("ends when nothing comes", async () => {
+    await expect(take(new ReadableStream())).rejects.toMatchObject(TOO_SLOW);
+  });
+
+  test("is whole, or broken by whoever takes it, as before", async () => {
+    expect(await take(drip(1000, 3, 0))).toBe(3000);
+    await expect(take(drip(1, Infinity, 0), () => Promise.reject(new RangeError("no")))).rejects.toThrow("no");
+  });
+});
+
+describe("a pace", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  function open() {
+    const onStall = vi.fn();
+    return { pace: new Pace(onStall, { bytes: 100, windowMs: 1000 }), onStall };
+  }
+
+  test("may be slow for ever, as long as enough comes", () => {
+    const { pace, onStall } = open();
+    for (let count = 0; count < 100; count += 1) {
+      pace.wait();
+      vi.advanceTimersByTime(490);
+      pace.came(50);
+    }
+    expect(onStall).not.toHaveBeenCalled();
+    for (let count = 0; count < 3; count += 1) {
+      pace.wait();
+      vi.advanceTimersByTime(490);
+      pace.came(30);
+    }
+    expect(onStall).toHaveBeenCalledTimes(1);
+  });
+
+  test("does not count time in which it is not the other end's turn", () => {
+    const { pace, onStall } = open();
+    pace.wait();
+    vi.advanceTimersByTime(900);
+    pace.came(1);
+    vi.advanceTimersByTime(1_000_000);
+    pace.wait();
+    vi.advanceTimersByTime(99);
+    expect(onStall).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(2);
+    expect(onStall).toHaveBeenCalledTimes(1);
+  });
+
+  test("gives more time for more bytes", () => {
+    const { pace, onStall } = open();
+    pace.give(400);
+    vi.advanceTimersByTime(3999);
+    pace.taken();
+    pace.give(1);
+    vi.advanceTimersByTime(999);
+    expect(onStall).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(2);
+    expect(onStall).toHaveBeenCalledTimes(1);
+  });
+});

@@ -1,0 +1,135 @@
+// Inspecting a session in which something happens: code runs, copies are made, the worker is replaced. Several at once, as
+// most of them wait.
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { InspectionError, type Runtime, type Session } from "../../../src/index.ts";
+import { openTestRuntime, openWith, valueOf } from "../../open.ts";
+
+let runtime: Runtime;
+
+beforeAll(async () => {
+  runtime = await openTestRuntime();
+});
+
+afterAll(() => runtime?.close());
+
+const open = (code: string): Promise<Session> => openWith(runtime, code);
+
+/** Resolves when the code has printed something, and is therefore running. */
+async function start(session: Session, code: string): Promise<{ readonly stop: () => Promise<string> }> {
+  const execution = session.execute(`print("begun", flush=True)\n${code}`, { timeoutMs: null });
+  for await (const event of execution) if (event.type === "output-delta") break;
+  return {
+    stop: async () => {
+      session.interrupt();
+      return (await execution.result).status;
+    },
+  };
+}
+
+describe.concurrent("while code runs", () => {
+  test.each([
+    ["a loop", "while True: pass"],
+    ["a sleep", "import time; time.sleep(600)"],
+    [
+      "many threads",
+      "import threading\nfor _ in range(8): threading.Thread(target=lambda: [0 for _ in iter(int, 1)], daemon=True).start()\nwhile True: pass",
+    ],
+    ["a child process", "import subprocess; subprocess.run(['sleep', '600'])"],
+  ])("%s: every question is answered, and the execution goes on", async (_, code) => {
+    await using session = await open("data = {'key': [1, 2]}\ndef f(alpha): pass");
+    const running = await start(session, code);
+    expect((await session.variables()).variables.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(["data", "f"]),
+    );
+    expect((await session.inspect("data"))?.repr?.text).toBe("{'key': [1, 2]}");
+    expect((await session.complete("data['", 6)).matches).toEqual([{ text: "key", type: "key" }]);
+    expect(await session.signature("f(", 2)).toMatchObject({ signature: "(alpha)", parameter: 0 });
+    // It waits half a second and no longer, which may be too short where many threads want the interpreter.
+    await expect.poll(async () => (await session.info()).variables).toEqual(expect.arrayContaining(["data", "f"]));
+    expect((await session.info()).state).toBe("running");
+    expect(await running.stop()).toBe("interrupted");
+    expect(await valueOf(session, "data")).toBe("{'key': [1, 2]}");
+  });
+
+  test("code that holds the interpreter in C is not disturbed, and the question fails in good time", async () => {
+    await using session = await open("import ctypes\nx = 1");
+    // One call that prints and waits, and does not let go of the interpreter's lock.
+    const held = "ctypes.PyDLL(None).system(b'echo begun; while [ ! -e go ]; do sleep 0.05; done')";
+    const execution = session.execute(held, { timeoutMs: null });
+    for await (const event of execution) if (event.type === "output-delta") break;
+    const unknown = { variableCount: null, variables: [] };
+    expect(await session.info()).toMatchObject({ state: "running", memoryBytes: expect.any(Number), ...unknown });
+    await expect(session.inspect("x", { timeoutMs: 1 })).rejects.toThrow(InspectionError);
+    await session.files.write("go", "");
+    expect(await execution.result).toMatchObject({ status: "ok", state: "kept" });
+    expect((await session.inspect("x"))?.repr?.text).toBe("1");
+  });
+
+  test("an interrupt ends what the execution started, not an inspection", async () => {
+    await using session = await open(
+      "import time\nclass Slow:\n    def __repr__(self): open('begun', 'a').close(); time.sleep(0.4); return 'slow'\nslow = Slow()",
+    );
+    const running = await start(session, "import subprocess; subprocess.run(['sleep', '600'])");
+    const inspection = session.inspect("slow", { timeoutMs: 20_000 });
+    await expect.poll(() => session.files.exists("begun")).toBe(true);
+    expect(await running.stop()).toBe("interrupted");
+    expect((await inspection)?.repr?.text).toBe("slow");
+  });
+});
+
+describe.concurrent("with forks and checkpoints", () => {
+  const slow =
+    "import time\nclass Slow:\n    def __repr__(self): time.sleep(0.4); return state\nslow, state = Slow(), 'before'";
+
+  test("an inspection under way prevents no fork, and is answered by the original", async () => {
+    await using session = await open(slow);
+    const inspections = Array.from({ length: 6 }, () => session.inspect("slow", { timeoutMs: 20_000 }));
+    await session.variables(); // asked after the first ones, which are therefore under way
+    await using fork = await session.fork();
+    (await fork.execute("state = 'fork'").result).unwrap();
+    expect((await fork.inspect("slow"))?.repr?.text).toBe("fork");
+    const found = await Promise.all(inspections);
+    expect(found.map((one) => one?.repr?.text)).toEqual(Array.from({ length: 6 }, () => "before"));
+    expect((await session.info()).variables).toEqual(["time", "Slow", "slow", "state"]);
+    expect((await fork.info()).memoryBytes).toBeGreaterThan(0);
+  });
+
+  test("an inspection that a rewind overtakes is answered from the state after it", async () => {
+    await using session = await open(slow);
+    const checkpoint = await session.checkpoint();
+    (await session.execute("state = 'after'").result).unwrap();
+    const inspection = session.inspect("slow", { timeoutMs: 20_000 });
+    await session.variables();
+    await session.rewind(checkpoint);
+    expect((await inspection)?.repr?.text).toBe("before");
+    expect((await session.variables()).variables.find(({ name }) => name === "state")?.preview).toBe("'before'");
+  });
+});
+
+test.concurrent("a fork that outlives the worker it was made for ends by itself", async () => {
+  await using session = await open(`
+import os, time
+class Slow:
+    def __repr__(self): os.mkdir("/tmp/begun"); time.sleep(600)
+slow = Slow()`);
+  const checkpoint = await session.checkpoint();
+  const processes = "sum(name.isdigit() for name in os.listdir('/proc'))";
+  const inspection = session.inspect("slow", { timeoutMs: 5000 });
+  await expect.poll(() => valueOf(session, "os.path.exists('/tmp/begun')")).toBe("True");
+  await expect.poll(() => valueOf(session, processes)).toBe("4"); // the init, the worker, the checkpoint, and the fork, whose parent is gone
+  await session.rewind(checkpoint);
+  expect((await inspection)?.errors.repr).toContain("FileExistsError");
+  await expect.poll(() => valueOf(session, processes)).toBe("3");
+});
+
+test.concurrent("a session does not expire while a question is looked into, and does so afterwards", async () => {
+  await using session = await runtime.openSession({ idleTimeoutMs: 100 });
+  const slow = "class Slow:\n  def __repr__(self):\n    import time; time.sleep(0.4); return 'slow'\nx = Slow()";
+  await session.execute(slow).result;
+  const ended = new Promise<void>((resolve) => {
+    session.subscribe(({ type }) => type === "session-end" && resolve());
+  });
+  expect(await session.inspect("x")).toMatchObject({ preview: "slow", incomplete: null });
+  await ended;
+});

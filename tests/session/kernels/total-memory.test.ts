@@ -1,0 +1,63 @@
+// What all sessions together may take of the machine's memory.
+
+import { expect, test } from "vitest";
+import type { Session } from "../../../src/index.ts";
+import { openTestRuntime } from "../../open.ts";
+
+const MIB = 2 ** 20;
+/** Goes on taking: what was taken at the start may be what something else has just given back. */
+const GROW = `
+import time
+more = []
+while len(more) < 100:
+    more.append(bytearray(b"x") * 2**23)
+    time.sleep(0.05)
+`;
+
+function take(session: Session, mib: number, then = "pass"): Promise<{ status: string; reason?: string }> {
+  return session.execute(`block = bytearray(${mib} * 2**20); block[::4096] = b"x" * len(block[::4096])\n${then}`)
+    .result;
+}
+
+test("the session that runs and takes most is ended, the others keep their state", async () => {
+  await using runtime = await openTestRuntime({ limits: { totalMemoryBytes: 450 * MIB } });
+  const [quiet, greedy] = [await runtime.openSession(), await runtime.openSession()];
+  await take(quiet, 180);
+  const result = await take(greedy, 300, GROW);
+  expect(result).toMatchObject({ status: "interrupted", reason: "memory", state: "lost" });
+  expect((await quiet.execute("len(block)").result).value).toEqual({ "text/plain": String(180 * MIB) });
+});
+
+test("another session is refused while too much is taken, a fork too, and welcome when it is not", async () => {
+  await using runtime = await openTestRuntime({ limits: { totalMemoryBytes: 300 * MIB } });
+  const session = await runtime.openSession();
+  await take(session, 310);
+  const usage = await session.usage();
+  expect(usage?.memoryBytes).toBeGreaterThan(300 * MIB);
+  const refusal = { code: "LIMIT_EXCEEDED", limit: "totalMemoryBytes", value: 300 * MIB };
+  await expect(runtime.openSession()).rejects.toMatchObject(refusal);
+  await expect(session.fork()).rejects.toMatchObject(refusal);
+  await session.execute("del block").result;
+  const next = await runtime.openSession();
+  expect((await next.execute("1 + 1").result).value).toEqual({ "text/plain": "2" });
+});
+
+test("files count: they are in memory too", async () => {
+  await using runtime = await openTestRuntime();
+  const session = await runtime.openSession();
+  await session.execute("open('large', 'wb').write(bytes(50 * 2**20))").result;
+  expect((await session.usage())?.diskBytes).toBeGreaterThanOrEqual(50 * MIB);
+});
+
+test("checkpoints are given up before a worker is", async () => {
+  await using runtime = await openTestRuntime({ limits: { totalMemoryBytes: 400 * MIB } });
+  const session = await runtime.openSession();
+  for (let n = 0; n < 3; n += 1) {
+    await take(session, 120);
+    await session.checkpoint();
+  }
+  const running = take(session, 120, GROW);
+  while (session.checkpoints().length > 1) await new Promise((resolve) => setTimeout(resolve, 10));
+  session.interrupt();
+  expect(await running).toMatchObject({ status: "interrupted", reason: "cancelled", state: "kept" });
+});
