@@ -1,65 +1,41 @@
 // The SDK: every public name.
 
-export { defineTool, executeCode, fileRead, openRuntime, DEFAULT_LIMITS, ScriptedBackend } from "./runtime.ts";
-export type {
-  Backend,
-  BackendPart,
-  BackendRequest,
-  CallHandler,
-  ChatMessage,
-  Checkpoint,
-  Context,
-  ContextValue,
-  EnvironmentReport,
-  ExecuteOptions,
-  Execution,
-  ExecutionTask,
-  FileContent,
-  FileOptions,
-  FileRangeOptions,
-  FileReadOptions,
-  Files,
-  FileWatch,
-  HistoryEntry,
-  HostCall,
-  InputHandler,
-  InputRequest,
-  InspectOptions,
-  Limits,
-  LookOptions,
-  LoadReport,
-  ModelPrice,
-  Mount,
-  OperationOptions,
-  OutputRange,
-  OutputSlice,
-  Result,
-  RLM,
-  RLMLimits,
-  RLMOptions,
-  Run,
-  RunRequest,
-  RunTask,
-  Runtime,
-  RuntimeOptions,
-  SaveReport,
-  Session,
-  SessionInfo,
-  SessionOptions,
-  ShellOptions,
-  ShellTask,
-  StandardLibrary,
-  StdlibFunction,
-  StdlibListing,
-  StdlibState,
-  Task,
-  Tasks,
-  TokenUsage,
-  Tool,
-  ToolContext,
-  VariablesOptions,
-  VariableValue,
-} from "./runtime.ts";
+export { openRuntime } from "./runtime.ts";
+export { defineTool } from "./tools/tool.ts";
+export { executeCode, fileRead } from "./tools/builtins.ts";
+export { DEFAULT_LIMITS } from "./session/limits.ts";
+export { ScriptedBackend } from "./backends/scripted/scripted.ts";
+export type { Runtime, RuntimeOptions } from "./runtime.ts";
+export type { Backend, BackendPart, BackendRequest, ChatMessage, ModelPrice, TokenUsage } from "./backends/backend.ts";
+export type { CallHandler, HostCall } from "./kernel/calls.ts";
+export type { Checkpoint } from "./session/kernels/checkpoints.ts";
+export type { Context, ContextValue } from "./rlm/context/context-items.ts";
+export type { EnvironmentReport, Mount } from "./environments/environment.ts";
+export type { ExecuteOptions } from "./session/options.ts";
+export type { Execution } from "./session/execution/execution.ts";
+export type { ExecutionTask } from "./tasks/execution-task.ts";
+export type { FileContent, FileOptions, FileRangeOptions, FileReadOptions, Files } from "./session/files/files.ts";
+export type { FileWatch } from "./session/files/file-watch.ts";
+export type { HistoryEntry } from "./session/execution/history.ts";
+export type { InputHandler, InputRequest } from "./session/execution/input.ts";
+export type { InspectOptions, LookOptions, VariablesOptions } from "./session/inspect/inspector-options.ts";
+export type { Limits } from "./session/limits.ts";
+export type { LoadReport, SaveReport } from "./session/state/save-state.ts";
+export type { OperationOptions } from "./session/kernels/interruptible.ts";
+export type { OutputRange, OutputSlice } from "./output/output-slice.ts";
+export type { Result } from "./session/result.ts";
+export type { RLM, RLMLimits, RLMOptions, RunRequest } from "./rlm/rlm.ts";
+export type { Run } from "./rlm/run.ts";
+export type { RunTask } from "./tasks/run-task.ts";
+export type { Session, SessionInfo } from "./session/session.ts";
+export type { SessionOptions } from "./session/session-options.ts";
+export type { ShellOptions } from "./tasks/shell-options.ts";
+export type { ShellTask } from "./tasks/shell-task.ts";
+export type { StandardLibrary, StdlibFunction, StdlibListing } from "./session/state/stdlib.ts";
+export type { StdlibState } from "./session/kernels/stdlib-loader.ts";
+export type { Task, Tasks } from "./tasks/tasks.ts";
+export type { Tool, ToolContext } from "./tools/tool.ts";
+export type { VariableValue } from "./session/state/set-variable.ts";
 export {
   BackendConnectionError,
   EnvironmentUnavailableError,

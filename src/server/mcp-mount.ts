@@ -4,7 +4,7 @@
 
 import { dataPath } from "../util/data-folder.ts";
 import { onAbort } from "../util/async/on-abort.ts";
-import type { Mount } from "../runtime.ts";
+import type { Mount } from "../environments/environment.ts";
 import type { MCPTool } from "./mcp/tools/tool.ts";
 import type { MCPEndpoint } from "./mcp/endpoint.ts";
 import type { BodyRoom } from "./net/bodies/memory-budget.ts";

@@ -5,7 +5,7 @@
 import { backendName, backendVariables, chooseBackend, keyVariable } from "../../config/choose-backend.ts";
 import type { Config } from "../../config/config.ts";
 import { RLMError } from "../../errors.ts";
-import { baseUrlOf, checkBackend } from "../../runtime.ts";
+import { baseUrlOf, checkBackend } from "../../backends/open-backend.ts";
 import { isLoopback } from "../../server/net/guards/guard.ts";
 import type { Finding } from "./doctor.ts";
 import { probe } from "./probe.ts";

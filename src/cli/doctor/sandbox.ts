@@ -3,7 +3,8 @@
 import { closeSync, openSync, readFileSync, readSync, realpathSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { EnvironmentUnavailableError } from "../../errors.ts";
-import { openRuntime, type EnvironmentReport } from "../../runtime.ts";
+import { openRuntime } from "../../runtime.ts";
+import type { EnvironmentReport } from "../../environments/environment.ts";
 import type { Finding } from "./doctor.ts";
 
 /** What decides on most machines whether the walls can be built without privileges. */

@@ -1,6 +1,8 @@
 // `rlm exec`: one program in one session, and an exit code that tells how it went.
 
-import { openRuntime, parseMount, type Runtime, type RuntimeOptions, type Session } from "../../runtime.ts";
+import { openRuntime, type Runtime, type RuntimeOptions } from "../../runtime.ts";
+import { parseMount } from "../../environments/mounts.ts";
+import type { Session } from "../../session/session.ts";
 import type { ExecutionResult } from "../../protocol/execution.ts";
 import { complain } from "../io/print-error.ts";
 import { readSource, type Source } from "./exec-source.ts";

@@ -1,7 +1,10 @@
 // A session file named on the command line: its state at the beginning, the new state at the end.
 
 import { existsSync } from "node:fs";
-import type { Runtime, SaveReport, Session, SessionOptions } from "../../runtime.ts";
+import type { Runtime } from "../../runtime.ts";
+import type { SaveReport } from "../../session/state/save-state.ts";
+import type { Session } from "../../session/session.ts";
+import type { SessionOptions } from "../../session/session-options.ts";
 import { complain } from "../io/print-error.ts";
 import { UsageError } from "../options/usage-error.ts";
 

@@ -2,7 +2,7 @@
 
 import { once } from "node:events";
 import { setImmediate } from "node:timers/promises";
-import type { InputRequest } from "../../runtime.ts";
+import type { InputRequest } from "../../session/execution/input.ts";
 import { toTerminalText } from "../../util/text/terminal-text.ts";
 
 /** What has arrived, at least one byte; null at its end. On a terminal that is a line, and a password is not shown there. */

@@ -1,6 +1,8 @@
 // `rlm logs`: the recorded runs, and what happened in one of them.
 
-import { findRun, listRuns, readRun, type RecordedRun, type RunSummary } from "../../runtime.ts";
+import { findRun, listRuns } from "../../store/runs/recorded-runs.ts";
+import { readRun, type RecordedRun } from "../../store/runs/run-log-reader.ts";
+import type { RunSummary } from "../../store/runs/run-folder.ts";
 import { cleanTerminalText } from "../../util/text/clean-terminal-text.ts";
 import { complain } from "../io/print-error.ts";
 import { EXIT } from "../exit-code.ts";

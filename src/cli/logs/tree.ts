@@ -2,7 +2,8 @@
 //
 // Only where each event is in the file is held in memory.
 
-import type { RecordedEvent, RecordedRun } from "../../runtime.ts";
+import type { RecordedEvent } from "../../store/runs/event-decoder.ts";
+import type { RecordedRun } from "../../store/runs/run-log-reader.ts";
 
 type Place = RecordedEvent["line"] | { readonly child: string };
 

@@ -2,7 +2,10 @@
 
 import type { ExecutionEvent } from "../../protocol/events.ts";
 import type { ExecutionResult } from "../../protocol/execution.ts";
-import type { InputRequest, Runtime, Session, SessionOptions } from "../../runtime.ts";
+import type { Runtime } from "../../runtime.ts";
+import type { InputRequest } from "../../session/execution/input.ts";
+import type { Session } from "../../session/session.ts";
+import type { SessionOptions } from "../../session/session-options.ts";
 import { runCommand } from "./commands/commands.ts";
 import { completionsOf } from "./commands/completions.ts";
 import type { Desk } from "./context.ts";

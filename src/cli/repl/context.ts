@@ -2,7 +2,7 @@
 
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import type { Session } from "../../runtime.ts";
+import type { Session } from "../../session/session.ts";
 
 export interface Desk {
   readonly session: Session;

@@ -1,7 +1,9 @@
 // `rlm repl`: a console on a session, at a terminal or over a pipe.
 
 import { setTimeout as delay } from "node:timers/promises";
-import { openRuntime, parseMount, type Runtime, type SessionOptions } from "../../runtime.ts";
+import { openRuntime, type Runtime } from "../../runtime.ts";
+import { parseMount } from "../../environments/mounts.ts";
+import type { SessionOptions } from "../../session/session-options.ts";
 import { dataFolder } from "../../util/data-folder.ts";
 import { VERSION } from "../../util/version.ts";
 import { EXIT } from "../exit-code.ts";

@@ -1,7 +1,7 @@
 // From what is configured to what the runtime is told of runs.
 
 import type { Config } from "../../config/config.ts";
-import type { RLMOptions } from "../../runtime.ts";
+import type { RLMOptions } from "../../rlm/rlm.ts";
 import { given } from "../../util/omit-undefined.ts";
 
 /** Timers cannot wait longer. */

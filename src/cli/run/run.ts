@@ -3,14 +3,10 @@
 import { backendVariables, chooseBackend } from "../../config/choose-backend.ts";
 import { loadConfig, type Config, type RLMTable } from "../../config/config.ts";
 import type { RunResult } from "../../protocol/runs.ts";
-import {
-  openRuntime,
-  ScriptedBackend,
-  type RLMOptions,
-  type Run,
-  type RunRequest,
-  type Runtime,
-} from "../../runtime.ts";
+import { openRuntime, type Runtime } from "../../runtime.ts";
+import { ScriptedBackend } from "../../backends/scripted/scripted.ts";
+import type { RLMOptions, RunRequest } from "../../rlm/rlm.ts";
+import type { Run } from "../../rlm/run.ts";
 import { complain } from "../io/print-error.ts";
 import { EXIT, fromRunResult } from "../exit-code.ts";
 import { gatherContext, readJSON } from "./contexts.ts";

@@ -6,7 +6,8 @@
 import { addressOfFolder, backendVariables, chooseBackend } from "../../config/choose-backend.ts";
 import { loadConfig, type Config } from "../../config/config.ts";
 import { RLMError } from "../../errors.ts";
-import { checkBackend, type RLMOptions } from "../../runtime.ts";
+import { checkBackend } from "../../backends/open-backend.ts";
+import type { RLMOptions } from "../../rlm/rlm.ts";
 import { given } from "../../util/omit-undefined.ts";
 import { complain } from "../io/print-error.ts";
 import { toRLMOptions } from "../run/rlm-options.ts";

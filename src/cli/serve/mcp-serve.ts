@@ -6,7 +6,10 @@
 import { Console } from "node:console";
 import { setTimeout as after } from "node:timers/promises";
 import type { McpServerFactory } from "@modelcontextprotocol/server";
-import { openRuntime, parseMount, type Limits, type Mount, type Runtime } from "../../runtime.ts";
+import { openRuntime, type Runtime } from "../../runtime.ts";
+import { parseMount } from "../../environments/mounts.ts";
+import type { Limits } from "../../session/limits.ts";
+import type { Mount } from "../../environments/environment.ts";
 import { RLMError } from "../../errors.ts";
 import { Folders, toMounts } from "../../server/mcp/calls/host-paths.ts";
 import { createServerFactory } from "../../server/mcp/server.ts";

@@ -9,7 +9,7 @@ import type { Environment, EnvironmentReport, SandboxOptions } from "../environm
 import { ForkServer } from "./fork-server.ts";
 import { findInterpreter } from "./interpreter.ts";
 import { LocalSandbox } from "./local-sandbox.ts";
-import { resolveMounts } from "./mounts.ts";
+import { resolveMounts } from "../mounts.ts";
 import { checkRequestedTier, TIER } from "./tier.ts";
 
 export interface LocalOptions {

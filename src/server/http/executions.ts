@@ -5,7 +5,9 @@
 
 import { LimitExceededError } from "../../errors.ts";
 import type { ExecutionResult } from "../../protocol/execution.ts";
-import type { ExecuteOptions, Execution, Session } from "../../runtime.ts";
+import type { ExecuteOptions } from "../../session/options.ts";
+import type { Execution } from "../../session/execution/execution.ts";
+import type { Session } from "../../session/session.ts";
 import { ProblemError, toProblem, toWire, type WireProblem } from "../net/problem.ts";
 
 export interface ExecutionsBounds {

@@ -1,7 +1,7 @@
 // Code that waits for a line, and the clients that may answer it: the first answer counts.
 
 import type { ExecutionId } from "../../protocol/ids.ts";
-import type { InputHandler } from "../../runtime.ts";
+import type { InputHandler } from "../../session/execution/input.ts";
 
 export class Inputs {
   readonly #waiting = new Map<string, (line: string | null) => void>();

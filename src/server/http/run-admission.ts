@@ -4,7 +4,9 @@
 // each limit, never a backend, an address or a key.
 
 import { LimitExceededError } from "../../errors.ts";
-import type { RLM, RLMLimits, RLMOptions, Run, RunRequest, Runtime } from "../../runtime.ts";
+import type { Runtime } from "../../runtime.ts";
+import type { RLM, RLMLimits, RLMOptions, RunRequest } from "../../rlm/rlm.ts";
+import type { Run } from "../../rlm/run.ts";
 import { ProblemError, type Problem } from "../net/problem.ts";
 
 export type ConfiguredModel = RLMOptions | { readonly whyNot: string };

@@ -1,7 +1,8 @@
 // The end of a server, so that nobody is left in the dark: nothing new begins, what runs has a while to end, what is left is interrupted
 // and whoever waits for it is told.
 
-import type { Runtime, ShellTask } from "../../runtime.ts";
+import type { Runtime } from "../../runtime.ts";
+import type { ShellTask } from "../../tasks/shell-task.ts";
 import { within } from "../../util/async/with-timeout.ts";
 import type { Door } from "./server-context.ts";
 import type { Listening } from "../net/listen.ts";

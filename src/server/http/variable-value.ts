@@ -3,7 +3,7 @@
 // All of it is here before the session hears of it: otherwise code would wait for a client that sends slowly, or never goes on.
 // What is small is held in memory, the rest in a file.
 
-import type { VariableValue } from "../../runtime.ts";
+import type { VariableValue } from "../../session/state/set-variable.ts";
 import { ProblemError } from "../net/problem.ts";
 import type { Spool } from "../net/bodies/spool.ts";
 

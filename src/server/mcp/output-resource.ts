@@ -2,7 +2,8 @@
 
 import { ResourceNotFoundError, type McpServer } from "@modelcontextprotocol/server";
 import { TaskNotFoundError } from "../../errors.ts";
-import type { Runtime, Task } from "../../runtime.ts";
+import type { Runtime } from "../../runtime.ts";
+import type { Task } from "../../tasks/tasks.ts";
 import { outputUri } from "./render/result.ts";
 import { pageText } from "./render/cut-text.ts";
 import { taskSource } from "./render/output.ts";

@@ -5,7 +5,8 @@
 import { ProtocolError, ProtocolErrorCode, type CallToolResult, type McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { TaskNotFoundError } from "../../errors.ts";
-import type { Runtime, Task } from "../../runtime.ts";
+import type { Runtime } from "../../runtime.ts";
+import type { Task } from "../../tasks/tasks.ts";
 import type { Answer } from "./render/result.ts";
 import { toEndedAnswer } from "./render/task.ts";
 import type { ToolCall } from "./tools/tool-call.ts";

@@ -2,7 +2,7 @@
 // fewer of both, so that neither can take what the other needs.
 
 import { readFileSync } from "node:fs";
-import type { Limits } from "../../runtime.ts";
+import type { Limits } from "../../session/limits.ts";
 
 export interface OpenFiles extends Pick<Limits, "sessions" | "tasks"> {
   readonly connections: number;

@@ -2,7 +2,9 @@
 
 import type { ExecutionResult } from "../../protocol/execution.ts";
 import type { RunResult } from "../../protocol/runs.ts";
-import type { Execution, Run, ShellTask } from "../../runtime.ts";
+import type { Execution } from "../../session/execution/execution.ts";
+import type { Run } from "../../rlm/run.ts";
+import type { ShellTask } from "../../tasks/shell-task.ts";
 
 /** Of a WebSocket: the id of the request that became it. */
 export type Origin = { readonly requestId: string } | { readonly connectionId: string };

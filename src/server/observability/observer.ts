@@ -1,6 +1,6 @@
 // Who hears what happens at the door: the log, the metrics. Called while requests wait, so each must be quick, and never throws.
 
-import type { Session } from "../../runtime.ts";
+import type { Session } from "../../session/session.ts";
 import type { Door } from "../http/server-context.ts";
 import type { Answered, GuardOptions } from "../net/guards/guarded-app.ts";
 import type { Problem } from "../net/problem.ts";

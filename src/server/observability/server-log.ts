@@ -2,7 +2,10 @@
 
 import type { ExecutionResult } from "../../protocol/execution.ts";
 import type { RunResult } from "../../protocol/runs.ts";
-import type { Execution, Run, Session, ShellTask } from "../../runtime.ts";
+import type { Execution } from "../../session/execution/execution.ts";
+import type { Run } from "../../rlm/run.ts";
+import type { Session } from "../../session/session.ts";
+import type { ShellTask } from "../../tasks/shell-task.ts";
 import type { Fields, Log, LogLevel } from "./log.ts";
 import type { Answered } from "../net/guards/guarded-app.ts";
 import { Rates } from "../net/guards/token-buckets.ts";

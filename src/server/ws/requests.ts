@@ -1,6 +1,7 @@
 // What a watcher may ask for. Only executions of its own session are its business: a ticket may be for one session alone.
 
-import type { Execution, Session } from "../../runtime.ts";
+import type { Execution } from "../../session/execution/execution.ts";
+import type { Session } from "../../session/session.ts";
 import type { Door } from "../http/server-context.ts";
 import { ENDING, ProblemError, toProblem, toWire } from "../net/problem.ts";
 import { answerInput, start } from "../http/routes/executions.ts";

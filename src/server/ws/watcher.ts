@@ -7,7 +7,8 @@
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
 import type { SessionEvent } from "../../protocol/events.ts";
-import type { Execution, Session } from "../../runtime.ts";
+import type { Execution } from "../../session/execution/execution.ts";
+import type { Session } from "../../session/session.ts";
 import { parseValue } from "../net/bodies/body.ts";
 import { ProblemError, toProblem, toWire, type Problem, type WireProblem } from "../net/problem.ts";
 import { parseStrictJSON } from "../net/bodies/strict-json.ts";

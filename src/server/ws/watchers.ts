@@ -1,7 +1,8 @@
 // Those who watch one session: each event is put into words once for all of them. As long as there are any it does not end for idleness.
 
 import type { SessionEvent } from "../../protocol/events.ts";
-import type { Execution, Session } from "../../runtime.ts";
+import type { Execution } from "../../session/execution/execution.ts";
+import type { Session } from "../../session/session.ts";
 import { CLOSE } from "./messages.ts";
 import type { Watcher } from "./watcher.ts";
 

@@ -7,7 +7,7 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { WebSocketServer, type ServerOptions, type WebSocket } from "ws";
-import type { Session } from "../../runtime.ts";
+import type { Session } from "../../session/session.ts";
 import { onAbort } from "../../util/async/on-abort.ts";
 import type { Door, Upgrade } from "../http/server-context.ts";
 import type { GuardOptions } from "../net/guards/guarded-app.ts";

@@ -2,7 +2,8 @@
 
 import { InMemoryTransport } from "@modelcontextprotocol/client";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import type { RLM, Runtime } from "../../../src/runtime.ts";
+import type { Runtime } from "../../../src/runtime.ts";
+import type { RLM } from "../../../src/rlm/rlm.ts";
 import { Folders } from "../../../src/server/mcp/calls/host-paths.ts";
 import { createServerFactory, type MCPSettings } from "../../../src/server/mcp/server.ts";
 import { selectTools } from "../../../src/server/mcp/tools/toolbox.ts";

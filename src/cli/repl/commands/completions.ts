@@ -1,7 +1,7 @@
 // What Tab offers: commands and their arguments after a colon, names of the session in code, else how a function is called.
 
 import { readdir } from "node:fs/promises";
-import type { Session } from "../../../runtime.ts";
+import type { Session } from "../../../session/session.ts";
 import { COMMAND_NAMES } from "./commands.ts";
 import { toHostPath } from "../context.ts";
 import type { Completions } from "../editor/menu.ts";

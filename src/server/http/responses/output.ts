@@ -3,7 +3,8 @@
 // It is read piece by piece, when the client has taken the piece before: one that reads slowly costs no more memory than another.
 
 import type { z } from "zod";
-import type { Execution, OutputRange } from "../../../runtime.ts";
+import type { Execution } from "../../../session/execution/execution.ts";
+import type { OutputRange } from "../../../output/output-slice.ts";
 import { given } from "../../../util/omit-undefined.ts";
 import { toDownload } from "./download.ts";
 import type { Asked } from "../route.ts";

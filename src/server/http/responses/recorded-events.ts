@@ -1,6 +1,7 @@
 // The events of a recorded run for one who follows it: what is recorded, and then what is being recorded, each once.
 
-import type { RecordedEvent, RecordedRun } from "../../../runtime.ts";
+import type { RecordedEvent } from "../../../store/runs/event-decoder.ts";
+import type { RecordedRun } from "../../../store/runs/run-log-reader.ts";
 import type { Message } from "./event-stream.ts";
 
 /**

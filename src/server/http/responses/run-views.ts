@@ -3,7 +3,11 @@
 import type { z } from "zod";
 import { RunNotFoundError } from "../../../errors.ts";
 import type { RunResult } from "../../../protocol/runs.ts";
-import { listRuns, readRun, type RecordedRun, type Run, type Runtime, type RunSummary } from "../../../runtime.ts";
+import { type Runtime } from "../../../runtime.ts";
+import { listRuns } from "../../../store/runs/recorded-runs.ts";
+import { readRun, type RecordedRun } from "../../../store/runs/run-log-reader.ts";
+import type { Run } from "../../../rlm/run.ts";
+import type { RunSummary } from "../../../store/runs/run-folder.ts";
 import { ProblemError } from "../../net/problem.ts";
 import type { run as runSchema, runList } from "../schemas/runs.ts";
 

@@ -1,6 +1,6 @@
 // What became of a save, in a header: compact JSON in ASCII that fits beside the others.
 
-import type { SaveReport } from "../../../runtime.ts";
+import type { SaveReport } from "../../../session/state/save-state.ts";
 
 const MAX_CHARACTERS = 4000;
 const MAX_WHY = 200;

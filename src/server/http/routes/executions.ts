@@ -4,7 +4,8 @@
 
 import type { ExecutionResult } from "../../../protocol/execution.ts";
 import type { VariableList } from "../../../protocol/variables.ts";
-import type { Execution, Session } from "../../../runtime.ts";
+import type { Execution } from "../../../session/execution/execution.ts";
+import type { Session } from "../../../session/session.ts";
 import type { z } from "zod";
 import { given } from "../../../util/omit-undefined.ts";
 import { onAbort } from "../../../util/async/on-abort.ts";

@@ -5,7 +5,7 @@
 import type { z } from "zod";
 import { FileError } from "../../../errors.ts";
 import type { FileEntry } from "../../../protocol/files.ts";
-import type { Files } from "../../../runtime.ts";
+import type { Files } from "../../../session/files/files.ts";
 import { given } from "../../../util/omit-undefined.ts";
 import { parseRange } from "../responses/byte-range.ts";
 import { toAttachment, toDownload, type Download } from "../responses/download.ts";

@@ -3,7 +3,9 @@
 // A client that goes away leaves its run going on: it is found again by its id, or by asking again under the same Idempotency-Key.
 
 import type { z } from "zod";
-import type { RecordedRun, Run, RunRequest } from "../../../runtime.ts";
+import type { RecordedRun } from "../../../store/runs/run-log-reader.ts";
+import type { Run } from "../../../rlm/run.ts";
+import type { RunRequest } from "../../../rlm/rlm.ts";
 import { given } from "../../../util/omit-undefined.ts";
 import { waitFor } from "../../../util/async/wait-for.ts";
 import type { Door } from "../server-context.ts";

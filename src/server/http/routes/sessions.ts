@@ -1,7 +1,9 @@
 // Sessions: made, listed, looked at, interrupted, emptied, ended.
 
 import type { z } from "zod";
-import type { Limits, Session, SessionOptions } from "../../../runtime.ts";
+import type { Limits } from "../../../session/limits.ts";
+import type { Session } from "../../../session/session.ts";
+import type { SessionOptions } from "../../../session/session-options.ts";
 import { given } from "../../../util/omit-undefined.ts";
 import { within } from "../../../util/async/with-timeout.ts";
 import type { Door } from "../server-context.ts";

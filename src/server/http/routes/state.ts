@@ -4,7 +4,8 @@
 
 import type { z } from "zod";
 import { REPLSecurityError, SessionStateError } from "../../../errors.ts";
-import type { SaveReport, Session } from "../../../runtime.ts";
+import type { SaveReport } from "../../../session/state/save-state.ts";
+import type { Session } from "../../../session/session.ts";
 import { given } from "../../../util/omit-undefined.ts";
 import { toAttachment, toDownload } from "../responses/download.ts";
 import { ProblemError, toProblem, withArguments } from "../../net/problem.ts";

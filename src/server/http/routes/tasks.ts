@@ -3,7 +3,7 @@
 // A client that goes away leaves its task running: it is found again by its id, or by asking again under the same Idempotency-Key.
 
 import type { z } from "zod";
-import type { Task } from "../../../runtime.ts";
+import type { Task } from "../../../tasks/tasks.ts";
 import { given } from "../../../util/omit-undefined.ts";
 import { within } from "../../../util/async/with-timeout.ts";
 import type { Hold } from "../../net/bodies/memory-budget.ts";

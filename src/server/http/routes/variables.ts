@@ -1,7 +1,8 @@
 // The variables of a session: listed, looked at and set. Looking never waits for the code that runs; setting waits for its turn.
 
 import { SessionStateError } from "../../../errors.ts";
-import type { Session, VariableValue } from "../../../runtime.ts";
+import type { Session } from "../../../session/session.ts";
+import type { VariableValue } from "../../../session/state/set-variable.ts";
 import { given } from "../../../util/omit-undefined.ts";
 import { isPythonName } from "../../../util/python-name.ts";
 import { ProblemError, withArguments, type Problem } from "../../net/problem.ts";

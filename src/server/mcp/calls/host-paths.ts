@@ -7,7 +7,9 @@
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readdirSync, realpathSync } from "node:fs";
 import { basename, extname, isAbsolute, join, normalize, relative, resolve, sep } from "node:path";
 import { RLMError } from "../../../errors.ts";
-import { isSessionFile, resolveMounts, type Mount } from "../../../runtime.ts";
+import { isSessionFile } from "../../../store/session-file.ts";
+import { resolveMounts } from "../../../environments/mounts.ts";
+import type { Mount } from "../../../environments/environment.ts";
 import { makeFolder } from "../../../util/data-folder.ts";
 import { ArgumentsError } from "../tools/tool.ts";
 

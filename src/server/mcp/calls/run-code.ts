@@ -2,7 +2,8 @@
 //
 // Giving the request up ends what it started, up to the moment when it has become a task; from then on only a kill does.
 
-import type { Session, Task } from "../../../runtime.ts";
+import type { Session } from "../../../session/session.ts";
+import type { Task } from "../../../tasks/tasks.ts";
 import { DEFAULT_MAX_OUTPUT, type Answer } from "../render/result.ts";
 import { toExecutionAnswer } from "../render/execution.ts";
 import { toRunningAnswer, toShellAnswer } from "../render/task.ts";

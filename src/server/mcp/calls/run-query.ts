@@ -1,6 +1,9 @@
 // Questions to the orchestrator. A run is started once; one that takes longer than the call waits goes on as a task.
 
-import type { Context, Run, RunRequest, RunTask } from "../../../runtime.ts";
+import type { Context } from "../../../rlm/context/context-items.ts";
+import type { Run } from "../../../rlm/run.ts";
+import type { RunRequest } from "../../../rlm/rlm.ts";
+import type { RunTask } from "../../../tasks/run-task.ts";
 import { DEFAULT_MAX_OUTPUT, type Answer } from "../render/result.ts";
 import { toRunAnswer } from "../render/run.ts";
 import { toRunningAnswer } from "../render/task.ts";

@@ -1,7 +1,7 @@
 // Variables from outside: from what a model says, or from a file that it need not see.
 
 import { FileError, type FileReason } from "../../../errors.ts";
-import type { Session } from "../../../runtime.ts";
+import type { Session } from "../../../session/session.ts";
 import type { Place } from "./host-paths.ts";
 import { ArgumentsError } from "../tools/tool.ts";
 import type { ToolCall } from "../tools/tool-call.ts";

@@ -1,6 +1,6 @@
 // Waiting until no code runs in a session, for what is done between executions.
 
-import type { Session } from "../../../runtime.ts";
+import type { Session } from "../../../session/session.ts";
 import { ArgumentsError } from "../tools/tool.ts";
 import type { ToolCall } from "../tools/tool-call.ts";
 import { watch } from "./progress.ts";

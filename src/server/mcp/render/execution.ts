@@ -1,6 +1,7 @@
 // From what Python did to what a model is told of it.
 
-import type { ExecutionTask, Runtime } from "../../../runtime.ts";
+import type { Runtime } from "../../../runtime.ts";
+import type { ExecutionTask } from "../../../tasks/execution-task.ts";
 import type { ExecutionResult, InterruptReason, StateAfter } from "../../../protocol/execution.ts";
 import type { Answer } from "./result.ts";
 import { cutEnds, cutMiddle, toEnds, wholeText } from "./cut-ends.ts";

@@ -1,6 +1,6 @@
 // The variables of a session in words: what they are, never all that they hold.
 
-import type { Session } from "../../../runtime.ts";
+import type { Session } from "../../../session/session.ts";
 import type { InspectedVariable, Variable } from "../../../protocol/variables.ts";
 import { bound, type Answer } from "./result.ts";
 import { countCharacters } from "./cut-ends.ts";

@@ -4,7 +4,7 @@
 // came, beginning and end, with the call that reads what is between.
 
 import { cleanTerminalText } from "../../../util/text/clean-terminal-text.ts";
-import type { Task } from "../../../runtime.ts";
+import type { Task } from "../../../tasks/tasks.ts";
 import type { ByteSource } from "../../../util/bytes/byte-source.ts";
 import { cutMiddle } from "./cut-ends.ts";
 import { cutText } from "./cut-text.ts";

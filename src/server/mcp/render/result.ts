@@ -1,7 +1,7 @@
 // What a tool answers, before it is put into the form of the protocol.
 
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
-import type { Task } from "../../../runtime.ts";
+import type { Task } from "../../../tasks/tasks.ts";
 import { cutMiddle } from "./cut-ends.ts";
 
 /** The most characters that any answer has, unless more was asked for. */

@@ -1,6 +1,6 @@
 // What a model is told of a run that has ended: the answer, and what it took.
 
-import type { RunTask } from "../../../runtime.ts";
+import type { RunTask } from "../../../tasks/run-task.ts";
 import type { RunResult } from "../../../protocol/runs.ts";
 import type { Answer } from "./result.ts";
 import { textSource } from "../../../util/bytes/byte-source.ts";

@@ -1,6 +1,8 @@
 // Sessions in words.
 
-import type { Runtime, SaveReport, Session, SessionInfo } from "../../../runtime.ts";
+import type { Runtime } from "../../../runtime.ts";
+import type { SaveReport } from "../../../session/state/save-state.ts";
+import type { Session, SessionInfo } from "../../../session/session.ts";
 import { bound, type Answer } from "./result.ts";
 import type { Folders, Place } from "../calls/host-paths.ts";
 import { IDLE_MINUTES } from "../tools/tool-call.ts";

@@ -1,6 +1,8 @@
 // What a model is told of a task: that it goes on, how it ended, what it has printed.
 
-import type { Runtime, ShellTask, Task } from "../../../runtime.ts";
+import type { Runtime } from "../../../runtime.ts";
+import type { ShellTask } from "../../../tasks/shell-task.ts";
+import type { Task } from "../../../tasks/tasks.ts";
 import type { TaskResult } from "../../../protocol/tasks.ts";
 import { DEFAULT_MAX_OUTPUT, type Answer } from "./result.ts";
 import { cutMiddle } from "./cut-ends.ts";

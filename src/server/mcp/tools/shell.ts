@@ -1,7 +1,7 @@
 // Commands, and the tasks that commands and Python become when they take long.
 
 import { z } from "zod";
-import type { Task } from "../../../runtime.ts";
+import type { Task } from "../../../tasks/tasks.ts";
 import { runShell } from "../calls/run-code.ts";
 import { toEndedAnswer, toPageAnswer, toRunningAnswer } from "../render/task.ts";
 import { CLEARS, defineTool, RUNS, type MCPTool } from "./tool.ts";

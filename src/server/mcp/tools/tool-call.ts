@@ -1,6 +1,8 @@
 // One call of a tool: the runtime it works on, and the request that it answers.
 
-import type { RLM, Runtime, Session } from "../../../runtime.ts";
+import type { Runtime } from "../../../runtime.ts";
+import type { RLM } from "../../../rlm/rlm.ts";
+import type { Session } from "../../../session/session.ts";
 import type { Beginning } from "../../observability/activity.ts";
 import type { Folders } from "../calls/host-paths.ts";
 import type { Images } from "../render/images.ts";

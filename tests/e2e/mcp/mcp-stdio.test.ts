@@ -1,0 +1,272 @@
+// The built program as an MCP server on standard input and output.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { makeDataFolder } from "../../make-data-folder.ts";
+import { PYTHON } from "../../open.ts";
+import { CLI, MCPProgram } from "./mcp-program.ts";
+import { countProcesses, isRunning, uniqueSleep } from "../processes.ts";
+import { rlm } from "../program.ts";
+import { remove } from "../../remove.ts";
+
+/** What all servers of this file keep. */
+const data = makeDataFolder();
+let folder: string;
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "rlm-mcp-e2e-")));
+  mkdirSync(join(folder, "project"));
+});
+afterEach(() => remove(folder));
+afterAll(() => remove(data));
+
+const start = (args: readonly string[] = [], dataFolder = data): Promise<MCPProgram> =>
+  MCPProgram.start({ args, cwd: join(folder, "project"), env: { RLM_DATA: dataFolder } });
+
+describe.each(["legacy", "modern"] as const)("the official client in the %s era", (era) => {
+  test("lists and calls tools", async () => {
+    const client = new Client(
+      { name: "test", version: "1" },
+      { versionNegotiation: { mode: era === "modern" ? { pin: "2026-07-28" } : "legacy" } },
+    );
+    const env = { PATH: process.env["PATH"] ?? "", RLM_PYTHON: PYTHON, RLM_DATA: data };
+    await client.connect(
+      new StdioClientTransport({ command: process.execPath, args: [CLI, "mcp-serve"], env, cwd: folder }),
+    );
+    try {
+      expect((await client.listTools()).tools).toHaveLength(19);
+      const result = await client.callTool({ name: "execute_python", arguments: { code: "print('hi')\n6 * 7" } });
+      expect(result.content).toEqual([{ type: "text", text: "hi\n→ 42" }]);
+    } finally {
+      await client.close();
+    }
+  });
+});
+
+describe("start", () => {
+  test("has no side effects: no Python, no folders", async () => {
+    await using program = await start([], join(folder, "data"));
+    await program.request("tools/list");
+    await program.request("resources/templates/list");
+    const children = readFileSync(`/proc/${program.child.pid}/task/${program.child.pid}/children`, "utf8");
+    expect(children.trim()).toBe("");
+    expect(existsSync(join(folder, "data"))).toBe(false);
+  });
+
+  test.each([
+    [["--tools", "core,nonsense"], /^rlm: --tools: there is no tool 'nonsense'/i],
+    [["--tools", "rlm_query"], /needs a model to ask/],
+    [["--mount", "/no/such/folder"], /cannot mount '\/no\/such\/folder': it does not exist/],
+    [["--mount", "/"], /cannot mount '\/'/],
+    [["extra"], /^rlm: /],
+  ])("%j is refused before anything starts", async (args, reason) => {
+    const { code, stdout, stderr } = await rlm(["mcp-serve", ...args]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(reason);
+  });
+
+  test("--tools chooses what is offered, --structured adds JSON", async () => {
+    await using program = await start(["--tools", "core", "--structured"]);
+    const { result } = (await program.request("tools/list")) as { result?: { tools?: { name: string }[] } };
+    expect(result?.tools?.map(({ name }) => name)).toEqual(["execute_python", "shell", "shell_status"]);
+    const called = await program.request("tools/call", { name: "shell", arguments: { command: "echo a" } });
+    expect(called.result).toMatchObject({ structuredContent: { stdout: "a\n", exit_code: 0 } });
+  });
+});
+
+describe("what is visible", () => {
+  test("the folder that it was started in, read-only at its own path, and those that are mounted", async () => {
+    const project = join(folder, "project");
+    const other = join(folder, "other");
+    mkdirSync(other, { mode: 0o777 });
+    writeFileSync(join(project, "a.txt"), "from the host");
+    await using program = await start(["--mount", `${other}:rw`]);
+    expect(await program.call("shell", { command: `cat ${project}/a.txt` })).toBe("from the host");
+    expect(await program.call("shell", { command: `touch ${project}/b` })).toContain("Read-only file system");
+    expect(await program.call("shell", { command: `ls ${folder}` })).toBe("other\nproject");
+    expect(await program.call("shell", { command: `ls -A ${homedir()} /root 2>&1` })).not.toContain(".bash");
+  });
+
+  test("a folder that is gone is told with what to do", async () => {
+    await using program = await start();
+    rmSync(join(folder, "project"), { recursive: true });
+    expect(await program.call("execute_python", { code: "1" })).toMatch(/Cannot mount .*project.*restart the server/);
+  });
+});
+
+describe("two servers at once", () => {
+  test("share saved sessions and kept functions, and nothing else", async () => {
+    const shared = makeDataFolder(join(folder, "data"));
+    await using one = await start([], shared);
+    await using two = await start([], shared);
+    await Promise.all([one.call("execute_python", { code: "x = 1" }), two.call("execute_python", { code: "x = 2" })]);
+    expect(await one.call("execute_python", { code: "x" })).toBe("→ 1");
+    expect(
+      await one.call("add_to_stdlib", { function_code: "def twice(n):\n    'Two times.'\n    return 2 * n" }),
+    ).toBe("Kept: twice. Sessions created from now on have it.");
+    expect(await one.call("add_to_stdlib", { function_code: "def broken(" })).toMatch(
+      /^Cannot add to the standard library: /,
+    );
+    expect(await two.call("list_stdlib_functions")).toBe("twice(n): Two times.");
+    expect(await two.call("create_repl_session", { session_id: "s" })).toContain("Standard library: loaded.");
+    expect(await two.call("execute_repl", { session_id: "s", code: "twice(21)" })).toBe("→ 42");
+    await one.call("save_repl_session", { session_id: "default", filepath: "mine" });
+    expect(await two.call("load_repl_session", { session_id: "theirs", filepath: "mine" })).toContain("1 name");
+    expect(readdirSync(join(shared, "sessions"))).toEqual(["mine.rlm"]);
+  });
+});
+
+describe("standard output", () => {
+  test("has nothing but messages, whatever code prints", async () => {
+    await using program = await start();
+    const code =
+      "import os, sys\nprint('out')\nos.write(1, b'fd 1\\n')\nos.system('echo child')\nsys.stderr.write('err')";
+    expect(await program.call("execute_python", { code })).toContain("child");
+    expect(program.strange).toEqual([]);
+    expect(program.stderr).toBe("");
+  });
+
+  test("what is no message is passed over", async () => {
+    await using program = await start();
+    program.write("this is no JSON\n\n{}\n[1]\n");
+    expect(await program.call("execute_python", { code: "1" })).toBe("→ 1");
+    expect(program.strange).toEqual([]);
+  });
+
+  test("a message of 60 MB is refused with what to do, and takes no memory", async () => {
+    await using program = await start();
+    await program.call("execute_python", { code: "1" });
+    const before = residentBytes(program);
+    const reply = program.reply("big");
+    program.write(
+      '{"jsonrpc":"2.0","id":"big","method":"tools/call","params":{"name":"execute_python","arguments":{"code":"',
+    );
+    const piece = "x".repeat(1024 * 1024);
+    for (let written = 0; written < 60; written += 1) {
+      if (!program.child.stdin.write(piece))
+        await new Promise<void>((resolve) => void program.child.stdin.once("drain", () => resolve()));
+    }
+    program.write('"}}}\n');
+    expect((await reply).error).toMatchObject({
+      code: -32600,
+      message: expect.stringContaining("Put data into a file"),
+    });
+    expect(residentBytes(program) - before).toBeLessThan(60 * 1024 * 1024);
+    expect(await program.call("execute_python", { code: "1" })).toBe("→ 1");
+  });
+});
+
+describe("the end", () => {
+  const endInput = (program: MCPProgram): void => void program.child.stdin.end();
+  const sendSignal =
+    (signal: NodeJS.Signals) =>
+    (program: MCPProgram): void =>
+      void program.child.kill(signal);
+  const plain = (sleep: string) => ({ name: "shell", args: { command: `sleep ${sleep}` } });
+  const deaf = (sleep: string) => ({ name: "shell", args: { command: `trap '' TERM INT HUP; sleep ${sleep}` } });
+  const stubborn = (sleep: string) => ({ name: "execute_python", args: { code: toStubborn(sleep) } });
+
+  test.each([
+    ["the end of standard input", "nothing runs", endInput, undefined],
+    ["the end of standard input", "a command runs", endInput, plain],
+    ["the end of standard input", "a command runs that ignores signals", endInput, deaf],
+    ["the end of standard input", "Python runs that ignores interrupts", endInput, stubborn],
+    ["SIGTERM", "nothing runs", sendSignal("SIGTERM"), undefined],
+    ["SIGTERM", "a command runs that ignores signals", sendSignal("SIGTERM"), deaf],
+    ["SIGTERM", "Python runs that ignores interrupts", sendSignal("SIGTERM"), stubborn],
+    ["SIGINT", "a command runs", sendSignal("SIGINT"), plain],
+    ["SIGHUP", "a command runs", sendSignal("SIGHUP"), plain],
+  ] as const)("%s ends it within a second when %s, and leaves nothing", async (_, __, bringEnd, toWork) => {
+    await using program = await start();
+    const sleep = uniqueSleep();
+    if (toWork !== undefined) {
+      const { name, args } = toWork(sleep);
+      void program.call(name, args);
+      await expect.poll(() => countProcesses(sleep)).toBe(1);
+    }
+    const asked = performance.now();
+    bringEnd(program);
+    expect(await program.exit).toBe(0);
+    expect(performance.now() - asked).toBeLessThan(15_000); // a second, on a machine that does nothing else
+    await expect.poll(() => countProcesses(sleep)).toBe(0);
+    expect(program.strange).toEqual([]);
+  });
+
+  test("a client that is killed takes the server and its processes with it", async () => {
+    const sleep = uniqueSleep();
+    const fixture = new URL("../../fixtures/mcp-client.mjs", import.meta.url).pathname;
+    const client = spawn(process.execPath, [fixture, CLI, `sleep ${sleep}`], {
+      env: { ...process.env, RLM_PYTHON: PYTHON },
+    });
+    const server = await new Promise<string>((resolve) =>
+      client.stdout.once("data", (chunk: Buffer) => resolve(chunk.toString().trim())),
+    );
+    await expect.poll(() => countProcesses(sleep)).toBe(1);
+    client.kill("SIGKILL");
+    await expect.poll(() => isRunning(server)).toBe(false);
+    await expect.poll(() => countProcesses(sleep)).toBe(0);
+  });
+
+  test("a client that does not read does not keep it from ending", async () => {
+    expect(await runSilentClient("end")).toBe("0");
+  });
+
+  test("a client that closes all that it could read from ends it, also where there is no log any more", async () => {
+    expect(await runSilentClient("close")).toBe("0");
+  });
+
+  test("an error that nobody foresaw is logged, and ends it", async () => {
+    const flaw = "process.on('SIGUSR2', () => { throw new Error('flaw'); })";
+    const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(flaw)}`, RLM_DATA: data };
+    await using program = await MCPProgram.start({ env });
+    program.child.kill("SIGUSR2");
+    expect(await program.exit).toBe(1);
+    expect(program.stderr).toContain("flaw");
+    expect(program.strange).toEqual([]);
+  });
+
+  test("a closed standard output ends it", async () => {
+    await using program = await start();
+    program.child.stdout.destroy();
+    void program.request("tools/list");
+    expect(await program.exit).toBe(0);
+  });
+});
+
+/** What the client prints that asks and never reads. */
+async function runSilentClient(how: "end" | "close"): Promise<string> {
+  const fixture = new URL("../../fixtures/never-reads.py", import.meta.url).pathname;
+  const client = spawn(PYTHON, [fixture, how, process.execPath, CLI, "mcp-serve"]);
+  let printed = "";
+  client.stdout.on("data", (chunk: Buffer) => void (printed += chunk.toString()));
+  await once(client, "close");
+  return printed.trim();
+}
+
+/** Python that no interrupt stops, with a process that can be found. */
+function toStubborn(sleep: string): string {
+  return `import signal, subprocess, time
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+subprocess.Popen(["sleep", "${sleep}"])
+while True:
+    try: time.sleep(1)
+    except BaseException: pass`;
+}
+
+function residentBytes({ child }: MCPProgram): number {
+  return Number(/VmRSS:\s+(?<kib>\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))?.groups?.["kib"]) * 1024;
+}

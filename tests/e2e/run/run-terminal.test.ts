@@ -1,0 +1,61 @@
+/* oxlint-disable no-control-regex -- control characters are what a terminal is about */
+import { mkdirSync, readdirSync } from "node:fs";
+import { expect, test } from "vitest";
+import { Folder } from "../../config/folder.ts";
+import { makeDataFolder } from "../../make-data-folder.ts";
+import { KEYS, TestTerminal } from "../terminal.ts";
+
+function run(folder: Folder, args: readonly string[], columns = 80): TestTerminal {
+  const env = {
+    HOME: folder.path,
+    TMPDIR: folder.at("tmp"),
+    RLM_DATA: makeDataFolder(folder.at("data")),
+    NO_COLOR: "1",
+  };
+  mkdirSync(folder.at("tmp"), { recursive: true });
+  return new TestTerminal(["run", ...args], { env, columns });
+}
+
+test("on a terminal a tree is drawn over itself, and the answer follows the summary", async () => {
+  using folder = new Folder();
+  await using terminal = run(folder, ["--demo"], 72);
+  expect(await terminal.ended).toBe(0);
+  const rows = terminal.screen.split("\n");
+  expect(rows.map((row) => row.replaceAll(/[\d.,]+k?/g, "#"))).toEqual([
+    expect.stringMatching(/^✓ n# done · step # · # tokens · \$# · # s {2}Which ships/),
+    expect.stringMatching(/^ {2}✓ n# done · step # · # tokens · \$# · # s {2}Add up/),
+    expect.stringMatching(/^final · # nodes · # calls · # tokens · \$# · # s · run/),
+    "Brigid: # lanterns; Corvus: # lanterns",
+  ]);
+  for (const row of rows) expect(row.length).toBeLessThan(72);
+  expect(terminal.raw).toMatch(/n0 asks \d models/);
+  expect(terminal.raw).toMatch(/\u001B\[\d+A\u001B\[J/);
+});
+
+test("Ctrl-C at the terminal cancels, and leaves the tree as it was last", async () => {
+  using folder = new Folder();
+  folder.write("script.json", JSON.stringify({ rules: [{ reply: { text: "late", delayMs: 600_000 } }] }));
+  await using terminal = run(folder, [
+    "Why?",
+    "--backend",
+    "scripted",
+    "--model",
+    folder.at("script.json"),
+    "--mode",
+    "rlm",
+  ]);
+  await terminal.until(/n0 thinks · step 1/);
+  terminal.type(KEYS.ctrlC);
+  expect(await terminal.ended).toBe(130);
+  expect(terminal.screen).toMatch(/✗ n0 cancelled · step 1 .*\ncancelled · 1 node/);
+});
+
+test("Ctrl-C while the context is typed ends the command, and nothing of it stays", async () => {
+  using folder = new Folder();
+  await using terminal = run(folder, ["Why?", "--backend", "scripted", "--model", "x", "--context", "-"]);
+  await terminal.until(/reading the context from the terminal: Ctrl-D ends it/);
+  terminal.type(`secret${KEYS.enter}`);
+  terminal.type(KEYS.ctrlC);
+  expect(await terminal.ended).toBe(130);
+  expect(readdirSync(folder.at("tmp")).filter((name) => name.startsWith("rlm-run-"))).toEqual([]);
+});

@@ -1,0 +1,216 @@
+import { readFileSync } from "node:fs";
+import { expect, test, vi } from "vitest";
+import type { RunResult } from "../../../src/protocol/runs.ts";
+import { Folder } from "../../config/folder.ts";
+import { makeDataFolder } from "../../make-data-folder.ts";
+import { countProcesses, uniqueSleep } from "../processes.ts";
+import { start, type Ended, type Program } from "../program.ts";
+
+interface Rule {
+  readonly match?: string;
+  readonly reply: string | { readonly text?: string; readonly delayMs?: number };
+  readonly times?: number;
+}
+
+const fenced = (code: string): string => `\`\`\`repl\n${code}\n\`\`\``;
+
+interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+  readonly unread?: true;
+}
+
+/** Without keys, configuration or data of whoever runs the tests. */
+function run(folder: Folder, args: readonly string[], { env = {}, stdin = "", ...rest }: RunOptions = {}): Program {
+  const own = {
+    HOME: folder.path,
+    RLM_DATA: makeDataFolder(folder.at("data")),
+    OPENAI_API_KEY: "",
+    ANTHROPIC_API_KEY: "",
+  };
+  return start(["run", ...args], { cwd: folder.path, env: { ...own, ...env }, stdin, ...rest });
+}
+
+/** With a scripted model. */
+function ask(folder: Folder, rules: readonly Rule[], args: readonly string[], stdin = ""): Program {
+  folder.write("script.json", JSON.stringify({ rules }));
+  const scripted = ["--backend", "scripted", "--model", folder.at("script.json"), "--mode", "rlm"];
+  return run(folder, ["What is it?", ...scripted, ...args], { stdin });
+}
+
+const DESCRIBE = [{ reply: fenced("FINAL(repr(context))") }];
+
+test("--demo answers over its own text with nothing configured; the answer is alone on stdout", async () => {
+  using folder = new Folder();
+  const { code, stdout, stderr } = await run(folder, ["--demo"]).ended;
+  expect({ code, stdout }).toEqual({ code: 0, stdout: "Brigid: 40 lanterns; Corvus: 75 lanterns\n" });
+  expect(stderr).toMatch(/^n0 starts: Which ships/);
+  expect(stderr).toMatch(/\n {2}n1 starts: Add up/);
+  expect(stderr).toMatch(/\nfinal · 2 nodes · \d+ calls · [\d.,k]+ tokens · \$0\.\d+ · [\d.]+ s · run \S+\n$/);
+});
+
+test("--json prints the result as one object and nothing else; --quiet says nothing on stderr", async () => {
+  using folder = new Folder();
+  const { code, stdout, stderr } = await run(folder, ["--demo", "--json", "--quiet"]).ended;
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  const result = JSON.parse(stdout) as RunResult;
+  expect(result).toMatchObject({
+    status: "final",
+    stopReason: "answered",
+    answer: "Brigid: 40 lanterns; Corvus: 75 lanterns",
+  });
+  expect(Object.keys(result.usage.byNode)).toEqual(["n0", "n1"]);
+});
+
+test("contexts are variables as documented", async () => {
+  using folder = new Folder({ "a.txt": "A\r\n", "b.json": '{"n": [1, 2]}', "c/d.md": "D", "c/.git/x": "x" });
+  const answer = (args: readonly string[], stdin?: string): Promise<Ended> => ask(folder, DESCRIBE, args, stdin).ended;
+  expect((await answer(["--context", "a.txt"])).stdout).toBe("'A\\r\\n'\n");
+  expect((await answer(["--context", "b.json"])).stdout).toBe("{'n': [1, 2]}\n");
+  const several = await answer(["--context", "a.txt", "c"]);
+  expect(several.stdout).toBe("{'a.txt': 'A\\r\\n', 'c/d.md': 'D'}\n");
+  expect(several.stderr).toContain("rlm: not in the context: .git folders (1)\n");
+  expect((await answer(["--context", "*.txt"])).stdout).toBe("{'a.txt': 'A\\r\\n'}\n");
+  expect((await answer(["--context", "-"], "in\n")).stdout).toBe("'in\\n'\n");
+});
+
+test("at a limit the best answer comes out with exit code 3", async () => {
+  using folder = new Folder();
+  const rules = [{ match: "The work has to end", reply: "about 40" }, { reply: fenced("print(1)") }];
+  const { code, stdout, stderr } = await ask(folder, rules, ["--max-iterations", "2"]).ended;
+  expect({ code, stdout }).toEqual({ code: 3, stdout: "about 40\n" });
+  expect(stderr).toMatch(/\nrlm: the answer is not complete: /);
+});
+
+test("a run that fails exits with 1 and says why; with --json the result says it", async () => {
+  using folder = new Folder();
+  const plain = await ask(folder, [], []).ended;
+  expect(plain).toMatchObject({ code: 1, stdout: "" });
+  expect(plain.stderr).toMatch(/rlm: the run failed: .*no rule of the script matches/);
+  const json = await ask(folder, [], ["--json"]).ended;
+  expect(json.code).toBe(1);
+  expect(JSON.parse(json.stdout)).toMatchObject({ status: "failed", answer: null });
+});
+
+test("an answer follows the schema, and a schema that is none is refused", async () => {
+  using folder = new Folder({
+    "schema.json": '{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}',
+    "no.json": "[]",
+  });
+  const rules = [{ match: "was not accepted", reply: fenced("SUBMIT(n=2)") }, { reply: fenced("SUBMIT(n='two')") }];
+  const { code, stdout } = await ask(folder, rules, ["--schema", "schema.json", "--json"]).ended;
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ status: "final", data: { n: 2 } });
+  expect(await ask(folder, rules, ["--schema", "no.json"]).ended).toMatchObject({
+    code: 2,
+    stderr: "rlm: cannot use 'no.json': a JSON Schema is an object\n",
+  });
+});
+
+test.each([
+  ["no question", [], /nothing to answer: the question comes first/],
+  ["no model", ["Why?"], /no model is chosen: give --model, set RLM_MODEL, or write it into rlm\.toml/],
+  ["no key", ["Why?", "--model", "gpt-5-mini"], /there is no key\. Set OPENAI_API_KEY/],
+  ["an unknown backend", ["Why?", "--model", "m", "--backend", "opnai"], /there is no backend 'opnai'/],
+  [
+    "no such context",
+    ["Why?", "--model", "m", "--context", "gone.txt"],
+    /cannot take 'gone\.txt' as context: there is no such file/,
+  ],
+  [
+    "a glob of nothing",
+    ["Why?", "--model", "m", "--context", "*.log"],
+    /cannot take '\*\.log' as context: it matches no text files/,
+  ],
+  ["a wrong number", ["Why?", "--max-depth", "few"], /It must be a whole number of at least 0/],
+  ["a question for the demo", ["Why?", "--demo"], /--demo brings its own question/],
+  ["two questions", ["Why?", "How?"], /too many arguments/],
+])("%s: exit code 2, one line that says what to do", async (_, args, message) => {
+  using folder = new Folder();
+  const { code, stdout, stderr } = await run(folder, args).ended;
+  expect({ code, stdout, lines: stderr.split("\n").length }).toEqual({ code: 2, stdout: "", lines: 2 });
+  expect(stderr).toMatch(message);
+});
+
+test("a script that was changed is asked again", async () => {
+  using folder = new Folder();
+  for (const answer of ["one", "two"]) {
+    const { stdout } = await ask(folder, [{ reply: answer }], ["--mode", "direct"]).ended;
+    expect(stdout).toBe(`${answer}\n`);
+  }
+});
+
+test("a mistake in rlm.toml is named with its line before anything starts", async () => {
+  using folder = new Folder({ "rlm.toml": "[rlm]\nmodel = 'm'\nmax_dept = 2\n" });
+  const { code, stderr } = await run(folder, ["Why?"]).ended;
+  expect(code).toBe(2);
+  expect(stderr).toBe(
+    `rlm: cannot use ${folder.at("rlm.toml")}:3: there is no 'rlm.max_dept'; did you mean max_depth?\n`,
+  );
+});
+
+test("rlm.toml and .env are used, and a key in .env never comes out", async () => {
+  using folder = new Folder({
+    "rlm.toml":
+      "[rlm]\nmodel = 'm'\nbackend = 'mine'\n[backends.mine]\ntype = 'openai-compatible'\nbase_url = 'http://127.0.0.1:1/v1'\napi_key_env = 'MINE'",
+    ".env": "MINE=sk-secret-of-mine",
+  });
+  const { code, stdout, stderr } = await run(folder, ["Why?", "--timeout", "1"]).ended;
+  expect(code).toBe(1);
+  expect(stderr).toContain(`rlm: asking m at http://127.0.0.1:1/v1, as ${folder.at("rlm.toml")} says\n`);
+  expect(stdout + stderr).not.toContain("sk-secret-of-mine");
+});
+
+test("a cost budget for a model without a price is an error that says so, and a price in rlm.toml helps", async () => {
+  using folder = new Folder();
+  const without = await ask(folder, DESCRIBE, ["--cost-budget", "1"]).ended;
+  expect(without.code).not.toBe(0);
+  expect(without.stderr).toMatch(/price/);
+  folder.write("rlm.toml", `[prices."${folder.at("script.json")}"]\ninput = 1\noutput = 1\n`);
+  folder.write("a.txt", "A");
+  expect(await ask(folder, DESCRIBE, ["--cost-budget", "1", "--context", "a.txt"]).ended).toMatchObject({
+    code: 0,
+    stdout: "'A'\n",
+  });
+});
+
+test("Ctrl-C cancels the run, whatever the code makes of it: exit code 130, and no process is left", async () => {
+  using folder = new Folder();
+  const marker = uniqueSleep();
+  const code = `import subprocess
+child = subprocess.Popen(["sleep", "${marker}"], start_new_session=True)
+while True:
+    try:
+        child.wait()
+    except KeyboardInterrupt:
+        pass`;
+  await using program = ask(folder, [{ reply: fenced(code) }], []);
+  await vi.waitFor(() => expect(countProcesses(marker)).toBe(1), { timeout: 20_000 });
+  program.signal("SIGINT");
+  expect(await program.ended).toMatchObject({ code: 130, stdout: "" });
+  expect(countProcesses(marker)).toBe(0);
+});
+
+test("a second Ctrl-C ends the command at once, with 130, also where nobody reads the answer", async () => {
+  using folder = new Folder();
+  folder.write("script.json", JSON.stringify({ rules: [{ reply: fenced("FINAL('x' * 3_000_000)") }] }));
+  const scripted = ["--backend", "scripted", "--model", folder.at("script.json"), "--mode", "rlm"];
+  await using program = run(folder, ["Why?", ...scripted], { unread: true });
+  await program.until(/final · 1 node/, "stderr");
+  program.signal("SIGINT");
+  // Before it is taken, another one would be the same.
+  const status = (): string => readFileSync(`/proc/${program.pid}/status`, "utf8");
+  await vi.waitFor(() => expect(status()).toMatch(/^ShdPnd:\s+0+$/m));
+  program.signal("SIGINT");
+  expect(await program.exit).toEqual({ code: 130 });
+});
+
+test("Ctrl-C while a model is asked cancels, too", async () => {
+  using folder = new Folder();
+  await using program = ask(folder, [{ reply: { text: "late", delayMs: 600_000 } }], ["--json"]);
+  await program.until(/n0 starts/, "stderr");
+  program.signal("SIGINT");
+  const { code, stdout } = await program.ended;
+  expect(code).toBe(130);
+  expect(JSON.parse(stdout)).toMatchObject({ status: "cancelled", answer: null });
+});

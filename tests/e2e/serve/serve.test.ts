@@ -1,0 +1,255 @@
+import { once } from "node:events";
+import { readFileSync, statSync } from "node:fs";
+import { request as httpRequest } from "node:http";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { makeDataFolder } from "../../make-data-folder.ts";
+import { countProcesses, findProcesses, uniqueSleep } from "../processes.ts";
+import { COMMAND, rlm, shell, start, type Program } from "../program.ts";
+import { remove } from "../../remove.ts";
+
+const TOKEN = "e2e-token";
+const ROUTE = "/process/interpreter/execute";
+
+interface Server extends AsyncDisposable {
+  readonly program: Program;
+  readonly url: string;
+  execute(body: unknown, signal?: AbortSignal): Promise<Response>;
+}
+
+async function startServer(
+  env: Record<string, string> = { RLM_TOKEN: TOKEN },
+  flags: readonly string[] = [],
+): Promise<Server> {
+  const program = start(["serve", "--port", "0", "--log-level", "error", ...flags], { env });
+  const [, url = ""] = await program.until(/^listening (http:\S+)\n[\s\S]*token .*\n/);
+  return {
+    program,
+    url,
+    execute: (body, signal) =>
+      fetch(url + ROUTE, {
+        method: "POST",
+        headers: { authorization: `Bearer ${TOKEN}` },
+        body: JSON.stringify(body),
+        ...(signal && { signal }),
+      }),
+    [Symbol.asyncDispose]: () => program[Symbol.asyncDispose](),
+  };
+}
+
+/** Starts a child that can be recognised, and goes on for ever. */
+function codeWithChild(marker: string): string {
+  return `import subprocess\nsubprocess.run(["sleep", "${marker}"])`;
+}
+
+describe("a running server", () => {
+  let server: Server;
+  beforeAll(async () => {
+    server = await startServer();
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  test("executes code", async () => {
+    const response = await server.execute({ code: "import os; print(os.environ['A']); 6*7", envs: { A: "x" } });
+    expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+    expect(await response.json()).toMatchObject({ status: "ok", stdout: "x\n", value: { "text/plain": "42" } });
+  });
+
+  test("checks token, host and origin", async () => {
+    const statuses = await Promise.all([
+      status(server, {}),
+      status(server, { authorization: "Bearer wrong" }),
+      status(server, { authorization: `Bearer ${TOKEN}`, host: "evil.example" }),
+      status(server, { authorization: `Bearer ${TOKEN}`, origin: "http://evil.example" }),
+      status(server, { authorization: `Bearer ${TOKEN}`, host: "localhost:1" }),
+      status(server, { authorization: `Bearer ${TOKEN}`, host: "no such host" }),
+    ]);
+    expect(statuses).toEqual([401, 401, 403, 403, 422, 400]);
+  });
+
+  test("refuses a body that is announced as too large before it comes", async () => {
+    const headers = { authorization: `Bearer ${TOKEN}`, "content-length": String(64 * 1024 * 1024 + 1) };
+    expect(await status(server, headers, undefined)).toBe(413);
+  });
+
+  test("refuses a body that turns out to be too large", async () => {
+    const piece = Buffer.alloc(1024 * 1024, 32);
+    const headers = { authorization: `Bearer ${TOKEN}`, "transfer-encoding": "chunked" };
+    expect(
+      await status(
+        server,
+        headers,
+        Array.from({ length: 65 }, () => piece),
+      ),
+    ).toBe(413);
+  });
+
+  test("a client that goes away takes its code and its processes with it", async () => {
+    const marker = uniqueSleep();
+    const client = new AbortController();
+    const answer = server.execute({ code: codeWithChild(marker), timeout: 600 }, client.signal);
+    await expect.poll(() => countProcesses(marker)).toBe(1);
+    client.abort();
+    await expect(answer).rejects.toThrow("abort");
+    await expect.poll(() => countProcesses(marker)).toBe(0);
+    expect(server.program.text("stderr")).toBe("");
+  });
+
+  test("clients that say nothing keep nobody waiting", async () => {
+    const port = Number(new URL(server.url).port);
+    const silent = Array.from({ length: 20 }, () => connect(port, "127.0.0.1").on("error", () => {}));
+    for (const socket of silent) socket.write(`POST ${ROUTE} HTTP/1.1\r\nHost: localhost\r\n`);
+    expect((await server.execute({ code: "1" })).status).toBe(200);
+    for (const socket of silent) socket.destroy();
+  });
+
+  test("many at once each get their own answer", async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, async (_, number) => (await server.execute({ code: `print(${number})` })).json()),
+    );
+    expect(answers.map((answer) => (answer as { stdout: string }).stdout)).toEqual(
+      answers.map((_, number) => `${number}\n`),
+    );
+  });
+
+  test("a taken port is told with the fix", async () => {
+    const { port } = new URL(server.url);
+    expect(await rlm(["serve", "--port", port])).toEqual({
+      code: 70,
+      stdout: "",
+      stderr: `rlm: cannot listen on 127.0.0.1 port ${port}: it is taken. Use another with --port, or any with --port 0\n`,
+    });
+  });
+});
+
+describe("start", () => {
+  test("prints a line for curl that works, and keeps the token for the user alone", async ({ skip }) => {
+    const data = makeDataFolder();
+    try {
+      await using server = await startServer({ RLM_TOKEN: "", RLM_DATA: data });
+      const path = join(data, "server", "token");
+      const [, curl = "", routes, environment, place] = server.program.text("stdout").trimEnd().split("\n");
+      expect(environment).toMatch(/^environment local, sandbox tier A, Python 3\./);
+      expect(routes).toBe(`every route: ${server.url}/v1/docs`);
+      expect(place).toBe(`token in ${path}`);
+      expect(statSync(path).mode & 0o777).toBe(0o600);
+      expect(curl).toContain(`Bearer ${readFileSync(path, "utf8").trim()}'`);
+      if ((await shell("command -v curl").ended).code !== 0) return skip("curl is not installed");
+      expect(JSON.parse((await shell(curl).ended).stdout)).toMatchObject({ status: "ok", stdout: "42\n" });
+    } finally {
+      remove(data);
+    }
+  });
+
+  test("another address needs to be allowed", async () => {
+    const { code, stderr } = await rlm(["serve", "--host", "0.0.0.0"]);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringMatching(/^rlm: --host 0\.0\.0\.0 .*--allow-host\n$/),
+    });
+  });
+
+  test("without a sandbox it says why and ends", async () => {
+    const env = { RLM_PYTHON: "/nowhere/python", RLM_TOKEN: TOKEN };
+    const { code, stdout, stderr } = await rlm(["serve", "--port", "0"], { env });
+    expect({ code, stdout, lines: stderr.split("\n").length }).toEqual({ code: 70, stdout: "", lines: 2 });
+    expect(stderr).toContain("Install Python");
+  });
+});
+
+describe("end", () => {
+  test.each(["SIGTERM", "SIGINT"] as const)("%s lets running requests finish and takes no more", async (signal) => {
+    await using server = await startServer();
+    const marker = uniqueSleep();
+    const answer = server.execute({
+      code: `import subprocess; subprocess.run(["sleep", "${marker}"]); print("done")`,
+    });
+    await expect.poll(() => countProcesses(marker)).toBe(1);
+    server.program.signal(signal);
+    const health = async () => ((await (await fetch(`${server.url}/v1/health`)).json()) as { status: string }).status;
+    await expect.poll(health).toBe("ending");
+    expect((await fetch(`${server.url}/v1/health/ready`)).status).toBe(503);
+    const refused = await server.execute({ code: "1" });
+    expect([refused.status, refused.headers.get("retry-after"), refused.headers.get("connection")]).toEqual([
+      503,
+      "5",
+      "close",
+    ]);
+    for (const pid of findProcesses(marker)) process.kill(pid); // which lets the code end
+    expect(await (await answer).json()).toMatchObject({ status: "ok", stdout: "done\n" });
+    expect(await server.program.ended).toMatchObject({ code: 0, stderr: "" });
+    expect(countProcesses(marker)).toBe(0);
+  });
+
+  test("a second signal ends it at once", async () => {
+    await using server = await startServer();
+    const marker = uniqueSleep();
+    const answer = server.execute({ code: codeWithChild(marker), timeout: 600 }).catch(() => {});
+    await expect.poll(() => countProcesses(marker)).toBe(1);
+    server.program.signal("SIGTERM");
+    server.program.signal("SIGINT");
+    expect([130, 143]).toContain((await server.program.ended).code); // two signals at once come in any order
+    await answer;
+    await expect.poll(() => countProcesses(marker)).toBe(0);
+  });
+
+  test("SIGKILL leaves no process behind", async () => {
+    await using server = await startServer();
+    const marker = uniqueSleep();
+    const answer = server.execute({ code: codeWithChild(marker), timeout: 600 }).catch(() => {});
+    await expect.poll(() => countProcesses(marker)).toBe(1);
+    server.program.signal("SIGKILL");
+    await answer;
+    await expect.poll(() => countProcesses(marker)).toBe(0);
+  });
+});
+
+describe("with few open files", () => {
+  test("there are fewer sessions, and others still reach it", async () => {
+    await using program = shell(`ulimit -n 140; RLM_TOKEN=${TOKEN} exec ${COMMAND} serve --port 0 --log-level error`);
+    const [greeting, url = ""] = await program.until(/^listening (http:\S+)\n[\s\S]*token .*\n/);
+    expect(greeting).toContain("at most 6 sessions and 18 connections: the system's limit on open files is low");
+    const headers = { authorization: `Bearer ${TOKEN}` };
+    const open = () => fetch(`${url}/v1/sessions`, { method: "POST", headers });
+    const statuses = await Promise.all(Array.from({ length: 10 }, async () => (await open()).status));
+    expect(statuses.toSorted((one, other) => one - other)).toEqual([201, 201, 201, 201, 201, 201, 429, 429, 429, 429]);
+    const sockets = Array.from({ length: 8 }, () => connect(Number(new URL(url).port), "127.0.0.1"));
+    await Promise.all(sockets.map((socket) => once(socket, "connect")));
+    const answer = await fetch(url + ROUTE, {
+      method: "POST",
+      headers,
+      body: JSON.stringify({ code: "print(6 * 7)" }),
+    });
+    expect(answer.status).toBe(429); // a session of its own would be one too many
+    expect((await fetch(`${url}/v1/health`)).status).toBe(200);
+    for (const socket of sockets) socket.destroy();
+  });
+
+  test("too few are told at the start, with what to do", async () => {
+    const program = shell(`ulimit -n 64; RLM_TOKEN=${TOKEN} exec ${COMMAND} serve --port 0`);
+    const { code, stderr } = await program.ended;
+    expect([code, stderr]).toEqual([70, expect.stringContaining("Raise it with 'ulimit -n 4096'")]);
+  });
+});
+
+/** What a POST with these very headers is answered; the body is sent in pieces, or announced and never sent. */
+async function status(
+  { url }: Server,
+  headers: Record<string, string>,
+  pieces: readonly Buffer[] | undefined = [Buffer.from("{}")],
+) {
+  return new Promise<number | undefined>((resolve, reject) => {
+    const request = httpRequest(url + ROUTE, { method: "POST", headers }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+      request.destroy();
+    });
+    request.on("error", reject);
+    if (pieces === undefined || "content-length" in headers) request.flushHeaders();
+    else {
+      for (const piece of pieces) request.write(piece);
+      request.end();
+    }
+  });
+}

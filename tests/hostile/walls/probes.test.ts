@@ -1,0 +1,115 @@
+// The corpus of hostile snippets, each run in a sandbox of its own; the test passes when the attempt fails as documented.
+
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { python } from "../machine.ts";
+import { expand, type Corpus, type Probe } from "../probe.ts";
+import { hold, openStage, readCorpus, type OpenStage } from "../stage.ts";
+
+const MIB = 2 ** 20;
+const corpus = readCorpus("sandbox-probes.json");
+// Written for another framing in the corpus; here as attacks on the protocol as it is.
+const protocol = readCorpus("protocol-probes.json");
+
+// Tested on its own below, because our promise is another one.
+const OWN_PROMISE = new Set(["res-infinite-output"]);
+// Spend most of their time waiting for a limit, so several can run at once.
+const PATIENT = new Set(corpus.probes.filter(({ timeout }) => timeout === 1500).map(({ id }) => id));
+
+let stage: OpenStage;
+
+beforeAll(async () => {
+  stage = await openStage();
+});
+
+afterAll(() => stage?.[Symbol.asyncDispose]());
+
+describe("probes", () => {
+  const run = corpus.probes.filter(
+    ({ id, category }) => category !== "protocol" && !PATIENT.has(id) && !OWN_PROMISE.has(id),
+  );
+  test.each(named(run.filter(({ language }) => language !== "pyodide")))("%s", (_, probe) => attack(probe, corpus));
+  test.skip.each(named(run.filter(({ language }) => language === "pyodide")))(
+    "%s (needs the wasm environment)",
+    () => {},
+  );
+});
+
+describe.concurrent("probes that wait for a limit", () => {
+  test.each(named(corpus.probes.filter(({ id }) => PATIENT.has(id))))("%s", (_, probe) => attack(probe, corpus));
+});
+
+describe("probes of the protocol", () => {
+  test("every probe of the corpus has its counterpart", () => {
+    const ids = corpus.probes.filter(({ category }) => category === "protocol").map(({ id }) => id);
+    expect(protocol.probes.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
+  });
+
+  test.each(named(protocol.probes))("%s", (_, probe) => attack(probe, protocol));
+});
+
+// The corpus wants such a session dead. We promise that printing without end harms nobody: it is an ordinary timeout,
+// the state is kept, what does not fit is counted, and the host does not grow.
+test("res-infinite-output: printing without end ends with its time limit, keeps the state, and does not grow the host", async () => {
+  await using session = await stage.runtime.openSession();
+  await session.execute("kept = 1").result;
+  const before = process.memoryUsage.rss();
+  let peak = before;
+  using _ = session.subscribe(() => void (peak = Math.max(peak, process.memoryUsage.rss())));
+  const result = await session.execute(`while True: print("x"*10000)`, { timeoutMs: 2000 }).result;
+  expect(result).toMatchObject({ status: "interrupted", reason: "timeout", state: "kept", epoch: 1 });
+  expect(result.stdout.length).toBeLessThan(MIB + 100);
+  const { total, omitted } = result.truncated?.stdout ?? { total: 0, omitted: 0 };
+  expect(total).toBeGreaterThan(10 * MIB);
+  expect(total - omitted).toBeLessThanOrEqual(MIB);
+  expect((peak - before) / MIB).toBeLessThan(64);
+  expect((await session.execute("kept").result).value).toEqual({ "text/plain": "1" });
+});
+
+describe("the probes bite: without a sandbox they find the canary", () => {
+  test.each([
+    "fs-read-ssh",
+    "fs-read-dotenv",
+    "fs-list-homes",
+    "fs-symlink-read",
+    "fs-dotdot",
+    "env-own-proc",
+    "proc-cmdline-scan",
+    "host-sees-hostpids",
+    "net-loopback-tcp",
+    "net-udp",
+    "net-abstract-unix",
+    "net-path-unix",
+    "net-docker-sock",
+  ])("%s", async (id) => {
+    const probe = corpus.probes.find((each) => each.id === id);
+    const code = `${corpus.prelude_python}\n${expand(probe?.code ?? "", stage.values)}`;
+    expect(await runUnsandboxed(code)).toMatch(/^ESCAPED/);
+  });
+});
+
+async function runUnsandboxed(code: string): Promise<string> {
+  const script = join(import.meta.dirname, "../../fixtures/run-unsandboxed.py");
+  const child = spawn(python, ["-I", script], {
+    cwd: stage.canaries.scratch,
+    stdio: ["pipe", "pipe", "inherit"],
+    ...(process.getuid?.() === 0 && { uid: 64001, gid: 64001 }),
+  });
+  child.stdin.end(code);
+  return text(child.stdout);
+}
+
+/** Recursion without end is a question of memory; with less of it the answer comes sooner. */
+function withLimits(probe: Probe): Probe {
+  return probe.id === "life-stack-overflow" ? { ...probe, limits: { memoryBytes: 192 * MIB } } : probe;
+}
+
+function attack(probe: Probe, { prelude_python: prelude }: Corpus): Promise<void> {
+  return hold(withLimits(probe), prelude, stage);
+}
+
+function named(probes: readonly Probe[]): [string, Probe][] {
+  return probes.map((probe) => [`${probe.id}: ${probe.expected}`, probe]);
+}
