@@ -1,6 +1,6 @@
-// The layers of ARCHITECTURE.md, as data, held against the imports that are really there.
+// The layers of ARCHITECTURE.md as data, checked against the actual imports.
 //
-// A new folder or top-level file in src/ belongs in the table; what it may import is the decision to make.
+// A new folder or top-level file in src/ needs an entry: deciding what it may import is the point.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { isBuiltin } from "node:module";
@@ -19,11 +19,11 @@ interface Layer {
 
 const ground = ["errors.ts", "util", "protocol"];
 const parts = ["environments", "output", "backends", "store", "tools", "kernel", "tasks", "session", "rlm"];
-/** What the servers and the command line use of the parts at run time, besides the runtime itself. */
+/** What the servers and the command line may import at run time. */
 const frontEnd = ["runtime.ts", "config", "store", "environments/mounts.ts", "session/limits.ts", ...ground];
 const serverParts = ["server/net", "server/observability"];
 
-/** By folder or file in src/. The longest entry that a path begins with is its layer. */
+/** By folder or file in src/. The longest matching entry is the layer of a file. */
 const layers: Readonly<Record<string, Layer>> = {
   "errors.ts": { imports: [] },
   util: { imports: [] },
@@ -55,7 +55,7 @@ const layers: Readonly<Record<string, Layer>> = {
 };
 
 const maxLines = 400;
-/** A folder with more has a second subject in it. */
+/** A folder with more files has a second subject. */
 const maxFiles = 14;
 const root = join(import.meta.dirname, "..");
 
@@ -137,7 +137,7 @@ describe("python/", () => {
     const { imports, standard } = pythonImports(files);
     if (standard === null) return skip("Python before 3.10 does not know the names of its standard library");
     const own = files.flatMap((file) => file.replace(/\.py$/, "").split("/"));
-    // The worker loads itself under a private name, which no module of the user's can take.
+    // The worker loads itself under a private name, so that user modules cannot shadow it.
     const known = new Set([
       ...standard,
       ...own,
@@ -148,7 +148,7 @@ describe("python/", () => {
       "rlm_context",
       "rlm_texts",
     ]);
-    // Run only as part of these libraries, or in the place of one.
+    // These run only inside the named library, or in its place.
     const lent = [
       "python/worker/pyplot_backend.py imports matplotlib",
       "python/worker/ipython_display.py imports IPython",
@@ -166,7 +166,7 @@ interface Import {
   readonly star: boolean;
 }
 
-/** One line for each import that the table does not allow. */
+/** One line per import that the table forbids. */
 function violations(sources: Readonly<Record<string, string>>): string[] {
   return Object.entries(sources).flatMap(([file, source]) => {
     const name = layerOf(file);
@@ -196,7 +196,7 @@ function violation(file: string, name: string, layer: Layer, found: Import): str
   return `${file} imports ${target}: ${name} may import ${words}`;
 }
 
-/** The longest entry of the table that a file is in; else the folder or file in src/ that wants an entry. */
+/** The longest entry that contains the file; else the folder or file in src/ that needs an entry. */
 function layerOf(file: string): string {
   const entries = Object.keys(layers).filter((entry) => isIn(file, entry));
   return entries.toSorted((a, b) => b.length - a.length)[0] ?? file.split("/")[1] ?? file;
@@ -206,7 +206,7 @@ function isIn(file: string, entry: string): boolean {
   return file === `src/${entry}` || file.startsWith(`src/${entry}/`);
 }
 
-/** Everything a module asks for: import and export from, import() of a constant, import types. */
+/** All imports of a module: import and export from, import() of a constant, import types. */
 function importsOf(file: string, source: string): Import[] {
   const { program, errors } = parseSync(file, source);
   if (errors[0] !== undefined) throw new Error(`${file} does not parse: ${errors[0].message}`);
@@ -240,7 +240,7 @@ function filesIn(folder: string, ending: string): string[] {
     .toSorted();
 }
 
-/** What Python files import, as [file, top-level module], and the names of the standard library where Python knows them. */
+/** The imports of Python files as [file, top-level module], and the standard library's names where Python knows them. */
 function pythonImports(files: readonly string[]): { imports: [string, string][]; standard: string[] | null } {
   const script = `
 import ast, json, sys

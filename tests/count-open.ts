@@ -1,6 +1,6 @@
 import { readdirSync, readlinkSync } from "node:fs";
 
-/** How often this process has a file open. */
+/** How many descriptors of this process refer to a file. */
 export function countOpen(path: string): number {
   const links = readdirSync("/proc/self/fd").map((fd) => {
     try {

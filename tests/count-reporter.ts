@@ -1,7 +1,7 @@
-// Ends a test run with one line that a machine can read: "N passed, N failed", then ", N skipped" where there are any.
+// Ends a test run with one machine-readable line: "N passed, N failed", then ", N skipped" if there are any.
 //
-// Whatever keeps tests from running counts as failed too: a file that does not load, a hook that throws, an error that
-// nobody caught. "0 failed" therefore means that nothing went wrong.
+// Whatever keeps tests from running counts as failed: a file that does not load, a hook that throws, an uncaught error.
+// So "0 failed" means that nothing went wrong.
 import type { Reporter, TestModule } from "vitest/node";
 
 export default class CountReporter implements Reporter {
@@ -15,7 +15,7 @@ export default class CountReporter implements Reporter {
     }
     const { passed, failed, skipped, pending } = counts;
     const line = `${passed} passed, ${failed} failed${skipped + pending > 0 ? `, ${skipped + pending} skipped` : ""}\n`;
-    // The default reporter's summary and messages about a slow end come before the exit.
+    // Printed at exit, after the default reporter's summary.
     process.once("exit", () => process.stdout.write(line));
   }
 }

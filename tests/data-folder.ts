@@ -1,11 +1,11 @@
-// A data folder for a run of the tests: nothing is left in the user's own, and nothing that is kept there answers a test.
+// A separate data folder for a test run: it leaves nothing in the user's own and reads nothing from it.
 
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { remove } from "./remove.ts";
 
-/** Before the processes that run tests start: they inherit it. */
+/** Runs before the test processes start, which inherit the variable. */
 export default function setUp(): () => void {
   const folder = mkdtempSync(join(tmpdir(), "rlm-tests-"));
   process.env["RLM_DATA"] = folder;

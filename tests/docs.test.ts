@@ -1,4 +1,4 @@
-// What the documents show is what the program does: every marked block is compared with an example and its output.
+// Compares every marked block of the documents with its example and the example's output.
 
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { afterAll, afterEach, expect, test, vi } from "vitest";

@@ -1,7 +1,7 @@
-// A data folder for programs and runtimes of one test.
+// A data folder for the programs and runtimes of one test.
 //
-// What Python compiles of ours goes to the folder that all tests have. Otherwise every folder would be filled anew, half a
-// second of work, and by processes that may still write when their program has been killed and its folder goes.
+// All tests share one bytecode cache. Otherwise each would compile the worker again, half a second of work, and a
+// process could still write its cache while its folder is being removed.
 
 import { existsSync, mkdirSync, mkdtempSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ import { dataPath } from "../src/util/data-folder.ts";
 const COMPILED = "python-cache";
 const compiled = dataPath(COMPILED);
 
-/** The folder, made where it is not there; without a path, one in the temporary folder. */
+/** Creates the folder if needed. Default: one in the temporary folder. */
 export function makeDataFolder(path: string = mkdtempSync(join(tmpdir(), "rlm-data-"))): string {
   for (const folder of [compiled, path]) mkdirSync(folder, { recursive: true, mode: 0o700 });
   const link = join(path, COMPILED);

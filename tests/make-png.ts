@@ -1,4 +1,4 @@
-// PNGs of every kind, made by hand: what programs write, and what they never would.
+// Hand-made PNGs of every kind, valid and invalid.
 
 import { crc32, deflateSync } from "node:zlib";
 
@@ -7,18 +7,18 @@ export const CHANNELS = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 } as const;
 export interface PngShape {
   readonly width: number;
   readonly height: number;
-  /** 2 where nothing is said: red, green and blue. */
+  /** Default 2: red, green and blue. */
   readonly type?: keyof typeof CHANNELS;
-  /** Bits of a sample; 8 where nothing is said. */
+  /** Bits per sample. Default 8. */
   readonly depth?: number;
-  /** Row by row; all 0 where nothing is said. */
+  /** Row by row. Default: all 0. */
   readonly samples?: ArrayLike<number>;
   readonly palette?: readonly number[];
   readonly transparency?: readonly number[];
   readonly isInterlaced?: boolean;
 }
 
-/** Rows are written down in each of the five ways, one after another. */
+/** Uses the five row filters in turn. */
 export function makePng(shape: PngShape): Buffer {
   const { width, height, type = 2, depth = 8, isInterlaced = false, palette, transparency } = shape;
   const header = Buffer.alloc(13);
@@ -45,7 +45,7 @@ export function makeChunk(name: string, content: Buffer): Buffer {
   return Buffer.concat([length, Buffer.from(name, "latin1"), content, sum]);
 }
 
-/** The pixels of each pass are an image of their own; the pattern of 8 by 8 says which pass a pixel belongs to. */
+/** Adam7: each pass is an image of its own, and an 8 by 8 pattern assigns pixels to passes. */
 function toPasses(shape: PngShape): Buffer[] {
   const pattern = ["16462646", "77777777", "56565656", "77777777", "36463646", "77777777", "56565656", "77777777"];
   const channels = CHANNELS[shape.type ?? 2];

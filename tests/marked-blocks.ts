@@ -1,4 +1,4 @@
-// Blocks in the documents that are marked with the file they show, or whose output they are.
+// Blocks of the documents that are marked with the file that they show, or with the file that prints them.
 
 import { readdirSync, readFileSync } from "node:fs";
 
@@ -20,7 +20,7 @@ export function readMarkedBlocks(): MarkedBlock[] {
     );
 }
 
-/** What the documents say that a file prints. */
+/** The documented output of a file. */
 export function outputsOf(file: string): string[] {
   return readMarkedBlocks()
     .filter((block) => block.kind === "output" && block.file === file)

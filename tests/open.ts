@@ -1,4 +1,4 @@
-// What tests open: a runtime without preloaded modules, on Debian's interpreter where there is one.
+// Opens runtimes for tests: no preloaded modules, and Debian's interpreter where there is one.
 
 import { existsSync } from "node:fs";
 import { openRuntime, type Execution, type Runtime, type RuntimeOptions, type Session } from "../src/index.ts";
@@ -9,7 +9,7 @@ export function openTestRuntime(options: RuntimeOptions = {}): Promise<Runtime> 
   return openRuntime({ python: PYTHON, preload: [], poolSize: 1, ...options });
 }
 
-/** The text of the value of code that must work. */
+/** Runs code that must succeed; returns the text of its value. */
 export async function valueOf(session: Session, code: string): Promise<string | undefined> {
   return (await session.execute(code).result).unwrap().value?.["text/plain"];
 }
@@ -21,7 +21,7 @@ export async function openWith(runtime: Runtime, code: string): Promise<Session>
   return session;
 }
 
-/** Runs code that goes on by itself; returns when it has printed something. */
+/** Starts code that keeps running; returns after its first output. */
 export async function begin(session: Session, code: string): Promise<Execution> {
   const execution = session.execute(code, { timeoutMs: null });
   for await (const event of execution) if (event.type === "output-delta") break;

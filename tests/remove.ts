@@ -1,10 +1,10 @@
-// What a program that was killed had started may still write for a moment, as Python does that fills its cache.
+// Removes a folder that a killed program's children may still write to for a moment.
 
 import { rmSync } from "node:fs";
 
 const PATIENCE_MS = 20_000;
 
-/** Looks again what is there each time: `maxRetries` of Node 20 lists a folder once, and never sees what came after. */
+/** Lists the folder again each time. `maxRetries` of Node 20 lists it once and misses later files. */
 export function remove(folder: string): void {
   for (const until = Date.now() + PATIENCE_MS; ;) {
     try {

@@ -1,4 +1,4 @@
-// Whatever is given to a session as code: a clear result, and a session, or its successor, that answers.
+// Whatever is passed as code: the result is clear, and the session still answers afterwards.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openRuntime, type ExecutionResult, type Runtime } from "../../src/index.ts";

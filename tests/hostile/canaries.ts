@@ -1,6 +1,6 @@
-// What hostile code would want to reach, really there on the host: files, sockets, environment variables, processes.
+// Real targets on the host: files, sockets, environment variables, processes.
 //
-// File permissions are open on purpose. A probe must be stopped by the sandbox, not by the accident that the canary
+// File permissions are open on purpose. The sandbox must stop a probe, not the accident that the canary
 // belongs to somebody else; `run-unsandboxed.py` shows that the same code succeeds outside.
 
 import { spawn, type ChildProcess } from "node:child_process";
@@ -14,11 +14,11 @@ import { join } from "node:path";
 import { python } from "./machine.ts";
 
 export interface Canaries extends AsyncDisposable {
-  /** What the placeholders of the probes stand for. */
+  /** Values for the placeholders in probes. */
   readonly values: Readonly<Record<string, string>>;
-  /** A folder of the host that anyone may write to. */
+  /** A world-writable folder of the host. */
   readonly scratch: string;
-  /** How many packets the UDP socket has got. */
+  /** The number of packets that the UDP socket received. */
   readonly packets: () => number;
 }
 

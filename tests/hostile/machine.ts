@@ -1,4 +1,4 @@
-// What the tests look at outside the sandbox: processes, by /proc.
+// Processes outside the sandbox, read from /proc.
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 
@@ -37,7 +37,7 @@ export function proportionalBytes(pids: readonly number[]): number {
   return kilobytes.reduce((sum, each) => sum + each, 0) * 1024;
 }
 
-/** Whether the condition comes true, however slow the machine. Only for what sends no event, such as the end of a stranger. */
+/** Polls until the condition holds. Only for what sends no event, such as the end of an unrelated process. */
 export async function comesTrue(condition: () => boolean): Promise<boolean> {
   const deadline = performance.now() + PATIENCE_MS;
   while (!condition()) {

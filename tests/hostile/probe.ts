@@ -1,4 +1,4 @@
-// Runs one probe of the corpus in a session of its own and says in words what did not hold.
+// Runs one probe of the corpus in its own session and describes what did not hold.
 
 import { existsSync } from "node:fs";
 import { REPLSecurityError, type Result, type Runtime, type Session, type SessionOptions } from "../../src/index.ts";
@@ -20,9 +20,9 @@ export interface Check {
   readonly new_session_ok?: true;
   readonly after_close_no_proc?: string;
   readonly sanitize?: true;
-  /** A file that the host takes out. */
+  /** A file that the host downloads. */
   readonly export?: string;
-  /** Names that must give the host nothing. */
+  /** Names whose download must fail. */
   readonly export_safe?: readonly string[];
 }
 
@@ -35,7 +35,7 @@ export interface Probe {
   readonly check?: Check;
   readonly timeout?: number;
   readonly sibling_setup?: string;
-  /** Limits of its session where the stage's own do not fit. */
+  /** Limits of its session, in place of the stage's. */
   readonly limits?: SessionOptions["limits"];
   readonly mounts?: SessionOptions["mounts"];
 }
@@ -45,7 +45,7 @@ export interface Corpus {
   readonly probes: readonly Probe[];
 }
 
-/** A probe of our own: Python, contained, unless it says otherwise. */
+/** A probe of our own; by default Python that must be contained. */
 export function toProbe(id: string, code: string, more: Partial<Probe> = {}): Probe {
   return { id, code, category: "own", language: "python", expected: "contained", ...more };
 }
@@ -68,12 +68,12 @@ const TIMEOUT_MS = 10_000;
 
 let marks = 7_000_000 + (process.pid % 1000) * 1000;
 
-/** An argument for `sleep` that nobody else uses. */
+/** A unique argument for `sleep`. */
 export function uniqueSleep(): string {
   return String((marks += 1));
 }
 
-/** Puts values in the place of {{NAMES}}; a name without a value is a mistake in the probe. */
+/** Substitutes {{NAMES}}; throws for a name without a value. */
 export function expand(text: string, values: Readonly<Record<string, string>>): string {
   return text.replace(/\{\{(\w+)\}\}/g, (_, name: string) => {
     const value = values[name];
@@ -82,7 +82,7 @@ export function expand(text: string, values: Readonly<Record<string, string>>): 
   });
 }
 
-/** The complaints about one probe; empty when it held. */
+/** What did not hold; empty on success. */
 export async function judge(probe: Probe, prelude: string, stage: Stage): Promise<string[]> {
   const { runtime, sibling } = stage;
   const session = await runtime.openSession({
@@ -122,7 +122,7 @@ async function run(session: Session, code: string, probe: Probe): Promise<Seen> 
   return { result, text: textOf(result, probe), elapsedMs: performance.now() - started, peakBytes };
 }
 
-/** The most memory that processes below this one used together while the promise was pending. */
+/** The peak memory of all descendants of this process while the promise was pending. */
 async function samplePeak(running: Promise<unknown>): Promise<number> {
   let over = false;
   let peak = 0;
@@ -146,8 +146,8 @@ function judgeExpectation(probe: Probe, { result, text }: Seen): string[] {
 }
 
 /**
- * A busy machine takes its time for everything, so it is looked at what ended the code where its time limit is later
- * than it may end; where the limit comes before, nothing but the time can tell, of which there may be ten times as much.
+ * On a busy machine durations say little. Where the probe must end before its time limit, the reason for the end is
+ * checked; where the limit comes first, the duration is, with a tolerance of ten times.
  */
 function judgeTime({ max_ms: maxMs }: Check, { result, elapsedMs }: Seen, { timeout }: Probe): string[] {
   if (maxMs === undefined) return [];
@@ -167,7 +167,7 @@ function judgeNumbers(check: Check, { text, result, peakBytes }: Seen): string[]
   );
 }
 
-/** As the command line would show it: whatever commands a terminal is gone, colours may stay. */
+/** As the command line shows it: terminal control sequences are removed, colours may stay. */
 function judgeText({ sanitize }: Check, { result }: Seen): string[] {
   if (!sanitize) return [];
   const shown = new TerminalFilter().write(result.stdout);
@@ -175,7 +175,7 @@ function judgeText({ sanitize }: Check, { result }: Seen): string[] {
   return /\u0007|\u009B|\u001B(?!\[[\d;]*m)/.test(shown) ? [`shown on a terminal: ${JSON.stringify(shown)}`] : [];
 }
 
-/** Before anything else is run: what the host gets when it takes files out. */
+/** Runs first: what the host gets when it downloads files. */
 async function judgeExport({ export: wanted, export_safe: unsafe = [] }: Check, session: Session): Promise<string[]> {
   const complaints: string[] = [];
   if (wanted !== undefined && (await session.files.read(wanted)).length === 0) complaints.push(`${wanted} is empty`);
@@ -186,13 +186,13 @@ async function judgeExport({ export: wanted, export_safe: unsafe = [] }: Check, 
   return complaints;
 }
 
-/** The session, or its successor, must answer in every case. */
+/** The session must answer in every case, if need be with a new worker. */
 async function judgeSession(check: Check, { result }: Seen, session: Session): Promise<string[]> {
   const complaints: string[] = [];
   if (check.alive && result.state !== "kept") complaints.push(`the state should be kept, it is ${result.state}`);
   if (check.dead && (result.state !== "lost" || result.epoch !== 2)) complaints.push("the state should be lost");
   let after = await session.execute("1+1", { timeoutMs: 20_000 }).result;
-  // A worker that was broken meets its end with the next execution; then it is the successor that answers.
+  // A broken worker may end with the next execution; its successor then answers.
   if (after.state === "lost" && !check.alive) after = await session.execute("1+1", { timeoutMs: 20_000 }).result;
   if (after.value?.["text/plain"] !== "2") {
     complaints.push(`1+1 afterwards gives ${JSON.stringify(after).slice(0, 500)}`);
@@ -228,7 +228,7 @@ function toPython({ language }: Probe, code: string): string {
   return `_r = subprocess.run(["/bin/bash", "-c", ${command}], capture_output=True, text=True); print(_r.stdout + _r.stderr)`;
 }
 
-/** The value as the probe meant it: a string without its quotes, what a shell printed, or that the worker is dead. */
+/** The value that the probe checks: a string without quotes, shell output, or that the worker is dead. */
 function textOf(result: Result, { language }: Probe): string {
   if (result.state === "lost") return `dead: ${result.reason ?? result.exitCode}`;
   if (language === "shell") return result.stdout;

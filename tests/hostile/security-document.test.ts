@@ -1,4 +1,4 @@
-// docs/security.md names the tests that show its claims: they must exist.
+// Checks that every test named in docs/security.md exists.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { readCorpus } from "./stage.ts";
 const docs = join(import.meta.dirname, "../../docs");
 const text = readFileSync(join(docs, "security.md"), "utf8");
 
-/** A link to a test file, and the names in quotes that follow it up to the next link. */
+/** A link to a test file, and the quoted test names up to the next link. */
 const claims = [...text.matchAll(/\[[\w.-]+\]\(([^)]+\.test\.ts)\)([^[]*?)(?=\[|\n\n|\|\n|$)/gs)].flatMap(
   ([, path = "", rest = ""]) => [...rest.matchAll(/"([^"]+)"/g)].map(([, name = ""]) => ({ path, name })),
 );

@@ -1,4 +1,4 @@
-// A runtime to attack: small limits, canaries around it, and a sibling session that must never notice anything.
+// A runtime under attack: small limits, canaries on the host, and a sibling session that must stay unaffected.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -36,13 +36,13 @@ export function readCorpus(name: string): Corpus {
   return JSON.parse(readFileSync(join(import.meta.dirname, "../fixtures", name), "utf8")) as Corpus;
 }
 
-/** Runs a probe; fails with its id, its code and what was seen. */
+/** Runs a probe; a failure shows its id, its code and what happened. */
 export async function hold(probe: Probe, prelude: string, stage: Stage): Promise<void> {
   const complaints = await judge(probe, prelude, stage);
   if (complaints.length > 0) expect.fail(complaints.join("\n"));
 }
 
-/** What it failed with, or that it worked. */
+/** The error, or a note that it succeeded. */
 export async function failureOf(work: Promise<unknown>): Promise<unknown> {
   return work.then(
     () => "it worked",

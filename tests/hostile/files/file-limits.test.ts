@@ -1,4 +1,4 @@
-// The disk, names and numbers of files at their limits, and the processes that work with files when they are attacked.
+// Disk quota, file names and file counts at their limits, and attacks on the processes that move files.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FileError, WorkerLostError } from "../../../src/index.ts";
@@ -90,9 +90,9 @@ for i in itertools.count():
   });
 });
 
-// One of them waits for a limit, the others beside it.
+// One of these waits for a limit, so they run concurrently.
 describe.concurrent("the processes that do it", () => {
-  /** Code that looks at every process but the init and itself, while a watch is open. */
+  /** Code that inspects every process but the init and itself while a watch is open. */
   const OTHERS =
     "import os, signal\njobs = [int(p) for p in os.listdir('/proc') if p.isdigit() and int(p) not in (1, os.getpid())]\n";
 
@@ -126,7 +126,7 @@ def pipe(pid):
     const aborted = session.files.read("f", { signal: controller.signal });
     controller.abort(new Error("enough"));
     await expect(aborted).rejects.toThrow("enough");
-    // One that was quicker than the signal is read; the next one is not, after ten seconds of silence.
+    // A read that beats the signal succeeds; the next one fails after ten seconds of silence.
     while (!((await failureOf(session.files.read("f"))) instanceof WorkerLostError));
     session.interrupt();
     await running.result;

@@ -1,4 +1,4 @@
-// Code that swaps a file for a link at the very moment at which the host works with it.
+// Code that swaps a file for a link while the host works with it.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FileError, REPLSecurityError, type Execution, type Session } from "../../../src/index.ts";
@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => stage?.[Symbol.asyncDispose]());
 
 describe("races: code swaps a file, a folder and links while the host works", () => {
-  // `x` is a file, a link to a secret, a folder and a link to a folder of secrets, in turn and as fast as it goes.
+  // `x` alternates between a file, a link to a secret, a folder and a link to a folder of secrets.
   const SWAP = `import os, itertools, shutil
 os.makedirs('/tmp/secrets'); os.mkdir('forms')
 open('/tmp/secrets/f', 'w').write('SECRET'); open('/tmp/secret', 'w').write('SECRET')
@@ -49,7 +49,7 @@ for i, kind in enumerate(itertools.cycle(('file', 'folder', 'link', 'folder-link
     await session.close();
   });
 
-  /** Does it many times; every failure must be one that is documented. Answers with what worked, and what was refused. */
+  /** Repeats the operation; every failure must be a documented one. Returns what succeeded and what was refused. */
   async function repeat<T>(work: () => Promise<T>): Promise<{ worked: T[]; refused: number }> {
     const worked: T[] = [];
     let refused = 0;
@@ -67,7 +67,7 @@ for i, kind in enumerate(itertools.cycle(('file', 'folder', 'link', 'folder-link
   test("reading never gives what a link leads to", async () => {
     const read = async (path: string): Promise<string> => (await session.files.read(path)).toString();
     let met = { worked: false, refused: false };
-    // Until both things have happened, or this would show nothing.
+    // Until both outcomes have occurred; otherwise the test would prove nothing.
     while (!met.worked || !met.refused) {
       for (const path of ["x", "x/f"]) {
         const { worked, refused } = await repeat(() => read(path));

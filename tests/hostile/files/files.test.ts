@@ -1,5 +1,5 @@
-// The host reads and writes in a folder that hostile code owns. Whatever that code does there, the host stays out of
-// everything else, waits for nothing without end, and says what happened.
+// The host reads and writes in a folder that hostile code owns. Whatever that code does, the host touches nothing else,
+// never waits without a limit, and reports what happened.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,10 +1,10 @@
-// Folders of the host that are mounted where a session keeps its own files: a session's end is not theirs.
+// Host folders mounted below a session's working directory survive the end of the session.
 
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { openTestRuntime, valueOf } from "../../open.ts";
 
-/** The working directory inside is /work, so the host's folder must be below one of the same name. */
+/** The working directory inside is /work, so the host folder must lie below a folder of that name. */
 function makeFolder(): string | undefined {
   try {
     isParentOurs = mkdirSync("/work", { recursive: true }) !== undefined;

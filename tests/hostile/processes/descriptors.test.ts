@@ -1,4 +1,4 @@
-// The host's descriptors: a session that closes its own ends must not make the host use a number that is somebody else's.
+// A session that closes its ends of pipes must not make the host use a descriptor number that was reused.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Runtime } from "../../../src/index.ts";
@@ -19,7 +19,7 @@ listener, events = worker._listener, worker._writer.fd
 
 test("a session whose pipe the host had to give up never writes into the next session's", async () => {
   await using attacker = await runtime.openSession({ onCall: async () => "y".repeat(4000) });
-  // Nobody reads aside any more; answers fill it until the host waits for room; then it is closed.
+  // Nothing reads the aside pipe any more: replies fill it until the host waits for space, then it is closed.
   const code = `${FIND}
 aside = listener._reader.fd
 listener._reader.read = lambda: time.sleep(10**6)

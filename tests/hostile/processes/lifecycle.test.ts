@@ -1,4 +1,4 @@
-// Nothing outlives its owner: not a session, not a fork server, not a host that dies without a word.
+// Nothing outlives its owner, even when the host is killed.
 
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -166,7 +166,7 @@ describe("processes that a session starts", () => {
     expect(await comesTrue(() => processesWith(mark).length === 0)).toBe(true);
   });
 
-  // It is somewhere else whenever it is looked for, and ends by itself where nobody ends it.
+  // A chain of short-lived processes that no listing catches. It ends by itself if nothing kills it.
   const HOP = `
 import subprocess, time
 def last(): return open("/proc/loadavg").read().split()[-1]
@@ -327,7 +327,7 @@ function startHost(
   });
 }
 
-/** This Node, or a copy of it where its own folder is closed to other users. */
+/** This Node, or a copy of it where other users cannot read its folder. */
 function nodeForAll(temp: string): string {
   const parents = process.execPath.split("/").map((_, index, parts) => parts.slice(0, index + 1).join("/") || "/");
   if (parents.every((path) => (statSync(path).mode & 0o001) !== 0)) return process.execPath;

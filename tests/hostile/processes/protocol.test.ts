@@ -1,5 +1,5 @@
-// Attacks on the conversation between worker and host, as docs/protocol.md has it. User code owns every descriptor of
-// its worker, so it can say anything; it may lie about itself and end its own session, and that is all.
+// Attacks on the worker protocol of docs/protocol.md. User code owns every descriptor of its worker and can send anything.
+// It may lie about itself and end its own session, and nothing else.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Session } from "../../../src/index.ts";
@@ -64,7 +64,7 @@ describe("a message that breaks the framing ends its worker", () => {
       `b = b'{"type":"status","id":"{{EID}}","status":"ok"}\\n' * 1000\nfor i in range(20): os.write(EVENTS, b)`,
     ],
   ])("%s", (id, code) => {
-    // The status flood ends the execution before it ends the worker.
+    // The flood of statuses ends the execution before the worker is killed.
     const check: Check = id.includes("statuses") ? { max_ms: 2500 } : DEAD;
     return hold(toProbe(id, `${code}\nwhile True: time.sleep(5)`, { check }), prelude, stage);
   });
@@ -106,7 +106,7 @@ describe("a message that nobody asked for is ignored", () => {
   ])("%s", (id, code) => hold(toProbe(id, `${code}\n"real"`, { check: ALIVE }), prelude, stage));
 });
 
-// Most of them wait for a limit, so several are tried at once.
+// Most of these wait for a limit, so several run concurrently.
 describe.concurrent("a session's own descriptors, misused, harm that session alone", () => {
   test.each([
     [
@@ -169,7 +169,7 @@ describe.concurrent("a session's own descriptors, misused, harm that session alo
         stage,
       ),
     );
-    // O_NONBLOCK belongs to the open file: the host's end of a pipe is another one, the worker's is this one.
+    // O_NONBLOCK is a flag of the open file description. The host's end of a pipe has its own.
     test.each(names)("%s made non-blocking, then much output", (fd) =>
       hold(
         toProbe(`nonblocking ${fd}`, `os.set_blocking(${fd}, False)\ntry: print("x" * 5000000)\nexcept OSError: pass`, {
@@ -192,7 +192,7 @@ describe.concurrent("a session's own descriptors, misused, harm that session alo
     await session.execute(
       `import threading\nthreading.Thread(target=lambda: [os.read(COMMANDS, 65536) for _ in range(99)]).start()`,
     ).result;
-    // The thief and the worker read from the same pipe: sooner or later the thief is first.
+    // The thief and the worker read the same pipe; eventually the thief wins.
     let result = await session.execute("1", { timeoutMs: 1000 }).result;
     for (let round = 0; round < 50 && result.status === "ok"; round += 1) {
       result = await session.execute("1", { timeoutMs: 1000 }).result;
@@ -254,7 +254,7 @@ for i in range(2000): os.write(EVENTS, b)`,
   test("a call with 10 MB of arguments", () =>
     expectGrowth(`import rlm_host\nT(lambda: rlm_host.call("x", a="y" * 10_000_000))`, 128));
 
-  // Kept: 64 MiB of arguments. The rest of what is allowed is text that was parsed and waits to be collected.
+  // 64 MiB of arguments are kept. The rest is parsed text that waits for garbage collection.
   test("18 calls of 30 MB that are all waiting", () =>
     expectGrowth(
       `b = b'{"type":"call","id":"{{EID}}","call":1,"name":"wait","args":{"a":"' + b"y" * 30_000_000 + b'"}}'
@@ -314,7 +314,7 @@ test("a session that keeps old output pipes open does not use up the host's desc
   const count = (): number => readdirSync("/proc/self/fd").length;
   await using session = await open();
   const before = count();
-  // One more generation of pipes is held by a process each time.
+  // Each round, a process holds on to one more generation of pipes.
   for (let i = 0; i < 60; i += 1) {
     await session.execute(`subprocess.Popen(["sleep", "60"]); None`).result;
   }
@@ -337,7 +337,7 @@ async function valueOf(session: Session, code: string): Promise<string | undefin
   return (await session.execute(code, { timeoutMs: 20_000 }).result).value?.["text/plain"];
 }
 
-/** Runs code and holds the growth of this process, sampled while it runs, against a bound. */
+/** Runs code and checks the growth of this process, sampled meanwhile, against a limit. */
 async function expectGrowth(code: string, maxMiB: number): Promise<void> {
   await using session = await open();
   const before = process.memoryUsage.rss();

@@ -1,4 +1,4 @@
-// Commands of a task are as hostile as code: the same walls, and no way to slip away from who ends them.
+// The commands of a task are as hostile as code: they have the same sandbox and cannot escape being killed.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { comesToRest, printed } from "../../tasks/watching.ts";
@@ -6,7 +6,7 @@ import { comesTrue, processesWith } from "../machine.ts";
 import { uniqueSleep } from "../probe.ts";
 import { openStage, type OpenStage } from "../stage.ts";
 
-/** The number of the system call that ends a thread. */
+/** The number of the `exit` system call, which ends one thread. */
 const EXIT = process.arch === "arm64" ? 93 : 60;
 
 let stage: OpenStage;
@@ -43,7 +43,7 @@ describe("the walls of a command", () => {
 
   test("show nothing of the host's in the environment, and no descriptors but three", async () => {
     const { stdout } = await stage.runtime.shell(
-      // Not in a pipeline: bash would have an end of it open for a moment.
+      // Not in a pipeline, because bash would briefly hold one end of it.
       "env | cut -d= -f1 | sort | tr '\\n' ' '; ls /proc/$$/fd > fds; tr '\\n' ' ' < fds",
     ).result;
     expect(stdout).toBe(

@@ -1,4 +1,4 @@
-// Copies of a session, attacked from inside: a family is one trust domain, and the harm ends there.
+// Forks attacked from inside: a family of forks is one trust domain, and the harm ends there.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Runtime, Session } from "../../../src/index.ts";
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => runtime.close());
 
-/** Whether so many processes are in the sandbox, as soon as those have gone that remove the files of a session. */
+/** Waits until the sandbox has this many processes; those that remove a session's files end by themselves. */
 const comesTo = (count: number): string => `
 import os, time
 def count(): return len([pid for pid in os.listdir("/proc") if pid.isdigit()])
@@ -30,7 +30,7 @@ fd = next(int(n) for n in os.listdir("/proc/self/fd") if os.path.lexists("/proc/
 door = socket.socket(fileno=os.dup(fd))
 `;
 
-// Some wait for a limit, so several are tried at once.
+// Some wait for a limit, so several run concurrently.
 describe.concurrent("whatever code does to its own worker, a copy is made or refused, and the runtime goes on", () => {
   test.each([
     [

@@ -1,4 +1,4 @@
-// Displays by code that means harm: the session may suffer, the host and its neighbours not.
+// Hostile displays: they may harm their session, never the host or other sessions.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Runtime, Session } from "../../../src/index.ts";
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => runtime.close());
 
-/** Runs code that the session survives. */
+/** Runs code; the session must survive it. */
 async function survive(session: Session, code: string, timeoutMs = 20_000) {
   const result = await session.execute(code, { timeoutMs }).result;
   expect(await session.execute("1 + 1").result).toMatchObject({ status: "ok", value: { "text/plain": "2" } });

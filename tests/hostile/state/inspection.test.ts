@@ -1,11 +1,11 @@
-// A session that lies about its namespace, or will not speak of it: the host hears nonsense or nothing, never more.
+// A session that lies about its namespace or does not answer: the host gets nonsense or nothing, and stays unharmed.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { InspectionError, type Session } from "../../../src/index.ts";
 import { openStage, readCorpus, type OpenStage } from "../stage.ts";
 
 const { prelude_python: prelude } = readCorpus("protocol-probes.json");
-/** User code owns the process, and so the object that answers. */
+/** User code owns the process, and so the object that replies. */
 const FORGE = `
 import gc
 asides = next(found for found in gc.get_objects() if type(found).__name__ == "Asides")
@@ -61,7 +61,7 @@ describe("a forged answer", () => {
       else expect(JSON.stringify(found.value).length).toBeLessThan(1000);
     }
     await session.info();
-    // A message past the bounds of the protocol ends the worker, and the session goes on with another.
+    // A message beyond the protocol's limits ends the worker, and the session continues with a new one.
     await expectUnharmed(session);
   });
 
@@ -108,7 +108,7 @@ test("a session that hears no questions costs their askers no more than their pa
   await using session = await open("os.dup2(os.pipe()[0], ASIDE)");
   const asked = await Promise.allSettled(Array.from({ length: 100 }, () => session.variables()));
   for (const { status } of asked) expect(status).toBe("rejected");
-  // By now it is known not to listen, and is asked no more.
+  // The worker is known not to answer by now, so no further request is sent.
   await expect(session.variables()).rejects.toThrow("the running code holds the interpreter");
   expect(await session.info()).toMatchObject({ variableCount: null });
   await expectUnharmed(session);

@@ -1,4 +1,4 @@
-// Copies of a session, attacked from inside, where the attack is on whoever waits: nothing may wait for ever.
+// Forks attacked from inside so that the host would wait: nothing may wait forever.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Runtime } from "../../../src/index.ts";
@@ -58,7 +58,7 @@ os.write(go[1], b"!!!")
   await session.close();
 });
 
-/** In a copy of a copy the hook never returns: a checkpoint can be made, and never wakes. */
+/** The hook never returns in a copy of a copy: a checkpoint can be taken but never resumes. */
 const SLEEPER = `
 import os, time
 copies = 0
@@ -105,12 +105,12 @@ os.register_at_fork(before=lie, after_in_parent=lambda: limit(most))
 
 test.concurrent("a worker that dies while it is being replaced leaves the session where it was sent", async () => {
   const session = await runtime.openSession();
-  // The copy takes its time, so that the death is known before it stands.
+  // The copy is slow, so that the death is noticed before the copy is ready.
   await session.execute("import os, time; os.register_at_fork(after_in_child=lambda: time.sleep(0.3)); x = 1").result;
   const checkpoint = await session.checkpoint();
   await session.execute("x = 2").result;
   await session.checkpoint();
-  // Ends itself as soon as there is another process.
+  // Exits as soon as another process exists.
   await session.execute(`
 import os, threading
 def count(): return sum(map(str.isdigit, os.listdir("/proc")))

@@ -1,4 +1,4 @@
-// Session files as weapons: damaged, forged, and written by a worker that does what it likes. The host reads a manifest
+// Hostile session files: damaged, forged, or written by a compromised worker. The host reads a manifest
 // and a digest; everything else happens in a sandbox.
 
 import { createHash } from "node:crypto";
@@ -43,7 +43,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** The parts of a file that is right. */
+/** The parts of a valid file. */
 function parts(): { readonly body: Buffer; readonly manifest: Record<string, unknown> } {
   const length = Number(good.readBigUInt64LE(good.length - 40));
   const end = good.length - 40 - length;
@@ -51,7 +51,7 @@ function parts(): { readonly body: Buffer; readonly manifest: Record<string, unk
   return { body: good.subarray(MAGIC.length, end), manifest };
 }
 
-/** A file with a right digest, whatever is in it. */
+/** A file with a valid digest and arbitrary content. */
 function forge(body: Buffer, manifest: unknown): string {
   const json = Buffer.from(typeof manifest === "string" ? manifest : JSON.stringify(manifest));
   const length = Buffer.alloc(8);
@@ -69,14 +69,14 @@ function record(kind: string, data: Buffer | string): Buffer {
   return Buffer.concat([header, bytes]);
 }
 
-/** A state whose one variable is what a pickle of the attacker's makes. */
+/** A state with one variable, made by the attacker's pickle. */
 function forgePickle(pickle: string): string {
   const end = JSON.stringify({ flags: 0, order: ["x"], sources: {} });
   const body = Buffer.concat([record("P", "N."), record("V", "x"), record("P", pickle), record("E", end)]);
   return forge(body, parts().manifest);
 }
 
-/** Nothing of it is left, and nobody noticed. */
+/** Nothing is left over, and the sibling is unaffected. */
 async function expectHarmless(sessions: number): Promise<void> {
   expect(stage.runtime.sessions.list()).toHaveLength(sessions);
   expect((await stage.sibling.execute("mark").result).value).toEqual({ "text/plain": "'untouched'" });
@@ -220,7 +220,7 @@ describe("a forged state with a right digest acts in its sandbox, and nowhere el
   });
 });
 
-/** A session in which pickling `x` runs the code, with the means of the corpus to speak to the host. */
+/** A session in which pickling `x` runs the code, with the corpus helpers for talking to the host. */
 async function withReduce(code: string, memoryBytes = 256 * MIB): Promise<Session> {
   const session = await stage.runtime.openSession({ limits: { memoryBytes } });
   const body = code.replace(/^/gm, "        ");

@@ -1,4 +1,4 @@
-// The corpus of hostile snippets, each run in a sandbox of its own; the test passes when the attempt fails as documented.
+// Runs each hostile snippet of the corpus in its own sandbox. A test passes when the attempt fails as documented.
 
 import { spawn } from "node:child_process";
 import { join } from "node:path";
@@ -10,12 +10,12 @@ import { hold, openStage, readCorpus, type OpenStage } from "../stage.ts";
 
 const MIB = 2 ** 20;
 const corpus = readCorpus("sandbox-probes.json");
-// Written for another framing in the corpus; here as attacks on the protocol as it is.
+// The corpus assumes another framing. These are the same attacks on our protocol.
 const protocol = readCorpus("protocol-probes.json");
 
-// Tested on its own below, because our promise is another one.
+// Tested separately below, because we promise something else.
 const OWN_PROMISE = new Set(["res-infinite-output"]);
-// Spend most of their time waiting for a limit, so several can run at once.
+// These mostly wait for a limit, so several run concurrently.
 const PATIENT = new Set(corpus.probes.filter(({ timeout }) => timeout === 1500).map(({ id }) => id));
 
 let stage: OpenStage;
@@ -50,8 +50,8 @@ describe("probes of the protocol", () => {
   test.each(named(protocol.probes))("%s", (_, probe) => attack(probe, protocol));
 });
 
-// The corpus wants such a session dead. We promise that printing without end harms nobody: it is an ordinary timeout,
-// the state is kept, what does not fit is counted, and the host does not grow.
+// The corpus expects such a session to be killed. We promise that endless printing is harmless: it is an ordinary timeout,
+// the state is kept, dropped output is counted, and the host's memory does not grow.
 test("res-infinite-output: printing without end ends with its time limit, keeps the state, and does not grow the host", async () => {
   await using session = await stage.runtime.openSession();
   await session.execute("kept = 1").result;
@@ -101,7 +101,7 @@ async function runUnsandboxed(code: string): Promise<string> {
   return text(child.stdout);
 }
 
-/** Recursion without end is a question of memory; with less of it the answer comes sooner. */
+/** Endless recursion ends at the memory limit; a lower limit ends it sooner. */
 function withLimits(probe: Probe): Probe {
   return probe.id === "life-stack-overflow" ? { ...probe, limits: { memoryBytes: 192 * MIB } } : probe;
 }

@@ -1,4 +1,4 @@
-// Memory, processes, disk: what a session may use is bounded for all of it together, whatever it says about itself.
+// Memory, processes and disk: limits hold for a session as a whole, whatever it reports about itself.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Session } from "../../../src/index.ts";
@@ -10,7 +10,7 @@ const MIB = 2 ** 20;
 const { prelude_python: prelude } = readCorpus("protocol-probes.json");
 const LIMITS = { memoryBytes: 256 * MIB };
 
-// Children that each stay below the limit of a process, and together far above the session's.
+// Each child stays below the per-process limit; together they are far above the session's.
 const GREEDY = `def greedy():
     for _ in range(12):
         if os.fork() == 0:

@@ -1,4 +1,4 @@
-// What a session sees and may touch: facts about its walls, and attempts to move them.
+// What a session can see and touch: facts about its sandbox, and attempts to break out.
 
 import {
   chmodSync,
@@ -82,7 +82,7 @@ describe("facts", () => {
     const own = ["/", "/proc", "/work", "/forks", "/tmp", "/dev/shm", shared];
     const system = /^\/(usr|bin|sbin|lib\w*|etc\/[\w./-]+|dev\/(null|zero|full|random|urandom))$/;
     expect(points.filter((point) => !own.includes(point) && !system.test(point))).toEqual([]);
-    // Where a mount begins in its file system. The host's own root may begin in a folder, too, as in a bare root made for a test.
+    // The root of each mount within its file system. The host's own root may be a bind mount of a folder.
     const origins = (await json(`[l.split()[3] for l in open("/proc/self/mountinfo")]`)) as string[];
     const [, hostRoot = "/"] = /^(?:\S+ ){3}(\S+) \/ /m.exec(readFileSync("/proc/self/mountinfo", "utf8")) ?? [];
     const home = join(hostRoot, homedir());
@@ -103,7 +103,7 @@ describe("facts", () => {
     expect(await json(`[l.split(":")[0].strip() for l in open("/proc/net/dev").read().splitlines()[2:]]`)).toEqual([
       "lo",
     ]);
-    // SIOCGIFFLAGS through the only kind of socket there is; bit 0 is "up".
+    // SIOCGIFFLAGS on a socket pair, the only kind of socket allowed; bit 0 is "up".
     const code = `a, _ = socket.socketpair(); import fcntl
 try: r = struct.unpack("16sh", fcntl.ioctl(a, 0x8913, struct.pack("16sh", b"lo", 0)))[1] & 1
 except OSError: r = 0
@@ -318,7 +318,7 @@ describe("folders of the host", () => {
   });
 
   test("a link that takes the place of a folder between the check and the mount is not followed", async () => {
-    // The race, won for certain: the path that is mounted has become a link after it was resolved.
+    // Forces the race: the path becomes a link after it was resolved and before it is mounted.
     const { LocalSandbox } = await import("../../../src/environments/local/local-sandbox.ts");
     const { ForkServer } = await import("../../../src/environments/local/fork-server.ts");
     const { python } = await import("../machine.ts");
@@ -367,7 +367,7 @@ async function printed(code: string): Promise<string> {
   return (await session.execute(code).result).stdout;
 }
 
-/** The value of the last expression, by way of JSON. */
+/** The value of the last expression, passed as JSON. */
 async function json(code: string): Promise<unknown> {
   const lines = code.split("\n");
   const whole = lines.length > 1 && !code.startsWith("sorted(");

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => runtime.close());
 
-// Most of them wait for a limit, so several are tried at once.
+// Most of these wait for a limit, so several run concurrently.
 describe.concurrent("time", () => {
   test("runs out: the code is interrupted and the state kept", async () => {
     await using session = await runtime.openSession();
