@@ -14,7 +14,7 @@ import { FileJob, type FileAnswer } from "./file-job.ts";
 import { FileWatch } from "./file-watch.ts";
 import { toInnerPath } from "./file-path.ts";
 import { openHostFile } from "./host-file.ts";
-import { Slots } from "../../util/async/semaphore.ts";
+import { Semaphore } from "../../util/async/semaphore.ts";
 import { onAbort } from "../../util/async/on-abort.ts";
 
 /** What is written: at once, or in pieces of which few are in memory at a time. */
@@ -75,8 +75,8 @@ export class Files {
   readonly #owner: FilesOwner;
   readonly #environment: string;
   /** Reading and writing take as long as the other end does. What is over in a moment does not wait for that. */
-  readonly #transfers = new Slots(TRANSFERS_AT_ONCE, WAITING);
-  readonly #others = new Slots(OTHERS_AT_ONCE, WAITING);
+  readonly #transfers = new Semaphore(TRANSFERS_AT_ONCE, WAITING);
+  readonly #others = new Semaphore(OTHERS_AT_ONCE, WAITING);
   #watches = 0;
   #lastUsedAt = 0;
 
@@ -87,7 +87,7 @@ export class Files {
 
   /** When an operation last ended; now, while one goes on. Watching does not count. */
   get lastUsedAt(): number {
-    return this.#transfers.taken + this.#others.taken > 0 ? Date.now() : this.#lastUsedAt;
+    return this.#transfers.held + this.#others.held > 0 ? Date.now() : this.#lastUsedAt;
   }
 
   /** A whole file, or a part of it, in memory. */
@@ -285,11 +285,11 @@ export class Files {
     target: { readonly action: string; readonly path: string },
     signal: AbortSignal | undefined,
   ): Promise<FileJob> {
-    const slots = request.do === "read" || request.do === "write" ? this.#transfers : this.#others;
-    if (!(await slots.take(signal))) throw denied(target, `${WAITING} operations wait in this session already`);
+    const semaphore = request.do === "read" || request.do === "write" ? this.#transfers : this.#others;
+    if (!(await semaphore.acquire(signal))) throw denied(target, `${WAITING} operations wait in this session already`);
     const release = (): void => {
       this.#lastUsedAt = Date.now();
-      slots.giveBack();
+      semaphore.release();
     };
     try {
       const job = await this.#start(request);

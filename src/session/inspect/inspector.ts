@@ -18,7 +18,8 @@ import {
   type VariableList,
 } from "../../protocol/variables.ts";
 import type { StatusEvent } from "../../protocol/worker-events.ts";
-import { within } from "../../util/async/with-timeout.ts";
+import { Semaphore } from "../../util/async/semaphore.ts";
+import { withTimeout } from "../../util/async/with-timeout.ts";
 import type { Runner } from "../execution/runner.ts";
 import {
   checkCode,
@@ -50,8 +51,7 @@ export interface NamespaceSummary {
 export class Inspector {
   readonly #sessionId: SessionId;
   readonly #runner: Runner;
-  #open = 0;
-  readonly #waiting: (() => void)[] = [];
+  readonly #semaphore = new Semaphore(MAX_OPEN, MAX_WAITING);
 
   constructor(sessionId: SessionId, runner: Runner) {
     this.#sessionId = sessionId;
@@ -60,16 +60,16 @@ export class Inspector {
 
   /** Whether a question is being looked into. */
   get isAsked(): boolean {
-    return this.#open > 0;
+    return this.#semaphore.held > 0;
   }
 
-  /** What is known within the limit; a limit of 0 asks nobody. Never rejects. */
+  /** What is known within the limit. A limit of 0 asks nothing. Never rejects. */
   async summary(limitMs: number): Promise<NamespaceSummary> {
     if (limitMs === 0) return { variableCount: null, variables: [], memoryBytes: null };
     const { kernels } = this.#runner;
     const [statistics, usage] = await Promise.all([
       kernels.recovery === undefined ? kernels.current.askAside({ cmd: "statistics" }, limitMs) : undefined,
-      within(limitMs, kernels.usage()).catch(() => undefined),
+      withTimeout(limitMs, kernels.usage()).catch(() => undefined),
     ]);
     const told = statistics === undefined || statistics === "unheard" ? undefined : statistics.data;
     const { variableCount = null, variables = [] } = (told && parseStatistics(told)) ?? {};
@@ -103,16 +103,11 @@ export class Inspector {
   }
 
   async #askInTurn<T>(what: string, question: HostQuestion, timeoutMs: number, parse: Parse<T>): Promise<T> {
-    if (this.#open >= MAX_OPEN) {
-      if (this.#waiting.length >= MAX_WAITING) throw this.#error(what, `${MAX_WAITING} questions are waiting already`);
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    } else this.#open += 1;
+    if (!(await this.#semaphore.acquire())) throw this.#error(what, `${MAX_WAITING} questions are waiting already`);
     try {
       return await this.#ask(what, question, timeoutMs + HEAR_LIMIT_MS, parse);
     } finally {
-      const next = this.#waiting.shift(); // takes over this place
-      if (next === undefined) this.#open -= 1;
-      else next();
+      this.#semaphore.release();
     }
   }
 
