@@ -1,7 +1,7 @@
 // Cuts the bytes of a worker's event pipe into messages. Bounded in every direction: the sender is hostile.
 
 import { MAX_LINE_BYTES, parseChunkHeader, parsePayloadLength, type ChunkHeader } from "../protocol/worker-events.ts";
-import { isTooRich } from "./rich-json.ts";
+import { isTooRich } from "./json-limits.ts";
 
 const NEWLINE = 10;
 const EMPTY: Buffer = Buffer.alloc(0);

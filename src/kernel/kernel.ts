@@ -27,13 +27,13 @@ import {
   type WorkerEvent,
 } from "../protocol/worker-events.ts";
 import { byteLength } from "../util/bytes/byte-length.ts";
-import { Asks, type AskOptions, type ChunkSink } from "./asks.ts";
-import { sendBulk } from "./bulk.ts";
+import { Asks, type AskOptions, type ChunkSink } from "./pending-requests.ts";
+import { sendBulk } from "./send-bulk.ts";
 import { Calls, type CallHandler, type HostCall } from "./calls.ts";
 import { ExecutionClock, WATCH_AFTER_MS } from "./execution-clock.ts";
 import { FrameReader } from "./frame-reader.ts";
 import type { Outcome, StopReason } from "./outcome.ts";
-import { Stopping } from "./stopping.ts";
+import { Stopping } from "./stop-sequence.ts";
 
 export type { Outcome, StopReason } from "./outcome.ts";
 

@@ -4,7 +4,7 @@ import { SessionClosedError } from "../errors.ts";
 import type { SessionId } from "../protocol/ids.ts";
 import type { ShellTask, TaskPlace } from "../tasks/shell-task.ts";
 import type { KernelSettings } from "./kernels/kernels.ts";
-import type { Runner } from "./execution/runner.ts";
+import type { Runner } from "./execution/executor.ts";
 
 export class SessionTasks {
   readonly #id: SessionId;

@@ -20,7 +20,7 @@ import { Inspector, type NamespaceSummary } from "./inspect/inspector.ts";
 import type { InspectOptions, LookOptions, VariablesOptions } from "./inspect/inspector-options.ts";
 import { Kernels } from "./kernels/kernels.ts";
 import { checkExecuteOptions, type ExecuteOptions } from "./options.ts";
-import { Runner, type RunnerSettings } from "./execution/runner.ts";
+import { Runner, type RunnerSettings } from "./execution/executor.ts";
 import { SessionTasks } from "./session-tasks.ts";
 import type { LoadReport, SaveReport } from "./state/save-state.ts";
 import type { VariableValue } from "./state/set-variable.ts";

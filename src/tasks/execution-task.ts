@@ -3,7 +3,7 @@
 // It keeps what the execution printed readable, also when the session has forgotten it or is no more.
 
 import type { OutputRange, OutputSlice } from "../output/output-slice.ts";
-import type { FollowOptions, Told } from "../output/story.ts";
+import type { FollowOptions, Told } from "../output/transcript.ts";
 import type { ExecutionEvent } from "../protocol/events.ts";
 import type { ExecutionResult } from "../protocol/execution.ts";
 import type { SessionId, TaskId } from "../protocol/ids.ts";

@@ -6,12 +6,12 @@
 import type { OutputBounds } from "../output/output-log.ts";
 import { toSlice, type OutputRange, type OutputSlice } from "../output/output-slice.ts";
 import { PrintedOutput } from "../output/printed-output.ts";
-import type { FollowOptions, Told } from "../output/story.ts";
+import type { FollowOptions, Told } from "../output/transcript.ts";
 import type { RunId, TaskId } from "../protocol/ids.ts";
 import type { RunEvent, RunResult, RunStatus } from "../protocol/runs.ts";
 import type { TaskResult, TaskStatus } from "../protocol/tasks.ts";
 import { AdoptedTask } from "./adopted-task.ts";
-import { RunStory } from "./run-story.ts";
+import { RunStory } from "./run-progress.ts";
 
 /** What a task needs of a run. */
 export interface Followable extends AsyncIterable<RunEvent> {

@@ -7,7 +7,7 @@ import { posix } from "node:path";
 import type { Program, ProgramExit, ProgramListener, ProgramUsage, Sandbox } from "../environments/environment.ts";
 import { TaskStateError } from "../errors.ts";
 import type { OutputBounds } from "../output/output-log.ts";
-import { Story, type Stamp } from "../output/story.ts";
+import { Story, type Stamp } from "../output/transcript.ts";
 import type { Cut, OutputStream, Usage } from "../protocol/execution.ts";
 import type { SessionId, TaskId } from "../protocol/ids.ts";
 import type { TaskEvent, TaskInfo, TaskResult, TaskState, TaskStatus } from "../protocol/tasks.ts";

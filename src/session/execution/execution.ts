@@ -1,7 +1,7 @@
 // One piece of code run in a session: a story that can be iterated, and a result.
 
 import type { OutputBounds } from "../../output/output-log.ts";
-import { Story, type Stamp } from "../../output/story.ts";
+import { Story, type Stamp } from "../../output/transcript.ts";
 import type { ExecutionEnd, ExecutionEvent, ExecutionStart } from "../../protocol/events.ts";
 import type { OutputStream } from "../../protocol/execution.ts";
 import type { ExecutionId, SessionId } from "../../protocol/ids.ts";

@@ -20,7 +20,7 @@ import {
 import type { StatusEvent } from "../../protocol/worker-events.ts";
 import { Semaphore } from "../../util/async/semaphore.ts";
 import { withTimeout } from "../../util/async/with-timeout.ts";
-import type { Runner } from "../execution/runner.ts";
+import type { Runner } from "../execution/executor.ts";
 import {
   checkCode,
   checkInspectOptions,

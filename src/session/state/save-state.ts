@@ -1,8 +1,8 @@
 // Saves the state of a session, and brings one back. Where it is kept is somebody else's business: see StateWriter.
 
 import { SessionStateError } from "../../errors.ts";
-import type { ChunkSink } from "../../kernel/asks.ts";
-import type { BulkSource } from "../../kernel/bulk.ts";
+import type { ChunkSink } from "../../kernel/pending-requests.ts";
+import type { BulkSource } from "../../kernel/send-bulk.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import {
   parseSavedState,

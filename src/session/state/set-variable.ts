@@ -6,7 +6,7 @@
 import { constants } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { SessionStateError } from "../../errors.ts";
-import type { BulkSource } from "../../kernel/bulk.ts";
+import type { BulkSource } from "../../kernel/send-bulk.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { isWellFormed, type SetCommand } from "../../protocol/host-messages.ts";
 import { isPythonName } from "../../util/python-name.ts";

@@ -1,7 +1,7 @@
 // What a session does with its state as a whole, besides running code: set a variable, save, begin with a saved state.
 
 import type { KernelSettings } from "../kernels/kernels.ts";
-import type { Runner } from "../execution/runner.ts";
+import type { Runner } from "../execution/executor.ts";
 import {
   loadState,
   saveState,

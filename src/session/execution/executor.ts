@@ -16,8 +16,8 @@ import type { History } from "./history.ts";
 import type { Kernels, KernelSettings } from "../kernels/kernels.ts";
 import type { ExecuteOptions } from "../options.ts";
 import { Result } from "../result.ts";
-import { Turn } from "./turn.ts";
-import { Turns } from "./turns.ts";
+import { Turn } from "./queued-execution.ts";
+import { Turns } from "./queue.ts";
 
 export interface RunnerSettings extends KernelSettings {
   /** What ids of executions begin with; their number follows. */

@@ -2,7 +2,7 @@
 
 import type { HostCall } from "../../kernel/calls.ts";
 import type { ExecutionSink, Outcome } from "../../kernel/kernel.ts";
-import type { Stamp } from "../../output/story.ts";
+import type { Stamp } from "../../output/transcript.ts";
 import type { CallStart, DisplayPart, ExecutionEvent } from "../../protocol/events.ts";
 import type { OutputStream } from "../../protocol/execution.ts";
 import { Displays } from "./displays.ts";

@@ -1,7 +1,7 @@
 // The order in which a session does things: executions and operations, one at a time, first come first served.
 
 import { Operation } from "./operation.ts";
-import { Turn } from "./turn.ts";
+import { Turn } from "./queued-execution.ts";
 
 /** The session, as its turns see it. */
 export interface TurnsOwner {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { RunId } from "../../src/protocol/ids.ts";
 import type { RunEvent, Spent } from "../../src/protocol/runs.ts";
-import { RunStory } from "../../src/tasks/run-story.ts";
+import { RunStory } from "../../src/tasks/run-progress.ts";
 
 type Told = RunEvent extends infer Event
   ? Event extends RunEvent

@@ -2,7 +2,7 @@ import { StringDecoder } from "node:string_decoder";
 import { array, assert, asyncProperty, constantFrom, integer, nat, property, record, string } from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 import { SpillFiles } from "../../src/output/spill-file.ts";
-import { Story } from "../../src/output/story.ts";
+import { Story } from "../../src/output/transcript.ts";
 import type { OutputStream } from "../../src/protocol/execution.ts";
 
 const files = new SpillFiles();

@@ -7,7 +7,7 @@
 import type { OutputStream } from "../protocol/execution.ts";
 import type { OutputBounds } from "./output-log.ts";
 import { toSlice, type OutputRange, type OutputSlice } from "./output-slice.ts";
-import { Place } from "./place.ts";
+import { Place } from "./cursor.ts";
 import { PrintedOutput } from "./printed-output.ts";
 import { onAbort } from "../util/async/on-abort.ts";
 

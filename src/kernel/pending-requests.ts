@@ -1,7 +1,7 @@
 // Commands other than executions that wait for their status, by id.
 
 import type { ChunkHeader, StatusEvent } from "../protocol/worker-events.ts";
-import type { BulkSource } from "./bulk.ts";
+import type { BulkSource } from "./send-bulk.ts";
 
 /** What may be said about a command that is not an execution. */
 export interface AskOptions {
