@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 import type { EnvironmentReport, Mount, SandboxOptions } from "./environments/environment.ts";
 import { CLOSED, LocalEnvironment } from "./environments/local/local.ts";
 import { EnvironmentUnavailableError, REPLSecurityError, SessionStateError } from "./errors.ts";
-import type { OutputBounds } from "./output/output-log.ts";
+import type { OutputLimits } from "./output/output-log.ts";
 import { SpillFiles } from "./output/spill-file.ts";
 import type { ExecutionResult } from "./protocol/execution.ts";
 import { parseSessionId, type RunId, type SessionId, type TaskId } from "./protocol/ids.ts";
@@ -142,7 +142,7 @@ export class Runtime implements AsyncDisposable {
     this.limits = withDefaults(DEFAULT_LIMITS, options.limits);
     const { ids = "short" } = options;
     this.sessions = new Sessions(this.limits.sessions, this.limits.totalMemoryBytes, ids);
-    const taskBounds = { running: this.limits.tasks, ...FINISHED_TASKS, output: this.#outputBounds };
+    const taskBounds = { running: this.limits.tasks, ...FINISHED_TASKS, output: this.#outputLimits };
     this.tasks = new Tasks(taskBounds, idMaker("t", ids) as () => TaskId);
     this.stdlib = new StandardLibrary(this.#stdlibFile, () => this.#openKernels());
   }
@@ -183,7 +183,7 @@ export class Runtime implements AsyncDisposable {
       timeoutMs: timeoutMs === Infinity ? null : timeoutMs,
       stdin,
       signal,
-      bounds: this.#outputBounds,
+      outputLimits: this.#outputLimits,
       enter: async (task) => (known ?? (await this.obtainSession(DEFAULT_SESSION))).tasks.enter(task),
     });
   }
@@ -234,7 +234,7 @@ export class Runtime implements AsyncDisposable {
       argv: options.argv,
       readStdlib: options.includeStdlib === false ? undefined : () => this.#stdlibFile.read(),
       onCall: options.onCall ?? refuseCall,
-      output: this.#outputBounds,
+      output: this.#outputLimits,
       defaultTimeoutMs: firstGiven(this.#options.timeoutMs, DEFAULT_TIMEOUT_MS),
       idleTimeoutMs: firstGiven(
         options.idleTimeoutMs,
@@ -247,7 +247,7 @@ export class Runtime implements AsyncDisposable {
     };
   }
 
-  get #outputBounds(): OutputBounds {
+  get #outputLimits(): OutputLimits {
     const { keptOutputBytes: keptBytes, readableOutputBytes: readableBytes } = this.limits;
     return { keptBytes, readableBytes, files: this.#files };
   }

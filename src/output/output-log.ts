@@ -8,7 +8,7 @@ import { ByteBuffer } from "../util/bytes/byte-buffer.ts";
 import { trimBrokenEnd, trimBrokenStart } from "../util/text/utf8.ts";
 import type { SpillFile, SpillFiles } from "./spill-file.ts";
 
-export interface OutputBounds {
+export interface OutputLimits {
   /** How much a result shows, beginning and end together. */
   readonly keptBytes: number;
   /** How much stays readable by offset. */
@@ -18,7 +18,7 @@ export interface OutputBounds {
 }
 
 export class OutputLog {
-  readonly #bounds: OutputBounds;
+  readonly #limits: OutputLimits;
   /** All there is while it fits into `keptBytes`, and nothing once there is a file. */
   readonly #head = new ByteBuffer();
   /** The last bytes, once they are past what can be read. */
@@ -28,8 +28,8 @@ export class OutputLog {
   #total = 0;
   #isClosed = false;
 
-  constructor(bounds: OutputBounds) {
-    this.#bounds = bounds;
+  constructor(limits: OutputLimits) {
+    this.#limits = limits;
   }
 
   get total(): number {
@@ -45,7 +45,7 @@ export class OutputLog {
   append(chunk: Buffer): void {
     this.#total += chunk.length;
     if (this.#isClosed) return;
-    if (this.#file === undefined && this.#head.length + chunk.length <= this.#bounds.keptBytes) {
+    if (this.#file === undefined && this.#head.length + chunk.length <= this.#limits.keptBytes) {
       this.#head.append(chunk);
       return;
     }
@@ -63,7 +63,7 @@ export class OutputLog {
 
   /** The text for a result: whole, or its beginning and end with a line between that says how much is missing. */
   summary(): { readonly text: string; readonly cut: Cut | null } {
-    const { keptBytes } = this.#bounds;
+    const { keptBytes } = this.#limits;
     if (this.#total <= keptBytes && !this.#isClosed) return { text: this.#head.view().toString("utf8"), cut: null };
     const half = Math.floor(keptBytes / 2);
     const head = trimBrokenEnd(this.read(0, half));
@@ -83,11 +83,11 @@ export class OutputLog {
   }
 
   #room(file: SpillFile): number {
-    return Math.max(0, this.#bounds.readableBytes - file.length);
+    return Math.max(0, this.#limits.readableBytes - file.length);
   }
 
   #spill(): SpillFile | null {
-    const file = this.#bounds.files.open();
+    const file = this.#limits.files.open();
     if (file === undefined) return null;
     if (file.append(this.#head.view()) < this.#head.length) {
       file.close();
@@ -98,7 +98,7 @@ export class OutputLog {
   }
 
   #appendTail(data: Buffer): void {
-    const kept = Math.ceil(this.#bounds.keptBytes / 2);
+    const kept = Math.ceil(this.#limits.keptBytes / 2);
     this.#tail.append(data);
     if (this.#tail.length > 2 * kept) this.#tail.keepLast(kept);
   }

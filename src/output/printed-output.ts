@@ -1,16 +1,16 @@
 // What one execution or task printed on both of its streams. A log is made when the first byte comes.
 
 import type { OutputStream } from "../protocol/execution.ts";
-import { OutputLog, type OutputBounds } from "./output-log.ts";
+import { OutputLog, type OutputLimits } from "./output-log.ts";
 
 export class PrintedOutput {
-  readonly #bounds: OutputBounds;
+  readonly #limits: OutputLimits;
   #stdout: OutputLog | undefined;
   #stderr: OutputLog | undefined;
   #holders = 1;
 
-  constructor(bounds: OutputBounds) {
-    this.#bounds = bounds;
+  constructor(limits: OutputLimits) {
+    this.#limits = limits;
   }
 
   /** The log of a stream, if anything was printed on it. */
@@ -48,7 +48,7 @@ export class PrintedOutput {
   }
 
   #open(stream: OutputStream): OutputLog {
-    const log = new OutputLog(this.#bounds);
+    const log = new OutputLog(this.#limits);
     if (stream === "stdout") this.#stdout = log;
     else this.#stderr = log;
     return log;

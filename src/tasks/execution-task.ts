@@ -3,7 +3,7 @@
 // It keeps what the execution printed readable, also when the session has forgotten it or is no more.
 
 import type { OutputRange, OutputSlice } from "../output/output-slice.ts";
-import type { FollowOptions, Told } from "../output/transcript.ts";
+import type { FollowOptions, Positioned } from "../util/async/replay-log.ts";
 import type { ExecutionEvent } from "../protocol/events.ts";
 import type { ExecutionResult } from "../protocol/execution.ts";
 import type { SessionId, TaskId } from "../protocol/ids.ts";
@@ -17,7 +17,7 @@ export interface Adoptable extends AsyncIterable<ExecutionEvent> {
   readonly startedAt: number | undefined;
   readonly result: Promise<ExecutionResult>;
   readonly printed: { readonly total: number; readonly readable: number; hold(): void; close(): void };
-  follow(options?: FollowOptions): AsyncGenerator<Told<ExecutionEvent>, void, undefined>;
+  follow(options?: FollowOptions): AsyncGenerator<Positioned<ExecutionEvent>, void, undefined>;
   output(range?: OutputRange): OutputSlice;
   lastLine(): string;
   cancel(): void;
@@ -61,7 +61,7 @@ export class ExecutionTask extends AdoptedTask implements AsyncIterable<Executio
   }
 
   /** As `Story.follow`. */
-  follow(options?: FollowOptions): AsyncGenerator<Told<ExecutionEvent>, void, undefined> {
+  follow(options?: FollowOptions): AsyncGenerator<Positioned<ExecutionEvent>, void, undefined> {
     return this.execution.follow(options);
   }
 

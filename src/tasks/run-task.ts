@@ -3,10 +3,10 @@
 // Its output is the story of the run: a line for each step, and at the end the whole answer, so that an answer too long for one
 // message can be read by offset like any other output.
 
-import type { OutputBounds } from "../output/output-log.ts";
+import type { OutputLimits } from "../output/output-log.ts";
 import { toSlice, type OutputRange, type OutputSlice } from "../output/output-slice.ts";
 import { PrintedOutput } from "../output/printed-output.ts";
-import type { FollowOptions, Told } from "../output/transcript.ts";
+import type { FollowOptions, Positioned } from "../util/async/replay-log.ts";
 import type { RunId, TaskId } from "../protocol/ids.ts";
 import type { RunEvent, RunResult, RunStatus } from "../protocol/runs.ts";
 import type { TaskResult, TaskStatus } from "../protocol/tasks.ts";
@@ -20,7 +20,7 @@ export interface Followable extends AsyncIterable<RunEvent> {
   readonly result: Promise<RunResult>;
   /** About how many characters its events have. */
   readonly weight: number;
-  follow(options?: FollowOptions): AsyncGenerator<Told<RunEvent>, void, undefined>;
+  follow(options?: FollowOptions): AsyncGenerator<Positioned<RunEvent>, void, undefined>;
   cancel(): void;
 }
 
@@ -37,10 +37,10 @@ export class RunTask extends AdoptedTask implements AsyncIterable<RunEvent> {
   #answerOffset = 0;
 
   /** Use `Tasks.follow`. */
-  constructor(id: TaskId, run: Followable, bounds: OutputBounds) {
+  constructor(id: TaskId, run: Followable, limits: OutputLimits) {
     super(id);
     this.run = run;
-    this.printed = new PrintedOutput(bounds);
+    this.printed = new PrintedOutput(limits);
     this.ended = this.#follow();
     this.result = this.ended.then(() => this.#toResult());
   }
@@ -59,7 +59,7 @@ export class RunTask extends AdoptedTask implements AsyncIterable<RunEvent> {
   }
 
   /** The events of the run, with places between. */
-  follow(options?: FollowOptions): AsyncGenerator<Told<RunEvent>, void, undefined> {
+  follow(options?: FollowOptions): AsyncGenerator<Positioned<RunEvent>, void, undefined> {
     return this.run.follow(options);
   }
 

@@ -6,8 +6,8 @@
 import { posix } from "node:path";
 import type { Program, ProgramExit, ProgramListener, ProgramUsage, Sandbox } from "../environments/environment.ts";
 import { TaskStateError } from "../errors.ts";
-import type { OutputBounds } from "../output/output-log.ts";
-import { Story, type Stamp } from "../output/transcript.ts";
+import type { OutputLimits } from "../output/output-log.ts";
+import { Transcript, type Stamp } from "../output/transcript.ts";
 import type { Cut, OutputStream, Usage } from "../protocol/execution.ts";
 import type { SessionId, TaskId } from "../protocol/ids.ts";
 import type { TaskEvent, TaskInfo, TaskResult, TaskState, TaskStatus } from "../protocol/tasks.ts";
@@ -38,7 +38,7 @@ export interface ShellTaskSettings {
   readonly timeoutMs: number | null;
   readonly stdin: NonNullable<ShellOptions["stdin"]>;
   readonly signal: AbortSignal | undefined;
-  readonly bounds: OutputBounds;
+  readonly outputLimits: OutputLimits;
   /** Finds the place. Rejects where there is none. */
   readonly enter: (task: ShellTask) => Promise<TaskPlace>;
 }
@@ -51,7 +51,7 @@ const GRACE_MS = 2_000;
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 const OUT_OF_MEMORY = "more memory was used than the session, or all sessions together, may use";
 
-export class ShellTask extends Story<TaskEvent> implements TaskBase, ProgramListener {
+export class ShellTask extends Transcript<TaskEvent> implements TaskBase, ProgramListener {
   readonly kind = "shell";
   readonly id: TaskId;
   readonly sessionId: SessionId;
@@ -83,7 +83,7 @@ export class ShellTask extends Story<TaskEvent> implements TaskBase, ProgramList
 
   /** Use `Tasks.shell`. */
   constructor(settings: ShellTaskSettings) {
-    super(settings.bounds);
+    super(settings.outputLimits);
     this.id = settings.id;
     this.command = settings.command;
     this.sessionId = settings.sessionId;
@@ -270,7 +270,7 @@ export class ShellTask extends Story<TaskEvent> implements TaskBase, ProgramList
     this.#isGone = true;
     this.#isBackground = false;
     clearTimeout(this.#killer);
-    this.listRest();
+    this.coverPending();
     this.#finish();
     this.#place?.release();
     this.#program = undefined; // the task may be kept for long, and with it what the program was given

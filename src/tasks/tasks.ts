@@ -1,10 +1,10 @@
 // The tasks of one runtime, by id: those that run, and those that ended lately.
 //
 // Finished ones are kept for an hour, the last of them only where there are many or they printed much. One whose command left
-// processes running counts as finished, and is kept as long as they live, within the same bounds.
+// processes running counts as finished, and is kept as long as they live, within the same limits.
 
 import { LimitExceededError, TaskNotFoundError } from "../errors.ts";
-import type { OutputBounds } from "../output/output-log.ts";
+import type { OutputLimits } from "../output/output-log.ts";
 import type { TaskId } from "../protocol/ids.ts";
 import { type Adoptable, ExecutionTask } from "./execution-task.ts";
 import { type Followable, RunTask } from "./run-task.ts";
@@ -12,7 +12,7 @@ import { ShellTask, type ShellTaskSettings } from "./shell-task.ts";
 
 export type Task = ShellTask | ExecutionTask | RunTask;
 
-export interface TasksBounds {
+export interface TasksLimits {
   /** That run at once. */
   readonly running: number;
   /** Finished ones that are kept. */
@@ -21,11 +21,11 @@ export interface TasksBounds {
   readonly finishedBytes: number;
   readonly keptMs: number;
   /** Of the story of one run. */
-  readonly output: OutputBounds;
+  readonly output: OutputLimits;
 }
 
 export class Tasks {
-  readonly #bounds: TasksBounds;
+  readonly #limits: TasksLimits;
   readonly #makeId: () => TaskId;
   readonly #running = new Set<Task>();
   /** In the order in which they ended, with when that was. */
@@ -34,8 +34,8 @@ export class Tasks {
   readonly #adopted = new WeakMap<Adoptable, ExecutionTask>();
   #sweeper: NodeJS.Timeout | undefined;
 
-  constructor(bounds: TasksBounds, makeId: () => TaskId) {
-    this.#bounds = bounds;
+  constructor(limits: TasksLimits, makeId: () => TaskId) {
+    this.#limits = limits;
     this.#makeId = makeId;
   }
 
@@ -69,7 +69,7 @@ export class Tasks {
   /** An id for a run. Throws LimitExceededError when too many tasks run; the run goes on then. */
   follow(run: Followable): RunTask {
     this.#checkRoom();
-    return this.#add(new RunTask(this.#makeId(), run, this.#bounds.output));
+    return this.#add(new RunTask(this.#makeId(), run, this.#limits.output));
   }
 
   /** They are about to be ended, with their sessions. */
@@ -87,7 +87,7 @@ export class Tasks {
   }
 
   #checkRoom(): void {
-    const { running } = this.#bounds;
+    const { running } = this.#limits;
     if (this.#running.size < running) return;
     throw new LimitExceededError({ what: "start another task", limit: "tasks", value: running });
   }
@@ -106,7 +106,7 @@ export class Tasks {
   }
 
   #sweep(): void {
-    const { finished, finishedBytes, keptMs } = this.#bounds;
+    const { finished, finishedBytes, keptMs } = this.#limits;
     const now = Date.now();
     let total = 0; // counted anew: what they left running may have printed more
     for (const task of this.#finished.keys()) total += sizeOf(task);
@@ -125,7 +125,7 @@ export class Tasks {
 
   #untilNext(now: number): number {
     const [first = now] = this.#finished.values();
-    return Math.max(1_000, this.#bounds.keptMs - (now - first));
+    return Math.max(1_000, this.#limits.keptMs - (now - first));
   }
 }
 

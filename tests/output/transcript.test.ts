@@ -2,7 +2,7 @@ import { StringDecoder } from "node:string_decoder";
 import { array, assert, asyncProperty, constantFrom, integer, nat, property, record, string } from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 import { SpillFiles } from "../../src/output/spill-file.ts";
-import { Story } from "../../src/output/transcript.ts";
+import { Transcript } from "../../src/output/transcript.ts";
 import type { OutputStream } from "../../src/protocol/execution.ts";
 
 const files = new SpillFiles();
@@ -15,7 +15,7 @@ type Event = {
   readonly omitted?: number;
 };
 
-class TestStory extends Story<Event> {
+class TestTranscript extends Transcript<Event> {
   protected override startEvent(): Event {
     return { type: "start" };
   }
@@ -41,55 +41,55 @@ const chunk = record({
   text: string({ minLength: 1, maxLength: 30 }),
 });
 
-function tell(chunks: readonly { stream: OutputStream; text: string }[], readableBytes: number): TestStory {
-  const story = new TestStory({ keptBytes: 40, readableBytes, files });
-  story.open();
-  chunks.forEach(({ stream, text }, index) => story.appendOutput(stream, Buffer.from(text), index, 0));
-  story.finish();
-  return story;
+function createTranscript(chunks: readonly { stream: OutputStream; text: string }[], readableBytes: number): TestTranscript {
+  const transcript = new TestTranscript({ keptBytes: 40, readableBytes, files });
+  transcript.open();
+  chunks.forEach(({ stream, text }, index) => transcript.appendOutput(stream, Buffer.from(text), index, 0));
+  transcript.finish();
+  return transcript;
 }
 
-describe("a story", () => {
-  test("gives both streams in the order in which they came, from any offset", () => {
+describe("Transcript", () => {
+  test("output() returns both streams in print order, from any offset", () => {
     assert(
       property(array(chunk, { maxLength: 20 }), nat(400), integer({ min: 1, max: 50 }), (chunks, offset, length) => {
         const whole = Buffer.from(chunks.map(({ text }) => text).join(""));
-        const story = tell(chunks, 1_000_000);
-        const slice = story.output({ offset, length });
+        const transcript = createTranscript(chunks, 1_000_000);
+        const slice = transcript.output({ offset, length });
         expect(slice.bytes).toEqual(whole.subarray(offset, offset + length));
         expect(slice).toMatchObject({ totalBytes: whole.length, readableBytes: whole.length });
-        story.printed.close();
+        transcript.printed.close();
       }),
     );
   });
 
-  test("read piece by piece is what was printed, up to what was dropped", () => {
+  test("output() in pieces adds up to what was printed, up to what was dropped", () => {
     assert(
       property(array(chunk, { maxLength: 20 }), integer({ min: 1, max: 9 }), (chunks, length) => {
         const whole = Buffer.from(chunks.map(({ text }) => text).join(""));
-        const story = tell(chunks, 60);
+        const transcript = createTranscript(chunks, 60);
         let read = Buffer.alloc(0);
         for (
-          let next = story.output({ length });
+          let next = transcript.output({ length });
           next.bytes.length > 0;
-          next = story.output({ offset: next.nextOffset, length })
+          next = transcript.output({ offset: next.nextOffset, length })
         ) {
           read = Buffer.concat([read, next.bytes]);
         }
-        expect(read.length).toBe(story.output().readableBytes);
+        expect(read.length).toBe(transcript.output().readableBytes);
         expect(read).toEqual(whole.subarray(0, read.length));
-        story.printed.close();
+        transcript.printed.close();
       }),
     );
   });
 
-  test("tells what was printed on each stream, and how much was dropped", async () => {
+  test("replays what was printed on each stream, between a start and an end", async () => {
     await assert(
       asyncProperty(array(chunk, { maxLength: 20 }), async (chunks) => {
-        const story = tell(chunks, 1_000_000);
+        const transcript = createTranscript(chunks, 1_000_000);
         const told = { stdout: "", stderr: "" };
         const types: string[] = [];
-        for await (const event of story) {
+        for await (const event of transcript) {
           types.push(event.type);
           if (event.stream !== undefined) told[event.stream] += event.text ?? "";
         }
@@ -100,17 +100,17 @@ describe("a story", () => {
           stderr: Buffer.from(of("stderr")).toString(),
         });
         expect([types[0], types.at(-1)]).toEqual(["start", "end"]);
-        story.printed.close();
+        transcript.printed.close();
       }),
     );
   });
 
-  test("that changes between the streams all the time can be read on from every offset, and iterated, without loss", async () => {
-    const story = new TestStory({ keptBytes: 1000, readableBytes: 10_000_000, files });
-    story.open();
+  test("loses nothing when the streams alternate all the time, neither by offset nor when iterated", async () => {
+    const transcript = new TestTranscript({ keptBytes: 1000, readableBytes: 10_000_000, files });
+    transcript.open();
     const told = { stdout: "", stderr: "" };
     const iterating = (async () => {
-      for await (const { stream, text = "" } of story) if (stream !== undefined) told[stream] += text;
+      for await (const { stream, text = "" } of transcript) if (stream !== undefined) told[stream] += text;
     })();
     const printed = { stdout: "", stderr: "" };
     let read = Buffer.alloc(0);
@@ -118,57 +118,57 @@ describe("a story", () => {
       const stream = index % 2 === 0 ? "stdout" : "stderr";
       const text = stream === "stdout" ? String(index % 10) : "abcdefghij".charAt(index % 10);
       printed[stream] += text;
-      story.appendOutput(stream, Buffer.from(text), index, 0);
+      transcript.appendOutput(stream, Buffer.from(text), index, 0);
       if (index % 20_000 !== 0) continue;
-      read = Buffer.concat([read, story.output({ offset: read.length }).bytes]);
+      read = Buffer.concat([read, transcript.output({ offset: read.length }).bytes]);
       await new Promise(setImmediate);
     }
-    story.finish();
+    transcript.finish();
     await iterating;
     expect(told.stdout === printed.stdout && told.stderr === printed.stderr).toBe(true);
-    read = Buffer.concat([read, story.output({ offset: read.length }).bytes]);
-    expect(read.equals(story.output({ length: Infinity }).bytes)).toBe(true);
+    read = Buffer.concat([read, transcript.output({ offset: read.length }).bytes]);
+    expect(read.equals(transcript.output({ length: Infinity }).bytes)).toBe(true);
     expect(read.length).toBe(200_000);
     expect(read.toString().replace(/\D/g, "") === printed.stdout).toBe(true);
-    story.printed.close();
+    transcript.printed.close();
   });
 
-  test("that was forgotten says how much it was, and keeps nothing of what comes later", async () => {
-    const story = tell([{ stream: "stdout", text: "gone" }], 1000);
-    story.printed.close();
-    story.appendOutput("stdout", Buffer.from(" later"), 9, 0);
+  test("keeps only the size after its output is closed, also of later output", async () => {
+    const transcript = createTranscript([{ stream: "stdout", text: "gone" }], 1000);
+    transcript.printed.close();
+    transcript.appendOutput("stdout", Buffer.from(" later"), 9, 0);
     const events: Event[] = [];
-    for await (const event of story) events.push(event);
+    for await (const event of transcript) events.push(event);
     expect(events.slice(1)).toEqual([{ type: "gap", stream: "stdout", omitted: 10 }, { type: "end" }]);
-    expect(story.output()).toMatchObject({ bytes: Buffer.alloc(0), totalBytes: 10, readableBytes: 0 });
-    expect(story.printed.of("stdout")?.summary().cut).toEqual({ total: 10, omitted: 10 });
+    expect(transcript.output()).toMatchObject({ bytes: Buffer.alloc(0), totalBytes: 10, readableBytes: 0 });
+    expect(transcript.printed.of("stdout")?.summary().cut).toEqual({ total: 10, omitted: 10 });
   });
 
-  test.each([-1, 1.5, Number.NaN, Number.NEGATIVE_INFINITY])("refuses %s as a place in it", (offset) => {
-    const story = tell([{ stream: "stdout", text: "text" }], 1000);
-    expect(() => story.output({ offset })).toThrow(RangeError);
-    expect(() => story.output({ offset, stream: "stdout" })).toThrow(RangeError);
-    expect(() => story.output({ length: offset })).toThrow(RangeError);
-    expect(story.output({ offset: 100 })).toMatchObject({ bytes: Buffer.alloc(0), nextOffset: 100 });
-    story.printed.close();
+  test.each([-1, 1.5, Number.NaN, Number.NEGATIVE_INFINITY])("output() refuses %s as an offset or a length", (offset) => {
+    const transcript = createTranscript([{ stream: "stdout", text: "text" }], 1000);
+    expect(() => transcript.output({ offset })).toThrow(RangeError);
+    expect(() => transcript.output({ offset, stream: "stdout" })).toThrow(RangeError);
+    expect(() => transcript.output({ length: offset })).toThrow(RangeError);
+    expect(transcript.output({ offset: 100 })).toMatchObject({ bytes: Buffer.alloc(0), nextOffset: 100 });
+    transcript.printed.close();
   });
 
-  test("knows its last line", () => {
-    const story = tell([{ stream: "stdout", text: "10 %\r20 %\r30 %\n\n  \n" }], 1000);
-    expect(story.lastLine()).toBe("30 %");
-    expect(tell([], 1000).lastLine()).toBe("");
-    story.printed.close();
+  test("lastLine() is the last line that is not empty", () => {
+    const transcript = createTranscript([{ stream: "stdout", text: "10 %\r20 %\r30 %\n\n  \n" }], 1000);
+    expect(transcript.lastLine()).toBe("30 %");
+    expect(createTranscript([], 1000).lastLine()).toBe("");
+    transcript.printed.close();
   });
 });
 
-describe("a story that is followed", () => {
-  const read = async (story: TestStory, after?: string): Promise<readonly { event: Event; place: string }[]> => {
+describe("Transcript.follow()", () => {
+  const read = async (transcript: TestTranscript, after?: string): Promise<readonly { event: Event; cursor: string }[]> => {
     const told = [];
-    for await (const one of story.follow(after === undefined ? {} : { after })) told.push(one);
+    for await (const one of transcript.follow(after === undefined ? {} : { after })) told.push(one);
     return told;
   };
 
-  test("goes on after any place: nothing twice, nothing lost, no character broken", async () => {
+  test("resumes after any cursor: nothing twice, nothing lost, no broken characters", async () => {
     const bytes = Buffer.from("é€😀x\n").toJSON().data;
     const piece = record({
       stream: constantFrom("stdout" as const, "stderr" as const),
@@ -176,26 +176,26 @@ describe("a story that is followed", () => {
     });
     await assert(
       asyncProperty(array(piece, { maxLength: 25 }), async (pieces) => {
-        const story = new TestStory({ keptBytes: 40, readableBytes: 1_000_000, files });
-        story.open();
+        const transcript = new TestTranscript({ keptBytes: 40, readableBytes: 1_000_000, files });
+        transcript.open();
         const at = { stdout: 0, stderr: 0 };
         pieces.forEach(({ stream, take }, index) => {
           const data = Array.from({ length: take }, () => bytes[at[stream]++ % bytes.length] ?? 0);
-          story.appendOutput(stream, Buffer.from(data), index, 0);
-          if (take === 7) story.appendEvent({ type: `event ${index}` });
+          transcript.appendOutput(stream, Buffer.from(data), index, 0);
+          if (take === 7) transcript.appendEvent({ type: `event ${index}` });
         });
-        story.finish();
-        const whole = await read(story);
-        for (const [index, { place }] of whole.entries()) {
-          expect(await read(story, place)).toEqual(whole.slice(index + 1));
+        transcript.finish();
+        const whole = await read(transcript);
+        for (const [index, { cursor }] of whole.entries()) {
+          expect(await read(transcript, cursor)).toEqual(whole.slice(index + 1));
         }
-        story.printed.close();
+        transcript.printed.close();
       }),
       { numRuns: 60 },
     );
   });
 
-  test("can be heard as it happens, and read on from where it was at any moment", async () => {
+  test("resumes a live listener from the cursor of any moment", async () => {
     const bytes = Buffer.from("é€😀x\n").toJSON().data;
     const piece = record({
       stream: constantFrom("stdout" as const, "stderr" as const),
@@ -203,28 +203,28 @@ describe("a story that is followed", () => {
     });
     await assert(
       asyncProperty(array(piece, { maxLength: 15 }), async (pieces) => {
-        const story = new TestStory({ keptBytes: 40, readableBytes: 1_000_000, files });
-        expect(story.place).toBeUndefined();
-        story.open();
+        const transcript = new TestTranscript({ keptBytes: 40, readableBytes: 1_000_000, files });
+        expect(transcript.cursor).toBeUndefined();
+        transcript.open();
         const at = { stdout: 0, stderr: 0 };
         const decoders = { stdout: new StringDecoder("utf8"), stderr: new StringDecoder("utf8") };
         const heard = { stdout: "", stderr: "" };
-        const moments = [{ ...heard, place: story.place }];
+        const moments = [{ ...heard, cursor: transcript.cursor }];
         pieces.forEach(({ stream, take }, index) => {
           const data = Buffer.from(Array.from({ length: take }, () => bytes[at[stream]++ % bytes.length] ?? 0));
-          story.appendOutput(stream, data, index, 0);
+          transcript.appendOutput(stream, data, index, 0);
           heard[stream] += decoders[stream].write(data);
-          if (take === 7) story.appendEvent({ type: `event ${index}` });
-          moments.push({ ...heard, place: story.place });
+          if (take === 7) transcript.appendEvent({ type: `event ${index}` });
+          moments.push({ ...heard, cursor: transcript.cursor });
         });
-        story.finish();
-        expect(story.place).toBe("end");
-        const whole = toTexts(await read(story));
-        for (const { stdout, stderr, place } of moments) {
-          const rest = toTexts(await read(story, place));
+        transcript.finish();
+        expect(transcript.cursor).toBe("end");
+        const whole = toTexts(await read(transcript));
+        for (const { stdout, stderr, cursor } of moments) {
+          const rest = toTexts(await read(transcript, cursor));
           expect({ stdout: stdout + rest.stdout, stderr: stderr + rest.stderr }).toEqual(whole);
         }
-        story.printed.close();
+        transcript.printed.close();
       }),
       { numRuns: 60 },
     );
@@ -236,27 +236,27 @@ describe("a story that is followed", () => {
     return texts;
   };
 
-  test("refuses what is no place, and ends where one is beyond everything", async () => {
-    const story = tell([{ stream: "stdout", text: "abc" }], 100);
+  test("refuses an invalid cursor, and ends for one past the last event", async () => {
+    const transcript = createTranscript([{ stream: "stdout", text: "abc" }], 100);
     for (const after of ["", "x", "1", "-1.0", "0.0.zz.", "1e3.0", "0.0.00000000."]) {
-      expect(() => story.follow({ after })).toThrow(RangeError);
+      expect(() => transcript.follow({ after })).toThrow(RangeError);
     }
-    expect((await read(story, "999999999.0")).map(({ event }) => event.type)).toEqual(["end"]);
-    expect((await read(story, "0.999999999999999")).map(({ event }) => event.type)).toEqual(["end"]);
-    expect(await read(story, "end")).toEqual([]);
-    story.printed.close();
+    expect((await read(transcript, "999999999.0")).map(({ event }) => event.type)).toEqual(["end"]);
+    expect((await read(transcript, "0.999999999999999")).map(({ event }) => event.type)).toEqual(["end"]);
+    expect(await read(transcript, "end")).toEqual([]);
+    transcript.printed.close();
   });
 
-  test("stops when its signal is aborted, though nothing happens", async () => {
-    const story = new TestStory({ keptBytes: 40, readableBytes: 100, files });
-    story.open();
+  test("ends when its signal is aborted while it waits", async () => {
+    const transcript = new TestTranscript({ keptBytes: 40, readableBytes: 100, files });
+    transcript.open();
     const controller = new AbortController();
-    const reader = story.follow({ signal: controller.signal });
+    const reader = transcript.follow({ signal: controller.signal });
     expect(await reader.next()).toMatchObject({ value: { event: { type: "start" } } });
     const next = reader.next();
     controller.abort();
     expect(await next).toEqual({ value: undefined, done: true });
-    story.finish();
-    story.printed.close();
+    transcript.finish();
+    transcript.printed.close();
   });
 });

@@ -97,10 +97,10 @@ describe("tasks", () => {
 });
 
 describe("finished tasks", () => {
-  const bounds = { keptBytes: 1000, readableBytes: 1000, files: new SpillFiles() };
+  const outputLimits = { keptBytes: 1000, readableBytes: 1000, files: new SpillFiles() };
   let made = 0;
   function makeTasks(limits: Partial<ConstructorParameters<typeof Tasks>[0]>) {
-    const usual = { running: 100, finished: 1000, finishedBytes: 1e9, keptMs: 3_600_000, output: bounds };
+    const usual = { running: 100, finished: 1000, finishedBytes: 1e9, keptMs: 3_600_000, output: outputLimits };
     return new Tasks({ ...usual, ...limits }, () => {
       made += 1;
       return `t${made}` as TaskId;
@@ -116,7 +116,7 @@ describe("finished tasks", () => {
       timeoutMs: null,
       stdin: "none",
       signal: undefined,
-      bounds,
+      outputLimits,
       enter: () => Promise.reject(new Error("no place")),
     });
     if (text !== "") task.onOutput("stdout", Buffer.from(text));

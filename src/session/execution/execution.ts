@@ -1,13 +1,13 @@
 // One piece of code run in a session: a story that can be iterated, and a result.
 
-import type { OutputBounds } from "../../output/output-log.ts";
-import { Story, type Stamp } from "../../output/transcript.ts";
+import type { OutputLimits } from "../../output/output-log.ts";
+import { Transcript, type Stamp } from "../../output/transcript.ts";
 import type { ExecutionEnd, ExecutionEvent, ExecutionStart } from "../../protocol/events.ts";
 import type { OutputStream } from "../../protocol/execution.ts";
 import type { ExecutionId, SessionId } from "../../protocol/ids.ts";
 import type { Result } from "../result.ts";
 
-export class Execution extends Story<ExecutionEvent> {
+export class Execution extends Transcript<ExecutionEvent> {
   readonly id: ExecutionId;
   readonly sessionId: SessionId;
   readonly code: string;
@@ -22,8 +22,8 @@ export class Execution extends Story<ExecutionEvent> {
   #resolve!: (result: Result) => void;
   #reject!: (error: Error) => void;
 
-  constructor(id: ExecutionId, sessionId: SessionId, count: number, code: string, bounds: OutputBounds) {
-    super(bounds);
+  constructor(id: ExecutionId, sessionId: SessionId, count: number, code: string, limits: OutputLimits) {
+    super(limits);
     this.id = id;
     this.sessionId = sessionId;
     this.count = count;

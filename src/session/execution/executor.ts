@@ -6,7 +6,7 @@
 import type { WorkerExit } from "../../environments/environment.ts";
 import { ForkRefusedError, SessionBusyError, SessionClosedError } from "../../errors.ts";
 import type { KernelListener, Outcome } from "../../kernel/kernel.ts";
-import type { OutputBounds } from "../../output/output-log.ts";
+import type { OutputLimits } from "../../output/output-log.ts";
 import type { ResetReason } from "../../protocol/events.ts";
 import type { ExecutionId } from "../../protocol/ids.ts";
 import { Checkpoints } from "../kernels/checkpoints.ts";
@@ -22,7 +22,7 @@ import { Turns } from "./queue.ts";
 export interface RunnerSettings extends KernelSettings {
   /** What ids of executions begin with; their number follows. */
   readonly executionPrefix: string;
-  readonly output: OutputBounds;
+  readonly output: OutputLimits;
   readonly defaultTimeoutMs: number | null;
   readonly maxWaiting: number;
   /** Checkpoints taken before executions, so that they can be undone. 0: none. */

@@ -1,4 +1,4 @@
-// A story as server-sent events: each event is one message whose `id` is the reader's place, so that a browser's EventSource goes on by
+// A story as server-sent events: each event is one message whose `id` is the reader's cursor, so that a browser's EventSource goes on by
 // itself after a lost connection.
 //
 // What comes next is asked for when the client has taken what came before, so one that reads slowly costs no memory; a comment now and
@@ -8,7 +8,7 @@ import { EventLoopYield } from "../../../util/async/event-loop-yield.ts";
 import type { Door } from "../server-context.ts";
 
 export interface Message {
-  /** The place after it. */
+  /** The cursor after it. */
   readonly id?: string;
   readonly event: { readonly type: string };
 }
