@@ -38,7 +38,7 @@ import { Stopping } from "./stop-sequence.ts";
 export type { Outcome, StopReason } from "./outcome.ts";
 
 /** What one execution sends up while it runs. Buffers are only valid during the call. */
-export interface ExecutionSink {
+export interface ExecutionListener {
   onOutput(stream: OutputStream, chunk: Buffer): void;
   onDisplay(display: DisplayPart): void;
   onCall(call: number, name: string): void;
@@ -68,13 +68,13 @@ const ASK_LIMIT_MS = 15_000;
 const SETTLE_LIMIT_MS = 5_000;
 
 interface Waiting {
-  readonly sink: ExecutionSink;
+  readonly sink: ExecutionListener;
   isStopped: boolean;
 }
 
 interface Running {
   readonly id: string;
-  readonly sink: ExecutionSink;
+  readonly sink: ExecutionListener;
   calls: AbortController | undefined;
   stopping: Stopping | undefined;
 }
@@ -138,7 +138,7 @@ export class Kernel {
   }
 
   /** Runs code and tells the sink how it ended. Must not be called while something runs. */
-  execute(command: ExecCommand, limitMs: number | null, sink: ExecutionSink): void {
+  execute(command: ExecCommand, limitMs: number | null, sink: ExecutionListener): void {
     if (this.#settled === undefined) this.#start(command, limitMs, sink);
     else void this.#startWhenSettled(this.#settled, command, limitMs, sink);
   }
@@ -148,7 +148,7 @@ export class Kernel {
     settled: Promise<void>,
     command: ExecCommand,
     limitMs: number | null,
-    sink: ExecutionSink,
+    sink: ExecutionListener,
   ): Promise<void> {
     const timer = setTimeout(() => this.kill("timeout"), SETTLE_LIMIT_MS);
     const waiting: Waiting = { sink, isStopped: false };
@@ -160,7 +160,7 @@ export class Kernel {
     this.#start(command, limitMs, sink);
   }
 
-  #start(command: ExecCommand, limitMs: number | null, sink: ExecutionSink): void {
+  #start(command: ExecCommand, limitMs: number | null, sink: ExecutionListener): void {
     if (this.#ended) {
       sink.onEnd({ kind: "lost", exit: this.#exit, violation: this.#violation, durationMs: 0 });
       return;
@@ -379,7 +379,7 @@ export class Kernel {
 }
 
 /** What outlives its execution has nobody to ask. */
-function toInputHandler(call: number, sink: ExecutionSink | undefined): CallHandler {
+function toInputHandler(call: number, sink: ExecutionListener | undefined): CallHandler {
   return async (asked) => {
     if (sink === undefined) throw new Error("the execution that could ask for input has ended");
     return sink.onInput(call, asked);

@@ -20,7 +20,6 @@ import type { Execution } from "./execution/execution.ts";
 /** What the session knows of an execution beside how it ended. */
 export interface ResultContext {
   readonly execution: Execution;
-  readonly executionCount: number;
   readonly epoch: number;
   readonly displays: Displays;
 }
@@ -46,7 +45,7 @@ export class Result implements ExecutionResult {
   readonly usage: Usage = NO_USAGE;
 
   /** No outcome: the execution was cancelled before it started. */
-  constructor({ execution, executionCount, epoch, displays }: ResultContext, outcome?: Outcome) {
+  constructor({ execution, epoch, displays }: ResultContext, outcome?: Outcome) {
     const verdict = toVerdict(outcome);
     this.status = verdict.status;
     this.state = verdict.state;
@@ -58,7 +57,7 @@ export class Result implements ExecutionResult {
     this.displays = displays.kept;
     this.sessionId = execution.sessionId;
     this.executionId = execution.id;
-    this.executionCount = executionCount;
+    this.executionCount = execution.count;
     this.epoch = epoch;
     if (outcome === undefined) return;
     this.durationMs = outcome.durationMs;

@@ -4,44 +4,40 @@ import { SessionClosedError } from "../errors.ts";
 import type { SessionId } from "../protocol/ids.ts";
 import type { ShellTask, TaskPlace } from "../tasks/shell-task.ts";
 import type { KernelSettings } from "./kernels/kernels.ts";
-import type { Runner } from "./execution/executor.ts";
+import type { Executor } from "./execution/executor.ts";
 
 export class SessionTasks {
   readonly #id: SessionId;
   readonly #settings: KernelSettings;
-  readonly #runner: Runner;
+  readonly #executor: Executor;
   /** Those that have processes, or wait for the sandbox. */
   readonly #live = new Set<ShellTask>();
-  #lastUsedAt = 0;
 
-  constructor(settings: KernelSettings, runner: Runner) {
+  constructor(settings: KernelSettings, executor: Executor) {
     this.#id = settings.id;
     this.#settings = settings;
-    this.#runner = runner;
+    this.#executor = executor;
   }
 
   get isAny(): boolean {
     return this.#live.size > 0;
   }
 
-  /** Now, while there is one. */
-  get lastUsedAt(): number {
-    return this.isAny ? Date.now() : this.#lastUsedAt;
-  }
-
   /** Where a task runs. Throws SessionClosedError; rejects where there is no sandbox any more. */
   async enter(task: ShellTask): Promise<TaskPlace> {
-    this.#runner.checkOpen();
+    this.#executor.checkOpen();
     this.#live.add(task);
+    const { keepAlive } = this.#executor;
+    keepAlive.enter();
     const release = (): void => {
-      this.#live.delete(task);
-      this.#lastUsedAt = Date.now();
+      if (this.#live.delete(task)) keepAlive.leave();
     };
     try {
-      await this.#runner.kernels.recovery;
-      if (this.#runner.state === "closed") throw new SessionClosedError({ sessionId: this.#id, why: "it was closed" });
+      await this.#executor.kernels.recovery;
+      if (this.#executor.state === "closed")
+        throw new SessionClosedError({ sessionId: this.#id, why: "it was closed" });
       const { cwd = "", env } = this.#settings;
-      return { sandbox: this.#runner.kernels.sandbox, cwd, env, release };
+      return { sandbox: this.#executor.kernels.sandbox, cwd, env, release };
     } catch (error) {
       release();
       throw error;

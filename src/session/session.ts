@@ -1,6 +1,6 @@
 // A persistent REPL with an identity: a kernel at a time, a queue of executions, limits, a lifetime.
 //
-// Executions and operations run one at a time, first come first served: see runner.ts. Closing ends everything and cannot
+// Executions and operations run one at a time, first come first served: see executor.ts. Closing ends everything and cannot
 // be undone.
 
 import { inspect as printed } from "node:util";
@@ -14,13 +14,12 @@ import { EventFeed, type Listener } from "./event-feed.ts";
 import type { Execution } from "./execution/execution.ts";
 import { Files } from "./files/files.ts";
 import { History, type HistoryEntry } from "./execution/history.ts";
-import { Holds } from "./keep-alive.ts";
 import { IdleTimer } from "./idle-timer.ts";
 import { Inspector, type NamespaceSummary } from "./inspect/inspector.ts";
 import type { InspectOptions, LookOptions, VariablesOptions } from "./inspect/inspector-options.ts";
 import { Kernels } from "./kernels/kernels.ts";
 import { checkExecuteOptions, type ExecuteOptions } from "./options.ts";
-import { Runner, type RunnerSettings } from "./execution/executor.ts";
+import { Executor, type ExecutorSettings } from "./execution/executor.ts";
 import { SessionTasks } from "./session-tasks.ts";
 import type { LoadReport, SaveReport } from "./state/save-state.ts";
 import type { VariableValue } from "./state/set-variable.ts";
@@ -28,7 +27,7 @@ import { StateOperations, type Restoring, type StateSettings } from "./state/sta
 import type { StdlibState } from "./kernels/stdlib-loader.ts";
 import type { OperationOptions } from "./kernels/interruptible.ts";
 
-export interface SessionSettings extends RunnerSettings, StateSettings {
+export interface SessionSettings extends ExecutorSettings, StateSettings {
   /** After this long without use the session closes. Null: never. */
   readonly idleTimeoutMs: number | null;
 }
@@ -69,8 +68,7 @@ export class Session implements AsyncDisposable {
   readonly #settings: SessionSettings;
   readonly #feed: EventFeed;
   readonly #history = new History();
-  readonly #holds = new Holds();
-  readonly #runner: Runner;
+  readonly #executor: Executor;
   readonly #state: StateOperations;
   readonly #createdAt = new Date();
   readonly #keeper: SessionKeeper;
@@ -85,11 +83,11 @@ export class Session implements AsyncDisposable {
     this.#settings = settings;
     this.#keeper = keeper;
     this.#feed = new EventFeed(settings.id);
-    this.#runner = new Runner(settings, this.#feed, this.#history);
-    this.#inspector = new Inspector(settings.id, this.#runner);
-    this.files = new Files(this.#runner, settings.environment.name);
-    this.tasks = new SessionTasks(settings, this.#runner);
-    this.#state = new StateOperations(settings, this.#runner);
+    this.#executor = new Executor(settings, this.#feed, this.#history);
+    this.#inspector = new Inspector(settings.id, this.#executor);
+    this.files = new Files(this.#executor, settings.environment.name);
+    this.tasks = new SessionTasks(settings, this.#executor);
+    this.#state = new StateOperations(settings, this.#executor);
   }
 
   static async open(settings: SessionSettings, keeper: SessionKeeper, restoring?: Restoring): Promise<Session> {
@@ -108,7 +106,8 @@ export class Session implements AsyncDisposable {
   }
 
   async #start(openKernels: (listener: KernelListener) => Promise<Kernels>): Promise<this> {
-    await this.#runner.start(openKernels);
+    using _ = this.#executor.keepAlive.hold(); // opening may take longer than the idle limit
+    await this.#executor.start(openKernels);
     this.#startIdleTimer();
     return this;
   }
@@ -116,22 +115,22 @@ export class Session implements AsyncDisposable {
   /** Queues code and returns at once. Throws SessionBusyError or SessionClosedError; never because of the code. */
   execute(code: string, options: ExecuteOptions = {}): Execution {
     checkExecuteOptions(code, options);
-    return this.#runner.execute(code, options);
+    return this.#executor.execute(code, options);
   }
 
   /** Interrupts what runs now, as Ctrl-C would: which it is. Undefined: nothing runs. */
   interrupt(): Execution | undefined {
-    return this.#runner.interrupt();
+    return this.#executor.interrupt();
   }
 
   /** Empties the namespace when its turn has come; id, statistics and files stay, the history is cleared. */
   reset(): Promise<void> {
-    return this.#runner.operate(async () => {
-      this.#runner.checkpoints.noteReset();
-      const isReset = await this.#runner.kernels.reset();
+    return this.#executor.operate(async () => {
+      this.#executor.checkpoints.noteReset();
+      const isReset = await this.#executor.kernels.reset();
       this.#history.clear();
       // Otherwise the worker was lost, which is told as that: the namespace is empty all the same.
-      if (isReset) this.#runner.renewEpoch("reset");
+      if (isReset) this.#executor.renewEpoch("reset");
     });
   }
 
@@ -151,7 +150,7 @@ export class Session implements AsyncDisposable {
   }
 
   get stdlib(): StdlibState {
-    return this.#runner.kernels.stdlib;
+    return this.#executor.kernels.stdlib;
   }
 
   /**
@@ -160,44 +159,46 @@ export class Session implements AsyncDisposable {
    */
   fork({ id }: { readonly id?: string } = {}): Promise<Session> {
     const action = `fork session '${this.id}'`;
-    return this.#runner.operateWhenIdle(action, () =>
+    return this.#executor.operateWhenIdle(action, () =>
       this.#keeper.admit(id, (names) => {
-        const settings = { ...this.#settings, ...names, countBefore: this.#runner.count };
-        return new Session(settings, this.#keeper).#start((listener) => this.#runner.kernels.fork(settings, listener));
+        const settings = { ...this.#settings, ...names, countBefore: this.#executor.count };
+        return new Session(settings, this.#keeper).#start((listener) =>
+          this.#executor.kernels.fork(settings, listener),
+        );
       }),
     );
   }
 
   /** Keeps a live copy of the namespace to return to. Files are not part of it. Throws as `fork` does. */
   checkpoint(): Promise<Checkpoint> {
-    return this.#runner.operateWhenIdle("make a checkpoint", () =>
-      this.#runner.checkpoints.make(this.#runner.kernels, this.#runner.executed),
+    return this.#executor.operateWhenIdle("make a checkpoint", () =>
+      this.#executor.checkpoints.make(this.#executor.kernels, this.#executor.executed),
     );
   }
 
   checkpoints(): readonly Checkpoint[] {
-    return this.#runner.checkpoints.list();
+    return this.#executor.checkpoints.list();
   }
 
   /** Gives a checkpoint up, and the memory it holds. */
   dropCheckpoint(checkpoint: Checkpoint | string): void {
-    this.#runner.checkpoints.drop(checkpoint);
+    this.#executor.checkpoints.drop(checkpoint);
   }
 
   /** Goes back to a checkpoint, which stays. When this throws nothing has changed. */
   rewind(checkpoint: Checkpoint | string): Promise<Checkpoint> {
-    return this.#runner.operateWhenIdle("go back to a checkpoint", async () => {
-      const reached = await this.#runner.checkpoints.rewind(this.#runner.kernels, checkpoint);
-      this.#runner.renewEpoch("rewound");
+    return this.#executor.operateWhenIdle("go back to a checkpoint", async () => {
+      const reached = await this.#executor.checkpoints.rewind(this.#executor.kernels, checkpoint);
+      this.#executor.renewEpoch("rewound");
       return reached;
     });
   }
 
   /** Goes back to before the last execution; again, to before the one before it. Needs `autoCheckpoint`. */
   undo(): Promise<void> {
-    return this.#runner.operateWhenIdle("undo the last execution", async () => {
-      await this.#runner.checkpoints.undo(this.#runner.kernels);
-      this.#runner.renewEpoch("rewound");
+    return this.#executor.operateWhenIdle("undo the last execution", async () => {
+      await this.#executor.checkpoints.undo(this.#executor.kernels);
+      this.#executor.renewEpoch("rewound");
     });
   }
 
@@ -227,49 +228,50 @@ export class Session implements AsyncDisposable {
   }
 
   #infoWith(summary: NamespaceSummary): SessionInfo {
-    const { lastExecutedAt } = this.#runner;
+    const { lastExecutedAt } = this.#executor;
     return {
       id: this.id,
       environment: this.#settings.environment.name,
-      state: this.#runner.state,
+      state: this.#executor.state,
       createdAt: this.#createdAt.toISOString(),
       lastExecutedAt: lastExecutedAt === undefined ? null : new Date(lastExecutedAt).toISOString(),
-      executionCount: this.#runner.count,
-      waiting: this.#runner.turns.waiting,
-      epoch: this.#runner.epoch,
+      executionCount: this.#executor.count,
+      waiting: this.#executor.waiting,
+      epoch: this.#executor.epoch,
       ...summary,
       stdlib: this.stdlib,
     };
   }
 
   get state(): SessionInfo["state"] {
-    return this.#runner.state;
+    return this.#executor.state;
   }
 
   get epoch(): number {
-    return this.#runner.epoch;
+    return this.#executor.epoch;
   }
 
   /** The execution that has begun and has not ended. */
   get running(): Execution | undefined {
-    const { running } = this.#runner;
+    const { running } = this.#executor;
     return running?.startedAt === undefined ? undefined : running;
   }
 
   /** Whether code or a task runs, or threads or processes of earlier executions live on. */
   get isActive(): boolean {
-    return this.#runner.state === "running" || this.tasks.isAny || this.#runner.kernels.current.hasSurvivors;
+    return this.#executor.state === "running" || this.tasks.isAny || this.#executor.kernels.current.hasSurvivors;
   }
 
   /** What it takes of the machine's memory now. Null: nobody answers. */
   usage(): Promise<SandboxUsage | null> {
-    return this.#runner.kernels.usage();
+    return this.#executor.kernels.usage();
   }
 
   /** Takes less of the machine's memory: without its older checkpoints, else without its tasks, else as after a crash. */
   relieve(): void {
-    if (this.#runner.checkpoints.dropOthers()) return;
-    if (!this.tasks.relieve("all sessions together took too much memory")) this.#runner.kernels.current.kill("memory");
+    if (this.#executor.checkpoints.dropOthers()) return;
+    if (!this.tasks.relieve("all sessions together took too much memory"))
+      this.#executor.kernels.current.kill("memory");
   }
 
   history(): readonly HistoryEntry[] {
@@ -283,7 +285,7 @@ export class Session implements AsyncDisposable {
 
   /** In use until this is disposed, as by a person who looks at it: it does not end for idleness, and then counts anew. */
   hold(): Disposable {
-    return this.#holds.take();
+    return this.#executor.keepAlive.hold();
   }
 
   /** What an execution printed, from a byte offset. Older executions are forgotten; then this is undefined. */
@@ -310,7 +312,7 @@ export class Session implements AsyncDisposable {
 
   /** As it is printed. Assertion libraries would call `inspect` for it, which is about variables here. */
   [printed.custom](): string {
-    return `Session { id: '${this.id}', state: '${this.#runner.state}' }`;
+    return `Session { id: '${this.id}', state: '${this.#executor.state}' }`;
   }
 
   async #close(why: string, limitMs: number): Promise<SessionInfo> {
@@ -318,7 +320,7 @@ export class Session implements AsyncDisposable {
     this.#keeper.onClosing(this, why);
     this.tasks.foretellEnd(why);
     const summary = this.#inspector.summary(limitMs);
-    await this.#runner.close(why, summary);
+    await this.#executor.close(why, summary);
     this.#lastSummary = await summary;
     const info = this.#infoWith(this.#lastSummary);
     this.#history.clear();
@@ -329,10 +331,7 @@ export class Session implements AsyncDisposable {
   #startIdleTimer(): void {
     const { idleTimeoutMs } = this.#settings;
     if (idleTimeoutMs === null) return;
-    const openedAt = Date.now(); // opening may have taken longer than it may be idle
-    const users = [this.#runner.turns, this.files, this.tasks, this.#holds];
-    const lastUse = (): number =>
-      this.#inspector.isAsked ? Date.now() : Math.max(openedAt, ...users.map(({ lastUsedAt }) => lastUsedAt));
-    this.#idleTimer = new IdleTimer(idleTimeoutMs, lastUse, () => void this.close("it was idle for too long"));
+    const lastUsedAt = (): number => (this.#inspector.isBusy ? Date.now() : this.#executor.keepAlive.lastUsedAt);
+    this.#idleTimer = new IdleTimer(idleTimeoutMs, lastUsedAt, () => void this.close("it was idle for too long"));
   }
 }

@@ -41,7 +41,10 @@ const chunk = record({
   text: string({ minLength: 1, maxLength: 30 }),
 });
 
-function createTranscript(chunks: readonly { stream: OutputStream; text: string }[], readableBytes: number): TestTranscript {
+function createTranscript(
+  chunks: readonly { stream: OutputStream; text: string }[],
+  readableBytes: number,
+): TestTranscript {
   const transcript = new TestTranscript({ keptBytes: 40, readableBytes, files });
   transcript.open();
   chunks.forEach(({ stream, text }, index) => transcript.appendOutput(stream, Buffer.from(text), index, 0));
@@ -144,14 +147,17 @@ describe("Transcript", () => {
     expect(transcript.printed.of("stdout")?.summary().cut).toEqual({ total: 10, omitted: 10 });
   });
 
-  test.each([-1, 1.5, Number.NaN, Number.NEGATIVE_INFINITY])("output() refuses %s as an offset or a length", (offset) => {
-    const transcript = createTranscript([{ stream: "stdout", text: "text" }], 1000);
-    expect(() => transcript.output({ offset })).toThrow(RangeError);
-    expect(() => transcript.output({ offset, stream: "stdout" })).toThrow(RangeError);
-    expect(() => transcript.output({ length: offset })).toThrow(RangeError);
-    expect(transcript.output({ offset: 100 })).toMatchObject({ bytes: Buffer.alloc(0), nextOffset: 100 });
-    transcript.printed.close();
-  });
+  test.each([-1, 1.5, Number.NaN, Number.NEGATIVE_INFINITY])(
+    "output() refuses %s as an offset or a length",
+    (offset) => {
+      const transcript = createTranscript([{ stream: "stdout", text: "text" }], 1000);
+      expect(() => transcript.output({ offset })).toThrow(RangeError);
+      expect(() => transcript.output({ offset, stream: "stdout" })).toThrow(RangeError);
+      expect(() => transcript.output({ length: offset })).toThrow(RangeError);
+      expect(transcript.output({ offset: 100 })).toMatchObject({ bytes: Buffer.alloc(0), nextOffset: 100 });
+      transcript.printed.close();
+    },
+  );
 
   test("lastLine() is the last line that is not empty", () => {
     const transcript = createTranscript([{ stream: "stdout", text: "10 %\r20 %\r30 %\n\n  \n" }], 1000);
@@ -162,7 +168,10 @@ describe("Transcript", () => {
 });
 
 describe("Transcript.follow()", () => {
-  const read = async (transcript: TestTranscript, after?: string): Promise<readonly { event: Event; cursor: string }[]> => {
+  const read = async (
+    transcript: TestTranscript,
+    after?: string,
+  ): Promise<readonly { event: Event; cursor: string }[]> => {
     const told = [];
     for await (const one of transcript.follow(after === undefined ? {} : { after })) told.push(one);
     return told;

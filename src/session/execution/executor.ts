@@ -1,7 +1,7 @@
-// Runs the code of a session on its kernels, turn by turn, and tells how each execution ended.
+// Runs the executions and operations of a session on its kernels, in the order of the queue.
 //
-// When a worker is lost the session goes on: from its last checkpoint where there is one, else with an empty namespace.
-// Either way the epoch is a new one. Once closed, nothing begins any more.
+// A session survives the loss of its worker: it continues from the last checkpoint, or with an empty namespace where there is none. Either
+// way a new epoch begins. Once closed, nothing starts any more.
 
 import type { WorkerExit } from "../../environments/environment.ts";
 import { ForkRefusedError, SessionBusyError, SessionClosedError } from "../../errors.ts";
@@ -9,63 +9,61 @@ import type { KernelListener, Outcome } from "../../kernel/kernel.ts";
 import type { OutputLimits } from "../../output/output-log.ts";
 import type { ResetReason } from "../../protocol/events.ts";
 import type { ExecutionId } from "../../protocol/ids.ts";
-import { Checkpoints } from "../kernels/checkpoints.ts";
 import type { EventFeed } from "../event-feed.ts";
-import { Execution } from "./execution.ts";
-import type { History } from "./history.ts";
+import { KeepAlive } from "../keep-alive.ts";
+import { Checkpoints } from "../kernels/checkpoints.ts";
 import type { Kernels, KernelSettings } from "../kernels/kernels.ts";
 import type { ExecuteOptions } from "../options.ts";
 import { Result } from "../result.ts";
-import { Turn } from "./queued-execution.ts";
-import { Turns } from "./queue.ts";
+import { Execution } from "./execution.ts";
+import type { History } from "./history.ts";
+import { Operation } from "./operation.ts";
+import { Queue } from "./queue.ts";
+import { QueuedExecution } from "./queued-execution.ts";
 
-export interface RunnerSettings extends KernelSettings {
-  /** What ids of executions begin with; their number follows. */
+export interface ExecutorSettings extends KernelSettings {
+  /** The ids of executions are this prefix and their number. */
   readonly executionPrefix: string;
   readonly output: OutputLimits;
   readonly defaultTimeoutMs: number | null;
   readonly maxWaiting: number;
-  /** Checkpoints taken before executions, so that they can be undone. 0: none. */
+  /** How many checkpoints to keep from before executions, for undo. 0: none. */
   readonly autoCheckpoints: number;
-  /** How many cells the namespace has seen already, in the session that it is a copy of. */
+  /** For a fork: how many executions the original has had. */
   readonly countBefore?: number;
 }
 
-export class Runner {
-  readonly turns: Turns;
+export class Executor {
   readonly checkpoints: Checkpoints;
-  readonly #settings: RunnerSettings;
+  readonly keepAlive = new KeepAlive();
+  readonly #settings: ExecutorSettings;
   readonly #feed: EventFeed;
   readonly #history: History;
-  /** Set once, right after the session is made. */
+  readonly #queue: Queue<QueuedExecution | Operation>;
+  /** Set once, by `start`. */
   #kernels!: Kernels;
-  /** As an outcome reaches it; one function for all executions. */
-  readonly #onEnd = (turn: Turn, outcome: Outcome): void => this.#finish(turn, outcome);
+  /** One function for all executions. */
+  readonly #onEnd = (entry: QueuedExecution, outcome: Outcome): void => this.#finish(entry, outcome);
   #lastExecutedAt: number | undefined;
-  #count = 0;
+  #count: number;
   #executed = 0;
   #epoch = 1;
   #closedWhy: string | undefined;
 
-  constructor(settings: RunnerSettings, feed: EventFeed, history: History) {
+  constructor(settings: ExecutorSettings, feed: EventFeed, history: History) {
     this.#settings = settings;
     this.#count = settings.countBefore ?? 0;
     this.#feed = feed;
     this.#history = history;
     this.checkpoints = new Checkpoints(settings.autoCheckpoints);
-    this.turns = new Turns({
-      recovery: () => this.#kernels.recovery,
-      closed: () => this.#closedError(),
-      run: (turn) => this.#begin(turn),
-      drop: (turn, error) => this.#drop(turn, error),
-    });
+    this.#queue = new Queue(settings.maxWaiting, this.keepAlive);
   }
 
   /** Must be called once, before anything else. */
   async start(openKernels: (listener: KernelListener) => Promise<Kernels>): Promise<void> {
     this.#kernels = await openKernels({
       onBackground: (stream, chunk) => this.#feed.sendBackground(stream, chunk),
-      onEnd: (exit) => this.#lose(exit),
+      onEnd: (exit) => this.#recoverIdle(exit),
     });
   }
 
@@ -77,11 +75,12 @@ export class Runner {
     return this.#epoch;
   }
 
-  /** Executions that were asked for, in a fork since before it was one, and those that have ended. */
+  /** Executions that were requested; in a fork, those of the original included. */
   get count(): number {
     return this.#count;
   }
 
+  /** Executions that have ended. */
   get executed(): number {
     return this.#executed;
   }
@@ -90,53 +89,60 @@ export class Runner {
     return this.#lastExecutedAt;
   }
 
-  get state(): "idle" | "running" | "closed" {
-    if (this.#closedWhy !== undefined) return "closed";
-    return this.turns.running === undefined ? "idle" : "running";
+  get waiting(): number {
+    return this.#queue.waiting;
   }
 
-  /** Whose turn it is, if it is an execution's. It may wait for a worker yet. */
+  get state(): "idle" | "running" | "closed" {
+    if (this.#closedWhy !== undefined) return "closed";
+    return this.#queue.running === undefined ? "idle" : "running";
+  }
+
+  /** The execution at the head of the queue, which may still wait for a worker. */
   get running(): Execution | undefined {
-    const { running } = this.turns;
-    return running instanceof Turn ? running.execution : undefined;
+    const { running } = this.#queue;
+    return running instanceof QueuedExecution ? running.execution : undefined;
   }
 
   execute(code: string, options: ExecuteOptions): Execution {
     this.checkOpen();
     options.signal?.throwIfAborted();
-    this.#checkRoom();
+    this.#checkNotFull();
     const { id: sessionId, executionPrefix, output } = this.#settings;
     this.#count += 1;
     const id = `${executionPrefix}.${this.#count}` as ExecutionId;
     const execution = new Execution(id, sessionId, this.#count, code, output);
-    const turn = new Turn(execution, options, this.#feed, this.#onEnd);
-    execution.onCancel = () => this.#cancel(turn);
-    if (options.signal !== undefined) turn.listenTo(options.signal, execution.onCancel);
-    this.turns.execute(turn);
+    const entry = new QueuedExecution(execution, options, this.#feed, this.#onEnd);
+    execution.onCancel = () => this.#cancel(entry);
+    this.#queue.add(entry);
+    this.#startNext();
     return execution;
   }
 
-  /** Interrupts what runs now: the execution that it is, if it is one. */
+  /** Interrupts what runs now. Returns it if it is an execution. */
   interrupt(): Execution | undefined {
     this.checkOpen();
-    const { running } = this.turns;
+    const { running } = this.#queue;
     if (running !== undefined) this.#stop(running);
     return this.running;
   }
 
-  /** Does something other than running code when its turn has come. */
+  /** Queues work that is not an execution. */
   async operate<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     this.checkOpen();
-    this.#checkRoom();
-    return this.turns.operate(work, signal);
+    this.#checkNotFull();
+    const operation = new Operation(work, signal);
+    this.#queue.add(operation as Operation);
+    this.#startNext();
+    return operation.result;
   }
 
-  /** Copies are made between executions, never in the middle of one. What else a session does, they wait for. */
+  /** For copies, which are made between executions. Refused while an execution runs or waits; waits for other operations. */
   async operateWhenIdle<T>(action: string, work: () => Promise<T>): Promise<T> {
     this.checkOpen();
-    if (this.turns.hasExecution) throw new ForkRefusedError({ action, why: "an execution is running" });
-    this.#checkRoom();
-    return this.turns.operate(work);
+    const isBusy = this.#queue.some((entry) => entry instanceof QueuedExecution);
+    if (isBusy) throw new ForkRefusedError({ action, why: "an execution is running" });
+    return this.operate(work);
   }
 
   renewEpoch(why: ResetReason): void {
@@ -149,37 +155,67 @@ export class Runner {
     if (error !== undefined) throw error;
   }
 
-  /** Nothing begins from now on, and everything ends as soon as the last word is spoken. */
-  async close(why: string, lastWord: Promise<unknown>): Promise<void> {
+  /** Starts nothing more, and ends everything once `before` has settled. */
+  async close(why: string, before: Promise<unknown>): Promise<void> {
     this.#closedWhy = why;
-    this.turns.dismissAll(new SessionClosedError({ sessionId: this.#settings.id, why }));
-    await lastWord;
+    const error = new SessionClosedError({ sessionId: this.#settings.id, why });
+    for (const entry of this.#queue.close()) {
+      if (entry instanceof Operation) entry.fail(error);
+      else this.#settle(entry);
+    }
+    await before;
     await this.#kernels.close();
   }
 
-  #checkRoom(): void {
-    const { id: sessionId, maxWaiting } = this.#settings;
-    if (this.turns.waiting >= maxWaiting) throw new SessionBusyError({ sessionId, waiting: this.turns.waiting });
+  #checkNotFull(): void {
+    const { isFull, waiting } = this.#queue;
+    if (isFull) throw new SessionBusyError({ sessionId: this.#settings.id, waiting });
   }
 
-  #begin(turn: Turn): void {
-    if (this.checkpoints.isAutomatic) void this.#runUndoable(turn);
-    else this.#run(turn);
+  /** Starts the next entry as soon as there is a worker. */
+  #startNext(): void {
+    const entry = this.#queue.next();
+    if (entry === undefined) return;
+    const { recovery } = this.#kernels;
+    if (recovery === undefined) this.#begin(entry);
+    else
+      void recovery.then(
+        () => this.#begin(entry),
+        (error: Error) => this.#release(() => entry.fail(error)),
+      );
   }
 
-  async #runUndoable(turn: Turn): Promise<void> {
+  /** Frees the queue before the end is reported, because a listener may queue the next execution. */
+  #release(report: () => void): void {
+    this.#queue.release();
+    report();
+    this.#startNext();
+  }
+
+  #begin(entry: QueuedExecution | Operation): void {
+    if (entry instanceof Operation) void this.#operate(entry);
+    else if (this.checkpoints.isAutomatic) void this.#runUndoable(entry);
+    else this.#run(entry);
+  }
+
+  async #operate(operation: Operation): Promise<void> {
+    const error = this.#closedError();
+    if (error === undefined) await operation.run();
+    else operation.fail(error);
+    this.#release(() => {});
+  }
+
+  async #runUndoable(entry: QueuedExecution): Promise<void> {
     await this.checkpoints.step(this.#kernels, this.#executed);
     await this.#kernels.recovery?.catch(() => {});
-    if (turn.cancelled) this.checkpoints.forgetStep();
-    this.#run(turn);
+    if (entry.isCancelled) this.checkpoints.forgetStep();
+    this.#run(entry);
   }
 
-  #run(turn: Turn): void {
-    const { execution, options } = turn;
-    if (turn.cancelled || this.#closedWhy !== undefined) {
-      this.turns.end();
-      this.#settle(turn);
-      this.turns.proceed();
+  #run(entry: QueuedExecution): void {
+    const { execution, options } = entry;
+    if (entry.isCancelled || this.#closedWhy !== undefined) {
+      this.#release(() => this.#settle(entry));
       return;
     }
     const now = Date.now();
@@ -188,76 +224,62 @@ export class Runner {
     if (this.#feed.hasListeners) this.#feed.send(execution.startEvent());
     const { timeoutMs = this.#settings.defaultTimeoutMs, env, fileName: name } = options;
     const limitMs = timeoutMs === Infinity ? null : timeoutMs;
-    this.#kernels.current.execute(
-      { id: execution.id, count: execution.count, code: execution.code, env, name },
-      limitMs,
-      turn,
-    );
+    const { id, count, code } = execution;
+    this.#kernels.current.execute({ id, count, code, env, name }, limitMs, entry);
   }
 
-  #finish(turn: Turn, ended: Outcome): void {
+  #finish(entry: QueuedExecution, ended: Outcome): void {
     const outcome = this.#closedWhy === undefined ? ended : toClosed(ended);
-    if (outcome.kind === "lost") void this.#finishLost(turn, outcome);
-    else this.#conclude(turn, outcome);
+    if (outcome.kind === "lost") void this.#finishLost(entry, outcome);
+    else this.#conclude(entry, outcome);
   }
 
-  /** What became of the state is known once the next worker is there; only a checkpoint is worth the wait. */
-  async #finishLost(turn: Turn, outcome: Extract<Outcome, { kind: "lost" }>): Promise<void> {
+  /** The result says what became of the state. With a checkpoint that is known only after the recovery. */
+  async #finishLost(entry: QueuedExecution, outcome: Extract<Outcome, { kind: "lost" }>): Promise<void> {
     const checkpoint = this.checkpoints.latest();
     const recovery = this.#kernels.recover(outcome.exit, checkpoint);
     const isRestored = checkpoint !== undefined && (await recovery.catch(() => false));
     this.#epoch += 1;
-    this.#conclude(turn, { ...outcome, isRestored });
+    this.#conclude(entry, { ...outcome, isRestored });
     this.#feed.sendReset(this.#epoch, isRestored ? "restored" : "worker-lost");
   }
 
-  #conclude(turn: Turn, outcome: Outcome): void {
-    this.turns.end();
+  #conclude(entry: QueuedExecution, outcome: Outcome): void {
     this.#lastExecutedAt = Date.now();
     const isFirst = this.#executed === 0;
     this.#executed += 1;
     if (this.checkpoints.isAutomatic && ranNothing(outcome)) this.checkpoints.forgetStep();
-    this.#settle(turn, outcome);
-    if (isFirst) this.#settings.environment.refill();
-    this.turns.proceed();
+    this.#release(() => {
+      this.#settle(entry, outcome);
+      if (isFirst) this.#settings.environment.refill();
+    });
   }
 
   /** Without an outcome: it never started. */
-  #settle(turn: Turn, outcome?: Outcome): void {
-    const { execution, displays } = turn;
-    turn.stopListening();
-    const context = { execution, executionCount: execution.count, epoch: this.#epoch, displays };
-    const result = new Result(context, outcome);
+  #settle(entry: QueuedExecution, outcome?: Outcome): void {
+    const { execution, displays } = entry;
+    entry.stopListening();
+    const result = new Result({ execution, epoch: this.#epoch, displays }, outcome);
     if (outcome !== undefined) this.#history.end(execution, result.status, result.durationMs);
     execution.settle(result, this.#feed.nextSeq(), Date.now());
     if (this.#feed.hasListeners) this.#feed.send(execution.endEvent());
   }
 
-  /** It never starts. */
-  #drop(turn: Turn, error: Error | undefined): void {
-    if (error === undefined) {
-      this.#settle(turn);
-      return;
-    }
-    turn.stopListening();
-    turn.execution.fail(error);
-  }
-
-  /** What waits for a new worker has not started, and never will. */
-  #stop(turn: NonNullable<Turns["running"]>): void {
+  /** An execution that waits for a new worker never starts. */
+  #stop(entry: QueuedExecution | Operation): void {
     if (this.#kernels.recovery === undefined) this.#kernels.current.stop("cancelled");
-    else if (turn instanceof Turn) turn.cancelled = true;
+    else if (entry instanceof QueuedExecution) entry.isCancelled = true;
   }
 
-  #cancel(turn: Turn): void {
-    turn.cancelled = true;
-    if (this.turns.running === turn) this.#stop(turn);
-    else if (this.turns.remove(turn)) this.#settle(turn);
+  #cancel(entry: QueuedExecution): void {
+    entry.isCancelled = true;
+    if (this.#queue.running === entry) this.#stop(entry);
+    else if (this.#queue.remove(entry)) this.#settle(entry);
   }
 
-  /** The worker ended on its own while nothing ran. An execution that was hit by it tells its own story. */
-  #lose(exit: WorkerExit): void {
-    if (this.turns.running instanceof Turn || this.#closedWhy !== undefined) return;
+  /** Replaces a worker that ended while no execution ran. A running execution reports the loss itself. */
+  #recoverIdle(exit: WorkerExit): void {
+    if (this.running !== undefined || this.#closedWhy !== undefined) return;
     void this.#kernels.recover(exit, this.checkpoints.latest()).then(
       (isRestored) => this.renewEpoch(isRestored ? "restored" : "worker-lost"),
       () => this.renewEpoch("worker-lost"),
@@ -274,7 +296,7 @@ function ranNothing(outcome: Outcome): boolean {
   return outcome.kind === "unstarted" || (outcome.kind === "status" && outcome.status.incomplete);
 }
 
-/** Closing ends the sandbox as a whole; what ran in it was cancelled, not lost. */
+/** Closing ends the whole sandbox: what ran in it was cancelled, not lost. */
 function toClosed(outcome: Outcome): Outcome {
   if (outcome.kind !== "lost") return outcome;
   return { ...outcome, exit: { kind: "signal", signal: 9, reason: "closed" } };

@@ -1,120 +1,67 @@
-// The order in which a session does things: executions and operations, one at a time, first come first served.
+// A bounded FIFO queue whose entries run one at a time.
 
-import { Operation } from "./operation.ts";
-import { Turn } from "./queued-execution.ts";
+import type { KeepAlive } from "../keep-alive.ts";
 
-/** The session, as its turns see it. */
-export interface TurnsOwner {
-  /** Settles when there is a worker again, and rejects when there will be none. Absent while there is one. */
-  recovery(): Promise<unknown> | undefined;
-  /** Why nothing begins any more; absent while the session is open. */
-  closed(): Error | undefined;
-  /** Runs an execution, and calls `end` when it is over. */
-  run(turn: Turn): void;
-  /** An execution that never starts: cancelled, or because of an error. */
-  drop(turn: Turn, error?: Error): void;
-}
+export class Queue<Entry> {
+  readonly #maxWaiting: number;
+  readonly #keepAlive: KeepAlive;
+  readonly #waiting: Entry[] = [];
+  #running: Entry | undefined;
+  #isClosed = false;
 
-export class Turns {
-  readonly #owner: TurnsOwner;
-  readonly #waiting: (Turn | Operation)[] = [];
-  #running: Turn | Operation | undefined;
-  /** When something last ended. */
-  #lastUsedAt = Date.now();
-
-  constructor(owner: TurnsOwner) {
-    this.#owner = owner;
+  /** The session is in use while an entry runs. */
+  constructor(maxWaiting: number, keepAlive: KeepAlive) {
+    this.#maxWaiting = maxWaiting;
+    this.#keepAlive = keepAlive;
   }
 
-  get running(): Turn | Operation | undefined {
+  get running(): Entry | undefined {
     return this.#running;
   }
 
+  /** How many entries wait. */
   get waiting(): number {
     return this.#waiting.length;
   }
 
-  /** Now, while something runs. */
-  get lastUsedAt(): number {
-    return this.#running === undefined ? this.#lastUsedAt : Date.now();
+  get isFull(): boolean {
+    return this.#waiting.length >= this.#maxWaiting;
   }
 
-  /** Whether one runs or waits. */
-  get hasExecution(): boolean {
-    return this.#running instanceof Turn || this.#waiting.some((turn) => turn instanceof Turn);
+  /** Whether any entry, running or waiting, passes the test. */
+  some(test: (entry: Entry) => boolean): boolean {
+    return (this.#running !== undefined && test(this.#running)) || this.#waiting.some(test);
   }
 
-  execute(turn: Turn): void {
-    this.#waiting.push(turn);
-    if (this.#running === undefined) this.#next();
+  add(entry: Entry): void {
+    this.#waiting.push(entry);
   }
 
-  /** When the signal is aborted before its turn has come, it never runs. */
-  operate<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const operation = new Operation(work, signal);
-    this.#waiting.push(operation as Operation);
-    this.#next();
-    return operation.done;
-  }
-
-  /** The running execution is over: before anybody is told, so that whoever is told may ask for the next one. */
-  end(): void {
-    this.#running = undefined;
-    this.#lastUsedAt = Date.now();
-  }
-
-  /** Lets the next one begin. */
-  proceed(): void {
-    this.#next();
-  }
-
-  /** Takes an execution out of the queue. False: it does not wait. */
-  remove(turn: Turn): boolean {
-    const index = this.#waiting.indexOf(turn);
+  /** Removes a waiting entry. False: it does not wait. */
+  remove(entry: Entry): boolean {
+    const index = this.#waiting.indexOf(entry);
     if (index === -1) return false;
     this.#waiting.splice(index, 1);
     return true;
   }
 
-  /** Nothing that waits will ever begin. */
-  dismissAll(error: Error): void {
-    for (const turn of this.#waiting.splice(0)) {
-      if (turn instanceof Turn) this.#owner.drop(turn);
-      else turn.dismiss(error);
-    }
+  /** The entry to start now, which is the running one until `release`. Undefined: there is none, or another one runs. */
+  next(): Entry | undefined {
+    if (this.#running !== undefined || this.#isClosed) return undefined;
+    this.#running = this.#waiting.shift();
+    if (this.#running !== undefined) this.#keepAlive.enter();
+    return this.#running;
   }
 
-  #next(): void {
-    if (this.#running !== undefined || this.#owner.closed() !== undefined) return;
-    const turn = this.#waiting.shift();
-    if (turn === undefined) return;
-    this.#running = turn;
-    const recovery = this.#owner.recovery();
-    if (recovery === undefined) this.#begin(turn);
-    else
-      void recovery.then(
-        () => this.#begin(turn),
-        (error: Error) => this.#giveUp(turn, error),
-      );
+  /** The running entry has ended. */
+  release(): void {
+    this.#running = undefined;
+    this.#keepAlive.leave();
   }
 
-  #begin(turn: Turn | Operation): void {
-    if (turn instanceof Turn) this.#owner.run(turn);
-    else void this.#operate(turn);
-  }
-
-  async #operate(operation: Operation): Promise<void> {
-    const error = this.#owner.closed();
-    if (error === undefined) await operation.run();
-    else operation.dismiss(error);
-    this.end();
-    this.#next();
-  }
-
-  #giveUp(turn: Turn | Operation, error: Error): void {
-    this.end();
-    if (turn instanceof Turn) this.#owner.drop(turn, error);
-    else turn.dismiss(error);
-    this.#next();
+  /** No entry starts any more. Returns those that waited. */
+  close(): Entry[] {
+    this.#isClosed = true;
+    return this.#waiting.splice(0);
   }
 }

@@ -10,6 +10,7 @@ import type { Sandbox } from "../../environments/environment.ts";
 import { FileError, REPLSecurityError, WorkerLostError } from "../../errors.ts";
 import type { FileEntry, FileListing } from "../../protocol/files.ts";
 import { checkCount } from "../../util/check-number.ts";
+import type { KeepAlive } from "../keep-alive.ts";
 import { FileJob, type FileAnswer } from "./file-job.ts";
 import { FileWatch } from "./file-watch.ts";
 import { toInnerPath } from "./file-path.ts";
@@ -52,6 +53,8 @@ interface FilesOwner {
   /** Throws SessionClosedError. */
   checkOpen(): void;
   readonly state: string;
+  /** In use while an operation runs. Watching does not count. */
+  readonly keepAlive: KeepAlive;
   /** `sandbox` is the one of now; `recovery` settles when a lost one has been replaced. */
   readonly kernels: { readonly sandbox: Sandbox; readonly recovery: Promise<unknown> | undefined };
 }
@@ -78,16 +81,10 @@ export class Files {
   readonly #transfers = new Semaphore(TRANSFERS_AT_ONCE, WAITING);
   readonly #others = new Semaphore(OTHERS_AT_ONCE, WAITING);
   #watches = 0;
-  #lastUsedAt = 0;
 
   constructor(owner: FilesOwner, environment: string) {
     this.#owner = owner;
     this.#environment = environment;
-  }
-
-  /** When an operation last ended; now, while one goes on. Watching does not count. */
-  get lastUsedAt(): number {
-    return this.#transfers.held + this.#others.held > 0 ? Date.now() : this.#lastUsedAt;
   }
 
   /** A whole file, or a part of it, in memory. */
@@ -287,8 +284,9 @@ export class Files {
   ): Promise<FileJob> {
     const semaphore = request.do === "read" || request.do === "write" ? this.#transfers : this.#others;
     if (!(await semaphore.acquire(signal))) throw denied(target, `${WAITING} operations wait in this session already`);
+    this.#owner.keepAlive.enter();
     const release = (): void => {
-      this.#lastUsedAt = Date.now();
+      this.#owner.keepAlive.leave();
       semaphore.release();
     };
     try {

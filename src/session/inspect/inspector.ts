@@ -20,7 +20,7 @@ import {
 import type { StatusEvent } from "../../protocol/worker-events.ts";
 import { Semaphore } from "../../util/async/semaphore.ts";
 import { withTimeout } from "../../util/async/with-timeout.ts";
-import type { Runner } from "../execution/executor.ts";
+import type { Executor } from "../execution/executor.ts";
 import {
   checkCode,
   checkInspectOptions,
@@ -50,23 +50,23 @@ export interface NamespaceSummary {
 
 export class Inspector {
   readonly #sessionId: SessionId;
-  readonly #runner: Runner;
+  readonly #executor: Executor;
   readonly #semaphore = new Semaphore(MAX_OPEN, MAX_WAITING);
 
-  constructor(sessionId: SessionId, runner: Runner) {
+  constructor(sessionId: SessionId, executor: Executor) {
     this.#sessionId = sessionId;
-    this.#runner = runner;
+    this.#executor = executor;
   }
 
-  /** Whether a question is being looked into. */
-  get isAsked(): boolean {
+  /** Whether a question is open. */
+  get isBusy(): boolean {
     return this.#semaphore.held > 0;
   }
 
   /** What is known within the limit. A limit of 0 asks nothing. Never rejects. */
   async summary(limitMs: number): Promise<NamespaceSummary> {
     if (limitMs === 0) return { variableCount: null, variables: [], memoryBytes: null };
-    const { kernels } = this.#runner;
+    const { kernels } = this.#executor;
     const [statistics, usage] = await Promise.all([
       kernels.recovery === undefined ? kernels.current.askAside({ cmd: "statistics" }, limitMs) : undefined,
       withTimeout(limitMs, kernels.usage()).catch(() => undefined),
@@ -114,12 +114,12 @@ export class Inspector {
   async #ask<T>(what: string, question: HostQuestion, limitMs: number, parse: Parse<T>): Promise<T> {
     let answer: StatusEvent | "unheard" | undefined;
     for (let attempt = 1; attempt <= ATTEMPTS && answer === undefined; attempt += 1) {
-      await this.#runner.kernels.recovery;
-      this.#runner.checkOpen();
-      answer = await this.#runner.kernels.current.askAside(question, limitMs);
+      await this.#executor.kernels.recovery;
+      this.#executor.checkOpen();
+      answer = await this.#executor.kernels.current.askAside(question, limitMs);
     }
     if (answer === undefined) {
-      this.#runner.checkOpen();
+      this.#executor.checkOpen();
       throw new WorkerLostError(`Cannot ${what} in session '${this.#sessionId}': the worker was lost meanwhile`);
     }
     if (answer === "unheard") throw this.#error(what, "the running code holds the interpreter");

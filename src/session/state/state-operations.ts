@@ -1,7 +1,7 @@
 // What a session does with its state as a whole, besides running code: set a variable, save, begin with a saved state.
 
 import type { KernelSettings } from "../kernels/kernels.ts";
-import type { Runner } from "../execution/executor.ts";
+import type { Executor } from "../execution/executor.ts";
 import {
   loadState,
   saveState,
@@ -31,17 +31,17 @@ const MAX_GROWTH = 2;
 
 export class StateOperations {
   readonly #settings: StateSettings;
-  readonly #runner: Runner;
+  readonly #executor: Executor;
 
-  constructor(settings: StateSettings, runner: Runner) {
+  constructor(settings: StateSettings, executor: Executor) {
     this.#settings = settings;
-    this.#runner = runner;
+    this.#executor = executor;
   }
 
   set(name: string, value: VariableValue, options: OperationOptions): Promise<void> {
     const setting = toSetting(name, value);
     const { id } = this.#settings;
-    return this.#ask(options, (stopped) => setVariable(this.#runner.kernels.current, setting, id, stopped));
+    return this.#ask(options, (stopped) => setVariable(this.#executor.kernels.current, setting, id, stopped));
   }
 
   save(path: string, options: OperationOptions): Promise<SaveReport> {
@@ -50,13 +50,17 @@ export class StateOperations {
     const { id, sandboxOptions, openStateWriter } = this.#settings;
     const maxBytes = MAX_GROWTH * sandboxOptions.limits.memoryBytes;
     return this.#ask(options, (stopped) =>
-      saveState(this.#runner.kernels.current, path, () => openStateWriter(path), { sessionId: id, stopped, maxBytes }),
+      saveState(this.#executor.kernels.current, path, () => openStateWriter(path), {
+        sessionId: id,
+        stopped,
+        maxBytes,
+      }),
     );
   }
 
   /** Before anything else is done with the session. */
   restore({ reader, ...options }: Restoring): Promise<LoadReport> {
-    const kernel = this.#runner.kernels.current;
+    const kernel = this.#executor.kernels.current;
     return stoppable(kernel, this.#limits(options), (stopped) =>
       loadState(kernel, reader, { sessionId: this.#settings.id, stopped }),
     );
@@ -64,7 +68,7 @@ export class StateOperations {
 
   #ask<T>(options: OperationOptions, work: (stopped: Stopped) => Promise<T>): Promise<T> {
     const limits = this.#limits(options);
-    return this.#runner.operate(() => stoppable(this.#runner.kernels.current, limits, work), limits.signal);
+    return this.#executor.operate(() => stoppable(this.#executor.kernels.current, limits, work), limits.signal);
   }
 
   #limits(options: OperationOptions): ReturnType<typeof toLimits> {

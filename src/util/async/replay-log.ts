@@ -70,7 +70,8 @@ export abstract class ReplayLog<Event, Cursor extends BaseCursor> implements Asy
   }
 
   async *#replay(cursor: Cursor, signal?: AbortSignal): AsyncGenerator<Event, void, undefined> {
-    while (signal?.aborted !== true && cursor.isEnd !== true) {
+    const isWanted = (): boolean => signal?.aborted !== true && cursor.isEnd !== true;
+    while (isWanted()) {
       const event = this.next(cursor);
       if (event !== undefined) yield event;
       else if (this.#isComplete) return;
