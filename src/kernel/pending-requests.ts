@@ -1,86 +1,85 @@
-// Commands other than executions that wait for their status, by id.
+// Requests to a worker, other than executions, that wait for their status; by id.
 
 import type { ChunkHeader, StatusEvent } from "../protocol/worker-events.ts";
 import type { BulkSource } from "./send-bulk.ts";
 
-/** What may be said about a command that is not an execution. */
-export interface AskOptions {
+export interface RequestOptions {
   /** Null: no limit. */
   readonly limitMs?: number | null;
-  /** Takes bytes of the answer. */
+  /** Takes the raw bytes of the reply. */
   readonly sink?: ChunkSink | undefined;
-  /** Bytes that follow the command. */
+  /** Bytes that follow the request. */
   readonly source?: BulkSource | undefined;
 }
 
-/** Takes raw bytes of an answer that is too large for a message. */
+/** Takes raw bytes of a reply that is too large for a message. */
 export interface ChunkSink {
-  /** False: nobody wants these bytes, and the message counts as one that nobody asked for. */
+  /** False: these bytes are not expected, and the message counts as unsolicited. */
   begin(header: ChunkHeader): boolean;
-  /** A piece that is only valid during the call. */
+  /** The piece is only valid during the call. */
   take(piece: Buffer): void;
 }
 
-interface Ask {
+interface PendingRequest {
   readonly resolve: (status: StatusEvent | undefined) => void;
   readonly sink: ChunkSink | undefined;
 }
 
-/** Questions that were given up and may still be answered. Past this a worker that does not listen is asked no more. */
+/** Requests that timed out and may still be answered. Past this limit a worker that does not answer gets no more. */
 const MAX_LATE = 64;
 
-export class Asks {
-  readonly #waiting = new Map<string, Ask>();
+export class PendingRequests {
+  readonly #pending = new Map<string, PendingRequest>();
   #made = 0;
   #late = 0;
 
-  /** Sends one command under a new id. Resolves with its status; with undefined when the worker is lost first. */
-  ask(send: (id: string) => void, sink?: ChunkSink): Promise<StatusEvent | undefined> {
+  /** Sends a request under a new id. Resolves to its status, or to undefined when the worker is lost first. */
+  add(send: (id: string) => void, sink?: ChunkSink): Promise<StatusEvent | undefined> {
     const id = this.#createId();
     return new Promise((resolve) => {
-      this.#waiting.set(id, { resolve, sink });
+      this.#pending.set(id, { resolve, sink });
       send(id);
     });
   }
 
-  /** The same, with "unheard" when the limit comes first; an answer that comes later is expected, and dropped. */
-  askWithin(limitMs: number, send: (id: string) => void): Promise<StatusEvent | "unheard" | undefined> {
-    if (this.#late >= MAX_LATE) return Promise.resolve("unheard");
+  /** The same with a time limit. A late reply is expected, and dropped. */
+  addWithin(limitMs: number, send: (id: string) => void): Promise<StatusEvent | "timeout" | undefined> {
+    if (this.#late >= MAX_LATE) return Promise.resolve("timeout");
     const id = this.#createId();
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
         this.#late += 1;
-        this.#waiting.set(id, { resolve: () => (this.#late -= 1), sink: undefined });
-        resolve("unheard");
+        this.#pending.set(id, { resolve: () => (this.#late -= 1), sink: undefined });
+        resolve("timeout");
       }, limitMs);
-      const hear = (status: StatusEvent | undefined): void => {
+      const onStatus = (status: StatusEvent | undefined): void => {
         clearTimeout(timer);
         resolve(status);
       };
-      this.#waiting.set(id, { resolve: hear, sink: undefined });
+      this.#pending.set(id, { resolve: onStatus, sink: undefined });
       send(id);
     });
   }
 
-  /** Whether somebody waited for it. */
-  hear(status: StatusEvent): boolean {
-    const asked = this.#waiting.get(status.id);
-    if (asked === undefined) return false;
-    this.#waiting.delete(status.id);
-    asked.resolve(status);
+  /** False: no request waits for this status. */
+  resolve(status: StatusEvent): boolean {
+    const request = this.#pending.get(status.id);
+    if (request === undefined) return false;
+    this.#pending.delete(status.id);
+    request.resolve(status);
     return true;
   }
 
-  /** Who takes the bytes behind this header; undefined when nobody asked for them. */
+  /** What takes the bytes behind this header. Undefined: no request expects them. */
   sinkOf(header: ChunkHeader): ((piece: Buffer) => void) | undefined {
-    const sink = this.#waiting.get(header.id)?.sink;
+    const sink = this.#pending.get(header.id)?.sink;
     return sink?.begin(header) === true ? (piece) => sink.take(piece) : undefined;
   }
 
-  /** The worker is gone: nobody will be answered. */
-  end(): void {
-    for (const { resolve } of this.#waiting.values()) resolve(undefined);
-    this.#waiting.clear();
+  /** The worker is lost: no reply will come. */
+  close(): void {
+    for (const { resolve } of this.#pending.values()) resolve(undefined);
+    this.#pending.clear();
   }
 
   #createId(): string {

@@ -1,28 +1,28 @@
-// From a request to an end: an interrupt, another one after half of the grace time, and after all of it no more asking.
+// Stops running code in three steps: an interrupt, a second one after half of the grace time, a kill after all of it.
 
 import type { StopReason } from "./outcome.ts";
 
-export interface StoppingSteps {
+export interface StopSteps {
   interrupt(): void;
-  /** Half of the grace time is over: once more, in case the code swallowed the first one. */
-  insist(reason: StopReason): void;
-  kill(reason: StopReason): void;
+  /** The code may have swallowed the first interrupt. */
+  interruptAgain(): void;
+  kill(): void;
 }
 
-export class Stopping {
+export class StopSequence {
   readonly reason: StopReason;
   #timer: NodeJS.Timeout;
 
-  constructor(reason: StopReason, graceMs: number, steps: StoppingSteps) {
+  constructor(reason: StopReason, graceMs: number, steps: StopSteps) {
     this.reason = reason;
     steps.interrupt();
     this.#timer = setTimeout(() => {
-      steps.insist(reason);
-      this.#timer = setTimeout(() => steps.kill(reason), graceMs / 2);
+      steps.interruptAgain();
+      this.#timer = setTimeout(() => steps.kill(), graceMs / 2);
     }, graceMs / 2);
   }
 
-  /** What was to be stopped has ended. */
+  /** The code has ended. */
   end(): void {
     clearTimeout(this.#timer);
   }

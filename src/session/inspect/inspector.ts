@@ -68,10 +68,10 @@ export class Inspector {
     if (limitMs === 0) return { variableCount: null, variables: [], memoryBytes: null };
     const { kernels } = this.#executor;
     const [statistics, usage] = await Promise.all([
-      kernels.recovery === undefined ? kernels.current.askAside({ cmd: "statistics" }, limitMs) : undefined,
+      kernels.recovery === undefined ? kernels.current.query({ cmd: "statistics" }, limitMs) : undefined,
       withTimeout(limitMs, kernels.usage()).catch(() => undefined),
     ]);
-    const told = statistics === undefined || statistics === "unheard" ? undefined : statistics.data;
+    const told = statistics === undefined || statistics === "timeout" ? undefined : statistics.data;
     const { variableCount = null, variables = [] } = (told && parseStatistics(told)) ?? {};
     return { variableCount, variables, memoryBytes: usage?.memoryBytes ?? null };
   }
@@ -112,17 +112,17 @@ export class Inspector {
   }
 
   async #ask<T>(what: string, question: HostQuestion, limitMs: number, parse: Parse<T>): Promise<T> {
-    let answer: StatusEvent | "unheard" | undefined;
+    let answer: StatusEvent | "timeout" | undefined;
     for (let attempt = 1; attempt <= ATTEMPTS && answer === undefined; attempt += 1) {
       await this.#executor.kernels.recovery;
       this.#executor.checkOpen();
-      answer = await this.#executor.kernels.current.askAside(question, limitMs);
+      answer = await this.#executor.kernels.current.query(question, limitMs);
     }
     if (answer === undefined) {
       this.#executor.checkOpen();
       throw new WorkerLostError(`Cannot ${what} in session '${this.#sessionId}': the worker was lost meanwhile`);
     }
-    if (answer === "unheard") throw this.#error(what, "the running code holds the interpreter");
+    if (answer === "timeout") throw this.#error(what, "the running code holds the interpreter");
     if (answer.data === undefined) throw this.#error(what, answer.error?.value ?? "the worker gave no answer");
     const parsed = parse(answer.data);
     if (parsed === undefined) throw this.#error(what, "the worker's answer makes no sense");

@@ -89,7 +89,7 @@ export class Kernels {
 
   /** A copy of the session that these are the kernels of, for another one. */
   async fork(settings: KernelSettings, listener: KernelListener): Promise<Kernels> {
-    const sandbox = await this.#sandbox.fork((branch) => this.#askForFork("fork the session", branch));
+    const sandbox = await this.#sandbox.fork((branch) => this.#requestFork("fork the session", branch));
     const kernels = new Kernels(settings, listener, sandbox);
     kernels.#stdlib = this.#stdlib;
     return kernels;
@@ -97,7 +97,7 @@ export class Kernels {
 
   /** `onEnd` is called once, when the checkpoint is no more. */
   checkpoint(onEnd: () => void): Promise<SandboxCheckpoint> {
-    return this.#sandbox.checkpoint((branch) => this.#askForFork("make a checkpoint", branch), onEnd);
+    return this.#sandbox.checkpoint((branch) => this.#requestFork("make a checkpoint", branch), onEnd);
   }
 
   /** The namespace as it was at a checkpoint, which stays. When this rejects nothing has changed. */
@@ -138,7 +138,7 @@ export class Kernels {
   /** Empties the namespace. False: the worker was lost over it, so that it is empty all the same. */
   async reset(): Promise<boolean> {
     const kernel = this.#kernel;
-    if ((await kernel.ask({ cmd: "reset" })) === undefined) return false;
+    if ((await kernel.request({ cmd: "reset" })) === undefined) return false;
     await this.#loadStdlib();
     return !kernel.ended;
   }
@@ -179,8 +179,8 @@ export class Kernels {
     throw new WorkerLostError(`Cannot go on in session '${id}': ${RESTARTS} new workers ended at once`);
   }
 
-  async #askForFork(action: string, branch: number): Promise<void> {
-    const status = await this.#kernel.ask({ cmd: "fork", branch }, { limitMs: FORK_LIMIT_MS });
+  async #requestFork(action: string, branch: number): Promise<void> {
+    const status = await this.#kernel.request({ cmd: "fork", branch }, { limitMs: FORK_LIMIT_MS });
     if (status === undefined) throw new WorkerLostError(`Cannot ${action}: its worker was lost`);
     if (status.error !== undefined) throw new ForkRefusedError({ action, why: status.error.value });
   }
@@ -210,7 +210,7 @@ export class Kernels {
   async #configure(): Promise<void> {
     const { id, env, cwd, argv } = this.#settings;
     if (cwd !== undefined || argv !== undefined || Object.keys(env).length > 0) {
-      const status = await this.#kernel.ask({ cmd: "configure", env, cwd, argv });
+      const status = await this.#kernel.request({ cmd: "configure", env, cwd, argv });
       if (status?.error !== undefined) {
         throw new RangeError(`Cannot open session '${id}': ${status.error.value || status.error.name}`);
       }

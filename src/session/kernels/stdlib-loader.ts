@@ -23,7 +23,7 @@ export function toUnreadable(error: unknown): StdlibState {
 /** Runs the source in the namespace. Never rejects; the worker may be lost over it. */
 export async function loadStdlib(kernel: Kernel, source: string | undefined): Promise<StdlibState> {
   if (source === undefined) return NO_STDLIB;
-  const status = await kernel.ask({ cmd: "stdlib", source }, { limitMs: LIMIT_MS });
+  const status = await kernel.request({ cmd: "stdlib", source }, { limitMs: LIMIT_MS });
   const error = toError(status);
   return { loaded: error === null, error };
 }

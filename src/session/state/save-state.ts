@@ -72,7 +72,7 @@ export async function saveState(
   const writer = openOrFail(openWriter, fail);
   const sink = new SavedBytes(kernel, writer, maxBytes);
   try {
-    const status = await kernel.ask({ cmd: "save" }, { limitMs: null, sink });
+    const status = await kernel.request({ cmd: "save" }, { limitMs: null, sink });
     if (sink.failure !== undefined) throw fail(sink.failure.message, sink.failure);
     if (status === undefined) throw fail(stopped() ?? "the worker was lost");
     if (status.error !== undefined) throw fail(stopped() ?? (status.error.value || status.error.name));
@@ -108,10 +108,10 @@ export async function loadState(
   const { python, implementation, bytecode } = state;
   const version = { python, implementation, bytecode };
   const answers = [
-    () => kernel.ask({ cmd: "can-load", version }),
-    () => kernel.ask({ cmd: "load", bulk: true, patient: false }, { limitMs: null, source: reader.body() }),
+    () => kernel.request({ cmd: "can-load", version }),
+    () => kernel.request({ cmd: "load", bulk: true, patient: false }, { limitMs: null, source: reader.body() }),
     // Code of the saved session raised on the way: what it concerns is left out this time.
-    () => kernel.ask({ cmd: "load", bulk: true, patient: true }, { limitMs: null, source: reader.body() }),
+    () => kernel.request({ cmd: "load", bulk: true, patient: true }, { limitMs: null, source: reader.body() }),
   ];
   for (const ask of answers) {
     const status = await ask();

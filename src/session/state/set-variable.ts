@@ -59,7 +59,7 @@ export async function setVariable(
   try {
     const why = stopped();
     if (why !== undefined) throw fail(why); // while it was opened
-    const status = await kernel.ask(setting.command, { limitMs: null, source: setting.source });
+    const status = await kernel.request(setting.command, { limitMs: null, source: setting.source });
     if (status === undefined) throw fail(stopped() ?? "the worker was lost");
     if (status.error !== undefined) throw fail(stopped() ?? (status.error.value || status.error.name));
   } finally {

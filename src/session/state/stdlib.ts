@@ -95,7 +95,7 @@ export class StandardLibrary {
   async #ask(command: HostCommand): Promise<StatusEvent> {
     const kernels = await this.#openKernels();
     try {
-      const status = await kernels.current.ask(command, { limitMs: LIMIT_MS });
+      const status = await kernels.current.request(command, { limitMs: LIMIT_MS });
       if (status !== undefined) return status;
       throw new StdlibError({ action: "use", why: "the worker was lost over it" });
     } finally {
