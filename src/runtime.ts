@@ -11,15 +11,21 @@ import type { ExecutionResult } from "./protocol/execution.ts";
 import { parseSessionId, type RunId, type SessionId, type TaskId } from "./protocol/ids.ts";
 import { RLM, type RLMOptions, type RLMPorts } from "./rlm/rlm.ts";
 import { Runs } from "./rlm/live-runs.ts";
-import { checkEnvironment, type ExecuteOptions } from "./session/options.ts";
 import { Kernels } from "./session/kernels/kernels.ts";
-import { checkLimits, DEFAULT_LIMITS, withDefaults, type Limits } from "./session/limits.ts";
+import {
+  checkEnvironment,
+  checkLimits,
+  DEFAULT_LIMITS,
+  withDefaults,
+  type ExecuteOptions,
+  type Limits,
+  type OperationOptions,
+  type SessionOptions,
+} from "./session/options.ts";
 import type { Session, SessionNames, SessionSettings } from "./session/session.ts";
-import type { SessionOptions } from "./session/session-options.ts";
 import { Sessions } from "./session/sessions.ts";
 import { StandardLibrary } from "./session/state/stdlib.ts";
 import type { Restoring } from "./session/state/state-operations.ts";
-import type { OperationOptions } from "./session/kernels/interruptible.ts";
 import { checkCommand, DEFAULT_SESSION, type ShellOptions } from "./tasks/shell-options.ts";
 import type { ShellTask } from "./tasks/shell-task.ts";
 import { Tasks } from "./tasks/tasks.ts";
@@ -36,7 +42,6 @@ export type { EnvironmentReport, Mount } from "./environments/environment.ts";
 export { parseMount, resolveMounts } from "./environments/local/mounts.ts";
 export type { CallHandler, HostCall } from "./kernel/calls.ts";
 export type { InputHandler, InputRequest } from "./session/execution/input.ts";
-export type { ExecuteOptions } from "./session/options.ts";
 export type { Checkpoint } from "./session/kernels/checkpoints.ts";
 export type { Execution } from "./session/execution/execution.ts";
 export type { FileContent, FileOptions, FileRangeOptions, FileReadOptions, Files } from "./session/files/files.ts";
@@ -45,15 +50,14 @@ export type { HistoryEntry } from "./session/execution/history.ts";
 export type { Result } from "./session/result.ts";
 export type { InspectOptions, LookOptions, VariablesOptions } from "./session/inspect/inspector-options.ts";
 export type { LoadReport, SaveReport } from "./session/state/save-state.ts";
-export { DEFAULT_LIMITS, type Limits } from "./session/limits.ts";
-export type { SessionOptions } from "./session/session-options.ts";
+export { DEFAULT_LIMITS } from "./session/options.ts";
+export type { ExecuteOptions, Limits, OperationOptions, SessionOptions } from "./session/options.ts";
 export type { OutputRange, OutputSlice } from "./output/output-slice.ts";
 export type { Session, SessionInfo } from "./session/session.ts";
 export { isSessionFile } from "./store/session-file.ts";
 export type { VariableValue } from "./session/state/set-variable.ts";
 export type { StandardLibrary, StdlibFunction, StdlibListing } from "./session/state/stdlib.ts";
 export type { StdlibState } from "./session/kernels/stdlib-loader.ts";
-export type { OperationOptions } from "./session/kernels/interruptible.ts";
 export type { Backend, BackendPart, BackendRequest, ChatMessage, ModelPrice, TokenUsage } from "./backends/backend.ts";
 export { baseUrlOf, checkBackend } from "./backends/open-backend.ts";
 export { ScriptedBackend } from "./backends/scripted/scripted.ts";
@@ -184,7 +188,7 @@ export class Runtime implements AsyncDisposable {
       stdin,
       signal,
       outputLimits: this.#outputLimits,
-      enter: async (task) => (known ?? (await this.obtainSession(DEFAULT_SESSION))).tasks.enter(task),
+      lease: async (task) => (known ?? (await this.obtainSession(DEFAULT_SESSION))).tasks.lease(task),
     });
   }
 
@@ -327,7 +331,7 @@ export class Runtime implements AsyncDisposable {
 
   async #close(): Promise<void> {
     await this.runs.cancelAll();
-    this.tasks.foretellEnd("the runtime was closed");
+    this.tasks.announceEnd("the runtime was closed");
     await this.sessions.closeAll("the runtime was closed");
     await Promise.all([...this.#environments.values()].map((environment) => environment.close()));
     this.tasks.close();
@@ -346,7 +350,7 @@ export class Runtime implements AsyncDisposable {
         poolOptions: this.#sandboxOptions({}),
         cacheFolder: dataFolder("python-cache"),
       });
-      environment.onLessMemory = () => void this.sessions.memory.look();
+      environment.onLessMemory = () => void this.sessions.memory.check();
       this.#environments.set(key, environment);
     }
     return environment;

@@ -1,4 +1,4 @@
-// What one execution or task printed on both of its streams. A log is made when the first byte comes.
+// The output of one execution or task on both streams, with a log for each stream that has any. Reference-counted.
 
 import type { OutputStream } from "../protocol/execution.ts";
 import { OutputLog, type OutputLimits } from "./output-log.ts";
@@ -7,13 +7,13 @@ export class PrintedOutput {
   readonly #limits: OutputLimits;
   #stdout: OutputLog | undefined;
   #stderr: OutputLog | undefined;
-  #holders = 1;
+  #owners = 1;
 
   constructor(limits: OutputLimits) {
     this.#limits = limits;
   }
 
-  /** The log of a stream, if anything was printed on it. */
+  /** Undefined: nothing was printed on the stream. */
   of(stream: OutputStream): OutputLog | undefined {
     return stream === "stdout" ? this.#stdout : this.#stderr;
   }
@@ -24,25 +24,25 @@ export class PrintedOutput {
     return log;
   }
 
-  /** How many bytes were printed, on both together. */
+  /** Bytes printed on both streams. */
   get total(): number {
     return (this.#stdout?.total ?? 0) + (this.#stderr?.total ?? 0);
   }
 
-  /** How many bytes can be read, on both together. */
+  /** Bytes that can be read, on both streams. */
   get readable(): number {
     return (this.#stdout?.readable ?? 0) + (this.#stderr?.readable ?? 0);
   }
 
-  /** From now on one more has to close it. */
+  /** Adds an owner, which must call `close`. */
   hold(): void {
-    this.#holders += 1;
+    this.#owners += 1;
   }
 
-  /** The last one to close it makes it forget everything but how much it was. */
+  /** The last owner to close it drops everything but the totals. */
   close(): void {
-    this.#holders -= 1;
-    if (this.#holders > 0) return;
+    this.#owners -= 1;
+    if (this.#owners > 0) return;
     this.#stdout?.close();
     this.#stderr?.close();
   }

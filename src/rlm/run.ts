@@ -4,7 +4,7 @@
 // that was given, ends every call and every session of the tree.
 
 import { TokenBudgetExhausted, ToolBudgetExhausted, type RLMError } from "../errors.ts";
-import type { CallHandler } from "../session/session-options.ts";
+import type { CallHandler } from "../session/options.ts";
 import type { RunId } from "../protocol/ids.ts";
 import type { LedgerLimits, NodeId, RunEvent, RunResult } from "../protocol/runs.ts";
 import type { Session } from "../session/session.ts";

@@ -1,4 +1,4 @@
-// From how an execution ended to what its caller is told.
+// Turns the outcome of an execution into the result for its caller.
 
 import type { WorkerExit } from "../environments/environment.ts";
 import { REPLExecutionError } from "../errors.ts";
@@ -17,14 +17,14 @@ import type { ExecutionId, SessionId } from "../protocol/ids.ts";
 import type { Displays } from "./execution/displays.ts";
 import type { Execution } from "./execution/execution.ts";
 
-/** What the session knows of an execution beside how it ended. */
+/** What the session knows of an execution besides its outcome. */
 export interface ResultContext {
   readonly execution: Execution;
   readonly epoch: number;
   readonly displays: Displays;
 }
 
-/** A result as `session.execute` gives it: plain data, and a way to throw for those who prefer that. */
+/** Plain data, and `unwrap` for callers that prefer exceptions. */
 export class Result implements ExecutionResult {
   readonly status: ExecutionStatus;
   readonly stdout: string = "";
@@ -100,7 +100,7 @@ function fromStatus({ status, stopped }: Extract<Outcome, { kind: "status" }>): 
     case "exit":
       return { status: "exit", state: "kept", exitCode };
     case "interrupted":
-      // Without a stop of ours it was the code that sent the signal to itself.
+      // Unless we stopped it, the code sent the signal to itself.
       if (stopped === null) return { status: "error", state: "kept", error };
       return { status: "interrupted", state: "kept", error, reason: stopped };
   }

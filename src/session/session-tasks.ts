@@ -1,8 +1,8 @@
-// The shell tasks that live in the sandbox of a session. While there are any, the session is in use.
+// The shell tasks in the sandbox of a session, which keep it alive.
 
 import { SessionClosedError } from "../errors.ts";
 import type { SessionId } from "../protocol/ids.ts";
-import type { ShellTask, TaskPlace } from "../tasks/shell-task.ts";
+import type { SandboxLease, ShellTask } from "../tasks/shell-task.ts";
 import type { KernelSettings } from "./kernels/kernels.ts";
 import type { Executor } from "./execution/executor.ts";
 
@@ -10,7 +10,7 @@ export class SessionTasks {
   readonly #id: SessionId;
   readonly #settings: KernelSettings;
   readonly #executor: Executor;
-  /** Those that have processes, or wait for the sandbox. */
+  /** Tasks that have processes, or wait for the sandbox. */
   readonly #live = new Set<ShellTask>();
 
   constructor(settings: KernelSettings, executor: Executor) {
@@ -23,8 +23,8 @@ export class SessionTasks {
     return this.#live.size > 0;
   }
 
-  /** Where a task runs. Throws SessionClosedError; rejects where there is no sandbox any more. */
-  async enter(task: ShellTask): Promise<TaskPlace> {
+  /** The sandbox for a task. Throws SessionClosedError; rejects when the sandbox is lost. */
+  async lease(task: ShellTask): Promise<SandboxLease> {
     this.#executor.checkOpen();
     this.#live.add(task);
     const { keepAlive } = this.#executor;
@@ -44,13 +44,13 @@ export class SessionTasks {
     }
   }
 
-  /** The session begins to close, which ends them. */
-  foretellEnd(why: string): void {
-    for (const task of this.#live) task.foretell({ status: "cancelled", why: `session '${this.#id}' ended: ${why}` });
+  /** The session is about to close, which ends its tasks. */
+  announceEnd(why: string): void {
+    for (const task of this.#live) task.setEnding({ status: "cancelled", why: `session '${this.#id}' ended: ${why}` });
   }
 
-  /** Ends all of them, because of the memory they take. False: there are none. */
-  relieve(why: string): boolean {
+  /** Ends all tasks to free memory. False: there are none. */
+  stopAll(why: string): boolean {
     for (const task of this.#live) void task.stop({ status: "failed", why });
     return this.isAny;
   }

@@ -1,6 +1,6 @@
-// An execution that outlived its call, under an id by which it can be found again.
+// An execution that outlived its call, under a task id.
 //
-// It keeps what the execution printed readable, also when the session has forgotten it or is no more.
+// Its output stays readable when the session has dropped it or has ended.
 
 import type { OutputRange, OutputSlice } from "../output/output-slice.ts";
 import type { FollowOptions, Positioned } from "../util/async/replay-log.ts";
@@ -60,7 +60,6 @@ export class ExecutionTask extends AdoptedTask implements AsyncIterable<Executio
     return this.execution[Symbol.asyncIterator]();
   }
 
-  /** As `Story.follow`. */
   follow(options?: FollowOptions): AsyncGenerator<Positioned<ExecutionEvent>, void, undefined> {
     return this.execution.follow(options);
   }

@@ -117,10 +117,10 @@ describe("finished tasks", () => {
       stdin: "none",
       signal: undefined,
       outputLimits,
-      enter: () => Promise.reject(new Error("no place")),
+      lease: () => Promise.reject(new Error("no sandbox")),
     });
     if (text !== "") task.onOutput("stdout", Buffer.from(text));
-    expect(await task.result).toMatchObject({ status: "failed", why: "no place" });
+    expect(await task.result).toMatchObject({ status: "failed", why: "no sandbox" });
     return task.id;
   }
 
