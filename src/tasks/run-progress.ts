@@ -85,15 +85,15 @@ function toAnswered({ asked, answered }: NodeState): string {
   return asked === 0 ? "" : `, ${answered} of ${asked} calls of models answered`;
 }
 
-function toStepLine(nodeId: NodeId, node: NodeState, told: string, time: number): string {
+function toStepLine(nodeId: NodeId, node: NodeState, observation: string, time: number): string {
   const { lines, asked, isFinal, startedAt } = node;
   const facts = [
     lines === 0 ? "no code" : `${lines} ${lines === 1 ? "line" : "lines"} of code`,
     ...(asked === 0 ? [] : [`${asked} ${asked === 1 ? "call" : "calls"} of models`]),
     `${((time - startedAt) / 1000).toFixed(1)} s`,
   ];
-  const isAccepted = isFinal && told.startsWith("Output of block");
-  const came = isAccepted ? "gives the answer" : toLine(told.replace(/^Output of block \d+:\n/, ""));
+  const isAccepted = isFinal && observation.startsWith("Output of block");
+  const came = isAccepted ? "gives the answer" : toLine(observation.replace(/^Output of block \d+:\n/, ""));
   return `${where(nodeId, node)}: ${facts.join(", ")} → ${came}`;
 }
 

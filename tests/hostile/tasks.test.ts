@@ -1,7 +1,7 @@
 // Commands of a task are as hostile as code: the same walls, and no way to slip away from who ends them.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { comesToRest, printed } from "../tasks/watching.ts";
+import { comesToRest, printed } from "../tasks/observe-task.ts";
 import { comesTrue, processesWith } from "./machine.ts";
 import { uniqueSleep } from "./probe.ts";
 import { openStage, type OpenStage } from "./stage.ts";

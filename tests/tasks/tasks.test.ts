@@ -35,7 +35,7 @@ describe("tasks", () => {
     await second.cancel();
   });
 
-  test("that do not exist are an error that names the latest", () => {
+  test("that are unknown are an error that names the known ones", () => {
     expect(() => runtime.tasks.get("t999")).toThrow(TaskNotFoundError);
     expect(() => runtime.tasks.get("t999")).toThrow(/Cannot find task 't999': the latest are .*t1/);
   });
@@ -57,7 +57,7 @@ describe("tasks", () => {
     expect(adopted.output().bytes.toString()).toBe("hello\n");
   });
 
-  test("that are executions keep their output when the session has forgotten it", async () => {
+  test("that are executions keep their output after the session has dropped it", async () => {
     const session = await runtime.openSession();
     const execution = session.execute("print('kept'); import sys; print('both', file=sys.stderr)");
     await execution.result;
@@ -67,7 +67,7 @@ describe("tasks", () => {
     expect(adopted.info()).toMatchObject({ kind: "execution", status: "completed", outputBytes: 10 });
   });
 
-  test("that are executions can be cancelled, and not paused or written to", async () => {
+  test("that are executions can be cancelled, but not paused or written to", async () => {
     await using session = await runtime.openSession();
     const task = runtime.tasks.adopt(session.execute("while True: pass"));
     const waiting = runtime.tasks.adopt(session.execute("x = 1"));
@@ -79,7 +79,7 @@ describe("tasks", () => {
     expect((await waiting.execution.result).status).toBe("interrupted");
   });
 
-  test("are opened in one default session, however many come at once", async () => {
+  test("share one default session, also when they start at once", async () => {
     await using own = await openTestRuntime();
     const results = await Promise.all(Array.from({ length: 8 }, () => own.shell("echo $$ >> all; wc -l < all").result));
     expect(results.map(({ status }) => status)).toEqual(results.map(() => "completed"));
@@ -106,7 +106,7 @@ describe("finished tasks", () => {
       return `t${made}` as TaskId;
     });
   }
-  /** One that cannot start has finished. */
+  /** A task that cannot start finishes at once. */
   async function finish(tasks: Tasks, text = ""): Promise<string> {
     const task = tasks.shell({
       command: "true",
@@ -124,7 +124,7 @@ describe("finished tasks", () => {
     return task.id;
   }
 
-  test("are forgotten when there are too many, the oldest first", async () => {
+  test("are dropped when there are too many, the oldest first", async () => {
     const tasks = makeTasks({ finished: 20 });
     const ids: string[] = [];
     for (let n = 0; n < 10_000; n += 1) ids.push(await finish(tasks));
@@ -132,7 +132,7 @@ describe("finished tasks", () => {
     tasks.close();
   });
 
-  test("are forgotten when they printed too much together; the last one stays", async () => {
+  test("are dropped when they printed too much together; the last one stays", async () => {
     const tasks = makeTasks({ finishedBytes: 250 });
     const ids = [
       await finish(tasks, "a".repeat(100)),
@@ -145,7 +145,7 @@ describe("finished tasks", () => {
     tasks.close();
   });
 
-  test("are forgotten after their time", async () => {
+  test("are dropped after their time to live", async () => {
     const tasks = makeTasks({ keptMs: 0 });
     await finish(tasks);
     expect(tasks.list()).toEqual([]);

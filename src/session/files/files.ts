@@ -369,11 +369,11 @@ function denied(target: { readonly action: string; readonly path: string }, why:
 
 function entryOf(answers: readonly FileAnswer[]): FileEntry {
   for (const answer of answers) if (answer.type === "entry") return answer.entry;
-  throw new WorkerLostError("Cannot tell what became of a file: the answer was not whole");
+  throw new WorkerLostError("Cannot determine the result of a file operation: the reply was incomplete");
 }
 
 function doneOf(answers: readonly FileAnswer[]): Extract<FileAnswer, { type: "done" }> {
   const last = answers.at(-1);
   if (last?.type === "done") return last;
-  throw new WorkerLostError("Cannot tell what became of a file: the answer was not whole");
+  throw new WorkerLostError("Cannot determine the result of a file operation: the reply was incomplete");
 }
