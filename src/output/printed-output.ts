@@ -1,7 +1,17 @@
 // The output of one execution or task on both streams, with a log for each stream that has any. Reference-counted.
 
-import type { OutputStream } from "../protocol/execution.ts";
+import type { Cut, OutputStream } from "../protocol/execution.ts";
 import { OutputLog, type OutputLimits } from "./output-log.ts";
+
+const NOTHING = { text: "", cut: null };
+
+/** Output as a result has it. */
+export interface OutputSummary {
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Null: nothing was omitted. */
+  readonly truncated: { readonly stdout?: Cut; readonly stderr?: Cut } | null;
+}
 
 export class PrintedOutput {
   readonly #limits: OutputLimits;
@@ -32,6 +42,14 @@ export class PrintedOutput {
   /** Bytes that can be read, on both streams. */
   get readable(): number {
     return (this.#stdout?.readable ?? 0) + (this.#stderr?.readable ?? 0);
+  }
+
+  summary(): OutputSummary {
+    const { text: stdout, cut: stdoutCut } = this.#stdout?.summary() ?? NOTHING;
+    const { text: stderr, cut: stderrCut } = this.#stderr?.summary() ?? NOTHING;
+    if (stdoutCut === null && stderrCut === null) return { stdout, stderr, truncated: null };
+    const truncated = { ...(stdoutCut && { stdout: stdoutCut }), ...(stderrCut && { stderr: stderrCut }) };
+    return { stdout, stderr, truncated };
   }
 
   /** Adds an owner, which must call `close`. */

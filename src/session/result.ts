@@ -64,11 +64,15 @@ export class Result implements ExecutionResult {
     if (outcome.kind === "status") {
       this.usage = { cpuMs: outcome.status.cpuMs, peakMemoryBytes: outcome.status.peakBytes };
     }
-    const stdout = execution.printed.of("stdout")?.summary();
-    const stderr = execution.printed.of("stderr")?.summary();
-    if (stdout !== undefined) this.stdout = stdout.text;
-    if (stderr !== undefined) this.stderr = stderr.text;
-    this.truncated = toTruncated(stdout?.cut, stderr?.cut, toValueCut(outcome), displays.cut);
+    const { stdout, stderr, truncated } = execution.printed.summary();
+    this.stdout = stdout;
+    this.stderr = stderr;
+    const value = toValueCut(outcome);
+    const { cut } = displays;
+    this.truncated =
+      value === null && cut === null
+        ? truncated
+        : { ...truncated, ...(value && { value }), ...(cut && { displays: cut }) };
   }
 
   /** The result itself when its status is `ok`; otherwise throws a REPLExecutionError. */
@@ -154,19 +158,4 @@ function toValueCut(outcome: Outcome): Cut | null {
   if (outcome.kind !== "status" || outcome.status.valueTotal === undefined) return null;
   const { valueTotal: total, value } = outcome.status;
   return { total, omitted: Math.max(0, total - (value?.["text/plain"]?.length ?? 0)) };
-}
-
-function toTruncated(
-  stdout: Cut | null | undefined,
-  stderr: Cut | null | undefined,
-  value: Cut | null,
-  displays: Cut | null,
-): ExecutionResult["truncated"] {
-  if (!stdout && !stderr && !value && !displays) return null;
-  return {
-    ...(stdout && { stdout }),
-    ...(stderr && { stderr }),
-    ...(value && { value }),
-    ...(displays && { displays }),
-  };
 }

@@ -103,9 +103,7 @@ export class RunTask extends AdoptedTask implements AsyncIterable<RunEvent> {
   }
 
   #toResult(): TaskResult {
-    const { text = "", cut = null } = this.printed.of("stdout")?.summary() ?? {};
-    const truncated = cut === null ? null : { stdout: cut };
-    return { taskId: this.id, ...this.state(), stdout: text, stderr: "", truncated };
+    return { taskId: this.id, ...this.state(), ...this.printed.summary() };
   }
 }
 

@@ -8,7 +8,7 @@ import type { Program, ProgramExit, ProgramListener, ProgramUsage, Sandbox } fro
 import { TaskStateError } from "../errors.ts";
 import type { OutputLimits } from "../output/output-log.ts";
 import { Transcript, type Stamp } from "../output/transcript.ts";
-import type { Cut, OutputStream, Usage } from "../protocol/execution.ts";
+import type { OutputStream, Usage } from "../protocol/execution.ts";
 import type { SessionId, TaskId } from "../protocol/ids.ts";
 import type { TaskEvent, TaskInfo, TaskResult, TaskState, TaskStatus } from "../protocol/tasks.ts";
 import { onAbort } from "../util/async/on-abort.ts";
@@ -313,15 +313,7 @@ export class ShellTask extends Transcript<TaskEvent> implements TaskBase, Progra
   }
 
   #toResult(): TaskResult {
-    const stdout = this.printed.of("stdout")?.summary();
-    const stderr = this.printed.of("stderr")?.summary();
-    return {
-      taskId: this.id,
-      ...this.#state(),
-      stdout: stdout?.text ?? "",
-      stderr: stderr?.text ?? "",
-      truncated: toTruncated(stdout?.cut ?? null, stderr?.cut ?? null),
-    };
+    return { taskId: this.id, ...this.#state(), ...this.printed.summary() };
   }
 
   #refusal(action: string, why: string): TaskStateError {
@@ -344,8 +336,4 @@ function toFailure(exit: ProgramExit): Ending | undefined {
   if (exit.kind === "sandbox-gone") return { status: "failed", why: "its sandbox ended" };
   if (exit.reason === "memory") return { status: "failed", why: OUT_OF_MEMORY };
   return exit.reason === "closed" ? { status: "cancelled", why: "its session was closed" } : undefined;
-}
-
-function toTruncated(stdout: Cut | null, stderr: Cut | null): TaskResult["truncated"] {
-  return stdout || stderr ? { ...(stdout && { stdout }), ...(stderr && { stderr }) } : null;
 }

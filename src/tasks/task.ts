@@ -3,6 +3,9 @@
 import type { OutputRange, OutputSlice } from "../output/output-slice.ts";
 import type { SessionId, TaskId } from "../protocol/ids.ts";
 import type { TaskInfo, TaskKind, TaskResult, TaskState, TaskStatus } from "../protocol/tasks.ts";
+import { detachedPrefix } from "../util/text/detached-prefix.ts";
+
+const MAX_COMMAND = 10_000;
 
 export interface TaskBase {
   readonly id: TaskId;
@@ -55,18 +58,10 @@ export function toInfo(
   return {
     id,
     kind,
-    command: toExcerpt(command),
+    command: detachedPrefix(command, MAX_COMMAND),
     startedAt: new Date(startedAt).toISOString(),
     endedAt: endedAt === undefined ? null : new Date(endedAt).toISOString(),
     outputBytes: printed.total,
     ...state,
   };
-}
-
-const MAX_COMMAND = 10_000;
-
-/** A long command is copied: a slice would keep all of it in memory. */
-function toExcerpt(command: string): string {
-  if (command.length <= MAX_COMMAND) return command;
-  return Buffer.from(command.slice(0, MAX_COMMAND), "utf16le").toString("utf16le");
 }

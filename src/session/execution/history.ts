@@ -3,6 +3,7 @@
 import type { ExecutionStatus } from "../../protocol/execution.ts";
 import type { ExecutionId } from "../../protocol/ids.ts";
 import type { PrintedOutput } from "../../output/printed-output.ts";
+import { detachedPrefix } from "../../util/text/detached-prefix.ts";
 import type { Execution } from "./execution.ts";
 
 export interface HistoryEntry {
@@ -42,7 +43,7 @@ export class History {
     this.#entries.push({
       executionId: execution.id,
       executionCount: execution.count,
-      code: toExcerpt(execution.code),
+      code: detachedPrefix(execution.code, MAX_CODE),
       startedAt,
       status: null,
       durationMs: null,
@@ -89,9 +90,4 @@ export class History {
     this.#printedBytes -= oldest.output.readable;
     oldest.output.close();
   }
-}
-
-/** Long code is copied: a slice would keep all of it in memory. */
-function toExcerpt(code: string): string {
-  return code.length <= MAX_CODE ? code : Buffer.from(code.slice(0, MAX_CODE), "utf16le").toString("utf16le");
 }
