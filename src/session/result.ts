@@ -3,6 +3,7 @@
 import type { WorkerExit } from "../environments/environment.ts";
 import { REPLExecutionError } from "../errors.ts";
 import type { Outcome } from "../kernel/kernel.ts";
+import type { PrintedOutput } from "../output/printed-output.ts";
 import type {
   Cut,
   ExecutionError,
@@ -15,11 +16,15 @@ import type {
 } from "../protocol/execution.ts";
 import type { ExecutionId, SessionId } from "../protocol/ids.ts";
 import type { Displays } from "./execution/displays.ts";
-import type { Execution } from "./execution/execution.ts";
 
 /** What the session knows of an execution besides its outcome. */
 export interface ResultContext {
-  readonly execution: Execution;
+  readonly execution: {
+    readonly id: ExecutionId;
+    readonly sessionId: SessionId;
+    readonly count: number;
+    readonly printed: PrintedOutput;
+  };
   readonly epoch: number;
   readonly displays: Displays;
 }

@@ -1,25 +1,21 @@
 // The shell tasks in the sandbox of a session, which keep it alive.
 
-import { SessionClosedError } from "../errors.ts";
-import type { SessionId } from "../protocol/ids.ts";
 import type { SandboxLease, ShellTask } from "../tasks/shell-task.ts";
 import type { KernelSettings } from "./kernels/kernels.ts";
 import type { Executor } from "./execution/executor.ts";
 
 export class SessionTasks {
-  readonly #id: SessionId;
   readonly #settings: KernelSettings;
   readonly #executor: Executor;
   /** Tasks that have processes, or wait for the sandbox. */
   readonly #live = new Set<ShellTask>();
 
   constructor(settings: KernelSettings, executor: Executor) {
-    this.#id = settings.id;
     this.#settings = settings;
     this.#executor = executor;
   }
 
-  get isAny(): boolean {
+  get hasAny(): boolean {
     return this.#live.size > 0;
   }
 
@@ -34,8 +30,7 @@ export class SessionTasks {
     };
     try {
       await this.#executor.kernels.recovery;
-      if (this.#executor.state === "closed")
-        throw new SessionClosedError({ sessionId: this.#id, why: "it was closed" });
+      this.#executor.checkOpen();
       const { cwd = "", env } = this.#settings;
       return { sandbox: this.#executor.kernels.sandbox, cwd, env, release };
     } catch (error) {
@@ -46,12 +41,13 @@ export class SessionTasks {
 
   /** The session is about to close, which ends its tasks. */
   announceEnd(why: string): void {
-    for (const task of this.#live) task.setEnding({ status: "cancelled", why: `session '${this.#id}' ended: ${why}` });
+    for (const task of this.#live)
+      task.setEnding({ status: "cancelled", why: `session '${this.#settings.id}' ended: ${why}` });
   }
 
   /** Ends all tasks to free memory. False: there are none. */
   stopAll(why: string): boolean {
     for (const task of this.#live) void task.stop({ status: "failed", why });
-    return this.isAny;
+    return this.hasAny;
   }
 }

@@ -257,7 +257,7 @@ export class Session implements AsyncDisposable {
 
   /** Whether code or a task runs, or threads or processes of earlier executions are alive. */
   get isActive(): boolean {
-    return this.#executor.state === "running" || this.tasks.isAny || this.#executor.kernels.current.hasSurvivors;
+    return this.#executor.state === "running" || this.tasks.hasAny || this.#executor.kernels.current.hasSurvivors;
   }
 
   /** Its current memory use. Null: not known. */

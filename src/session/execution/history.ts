@@ -24,10 +24,7 @@ const MAX_LOGS = 32;
 /** ...and how large they may be together. */
 const MAX_LOG_BYTES = 512 * 1024 * 1024;
 
-interface Entry {
-  readonly executionId: ExecutionId;
-  readonly executionCount: number;
-  readonly code: string;
+interface Entry extends Omit<HistoryEntry, "startedAt" | "status" | "durationMs"> {
   readonly startedAt: number;
   status: ExecutionStatus | null;
   durationMs: number | null;
