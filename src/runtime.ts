@@ -5,21 +5,27 @@ import { resolve } from "node:path";
 import type { EnvironmentReport, Mount, SandboxOptions } from "./environments/environment.ts";
 import { CLOSED, LocalEnvironment } from "./environments/local/local.ts";
 import { EnvironmentUnavailableError, REPLSecurityError, SessionStateError } from "./errors.ts";
-import type { OutputBounds } from "./output/output-log.ts";
+import type { OutputLimits } from "./output/output-log.ts";
 import { SpillFiles } from "./output/spill-file.ts";
 import type { ExecutionResult } from "./protocol/execution.ts";
 import { parseSessionId, type RunId, type SessionId, type TaskId } from "./protocol/ids.ts";
 import { RLM, type RLMOptions, type RLMPorts } from "./rlm/rlm.ts";
 import { Runs } from "./rlm/live-runs.ts";
-import { checkEnvironment, type ExecuteOptions } from "./session/options.ts";
 import { Kernels } from "./session/kernels/kernels.ts";
-import { checkLimits, DEFAULT_LIMITS, withDefaults, type Limits } from "./session/limits.ts";
+import {
+  checkEnvironment,
+  checkLimits,
+  DEFAULT_LIMITS,
+  withDefaults,
+  type ExecuteOptions,
+  type Limits,
+  type OperationOptions,
+  type SessionOptions,
+} from "./session/options.ts";
 import type { Session, SessionNames, SessionSettings } from "./session/session.ts";
-import type { SessionOptions } from "./session/session-options.ts";
 import { Sessions } from "./session/sessions.ts";
 import { StandardLibrary } from "./session/state/stdlib.ts";
 import type { Restoring } from "./session/state/state-operations.ts";
-import type { OperationOptions } from "./session/kernels/interruptible.ts";
 import { checkCommand, DEFAULT_SESSION, type ShellOptions } from "./tasks/shell-options.ts";
 import type { ShellTask } from "./tasks/shell-task.ts";
 import { Tasks } from "./tasks/tasks.ts";
@@ -101,7 +107,7 @@ export class Runtime implements AsyncDisposable {
     this.limits = withDefaults(DEFAULT_LIMITS, options.limits);
     const { ids = "short" } = options;
     this.sessions = new Sessions(this.limits.sessions, this.limits.totalMemoryBytes, ids);
-    const taskBounds = { running: this.limits.tasks, ...FINISHED_TASKS, output: this.#outputBounds };
+    const taskBounds = { running: this.limits.tasks, ...FINISHED_TASKS, output: this.#outputLimits };
     this.tasks = new Tasks(taskBounds, idMaker("t", ids) as () => TaskId);
     this.stdlib = new StandardLibrary(this.#stdlibFile, () => this.#openKernels());
   }
@@ -142,8 +148,8 @@ export class Runtime implements AsyncDisposable {
       timeoutMs: timeoutMs === Infinity ? null : timeoutMs,
       stdin,
       signal,
-      bounds: this.#outputBounds,
-      enter: async (task) => (known ?? (await this.obtainSession(DEFAULT_SESSION))).tasks.enter(task),
+      outputLimits: this.#outputLimits,
+      lease: async (task) => (known ?? (await this.obtainSession(DEFAULT_SESSION))).tasks.lease(task),
     });
   }
 
@@ -193,7 +199,7 @@ export class Runtime implements AsyncDisposable {
       argv: options.argv,
       readStdlib: options.includeStdlib === false ? undefined : () => this.#stdlibFile.read(),
       onCall: options.onCall ?? refuseCall,
-      output: this.#outputBounds,
+      output: this.#outputLimits,
       defaultTimeoutMs: firstGiven(this.#options.timeoutMs, DEFAULT_TIMEOUT_MS),
       idleTimeoutMs: firstGiven(
         options.idleTimeoutMs,
@@ -206,7 +212,7 @@ export class Runtime implements AsyncDisposable {
     };
   }
 
-  get #outputBounds(): OutputBounds {
+  get #outputLimits(): OutputLimits {
     const { keptOutputBytes: keptBytes, readableOutputBytes: readableBytes } = this.limits;
     return { keptBytes, readableBytes, files: this.#files };
   }
@@ -286,7 +292,7 @@ export class Runtime implements AsyncDisposable {
 
   async #close(): Promise<void> {
     await this.runs.cancelAll();
-    this.tasks.foretellEnd("the runtime was closed");
+    this.tasks.announceEnd("the runtime was closed");
     await this.sessions.closeAll("the runtime was closed");
     await Promise.all([...this.#environments.values()].map((environment) => environment.close()));
     this.tasks.close();
@@ -305,7 +311,7 @@ export class Runtime implements AsyncDisposable {
         poolOptions: this.#sandboxOptions({}),
         cacheFolder: dataFolder("python-cache"),
       });
-      environment.onLessMemory = () => void this.sessions.memory.look();
+      environment.onLessMemory = () => void this.sessions.memory.check();
       this.#environments.set(key, environment);
     }
     return environment;

@@ -20,7 +20,7 @@ interface Layer {
 const ground = ["errors.ts", "util", "protocol"];
 const parts = ["environments", "output", "backends", "store", "tools", "kernel", "tasks", "session", "rlm"];
 /** What the servers and the command line may import at run time. */
-const frontEnd = ["runtime.ts", "config", "store", "environments/mounts.ts", "session/limits.ts", ...ground];
+const frontEnd = ["runtime.ts", "config", "store", "environments/mounts.ts", "session/options.ts", ...ground];
 const serverParts = ["server/net", "server/observability"];
 
 /** By folder or file in src/. The longest matching entry is the layer of a file. */
@@ -49,7 +49,7 @@ const layers: Readonly<Record<string, Layer>> = {
   client: { imports: ["cli", ...ground] },
   cli: { imports: ["server", "client", "backends", ...frontEnd], types: parts },
   "index.ts": {
-    imports: ["runtime.ts", "backends/scripted", "tools", "session/limits.ts", ...ground],
+    imports: ["runtime.ts", "backends/scripted", "tools", "session/options.ts", ...ground],
     types: parts,
   },
 };

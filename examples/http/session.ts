@@ -51,12 +51,12 @@ async function* readEvents({ body }: Response): AsyncGenerator<{ id: string; typ
 // Output as it is printed. This reader leaves after the first event; the code goes on, and nothing of it is lost.
 const code = "import time\nfor n in range(3):\n    print(n, flush=True)\n    time.sleep(0.1)";
 const stream = await ask("POST", `${session}/execute`, { code }, { accept: "text/event-stream" });
-let place = "";
+let cursor = "";
 for await (const { id } of readEvents(stream)) {
-  place = id;
+  cursor = id;
   break;
 }
-const again = await ask("GET", `${stream.headers.get("location")}/events`, undefined, { "last-event-id": place });
+const again = await ask("GET", `${stream.headers.get("location")}/events`, undefined, { "last-event-id": cursor });
 let printed = "";
 for await (const { type, text = "" } of readEvents(again)) {
   if (type === "output-delta") printed += text;

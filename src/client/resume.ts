@@ -26,10 +26,10 @@ export async function* lastingEvents(
 ): AsyncGenerator<StreamedEvent> {
   const losses = new Losses();
   let events: AsyncIterator<StreamedEvent> | undefined = first[Symbol.asyncIterator]();
-  let place: string | undefined;
+  let cursor: string | undefined;
   let isOver = false;
   const hear = async (): Promise<Heard> => {
-    events ??= await attach(client, path, place, signal);
+    events ??= await attach(client, path, cursor, signal);
     const next = await events.next();
     if (next.done !== true) return { event: next.value };
     const why = isOver ? undefined : await whyOver();
@@ -40,7 +40,7 @@ export async function* lastingEvents(
       const heard: Heard = await hear().catch((error: unknown) => ({ lost: error }));
       if ("event" in heard) {
         losses.forget();
-        place = heard.event.id ?? place;
+        cursor = heard.event.id ?? cursor;
         isOver ||= isEnd(heard.event.type);
         yield heard.event;
         continue;
@@ -58,10 +58,10 @@ export async function* lastingEvents(
 async function attach(
   client: ServerClient,
   path: string,
-  place: string | undefined,
+  cursor: string | undefined,
   signal: AbortSignal | undefined,
 ): Promise<AsyncIterator<StreamedEvent>> {
-  const headers = place === undefined ? {} : { "last-event-id": place };
+  const headers = cursor === undefined ? {} : { "last-event-id": cursor };
   const { events } = await client.stream("GET", path, { headers, ...(signal && { signal }) });
   return events[Symbol.asyncIterator]();
 }

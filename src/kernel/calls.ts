@@ -1,14 +1,13 @@
-// Calls from inside a session that wait for their answer: how many, how large, and when they are over.
+// Open calls from inside a session, limited in number and size.
 //
-// A call is open until its answer has been taken by the worker, so that whoever asks without listening cannot make the
-// host keep answers for ever.
+// A call is open until the worker has read the reply, so that code that never reads cannot make the host buffer replies without end.
 
 import type { Worker } from "../environments/environment.ts";
 import { toReplyMessage, type CallAnswer } from "../protocol/host-messages.ts";
 import type { CallEvent } from "../protocol/worker-events.ts";
 import { byteLength } from "../util/bytes/byte-length.ts";
 
-/** Answers a call from inside a session. What it throws is raised there, by name and message. */
+/** Answers a call from inside a session. An error that it throws is raised there, with name and message. */
 export type CallHandler = (call: HostCall) => Promise<unknown>;
 
 export interface HostCall {
@@ -20,9 +19,9 @@ export interface HostCall {
 }
 
 const MAX_OPEN = 1024;
-/** Arguments of all open calls together, as they came. */
+/** Of the arguments of all open calls together, as received. */
 const MAX_OPEN_BYTES = 64 * 1024 * 1024;
-/** Refusals that the worker has not taken; past this it does not want to hear them. */
+/** Of refusals that the worker has not read. */
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 
 export class Calls {
@@ -31,7 +30,7 @@ export class Calls {
   readonly #onViolation: (why: string) => void;
   #open = 0;
   #openBytes = 0;
-  /** Acknowledgements that the worker has not taken. */
+  /** Acknowledgements that the worker has not read. */
   #unread = 0;
 
   constructor(worker: Worker, handler: CallHandler, onViolation: (why: string) => void) {
@@ -40,7 +39,7 @@ export class Calls {
     this.#onViolation = onViolation;
   }
 
-  /** False, and the worker is told, when too many are open. */
+  /** False: too many are open. The worker gets an error then. */
   admit({ id, call }: CallEvent, bytes: number): boolean {
     if (this.#open < MAX_OPEN && this.#openBytes + bytes <= MAX_OPEN_BYTES) {
       this.#open += 1;
@@ -53,14 +52,14 @@ export class Calls {
     return false;
   }
 
-  /** For an event that is no call, but whose sender waits until it was taken. */
+  /** Answers an event that is not a call but whose sender waits. */
   acknowledge(id: string, call: number): void {
     if (this.#unread >= MAX_OPEN) return this.#onViolation("it does not take the answers to its displays");
     this.#reply(id, call, { value: null });
     if (this.#worker.asideBacklog > 0) void this.#untilRead();
   }
 
-  /** Resolves with whether the handler succeeded, when the answer is on its way. Only for calls that were admitted. */
+  /** Only for admitted calls. Resolves, once the reply is sent, to whether the handler succeeded. */
   async answer(
     { id, call, name, args }: CallEvent,
     bytes: number,
@@ -71,7 +70,7 @@ export class Calls {
       this.#reply(id, call, { value: (await handler({ name, args, executionId: id, signal })) ?? null });
       return true;
     } catch (error) {
-      // What the handler threw, or what JSON cannot say of its answer.
+      // The handler failed, or its result is not valid JSON.
       this.#reply(id, call, { error: toCallError(error) });
       return false;
     } finally {

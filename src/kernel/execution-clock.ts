@@ -1,14 +1,12 @@
-// The time of the running execution: when its output starts to be flushed, when its memory is watched, when its time is
-// up.
+// The clock of the running execution: when to start flushing output, when to watch memory, when its time is up.
 //
-// The limit counts time in which the code runs; while it waits for a call to the host the clock stands still. Most
-// executions end within the first few milliseconds, so the first timer is left to run out and is shared by all that
-// follow before it fires.
+// Only time in which the code runs counts; the clock stops while the code waits for a call to the host. Most executions end within a few
+// milliseconds, so the first timer is not cleared but shared by the executions that follow before it fires.
 
 export interface ClockStages {
-  /** The code has run long enough that somebody may be waiting to see its output. */
+  /** The code has run long enough that a reader may be waiting for its output. */
   readonly onFlush: () => void;
-  /** It has run long enough to be able to do harm. */
+  /** The code has run long enough to use up memory. */
   readonly onWatch: () => void;
   readonly onTimeout: () => void;
 }
@@ -54,7 +52,7 @@ export class ExecutionClock {
     this.#timer = undefined;
   }
 
-  /** The code waits for the host; calls may overlap. */
+  /** The code waits for a call to the host. Calls may overlap. */
   pause(): void {
     if (this.#openCalls++ === 0) this.#waitingSince = performance.now();
   }
@@ -66,7 +64,7 @@ export class ExecutionClock {
     this.#arm(now);
   }
 
-  /** Makes sure that a timer fires no later than the next thing to do. */
+  /** Makes sure that a timer fires no later than the next stage or the limit. */
   #arm(now: number): void {
     const due = Math.min(this.#stageDue(), this.#limitDue());
     if (due === Infinity || (this.#timer !== undefined && this.#timerDue <= due)) return;

@@ -1,18 +1,18 @@
-// Cuts the bytes of a worker's event pipe into messages. Bounded in every direction: the sender is hostile.
+// Splits the bytes of a worker's event pipe into messages. Everything is limited, because the sender is not trusted.
 
 import { MAX_LINE_BYTES, parseChunkHeader, parsePayloadLength, type ChunkHeader } from "../protocol/worker-events.ts";
-import { isTooRich } from "./rich-json.ts";
+import { exceedsJsonLimits } from "./json-limits.ts";
 
 const NEWLINE = 10;
 const EMPTY: Buffer = Buffer.alloc(0);
 
-/** As large as it will be: memory that is not written to yet costs nothing. */
+/** Allocated at its full size: pages that are not written yet cost nothing. */
 interface Payload {
   readonly bytes: Buffer;
   filled: number;
 }
 
-/** Raw bytes that go elsewhere as they come. */
+/** Raw bytes that are passed on as they arrive. */
 interface Passing {
   readonly take: (piece: Buffer) => void;
   left: number;
@@ -28,8 +28,8 @@ export class FrameReader {
   #broken = false;
 
   /**
-   * `bytes` is how long the message was. `onChunk` says who takes the raw bytes behind a `chunk`: in pieces that are
-   * only valid during the call.
+   * `bytes` is the length of the message. `onChunk` returns what takes the raw bytes behind a `chunk`, in pieces that are only valid during
+   * the call.
    */
   constructor(
     onMessage: (message: unknown, bytes: number) => void,
@@ -41,7 +41,7 @@ export class FrameReader {
     this.#onChunk = onChunk;
   }
 
-  /** Takes the first `length` bytes of a buffer that is only valid during the call. */
+  /** Reads the first `length` bytes. The buffer is only used during the call. */
   push(buffer: Buffer, length: number): void {
     const chunk = buffer.subarray(0, length);
     let data = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
@@ -62,7 +62,7 @@ export class FrameReader {
     return this.#passing === undefined ? this.#takeLine(data) : this.#pass(data, this.#passing);
   }
 
-  /** How many bytes were used: 0 when the line is not whole yet. */
+  /** How many bytes were used: 0 when the line is incomplete. */
   #takeLine(data: Buffer): number {
     const end = data.indexOf(NEWLINE);
     if (end === -1) {
@@ -112,9 +112,9 @@ export class FrameReader {
   }
 }
 
-/** Undefined for what is not JSON, or is more than any message of ours holds. */
+/** Undefined for invalid JSON, or JSON larger than any valid message. */
 function parse(json: Buffer, length: number): unknown {
-  if (isTooRich(json, length)) return undefined;
+  if (exceedsJsonLimits(json, length)) return undefined;
   try {
     return JSON.parse(json.toString("utf8", 0, length)) as unknown;
   } catch {

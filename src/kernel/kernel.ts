@@ -1,8 +1,7 @@
 // One worker and the conversation with it.
 //
-// A kernel is idle or running one execution. Calls made from inside are answered by the handler the kernel was opened
-// with. When the worker dies the kernel is over; it never restarts itself, because only the session knows what should
-// happen to the state that was lost.
+// A kernel is idle or runs one execution. Calls from inside are answered by the handler that the kernel was opened with. A kernel ends with
+// its worker and never restarts it, because only the session knows what to do about the lost state.
 
 import type { KillReason, Worker, WorkerExit } from "../environments/environment.ts";
 import type { DisplayPart } from "../protocol/events.ts";
@@ -27,32 +26,32 @@ import {
   type WorkerEvent,
 } from "../protocol/worker-events.ts";
 import { byteLength } from "../util/bytes/byte-length.ts";
-import { Asks, type AskOptions, type ChunkSink } from "./asks.ts";
-import { sendBulk } from "./bulk.ts";
+import { PendingRequests, type ChunkSink, type RequestOptions } from "./pending-requests.ts";
+import { sendBulk } from "./send-bulk.ts";
 import { Calls, type CallHandler, type HostCall } from "./calls.ts";
 import { ExecutionClock, WATCH_AFTER_MS } from "./execution-clock.ts";
 import { FrameReader } from "./frame-reader.ts";
 import type { Outcome, StopReason } from "./outcome.ts";
-import { Stopping } from "./stopping.ts";
+import { StopSequence } from "./stop-sequence.ts";
 
 export type { Outcome, StopReason } from "./outcome.ts";
 
-/** What one execution sends up while it runs. Buffers are only valid during the call. */
-export interface ExecutionSink {
+/** Receives what one execution sends while it runs. Buffers are only valid during the call. */
+export interface ExecutionListener {
   onOutput(stream: OutputStream, chunk: Buffer): void;
   onDisplay(display: DisplayPart): void;
   onCall(call: number, name: string): void;
   onReply(call: number, ok: boolean): void;
-  /** Code asks for input. Resolves with the answer as the worker takes it; what it throws is told to the code. */
-  onInput(call: number, asked: HostCall): Promise<unknown>;
-  /** The last thing that is sent. */
+  /** Code asks for input. Resolves to the answer in the worker's format; an error is raised in the code. */
+  onInput(call: number, hostCall: HostCall): Promise<unknown>;
+  /** The last call. */
   onEnd(outcome: Outcome): void;
 }
 
-/** What a kernel reports beside its executions. */
+/** Receives what does not belong to a running execution. */
 export interface KernelListener {
   onBackground(stream: OutputStream, chunk: Buffer): void;
-  /** The worker ended while nothing ran, or after the outcome of what ran was given. */
+  /** The worker ended. A running execution gets its outcome afterwards. */
   onEnd(exit: WorkerExit): void;
 }
 
@@ -62,26 +61,26 @@ export interface KernelOptions {
   readonly graceMs: number;
 }
 
-/** For what the worker does by itself: a reset may run finalisers. */
-const ASK_LIMIT_MS = 15_000;
-/** Between two executions: for a signal to be sent, for new output pipes to be taken. */
+/** For requests without a limit of their own: a reset may run finalizers. */
+const REQUEST_LIMIT_MS = 15_000;
+/** Between two executions: for an interrupt to be sent, for new output pipes to be in use. */
 const SETTLE_LIMIT_MS = 5_000;
 
-interface Waiting {
-  readonly sink: ExecutionSink;
+interface WaitingExecution {
+  readonly listener: ExecutionListener;
   isStopped: boolean;
 }
 
 interface Running {
   readonly id: string;
-  readonly sink: ExecutionSink;
+  readonly listener: ExecutionListener;
   calls: AbortController | undefined;
-  stopping: Stopping | undefined;
+  stopping: StopSequence | undefined;
 }
 
-/** A command that is not an execution, while the worker's main thread is at it. */
-interface Asking {
-  stopping: Stopping | undefined;
+/** A request that the worker's main thread is working on. */
+interface ActiveRequest {
+  stopping: StopSequence | undefined;
 }
 
 export class Kernel {
@@ -91,12 +90,12 @@ export class Kernel {
   readonly #clock: ExecutionClock;
   readonly #calls: Calls;
   #running: Running | undefined;
-  readonly #asks = new Asks();
-  #asking: Asking | undefined;
-  /** Settles when the worker may be given the next command. */
+  readonly #requests = new PendingRequests();
+  #request: ActiveRequest | undefined;
+  /** Pending while the worker must not get another command. */
   #settled: Promise<void> | undefined;
-  /** The execution that waits for the worker to settle. */
-  #waiting: Waiting | undefined;
+  /** The execution that waits for `#settled`. */
+  #waiting: WaitingExecution | undefined;
   #ignored = 0;
   #watched = false;
   #survivors = false;
@@ -116,13 +115,13 @@ export class Kernel {
     });
     this.#calls = new Calls(worker, options.onCall, (why) => this.#violate(why));
     const frames = new FrameReader(
-      (message, bytes) => this.#hear(message, bytes),
+      (message, bytes) => this.#receive(message, bytes),
       (why) => this.#violate(why),
-      (header) => this.#asks.sinkOf(header) ?? this.#ignore(),
+      (header) => this.#requests.sinkOf(header) ?? this.#ignore(),
     );
     worker.listen({
       onEvents: (buffer, length) => frames.push(buffer, length),
-      onOutput: (stream, chunk) => this.#hearOutput(stream, chunk),
+      onOutput: (stream, chunk) => this.#receiveOutput(stream, chunk),
       onBackground: (stream, chunk) => listener.onBackground(stream, chunk),
       onExit: (exit) => this.#end(exit),
     });
@@ -132,56 +131,55 @@ export class Kernel {
     return this.#ended;
   }
 
-  /** Threads or processes of earlier executions are still alive in the sandbox. */
+  /** Whether threads or processes of earlier executions are still alive. */
   get hasSurvivors(): boolean {
     return this.#survivors;
   }
 
-  /** Runs code and tells the sink how it ended. Must not be called while something runs. */
-  execute(command: ExecCommand, limitMs: number | null, sink: ExecutionSink): void {
-    if (this.#settled === undefined) this.#start(command, limitMs, sink);
-    else void this.#startWhenSettled(this.#settled, command, limitMs, sink);
+  /** Runs code and reports to the listener. Must not be called while something runs. */
+  execute(command: ExecCommand, limitMs: number | null, listener: ExecutionListener): void {
+    if (this.#settled === undefined) this.#start(command, limitMs, listener);
+    else void this.#startWhenSettled(this.#settled, command, limitMs, listener);
   }
 
-  /** A worker that does not settle in good time is ended. An execution that is stopped while it waits never starts. */
+  /** Kills a worker that does not settle in time. An execution that is stopped while it waits never starts. */
   async #startWhenSettled(
     settled: Promise<void>,
     command: ExecCommand,
     limitMs: number | null,
-    sink: ExecutionSink,
+    listener: ExecutionListener,
   ): Promise<void> {
     const timer = setTimeout(() => this.kill("timeout"), SETTLE_LIMIT_MS);
-    const waiting: Waiting = { sink, isStopped: false };
+    const waiting: WaitingExecution = { listener, isStopped: false };
     this.#waiting = waiting;
     await settled;
     clearTimeout(timer);
     if (waiting.isStopped) return;
     this.#waiting = undefined;
-    this.#start(command, limitMs, sink);
+    this.#start(command, limitMs, listener);
   }
 
-  #start(command: ExecCommand, limitMs: number | null, sink: ExecutionSink): void {
+  #start(command: ExecCommand, limitMs: number | null, listener: ExecutionListener): void {
     if (this.#ended) {
-      sink.onEnd({ kind: "lost", exit: this.#exit, violation: this.#violation, durationMs: 0 });
+      listener.onEnd({ kind: "lost", exit: this.#exit, violation: this.#violation, durationMs: 0 });
       return;
     }
     this.#ignored = 0;
-    this.#running = { id: command.id, sink, calls: undefined, stopping: undefined };
+    this.#running = { id: command.id, listener, calls: undefined, stopping: undefined };
     this.#clock.start(limitMs);
     this.#command(toExecMessage(command, byteLength));
   }
 
-  /** Interrupts what runs; after the grace time the worker is ended. Does nothing when nothing runs. */
+  /** Interrupts what runs, and kills the worker after the grace time. Does nothing when nothing runs. */
   stop(reason: StopReason): void {
-    const active = this.#running ?? this.#asking;
+    const active = this.#running ?? this.#request;
     if (active === undefined) this.#stopWaiting();
     if (active === undefined || active.stopping !== undefined) return;
     if (active === this.#running) this.#clock.stop();
-    active.stopping = new Stopping(reason, this.#options.graceMs, {
+    active.stopping = new StopSequence(reason, this.#options.graceMs, {
       interrupt: () => this.#settle(this.#worker.interrupt()),
-      insist: () => {
-        // Calls are aborted only now, or when the execution has ended, so that a failed call is never what the code
-        // hears of first.
+      interruptAgain: () => {
+        // Calls are aborted only now, or at the end of the execution, so that the code sees the interrupt before a failed call.
         this.#running?.calls?.abort(new Error(`The execution was interrupted: ${reason}`));
         this.#settle(this.#worker.interrupt());
       },
@@ -194,54 +192,51 @@ export class Kernel {
     if (waiting === undefined) return;
     this.#waiting = undefined;
     waiting.isStopped = true;
-    waiting.sink.onEnd({ kind: "unstarted", durationMs: 0 });
+    waiting.listener.onEnd({ kind: "unstarted", durationMs: 0 });
   }
 
-  /** Ends the worker and everything it started. */
+  /** Kills the worker and everything it started. */
   kill(reason: KillReason): void {
     this.#worker.kill(reason);
   }
 
-  /**
-   * Asks for something that is not an execution, when nothing runs. It can be stopped as an execution can, and is at
-   * the limit. `undefined`: the worker was lost.
-   */
-  async ask(command: HostCommand, options: AskOptions = {}): Promise<StatusEvent | undefined> {
-    const { limitMs = ASK_LIMIT_MS, source } = options;
+  /** Sends a request while nothing runs. It is stopped like an execution, also at its limit. Undefined: the worker was lost. */
+  async request(command: HostCommand, options: RequestOptions = {}): Promise<StatusEvent | undefined> {
+    const { limitMs = REQUEST_LIMIT_MS, source } = options;
     const timer = limitMs === null ? undefined : setTimeout(() => this.stop("timeout"), limitMs);
     const watcher = setTimeout(() => this.#watch(true), WATCH_AFTER_MS);
-    const asking: Asking = { stopping: undefined };
-    this.#asking = asking;
+    const request: ActiveRequest = { stopping: undefined };
+    this.#request = request;
     try {
       if (this.#settled !== undefined) await this.#settled;
-      const answer = this.#askNow(command, options.sink);
-      const isWanted = (): boolean => !this.#ended && asking.stopping === undefined;
+      const answer = this.#send(command, options.sink);
+      const isWanted = (): boolean => !this.#ended && request.stopping === undefined;
       if (source !== undefined && !this.#ended) await sendBulk(this.#worker, source, isWanted);
       return await answer;
     } finally {
       clearTimeout(timer);
       clearTimeout(watcher);
-      asking.stopping?.end();
-      this.#asking = undefined;
+      request.stopping?.end();
+      this.#request = undefined;
       if (this.#watched && !this.#survivors) this.#watch(false);
     }
   }
 
   /**
-   * Asks beside whatever runs, which is never disturbed. "unheard": there was no answer within the limit, because the
-   * running code holds the interpreter. `undefined`: the worker was lost.
+   * Sends a query that is answered while code runs, without disturbing it. "timeout": no reply within the limit, because the running code
+   * holds the interpreter. Undefined: the worker was lost.
    */
-  askAside(question: HostQuestion, limitMs: number): Promise<StatusEvent | "unheard" | undefined> {
+  query(question: HostQuestion, limitMs: number): Promise<StatusEvent | "timeout" | undefined> {
     if (this.#ended) return Promise.resolve(undefined);
-    return this.#asks.askWithin(limitMs, (id) => this.#aside(toCommandMessage(id, question)));
+    return this.#requests.addWithin(limitMs, (id) => this.#aside(toCommandMessage(id, question)));
   }
 
-  #askNow(command: HostCommand, sink?: ChunkSink): Promise<StatusEvent | undefined> {
+  #send(command: HostCommand, sink?: ChunkSink): Promise<StatusEvent | undefined> {
     if (this.#ended) return Promise.resolve(undefined);
-    return this.#asks.ask((id) => this.#command(toCommandMessage(id, command)), sink);
+    return this.#requests.add((id) => this.#command(toCommandMessage(id, command)), sink);
   }
 
-  #hear(message: unknown, bytes: number): void {
+  #receive(message: unknown, bytes: number): void {
     const event = parseWorkerEvent(message);
     const expected = event !== null && this.#dispatch(event, bytes);
     if (!expected) this.#ignore();
@@ -252,23 +247,23 @@ export class Kernel {
     return () => {};
   }
 
-  /** True when the event was expected. */
+  /** Whether the event was expected. */
   #dispatch(event: WorkerEvent, bytes: number): boolean {
     switch (event.type) {
       case "ready":
         if (event.protocol !== PROTOCOL_VERSION) this.#violate(`it speaks version ${event.protocol} of the protocol`);
         return !this.#greeted && (this.#greeted = true);
       case "status":
-        return this.#hearStatus(event);
+        return this.#receiveStatus(event);
       case "display":
-        return this.#hearDisplay(event);
+        return this.#receiveDisplay(event);
       case "call":
         void this.#answer(event, bytes);
         return true;
     }
   }
 
-  #hearStatus(status: StatusEvent): boolean {
+  #receiveStatus(status: StatusEvent): boolean {
     const running = this.#running;
     if (running !== undefined && status.id === running.id) {
       if (status.pending) this.#worker.drain();
@@ -278,48 +273,48 @@ export class Kernel {
       if (status.survivors) this.#renewStreams();
       else if (this.#watched) this.#watch(false);
       const durationMs = this.#clock.elapsedMs;
-      running.sink.onEnd({ kind: "status", status, stopped: running.stopping?.reason ?? null, durationMs });
+      running.listener.onEnd({ kind: "status", status, stopped: running.stopping?.reason ?? null, durationMs });
       return true;
     }
-    return this.#asks.hear(status);
+    return this.#requests.resolve(status);
   }
 
-  /** What was printed before it comes before it: the worker prints no more until it hears that the display was taken. */
-  #hearDisplay({ id, call, display }: DisplayEvent): boolean {
+  /** Output printed before a display comes first: the worker prints no more until the display is acknowledged. */
+  #receiveDisplay({ id, call, display }: DisplayEvent): boolean {
     const running = this.#running?.id === id ? this.#running : undefined;
     if (running !== undefined) {
       this.#worker.drain();
-      running.sink.onDisplay(display);
+      running.listener.onDisplay(display);
     }
     this.#calls.acknowledge(id, call);
     return running !== undefined;
   }
 
-  #hearOutput(stream: OutputStream, chunk: Buffer): void {
+  #receiveOutput(stream: OutputStream, chunk: Buffer): void {
     if (this.#running === undefined) this.#listener.onBackground(stream, chunk);
-    else this.#running.sink.onOutput(stream, chunk);
+    else this.#running.listener.onOutput(stream, chunk);
   }
 
   async #answer(event: CallEvent, bytes: number): Promise<void> {
     if (!this.#calls.admit(event, bytes)) return;
     const running = this.#running?.id === event.id ? this.#running : undefined;
     const isInput = event.name === INPUT_CALL;
-    if (isInput) this.#worker.drain(); // what was printed before the question comes before it
-    else running?.sink.onCall(event.call, event.name);
+    if (isInput) this.#worker.drain(); // output printed before the question comes first
+    else running?.listener.onCall(event.call, event.name);
     if (running !== undefined) this.#clock.pause();
     const controller = running === undefined ? new AbortController() : (running.calls ??= new AbortController());
-    const handler = isInput ? toInputHandler(event.call, running?.sink) : undefined;
+    const handler = isInput ? toInputHandler(event.call, running?.listener) : undefined;
     const ok = await this.#calls.answer(event, bytes, controller.signal, handler);
     if (running === undefined || running !== this.#running) return;
     this.#clock.resume();
-    if (!isInput) running.sink.onReply(event.call, ok);
+    if (!isInput) running.listener.onReply(event.call, ok);
   }
 
-  /** Late output must never enter the next execution: it waits until the worker has output pipes of its own again. */
+  /** Late output must not enter the next execution, which waits until the worker uses new output pipes. */
   #renewStreams(): void {
     const renew = async (): Promise<void> => {
       await this.#worker.renewStreams();
-      await this.#askNow({ cmd: "streams" });
+      await this.#send({ cmd: "streams" });
     };
     this.#settle(renew());
   }
@@ -355,7 +350,7 @@ export class Kernel {
     this.#ended = true;
     this.#exit = exit;
     this.#survivors = false;
-    this.#asks.end();
+    this.#requests.close();
     const running = this.#running;
     if (running === undefined) {
       this.#listener.onEnd(exit);
@@ -366,7 +361,7 @@ export class Kernel {
     running.calls?.abort(new Error("The worker was lost"));
     this.#listener.onEnd(exit);
     const durationMs = this.#clock.elapsedMs;
-    running.sink.onEnd({ kind: "lost", exit, violation: this.#violation, durationMs });
+    running.listener.onEnd({ kind: "lost", exit, violation: this.#violation, durationMs });
   }
 
   #command({ line, payload }: HostMessage): void {
@@ -378,10 +373,10 @@ export class Kernel {
   }
 }
 
-/** What outlives its execution has nobody to ask. */
-function toInputHandler(call: number, sink: ExecutionSink | undefined): CallHandler {
-  return async (asked) => {
-    if (sink === undefined) throw new Error("the execution that could ask for input has ended");
-    return sink.onInput(call, asked);
+/** Code that outlives its execution has nobody to ask. */
+function toInputHandler(call: number, listener: ExecutionListener | undefined): CallHandler {
+  return async (hostCall) => {
+    if (listener === undefined) throw new Error("the execution that could ask for input has ended");
+    return listener.onInput(call, hostCall);
   };
 }

@@ -1,11 +1,11 @@
-// How an execution ended, as far as a kernel can know.
+// How an execution ended, as far as a kernel knows.
 
 import type { WorkerExit } from "../environments/environment.ts";
 import type { StatusEvent } from "../protocol/worker-events.ts";
 
 export type StopReason = "timeout" | "cancelled";
 
-/** How an execution ended: the worker said so, it was stopped before it started, or the worker is no more. */
+/** It was stopped before it started, the worker reported its status, or the worker was lost. */
 export type Outcome =
   | { readonly kind: "unstarted"; readonly durationMs: 0 }
   | {
@@ -16,7 +16,7 @@ export type Outcome =
     }
   | {
       readonly kind: "lost";
-      /** True when the session came back from a checkpoint; the kernel itself cannot know. */
+      /** Whether the session was restored from a checkpoint. Set by the session. */
       readonly isRestored?: boolean;
       readonly exit: WorkerExit;
       readonly violation: string | null;

@@ -1,35 +1,35 @@
-// Everything one stream of one execution printed: a little of it in memory, the rest in a file without a name.
+// The output of one stream of one execution or task: in memory while it is small, then in an anonymous file.
 //
-// The result keeps the beginning and the end. What lies between stays readable by offset up to a bound, past which bytes
-// are counted and dropped. Printing without end therefore costs a fixed amount of memory and of disk.
+// The result keeps the beginning and the end. What lies between stays readable by offset up to a limit, past which bytes are counted and
+// dropped. So endless output takes a fixed amount of memory and disk.
 
 import type { Cut } from "../protocol/execution.ts";
 import { ByteBuffer } from "../util/bytes/byte-buffer.ts";
 import { trimBrokenEnd, trimBrokenStart } from "../util/text/utf8.ts";
 import type { SpillFile, SpillFiles } from "./spill-file.ts";
 
-export interface OutputBounds {
-  /** How much a result shows, beginning and end together. */
+export interface OutputLimits {
+  /** How much a result keeps, beginning and end together. */
   readonly keptBytes: number;
   /** How much stays readable by offset. */
   readonly readableBytes: number;
-  /** Where it goes when it is more than a result shows. */
+  /** For output that is larger than a result keeps. */
   readonly files: SpillFiles;
 }
 
 export class OutputLog {
-  readonly #bounds: OutputBounds;
-  /** All there is while it fits into `keptBytes`, and nothing once there is a file. */
+  readonly #limits: OutputLimits;
+  /** All output while it fits into `keptBytes`; empty once there is a file. */
   readonly #head = new ByteBuffer();
-  /** The last bytes, once they are past what can be read. */
+  /** The last bytes, once they are past the readable limit. */
   readonly #tail = new ByteBuffer();
-  /** Null where none could be made: then only the head can be read. */
+  /** Null: it could not be created, so only the head is readable. */
   #file: SpillFile | null | undefined;
   #total = 0;
   #isClosed = false;
 
-  constructor(bounds: OutputBounds) {
-    this.#bounds = bounds;
+  constructor(limits: OutputLimits) {
+    this.#limits = limits;
   }
 
   get total(): number {
@@ -41,29 +41,29 @@ export class OutputLog {
     return this.#file?.length ?? this.#head.length;
   }
 
-  /** Takes a chunk; it is copied. */
+  /** Copies the chunk. */
   append(chunk: Buffer): void {
     this.#total += chunk.length;
     if (this.#isClosed) return;
-    if (this.#file === undefined && this.#head.length + chunk.length <= this.#bounds.keptBytes) {
+    if (this.#file === undefined && this.#head.length + chunk.length <= this.#limits.keptBytes) {
       this.#head.append(chunk);
       return;
     }
     if (this.#file === undefined) this.#file = this.#spill();
-    const written = this.#file === null ? 0 : this.#file.append(chunk.subarray(0, this.#room(this.#file)));
+    const written = this.#file === null ? 0 : this.#file.append(chunk.subarray(0, this.#capacity(this.#file)));
     if (written < chunk.length) this.#appendTail(chunk.subarray(written));
   }
 
-  /** Bytes from `offset`, at most `length` of them; fewer where the stream ends or was dropped. */
+  /** At most `length` bytes; fewer where the stream ends or was dropped. */
   read(offset: number, length: number): Buffer {
     const end = Math.min(offset + length, this.readable);
     if (offset >= end) return Buffer.alloc(0);
     return this.#file?.read(offset, end - offset) ?? Buffer.from(this.#head.view(offset, end));
   }
 
-  /** The text for a result: whole, or its beginning and end with a line between that says how much is missing. */
+  /** The text for a result: all of it, or the beginning and the end with a line between that counts the omitted bytes. */
   summary(): { readonly text: string; readonly cut: Cut | null } {
-    const { keptBytes } = this.#bounds;
+    const { keptBytes } = this.#limits;
     if (this.#total <= keptBytes && !this.#isClosed) return { text: this.#head.view().toString("utf8"), cut: null };
     const half = Math.floor(keptBytes / 2);
     const head = trimBrokenEnd(this.read(0, half));
@@ -73,7 +73,7 @@ export class OutputLog {
     return { text: head.toString("utf8") + marker + tail.toString("utf8"), cut: { total: this.#total, omitted } };
   }
 
-  /** Forgets everything but the total, and keeps nothing any more. */
+  /** Drops everything but the total, also later output. */
   close(): void {
     this.#isClosed = true;
     this.#file?.close();
@@ -82,12 +82,12 @@ export class OutputLog {
     this.#tail.clear();
   }
 
-  #room(file: SpillFile): number {
-    return Math.max(0, this.#bounds.readableBytes - file.length);
+  #capacity(file: SpillFile): number {
+    return Math.max(0, this.#limits.readableBytes - file.length);
   }
 
   #spill(): SpillFile | null {
-    const file = this.#bounds.files.open();
+    const file = this.#limits.files.open();
     if (file === undefined) return null;
     if (file.append(this.#head.view()) < this.#head.length) {
       file.close();
@@ -98,7 +98,7 @@ export class OutputLog {
   }
 
   #appendTail(data: Buffer): void {
-    const kept = Math.ceil(this.#bounds.keptBytes / 2);
+    const kept = Math.ceil(this.#limits.keptBytes / 2);
     this.#tail.append(data);
     if (this.#tail.length > 2 * kept) this.#tail.keepLast(kept);
   }

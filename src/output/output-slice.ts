@@ -1,4 +1,4 @@
-// A part of what was printed.
+// A range of printed output.
 
 import type { OutputStream } from "../protocol/execution.ts";
 import { checkCount } from "../util/check-number.ts";
@@ -14,7 +14,7 @@ export interface OutputSlice {
 }
 
 export interface OutputRange {
-  /** Absent: both, in the order in which they came. */
+  /** Absent: both, in print order. */
   readonly stream?: OutputStream;
   /** In bytes. Default: 0. */
   readonly offset?: number;
@@ -29,13 +29,12 @@ interface Source {
 }
 
 const DEFAULT_BYTES = 1024 * 1024;
-const NOTHING = Buffer.alloc(0);
 
-/** Undefined: nothing was printed. Past the end there is nothing; throws a RangeError for what is no place at all. */
+/** No source: nothing was printed. Empty past the end. Throws a RangeError for an invalid offset or length. */
 export function toSlice(source: Source | undefined, { offset = 0, length = DEFAULT_BYTES }: OutputRange): OutputSlice {
   checkCount("offset", offset, 0);
   if (length !== Infinity) checkCount("length", length, 0);
-  const bytes = source?.read(offset, length) ?? NOTHING;
+  const bytes = source?.read(offset, length) ?? Buffer.alloc(0);
   const nextOffset = offset + bytes.length;
   return { bytes, offset, nextOffset, totalBytes: source?.total ?? 0, readableBytes: source?.readable ?? 0 };
 }

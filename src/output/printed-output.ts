@@ -1,19 +1,29 @@
-// What one execution or task printed on both of its streams. A log is made when the first byte comes.
+// The output of one execution or task on both streams, with a log for each stream that has any. Reference-counted.
 
-import type { OutputStream } from "../protocol/execution.ts";
-import { OutputLog, type OutputBounds } from "./output-log.ts";
+import type { Cut, OutputStream } from "../protocol/execution.ts";
+import { OutputLog, type OutputLimits } from "./output-log.ts";
+
+const NOTHING = { text: "", cut: null };
+
+/** Output as a result has it. */
+export interface OutputSummary {
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Null: nothing was omitted. */
+  readonly truncated: { readonly stdout?: Cut; readonly stderr?: Cut } | null;
+}
 
 export class PrintedOutput {
-  readonly #bounds: OutputBounds;
+  readonly #limits: OutputLimits;
   #stdout: OutputLog | undefined;
   #stderr: OutputLog | undefined;
-  #holders = 1;
+  #owners = 1;
 
-  constructor(bounds: OutputBounds) {
-    this.#bounds = bounds;
+  constructor(limits: OutputLimits) {
+    this.#limits = limits;
   }
 
-  /** The log of a stream, if anything was printed on it. */
+  /** Undefined: nothing was printed on the stream. */
   of(stream: OutputStream): OutputLog | undefined {
     return stream === "stdout" ? this.#stdout : this.#stderr;
   }
@@ -24,31 +34,39 @@ export class PrintedOutput {
     return log;
   }
 
-  /** How many bytes were printed, on both together. */
+  /** Bytes printed on both streams. */
   get total(): number {
     return (this.#stdout?.total ?? 0) + (this.#stderr?.total ?? 0);
   }
 
-  /** How many bytes can be read, on both together. */
+  /** Bytes that can be read, on both streams. */
   get readable(): number {
     return (this.#stdout?.readable ?? 0) + (this.#stderr?.readable ?? 0);
   }
 
-  /** From now on one more has to close it. */
-  hold(): void {
-    this.#holders += 1;
+  summary(): OutputSummary {
+    const { text: stdout, cut: stdoutCut } = this.#stdout?.summary() ?? NOTHING;
+    const { text: stderr, cut: stderrCut } = this.#stderr?.summary() ?? NOTHING;
+    if (stdoutCut === null && stderrCut === null) return { stdout, stderr, truncated: null };
+    const truncated = { ...(stdoutCut && { stdout: stdoutCut }), ...(stderrCut && { stderr: stderrCut }) };
+    return { stdout, stderr, truncated };
   }
 
-  /** The last one to close it makes it forget everything but how much it was. */
+  /** Adds an owner, which must call `close`. */
+  hold(): void {
+    this.#owners += 1;
+  }
+
+  /** The last owner to close it drops everything but the totals. */
   close(): void {
-    this.#holders -= 1;
-    if (this.#holders > 0) return;
+    this.#owners -= 1;
+    if (this.#owners > 0) return;
     this.#stdout?.close();
     this.#stderr?.close();
   }
 
   #open(stream: OutputStream): OutputLog {
-    const log = new OutputLog(this.#bounds);
+    const log = new OutputLog(this.#limits);
     if (stream === "stdout") this.#stdout = log;
     else this.#stderr = log;
     return log;

@@ -1,7 +1,7 @@
-// Temporary files without a name.
+// Anonymous temporary files, reused.
 //
-// Writing to a fresh file costs several times what writing over old pages does, so a few files that are no longer needed
-// are kept and used again. A file knows how much of it belongs to its present user; no more than that is ever read.
+// Writing to a new file takes several times as long as overwriting old pages, so a few files are kept for reuse. A file is never read past
+// what its current user has written.
 
 import { close, closeSync, ftruncate, readSync, writeSync } from "node:fs";
 import { openNamelessFile } from "../util/bytes/anonymous-file.ts";
@@ -14,7 +14,7 @@ export class SpillFiles {
   readonly #spare: number[] = [];
   #closed = false;
 
-  /** An empty file; undefined where none can be made. */
+  /** Undefined: none can be created. */
   open(): SpillFile | undefined {
     const fd = this.#spare.pop() ?? openFile();
     return fd === undefined ? undefined : new SpillFile(fd, (written) => this.#release(fd, written));
@@ -25,7 +25,7 @@ export class SpillFiles {
     for (const fd of this.#spare.splice(0)) closeSync(fd);
   }
 
-  /** Not in the way of anybody: giving pages back to the system takes long. */
+  /** Asynchronous, because freeing pages takes long. */
   #release(fd: number, written: number): void {
     if (this.#closed || this.#spare.length >= MAX_SPARE) {
       close(fd, () => {});
@@ -52,7 +52,7 @@ export class SpillFile {
     return this.#length;
   }
 
-  /** How many bytes were written: fewer than given when the disk is full. */
+  /** How many bytes were written: not all when the disk is full. */
   append(data: Buffer): number {
     let written = 0;
     try {
@@ -60,13 +60,13 @@ export class SpillFile {
         written += writeSync(this.#fd, data, written, data.length - written, this.#length + written);
       }
     } catch {
-      // Full: the caller sees how far it went.
+      // The disk is full: the caller sees how much was written.
     }
     this.#length += written;
     return written;
   }
 
-  /** Bytes that were appended; what lies past the end is somebody else's and is not read. */
+  /** Never reads past the end, where data of an earlier user may be. */
   read(offset: number, length: number): Buffer {
     const end = Math.min(offset + length, this.#length);
     const buffer = Buffer.allocUnsafe(Math.max(0, end - offset));

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import type { Backend, ModelPrice } from "../backends/backend.ts";
 import { Dispatcher, type DispatcherOptions } from "../backends/dispatch/dispatcher.ts";
-import type { CallHandler } from "../session/session-options.ts";
+import type { CallHandler } from "../session/options.ts";
 import type { RunId } from "../protocol/ids.ts";
 import type { LedgerLimits, RunEvent } from "../protocol/runs.ts";
 import type { Session } from "../session/session.ts";

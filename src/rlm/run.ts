@@ -4,17 +4,18 @@
 // that was given, ends every call and every session of the tree.
 
 import { TokenBudgetExhausted, ToolBudgetExhausted, type RLMError } from "../errors.ts";
-import type { CallHandler } from "../session/session-options.ts";
+import type { CallHandler } from "../session/options.ts";
 import type { RunId } from "../protocol/ids.ts";
 import type { LedgerLimits, NodeId, RunEvent, RunResult } from "../protocol/runs.ts";
 import type { Session } from "../session/session.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
 import { onAbort } from "../util/async/on-abort.ts";
+import type { FollowOptions, Positioned } from "../util/async/replay-log.ts";
 import type { JSONSchema } from "./reply/answer-schema.ts";
 import { Children } from "./ledger/concurrency.ts";
 import type { ContextItem } from "./context/context.ts";
 import { answerDirectly, isSmall } from "./calls/direct.ts";
-import { EventQueue } from "./events/event-log.ts";
+import { EventLog } from "./events/event-log.ts";
 import { Ledger, type Account } from "./ledger/ledger.ts";
 import { ModelCalls } from "./calls/model-calls.ts";
 import { Node, type NodeOutcome, type NodeSettings } from "./node.ts";
@@ -63,22 +64,9 @@ interface NodeRequest extends Omit<NodeSettings, "id" | "account"> {
   readonly parent: Account | undefined;
 }
 
-export interface FollowOptions {
-  /** A place that an earlier reader was told: what comes after it is told. Default: everything. */
-  readonly after?: string;
-  readonly signal?: AbortSignal;
-}
-
-export interface ToldEvent {
-  readonly event: RunEvent;
-  /** Right after the event: its number. */
-  readonly place: string;
-}
-
 const ROOT: NodeId = "n0";
 /** Nodes with a session at once, at each depth. */
 const MAX_CHILDREN = 16;
-const PLACE = /^\d{1,15}$/;
 
 export class Run implements AsyncIterable<RunEvent> {
   readonly id: RunId;
@@ -89,7 +77,7 @@ export class Run implements AsyncIterable<RunEvent> {
   readonly children = new Children(MAX_CHILDREN);
   readonly openSession: RunPorts["openSession"];
   readonly #ledger: Ledger;
-  readonly #queue = new EventQueue();
+  readonly #events = new EventLog();
   /** Of everything but finishing. */
   readonly #work = new AbortController();
   readonly #finishing = new AbortController();
@@ -113,7 +101,7 @@ export class Run implements AsyncIterable<RunEvent> {
       if (event.type === "run-start") this.#startedAt = event.time;
       if (event.type === "run-end") this.#endedAt = event.time;
       journal(event);
-      this.#queue.push(event);
+      this.#events.push(event);
     });
     this.calls = new ModelCalls({ models, cache, teller: this.teller, reasoningEffort: settings.reasoningEffort });
     this.tools = new ToolCalls(this.teller, (limit) => {
@@ -146,24 +134,16 @@ export class Run implements AsyncIterable<RunEvent> {
 
   /** About how many characters its events have. */
   get weight(): number {
-    return this.#queue.characters;
+    return this.#events.characters;
   }
 
   [Symbol.asyncIterator](): AsyncIterator<RunEvent> {
-    return this.#queue.read();
+    return this.#events[Symbol.asyncIterator]();
   }
 
-  /**
-   * Its events with the place after each, by which a reader can go on later: `after`. Throws a RangeError for what was never a place. An
-   * aborted signal ends the reading.
-   */
-  follow({ after = "0", signal }: FollowOptions = {}): AsyncGenerator<ToldEvent, void, undefined> {
-    if (!PLACE.test(after)) throw new RangeError(`Cannot go on after '${after}': it is no place in a stream of events`);
-    return this.#follow(Number(after), signal);
-  }
-
-  async *#follow(after: number, signal: AbortSignal | undefined): AsyncGenerator<ToldEvent, void, undefined> {
-    for await (const event of this.#queue.read(after, signal)) yield { event, place: String(event.seq) };
+  /** Its events with the cursor after each, from which a later reader can resume. Throws a RangeError for an invalid cursor. */
+  follow(options?: FollowOptions): AsyncGenerator<Positioned<RunEvent>, void, undefined> {
+    return this.#events.follow(options);
   }
 
   cancel(): void {
@@ -211,7 +191,7 @@ export class Run implements AsyncIterable<RunEvent> {
       stopListening();
       this.#work.abort(new Error("the run is over"));
       this.#finishing.abort(new Error("the run is over"));
-      this.#queue.end();
+      this.#events.end();
       this.#settings = { ...this.#settings, context: [] };
     }
   }

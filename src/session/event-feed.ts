@@ -1,4 +1,4 @@
-// Numbers the events of a session and gives them to whoever listens. Output is decoded only when somebody does.
+// Numbers the events of a session and sends them to its listeners. Output is decoded only if there are any.
 
 import { StringDecoder } from "node:string_decoder";
 import type { SessionEvent, ResetReason } from "../protocol/events.ts";
@@ -18,7 +18,6 @@ export class EventFeed {
     this.#sessionId = sessionId;
   }
 
-  /** Whether an event that is made now would reach anybody. */
   get hasListeners(): boolean {
     return this.#listeners.size > 0;
   }
@@ -39,7 +38,7 @@ export class EventFeed {
       try {
         listener(event);
       } catch (error) {
-        // A fault of the listener's: the session goes on, and the fault is seen as any uncaught one is.
+        // The session goes on, and the listener's error is reported as uncaught.
         queueMicrotask(() => {
           throw error;
         });

@@ -1,22 +1,31 @@
-// Those for whom a session is in use though nothing runs in it: somebody looks at it.
+// Counts the users of a session, so that it does not expire while it is in use.
 
-export class Holds {
-  #count = 0;
+export class KeepAlive {
+  #users = 0;
   #lastUsedAt = 0;
 
+  /** When the last user left; now, while there is one. */
   get lastUsedAt(): number {
-    return this.#count > 0 ? Date.now() : this.#lastUsedAt;
+    return this.#users > 0 ? Date.now() : this.#lastUsedAt;
   }
 
-  take(): Disposable {
-    this.#count += 1;
+  enter(): void {
+    this.#users += 1;
+  }
+
+  leave(): void {
+    this.#users -= 1;
+    this.#lastUsedAt = Date.now();
+  }
+
+  /** In use until this is disposed. */
+  hold(): Disposable {
+    this.enter();
     let isHeld = true;
     return {
       [Symbol.dispose]: () => {
-        if (!isHeld) return;
+        if (isHeld) this.leave();
         isHeld = false;
-        this.#count -= 1;
-        this.#lastUsedAt = Date.now();
       },
     };
   }

@@ -1,7 +1,36 @@
-// What may be said about one execution, checked where it enters.
+// Options of sessions, executions and operations, and the limits of a runtime; checked where they enter.
 
-import { checkDuration } from "../util/check-number.ts";
+import { totalmem } from "node:os";
+import type { Mount, SandboxLimits } from "../environments/environment.ts";
+import type { CallHandler } from "../kernel/calls.ts";
+import { checkCount, checkDuration } from "../util/check-number.ts";
 import type { InputHandler } from "./execution/input.ts";
+
+export type { CallHandler, HostCall } from "../kernel/calls.ts";
+
+export interface SessionOptions {
+  /** Default: `s1`, `s2`, ..., or as the runtime's `ids` says. An id that is taken is an error. */
+  readonly id?: string;
+  readonly environment?: "local";
+  /** Default: the runtime's. */
+  readonly python?: string;
+  /** Environment variables. Nothing of the host's environment is ever passed on. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Default: the session's working directory. */
+  readonly cwd?: string;
+  /** `sys.argv`. Default: `[""]`, as at a prompt. */
+  readonly argv?: readonly string[];
+  /** In addition to the runtime's. */
+  readonly mounts?: readonly Mount[];
+  readonly limits?: Partial<SandboxLimits>;
+  readonly idleTimeoutMs?: number | null;
+  /** Keep a checkpoint from before each of the last executions (true: 10), so that `undo()` works. Default: false. */
+  readonly autoCheckpoint?: boolean | number;
+  /** Whether the standard library is loaded. Default: true. */
+  readonly includeStdlib?: boolean;
+  /** Answers `rlm_host.call(name, ...)` in the session. Default: every call is refused. */
+  readonly onCall?: CallHandler;
+}
 
 export interface ExecuteOptions {
   /** Running time, waiting for host calls not counted. Null or Infinity: no limit. Default: the runtime's, 55 s. */
@@ -10,10 +39,63 @@ export interface ExecuteOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** What tracebacks call the code. Default: `<cell N>`. */
   readonly fileName?: string;
-  /** Aborting interrupts the code; when it waits in the queue it never starts. */
+  /** Aborting interrupts the code; while it waits in the queue, it never starts. */
   readonly signal?: AbortSignal;
-  /** Answers `input()` and reads of `sys.stdin`. Default: nobody does, and the code sees the end of input. */
+  /** Answers `input()` and reads of `sys.stdin`. Default: the code sees the end of input. */
   readonly onInput?: InputHandler;
+}
+
+export interface OperationOptions {
+  /** Null or Infinity: no limit. Default: the runtime's, 55 s. */
+  readonly timeoutMs?: number | null;
+  /** Aborting stops it; while it waits in the queue, it never starts. */
+  readonly signal?: AbortSignal;
+}
+
+export interface Limits extends SandboxLimits {
+  /** Sessions alive at once. */
+  readonly sessions: number;
+  /** Memory of all sessions together, their files included. */
+  readonly totalMemoryBytes: number;
+  /** Executions that may wait in one session. */
+  readonly waiting: number;
+  /** Shell commands and adopted executions that run at once. */
+  readonly tasks: number;
+  /** What a result keeps of each stream, beginning and end. */
+  readonly keptOutputBytes: number;
+  /** What stays readable by offset. */
+  readonly readableOutputBytes: number;
+}
+
+const MIB = 1024 * 1024;
+
+export const DEFAULT_LIMITS: Limits = {
+  memoryBytes: 2048 * MIB,
+  diskBytes: 1024 * MIB,
+  processes: 128,
+  openFiles: 512,
+  branches: 50,
+  sessions: 100,
+  totalMemoryBytes: Math.floor(totalmem() * 0.8),
+  waiting: 128,
+  tasks: 100,
+  keptOutputBytes: MIB,
+  readableOutputBytes: 256 * MIB,
+};
+
+/** A worker needs at least this to start. Its own file descriptors are numbered from 64 on. */
+const MINIMUM: Readonly<Record<string, number>> = { memoryBytes: 64 * MIB, processes: 3, openFiles: 96, branches: 0 };
+
+export function withDefaults(defaults: Limits, limits: Partial<Limits> = {}): Limits {
+  const defined = Object.entries(limits).filter(([, value]) => value !== undefined);
+  return { ...defaults, ...Object.fromEntries(defined) };
+}
+
+export function checkLimits(limits: Partial<Limits> = {}): void {
+  for (const [name, value] of Object.entries(limits)) {
+    if (!Object.hasOwn(DEFAULT_LIMITS, name)) throw new TypeError(`Cannot use limits.${name}: there is no such limit`);
+    checkCount(`limits.${name}`, value, MINIMUM[name] ?? 1);
+  }
 }
 
 export function checkExecuteOptions(code: unknown, { timeoutMs, env }: ExecuteOptions): void {

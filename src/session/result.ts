@@ -1,8 +1,9 @@
-// From how an execution ended to what its caller is told.
+// Turns the outcome of an execution into the result for its caller.
 
 import type { WorkerExit } from "../environments/environment.ts";
 import { REPLExecutionError } from "../errors.ts";
 import type { Outcome } from "../kernel/kernel.ts";
+import type { PrintedOutput } from "../output/printed-output.ts";
 import type {
   Cut,
   ExecutionError,
@@ -15,17 +16,20 @@ import type {
 } from "../protocol/execution.ts";
 import type { ExecutionId, SessionId } from "../protocol/ids.ts";
 import type { Displays } from "./execution/displays.ts";
-import type { Execution } from "./execution/execution.ts";
 
-/** What the session knows of an execution beside how it ended. */
+/** What the session knows of an execution besides its outcome. */
 export interface ResultContext {
-  readonly execution: Execution;
-  readonly executionCount: number;
+  readonly execution: {
+    readonly id: ExecutionId;
+    readonly sessionId: SessionId;
+    readonly count: number;
+    readonly printed: PrintedOutput;
+  };
   readonly epoch: number;
   readonly displays: Displays;
 }
 
-/** A result as `session.execute` gives it: plain data, and a way to throw for those who prefer that. */
+/** Plain data, and `unwrap` for callers that prefer exceptions. */
 export class Result implements ExecutionResult {
   readonly status: ExecutionStatus;
   readonly stdout: string = "";
@@ -46,7 +50,7 @@ export class Result implements ExecutionResult {
   readonly usage: Usage = NO_USAGE;
 
   /** No outcome: the execution was cancelled before it started. */
-  constructor({ execution, executionCount, epoch, displays }: ResultContext, outcome?: Outcome) {
+  constructor({ execution, epoch, displays }: ResultContext, outcome?: Outcome) {
     const verdict = toVerdict(outcome);
     this.status = verdict.status;
     this.state = verdict.state;
@@ -58,18 +62,22 @@ export class Result implements ExecutionResult {
     this.displays = displays.kept;
     this.sessionId = execution.sessionId;
     this.executionId = execution.id;
-    this.executionCount = executionCount;
+    this.executionCount = execution.count;
     this.epoch = epoch;
     if (outcome === undefined) return;
     this.durationMs = outcome.durationMs;
     if (outcome.kind === "status") {
       this.usage = { cpuMs: outcome.status.cpuMs, peakMemoryBytes: outcome.status.peakBytes };
     }
-    const stdout = execution.printed.of("stdout")?.summary();
-    const stderr = execution.printed.of("stderr")?.summary();
-    if (stdout !== undefined) this.stdout = stdout.text;
-    if (stderr !== undefined) this.stderr = stderr.text;
-    this.truncated = toTruncated(stdout?.cut, stderr?.cut, toValueCut(outcome), displays.cut);
+    const { stdout, stderr, truncated } = execution.printed.summary();
+    this.stdout = stdout;
+    this.stderr = stderr;
+    const value = toValueCut(outcome);
+    const { cut } = displays;
+    this.truncated =
+      value === null && cut === null
+        ? truncated
+        : { ...truncated, ...(value && { value }), ...(cut && { displays: cut }) };
   }
 
   /** The result itself when its status is `ok`; otherwise throws a REPLExecutionError. */
@@ -101,7 +109,7 @@ function fromStatus({ status, stopped }: Extract<Outcome, { kind: "status" }>): 
     case "exit":
       return { status: "exit", state: "kept", exitCode };
     case "interrupted":
-      // Without a stop of ours it was the code that sent the signal to itself.
+      // Unless we stopped it, the code sent the signal to itself.
       if (stopped === null) return { status: "error", state: "kept", error };
       return { status: "interrupted", state: "kept", error, reason: stopped };
   }
@@ -155,19 +163,4 @@ function toValueCut(outcome: Outcome): Cut | null {
   if (outcome.kind !== "status" || outcome.status.valueTotal === undefined) return null;
   const { valueTotal: total, value } = outcome.status;
   return { total, omitted: Math.max(0, total - (value?.["text/plain"]?.length ?? 0)) };
-}
-
-function toTruncated(
-  stdout: Cut | null | undefined,
-  stderr: Cut | null | undefined,
-  value: Cut | null,
-  displays: Cut | null,
-): ExecutionResult["truncated"] {
-  if (!stdout && !stderr && !value && !displays) return null;
-  return {
-    ...(stdout && { stdout }),
-    ...(stderr && { stderr }),
-    ...(value && { value }),
-    ...(displays && { displays }),
-  };
 }

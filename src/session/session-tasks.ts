@@ -1,61 +1,53 @@
-// The shell tasks that live in the sandbox of a session. While there are any, the session is in use.
+// The shell tasks in the sandbox of a session, which keep it alive.
 
-import { SessionClosedError } from "../errors.ts";
-import type { SessionId } from "../protocol/ids.ts";
-import type { ShellTask, TaskPlace } from "../tasks/shell-task.ts";
+import type { SandboxLease, ShellTask } from "../tasks/shell-task.ts";
 import type { KernelSettings } from "./kernels/kernels.ts";
-import type { Runner } from "./execution/runner.ts";
+import type { Executor } from "./execution/executor.ts";
 
 export class SessionTasks {
-  readonly #id: SessionId;
   readonly #settings: KernelSettings;
-  readonly #runner: Runner;
-  /** Those that have processes, or wait for the sandbox. */
+  readonly #executor: Executor;
+  /** Tasks that have processes, or wait for the sandbox. */
   readonly #live = new Set<ShellTask>();
-  #lastUsedAt = 0;
 
-  constructor(settings: KernelSettings, runner: Runner) {
-    this.#id = settings.id;
+  constructor(settings: KernelSettings, executor: Executor) {
     this.#settings = settings;
-    this.#runner = runner;
+    this.#executor = executor;
   }
 
-  get isAny(): boolean {
+  get hasAny(): boolean {
     return this.#live.size > 0;
   }
 
-  /** Now, while there is one. */
-  get lastUsedAt(): number {
-    return this.isAny ? Date.now() : this.#lastUsedAt;
-  }
-
-  /** Where a task runs. Throws SessionClosedError; rejects where there is no sandbox any more. */
-  async enter(task: ShellTask): Promise<TaskPlace> {
-    this.#runner.checkOpen();
+  /** The sandbox for a task. Throws SessionClosedError; rejects when the sandbox is lost. */
+  async lease(task: ShellTask): Promise<SandboxLease> {
+    this.#executor.checkOpen();
     this.#live.add(task);
+    const { keepAlive } = this.#executor;
+    keepAlive.enter();
     const release = (): void => {
-      this.#live.delete(task);
-      this.#lastUsedAt = Date.now();
+      if (this.#live.delete(task)) keepAlive.leave();
     };
     try {
-      await this.#runner.kernels.recovery;
-      if (this.#runner.state === "closed") throw new SessionClosedError({ sessionId: this.#id, why: "it was closed" });
+      await this.#executor.kernels.recovery;
+      this.#executor.checkOpen();
       const { cwd = "", env } = this.#settings;
-      return { sandbox: this.#runner.kernels.sandbox, cwd, env, release };
+      return { sandbox: this.#executor.kernels.sandbox, cwd, env, release };
     } catch (error) {
       release();
       throw error;
     }
   }
 
-  /** The session begins to close, which ends them. */
-  foretellEnd(why: string): void {
-    for (const task of this.#live) task.foretell({ status: "cancelled", why: `session '${this.#id}' ended: ${why}` });
+  /** The session is about to close, which ends its tasks. */
+  announceEnd(why: string): void {
+    for (const task of this.#live)
+      task.setEnding({ status: "cancelled", why: `session '${this.#settings.id}' ended: ${why}` });
   }
 
-  /** Ends all of them, because of the memory they take. False: there are none. */
-  relieve(why: string): boolean {
+  /** Ends all tasks to free memory. False: there are none. */
+  stopAll(why: string): boolean {
     for (const task of this.#live) void task.stop({ status: "failed", why });
-    return this.isAny;
+    return this.hasAny;
   }
 }

@@ -1,7 +1,6 @@
-// A persistent REPL with an identity: a kernel at a time, a queue of executions, limits, a lifetime.
+// A persistent REPL with an identity: one kernel at a time, a queue of executions, limits, a lifetime.
 //
-// Executions and operations run one at a time, first come first served: see runner.ts. Closing ends everything and cannot
-// be undone.
+// Executions and operations run one at a time, in the order of the calls: see executor.ts. Closing is final.
 
 import { inspect as printed } from "node:util";
 import type { SandboxUsage } from "../environments/environment.ts";
@@ -14,32 +13,30 @@ import { EventFeed, type Listener } from "./event-feed.ts";
 import type { Execution } from "./execution/execution.ts";
 import { Files } from "./files/files.ts";
 import { History, type HistoryEntry } from "./execution/history.ts";
-import { Holds } from "./keep-alive.ts";
 import { IdleTimer } from "./idle-timer.ts";
 import { Inspector, type NamespaceSummary } from "./inspect/inspector.ts";
 import type { InspectOptions, LookOptions, VariablesOptions } from "./inspect/inspector-options.ts";
 import { Kernels } from "./kernels/kernels.ts";
-import { checkExecuteOptions, type ExecuteOptions } from "./options.ts";
-import { Runner, type RunnerSettings } from "./execution/runner.ts";
+import { checkExecuteOptions, type ExecuteOptions, type OperationOptions } from "./options.ts";
+import { Executor, type ExecutorSettings } from "./execution/executor.ts";
 import { SessionTasks } from "./session-tasks.ts";
 import type { LoadReport, SaveReport } from "./state/save-state.ts";
 import type { VariableValue } from "./state/set-variable.ts";
 import { StateOperations, type Restoring, type StateSettings } from "./state/state-operations.ts";
 import type { StdlibState } from "./kernels/stdlib-loader.ts";
-import type { OperationOptions } from "./kernels/interruptible.ts";
 
-export interface SessionSettings extends RunnerSettings, StateSettings {
+export interface SessionSettings extends ExecutorSettings, StateSettings {
   /** After this long without use the session closes. Null: never. */
   readonly idleTimeoutMs: number | null;
 }
 
 export type SessionNames = Pick<SessionSettings, "id" | "executionPrefix">;
 
-/** What a session needs of those around it. */
-export interface SessionKeeper {
-  /** It begins to close: from now on it is nobody's. */
+/** What a session needs of the registry that it is in. */
+export interface SessionRegistry {
+  /** The session begins to close and must be forgotten. */
   onClosing(session: Session, why: string): void;
-  /** Finds a place for another session under this id, or a new one. */
+  /** Opens another session under this id, or a generated one, within the limits. */
   admit(id: string | undefined, open: (names: SessionNames) => Promise<Session>): Promise<Session>;
 }
 
@@ -50,50 +47,49 @@ export interface SessionInfo extends NamespaceSummary {
   readonly createdAt: string;
   readonly lastExecutedAt: string | null;
   readonly executionCount: number;
-  /** Executions that wait for their turn. */
+  /** Executions and operations in the queue. */
   readonly waiting: number;
   readonly epoch: number;
   readonly stdlib: StdlibState;
 }
 
-/** How long statistics wait for the worker, and final ones. */
+/** How long `info()` and `close()` wait for statistics of the worker. */
 const INFO_LIMIT_MS = 500;
 const CLOSE_LIMIT_MS = 250;
 
 export class Session implements AsyncDisposable {
   readonly id: SessionId;
-  /** Its working directory, from outside. Never waits for an execution. */
+  /** The files in its working directory. Never waits for an execution. */
   readonly files: Files;
   /** Used by the runtime. */
   readonly tasks: SessionTasks;
   readonly #settings: SessionSettings;
   readonly #feed: EventFeed;
   readonly #history = new History();
-  readonly #holds = new Holds();
-  readonly #runner: Runner;
+  readonly #executor: Executor;
   readonly #state: StateOperations;
   readonly #createdAt = new Date();
-  readonly #keeper: SessionKeeper;
+  readonly #registry: SessionRegistry;
   readonly #inspector: Inspector;
   #idleTimer: IdleTimer | undefined;
   #lastSummary: NamespaceSummary | undefined;
   #closing: Promise<SessionInfo> | undefined;
   #loaded: LoadReport | null = null;
 
-  private constructor(settings: SessionSettings, keeper: SessionKeeper) {
+  private constructor(settings: SessionSettings, registry: SessionRegistry) {
     this.id = settings.id;
     this.#settings = settings;
-    this.#keeper = keeper;
+    this.#registry = registry;
     this.#feed = new EventFeed(settings.id);
-    this.#runner = new Runner(settings, this.#feed, this.#history);
-    this.#inspector = new Inspector(settings.id, this.#runner);
-    this.files = new Files(this.#runner, settings.environment.name);
-    this.tasks = new SessionTasks(settings, this.#runner);
-    this.#state = new StateOperations(settings, this.#runner);
+    this.#executor = new Executor(settings, this.#feed, this.#history);
+    this.#inspector = new Inspector(settings.id, this.#executor);
+    this.files = new Files(this.#executor, settings.environment.name);
+    this.tasks = new SessionTasks(settings, this.#executor);
+    this.#state = new StateOperations(settings, this.#executor);
   }
 
-  static async open(settings: SessionSettings, keeper: SessionKeeper, restoring?: Restoring): Promise<Session> {
-    const session = await new Session(settings, keeper).#start((listener) => Kernels.open(settings, listener));
+  static async open(settings: SessionSettings, registry: SessionRegistry, restoring?: Restoring): Promise<Session> {
+    const session = await new Session(settings, registry).#start((listener) => Kernels.open(settings, listener));
     if (restoring !== undefined) await session.#restore(restoring);
     return session;
   }
@@ -108,7 +104,8 @@ export class Session implements AsyncDisposable {
   }
 
   async #start(openKernels: (listener: KernelListener) => Promise<Kernels>): Promise<this> {
-    await this.#runner.start(openKernels);
+    using _ = this.#executor.keepAlive.hold(); // opening may take longer than the idle limit
+    await this.#executor.start(openKernels);
     this.#startIdleTimer();
     return this;
   }
@@ -116,189 +113,192 @@ export class Session implements AsyncDisposable {
   /** Queues code and returns at once. Throws SessionBusyError or SessionClosedError; never because of the code. */
   execute(code: string, options: ExecuteOptions = {}): Execution {
     checkExecuteOptions(code, options);
-    return this.#runner.execute(code, options);
+    return this.#executor.execute(code, options);
   }
 
-  /** Interrupts what runs now, as Ctrl-C would: which it is. Undefined: nothing runs. */
+  /** Interrupts what runs now, as Ctrl-C would. Returns it if it is an execution. */
   interrupt(): Execution | undefined {
-    return this.#runner.interrupt();
+    return this.#executor.interrupt();
   }
 
-  /** Empties the namespace when its turn has come; id, statistics and files stay, the history is cleared. */
+  /** Queues a reset: the namespace and the history are cleared; id, statistics and files stay. */
   reset(): Promise<void> {
-    return this.#runner.operate(async () => {
-      this.#runner.checkpoints.noteReset();
-      const isReset = await this.#runner.kernels.reset();
+    return this.#executor.operate(async () => {
+      this.#executor.checkpoints.noteReset();
+      const isReset = await this.#executor.kernels.reset();
       this.#history.clear();
-      // Otherwise the worker was lost, which is told as that: the namespace is empty all the same.
-      if (isReset) this.#runner.renewEpoch("reset");
+      // Otherwise the worker was lost, which is reported as such and also empties the namespace.
+      if (isReset) this.#executor.renewEpoch("reset");
     });
   }
 
-  /** Sets a variable when its turn has come. Throws a TypeError or RangeError at once for what can never be set. */
+  /** Queues the setting of a variable. Throws a TypeError or RangeError at once for an invalid name or value. */
   set(name: string, value: VariableValue, options: OperationOptions = {}): Promise<void> {
     return this.#state.set(name, value, options);
   }
 
-  /** Saves every variable that can be saved to a session file; what is at the path is replaced when all is written. */
+  /** Saves every variable that can be saved. A file at the path is replaced once all is written. */
   save(path: string, options: OperationOptions = {}): Promise<SaveReport> {
     return this.#state.save(path, options);
   }
 
-  /** What came out of the session file that it began with; null where it began empty. */
+  /** What was loaded from the session file that it started with. Null: it started empty. */
   get loaded(): LoadReport | null {
     return this.#loaded;
   }
 
   get stdlib(): StdlibState {
-    return this.#runner.kernels.stdlib;
+    return this.#executor.kernels.stdlib;
   }
 
   /**
-   * A live copy, in milliseconds: namespace, unpicklable objects and open files included, in a copy of the working
-   * directory. Throws ForkRefusedError while code runs or where a copy would not be exact.
+   * A live copy, in milliseconds: namespace, unpicklable objects and open files included, in a copy of the working directory. Throws
+   * ForkRefusedError while code runs or when the copy would not be exact.
    */
   fork({ id }: { readonly id?: string } = {}): Promise<Session> {
     const action = `fork session '${this.id}'`;
-    return this.#runner.operateWhenIdle(action, () =>
-      this.#keeper.admit(id, (names) => {
-        const settings = { ...this.#settings, ...names, countBefore: this.#runner.count };
-        return new Session(settings, this.#keeper).#start((listener) => this.#runner.kernels.fork(settings, listener));
+    return this.#executor.operateWhenIdle(action, () =>
+      this.#registry.admit(id, (names) => {
+        const settings = { ...this.#settings, ...names, countBefore: this.#executor.count };
+        return new Session(settings, this.#registry).#start((listener) =>
+          this.#executor.kernels.fork(settings, listener),
+        );
       }),
     );
   }
 
-  /** Keeps a live copy of the namespace to return to. Files are not part of it. Throws as `fork` does. */
+  /** Keeps a live copy of the namespace to return to, without the files. Throws as `fork` does. */
   checkpoint(): Promise<Checkpoint> {
-    return this.#runner.operateWhenIdle("make a checkpoint", () =>
-      this.#runner.checkpoints.make(this.#runner.kernels, this.#runner.executed),
+    return this.#executor.operateWhenIdle("make a checkpoint", () =>
+      this.#executor.checkpoints.make(this.#executor.kernels, this.#executor.executed),
     );
   }
 
   checkpoints(): readonly Checkpoint[] {
-    return this.#runner.checkpoints.list();
+    return this.#executor.checkpoints.list();
   }
 
-  /** Gives a checkpoint up, and the memory it holds. */
+  /** Drops a checkpoint and frees its memory. */
   dropCheckpoint(checkpoint: Checkpoint | string): void {
-    this.#runner.checkpoints.drop(checkpoint);
+    this.#executor.checkpoints.drop(checkpoint);
   }
 
-  /** Goes back to a checkpoint, which stays. When this throws nothing has changed. */
+  /** Returns to a checkpoint, which is kept. Nothing has changed if this throws. */
   rewind(checkpoint: Checkpoint | string): Promise<Checkpoint> {
-    return this.#runner.operateWhenIdle("go back to a checkpoint", async () => {
-      const reached = await this.#runner.checkpoints.rewind(this.#runner.kernels, checkpoint);
-      this.#runner.renewEpoch("rewound");
+    return this.#executor.operateWhenIdle("go back to a checkpoint", async () => {
+      const reached = await this.#executor.checkpoints.rewind(this.#executor.kernels, checkpoint);
+      this.#executor.renewEpoch("rewound");
       return reached;
     });
   }
 
-  /** Goes back to before the last execution; again, to before the one before it. Needs `autoCheckpoint`. */
+  /** Returns to the state before the last execution that was not undone. Needs `autoCheckpoint`. */
   undo(): Promise<void> {
-    return this.#runner.operateWhenIdle("undo the last execution", async () => {
-      await this.#runner.checkpoints.undo(this.#runner.kernels);
-      this.#runner.renewEpoch("rewound");
+    return this.#executor.operateWhenIdle("undo the last execution", async () => {
+      await this.#executor.checkpoints.undo(this.#executor.kernels);
+      this.#executor.renewEpoch("rewound");
     });
   }
 
-  /** The names of the namespace, while code may run; runs nothing of the user's. */
+  /** The names of the namespace, also while code runs. Runs no user code. */
   async variables({ all = false }: VariablesOptions = {}): Promise<VariableList> {
     return this.#inspector.variables(all);
   }
 
-  /** One variable, within bounds, while code may run. Null: there is no such name. The session is not touched by it. */
+  /** One variable, truncated, also while code runs. Null: there is no such name. Does not change the session. */
   async inspect(name: string, options: InspectOptions = {}): Promise<InspectedVariable | null> {
     return this.#inspector.inspect(name, options);
   }
 
-  /** What could stand at the cursor, an index into the code. */
+  /** Completions at the cursor, which is an index into the code. */
   async complete(code: string, cursor: number, options: LookOptions = {}): Promise<Completions> {
     return this.#inspector.complete(code, cursor, options);
   }
 
-  /** The signature of the innermost call that is open at the cursor. Null: none is, or it is not known. */
+  /** The signature of the innermost open call at the cursor. Null: there is none, or it is not known. */
   async signature(code: string, cursor: number, options: LookOptions = {}): Promise<Signature | null> {
     return this.#inspector.signature(code, cursor, options);
   }
 
-  /** Never waits for what runs: where the worker does not answer at once, what only it knows is null. */
+  /** Never waits for running code: what the worker does not report in time is null. */
   async info(): Promise<SessionInfo> {
     return this.#infoWith(this.#lastSummary ?? (await this.#inspector.summary(INFO_LIMIT_MS)));
   }
 
   #infoWith(summary: NamespaceSummary): SessionInfo {
-    const { lastExecutedAt } = this.#runner;
+    const { lastExecutedAt } = this.#executor;
     return {
       id: this.id,
       environment: this.#settings.environment.name,
-      state: this.#runner.state,
+      state: this.#executor.state,
       createdAt: this.#createdAt.toISOString(),
       lastExecutedAt: lastExecutedAt === undefined ? null : new Date(lastExecutedAt).toISOString(),
-      executionCount: this.#runner.count,
-      waiting: this.#runner.turns.waiting,
-      epoch: this.#runner.epoch,
+      executionCount: this.#executor.count,
+      waiting: this.#executor.waiting,
+      epoch: this.#executor.epoch,
       ...summary,
       stdlib: this.stdlib,
     };
   }
 
   get state(): SessionInfo["state"] {
-    return this.#runner.state;
+    return this.#executor.state;
   }
 
   get epoch(): number {
-    return this.#runner.epoch;
+    return this.#executor.epoch;
   }
 
-  /** The execution that has begun and has not ended. */
+  /** The execution that has started and not ended. */
   get running(): Execution | undefined {
-    const { running } = this.#runner;
+    const { running } = this.#executor;
     return running?.startedAt === undefined ? undefined : running;
   }
 
-  /** Whether code or a task runs, or threads or processes of earlier executions live on. */
+  /** Whether code or a task runs, or threads or processes of earlier executions are alive. */
   get isActive(): boolean {
-    return this.#runner.state === "running" || this.tasks.isAny || this.#runner.kernels.current.hasSurvivors;
+    return this.#executor.state === "running" || this.tasks.hasAny || this.#executor.kernels.current.hasSurvivors;
   }
 
-  /** What it takes of the machine's memory now. Null: nobody answers. */
+  /** Its current memory use. Null: not known. */
   usage(): Promise<SandboxUsage | null> {
-    return this.#runner.kernels.usage();
+    return this.#executor.kernels.usage();
   }
 
-  /** Takes less of the machine's memory: without its older checkpoints, else without its tasks, else as after a crash. */
-  relieve(): void {
-    if (this.#runner.checkpoints.dropOthers()) return;
-    if (!this.tasks.relieve("all sessions together took too much memory")) this.#runner.kernels.current.kill("memory");
+  /** Frees memory: drops older checkpoints; if there are none, ends the tasks; else kills the worker. */
+  freeMemory(): void {
+    if (this.#executor.checkpoints.dropOthers()) return;
+    if (!this.tasks.stopAll("all sessions together took too much memory"))
+      this.#executor.kernels.current.kill("memory");
   }
 
   history(): readonly HistoryEntry[] {
     return this.#history.entries();
   }
 
-  /** Hears every event of the session from now on, background output included. Dispose to stop. */
+  /** Receives every event from now on, background output included. Dispose to stop. */
   subscribe(listener: Listener): Disposable {
     return this.#feed.subscribe(listener);
   }
 
-  /** In use until this is disposed, as by a person who looks at it: it does not end for idleness, and then counts anew. */
+  /** Prevents idle expiry until disposed; the idle time then starts anew. */
   hold(): Disposable {
-    return this.#holds.take();
+    return this.#executor.keepAlive.hold();
   }
 
-  /** What an execution printed, from a byte offset. Older executions are forgotten; then this is undefined. */
+  /** What an execution printed, from a byte offset. Undefined: the execution is no longer kept. */
   output(executionId: string, { stream = "stdout", ...range }: OutputRange = {}): OutputSlice | undefined {
     const output = this.#history.output(executionId);
     return output === undefined ? undefined : toSlice(output.of(stream), range);
   }
 
-  /** Ends everything in the session and answers with its final statistics. Idempotent. */
+  /** Ends everything in the session and returns its final statistics. Idempotent. */
   close(why = "it was closed"): Promise<SessionInfo> {
     this.#closing ??= this.#close(why, CLOSE_LIMIT_MS);
     return this.#closing;
   }
 
-  /** Closes it without what only the worker knows of its end, which nobody will read. */
+  /** Closes it without waiting for final statistics. */
   async discard(why = "it was closed"): Promise<void> {
     this.#closing ??= this.#close(why, 0);
     await this.#closing;
@@ -308,17 +308,17 @@ export class Session implements AsyncDisposable {
     await this.discard();
   }
 
-  /** As it is printed. Assertion libraries would call `inspect` for it, which is about variables here. */
+  /** For console.log: assertion libraries would otherwise call `inspect`, which has another meaning here. */
   [printed.custom](): string {
-    return `Session { id: '${this.id}', state: '${this.#runner.state}' }`;
+    return `Session { id: '${this.id}', state: '${this.#executor.state}' }`;
   }
 
   async #close(why: string, limitMs: number): Promise<SessionInfo> {
     this.#idleTimer?.stop();
-    this.#keeper.onClosing(this, why);
-    this.tasks.foretellEnd(why);
+    this.#registry.onClosing(this, why);
+    this.tasks.announceEnd(why);
     const summary = this.#inspector.summary(limitMs);
-    await this.#runner.close(why, summary);
+    await this.#executor.close(why, summary);
     this.#lastSummary = await summary;
     const info = this.#infoWith(this.#lastSummary);
     this.#history.clear();
@@ -329,10 +329,7 @@ export class Session implements AsyncDisposable {
   #startIdleTimer(): void {
     const { idleTimeoutMs } = this.#settings;
     if (idleTimeoutMs === null) return;
-    const openedAt = Date.now(); // opening may have taken longer than it may be idle
-    const users = [this.#runner.turns, this.files, this.tasks, this.#holds];
-    const lastUse = (): number =>
-      this.#inspector.isAsked ? Date.now() : Math.max(openedAt, ...users.map(({ lastUsedAt }) => lastUsedAt));
-    this.#idleTimer = new IdleTimer(idleTimeoutMs, lastUse, () => void this.close("it was idle for too long"));
+    const lastUsedAt = (): number => (this.#inspector.isBusy ? Date.now() : this.#executor.keepAlive.lastUsedAt);
+    this.#idleTimer = new IdleTimer(idleTimeoutMs, lastUsedAt, () => void this.close("it was idle for too long"));
   }
 }

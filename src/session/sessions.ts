@@ -3,22 +3,20 @@
 import { LimitExceededError, SessionClosedError, SessionExistsError, SessionNotFoundError } from "../errors.ts";
 import { parseSessionId, type SessionId } from "../protocol/ids.ts";
 import { TotalMemory } from "./kernels/total-memory.ts";
-import { Session, type SessionKeeper, type SessionNames, type SessionSettings } from "./session.ts";
+import { Session, type SessionRegistry, type SessionNames, type SessionSettings } from "./session.ts";
 import type { Restoring } from "./state/state-operations.ts";
 import { idMaker, randomId, type IdStyle } from "../util/make-id.ts";
 
-/** Hears of sessions as they come and go. */
-export interface SessionsWatcher {
+/** Observes the opening and closing of sessions. */
+export interface SessionsObserver {
   onOpened(session: Session): void;
-  /** It begins to close. */
   onClosing(session: Session, why: string): void;
 }
 
 export class Sessions {
-  /** Default: nobody. */
-  watcher: SessionsWatcher | undefined;
+  observer: SessionsObserver | undefined;
   readonly #live = new Map<string, Session>();
-  /** Ids that are taken by sessions still being opened. */
+  /** Ids of sessions that are being opened. */
   readonly #opening = new Set<string>();
   readonly #limit: number;
   readonly memory: TotalMemory;
@@ -26,9 +24,9 @@ export class Sessions {
   readonly #makeId: () => SessionId;
   #closedWhy: string | undefined;
 
-  readonly #keeper: SessionKeeper = {
+  readonly #registry: SessionRegistry = {
     onClosing: (session, why) => {
-      if (this.#live.delete(session.id)) this.watcher?.onClosing(session, why);
+      if (this.#live.delete(session.id)) this.observer?.onClosing(session, why);
     },
     admit: (id, open) => this.#admitFork(id, open),
   };
@@ -61,10 +59,10 @@ export class Sessions {
     settings: Omit<SessionSettings, keyof SessionNames>,
     restoring?: Restoring,
   ): Promise<Session> {
-    return this.#admit(id, (names) => Session.open({ ...settings, ...names }, this.#keeper, restoring));
+    return this.#admit(id, (names) => Session.open({ ...settings, ...names }, this.#registry, restoring));
   }
 
-  /** Also those that are being forked now. */
+  /** Closes all sessions, also those that are being forked. */
   async closeAll(why: string): Promise<void> {
     this.#closedWhy = why;
     await Promise.all(this.list().map((session) => session.discard(why)));
@@ -72,13 +70,13 @@ export class Sessions {
 
   async #admit(id: string | undefined, open: (names: SessionNames) => Promise<Session>): Promise<Session> {
     const own = this.#claim(id);
-    // A name that was chosen may be chosen again, when this session has ended; what ran in it must not be taken for what runs then.
+    // A chosen id can be reused after the session has ended. The executions of both sessions must have different ids.
     const executionPrefix = id !== undefined && this.#ids === "random" ? randomId(own) : own;
     try {
       await this.memory.admit(`open session '${own}'`);
       const session = await open({ id: own, executionPrefix });
       this.#live.set(own, session);
-      this.watcher?.onOpened(session);
+      this.observer?.onOpened(session);
       return session;
     } finally {
       this.#opening.delete(own);

@@ -1,5 +1,4 @@
-// A task made of something that runs already, an execution or a run: found by id, waited for and cancelled like a command, but never
-// paused and never written to.
+// A task for an execution or a run that already exists. It can be awaited and cancelled like a command, but not paused or written to.
 
 import { TaskStateError } from "../errors.ts";
 import type { OutputRange, OutputSlice } from "../output/output-slice.ts";
@@ -16,7 +15,7 @@ export abstract class AdoptedTask implements TaskBase {
   abstract readonly result: Promise<TaskResult>;
   abstract readonly ended: Promise<void>;
   abstract readonly printed: { readonly total: number; readonly readable: number; close(): void };
-  /** What it is, in the message that refuses. */
+  /** Used in error messages. */
   protected abstract readonly what: string;
   #end: { readonly status: TaskStatus; readonly why: string | null; readonly time: number } | undefined;
 
@@ -29,7 +28,7 @@ export abstract class AdoptedTask implements TaskBase {
   /** Does not wait for the end. */
   protected abstract stop(): void;
   protected abstract startedAt(): number;
-  /** What only this kind knows. */
+  /** What differs between executions and runs. */
   protected abstract facts(): Pick<TaskState, "exitCode" | "usage"> & { readonly durationMs: number | undefined };
 
   get status(): TaskStatus {

@@ -1,9 +1,9 @@
-// An execution that outlived its call, under an id by which it can be found again.
+// An execution that outlived its call, under a task id.
 //
-// It keeps what the execution printed readable, also when the session has forgotten it or is no more.
+// Its output stays readable when the session has dropped it or has ended.
 
 import type { OutputRange, OutputSlice } from "../output/output-slice.ts";
-import type { FollowOptions, Told } from "../output/story.ts";
+import type { FollowOptions, Positioned } from "../util/async/replay-log.ts";
 import type { ExecutionEvent } from "../protocol/events.ts";
 import type { ExecutionResult } from "../protocol/execution.ts";
 import type { SessionId, TaskId } from "../protocol/ids.ts";
@@ -17,7 +17,7 @@ export interface Adoptable extends AsyncIterable<ExecutionEvent> {
   readonly startedAt: number | undefined;
   readonly result: Promise<ExecutionResult>;
   readonly printed: { readonly total: number; readonly readable: number; hold(): void; close(): void };
-  follow(options?: FollowOptions): AsyncGenerator<Told<ExecutionEvent>, void, undefined>;
+  follow(options?: FollowOptions): AsyncGenerator<Positioned<ExecutionEvent>, void, undefined>;
   output(range?: OutputRange): OutputSlice;
   lastLine(): string;
   cancel(): void;
@@ -60,8 +60,7 @@ export class ExecutionTask extends AdoptedTask implements AsyncIterable<Executio
     return this.execution[Symbol.asyncIterator]();
   }
 
-  /** As `Story.follow`. */
-  follow(options?: FollowOptions): AsyncGenerator<Told<ExecutionEvent>, void, undefined> {
+  follow(options?: FollowOptions): AsyncGenerator<Positioned<ExecutionEvent>, void, undefined> {
     return this.execution.follow(options);
   }
 

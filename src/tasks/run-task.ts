@@ -1,26 +1,25 @@
-// A run under an id by which it can be found again, beside commands and executions.
+// A run under a task id.
 //
-// Its output is the story of the run: a line for each step, and at the end the whole answer, so that an answer too long for one
-// message can be read by offset like any other output.
+// Its output is a progress report: a line for each step and the whole answer at the end, so that a long answer can be read by offset.
 
-import type { OutputBounds } from "../output/output-log.ts";
+import type { OutputLimits } from "../output/output-log.ts";
 import { toSlice, type OutputRange, type OutputSlice } from "../output/output-slice.ts";
 import { PrintedOutput } from "../output/printed-output.ts";
-import type { FollowOptions, Told } from "../output/story.ts";
+import type { FollowOptions, Positioned } from "../util/async/replay-log.ts";
 import type { RunId, TaskId } from "../protocol/ids.ts";
 import type { RunEvent, RunResult, RunStatus } from "../protocol/runs.ts";
 import type { TaskResult, TaskStatus } from "../protocol/tasks.ts";
 import { AdoptedTask } from "./adopted-task.ts";
-import { RunStory } from "./run-story.ts";
+import { RunProgress } from "./run-progress.ts";
 
 /** What a task needs of a run. */
 export interface Followable extends AsyncIterable<RunEvent> {
   readonly id: RunId;
   readonly settings: { readonly query: string };
   readonly result: Promise<RunResult>;
-  /** About how many characters its events have. */
+  /** The approximate number of characters in its events. */
   readonly weight: number;
-  follow(options?: FollowOptions): AsyncGenerator<Told<RunEvent>, void, undefined>;
+  follow(options?: FollowOptions): AsyncGenerator<Positioned<RunEvent>, void, undefined>;
   cancel(): void;
 }
 
@@ -32,15 +31,15 @@ export class RunTask extends AdoptedTask implements AsyncIterable<RunEvent> {
   readonly ended: Promise<void>;
   readonly printed: PrintedOutput;
   protected readonly what = "a run";
-  readonly #story = new RunStory();
+  readonly #progress = new RunProgress();
   readonly #startedAt = Date.now();
   #answerOffset = 0;
 
   /** Use `Tasks.follow`. */
-  constructor(id: TaskId, run: Followable, bounds: OutputBounds) {
+  constructor(id: TaskId, run: Followable, limits: OutputLimits) {
     super(id);
     this.run = run;
-    this.printed = new PrintedOutput(bounds);
+    this.printed = new PrintedOutput(limits);
     this.ended = this.#follow();
     this.result = this.ended.then(() => this.#toResult());
   }
@@ -58,8 +57,7 @@ export class RunTask extends AdoptedTask implements AsyncIterable<RunEvent> {
     return this.run[Symbol.asyncIterator]();
   }
 
-  /** The events of the run, with places between. */
-  follow(options?: FollowOptions): AsyncGenerator<Told<RunEvent>, void, undefined> {
+  follow(options?: FollowOptions): AsyncGenerator<Positioned<RunEvent>, void, undefined> {
     return this.run.follow(options);
   }
 
@@ -69,7 +67,7 @@ export class RunTask extends AdoptedTask implements AsyncIterable<RunEvent> {
 
   /** What it is doing now. */
   lastLine(): string {
-    return this.#story.now;
+    return this.#progress.current;
   }
 
   protected override stop(): void {
@@ -86,7 +84,7 @@ export class RunTask extends AdoptedTask implements AsyncIterable<RunEvent> {
 
   async #follow(): Promise<void> {
     for await (const event of this.run) {
-      const line = this.#story.hear(event);
+      const line = this.#progress.update(event);
       if (line !== undefined) this.#print(`${line}\n`);
     }
     try {
@@ -105,9 +103,7 @@ export class RunTask extends AdoptedTask implements AsyncIterable<RunEvent> {
   }
 
   #toResult(): TaskResult {
-    const { text = "", cut = null } = this.printed.of("stdout")?.summary() ?? {};
-    const truncated = cut === null ? null : { stdout: cut };
-    return { taskId: this.id, ...this.state(), stdout: text, stderr: "", truncated };
+    return { taskId: this.id, ...this.state(), ...this.printed.summary() };
   }
 }
 

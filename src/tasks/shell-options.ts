@@ -1,4 +1,4 @@
-// What may be said about one shell command, checked where it enters.
+// Options of one shell command, checked where they enter.
 
 import { isWellFormed } from "../protocol/host-messages.ts";
 import { checkDuration } from "../util/check-number.ts";
@@ -8,15 +8,15 @@ export interface ShellOptions {
   readonly cwd?: string;
   /** Environment variables for this command only. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Running time; pauses do not count. Null or Infinity: no limit, which is the default. */
+  /** Running time without pauses. Null or Infinity: no limit, which is the default. */
   readonly timeoutMs?: number | null;
-  /** What it reads: nothing, what is written to it while it runs (`"open"`), or this. Default: `"none"`. */
+  /** Standard input: none, `write()` while it runs (`"open"`), or fixed content. Default: `"none"`. */
   readonly stdin?: "none" | "open" | { readonly text: string } | { readonly bytes: Uint8Array };
   /** Aborting cancels it. */
   readonly signal?: AbortSignal;
 }
 
-/** The session of commands that name none. */
+/** The session of commands that do not name one. */
 export const DEFAULT_SESSION = "default";
 
 const MAX_COMMAND_BYTES = 1024 * 1024;

@@ -1,14 +1,14 @@
-// One shell command in the sandbox of a session: started once, then streamed, waited for, paused, ended.
+// One shell command in the sandbox of a session: started once, then streamed, awaited, paused, ended.
 //
-// It is over when the command has ended. What the command left running lives on with the session, and what that prints is
-// still the task's output; `cancel()` ends it. Where the task was stopped, nothing of it is left when it is over.
+// A task is over when its command has ended. Processes that the command left running live on with the session; their output still belongs
+// to the task, and `cancel()` ends them. A task that was stopped is over only when none of its processes is left.
 
 import { posix } from "node:path";
 import type { Program, ProgramExit, ProgramListener, ProgramUsage, Sandbox } from "../environments/environment.ts";
 import { TaskStateError } from "../errors.ts";
-import type { OutputBounds } from "../output/output-log.ts";
-import { Story, type Stamp } from "../output/story.ts";
-import type { Cut, OutputStream, Usage } from "../protocol/execution.ts";
+import type { OutputLimits } from "../output/output-log.ts";
+import { Transcript, type Stamp } from "../output/transcript.ts";
+import type { OutputStream, Usage } from "../protocol/execution.ts";
 import type { SessionId, TaskId } from "../protocol/ids.ts";
 import type { TaskEvent, TaskInfo, TaskResult, TaskState, TaskStatus } from "../protocol/tasks.ts";
 import { onAbort } from "../util/async/on-abort.ts";
@@ -17,13 +17,13 @@ import { checkInput, type ShellOptions } from "./shell-options.ts";
 import { waitFor } from "../util/async/wait-for.ts";
 import { isOver, toInfo, type TaskBase } from "./task.ts";
 
-/** Where a task runs: a session, as far as the task is concerned. */
-export interface TaskPlace {
+/** The sandbox of a session, lent to one task. */
+export interface SandboxLease {
   readonly sandbox: Sandbox;
-  /** Where commands start unless they say otherwise. */
+  /** Where commands start by default. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** No process of it is left, or it never had one. */
+  /** Must be called once no process of the task is left. */
   release(): void;
 }
 
@@ -31,27 +31,27 @@ export interface ShellTaskSettings {
   readonly id: TaskId;
   readonly command: string;
   readonly sessionId: SessionId;
-  /** Relative to the session's own. */
+  /** Relative to the lease's. */
   readonly cwd: string | undefined;
   readonly env: Readonly<Record<string, string>>;
   /** Null: no limit. */
   readonly timeoutMs: number | null;
   readonly stdin: NonNullable<ShellOptions["stdin"]>;
   readonly signal: AbortSignal | undefined;
-  readonly bounds: OutputBounds;
-  /** Finds the place. Rejects where there is none. */
-  readonly enter: (task: ShellTask) => Promise<TaskPlace>;
+  readonly outputLimits: OutputLimits;
+  /** Rejects when there is no sandbox. */
+  readonly lease: (task: ShellTask) => Promise<SandboxLease>;
 }
 
 type Ending = { readonly status: "cancelled" | "timed-out" | "failed"; readonly why: string };
 
-/** Between the request to end and the end. */
+/** Between the request to end and the kill. */
 const GRACE_MS = 2_000;
-/** With so much waiting to be read, another write is refused. */
+/** Writes are refused while more than this is unread. */
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 const OUT_OF_MEMORY = "more memory was used than the session, or all sessions together, may use";
 
-export class ShellTask extends Story<TaskEvent> implements TaskBase, ProgramListener {
+export class ShellTask extends Transcript<TaskEvent> implements TaskBase, ProgramListener {
   readonly kind = "shell";
   readonly id: TaskId;
   readonly sessionId: SessionId;
@@ -61,7 +61,7 @@ export class ShellTask extends Story<TaskEvent> implements TaskBase, ProgramList
   readonly #gone: Promise<void>;
   #status: TaskStatus = "running";
   #program: Program | undefined;
-  #place: TaskPlace | undefined;
+  #lease: SandboxLease | undefined;
   #ending: Ending | undefined;
   #exitCode: number | null = null;
   #endedAt: number | undefined;
@@ -69,11 +69,11 @@ export class ShellTask extends Story<TaskEvent> implements TaskBase, ProgramList
   #isBackground = false;
   #isGone = false;
   #isInputOpen: boolean;
-  /** Of writes that have not resolved. */
+  /** Of pending writes. */
   #unreadBytes = 0;
   #result: Promise<TaskResult> | undefined;
-  #limit: PausableTimer | undefined;
-  #killer: NodeJS.Timeout | undefined;
+  #timeout: PausableTimer | undefined;
+  #killTimer: NodeJS.Timeout | undefined;
   #seq = 0;
   #endStamp: Stamp = { seq: 0, time: 0 };
   readonly #started: Promise<void>;
@@ -83,7 +83,7 @@ export class ShellTask extends Story<TaskEvent> implements TaskBase, ProgramList
 
   /** Use `Tasks.shell`. */
   constructor(settings: ShellTaskSettings) {
-    super(settings.bounds);
+    super(settings.outputLimits);
     this.id = settings.id;
     this.command = settings.command;
     this.sessionId = settings.sessionId;
@@ -99,7 +99,7 @@ export class ShellTask extends Story<TaskEvent> implements TaskBase, ProgramList
     this.#started = this.#start(settings);
   }
 
-  /** Made when it is first asked for: most of what is printed nobody wants as a whole. */
+  /** Created on demand: most callers do not need the whole output. */
   get result(): Promise<TaskResult> {
     this.#result ??= this.ended.then(() => this.#toResult());
     return this.#result;
@@ -113,7 +113,7 @@ export class ShellTask extends Story<TaskEvent> implements TaskBase, ProgramList
     return isOver(this.#status);
   }
 
-  /** The command has ended, and so has everything that it started. */
+  /** Whether the command and everything that it started have ended. */
   get isGone(): boolean {
     return this.#isGone;
   }
@@ -122,10 +122,10 @@ export class ShellTask extends Story<TaskEvent> implements TaskBase, ProgramList
     return toInfo(this, { startedAt: this.#startedAt, endedAt: this.#endedAt, state: this.#state() });
   }
 
-  /** Brings `info().usage` up to date while it runs. */
+  /** Updates `info().usage` while it runs. */
   async measure(): Promise<Usage> {
     const usage = await this.#program?.measure();
-    if (usage) this.#note(usage);
+    if (usage) this.#recordUsage(usage);
     return this.#usage;
   }
 
@@ -137,21 +137,21 @@ export class ShellTask extends Story<TaskEvent> implements TaskBase, ProgramList
     return this.stop({ status: "cancelled", why: "it was cancelled" });
   }
 
-  /** Asks every process to end, and ends what does not. Resolves when nothing is left. */
+  /** Asks every process to end, and kills those that do not. Resolves when none is left. */
   async stop(ending: Ending): Promise<void> {
     if (this.#isGone) return;
-    this.foretell(ending);
+    this.setEnding(ending);
     const program = this.#program;
-    if (program === undefined) this.#leave(); // it never starts
+    if (program === undefined) this.#markGone(); // it never started
     else {
       program.askToEnd();
-      this.#killer ??= setTimeout(() => program.kill(), GRACE_MS);
+      this.#killTimer ??= setTimeout(() => program.kill(), GRACE_MS);
     }
     await this.#gone;
   }
 
-  /** How it will be said to have ended, when it ends. */
-  foretell(ending: Ending): void {
+  /** Sets the status to report when it ends. The first one counts. */
+  setEnding(ending: Ending): void {
     if (!this.isOver) this.#ending ??= ending;
   }
 
@@ -160,21 +160,21 @@ export class ShellTask extends Story<TaskEvent> implements TaskBase, ProgramList
     if (this.#status === "paused") return;
     if (this.isOver) throw this.#refusal("pause", "it has ended");
     this.#status = "paused";
-    this.#limit?.pause();
+    this.#timeout?.pause();
     await this.#program?.pause();
-    this.#tell("task-pause");
+    this.#emit("task-pause");
   }
 
   async resume(): Promise<void> {
-    await this.#started; // as pause() does: the one that was asked for last holds
+    await this.#started; // as pause() does: the last call wins
     if (this.#status !== "paused") {
       if (this.isOver) throw this.#refusal("resume", "it has ended");
       return;
     }
     this.#status = "running";
-    this.#limit?.resume();
+    this.#timeout?.resume();
     await this.#program?.resume();
-    this.#tell("task-resume");
+    this.#emit("task-resume");
   }
 
   async write(data: string | Uint8Array): Promise<void> {
@@ -204,19 +204,19 @@ export class ShellTask extends Story<TaskEvent> implements TaskBase, ProgramList
   }
 
   onExit(exit: ProgramExit, usage: ProgramUsage): void {
-    this.#note(usage);
+    this.#recordUsage(usage);
     this.#exitCode = toExitCode(exit);
     this.#isBackground = exit.isLeft;
     const failure = toFailure(exit);
     if (failure !== undefined) this.#ending ??= failure;
     if (this.#ending === undefined) this.#finish();
-    // It is over when nothing is left. What was asked to end has its time for that, although the shell was quicker.
-    else if (exit.isLeft && this.#killer === undefined) this.#program?.kill();
+    // It is over when no process is left. The others keep their grace time even if the shell ended at once.
+    else if (exit.isLeft && this.#killTimer === undefined) this.#program?.kill();
   }
 
   onGone(usage: ProgramUsage): void {
-    this.#note(usage);
-    this.#leave();
+    this.#recordUsage(usage);
+    this.#markGone();
   }
 
   protected override startEvent(): TaskEvent {
@@ -237,44 +237,44 @@ export class ShellTask extends Story<TaskEvent> implements TaskBase, ProgramList
     return { type: "task-end", taskId: this.id, ...this.#endStamp, status, exitCode, why };
   }
 
-  async #start({ enter, stdin, timeoutMs, cwd, env }: ShellTaskSettings): Promise<void> {
+  async #start({ lease: openLease, stdin, timeoutMs, cwd, env }: ShellTaskSettings): Promise<void> {
     try {
-      const place = await enter(this);
-      this.#place = place;
+      const lease = await openLease(this);
+      this.#lease = lease;
       if (this.#isGone) {
-        place.release();
+        lease.release();
         return;
       }
       const spec = {
         command: this.command,
-        cwd: cwd === undefined || posix.isAbsolute(cwd) ? (cwd ?? place.cwd) : posix.join(place.cwd, cwd),
-        env: { ...place.env, ...env },
+        cwd: cwd === undefined || posix.isAbsolute(cwd) ? (cwd ?? lease.cwd) : posix.join(lease.cwd, cwd),
+        env: { ...lease.env, ...env },
         hasInput: stdin !== "none",
       };
-      this.#program = place.sandbox.startProgram(spec, this);
+      this.#program = lease.sandbox.startProgram(spec, this);
     } catch (error) {
       this.#ending ??= { status: "failed", why: (error as Error).message };
-      this.#leave();
+      this.#markGone();
       return;
     }
     if (typeof timeoutMs === "number")
-      this.#limit = new PausableTimer(timeoutMs, () => void this.stop(timedOut(timeoutMs)));
+      this.#timeout = new PausableTimer(timeoutMs, () => void this.stop(timedOut(timeoutMs)));
     if (typeof stdin === "string") return;
     void this.#program.write("text" in stdin ? stdin.text : stdin.bytes);
     this.#program.closeInput();
   }
 
-  /** Nothing of it is left. */
-  #leave(): void {
+  /** No process is left. */
+  #markGone(): void {
     if (this.#isGone) return;
     this.#isGone = true;
     this.#isBackground = false;
-    clearTimeout(this.#killer);
-    this.listRest();
+    clearTimeout(this.#killTimer);
+    this.coverPending();
     this.#finish();
-    this.#place?.release();
-    this.#program = undefined; // the task may be kept for long, and with it what the program was given
-    this.#place = undefined;
+    this.#lease?.release();
+    this.#program = undefined; // the task may be kept for long, and the program holds its input
+    this.#lease = undefined;
     this.#onGone();
   }
 
@@ -284,18 +284,18 @@ export class ShellTask extends Story<TaskEvent> implements TaskBase, ProgramList
     this.#endedAt = Date.now();
     this.#seq += 1;
     this.#endStamp = { seq: this.#seq, time: this.#endedAt };
-    this.#limit?.stop();
+    this.#timeout?.stop();
     this.#stopListening();
     this.end();
     this.#onEnd();
   }
 
-  #tell(type: "task-pause" | "task-resume"): void {
+  #emit(type: "task-pause" | "task-resume"): void {
     this.#seq += 1;
     if (!this.isOver) this.appendEvent({ type, taskId: this.id, seq: this.#seq, time: Date.now() });
   }
 
-  #note({ cpuMs, peakBytes }: ProgramUsage): void {
+  #recordUsage({ cpuMs, peakBytes }: ProgramUsage): void {
     const { peakMemoryBytes } = this.#usage;
     this.#usage = { cpuMs, peakMemoryBytes: Math.max(peakMemoryBytes, peakBytes) };
   }
@@ -313,15 +313,7 @@ export class ShellTask extends Story<TaskEvent> implements TaskBase, ProgramList
   }
 
   #toResult(): TaskResult {
-    const stdout = this.printed.of("stdout")?.summary();
-    const stderr = this.printed.of("stderr")?.summary();
-    return {
-      taskId: this.id,
-      ...this.#state(),
-      stdout: stdout?.text ?? "",
-      stderr: stderr?.text ?? "",
-      truncated: toTruncated(stdout?.cut ?? null, stderr?.cut ?? null),
-    };
+    return { taskId: this.id, ...this.#state(), ...this.printed.summary() };
   }
 
   #refusal(action: string, why: string): TaskStateError {
@@ -338,14 +330,10 @@ function toExitCode(exit: ProgramExit): number | null {
   return exit.kind === "signal" ? 128 + exit.signal : null;
 }
 
-/** Undefined: it ended by itself. */
+/** Undefined: it ended on its own. */
 function toFailure(exit: ProgramExit): Ending | undefined {
   if (exit.kind === "not-started") return { status: "failed", why: exit.why };
   if (exit.kind === "sandbox-gone") return { status: "failed", why: "its sandbox ended" };
   if (exit.reason === "memory") return { status: "failed", why: OUT_OF_MEMORY };
   return exit.reason === "closed" ? { status: "cancelled", why: "its session was closed" } : undefined;
-}
-
-function toTruncated(stdout: Cut | null, stderr: Cut | null): TaskResult["truncated"] {
-  return stdout || stderr ? { ...(stdout && { stdout }), ...(stderr && { stderr }) } : null;
 }

@@ -1,8 +1,11 @@
-// What all tasks have in common: an id, a status, output that can be read by offset, an end to wait for.
+// The common interface of tasks: an id, a status, output that can be read by offset, an end to wait for.
 
 import type { OutputRange, OutputSlice } from "../output/output-slice.ts";
 import type { SessionId, TaskId } from "../protocol/ids.ts";
 import type { TaskInfo, TaskKind, TaskResult, TaskState, TaskStatus } from "../protocol/tasks.ts";
+import { detachedPrefix } from "../util/text/detached-prefix.ts";
+
+const MAX_COMMAND = 10_000;
 
 export interface TaskBase {
   readonly id: TaskId;
@@ -17,20 +20,20 @@ export interface TaskBase {
   readonly ended: Promise<void>;
   readonly isOver: boolean;
   info(): TaskInfo;
-  /** Both streams in the order in which they came, or one of them, from a byte offset. */
+  /** One stream, or both in print order, from a byte offset. */
   output(range?: OutputRange): OutputSlice;
-  /** The last printed line that is not empty; of a run, what it is doing now. */
+  /** The last printed line that is not empty; for a run, what it does now. */
   lastLine(): string;
-  /** Waits for its end, for so long at most: whether it has ended. An aborted signal ends the waiting, not the task. */
+  /** Whether it ended within the time. Aborting the signal ends the wait, not the task. */
   wait(timeoutMs: number, signal?: AbortSignal): Promise<boolean>;
-  /** Ends everything that belongs to it. Resolves when it is gone. */
+  /** Ends all of its processes. Resolves when they are gone. */
   cancel(): Promise<void>;
-  /** Holds every process of it. Throws TaskStateError where that cannot be. */
+  /** Pauses all of its processes. Throws TaskStateError if it cannot be paused. */
   pause(): Promise<void>;
   resume(): Promise<void>;
-  /** To its standard input. Resolves when it is on its way; the bytes must not change before. Throws TaskStateError where nobody reads it. */
+  /** Writes to its standard input. The bytes must not change until this resolves. Throws TaskStateError if nothing reads it. */
   write(data: string | Uint8Array): Promise<void>;
-  /** The end of its standard input. */
+  /** Ends its standard input. */
   closeInput(): void;
 }
 
@@ -38,7 +41,7 @@ export function isOver(status: TaskStatus): boolean {
   return status !== "running" && status !== "paused";
 }
 
-/** What `info()` gives. Times are in milliseconds since the epoch. */
+/** The result of `info()`. Times are in milliseconds since the epoch. */
 export function toInfo(
   {
     id,
@@ -55,18 +58,10 @@ export function toInfo(
   return {
     id,
     kind,
-    command: toExcerpt(command),
+    command: detachedPrefix(command, MAX_COMMAND),
     startedAt: new Date(startedAt).toISOString(),
     endedAt: endedAt === undefined ? null : new Date(endedAt).toISOString(),
     outputBytes: printed.total,
     ...state,
   };
-}
-
-const MAX_COMMAND = 10_000;
-
-/** A copy where it is long: a slice would keep all of it alive. */
-function toExcerpt(command: string): string {
-  if (command.length <= MAX_COMMAND) return command;
-  return Buffer.from(command.slice(0, MAX_COMMAND), "utf16le").toString("utf16le");
 }

@@ -1,10 +1,10 @@
-// The tasks of one runtime, by id: those that run, and those that ended lately.
+// The running and recently finished tasks of one runtime, by id.
 //
-// Finished ones are kept for an hour, the last of them only where there are many or they printed much. One whose command left
-// processes running counts as finished, and is kept as long as they live, within the same bounds.
+// Finished tasks are kept for an hour, within limits on their number and output. A task whose command left processes running counts as
+// finished, and is kept at least as long as they live, within the same limits.
 
 import { LimitExceededError, TaskNotFoundError } from "../errors.ts";
-import type { OutputBounds } from "../output/output-log.ts";
+import type { OutputLimits } from "../output/output-log.ts";
 import type { TaskId } from "../protocol/ids.ts";
 import { type Adoptable, ExecutionTask } from "./execution-task.ts";
 import { type Followable, RunTask } from "./run-task.ts";
@@ -12,30 +12,30 @@ import { ShellTask, type ShellTaskSettings } from "./shell-task.ts";
 
 export type Task = ShellTask | ExecutionTask | RunTask;
 
-export interface TasksBounds {
-  /** That run at once. */
+export interface TasksLimits {
+  /** Running at once. */
   readonly running: number;
-  /** Finished ones that are kept. */
+  /** Finished and kept. */
   readonly finished: number;
-  /** What those may have printed together, their commands and the events of runs included. */
+  /** The output of all finished tasks together, their commands and the events of runs included. */
   readonly finishedBytes: number;
   readonly keptMs: number;
-  /** Of the story of one run. */
-  readonly output: OutputBounds;
+  /** Of one run's progress report. */
+  readonly output: OutputLimits;
 }
 
 export class Tasks {
-  readonly #bounds: TasksBounds;
+  readonly #limits: TasksLimits;
   readonly #makeId: () => TaskId;
   readonly #running = new Set<Task>();
-  /** In the order in which they ended, with when that was. */
+  /** In the order in which they ended, with the time. */
   readonly #finished = new Map<Task, number>();
   readonly #byId = new Map<string, Task>();
   readonly #adopted = new WeakMap<Adoptable, ExecutionTask>();
   #sweeper: NodeJS.Timeout | undefined;
 
-  constructor(bounds: TasksBounds, makeId: () => TaskId) {
-    this.#bounds = bounds;
+  constructor(limits: TasksLimits, makeId: () => TaskId) {
+    this.#limits = limits;
     this.#makeId = makeId;
   }
 
@@ -53,11 +53,11 @@ export class Tasks {
 
   /** Throws LimitExceededError when too many run. */
   shell(settings: Omit<ShellTaskSettings, "id">): ShellTask {
-    this.#checkRoom();
+    this.#checkNotFull();
     return this.#add(new ShellTask({ ...settings, id: this.#makeId() }));
   }
 
-  /** An id for an execution, whether it runs or has ended; the same one when asked again. */
+  /** A task for an execution, running or ended. The same one for the same execution. */
   adopt(execution: Adoptable): ExecutionTask {
     const known = this.#adopted.get(execution);
     if (known !== undefined && this.#byId.has(known.id)) return known;
@@ -66,18 +66,18 @@ export class Tasks {
     return task;
   }
 
-  /** An id for a run. Throws LimitExceededError when too many tasks run; the run goes on then. */
+  /** A task for a run. Throws LimitExceededError when too many tasks run; the run goes on. */
   follow(run: Followable): RunTask {
-    this.#checkRoom();
-    return this.#add(new RunTask(this.#makeId(), run, this.#bounds.output));
+    this.#checkNotFull();
+    return this.#add(new RunTask(this.#makeId(), run, this.#limits.output));
   }
 
-  /** They are about to be ended, with their sessions. */
-  foretellEnd(why: string): void {
-    for (const task of this.#running) if (task.kind === "shell") task.foretell({ status: "cancelled", why });
+  /** The sessions are about to close, which ends their tasks. */
+  announceEnd(why: string): void {
+    for (const task of this.#running) if (task.kind === "shell") task.setEnding({ status: "cancelled", why });
   }
 
-  /** Forgets what they printed. Their sessions have ended them. */
+  /** Drops all output. The tasks ended with their sessions. */
   close(): void {
     clearTimeout(this.#sweeper);
     for (const task of this.#byId.values()) task.printed.close();
@@ -86,8 +86,8 @@ export class Tasks {
     this.#finished.clear();
   }
 
-  #checkRoom(): void {
-    const { running } = this.#bounds;
+  #checkNotFull(): void {
+    const { running } = this.#limits;
     if (this.#running.size < running) return;
     throw new LimitExceededError({ what: "start another task", limit: "tasks", value: running });
   }
@@ -106,9 +106,9 @@ export class Tasks {
   }
 
   #sweep(): void {
-    const { finished, finishedBytes, keptMs } = this.#bounds;
+    const { finished, finishedBytes, keptMs } = this.#limits;
     const now = Date.now();
-    let total = 0; // counted anew: what they left running may have printed more
+    let total = 0; // recounted: processes left running may have printed more
     for (const task of this.#finished.keys()) total += sizeOf(task);
     for (const [task, endedAt] of this.#finished) {
       const isOld = now - endedAt >= keptMs && task.isGone;
@@ -125,7 +125,7 @@ export class Tasks {
 
   #untilNext(now: number): number {
     const [first = now] = this.#finished.values();
-    return Math.max(1_000, this.#bounds.keptMs - (now - first));
+    return Math.max(1_000, this.#limits.keptMs - (now - first));
   }
 }
 

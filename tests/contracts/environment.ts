@@ -11,7 +11,7 @@ import type {
 } from "../../src/environments/environment.ts";
 import { WorkerLostError } from "../../src/errors.ts";
 import type { OutputStream } from "../../src/protocol/execution.ts";
-import { DEFAULT_LIMITS } from "../../src/session/limits.ts";
+import { DEFAULT_LIMITS } from "../../src/session/options.ts";
 
 export interface EnvironmentContract {
   readonly open: () => Environment;

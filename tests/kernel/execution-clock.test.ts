@@ -34,7 +34,7 @@ test("an execution with a tiny limit times out before the first stage", () => {
   expect(heard).toEqual([`timeout ${start + 2}`]);
 });
 
-test("short executions share a timer, and none of them is told anything", () => {
+test("short executions share a timer and reach no stage", () => {
   const { clock, heard } = createClock();
   for (let index = 0; index < 50; index += 1) {
     clock.start(1000);

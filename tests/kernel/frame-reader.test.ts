@@ -18,7 +18,7 @@ function read(chunks: readonly Buffer[]): Heard {
   return heard;
 }
 
-/** Cuts bytes at the given places. */
+/** Splits bytes at these offsets. */
 function cut(data: Buffer, places: readonly number[]): Buffer[] {
   const edges = [0, ...places.map((place) => place % (data.length + 1)), data.length].toSorted((a, b) => a - b);
   return edges.slice(1).map((edge, index) => data.subarray(edges[index], edge));
@@ -26,7 +26,7 @@ function cut(data: Buffer, places: readonly number[]): Buffer[] {
 
 const message = fc.record({ type: fc.constant("call"), text: fc.string({ unit: "binary" }), n: fc.integer() });
 
-test("messages arrive whole and in order however their bytes are cut", () => {
+test("FrameReader reads messages in order, however their bytes are split", () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(message, fc.boolean()), { maxLength: 20 }),
@@ -47,7 +47,7 @@ test("messages arrive whole and in order however their bytes are cut", () => {
   );
 });
 
-test("raw bytes go to whoever takes them, whole and in order, between messages", () => {
+test("FrameReader passes on raw bytes in order, between messages", () => {
   const part = fc.oneof(message, fc.uint8Array({ minLength: 1, maxLength: 200 }));
   fc.assert(
     fc.property(fc.array(part, { maxLength: 20 }), fc.array(fc.nat(), { maxLength: 30 }), (sent, places) => {
@@ -76,7 +76,7 @@ test("raw bytes go to whoever takes them, whole and in order, between messages",
   );
 });
 
-test("arbitrary bytes give messages or one violation, and never throw", () => {
+test("FrameReader turns arbitrary bytes into messages or one violation, and never throws", () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 10 }), (chunks) => {
       expect(read(chunks.map((chunk) => Buffer.from(chunk))).violations.length).toBeLessThanOrEqual(1);
@@ -96,7 +96,7 @@ test.each([
   ["a payload of half a byte", '{"bytes":0.5}\n'],
   ["a payload of text", '{"bytes":"9"}\n'],
   ["a payload that is no JSON", '{"bytes":2}\n{]'],
-])("%s is a violation, told once, and nothing after it is heard", (_, text) => {
+])("%s is a violation, which is reported once and ends the reading", (_, text) => {
   const heard = read([Buffer.from(text, "latin1"), Buffer.from('{"type":"status"}\n')]);
   expect(heard.messages).toEqual([]);
   expect(heard.violations).toHaveLength(1);

@@ -3,13 +3,13 @@ import { afterAll, expect, test } from "vitest";
 import { OutputLog } from "../../src/output/output-log.ts";
 import { SpillFiles } from "../../src/output/spill-file.ts";
 
-// One for all: files are used again by the next log, whose bytes must be its own all the same.
+// Shared: the next log reuses the files, and must read only its own bytes.
 const files = new SpillFiles();
 afterAll(() => files.close());
 
 const chunks = fc.array(fc.string({ unit: "binary", maxLength: 40 }), { maxLength: 60 });
 
-test("every byte up to the bound can be read by offset, whatever the chunks", () => {
+test("OutputLog keeps every byte up to the limit readable by offset, whatever the chunks", () => {
   fc.assert(
     fc.property(chunks, fc.nat(200), fc.nat(200), (texts, offset, length) => {
       const log = new OutputLog({ keptBytes: 100, readableBytes: 400, files });
@@ -23,7 +23,7 @@ test("every byte up to the bound can be read by offset, whatever the chunks", ()
   );
 });
 
-test("a summary is whole, or the true beginning and end with what is missing counted", () => {
+test("summary() is the whole output, or its beginning and end with the omitted bytes counted", () => {
   fc.assert(
     fc.property(
       chunks,
@@ -55,7 +55,7 @@ test("a summary is whole, or the true beginning and end with what is missing cou
   );
 });
 
-test("a million tiny chunks cost what their bytes cost", () => {
+test("a million tiny chunks take no more memory than their bytes", () => {
   const log = new OutputLog({ keptBytes: 1 << 20, readableBytes: 1 << 20, files });
   const before = process.memoryUsage().rss;
   const chunk = Buffer.from("x");
@@ -65,7 +65,7 @@ test("a million tiny chunks cost what their bytes cost", () => {
   log.close();
 });
 
-test("a file that is used again shows nothing of its last user", () => {
+test("a reused file shows nothing of its last user", () => {
   const first = new OutputLog({ keptBytes: 10, readableBytes: 1000, files });
   first.append(Buffer.from("secret".repeat(100)));
   first.close();

@@ -38,13 +38,13 @@ describe("a run", () => {
     expect(told?.type === "step-end" && told.told).toBe("Output of block 1:\naaa\n→ 2");
   });
 
-  test("is followed from any place, while it runs and afterwards", async () => {
+  test("is followed from any cursor, while it runs and afterwards", async () => {
     const run = ask([code("FINAL('x')")]).run({ query: "?", context: "c" });
     const told = await collect(run.follow());
-    expect(told.map(({ place }) => place)).toEqual(told.map((_, index) => String(index + 1)));
+    expect(told.map(({ cursor }) => cursor)).toEqual(told.map((_, index) => String(index + 1)));
     expect(await collect(run.follow({ after: "3" }))).toEqual(told.slice(3));
     expect(await collect(run.follow({ after: String(told.length) }))).toEqual([]);
-    expect(() => run.follow({ after: "x" })).toThrow("it is no place in a stream of events");
+    expect(() => run.follow({ after: "x" })).toThrow("it is not a cursor of this event stream");
     const gone = AbortSignal.abort();
     expect(await collect(run.follow({ signal: gone }))).toEqual([]);
   });

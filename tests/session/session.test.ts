@@ -1,4 +1,4 @@
-// A session: results, order, state, calls to the host, and its life. Output and time have files of their own.
+// Sessions: results, order, state, calls to the host, lifetime. Output and time have files of their own.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
@@ -13,7 +13,7 @@ import {
   type Runtime,
 } from "../../src/index.ts";
 import { openTestRuntime } from "../open.ts";
-import { run, until } from "./running.ts";
+import { run, until } from "./run-code.ts";
 
 let runtime: Runtime;
 beforeAll(async () => {
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => runtime.close());
 
-/** As a reader of JSON sees it. */
+/** After a round trip through JSON. */
 function toPlain(result: object): unknown {
   return Object.fromEntries(Object.entries(result));
 }
@@ -68,7 +68,7 @@ describe("a result", () => {
     expect((await run(session, "before")).value).toEqual({ "text/plain": "1" });
   });
 
-  test("says when code ends in the middle of a statement, and nothing was run", async () => {
+  test("of an incomplete statement says so, and nothing was run", async () => {
     await using session = await runtime.openSession();
     expect(await run(session, "ran = 1\nfor x in range(3):")).toMatchObject({ incomplete: true });
     expect((await run(session, "'ran' in globals()")).value).toEqual({ "text/plain": "False" });
@@ -85,7 +85,7 @@ describe("a result", () => {
     expect(await run(session, "x")).toMatchObject({ status: "error", error: { name: "NameError" }, epoch: 2 });
   });
 
-  test("of a worker killed by the kernel says so; files stay", async () => {
+  test("of a worker killed by the kernel says so, and files stay", async () => {
     await using session = await runtime.openSession();
     await run(session, "open('kept.txt', 'w').write('here')");
     const result = await run(session, "import ctypes; ctypes.string_at(0)");
@@ -111,7 +111,7 @@ describe("a result", () => {
 });
 
 describe("order", () => {
-  test("is first come, first served, and too many are refused", async () => {
+  test("is first come, first served, and executions past the limit are refused", async () => {
     await using session = await runtime.openSession();
     const blocker = session.execute("import time; time.sleep(60)");
     const waiting = Array.from({ length: 128 }, (_, index) => session.execute(`print(${index})`));
@@ -125,7 +125,7 @@ describe("order", () => {
 });
 
 describe("state", () => {
-  test("lives from one execution to the next: names, imports, functions, await, futures", async () => {
+  test("is kept between executions: names, imports, functions, await, futures", async () => {
     await using session = await runtime.openSession();
     await run(session, "import asyncio\nasync def f(x):\n    await asyncio.sleep(0)\n    return x * 2");
     expect((await run(session, "await f(21)")).value).toEqual({ "text/plain": "42" });
@@ -134,7 +134,7 @@ describe("state", () => {
     expect((await run(session, "__name__, f.__module__")).value).toEqual({ "text/plain": "('__main__', '__main__')" });
   });
 
-  test("is emptied by reset; id and statistics stay, the history is cleared", async () => {
+  test("is emptied by reset(), which keeps id and statistics and clears the history", async () => {
     await using session = await runtime.openSession();
     await run(session, "x = 1");
     await session.reset();
@@ -142,7 +142,7 @@ describe("state", () => {
     expect(session.history().map(({ executionCount }) => executionCount)).toEqual([2]);
   });
 
-  test("reset waits for its turn: what was queued before it runs before it, what came later after", async () => {
+  test("reset() runs in the order of the queue", async () => {
     await using session = await runtime.openSession();
     const before = session.execute("x = 1\n'x' in globals()");
     const reset = session.reset();
@@ -152,14 +152,14 @@ describe("state", () => {
     expect((await after.result).value).toEqual({ "text/plain": "False" });
   });
 
-  test("resets that are asked for at once are all answered", async () => {
+  test("concurrent resets all resolve", async () => {
     await using session = await runtime.openSession();
     await run(session, "x = 1");
     await Promise.all([session.reset(), session.reset(), session.reset()]);
     expect((await session.info()).epoch).toBe(4);
   });
 
-  test("environment variables belong to the session or to one execution; nothing of the host's passes", async () => {
+  test("environment variables belong to the session or to one execution, and none come from the host", async () => {
     process.env["RLM_TEST_CANARY"] = "secret";
     await using session = await runtime.openSession({ env: { A: "session" }, cwd: "/tmp" });
     expect((await run(session, "import os; os.environ['A'], os.getcwd()")).value).toEqual({
@@ -196,7 +196,7 @@ test("code can have a file name, and a session arguments", async () => {
 });
 
 describe("calls", () => {
-  test("reach the handler and its answer, many at once, sync, async and from threads", async () => {
+  test("reach the handler and return its answer, many at once, sync, async and from threads", async () => {
     await using session = await runtime.openSession({
       onCall: async ({ name, args }) => ({ name, doubled: Number(args["x"]) * 2 }),
     });
@@ -226,7 +226,7 @@ describe("calls", () => {
     expect((await run(deaf, "import rlm_host\nrlm_host.call('x')")).error?.value).toContain("No call named 'x'");
   });
 
-  test("whose answer JSON cannot say raise in the session", async () => {
+  test("whose answer is not valid JSON raise in the session", async () => {
     await using session = await runtime.openSession({ onCall: async () => 10n });
     const result = await run(session, "import rlm_host\nrlm_host.call('x')");
     expect(result.error?.traceback).toContain("BigInt");
@@ -239,8 +239,8 @@ describe("calls", () => {
   });
 });
 
-describe("a session's life", () => {
-  test("its id cannot be guessed where the runtime is told so, nor a fork's, nor a task's", async () => {
+describe("the lifetime of a session", () => {
+  test("has random ids for sessions, forks and tasks if the runtime is configured so", async () => {
     await using guarded = await openTestRuntime({ ids: "random" });
     const session = await guarded.openSession();
     const fork = await session.fork();
@@ -261,7 +261,7 @@ describe("a session's life", () => {
     expect(() => session.execute("1")).toThrow(SessionClosedError);
   });
 
-  test("ends with everything in it: running and waiting executions are told", async () => {
+  test("ends running and waiting executions", async () => {
     const session = await runtime.openSession();
     const running = session.execute("print('up', flush=True)\nwhile True: pass");
     for await (const event of running) if (event.type === "output-delta") break;
@@ -271,24 +271,24 @@ describe("a session's life", () => {
     expect(await waiting.result).toMatchObject({ status: "interrupted", reason: "cancelled" });
   });
 
-  test("is nowhere once it has ended, also when it may be idle for less than opening takes", async () => {
+  test("is in no list once it has ended, also when its idle limit is shorter than opening takes", async () => {
     await using own = await openTestRuntime({ poolSize: 0 });
     await own.openSession({ idleTimeoutMs: 1 });
     await expect.poll(() => own.sessions.list()).toEqual([]);
   });
 
-  test("ends when it has been idle for too long, never while code runs", async () => {
+  test("ends after its idle limit, but not while code runs", async () => {
     const session = await runtime.openSession({ idleTimeoutMs: 50 });
     const ended = until(session, "session-end");
     expect((await run(session, "import time; time.sleep(0.3); 1")).status).toBe("ok");
     expect((await ended).why).toContain("idle");
   });
 
-  test("does not end for idleness while it is held, and does when nobody holds it any more", async () => {
+  test("does not expire while it is held, and does afterwards", async () => {
     const held = await runtime.openSession({ idleTimeoutMs: 200 });
     const holds = [held.hold(), held.hold()];
     holds[0]?.[Symbol.dispose]();
-    holds[0]?.[Symbol.dispose](); // again: nothing of the other's
+    holds[0]?.[Symbol.dispose](); // twice, which must not release the other one
     const other = await runtime.openSession({ idleTimeoutMs: 400 });
     await until(other, "session-end");
     expect(held.state).toBe("idle");
@@ -297,7 +297,7 @@ describe("a session's life", () => {
     expect((await ended).why).toContain("idle");
   });
 
-  test("starts with wrong input refused at once", async () => {
+  test("refuses invalid options at once", async () => {
     await using session = await runtime.openSession();
     expect(() => session.execute(1 as never)).toThrow(TypeError);
     expect(() => session.execute("1", { timeoutMs: -1 })).toThrow(RangeError);
@@ -323,12 +323,12 @@ describe("a session's life", () => {
     await expect(small.openSession()).rejects.toThrow(LimitExceededError);
   });
 
-  test("one-off executions give their place back at once", async () => {
+  test("one-off executions free their session at once", async () => {
     await using small = await openTestRuntime({ poolSize: 0, limits: { sessions: 1 } });
     for (let round = 0; round < 3; round += 1) expect((await small.execute("1")).status).toBe("ok");
   });
 
-  test("wrong limits are refused, absent ones are the default", async () => {
+  test("invalid limits are refused, absent ones have defaults", async () => {
     await expect(runtime.openSession({ limits: { memoryBytes: -1 } })).rejects.toThrow(RangeError);
     await expect(openTestRuntime({ limits: { sessions: 1.5 } })).rejects.toThrow(/limits.sessions/);
     await expect(openTestRuntime({ idleTimeoutMs: 0 })).rejects.toThrow(/idleTimeoutMs/);

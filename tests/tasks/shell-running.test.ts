@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Runtime } from "../../src/index.ts";
 import { openTestRuntime, valueOf } from "../open.ts";
-import { comesToRest, printed, processesIn } from "./watching.ts";
+import { comesToRest, printed, processesIn } from "./observe-task.ts";
 
 let runtime: Runtime;
 beforeAll(async () => {
@@ -12,7 +12,7 @@ afterAll(() => runtime.close());
 describe("a running command", () => {
   const DAEMON = "setsid bash -c '(sleep 4711 &) ; sleep 4711' & ";
 
-  test("is cancelled with everything it started, what hides and what will not listen included", async () => {
+  test("is cancelled with everything it started, detached processes and those that ignore SIGTERM included", async () => {
     await using session = await runtime.openSession();
     const task = runtime.shell(
       `trap '' TERM; ${DAEMON} bash -c "trap '' TERM; sleep 4711; sleep 4711" & echo up; wait; sleep 4711`,
@@ -26,7 +26,7 @@ describe("a running command", () => {
     expect(await processesIn(session, "4711")).toBe("[]");
   });
 
-  test("stands still while it is paused, with everything it started, and goes on after that", async () => {
+  test("is paused and resumed with everything it started", async () => {
     await using session = await runtime.openSession();
     const task = runtime.shell(`${DAEMON} while true; do echo tick; sleep 0.01; done`, { session });
     await printed(task, "tick");
@@ -44,7 +44,7 @@ describe("a running command", () => {
     await expect(task.pause()).rejects.toThrow("it has ended");
   });
 
-  test("is paused and ended in its very first moments", async () => {
+  test("can be paused and cancelled before it has started", async () => {
     await using session = await runtime.openSession();
     const tasks = Array.from({ length: 12 }, () => runtime.shell("(setsid sleep 4719 &) ; sleep 4719", { session }));
     await Promise.all(tasks.filter((_, index) => index % 2 === 0).map((task) => task.pause()));
@@ -53,13 +53,13 @@ describe("a running command", () => {
     expect(await processesIn(session, "4719")).toBe("[]");
   });
 
-  test("is what was asked for last, however early that was", async () => {
+  test("is in the state that was requested last, also before it has started", async () => {
     const task = runtime.shell("echo went on");
     await Promise.all([task.pause(), task.resume(), task.pause(), task.resume()]);
     expect(await task.result).toMatchObject({ status: "completed", stdout: "went on\n" });
   });
 
-  test("is ended by its time limit, in which pauses do not count", async () => {
+  test("is ended by its time limit, without counting pauses", async () => {
     const task = runtime.shell("sleep 4712", { timeoutMs: 300 });
     await task.pause();
     expect(await task.wait(500)).toBe(false);
@@ -71,7 +71,7 @@ describe("a running command", () => {
     });
   });
 
-  test("that is cancelled gives what it started time to end, although its shell ends at once", async () => {
+  test("that is cancelled gives its processes time to end, even if its shell ends at once", async () => {
     const code =
       "import signal, sys, time; signal.signal(15, lambda *_: (time.sleep(0.1), print(2), sys.exit())); print(1, flush=True); time.sleep(60)";
     const task = runtime.shell(`python3 -c '${code}'; echo never`);
@@ -93,7 +93,7 @@ describe("a running command", () => {
     expect(() => runtime.shell("true", { signal: controller.signal })).toThrow(/abort/i);
   });
 
-  test("goes on when an execution of its session is interrupted, or its worker is lost, or reset", async () => {
+  test("goes on when its session is interrupted, loses its worker or is reset", async () => {
     await using session = await runtime.openSession();
     const task = runtime.shell("read line; echo $line", { session, stdin: "open" });
     const execution = session.execute("import subprocess; subprocess.run(['sleep', '60'])");
@@ -117,7 +117,7 @@ describe("a running command", () => {
     expect(await ended).toMatchObject({ why: "it was idle for too long" });
   });
 
-  test("ends with its session, and says why", async () => {
+  test("ends with its session, and reports why", async () => {
     const session = await runtime.openSession({ id: "short" });
     const task = runtime.shell(`${DAEMON} sleep 4714`, { session });
     await task.wait(20);
@@ -125,7 +125,7 @@ describe("a running command", () => {
     expect(await task.result).toMatchObject({ status: "cancelled", why: "session 'short' ended: it was closed" });
   });
 
-  test("of a fork ends with the fork; those of its family go on", async () => {
+  test("of a fork ends with the fork, and those of other forks go on", async () => {
     await using session = await runtime.openSession();
     const fork = await session.fork();
     const mine = runtime.shell("sleep 4716", { session });
@@ -138,7 +138,7 @@ describe("a running command", () => {
     await mine.cancel();
   });
 
-  test("that takes too much memory fails; its session lives", async () => {
+  test("that takes too much memory fails, and its session lives on", async () => {
     await using session = await runtime.openSession({ limits: { memoryBytes: 128 * 1024 * 1024 } });
     await session.execute("kept = 1").result;
     const hog = "import time; x = bytearray(90_000_000); time.sleep(60)";
@@ -147,7 +147,7 @@ describe("a running command", () => {
     expect(await valueOf(session, "kept")).toBe("1");
   });
 
-  test("reports what all its processes used", async () => {
+  test("reports the usage of all its processes", async () => {
     const spin = "import time\\nwhile time.process_time() < 0.15: pass";
     const { usage } = await runtime.shell(
       `((python3 -c $'${spin}'; touch spun) &) ; python3 -c 'import time; x = bytearray(50_000_000); time.sleep(0.6)'; until [ -e spun ]; do sleep 0.01; done`,
@@ -158,8 +158,8 @@ describe("a running command", () => {
   });
 });
 
-describe("what a command leaves running", () => {
-  test("lives on with the session, prints into the task, and is said to be there", async () => {
+describe("a process that a command leaves running", () => {
+  test("lives on with the session, prints into the task, and is reported", async () => {
     await using session = await runtime.openSession();
     await runtime.shell("mkfifo fifo", { session }).result;
     const task = runtime.shell("(cat fifo; echo later) & echo started", { session });
@@ -169,7 +169,7 @@ describe("what a command leaves running", () => {
     expect(task.output().bytes.toString()).toBe("started\nhello\nlater\n");
   });
 
-  test("is ended by cancel, and the task stays what it was", async () => {
+  test("is ended by cancel(), and the task keeps its status", async () => {
     await using session = await runtime.openSession();
     const task = runtime.shell("trap '' TERM; setsid sleep 4717 & exit 4", { session });
     expect(await task.result).toMatchObject({ status: "completed", exitCode: 4, background: true });

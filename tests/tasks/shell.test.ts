@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Runtime, TaskEvent } from "../../src/index.ts";
 import { openTestRuntime, valueOf } from "../open.ts";
-import { printed } from "./watching.ts";
+import { printed } from "./observe-task.ts";
 
 let runtime: Runtime;
 beforeAll(async () => {
@@ -9,8 +9,8 @@ beforeAll(async () => {
 });
 afterAll(() => runtime.close());
 
-describe("a command", () => {
-  test("gives what it printed on each stream, its exit code, and what it used", async () => {
+describe("a shell command", () => {
+  test("returns its output by stream, its exit code and its usage", async () => {
     const task = runtime.shell("echo out; echo err >&2; exit 3");
     expect(await task.result).toEqual({
       taskId: task.id,
@@ -27,7 +27,7 @@ describe("a command", () => {
     });
   });
 
-  test("runs in the working directory of its session, with the session's variables, and leaves its files there", async () => {
+  test("runs in the working directory of its session, with the session's environment variables", async () => {
     await using session = await runtime.openSession({ env: { COLOUR: "red" } });
     const { stdout } = await runtime.shell("pwd; echo $COLOUR $SIZE | tee note.txt", { session, env: { SIZE: "9" } })
       .result;
@@ -35,7 +35,7 @@ describe("a command", () => {
     expect(await valueOf(session, "open('note.txt').read()")).toBe("'red 9\\n'");
   });
 
-  test("starts in a folder that it names, and fails where there is none", async () => {
+  test("starts in its cwd, and fails if that does not exist", async () => {
     await using session = await runtime.openSession();
     await runtime.shell("mkdir -p a/b", { session }).result;
     expect(await runtime.shell("pwd", { session: session.id, cwd: "a/b" }).result).toMatchObject({
@@ -48,7 +48,7 @@ describe("a command", () => {
     });
   });
 
-  test("in a fork runs in the fork's files", async () => {
+  test("runs in the files of a fork", async () => {
     await using session = await runtime.openSession();
     await runtime.shell("echo original > whose", { session }).result;
     await using fork = await session.fork();
@@ -56,7 +56,7 @@ describe("a command", () => {
     expect((await runtime.shell("cat whose", { session }).result).stdout).toBe("original\n");
   });
 
-  test("that cannot be given to the shell fails, and says why", async () => {
+  test("that cannot be passed to the shell fails with the reason", async () => {
     expect(await runtime.shell("true", { env: { A: "\ud800" } }).result).toMatchObject({
       status: "failed",
       why: expect.stringContaining("surrogate"),
@@ -68,22 +68,22 @@ describe("a command", () => {
     });
   });
 
-  test("that does not exist says so, and is no failure of ours", async () => {
+  test("that does not exist reports so, and does not fail the task", async () => {
     const result = await runtime.shell("no-such-command").result;
     expect(result).toMatchObject({ status: "completed", exitCode: 127 });
     expect(result.stderr).toContain("no-such-command: command not found");
   });
 
-  test("that is killed by a signal of its own has the exit code that shells give", async () => {
+  test("that kills itself with a signal has the exit code of shells", async () => {
     expect(await runtime.shell("kill -9 $$").result).toMatchObject({ status: "completed", exitCode: 137 });
   });
 
-  test("may be longer than the kernel takes as an argument", async () => {
+  test("may be longer than the kernel's limit for one argument", async () => {
     const { stdout } = await runtime.shell(`wc -c <<'END'\n${"x".repeat(300_000)}\nEND\n`).result;
     expect(stdout.trim()).toBe("300001");
   });
 
-  test("runs once, also when nobody waits for it any more", async () => {
+  test("runs once, also when nobody awaits it", async () => {
     await using session = await runtime.openSession();
     const task = runtime.shell("echo once >> ran; read line; echo done >> ran", { session, stdin: "open" });
     expect(await task.wait(20)).toBe(false);
@@ -109,13 +109,13 @@ describe("a command", () => {
     expect(runtime.tasks.list().length).toBe(before);
   });
 
-  test("of a session that does not exist is refused with those that do", () => {
+  test("of an unknown session is refused with a list of the known ones", () => {
     expect(() => runtime.shell("true", { session: "nobody" })).toThrow("Cannot find session 'nobody'");
   });
 });
 
-describe("the input of a command", () => {
-  test("is empty unless it is asked for: what reads it ends", async () => {
+describe("the input of a shell command", () => {
+  test("is empty by default, so that readers end", async () => {
     expect(await runtime.shell("cat; python3 -c 'input()'").result).toMatchObject({
       stdout: "",
       stderr: expect.stringContaining("EOFError"),
@@ -125,7 +125,7 @@ describe("the input of a command", () => {
     );
   });
 
-  test("can be given whole", async () => {
+  test("can be fixed content", async () => {
     const bytes = Buffer.alloc(300_000, 7);
     expect(await runtime.shell("cat", { stdin: { text: "häl\nlo" } }).result).toMatchObject({ stdout: "häl\nlo" });
     expect((await runtime.shell("wc -c", { stdin: { bytes } }).result).stdout.trim()).toBe("300000");
@@ -141,7 +141,7 @@ describe("the input of a command", () => {
     await expect(task.write("three\n")).rejects.toThrow(/it has ended/);
   });
 
-  test("that nobody reads is refused, in the end or when too much waits", async () => {
+  test("is refused when nobody reads it or too much is unread", async () => {
     const deaf = runtime.shell("exec 0<&-; sleep 4719", { stdin: "open" });
     await expect(deaf.write("x".repeat(200_000))).rejects.toThrow("nobody reads its input any more");
     const busy = runtime.shell("sleep 4719", { stdin: "open" });
@@ -151,7 +151,7 @@ describe("the input of a command", () => {
     expect(outcome).toMatchObject({ status: "rejected", reason: { why: "nobody reads its input any more" } });
   });
 
-  test("may be more than it reads: it is paused, resumed and ended all the same", async () => {
+  test("may be more than it reads, without preventing pause, resume and end", async () => {
     const bytes = Buffer.alloc(10_000_000);
     expect(await runtime.shell("true", { stdin: { bytes } }).result).toMatchObject({
       status: "completed",
@@ -165,8 +165,8 @@ describe("the input of a command", () => {
   });
 });
 
-describe("what a command prints", () => {
-  test("is told while it runs, in order, with a start and an end", async () => {
+describe("the output of a shell command", () => {
+  test("is streamed in order, between a start and an end", async () => {
     const task = runtime.shell("echo a; echo b >&2; read line; echo c", { stdin: "open" });
     const events: TaskEvent[] = [];
     for await (const event of task) {
@@ -182,7 +182,7 @@ describe("what a command prints", () => {
     ]);
   });
 
-  test("can be read by offset, of both streams in the order in which it came or of one", async () => {
+  test("can be read by offset, one stream or both in print order", async () => {
     const task = runtime.shell("echo 1; read l; echo 2 >&2; read l; echo 3", { stdin: "open" });
     await printed(task, "1");
     await task.write("\n");
@@ -196,7 +196,7 @@ describe("what a command prints", () => {
     expect(task.lastLine()).toBe("3");
   });
 
-  test("is cut in the result and stays readable where it is much", async () => {
+  test("is truncated in the result and stays readable by offset", async () => {
     const task = runtime.shell("yes | head -c 3000000");
     const { stdout, truncated } = await task.result;
     expect(stdout.length).toBeLessThan(1_100_000);
@@ -204,7 +204,7 @@ describe("what a command prints", () => {
     expect(task.output({ offset: 2_999_998 }).bytes.toString()).toBe("y\n");
   });
 
-  test("without end does not grow the host, and ends with the task", async () => {
+  test("without end takes limited memory, and ends with the task", async () => {
     await using own = await openTestRuntime({ limits: { readableOutputBytes: 1024 * 1024 } });
     const task = own.shell("yes");
     while (task.output({ length: 0 }).totalBytes < 20 * 1024 * 1024) await task.wait(5);

@@ -35,7 +35,7 @@ describe("tasks", () => {
     await second.cancel();
   });
 
-  test("that do not exist are an error that names the latest", () => {
+  test("that are unknown are an error that names the known ones", () => {
     expect(() => runtime.tasks.get("t999")).toThrow(TaskNotFoundError);
     expect(() => runtime.tasks.get("t999")).toThrow(/Cannot find task 't999': the latest are .*t1/);
   });
@@ -57,7 +57,7 @@ describe("tasks", () => {
     expect(adopted.output().bytes.toString()).toBe("hello\n");
   });
 
-  test("that are executions keep their output when the session has forgotten it", async () => {
+  test("that are executions keep their output after the session has dropped it", async () => {
     const session = await runtime.openSession();
     const execution = session.execute("print('kept'); import sys; print('both', file=sys.stderr)");
     await execution.result;
@@ -67,7 +67,7 @@ describe("tasks", () => {
     expect(adopted.info()).toMatchObject({ kind: "execution", status: "completed", outputBytes: 10 });
   });
 
-  test("that are executions can be cancelled, and not paused or written to", async () => {
+  test("that are executions can be cancelled, but not paused or written to", async () => {
     await using session = await runtime.openSession();
     const task = runtime.tasks.adopt(session.execute("while True: pass"));
     const waiting = runtime.tasks.adopt(session.execute("x = 1"));
@@ -79,7 +79,7 @@ describe("tasks", () => {
     expect((await waiting.execution.result).status).toBe("interrupted");
   });
 
-  test("are opened in one default session, however many come at once", async () => {
+  test("share one default session, also when they start at once", async () => {
     await using own = await openTestRuntime();
     const results = await Promise.all(Array.from({ length: 8 }, () => own.shell("echo $$ >> all; wc -l < all").result));
     expect(results.map(({ status }) => status)).toEqual(results.map(() => "completed"));
@@ -97,16 +97,16 @@ describe("tasks", () => {
 });
 
 describe("finished tasks", () => {
-  const bounds = { keptBytes: 1000, readableBytes: 1000, files: new SpillFiles() };
+  const outputLimits = { keptBytes: 1000, readableBytes: 1000, files: new SpillFiles() };
   let made = 0;
   function makeTasks(limits: Partial<ConstructorParameters<typeof Tasks>[0]>) {
-    const usual = { running: 100, finished: 1000, finishedBytes: 1e9, keptMs: 3_600_000, output: bounds };
+    const usual = { running: 100, finished: 1000, finishedBytes: 1e9, keptMs: 3_600_000, output: outputLimits };
     return new Tasks({ ...usual, ...limits }, () => {
       made += 1;
       return `t${made}` as TaskId;
     });
   }
-  /** One that cannot start has finished. */
+  /** A task that cannot start finishes at once. */
   async function finish(tasks: Tasks, text = ""): Promise<string> {
     const task = tasks.shell({
       command: "true",
@@ -116,15 +116,15 @@ describe("finished tasks", () => {
       timeoutMs: null,
       stdin: "none",
       signal: undefined,
-      bounds,
-      enter: () => Promise.reject(new Error("no place")),
+      outputLimits,
+      lease: () => Promise.reject(new Error("no sandbox")),
     });
     if (text !== "") task.onOutput("stdout", Buffer.from(text));
-    expect(await task.result).toMatchObject({ status: "failed", why: "no place" });
+    expect(await task.result).toMatchObject({ status: "failed", why: "no sandbox" });
     return task.id;
   }
 
-  test("are forgotten when there are too many, the oldest first", async () => {
+  test("are dropped when there are too many, the oldest first", async () => {
     const tasks = makeTasks({ finished: 20 });
     const ids: string[] = [];
     for (let n = 0; n < 10_000; n += 1) ids.push(await finish(tasks));
@@ -132,7 +132,7 @@ describe("finished tasks", () => {
     tasks.close();
   });
 
-  test("are forgotten when they printed too much together; the last one stays", async () => {
+  test("are dropped when they printed too much together; the last one stays", async () => {
     const tasks = makeTasks({ finishedBytes: 250 });
     const ids = [
       await finish(tasks, "a".repeat(100)),
@@ -145,7 +145,7 @@ describe("finished tasks", () => {
     tasks.close();
   });
 
-  test("are forgotten after their time", async () => {
+  test("are dropped after their time to live", async () => {
     const tasks = makeTasks({ keptMs: 0 });
     await finish(tasks);
     expect(tasks.list()).toEqual([]);

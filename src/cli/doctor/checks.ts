@@ -8,7 +8,7 @@ import { dirname } from "node:path";
 import { z } from "zod";
 import { loadConfig, type Config } from "../../config/config.ts";
 import { RLMError } from "../../errors.ts";
-import { DEFAULT_LIMITS } from "../../session/limits.ts";
+import { DEFAULT_LIMITS } from "../../session/options.ts";
 import { DEFAULT_RUNS } from "../../server/http/run-admission.ts";
 import { DEFAULT_EXECUTIONS } from "../../server/http/executions.ts";
 import { DEFAULT_BOUNDS } from "../../server/net/guards/limits.ts";

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import type { Runtime } from "../../runtime.ts";
 import type { SaveReport } from "../../session/state/save-state.ts";
 import type { Session } from "../../session/session.ts";
-import type { SessionOptions } from "../../session/session-options.ts";
+import type { SessionOptions } from "../../session/options.ts";
 import { complain } from "../io/print-error.ts";
 import { UsageError } from "../options/usage-error.ts";
 

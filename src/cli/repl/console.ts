@@ -5,7 +5,7 @@ import type { ExecutionResult } from "../../protocol/execution.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { InputRequest } from "../../session/execution/input.ts";
 import type { Session } from "../../session/session.ts";
-import type { SessionOptions } from "../../session/session-options.ts";
+import type { SessionOptions } from "../../session/options.ts";
 import { runCommand } from "./commands/commands.ts";
 import { completionsOf } from "./commands/completions.ts";
 import type { Desk } from "./context.ts";

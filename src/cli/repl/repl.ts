@@ -3,7 +3,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { openRuntime, type Runtime } from "../../runtime.ts";
 import { parseMount } from "../../environments/mounts.ts";
-import type { SessionOptions } from "../../session/session-options.ts";
+import type { SessionOptions } from "../../session/options.ts";
 import { dataFolder } from "../../util/data-folder.ts";
 import { VERSION } from "../../util/version.ts";
 import { EXIT } from "../exit-code.ts";

@@ -8,7 +8,7 @@ import { setTimeout as after } from "node:timers/promises";
 import type { McpServerFactory } from "@modelcontextprotocol/server";
 import { openRuntime, type Runtime } from "../../runtime.ts";
 import { parseMount } from "../../environments/mounts.ts";
-import type { Limits } from "../../session/limits.ts";
+import type { Limits } from "../../session/options.ts";
 import type { Mount } from "../../environments/environment.ts";
 import { RLMError } from "../../errors.ts";
 import { Folders, toMounts } from "../../server/mcp/calls/host-paths.ts";

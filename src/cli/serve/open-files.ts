@@ -1,6 +1,6 @@
 // What a server may have at once on this machine, by the system's limit on open files.
 
-import { DEFAULT_LIMITS, type Limits } from "../../session/limits.ts";
+import { DEFAULT_LIMITS, type Limits } from "../../session/options.ts";
 import { describeFewFiles, planOpenFiles } from "../../server/net/open-files.ts";
 import { DEFAULT_MAX_CONNECTIONS } from "../../server/net/listen.ts";
 

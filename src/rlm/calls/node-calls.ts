@@ -4,7 +4,7 @@
 // and nothing is told behind its back: threads of the code may have asked for something nobody waits for.
 
 import { MaxDepthExceeded } from "../../errors.ts";
-import type { HostCall } from "../../session/session-options.ts";
+import type { HostCall } from "../../session/options.ts";
 import type { StopReason } from "../../protocol/runs.ts";
 import { onAbort } from "../../util/async/on-abort.ts";
 import { toBudget } from "../ledger/budget.ts";

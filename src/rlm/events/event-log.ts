@@ -1,32 +1,31 @@
-// The events of a run for whoever iterates it, from the first one on, at their own pace, without holding up the run.
+// The events of a run in memory, replayable from the first one on without slowing the run.
 //
-// What is kept is bounded, whoever reads and however slowly: past the bound the oldest go. Deltas go by themselves, and silently, since
-// the events that end what they belong to have the whole. In place of others that a reader can no longer have it is told an
-// `event-gap`, once, with the numbers of what is missing; the log of the run has them.
+// The size is limited; the oldest events are dropped first. Deltas are dropped silently, since the event that ends a call has the whole
+// text. In place of other dropped events a reader gets one `event-gap` with the range of missing numbers; the run's log on disk has them.
 
 import type { RunEvent } from "../../protocol/runs.ts";
-import { onAbort } from "../../util/async/on-abort.ts";
+import { ReplayLog } from "../../util/async/replay-log.ts";
 
-interface Bound {
+interface Limit {
   readonly events: number;
   readonly characters: number;
 }
 
-const MAX_DELTAS: Bound = { events: 20_000, characters: 16 * 1024 * 1024 };
-const MAX_OTHERS: Bound = { events: 100_000, characters: 32 * 1024 * 1024 };
+const MAX_DELTAS: Limit = { events: 20_000, characters: 16 * 1024 * 1024 };
+const MAX_OTHERS: Limit = { events: 100_000, characters: 32 * 1024 * 1024 };
+const CURSOR = /^\d{1,15}$/;
 
-export class EventQueue {
-  readonly #deltas: Lane;
-  readonly #others: Lane;
-  #isOver = false;
-  readonly #waiting = new Set<() => void>();
+export class EventLog extends ReplayLog<RunEvent, SeqCursor> {
+  readonly #deltas: RecentEvents;
+  readonly #others: RecentEvents;
 
-  constructor({ deltas = MAX_DELTAS, others = MAX_OTHERS }: { readonly deltas?: Bound; readonly others?: Bound } = {}) {
-    this.#deltas = new Lane(deltas);
-    this.#others = new Lane(others);
+  constructor({ deltas = MAX_DELTAS, others = MAX_OTHERS }: { readonly deltas?: Limit; readonly others?: Limit } = {}) {
+    super();
+    this.#deltas = new RecentEvents(deltas);
+    this.#others = new RecentEvents(others);
   }
 
-  /** About how many it keeps. */
+  /** The approximate size of what is kept. */
   get characters(): number {
     return this.#deltas.characters + this.#others.characters;
   }
@@ -34,89 +33,76 @@ export class EventQueue {
   push(event: RunEvent): void {
     const isDelta = event.type === "model-call-delta" || event.type === "output-delta";
     (isDelta ? this.#deltas : this.#others).push(event);
-    this.#wake();
+    this.notifyReaders();
   }
 
   end(): void {
-    this.#isOver = true;
-    this.#wake();
+    this.complete();
   }
 
-  /** What comes after the event with this number; 0: all. An aborted signal ends the reading. */
-  async *read(after = 0, signal?: AbortSignal): AsyncGenerator<RunEvent, void, undefined> {
-    const isWanted = (): boolean => signal?.aborted !== true;
-    for (let seen = after; isWanted();) {
-      const next = this.#next(seen);
-      if (next !== undefined) {
-        seen = next.seq;
-        yield next;
-      } else if (this.#isOver) return;
-      else await this.#change(signal);
-    }
+  protected override openCursor(after = "0"): SeqCursor | undefined {
+    return CURSOR.test(after) ? new SeqCursor(Number(after)) : undefined;
   }
 
-  #next(seen: number): RunEvent | undefined {
-    const { lastGone } = this.#others;
-    if (lastGone !== undefined && lastGone.seq > seen) return { type: "event-gap", ...lastGone, after: seen };
-    const delta = this.#deltas.next(seen);
-    const other = this.#others.next(seen);
+  protected override next(cursor: SeqCursor): RunEvent | undefined {
+    const event = this.#eventAfter(cursor.seq);
+    if (event !== undefined) cursor.seq = event.seq;
+    return event;
+  }
+
+  #eventAfter(seq: number): RunEvent | undefined {
+    const { lastDropped } = this.#others;
+    if (lastDropped !== undefined && lastDropped.seq > seq) return { type: "event-gap", ...lastDropped, after: seq };
+    const delta = this.#deltas.after(seq);
+    const other = this.#others.after(seq);
     return delta !== undefined && delta.seq < (other?.seq ?? Infinity) ? delta : other;
-  }
-
-  /** Resolves when there is something new, or the signal is aborted. */
-  #change(signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve) => {
-      const stopListening = onAbort(signal, () => {
-        this.#waiting.delete(wake);
-        resolve();
-      });
-      const wake = (): void => {
-        stopListening();
-        resolve();
-      };
-      this.#waiting.add(wake);
-    });
-  }
-
-  #wake(): void {
-    if (this.#waiting.size === 0) return;
-    const waiting = [...this.#waiting];
-    this.#waiting.clear();
-    for (const wake of waiting) wake();
   }
 }
 
-/** The last events of a kind. */
-class Lane {
-  readonly #bound: Bound;
-  #kept: ({ readonly event: RunEvent; readonly weight: number } | undefined)[] = [];
-  /** What was before it, in `kept`, is gone. */
+class SeqCursor {
+  /** The number of the last event that was read. */
+  seq: number;
+
+  constructor(seq: number) {
+    this.seq = seq;
+  }
+
+  toString(): string {
+    return String(this.seq);
+  }
+}
+
+/** A FIFO buffer that drops the oldest events past its limit. */
+class RecentEvents {
+  readonly #limit: Limit;
+  #kept: ({ readonly event: RunEvent; readonly size: number } | undefined)[] = [];
+  /** Entries of `#kept` before this index were dropped. */
   #start = 0;
   #characters = 0;
-  #lastGone: Pick<RunEvent, "runId" | "seq" | "time"> | undefined;
+  #lastDropped: Pick<RunEvent, "runId" | "seq" | "time"> | undefined;
 
-  constructor(bound: Bound) {
-    this.#bound = bound;
+  constructor(limit: Limit) {
+    this.#limit = limit;
   }
 
   get characters(): number {
     return this.#characters;
   }
 
-  get lastGone(): Pick<RunEvent, "runId" | "seq" | "time"> | undefined {
-    return this.#lastGone;
+  get lastDropped(): Pick<RunEvent, "runId" | "seq" | "time"> | undefined {
+    return this.#lastDropped;
   }
 
-  /** The newest is kept whatever it weighs. */
+  /** The newest event is kept whatever its size. */
   push(event: RunEvent): void {
-    const weight = weigh(event);
-    this.#kept.push({ event, weight });
-    this.#characters += weight;
+    const size = sizeOf(event);
+    this.#kept.push({ event, size });
+    this.#characters += size;
     while (this.#isFull() && this.#start < this.#kept.length - 1) this.#dropOldest();
   }
 
-  /** The first that is kept with a higher number. */
-  next(seq: number): RunEvent | undefined {
+  /** The first kept event with a higher number. */
+  after(seq: number): RunEvent | undefined {
     let [low, high] = [this.#start, this.#kept.length];
     while (low < high) {
       const middle = (low + high) >> 1;
@@ -127,7 +113,7 @@ class Lane {
   }
 
   #isFull(): boolean {
-    const { events, characters } = this.#bound;
+    const { events, characters } = this.#limit;
     return this.#kept.length - this.#start > events || this.#characters > characters;
   }
 
@@ -135,8 +121,8 @@ class Lane {
     const oldest = this.#kept[this.#start];
     if (oldest === undefined) return;
     const { runId, seq, time } = oldest.event;
-    this.#lastGone = { runId, seq, time };
-    this.#characters -= oldest.weight;
+    this.#lastDropped = { runId, seq, time };
+    this.#characters -= oldest.size;
     this.#kept[this.#start] = undefined;
     this.#start += 1;
     if (this.#start < this.#kept.length / 2) return;
@@ -145,15 +131,15 @@ class Lane {
   }
 }
 
-/** Of messages only the last two are new with a call. */
-function weigh(value: unknown, depth = 0): number {
+/** The approximate number of characters. Of a call's messages only the last two are new. */
+function sizeOf(value: unknown, depth = 0): number {
   if (typeof value === "string") return value.length;
   if (typeof value !== "object" || value === null || depth > 4) return 8;
   let sum = 8;
   for (const name in value) {
     const item = (value as Record<string, unknown>)[name];
     const isLong = name === "messages" && Array.isArray(item) && item.length > 2;
-    sum += weigh(isLong ? item.slice(-2) : item, depth + 1);
+    sum += sizeOf(isLong ? item.slice(-2) : item, depth + 1);
   }
   return sum;
 }

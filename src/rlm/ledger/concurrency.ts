@@ -3,11 +3,11 @@
 // So many at each depth, and the others of that depth wait: a parent that waits for its children never keeps a place that they
 // need, so however deep and wide a tree is, it gets done.
 
-import { Slots } from "../../util/async/semaphore.ts";
+import { Semaphore } from "../../util/async/semaphore.ts";
 
 export class Children {
   readonly #maxAtOnce: number;
-  readonly #depths = new Map<number, Slots>();
+  readonly #depths = new Map<number, Semaphore>();
 
   constructor(maxAtOnce: number) {
     this.#maxAtOnce = maxAtOnce;
@@ -15,13 +15,13 @@ export class Children {
 
   /** Does the work when it is its turn. Rejects with the signal's reason when that is aborted before. */
   async enter<T>(depth: number, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    const slots = this.#depths.get(depth) ?? new Slots(this.#maxAtOnce, Infinity);
-    this.#depths.set(depth, slots);
-    await slots.take(signal);
+    const semaphore = this.#depths.get(depth) ?? new Semaphore(this.#maxAtOnce, Infinity);
+    this.#depths.set(depth, semaphore);
+    await semaphore.acquire(signal);
     try {
       return await work();
     } finally {
-      slots.giveBack();
+      semaphore.release();
     }
   }
 }

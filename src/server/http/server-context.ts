@@ -2,7 +2,7 @@
 
 import type { Runtime } from "../../runtime.ts";
 import type { Session } from "../../session/session.ts";
-import type { SessionOptions } from "../../session/session-options.ts";
+import type { SessionOptions } from "../../session/options.ts";
 import type { AskedRuns } from "./run-admission.ts";
 import type { BodyRoom } from "../net/bodies/memory-budget.ts";
 import type { PaceBounds } from "../net/bodies/min-throughput.ts";

@@ -3,7 +3,7 @@
 
 import type { Runtime } from "../../runtime.ts";
 import type { ShellTask } from "../../tasks/shell-task.ts";
-import { within } from "../../util/async/with-timeout.ts";
+import { withTimeout } from "../../util/async/with-timeout.ts";
 import type { Door } from "./server-context.ts";
 import type { Listening } from "../net/listen.ts";
 
@@ -30,11 +30,11 @@ export class Shutdown {
   async run({ runtime, executions }: Pick<Door, "runtime" | "executions">, listening: Listening, graceMs: number) {
     this.#draining.abort();
     listening.drain();
-    await within(graceMs, Promise.allSettled([executions.idle(), runtime.runs.idle(), tasksEnded(runtime)]));
+    await withTimeout(graceMs, Promise.allSettled([executions.idle(), runtime.runs.idle(), tasksEnded(runtime)]));
     const cancelled = [executions.cancelAll(), runtime.runs.cancelAll(), cancelTasks(runtime)];
-    await within(INTERRUPT_MS, Promise.allSettled(cancelled));
+    await withTimeout(INTERRUPT_MS, Promise.allSettled(cancelled));
     const closed = listening.close(CLOSE_MS);
-    await within(TELL_MS, closed);
+    await withTimeout(TELL_MS, closed);
     this.#ending.abort();
     await closed;
   }

@@ -2,7 +2,7 @@
 // fewer of both, so that neither can take what the other needs.
 
 import { readFileSync } from "node:fs";
-import type { Limits } from "../../session/limits.ts";
+import type { Limits } from "../../session/options.ts";
 
 export interface OpenFiles extends Pick<Limits, "sessions" | "tasks"> {
   readonly connections: number;

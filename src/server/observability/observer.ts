@@ -30,7 +30,7 @@ export function tellWitnesses(
   const tell = (event: (witness: Witness) => void): void => {
     for (const witness of witnesses) event(witness);
   };
-  runtime.sessions.watcher = {
+  runtime.sessions.observer = {
     onOpened: (session) => tell((witness) => witness.sessionOpened(session)),
     onClosing: (session, why) => tell((witness) => witness.sessionClosed(session, why)),
   };

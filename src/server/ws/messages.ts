@@ -1,8 +1,8 @@
 // What is said on a WebSocket, in both directions: one JSON object per text frame, known by its `type`.
 //
 // A watcher hears every execution that begins while it is there, whole and in order, as fast as it reads. One that ran already when it came
-// is told when it asks for it: `follow`, from the beginning or after a place. So nothing is heard twice, and to go on after a lost
-// connection a client needs to remember one thing, the `place` of the last event that it has of an execution.
+// is told when it asks for it: `follow`, from the beginning or after a cursor. So nothing is heard twice, and to go on after a lost
+// connection a client needs to remember one thing, the `cursor` of the last event that it has of an execution.
 
 import { z } from "zod";
 import type { SessionEvent } from "../../protocol/events.ts";
@@ -54,7 +54,7 @@ export interface Hello {
 /** As it happens, or read from the story: for a watcher that follows, or that did not keep up. */
 export type ToldEvent = SessionEvent & {
   /** Right after it, for `follow`. Absent: only what is part of an execution has one, and not when the streams take turns too often. */
-  readonly place?: string;
+  readonly cursor?: string;
 };
 
 /** What a request came to. Each has one, in no certain order. */
@@ -72,7 +72,7 @@ export interface ReplyFields extends Partial<z.output<typeof interruptAnswer>> {
 
 /**
  * The reader was so slow that events were left out: those that are part of no execution, or of executions when more than 100 wait to be read,
- * or when the two streams of one took turns too often for a place in it to be known.
+ * or when the two streams of one took turns too often for its cursor to be known.
  */
 export interface Lagged {
   readonly type: "lagged";

@@ -2,7 +2,7 @@
 
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
-import { Turns } from "../../util/async/event-loop-yield.ts";
+import { EventLoopYield } from "../../util/async/event-loop-yield.ts";
 import { SMALL_BYTES, type Share } from "./memory-budget.ts";
 import type { ServerMessage } from "./messages.ts";
 
@@ -25,7 +25,7 @@ export class Outbox {
   readonly #stream: Duplex;
   readonly #share: Share;
   readonly #onDrain: () => void;
-  readonly #turns = new Turns();
+  readonly #loop = new EventLoopYield();
   #waiting: (() => void)[] | undefined;
   /** Frames that come after what is being made ready. */
   #held: Buffer[] | undefined;
@@ -92,10 +92,10 @@ export class Outbox {
 
   /** Something that can wait. False: the socket has closed. */
   async sendPaced(frame: Buffer): Promise<boolean> {
-    await this.#turns.next();
+    await this.#loop.yieldIfDue();
     await this.#room();
     if (!this.isOpen) return false;
-    this.#turns.did(frame.length);
+    this.#loop.add(frame.length);
     this.send(frame);
     return true;
   }

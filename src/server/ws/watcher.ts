@@ -43,7 +43,7 @@ export interface Heard {
   readonly event: SessionEvent;
   /** Of which it is a part. Undefined: of none, or it is all that there is to tell of one that never began. */
   readonly execution: Execution | undefined;
-  /** Where the execution was before it. Undefined: at its beginning, or there is no such place. */
+  /** Where the execution was before it. Undefined: at its beginning, or there is no such cursor. */
   readonly before: string | undefined;
   /** The same for all. */
   readonly frame: () => Buffer;
@@ -161,7 +161,7 @@ export class Watcher {
     }
   }
 
-  /** From the place to its end, at the reader's pace. Throws a RangeError for what is no place, and a ProblemError. */
+  /** From the cursor to the end, at the reader's pace. Throws a RangeError for an invalid cursor, and a ProblemError. */
   follow(execution: Execution, after: string | undefined): void {
     const { id } = execution;
     if (this.#read?.has(id) === true) throw new ProblemError({ ...FOLLOWED, detail: `It follows '${id}' already` });
@@ -203,8 +203,8 @@ export class Watcher {
   }
 
   async #tellStory(id: string, story: ReturnType<Execution["follow"]>): Promise<void> {
-    for await (const { event, place } of story) {
-      if (!(await this.#outbox.sendPaced(Buffer.from(JSON.stringify({ ...event, place }))))) return;
+    for await (const { event, cursor } of story) {
+      if (!(await this.#outbox.sendPaced(Buffer.from(JSON.stringify({ ...event, cursor }))))) return;
     }
     this.#read?.delete(id);
   }

@@ -16,7 +16,7 @@ export class Watchers {
   readonly #onEmpty: () => void;
   #running: Execution | undefined;
   /** After the last event of what runs. */
-  #place: string | undefined;
+  #cursor: string | undefined;
   #isDraining = false;
 
   /** `onEmpty`: nobody watches any more, or there is nothing to be watched. */
@@ -24,7 +24,7 @@ export class Watchers {
     this.session = session;
     this.#onEmpty = onEmpty;
     this.#running = session.running;
-    this.#place = this.#running?.place;
+    this.#cursor = this.#running?.cursor;
     this.#subscription = session.subscribe((event) => this.#tell(event));
     this.#hold = session.hold();
   }
@@ -57,14 +57,14 @@ export class Watchers {
   #tell(event: SessionEvent): void {
     if (event.type === "execution-start") {
       this.#running = this.session.running;
-      this.#place = undefined;
+      this.#cursor = undefined;
     }
     const execution = "executionId" in event && event.executionId === this.#running?.id ? this.#running : undefined;
-    const before = this.#place;
-    const place = execution?.place;
-    if (execution !== undefined) this.#place = place;
+    const before = this.#cursor;
+    const cursor = execution?.cursor;
+    if (execution !== undefined) this.#cursor = cursor;
     let frame: Buffer | undefined;
-    const heard = { event, execution, before, frame: () => (frame ??= toFrame(event, place)) };
+    const heard = { event, execution, before, frame: () => (frame ??= toFrame(event, cursor)) };
     for (const watcher of this.#watchers) watcher.hear(heard);
     if (event.type === "execution-end") this.#end(execution);
     if (event.type === "session-end") {
@@ -80,6 +80,6 @@ export class Watchers {
   }
 }
 
-function toFrame(event: SessionEvent, place: string | undefined): Buffer {
-  return Buffer.from(JSON.stringify(place === undefined ? event : { ...event, place }));
+function toFrame(event: SessionEvent, cursor: string | undefined): Buffer {
+  return Buffer.from(JSON.stringify(cursor === undefined ? event : { ...event, cursor }));
 }

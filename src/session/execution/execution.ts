@@ -1,13 +1,13 @@
-// One piece of code run in a session: a story that can be iterated, and a result.
+// One piece of code run in a session: a transcript that can be iterated, and a result.
 
-import type { OutputBounds } from "../../output/output-log.ts";
-import { Story, type Stamp } from "../../output/story.ts";
+import type { OutputLimits } from "../../output/output-log.ts";
+import { Transcript, type Stamp } from "../../output/transcript.ts";
 import type { ExecutionEnd, ExecutionEvent, ExecutionStart } from "../../protocol/events.ts";
 import type { OutputStream } from "../../protocol/execution.ts";
 import type { ExecutionId, SessionId } from "../../protocol/ids.ts";
 import type { Result } from "../result.ts";
 
-export class Execution extends Story<ExecutionEvent> {
+export class Execution extends Transcript<ExecutionEvent> {
   readonly id: ExecutionId;
   readonly sessionId: SessionId;
   readonly code: string;
@@ -22,8 +22,8 @@ export class Execution extends Story<ExecutionEvent> {
   #resolve!: (result: Result) => void;
   #reject!: (error: Error) => void;
 
-  constructor(id: ExecutionId, sessionId: SessionId, count: number, code: string, bounds: OutputBounds) {
-    super(bounds);
+  constructor(id: ExecutionId, sessionId: SessionId, count: number, code: string, limits: OutputLimits) {
+    super(limits);
     this.id = id;
     this.sessionId = sessionId;
     this.count = count;
@@ -34,17 +34,17 @@ export class Execution extends Story<ExecutionEvent> {
     });
   }
 
-  /** Interrupts this one, as Ctrl-C would; while it waits for its turn, it never starts. Does nothing once it has ended. */
+  /** Interrupts it, as Ctrl-C would; while it waits in the queue, it never starts. Does nothing once it has ended. */
   cancel(): void {
     if (this.#ended === undefined) this.onCancel();
   }
 
-  /** When it started, in milliseconds since the epoch. Undefined: it waits for its turn. */
+  /** In milliseconds since the epoch. Undefined: it waits in the queue. */
   get startedAt(): number | undefined {
     return this.#started?.time;
   }
 
-  /** Used by the session: from here on everything writes the story, in this order. */
+  /** Called by the session, as are the methods below. */
   start(seq: number, time: number): void {
     this.#started = { seq, time };
     this.begin();
@@ -56,10 +56,10 @@ export class Execution extends Story<ExecutionEvent> {
     this.#resolve(result);
   }
 
-  fail(why: Error): void {
+  fail(reason: Error): void {
     this.end();
-    this.result.catch(() => {}); // whoever never looks at the result is not punished for it
-    this.#reject(why);
+    this.result.catch(() => {}); // no unhandled rejection for callers that ignore the result
+    this.#reject(reason);
   }
 
   override startEvent(): ExecutionStart {
@@ -70,7 +70,8 @@ export class Execution extends Story<ExecutionEvent> {
 
   /** Only once settled. */
   endEvent(): ExecutionEnd {
-    if (this.#ended === undefined) throw new TypeError(`Cannot tell the end of execution ${this.id}: it has not ended`);
+    if (this.#ended === undefined)
+      throw new TypeError(`Cannot make the end event of execution ${this.id}: it has not ended`);
     const { seq, time, result } = this.#ended;
     return { type: "execution-end", sessionId: this.sessionId, executionId: this.id, seq, time, result };
   }

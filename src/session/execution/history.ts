@@ -1,8 +1,9 @@
-// What was run in a session, and what it printed: the last ones only.
+// The last executions of a session and their output.
 
 import type { ExecutionStatus } from "../../protocol/execution.ts";
 import type { ExecutionId } from "../../protocol/ids.ts";
 import type { PrintedOutput } from "../../output/printed-output.ts";
+import { detachedPrefix } from "../../util/text/detached-prefix.ts";
 import type { Execution } from "./execution.ts";
 
 export interface HistoryEntry {
@@ -18,15 +19,12 @@ export interface HistoryEntry {
 
 const MAX_ENTRIES = 1000;
 const MAX_CODE = 10_000;
-/** Of so many executions the output can still be read by offset... */
+/** How many outputs stay readable by offset... */
 const MAX_LOGS = 32;
-/** ...as long as they printed no more than this together. */
+/** ...and how large they may be together. */
 const MAX_LOG_BYTES = 512 * 1024 * 1024;
 
-interface Entry {
-  readonly executionId: ExecutionId;
-  readonly executionCount: number;
-  readonly code: string;
+interface Entry extends Omit<HistoryEntry, "startedAt" | "status" | "durationMs"> {
   readonly startedAt: number;
   status: ExecutionStatus | null;
   durationMs: number | null;
@@ -34,7 +32,7 @@ interface Entry {
 
 export class History {
   #entries: Entry[] = [];
-  /** Those whose output can be read, oldest first. */
+  /** Readable outputs, oldest first. */
   readonly #outputs: { readonly id: ExecutionId; readonly output: PrintedOutput }[] = [];
   #printedBytes = 0;
 
@@ -42,7 +40,7 @@ export class History {
     this.#entries.push({
       executionId: execution.id,
       executionCount: execution.count,
-      code: toExcerpt(execution.code),
+      code: detachedPrefix(execution.code, MAX_CODE),
       startedAt,
       status: null,
       durationMs: null,
@@ -58,7 +56,7 @@ export class History {
       last.durationMs = durationMs;
     }
     this.#printedBytes += execution.printed.readable;
-    while (this.#hasTooMuch()) this.#forgetOldest();
+    while (this.#isOverLimit()) this.#dropOldest();
   }
 
   entries(): readonly HistoryEntry[] {
@@ -66,7 +64,7 @@ export class History {
     return last.map(({ startedAt, ...entry }) => ({ ...entry, startedAt: new Date(startedAt).toISOString() }));
   }
 
-  /** What an execution printed; undefined once it is forgotten. */
+  /** Undefined: it is no longer kept. */
   output(id: string): PrintedOutput | undefined {
     return this.#outputs.find((entry) => entry.id === id)?.output;
   }
@@ -78,20 +76,15 @@ export class History {
   }
 
   /** The last one is always kept. */
-  #hasTooMuch(): boolean {
+  #isOverLimit(): boolean {
     const count = this.#outputs.length;
     return count > MAX_LOGS || (this.#printedBytes > MAX_LOG_BYTES && count > 1);
   }
 
-  #forgetOldest(): void {
+  #dropOldest(): void {
     const oldest = this.#outputs.shift();
     if (oldest === undefined) return;
     this.#printedBytes -= oldest.output.readable;
     oldest.output.close();
   }
-}
-
-/** A copy where the code is long: a slice would keep all of it alive. */
-function toExcerpt(code: string): string {
-  return code.length <= MAX_CODE ? code : Buffer.from(code.slice(0, MAX_CODE), "utf16le").toString("utf16le");
 }

@@ -1,17 +1,17 @@
-// Questions that code asks: `input()`, `getpass.getpass()` and whatever reads `sys.stdin`.
+// Requests for input: `input()`, `getpass.getpass()` and reads of `sys.stdin`.
 
 import type { HostCall } from "../../kernel/calls.ts";
 
 export interface InputRequest {
-  /** What `input()` was given, which is printed, too; the prompt of a password is not. Empty for reads of `sys.stdin`. */
+  /** The prompt of `input()`, which is also printed; that of a password is not. Empty for reads of `sys.stdin`. */
   readonly prompt: string;
-  /** What is typed should not be shown. */
+  /** The input must not be echoed. */
   readonly password: boolean;
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when the answer is no longer needed. */
   readonly signal: AbortSignal;
 }
 
-/** A string is one line, without its newline; bytes are given to the code as they are; null is the end of input. */
+/** A string is one line without its newline. Bytes are passed to the code unchanged. Null is the end of input. */
 export type InputHandler = (request: InputRequest) => Promise<string | Uint8Array | null>;
 
 const MAX_PROMPT = 16_000;
@@ -21,7 +21,7 @@ export function parseInputRequest({ args, signal }: Pick<HostCall, "args" | "sig
   return { prompt: typeof prompt === "string" ? prompt.slice(0, MAX_PROMPT) : "", password: password === true, signal };
 }
 
-/** The answer as the worker takes it. What this throws is the message of the EOFError that the code sees. */
+/** The answer in the worker's format. The message of an error becomes that of the EOFError in the code. */
 export async function answerInput(handler: InputHandler | undefined, request: InputRequest): Promise<unknown> {
   if (handler === undefined) throw new Error("nobody answers input here");
   const answer: unknown = await handler(request);

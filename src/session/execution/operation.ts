@@ -1,31 +1,29 @@
-// Something other than code that waits for its turn in a session: a reset, a save, a rewind.
+// A queue entry that is not an execution: a reset, a save, a rewind.
 
 import { onAbort } from "../../util/async/on-abort.ts";
 
 export class Operation<T = unknown> {
-  /** What became of it. */
-  readonly done: Promise<T>;
+  readonly result: Promise<T>;
   readonly #work: () => Promise<T>;
-  #isDismissed = false;
-  #stopListening: () => void = () => {};
-  #resolve: (value: T) => void = () => {};
-  #reject: (error: unknown) => void = () => {};
+  readonly #stopListening: () => void;
+  #isRejected = false;
+  #resolve!: (value: T) => void;
+  #reject!: (error: unknown) => void;
 
-  /** When the signal is aborted before its turn has come, it never runs. */
+  /** Aborting the signal before it starts rejects it; it never runs then. */
   constructor(work: () => Promise<T>, signal?: AbortSignal) {
     this.#work = work;
-    this.done = new Promise((resolve, reject) => {
+    this.result = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    if (signal === undefined) return;
-    this.#stopListening = onAbort(signal, () => this.dismiss(signal.reason));
+    this.#stopListening = onAbort(signal, () => this.fail(signal?.reason));
   }
 
-  /** Never rejects: whoever waits is told. */
+  /** Never rejects; `result` does. */
   async run(): Promise<void> {
     this.#stopListening();
-    if (this.#isDismissed) return;
+    if (this.#isRejected) return;
     try {
       this.#resolve(await this.#work());
     } catch (error) {
@@ -33,9 +31,9 @@ export class Operation<T = unknown> {
     }
   }
 
-  /** It will never run. */
-  dismiss(error: unknown): void {
-    this.#isDismissed = true;
+  /** Rejects it before it has started. */
+  fail(error: unknown): void {
+    this.#isRejected = true;
     this.#reject(error);
   }
 }

@@ -1,12 +1,11 @@
-// The conversation with one job about files: a request, what is to be written, answers until `done`.
+// The conversation with one file job: a request, content to write, answers until `done`.
 //
-// The job is our own program, but code of the session can stop or kill its process. A job that says nothing for too long
-// while something is expected of it is given up.
+// The job is our own program, but code of the session can stop or kill its process. So a job that is silent for too long is given up.
 
 import type { Job, Sandbox } from "../../environments/environment.ts";
 import { MAX_ANSWER_BYTES, parseJobAnswer, type JobAnswer } from "../../protocol/files.ts";
 
-/** What came: an answer, with a part of a file where it is one. */
+/** An answer of the job; `data` has the bytes. */
 export type FileAnswer = Exclude<JobAnswer, { type: "data" }> | { readonly type: "data"; readonly chunk: Buffer };
 
 const NEWLINE = 10;
@@ -34,11 +33,11 @@ export class FileJob {
 
   /** The next answer; undefined when the job has ended. */
   next(): Promise<FileAnswer | undefined> {
-    return this.#orGiveUp(this.heard());
+    return this.#withTimeout(this.nextUnlimited());
   }
 
-  /** The same, without an end to patience. */
-  async heard(): Promise<FileAnswer | undefined> {
+  /** The same without a time limit. */
+  async nextUnlimited(): Promise<FileAnswer | undefined> {
     for (;;) {
       const { value, done } = await this.#answers.next();
       if (done) return undefined;
@@ -46,17 +45,17 @@ export class FileJob {
     }
   }
 
-  /** Sends a part of what is to be written. False: the job has ended. */
+  /** Sends content to write. False: the job has ended. */
   async send(chunk: Uint8Array): Promise<boolean> {
     for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
       const piece = chunk.subarray(at, at + PIECE_BYTES);
       const message = Buffer.concat([Buffer.from(`{"bytes":${piece.length}}\n`), piece]);
-      if (!(await this.#orGiveUp(this.#job.write(message)))) return false;
+      if (!(await this.#withTimeout(this.#job.write(message)))) return false;
     }
     return true;
   }
 
-  /** Says that this was all. Without it nothing is written. */
+  /** Marks the end of the content. Without it nothing is written. */
   finish(): void {
     void this.#job.write('{"end":true}\n');
   }
@@ -73,7 +72,7 @@ export class FileJob {
     this.onClose();
   }
 
-  async #orGiveUp<T>(work: Promise<T>): Promise<T> {
+  async #withTimeout<T>(work: Promise<T>): Promise<T> {
     const timer = setTimeout(() => this.close(), SILENCE_MS);
     try {
       return await work;
@@ -83,7 +82,7 @@ export class FileJob {
   }
 }
 
-/** Ends early at whatever is no answer: the job is then taken for dead. */
+/** Ends at the first invalid answer: the job then counts as dead. */
 async function* readAnswers(output: AsyncIterable<Buffer>): AsyncGenerator<FileAnswer, void, undefined> {
   let rest: Buffer = Buffer.alloc(0);
   let left = 0;

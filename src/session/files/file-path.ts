@@ -1,11 +1,10 @@
-// Paths that callers give for files of a session. What is plainly wrong is refused here; what the path really leads to is
-// found out inside the sandbox.
+// Checks paths of session files. Plain mistakes are refused here; links are resolved inside the sandbox.
 
 import { REPLSecurityError } from "../../errors.ts";
 import { byteLength } from "../../util/bytes/byte-length.ts";
 
 export interface PathContext {
-  /** What is being done, for messages. */
+  /** For messages. */
   readonly action: string;
   /** The working directory, as code in the session sees it. */
   readonly folder: string;
@@ -13,7 +12,7 @@ export interface PathContext {
 }
 
 const MAX_PATH_BYTES = 4095;
-/** Surrogates without their other half, but for those that stand for a byte. */
+/** Lone surrogates, except those that stand for a byte (surrogateescape). */
 const BROKEN = /[\uD800-\uDC7F\uDD00-\uDFFF]/u;
 
 /** The path relative to the working directory. Throws TypeError, RangeError or REPLSecurityError. */

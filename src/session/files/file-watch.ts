@@ -1,7 +1,7 @@
-// What happens in a folder of a session, as it happens.
+// Live changes in a folder of a session.
 //
-// One reader, in order. While nobody reads, the kernel keeps some thousand changes and then says `overflow`; so does a
-// folder that could not be watched. It ends when the folder is gone, when the session closes, or when it is closed.
+// For one reader, in order. While nobody reads, the kernel buffers some thousand changes and then reports `overflow`, as it does for a
+// subfolder that could not be watched. It ends when the folder is gone, when the session closes, or when it is closed.
 
 import type { FileChange } from "../../protocol/files.ts";
 import type { FileAnswer, FileJob } from "./file-job.ts";
@@ -11,10 +11,10 @@ export class FileWatch implements AsyncIterable<FileChange>, AsyncDisposable {
   readonly #toError: (last: FileAnswer | undefined) => Error | undefined;
   readonly #onClose: () => void;
   #isClosed = false;
-  /** Resolves when changes are being noted; rejects where the folder cannot be watched. */
+  /** Resolves when watching has started; rejects if the folder cannot be watched. */
   readonly ready: Promise<void>;
 
-  /** `toError` says what is wrong when the job has ended: nothing, where the session was closed. */
+  /** `toError` explains why the job ended; undefined if the session was closed. */
   constructor(job: FileJob, toError: (last: FileAnswer | undefined) => Error | undefined, onClose: () => void) {
     this.#job = job;
     this.#toError = toError;
@@ -22,11 +22,11 @@ export class FileWatch implements AsyncIterable<FileChange>, AsyncDisposable {
     this.ready = this.#begin();
   }
 
-  /** To be iterated once: leaving the loop closes it. */
+  /** Can be iterated once; leaving the loop closes it. */
   async *[Symbol.asyncIterator](): AsyncGenerator<FileChange, void, undefined> {
     try {
       for (;;) {
-        const answer = await this.#job.heard();
+        const answer = await this.#job.nextUnlimited();
         if (this.#isClosed || answer?.type === "done") return;
         if (answer?.type !== "change") return this.#fail(answer);
         yield answer.change;

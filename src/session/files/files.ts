@@ -1,8 +1,8 @@
-// The files of a session: its working directory, from outside.
+// The files in the working directory of a session.
 //
-// Every operation is a job inside the sandbox, so a path can reach no more than the session's own code could, and none waits
-// for an execution. Paths are relative to the working directory, or absolute below it; one that leads out, by `..` or by a
-// link, is a REPLSecurityError. What is moved passes through in pieces, and never sits in memory whole unless asked for.
+// Every operation is a job inside the sandbox, so a path can reach no more than the session's own code, and no operation waits for an
+// execution. Paths are relative to the working directory, or absolute below it. A path that leads out of it, by `..` or by a link, is a
+// REPLSecurityError. Content is streamed in pieces; only `read` holds all of it in memory.
 
 import { randomBytes } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
@@ -10,31 +10,32 @@ import type { Sandbox } from "../../environments/environment.ts";
 import { FileError, REPLSecurityError, WorkerLostError } from "../../errors.ts";
 import type { FileEntry, FileListing } from "../../protocol/files.ts";
 import { checkCount } from "../../util/check-number.ts";
+import type { KeepAlive } from "../keep-alive.ts";
 import { FileJob, type FileAnswer } from "./file-job.ts";
 import { FileWatch } from "./file-watch.ts";
 import { toInnerPath } from "./file-path.ts";
 import { openHostFile } from "./host-file.ts";
-import { Slots } from "../../util/async/semaphore.ts";
+import { Semaphore } from "../../util/async/semaphore.ts";
 import { onAbort } from "../../util/async/on-abort.ts";
 
-/** What is written: at once, or in pieces of which few are in memory at a time. */
+/** All of the content, or a stream of it. */
 export type FileContent = string | Uint8Array | AsyncIterable<string | Uint8Array>;
 
 export interface FileOptions {
-  /** Aborting gives the operation up. A file that was being written stays as it was. */
+  /** Aborting ends the operation. A file that was being written is unchanged. */
   readonly signal?: AbortSignal;
 }
 
 export interface FileRangeOptions extends FileOptions {
-  /** Where to begin, in bytes. Default: 0. */
+  /** In bytes. Default: 0. */
   readonly offset?: number;
-  /** How many bytes at most. Default: up to the end, as it was when the reading began. */
+  /** The maximum number of bytes. Default: up to the end as it was when the file was opened. */
   readonly length?: number;
 }
 
-/** A file that is being read. Its pieces are taken once, to their end; otherwise it is closed. */
+/** A file open for reading. Read its pieces once, to the end, or close it. */
 export interface OpenFile {
-  /** Of the whole file, as it was when the reading began. */
+  /** Of the whole file when it was opened. */
   readonly size: number;
   readonly modifiedAt: string;
   readonly pieces: AsyncIterable<Buffer>;
@@ -43,16 +44,18 @@ export interface OpenFile {
 }
 
 export interface FileReadOptions extends FileRangeOptions {
-  /** More than this is refused with reason `too-large`. Default: 64 MiB. */
+  /** Larger content is refused with reason `too-large`. Default: 64 MiB. */
   readonly maxBytes?: number;
 }
 
-/** The session, as its files see it. */
+/** The part of a session that its files need. */
 interface FilesOwner {
   /** Throws SessionClosedError. */
   checkOpen(): void;
   readonly state: string;
-  /** `sandbox` is the one of now; `recovery` settles when a lost one has been replaced. */
+  /** In use while an operation runs. Watching does not count. */
+  readonly keepAlive: KeepAlive;
+  /** `sandbox` is the current one; `recovery` settles when a lost one has been replaced. */
   readonly kernels: { readonly sandbox: Sandbox; readonly recovery: Promise<unknown> | undefined };
 }
 
@@ -67,27 +70,21 @@ const DEFAULT_MAX_BYTES = 64 * MIB;
 const HOST_PIECE_BYTES = 256 * 1024;
 const TRANSFERS_AT_ONCE = 8;
 const OTHERS_AT_ONCE = 4;
-const WAITING = 1000;
-const WATCHES = 8;
+const MAX_WAITING = 1000;
+const MAX_WATCHES = 8;
 const MAX_DEPTH = 64;
 
 export class Files {
   readonly #owner: FilesOwner;
   readonly #environment: string;
-  /** Reading and writing take as long as the other end does. What is over in a moment does not wait for that. */
-  readonly #transfers = new Slots(TRANSFERS_AT_ONCE, WAITING);
-  readonly #others = new Slots(OTHERS_AT_ONCE, WAITING);
+  /** Reads and writes may take long, so quick operations do not queue behind them. */
+  readonly #transfers = new Semaphore(TRANSFERS_AT_ONCE, MAX_WAITING);
+  readonly #others = new Semaphore(OTHERS_AT_ONCE, MAX_WAITING);
   #watches = 0;
-  #lastUsedAt = 0;
 
   constructor(owner: FilesOwner, environment: string) {
     this.#owner = owner;
     this.#environment = environment;
-  }
-
-  /** When an operation last ended; now, while one goes on. Watching does not count. */
-  get lastUsedAt(): number {
-    return this.#transfers.taken + this.#others.taken > 0 ? Date.now() : this.#lastUsedAt;
   }
 
   /** A whole file, or a part of it, in memory. */
@@ -98,12 +95,12 @@ export class Files {
     return Buffer.concat(chunks);
   }
 
-  /** A file of any size, piece by piece, as fast as it is taken. Nothing happens before the first piece is asked for. */
+  /** Streams a file of any size with backpressure. It is opened when the first piece is requested. */
   readStream(path: string, options: FileRangeOptions = {}): AsyncIterable<Buffer> {
     return this.#read(path, options, undefined);
   }
 
-  /** As `readStream`, with what is to be known before the first piece. It holds a process until it is read or closed. */
+  /** Like `readStream`, but opens the file at once and returns its size. Holds a process until it is read or closed. */
   async open(path: string, options: FileRangeOptions = {}): Promise<OpenFile> {
     const job = await this.#openToRead(path, options, undefined);
     try {
@@ -118,7 +115,7 @@ export class Files {
     }
   }
 
-  /** Copies a file of any size to a path of the host. What is there is replaced when all has come, else untouched. */
+  /** Copies a file to a path of the host. A file there is replaced only when the copy is complete. */
   async readTo(path: string, hostPath: string, options: FileRangeOptions = {}): Promise<{ readonly size: number }> {
     const partial = `${hostPath}.${randomBytes(6).toString("hex")}.part`;
     let size = 0;
@@ -140,14 +137,14 @@ export class Files {
     return { size };
   }
 
-  /** Makes or replaces a file, and the folders it is in. Others see the old content or the new, never a part of it. */
+  /** Creates or replaces a file atomically, and creates its parent folders. */
   async write(path: string, content: FileContent, options: FileOptions = {}): Promise<FileEntry> {
     const chunks = toChunks(content);
     const answers = await this.#run("write", { do: "write", path }, options, (job) => send(job, chunks));
     return entryOf(answers);
   }
 
-  /** Copies a file of the host, of any size. */
+  /** Copies a file of the host. */
   async writeFrom(path: string, hostPath: string, options: FileOptions = {}): Promise<FileEntry> {
     const file = await openHostFile(hostPath);
     try {
@@ -158,7 +155,7 @@ export class Files {
     }
   }
 
-  /** What is in a folder, sorted; with `depth` also what is in the folders in it. Links are not followed. */
+  /** Lists a folder, sorted; with `depth` its subfolders, too. Links are not followed. */
   async list(path = ".", { depth = 1, signal }: FileOptions & { readonly depth?: number } = {}): Promise<FileListing> {
     checkCount("depth", depth, 1);
     const request: Request = { do: "list", path, depth: Math.min(depth, MAX_DEPTH) };
@@ -167,7 +164,7 @@ export class Files {
     return { entries, omitted: doneOf(answers).omitted };
   }
 
-  /** What a name stands for; a link is not followed. */
+  /** Describes a file, folder or link. Links are not followed. */
   async stat(path: string, options: FileOptions = {}): Promise<FileEntry> {
     return entryOf(await this.#run("stat", { do: "stat", path }, options));
   }
@@ -182,27 +179,27 @@ export class Files {
     }
   }
 
-  /** Makes a folder and those it is in. False: it was there. */
+  /** Creates a folder and its parents. False: it existed. */
   async makeFolder(path: string, options: FileOptions = {}): Promise<boolean> {
     return doneOf(await this.#run("make the folder", { do: "make-folder", path }, options)).made;
   }
 
-  /** Moves a file, link or folder; folders on the way are made. A file at the new name is replaced. */
+  /** Moves a file, link or folder, and creates parent folders. A file at the new path is replaced. */
   async rename(path: string, to: string, options: FileOptions = {}): Promise<FileEntry> {
     const inner = this.#inner("rename", to);
     return entryOf(await this.#run("rename", { do: "rename", path, to: inner }, options));
   }
 
-  /** Removes a file, a link (not what it leads to), or a folder with all that is in it. */
+  /** Removes a file, a link (not its target), or a folder with its content. */
   async remove(path: string, options: FileOptions = {}): Promise<void> {
     await this.#run("remove", { do: "remove", path }, options);
   }
 
-  /** Resolves when a folder is being watched: from then on every change in it is told. Close it, or leave its loop. */
+  /** Resolves when watching has started. Close the watch, or leave its loop. */
   async watch(path = ".", { recursive = false }: { readonly recursive?: boolean } = {}): Promise<FileWatch> {
     const target = { action: "watch", path };
     const inner = this.#inner("watch", path);
-    if (this.#watches >= WATCHES) throw denied(target, `${WATCHES} watches are open in this session already`);
+    if (this.#watches >= MAX_WATCHES) throw denied(target, `${MAX_WATCHES} watches are open in this session already`);
     this.#watches += 1;
     const release = (): void => void (this.#watches -= 1);
     try {
@@ -250,7 +247,7 @@ export class Files {
     }
   }
 
-  /** An operation that has few answers: all of them, up to `done`. */
+  /** Runs an operation and returns all answers up to `done`. */
   async #run(
     action: string,
     request: Request,
@@ -271,7 +268,7 @@ export class Files {
       }
     } catch (error) {
       job.close();
-      await job.ended; // it has tidied up
+      await job.ended; // it has cleaned up
       signal?.throwIfAborted();
       throw error;
     } finally {
@@ -279,17 +276,19 @@ export class Files {
     }
   }
 
-  /** A job that holds a place among those at once, and ends when the signal says so. */
+  /** Starts a job that holds a permit of its semaphore and is closed when the signal is aborted. */
   async #open(
     request: Request,
     target: { readonly action: string; readonly path: string },
     signal: AbortSignal | undefined,
   ): Promise<FileJob> {
-    const slots = request.do === "read" || request.do === "write" ? this.#transfers : this.#others;
-    if (!(await slots.take(signal))) throw denied(target, `${WAITING} operations wait in this session already`);
+    const semaphore = request.do === "read" || request.do === "write" ? this.#transfers : this.#others;
+    if (!(await semaphore.acquire(signal)))
+      throw denied(target, `${MAX_WAITING} operations wait in this session already`);
+    this.#owner.keepAlive.enter();
     const release = (): void => {
-      this.#lastUsedAt = Date.now();
-      slots.giveBack();
+      this.#owner.keepAlive.leave();
+      semaphore.release();
     };
     try {
       const job = await this.#start(request);
@@ -334,7 +333,7 @@ export class Files {
     answer: FileAnswer | undefined,
   ): Error {
     if (answer?.type !== "error") {
-      this.#owner.checkOpen(); // it ended with the session, most likely
+      this.#owner.checkOpen(); // most likely it ended with the session
       return new WorkerLostError(`Cannot ${action} '${path}': the process that did it was ended`);
     }
     const { reason, why } = answer;
@@ -345,7 +344,7 @@ export class Files {
 
 type Chunks = Iterable<Uint8Array> | AsyncIterable<string | Uint8Array>;
 
-/** Sends everything, unless the job ends before: then it has said why. A source that gives nothing more is not waited for. */
+/** Sends all content, unless the job ends first and reports why. Does not wait for a stuck source then. */
 async function send(job: FileJob, chunks: Chunks): Promise<void> {
   await Promise.race([sendAll(job, chunks), job.ended]);
 }
@@ -370,11 +369,11 @@ function denied(target: { readonly action: string; readonly path: string }, why:
 
 function entryOf(answers: readonly FileAnswer[]): FileEntry {
   for (const answer of answers) if (answer.type === "entry") return answer.entry;
-  throw new WorkerLostError("Cannot tell what became of a file: the answer was not whole");
+  throw new WorkerLostError("Cannot determine the result of a file operation: the reply was incomplete");
 }
 
 function doneOf(answers: readonly FileAnswer[]): Extract<FileAnswer, { type: "done" }> {
   const last = answers.at(-1);
   if (last?.type === "done") return last;
-  throw new WorkerLostError("Cannot tell what became of a file: the answer was not whole");
+  throw new WorkerLostError("Cannot determine the result of a file operation: the reply was incomplete");
 }

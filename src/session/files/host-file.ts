@@ -1,4 +1,4 @@
-// A file of the host that is copied into a session.
+// Opens a file of the host to copy it into a session.
 
 import { constants } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
@@ -6,13 +6,13 @@ import { FileError, type FileReason } from "../../errors.ts";
 
 const REASONS: Readonly<Record<string, FileReason>> = { ENOENT: "not-found", ENOTDIR: "not-a-folder" };
 
-/** Whoever opens it closes it. Throws a FileError with the path of the host; only files are opened, so nothing waits. */
+/** The caller closes it. Throws a FileError with the host's path, also for anything but a regular file. */
 export async function openHostFile(path: string): Promise<FileHandle> {
   const fail = (reason: FileReason, why: string, cause?: unknown): FileError =>
     new FileError({ action: "read the host's", path, reason, why }, { cause });
-  // Without waiting: opening a named pipe would not return before somebody writes to it.
+  // Non-blocking: opening a named pipe would otherwise wait for a writer.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: NodeJS.ErrnoException) => {
-    if (error.syscall === undefined) throw error; // the path is no path
+    if (error.syscall === undefined) throw error; // not a valid path
     throw fail(REASONS[error.code ?? ""] ?? "denied", error.message, error);
   });
   const stat = await file.stat();

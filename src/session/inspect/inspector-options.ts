@@ -1,17 +1,17 @@
-// What may be asked about a namespace, checked where it enters; and cursors, which JavaScript and Python count differently.
+// Options of inspections, checked where they enter, and conversion of cursors between UTF-16 code units and code points.
 
 export interface VariablesOptions {
-  /** Names that begin with an underscore too. Default: false. */
+  /** Include names that begin with an underscore. Default: false. */
   readonly all?: boolean;
 }
 
 export interface LookOptions {
-  /** For what the objects do when they are looked at: 30 s at most. Default: 2 s. */
+  /** For user code that the inspection runs: at most 30 s. Default: 2 s. */
   readonly timeoutMs?: number;
 }
 
 export interface InspectOptions extends LookOptions {
-  /** Of `repr` and `str`, each: 1,000,000 at most. Default: 10,000. */
+  /** Of `repr` and `str`, each: at most 1,000,000. Default: 10,000. */
   readonly maxCharacters?: number;
 }
 
@@ -33,19 +33,19 @@ export function checkCode(code: string, cursor: number, options: LookOptions): n
   if (typeof code !== "string") throw new TypeError(`Cannot look at a ${typeof code}: code must be a string`);
   if (code.length > MAX_CODE) throw new RangeError(`Cannot look at code of ${code.length} characters: too long`);
   if (!Number.isSafeInteger(cursor) || cursor < 0 || cursor > code.length) {
-    throw new RangeError(`Cannot use ${cursor} as cursor: it must be a place in the code`);
+    throw new RangeError(`Cannot use ${cursor} as cursor: it must be a position in the code`);
   }
   return checkTimeout(options);
 }
 
-/** An index into a JavaScript string as the number of code points before it. */
+/** The number of code points before an index of a JavaScript string. */
 export function toCodePoints(text: string, index: number): number {
   let points = 0;
   for (let at = 0; at < index; at += (text.codePointAt(at) ?? 0) > 0xff_ff ? 2 : 1) points += 1;
   return points;
 }
 
-/** The other way round. */
+/** The inverse. */
 export function toCodeUnits(text: string, points: number): number {
   let at = 0;
   for (let count = 0; count < points; count += 1) at += (text.codePointAt(at) ?? 0) > 0xff_ff ? 2 : 1;
@@ -57,7 +57,7 @@ function checkTimeout({ timeoutMs = DEFAULT_TIMEOUT_MS }: LookOptions): number {
   return timeoutMs;
 }
 
-function checkRange(name: string, value: number, most: number): void {
-  if (Number.isSafeInteger(value) && value >= 1 && value <= most) return;
-  throw new RangeError(`Cannot use ${value} as ${name}: it must be a whole number from 1 to ${most}`);
+function checkRange(name: string, value: number, maximum: number): void {
+  if (Number.isSafeInteger(value) && value >= 1 && value <= maximum) return;
+  throw new RangeError(`Cannot use ${value} as ${name}: it must be a whole number from 1 to ${maximum}`);
 }

@@ -1,7 +1,7 @@
-// Questions about a live namespace. They are answered beside whatever runs and never wait for it.
+// Queries about a live namespace. They are answered while code runs and never wait for it.
 //
-// What may run user code (a repr, a property) runs in a fork of the worker that is killed at its time limit, so the session
-// itself is never touched. Four such questions are open at a time; others wait here.
+// Queries that may run user code (a repr, a property) run in a fork of the worker that is killed at its time limit, so the session itself
+// is never changed. Four of them run at a time; others wait in a queue.
 
 import { InspectionError, WorkerLostError } from "../../errors.ts";
 import type { HostQuestion } from "../../protocol/host-messages.ts";
@@ -18,8 +18,9 @@ import {
   type VariableList,
 } from "../../protocol/variables.ts";
 import type { StatusEvent } from "../../protocol/worker-events.ts";
-import { within } from "../../util/async/with-timeout.ts";
-import type { Runner } from "../execution/runner.ts";
+import { Semaphore } from "../../util/async/semaphore.ts";
+import { withTimeout } from "../../util/async/with-timeout.ts";
+import type { Executor } from "../execution/executor.ts";
 import {
   checkCode,
   checkInspectOptions,
@@ -31,106 +32,102 @@ import {
 
 const MAX_OPEN = 4;
 const MAX_WAITING = 1_000;
-/** For a thread of the worker to have its turn: besides the time that the question itself may take. */
-const HEAR_LIMIT_MS = 3_000;
+/** For a thread of the worker to be scheduled, in addition to the time limit of the query. */
+const REPLY_LIMIT_MS = 3_000;
 
-/** Who is asked when there was a new kernel meanwhile, because of a rewind or a loss. */
+/** The second one is for the next kernel, after a rewind or a lost worker. */
 const ATTEMPTS = 2;
 
-/** What a session has in numbers. */
+/** Statistics of a session. */
 export interface NamespaceSummary {
-  /** Names that do not begin with an underscore. Null: the worker did not answer at once. */
+  /** Names without a leading underscore. Null: the worker did not reply in time. */
   readonly variableCount: number | null;
   /** The first 1,000 of them. */
   readonly variables: readonly string[];
-  /** What all of its processes hold. Null: it was not told at once. */
+  /** Of all its processes. Null: not known in time. */
   readonly memoryBytes: number | null;
 }
 
 export class Inspector {
   readonly #sessionId: SessionId;
-  readonly #runner: Runner;
-  #open = 0;
-  readonly #waiting: (() => void)[] = [];
+  readonly #executor: Executor;
+  readonly #semaphore = new Semaphore(MAX_OPEN, MAX_WAITING);
 
-  constructor(sessionId: SessionId, runner: Runner) {
+  constructor(sessionId: SessionId, executor: Executor) {
     this.#sessionId = sessionId;
-    this.#runner = runner;
+    this.#executor = executor;
   }
 
-  /** Whether a question is being looked into. */
-  get isAsked(): boolean {
-    return this.#open > 0;
+  /** Whether a query that may run user code is open. */
+  get isBusy(): boolean {
+    return this.#semaphore.held > 0;
   }
 
-  /** What is known within the limit; a limit of 0 asks nobody. Never rejects. */
+  /** What is known within the limit. A limit of 0 asks nothing. Never rejects. */
   async summary(limitMs: number): Promise<NamespaceSummary> {
     if (limitMs === 0) return { variableCount: null, variables: [], memoryBytes: null };
-    const { kernels } = this.#runner;
+    const { kernels } = this.#executor;
     const [statistics, usage] = await Promise.all([
-      kernels.recovery === undefined ? kernels.current.askAside({ cmd: "statistics" }, limitMs) : undefined,
-      within(limitMs, kernels.usage()).catch(() => undefined),
+      kernels.recovery === undefined ? kernels.current.query({ cmd: "statistics" }, limitMs) : undefined,
+      withTimeout(limitMs, kernels.usage()).catch(() => undefined),
     ]);
-    const told = statistics === undefined || statistics === "unheard" ? undefined : statistics.data;
-    const { variableCount = null, variables = [] } = (told && parseStatistics(told)) ?? {};
+    const data = statistics === undefined || statistics === "timeout" ? undefined : statistics.data;
+    const { variableCount = null, variables = [] } = (data && parseStatistics(data)) ?? {};
     return { variableCount, variables, memoryBytes: usage?.memoryBytes ?? null };
   }
 
   variables(all: boolean): Promise<VariableList> {
-    return this.#ask("list the variables", { cmd: "variables", all }, HEAR_LIMIT_MS, parseVariableList);
+    return this.#query("list the variables", { cmd: "variables", all }, REPLY_LIMIT_MS, parseVariableList);
   }
 
   inspect(name: string, options: InspectOptions): Promise<InspectedVariable | null> {
     const { timeoutMs, maxCharacters } = checkInspectOptions(name, options);
     const question: HostQuestion = { cmd: "inspect", name, maxCharacters, timeoutMs };
-    return this.#askInTurn(`inspect '${name.slice(0, 80)}'`, question, timeoutMs, (data) =>
+    return this.#queryForked(`inspect '${name.slice(0, 80)}'`, question, timeoutMs, (data) =>
       parseInspection(data, name, maxCharacters),
     );
   }
 
   async complete(code: string, cursor: number, options: LookOptions): Promise<Completions> {
     const timeoutMs = checkCode(code, cursor, options);
-    const place = toCodePoints(code, cursor);
-    const question: HostQuestion = { cmd: "complete", code, cursor: place, timeoutMs };
-    const found = await this.#askInTurn("complete code", question, timeoutMs, (data) => parseCompletions(data, place));
+    const position = toCodePoints(code, cursor);
+    const question: HostQuestion = { cmd: "complete", code, cursor: position, timeoutMs };
+    const found = await this.#queryForked("complete code", question, timeoutMs, (data) =>
+      parseCompletions(data, position),
+    );
     return { ...found, start: toCodeUnits(code, found.start), end: cursor };
   }
 
   signature(code: string, cursor: number, options: LookOptions): Promise<Signature | null> {
     const timeoutMs = checkCode(code, cursor, options);
     const question: HostQuestion = { cmd: "signature", code, cursor: toCodePoints(code, cursor), timeoutMs };
-    return this.#askInTurn("find a signature", question, timeoutMs, parseSignature);
+    return this.#queryForked("find a signature", question, timeoutMs, parseSignature);
   }
 
-  async #askInTurn<T>(what: string, question: HostQuestion, timeoutMs: number, parse: Parse<T>): Promise<T> {
-    if (this.#open >= MAX_OPEN) {
-      if (this.#waiting.length >= MAX_WAITING) throw this.#error(what, `${MAX_WAITING} questions are waiting already`);
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    } else this.#open += 1;
+  async #queryForked<T>(what: string, question: HostQuestion, timeoutMs: number, parse: Parse<T>): Promise<T> {
+    if (!(await this.#semaphore.acquire())) throw this.#error(what, `${MAX_WAITING} questions are waiting already`);
     try {
-      return await this.#ask(what, question, timeoutMs + HEAR_LIMIT_MS, parse);
+      return await this.#query(what, question, timeoutMs + REPLY_LIMIT_MS, parse);
     } finally {
-      const next = this.#waiting.shift(); // takes over this place
-      if (next === undefined) this.#open -= 1;
-      else next();
+      this.#semaphore.release();
     }
   }
 
-  async #ask<T>(what: string, question: HostQuestion, limitMs: number, parse: Parse<T>): Promise<T> {
-    let answer: StatusEvent | "unheard" | undefined;
-    for (let attempt = 1; attempt <= ATTEMPTS && answer === undefined; attempt += 1) {
-      await this.#runner.kernels.recovery;
-      this.#runner.checkOpen();
-      answer = await this.#runner.kernels.current.askAside(question, limitMs);
+  async #query<T>(what: string, question: HostQuestion, limitMs: number, parse: Parse<T>): Promise<T> {
+    let reply: StatusEvent | "timeout" | undefined;
+    for (let attempt = 1; attempt <= ATTEMPTS && reply === undefined; attempt += 1) {
+      await this.#executor.kernels.recovery;
+      this.#executor.checkOpen();
+      reply = await this.#executor.kernels.current.query(question, limitMs);
     }
-    if (answer === undefined) {
-      this.#runner.checkOpen();
+    if (reply === undefined) {
+      this.#executor.checkOpen();
       throw new WorkerLostError(`Cannot ${what} in session '${this.#sessionId}': the worker was lost meanwhile`);
     }
-    if (answer === "unheard") throw this.#error(what, "the running code holds the interpreter");
-    if (answer.data === undefined) throw this.#error(what, answer.error?.value ?? "the worker gave no answer");
-    const parsed = parse(answer.data);
-    if (parsed === undefined) throw this.#error(what, "the worker's answer makes no sense");
+    if (reply === "timeout") throw this.#error(what, "the running code holds the interpreter");
+    if (reply.data === undefined) throw this.#error(what, reply.error?.value ?? "the worker gave no answer");
+    const parsed = parse(reply.data);
+    if (parsed === undefined) throw this.#error(what, "the worker sent an invalid reply");
     return parsed;
   }
 

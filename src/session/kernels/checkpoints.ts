@@ -1,4 +1,4 @@
-// The checkpoints of one session: those that were asked for, and those taken before executions so that they can be undone.
+// The checkpoints of one session: explicit ones, and automatic ones from before executions, for undo.
 
 import type { SandboxCheckpoint } from "../../environments/environment.ts";
 import { ForkRefusedError, LimitExceededError } from "../../errors.ts";
@@ -8,9 +8,9 @@ import type { Kernels } from "./kernels.ts";
 export interface Checkpoint {
   readonly id: string;
   readonly createdAt: string;
-  /** How many executions the session had had. */
+  /** How many executions had ended before it. */
   readonly executionCount: number;
-  /** Taken before an execution by itself, and given up when there are too many. */
+  /** Taken before an execution, and dropped when there are too many. */
   readonly isAutomatic: boolean;
 }
 
@@ -19,16 +19,16 @@ interface Kept {
   readonly handle: SandboxCheckpoint;
 }
 
-/** What there is of the state before an execution: a checkpoint, or the reason why not. */
+/** The state before an execution: a checkpoint, or the reason why there is none. */
 type Step = { readonly executionCount: number } & (
   | { readonly kept: Kept }
   | { readonly why: string; readonly isFull?: true }
 );
 
 export class Checkpoints {
-  /** How many automatic ones are kept; 0: none are taken. */
+  /** How many automatic ones to keep; 0: none are taken. */
   readonly #automatic: number;
-  /** In the order in which the session was last at them. */
+  /** In the order in which the session last was at them. */
   #kept: Kept[] = [];
   #steps: Step[] = [];
   #made = 0;
@@ -46,17 +46,17 @@ export class Checkpoints {
     return this.#kept.map(({ checkpoint }) => checkpoint).toSorted((a, b) => toNumber(a) - toNumber(b));
   }
 
-  /** The one to come back to when the worker is lost; none from before a reset. */
+  /** The one to restore when the worker is lost; none from before a reset. */
   latest(): SandboxCheckpoint | undefined {
     return this.#isReset ? undefined : this.#kept.at(-1)?.handle;
   }
 
-  /** The namespace was emptied on purpose: no crash brings it back. It can still be asked for. */
+  /** After a reset a lost worker does not restore an older checkpoint. Rewinding to one is still possible. */
   noteReset(): void {
     this.#isReset = true;
   }
 
-  /** Gives up all but the one to come back to. False: there are no others. */
+  /** Drops all but the latest. False: there are no others. */
   dropOthers(): boolean {
     const others = this.#kept.slice(0, -1);
     for (const { handle } of others) handle.release();
@@ -67,7 +67,7 @@ export class Checkpoints {
     return (await this.#make(kernels, executionCount, false)).checkpoint;
   }
 
-  /** Before an execution. Never rejects: where no copy can be made there is nothing to undo with, and `undo` says why. */
+  /** Takes an automatic checkpoint. Never rejects: when it fails, `undo` reports why. */
   async step(kernels: Kernels, executionCount: number): Promise<void> {
     this.#dropOldSteps();
     let step: Step;
@@ -85,13 +85,13 @@ export class Checkpoints {
     }
   }
 
-  /** The execution that the last step was taken for ran nothing. */
+  /** Drops the last step, because its execution ran nothing or was undone. */
   forgetStep(reached?: Kept): void {
     const step = this.#steps.pop();
     if (step !== undefined && "kept" in step && step.kept !== reached) step.kept.handle.release();
   }
 
-  /** Goes back to a checkpoint, which stays. */
+  /** Returns to a checkpoint, which is kept. */
   async rewind(kernels: Kernels, wanted: Checkpoint | string): Promise<Checkpoint> {
     const id = toId(wanted);
     const kept = this.#kept.find(({ checkpoint }) => checkpoint.id === id);
@@ -107,12 +107,12 @@ export class Checkpoints {
     const others = this.#kept.filter((other) => other !== kept);
     this.#kept = kept.handle.ended ? others : [...others, kept];
     this.#isReset = false;
-    // What was executed since is not there any more, so it cannot be undone.
+    // What was executed since is gone and cannot be undone.
     while ((this.#steps.at(-1)?.executionCount ?? -1) >= kept.checkpoint.executionCount) this.forgetStep(kept);
     return kept.checkpoint;
   }
 
-  /** Goes back to before the last execution that has not been undone. */
+  /** Returns to the state before the last execution that was not undone. */
   async undo(kernels: Kernels): Promise<void> {
     const step = this.#steps.at(-1);
     if (!this.isAutomatic) throw new ForkRefusedError({ action: UNDO, why: "autoCheckpoint is off in this session" });
@@ -130,7 +130,7 @@ export class Checkpoints {
   }
 
   async #make(kernels: Kernels, executionCount: number, isAutomatic: boolean): Promise<Kept> {
-    // It may end before it is known here.
+    // It may end before this resolves.
     const handle = await kernels.checkpoint(() => {
       this.#kept = this.#kept.filter((other) => !other.handle.ended);
     });

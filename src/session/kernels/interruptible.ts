@@ -1,22 +1,19 @@
-// Work with a kernel that may be stopped: at a time limit, or by a signal.
+// Work on a kernel that is interrupted at a time limit or by a signal.
 
 import type { Kernel } from "../../kernel/kernel.ts";
 import { checkDuration } from "../../util/check-number.ts";
 import { onAbort } from "../../util/async/on-abort.ts";
+import type { OperationOptions } from "../options.ts";
 
-export interface OperationOptions {
-  /** Null or Infinity: no limit. Default: the runtime's, 55 s. */
-  readonly timeoutMs?: number | null;
-  /** Aborting stops it; while it waits for its turn it never starts. */
-  readonly signal?: AbortSignal;
-}
+/** Why the work was interrupted. Undefined: it was not. */
+export type Interrupted = () => string | undefined;
 
-export interface Limits {
+interface InterruptLimits {
   readonly limitMs: number | null;
   readonly signal: AbortSignal | undefined;
 }
 
-export function toLimits({ timeoutMs, signal }: OperationOptions, defaultMs: number | null): Limits {
+export function toInterruptLimits({ timeoutMs, signal }: OperationOptions, defaultMs: number | null): InterruptLimits {
   checkDuration("timeoutMs", timeoutMs);
   signal?.throwIfAborted();
   const limitMs = timeoutMs === undefined ? defaultMs : timeoutMs;
@@ -24,26 +21,25 @@ export function toLimits({ timeoutMs, signal }: OperationOptions, defaultMs: num
 }
 
 /**
- * Does the work, and stops the kernel when it is time. `why` tells the work that this has happened: a kernel that was not
- * asked anything yet has not been stopped by it.
- * Rejects with the signal's reason once that is aborted.
+ * Does the work, and stops the kernel at the limit. The work must check `interrupted` before its first request, because stopping an idle
+ * kernel has no effect. Rejects with the signal's reason once it is aborted.
  */
-export async function stoppable<T>(
+export async function interruptible<T>(
   kernel: Kernel,
-  { limitMs, signal }: Limits,
-  work: (why: () => string | undefined) => Promise<T>,
+  { limitMs, signal }: InterruptLimits,
+  work: (interrupted: Interrupted) => Promise<T>,
 ): Promise<T> {
   signal?.throwIfAborted();
-  let reason: string | undefined;
-  const stop = (how: "timeout" | "cancelled", told: string): void => {
-    reason = told;
-    kernel.stop(how);
+  let why: string | undefined;
+  const stop = (reason: "timeout" | "cancelled", message: string): void => {
+    why = message;
+    kernel.stop(reason);
   };
   const onTimeout = (): void => stop("timeout", `it took longer than ${limitMs} ms`);
   const timer = limitMs === null ? undefined : setTimeout(onTimeout, limitMs);
   const stopListening = onAbort(signal, () => stop("cancelled", "it was cancelled"));
   try {
-    return await work(() => reason);
+    return await work(() => why);
   } catch (error) {
     signal?.throwIfAborted();
     throw error;

@@ -1,7 +1,7 @@
-// The kernels of a session, one after another, in a sandbox that outlives them.
+// The kernels of a session, one at a time, in a sandbox that outlives them.
 //
-// When a worker is lost the next one starts in the same sandbox, so the files stay; where the sandbox is gone, or will not
-// have another worker, in a new one. Until then there is a recovery to wait for.
+// After the loss of a worker the next one starts in the same sandbox, so that the files stay, or in a new one where the sandbox is gone or
+// cannot start a worker. Until then `recovery` is pending.
 
 import type {
   Environment,
@@ -23,37 +23,37 @@ export interface KernelSettings {
   readonly sandboxOptions: SandboxOptions;
   /** Environment variables of the whole session. */
   readonly env: Readonly<Record<string, string>>;
-  /** Where code starts; relative to the working directory. Absent: the working directory itself. */
+  /** Relative to the working directory. Absent: the working directory itself. */
   readonly cwd: string | undefined;
   /** `sys.argv` of the session. Absent: as at a prompt. */
   readonly argv: readonly string[] | undefined;
-  /** The source of the standard library as it is now; undefined where there is none. May throw. Absent: none is wanted. */
+  /** Reads the source of the standard library; undefined if there is none. May throw. Absent: none is wanted. */
   readonly readStdlib: (() => string | undefined) | undefined;
   readonly onCall: CallHandler;
   readonly graceMs: number;
 }
 
 const RESTARTS = 3;
-/** For the fork itself; a large heap takes tens of milliseconds. */
+/** Forking a large heap takes tens of milliseconds. */
 const FORK_LIMIT_MS = 5_000;
 const LOST: WorkerExit = { kind: "signal", signal: 9, reason: "timeout" };
 
 export class Kernels {
   readonly #settings: KernelSettings;
-  /** Its `onEnd` is told of the kernel that is current; not while another is being started. */
+  /** `onEnd` is called only for the current kernel, and not while another one is being started. */
   readonly #listener: KernelListener;
   #sandbox: Sandbox;
   #kernel: Kernel;
   /** Settles when the kernel has ended. */
   #over: Promise<void> | undefined;
   #recovery: Promise<boolean> | undefined;
-  /** Nobody is told of a kernel that ends before the first one was ready. */
+  /** False until the first kernel is ready: its loss is not reported to the listener. */
   #isOpen = true;
-  /** While a copy of a checkpoint is on its way to take the kernel's place: how the kernel ended, if it has. */
+  /** Set while a copy of a checkpoint replaces the kernel: how the kernel ended, if it has. */
   #replacing: { exit?: WorkerExit } | undefined;
   #isClosed = false;
   #stdlib = NO_STDLIB;
-  /** A worker was lost over it: the next ones go without. */
+  /** It killed a worker: the next ones do not load it. */
   #isStdlibFatal = false;
 
   private constructor(settings: KernelSettings, listener: KernelListener, sandbox: Sandbox) {
@@ -82,25 +82,24 @@ export class Kernels {
     return this.#kernel;
   }
 
-  /** What the current kernel's worker runs in. */
   get sandbox(): Sandbox {
     return this.#sandbox;
   }
 
-  /** A copy of the session that these are the kernels of, for another one. */
+  /** The kernels of a fork of the session. */
   async fork(settings: KernelSettings, listener: KernelListener): Promise<Kernels> {
-    const sandbox = await this.#sandbox.fork((branch) => this.#askForFork("fork the session", branch));
+    const sandbox = await this.#sandbox.fork((branch) => this.#requestFork("fork the session", branch));
     const kernels = new Kernels(settings, listener, sandbox);
     kernels.#stdlib = this.#stdlib;
     return kernels;
   }
 
-  /** `onEnd` is called once, when the checkpoint is no more. */
+  /** `onEnd` is called once, when the checkpoint is gone. */
   checkpoint(onEnd: () => void): Promise<SandboxCheckpoint> {
-    return this.#sandbox.checkpoint((branch) => this.#askForFork("make a checkpoint", branch), onEnd);
+    return this.#sandbox.checkpoint((branch) => this.#requestFork("make a checkpoint", branch), onEnd);
   }
 
-  /** The namespace as it was at a checkpoint, which stays. When this rejects nothing has changed. */
+  /** Restores the namespace of a checkpoint, which is kept. Nothing has changed if this rejects. */
   async rewind(checkpoint: SandboxCheckpoint): Promise<void> {
     const replacing: { exit?: WorkerExit } = {};
     this.#replacing = replacing;
@@ -115,41 +114,38 @@ export class Kernels {
     } finally {
       this.#replacing = undefined;
     }
-    if (hasSurvivors) await over; // what it left running could still write files
+    if (hasSurvivors) await over; // its survivors could still write files
   }
 
   get stdlib(): StdlibState {
     return this.#stdlib;
   }
 
-  /** Null: nobody answers. */
+  /** Null: not known. */
   usage(): Promise<SandboxUsage | null> {
     return this.#sandbox.usage();
   }
 
-  /**
-   * Settles when there is a kernel again, with whether it has the state of a checkpoint; rejects with the reason why there
-   * is none. Absent while there is one.
-   */
+  /** Resolves when there is a kernel again, to whether it was restored from a checkpoint. Undefined while there is one. */
   get recovery(): Promise<boolean> | undefined {
     return this.#recovery;
   }
 
-  /** Empties the namespace. False: the worker was lost over it, so that it is empty all the same. */
+  /** Empties the namespace. False: the worker was lost over it, which empties it, too. */
   async reset(): Promise<boolean> {
     const kernel = this.#kernel;
-    if ((await kernel.ask({ cmd: "reset" })) === undefined) return false;
+    if ((await kernel.request({ cmd: "reset" })) === undefined) return false;
     await this.#loadStdlib();
     return !kernel.ended;
   }
 
-  /** Starts the kernel after the one that ended in this way: from a checkpoint where there is one, else empty. */
+  /** Starts the next kernel after this exit, from the checkpoint if there is one. */
   recover(exit: WorkerExit, from?: SandboxCheckpoint): Promise<boolean> {
     if (this.#isClosed) return Promise.resolve(false);
     const recovery = this.#restart(exit, from).finally(() => {
       if (this.#recovery === recovery) this.#recovery = undefined;
     });
-    recovery.catch(() => {}); // told to whoever waits for it
+    recovery.catch(() => {}); // reported to those who wait for it
     this.#recovery = recovery;
     return recovery;
   }
@@ -162,11 +158,11 @@ export class Kernels {
 
   async #restart(exit: WorkerExit, from: SandboxCheckpoint | undefined): Promise<boolean> {
     const { environment, sandboxOptions, id } = this.#settings;
-    const isHere = exit.kind !== "sandbox-gone";
-    if (isHere && from !== undefined && (await this.rewind(from).then(yes, no))) return true;
+    const isSandboxAlive = exit.kind !== "sandbox-gone";
+    if (isSandboxAlive && from !== undefined && (await this.rewind(from).then(yes, no))) return true;
     for (let attempt = 1; attempt <= RESTARTS && !this.#isClosed; attempt += 1) {
-      const isBack = isHere && attempt === 1 && (await this.#sandbox.restart().then(yes, no));
-      if (!isBack) {
+      const isRestarted = isSandboxAlive && attempt === 1 && (await this.#sandbox.restart().then(yes, no));
+      if (!isRestarted) {
         void this.#sandbox.close();
         this.#sandbox = await environment.openSandbox(sandboxOptions);
       }
@@ -179,8 +175,8 @@ export class Kernels {
     throw new WorkerLostError(`Cannot go on in session '${id}': ${RESTARTS} new workers ended at once`);
   }
 
-  async #askForFork(action: string, branch: number): Promise<void> {
-    const status = await this.#kernel.ask({ cmd: "fork", branch }, { limitMs: FORK_LIMIT_MS });
+  async #requestFork(action: string, branch: number): Promise<void> {
+    const status = await this.#kernel.request({ cmd: "fork", branch }, { limitMs: FORK_LIMIT_MS });
     if (status === undefined) throw new WorkerLostError(`Cannot ${action}: its worker was lost`);
     if (status.error !== undefined) throw new ForkRefusedError({ action, why: status.error.value });
   }
@@ -210,7 +206,7 @@ export class Kernels {
   async #configure(): Promise<void> {
     const { id, env, cwd, argv } = this.#settings;
     if (cwd !== undefined || argv !== undefined || Object.keys(env).length > 0) {
-      const status = await this.#kernel.ask({ cmd: "configure", env, cwd, argv });
+      const status = await this.#kernel.request({ cmd: "configure", env, cwd, argv });
       if (status?.error !== undefined) {
         throw new RangeError(`Cannot open session '${id}': ${status.error.value || status.error.name}`);
       }

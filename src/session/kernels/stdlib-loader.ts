@@ -1,13 +1,13 @@
-// The standard library of a session: whether it is there, and what it has.
+// Loads the standard library into a session.
 
 import type { Kernel } from "../../kernel/kernel.ts";
 import type { ExecutionError } from "../../protocol/execution.ts";
 import type { StatusEvent } from "../../protocol/worker-events.ts";
 
-/** Whether the standard library was loaded into a session. Not loaded and no error: there is none, or none was wanted. */
+/** Not loaded and no error: there is no standard library, or none was wanted. */
 export interface StdlibState {
   readonly loaded: boolean;
-  /** What its source raised, or why it could not be read: the session is without all of it then. */
+  /** What its source raised, or why it could not be read. Nothing of it is loaded then. */
   readonly error: ExecutionError | null;
 }
 
@@ -23,7 +23,7 @@ export function toUnreadable(error: unknown): StdlibState {
 /** Runs the source in the namespace. Never rejects; the worker may be lost over it. */
 export async function loadStdlib(kernel: Kernel, source: string | undefined): Promise<StdlibState> {
   if (source === undefined) return NO_STDLIB;
-  const status = await kernel.ask({ cmd: "stdlib", source }, { limitMs: LIMIT_MS });
+  const status = await kernel.request({ cmd: "stdlib", source }, { limitMs: LIMIT_MS });
   const error = toError(status);
   return { loaded: error === null, error };
 }

@@ -1,30 +1,30 @@
-// All sessions together may take so much of the machine's memory, their files included, which are in memory too.
+// The memory limit of all sessions together. Their files count, because they are in memory too.
 //
-// Nothing is measured while the whole machine uses less than that. A new session is refused when too much is taken. When
-// the environment says that the machine's memory shrinks, and it is us, the session that runs and takes most gives up
-// its checkpoints, then its worker.
+// Nothing is measured while the whole machine uses less than the limit. Above it, new sessions are refused. When the environment reports
+// that free memory shrinks, the active session that uses most must free memory.
 
 import { freemem, totalmem } from "node:os";
 import { LimitExceededError } from "../../errors.ts";
 import type { Session } from "../session.ts";
 
+/** Above this share of the limit idle sessions must free memory, too. */
 const URGENT = 1.1;
-const ASK_AGAIN_MS = 250;
+const REFRESH_MS = 250;
 
 export class TotalMemory {
   readonly #limitBytes: number;
   readonly #sessions: () => readonly Session[];
-  #isLooking = false;
-  /** By everybody on this machine. */
+  #isChecking = false;
+  /** By the whole machine. */
   #usedBytes = 0;
-  #nextAsk = 0;
+  #nextRefresh = 0;
 
   constructor(limitBytes: number, sessions: () => readonly Session[]) {
     this.#limitBytes = limitBytes;
     this.#sessions = sessions;
   }
 
-  /** Throws LimitExceededError when there is no room for another session. */
+  /** Throws LimitExceededError when there is not enough memory for another session. */
   async admit(what: string): Promise<void> {
     if (this.#isPlenty()) return;
     const taken = await this.#measure();
@@ -32,34 +32,34 @@ export class TotalMemory {
     throw new LimitExceededError({ what, limit: "totalMemoryBytes", value: this.#limitBytes });
   }
 
-  /** The machine has less memory than before: is it us? One look at a time. */
-  async look(): Promise<void> {
-    if (this.#isLooking) return;
-    this.#isLooking = true;
+  /** Frees memory if the sessions exceed the limit. */
+  async check(): Promise<void> {
+    if (this.#isChecking) return;
+    this.#isChecking = true;
     try {
-      await this.#look();
+      await this.#enforce();
     } finally {
-      this.#isLooking = false;
+      this.#isChecking = false;
     }
   }
 
-  async #look(): Promise<void> {
+  async #enforce(): Promise<void> {
     if (this.#isPlenty()) return;
     const taken = await this.#measure();
     const total = sum(taken);
     if (total <= this.#limitBytes) return;
-    // What does not run does not grow: its state is worth a little more than the limit, not the machine.
+    // Idle sessions do not grow. Their state is worth exceeding the limit a little, but not risking the machine.
     const isUrgent = total > this.#limitBytes * URGENT;
     const suspects = taken.filter(({ session }) => isUrgent || session.isActive);
-    suspects.toSorted((a, b) => b.bytes - a.bytes)[0]?.session.relieve();
+    suspects.toSorted((a, b) => b.bytes - a.bytes)[0]?.session.freeMemory();
   }
 
-  /** Sessions cannot have taken more than everybody has. Asking the kernel costs as much as half an opening. */
+  /** Sessions cannot use more than the whole machine does. Cached: a system call takes half as long as opening a session. */
   #isPlenty(): boolean {
     const now = performance.now();
-    if (now >= this.#nextAsk) {
+    if (now >= this.#nextRefresh) {
       this.#usedBytes = totalmem() - freemem();
-      this.#nextAsk = now + ASK_AGAIN_MS;
+      this.#nextRefresh = now + REFRESH_MS;
     }
     return this.#usedBytes < this.#limitBytes;
   }

@@ -1,8 +1,8 @@
-// Saves the state of a session, and brings one back. Where it is kept is somebody else's business: see StateWriter.
+// Saves and loads the state of a session. Where it is stored is up to StateWriter and StateReader.
 
 import { SessionStateError } from "../../errors.ts";
-import type { ChunkSink } from "../../kernel/asks.ts";
-import type { BulkSource } from "../../kernel/bulk.ts";
+import type { ChunkSink } from "../../kernel/pending-requests.ts";
+import type { BulkSource } from "../../kernel/send-bulk.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import {
   parseSavedState,
@@ -12,43 +12,42 @@ import {
   type SkippedVariable,
 } from "../../protocol/session-manifest.ts";
 import type { ChunkHeader } from "../../protocol/worker-events.ts";
+import type { Interrupted } from "../kernels/interruptible.ts";
 
-/** Takes a state as it comes. `finish` or `discard` is called once, at the end. */
+/** Takes a state in pieces. `finish` or `discard` is called once, at the end. */
 export interface StateWriter {
-  /** The bytes are only valid during the call. May throw: the disk may be full. */
+  /** The bytes are only valid during the call. May throw, for example when the disk is full. */
   write(piece: Buffer): void;
-  /** Forgets what was written: the state begins again. */
+  /** Drops what was written: the state starts again. */
   restart(): void;
-  /** Keeps it under its path, as a whole. */
+  /** Moves the whole state to its path. */
   finish(state: SavedState): Promise<{ readonly sizeBytes: number; readonly digest: string }>;
   /** Leaves nothing behind. */
   discard(): Promise<void>;
 }
 
-/** A state that was saved. */
+/** A saved state. */
 export interface StateReader {
   readonly path: string;
   readonly state: SavedState;
-  /** From the start, each time it is asked for. */
+  /** From the start, each time it is called. */
   body(): BulkSource;
 }
 
-/** What became of a save. */
 export interface SaveReport {
   readonly path: string;
   readonly sizeBytes: number;
   readonly names: readonly string[];
-  /** What could not be saved, and why. */
+  /** Variables that could not be saved, with the reasons. */
   readonly skipped: readonly SkippedVariable[];
-  /** SHA-256 of the file, as it is checked when it is loaded. */
+  /** SHA-256 of the file, which is checked when it is loaded. */
   readonly digest: string;
 }
 
-/** What came out of a session file. */
 export interface LoadReport {
   readonly names: readonly string[];
   readonly count: number;
-  /** What is in the file and could not be brought back, and why. */
+  /** Variables in the file that could not be restored, with the reasons. */
   readonly skipped: readonly SkippedVariable[];
 }
 
@@ -56,28 +55,27 @@ const MAX_RESTARTS = 8;
 
 interface Context {
   readonly sessionId: string;
-  /** Why it was stopped, if it was. */
-  readonly stopped: () => string | undefined;
+  readonly interrupted: Interrupted;
 }
 
-/** Throws a SessionStateError; nothing was written then, and what was at the path is still there. */
+/** Throws a SessionStateError; the file at the path is unchanged then. */
 export async function saveState(
   kernel: Kernel,
   path: string,
   openWriter: () => StateWriter,
-  { sessionId, stopped, maxBytes }: Context & { readonly maxBytes: number },
+  { sessionId, interrupted, maxBytes }: Context & { readonly maxBytes: number },
 ): Promise<SaveReport> {
   const fail = (why: string, cause?: unknown): SessionStateError =>
     new SessionStateError({ action: `save to '${path}'`, sessionId, why }, { cause });
   const writer = openOrFail(openWriter, fail);
   const sink = new SavedBytes(kernel, writer, maxBytes);
   try {
-    const status = await kernel.ask({ cmd: "save" }, { limitMs: null, sink });
+    const status = await kernel.request({ cmd: "save" }, { limitMs: null, sink });
     if (sink.failure !== undefined) throw fail(sink.failure.message, sink.failure);
-    if (status === undefined) throw fail(stopped() ?? "the worker was lost");
-    if (status.error !== undefined) throw fail(stopped() ?? (status.error.value || status.error.name));
+    if (status === undefined) throw fail(interrupted() ?? "the worker was lost");
+    if (status.error !== undefined) throw fail(interrupted() ?? (status.error.value || status.error.name));
     const state = status.data === undefined ? null : parseSavedState(status.data);
-    if (state === null) throw fail("the worker answered nonsense");
+    if (state === null) throw fail("the worker sent an invalid reply");
     const { sizeBytes, digest } = await writer.finish(state).catch((error: Error) => {
       throw fail(error.message, error);
     });
@@ -96,35 +94,35 @@ function openOrFail(openWriter: () => StateWriter, fail: (why: string, cause: un
   }
 }
 
-/** Throws a SessionStateError; the namespace is as it was then, unless the worker was lost. */
+/** Throws a SessionStateError; the namespace is unchanged then, unless the worker was lost. */
 export async function loadState(
   kernel: Kernel,
   reader: StateReader,
-  { sessionId, stopped }: Context,
+  { sessionId, interrupted }: Context,
 ): Promise<LoadReport> {
   const { path, state } = reader;
   const fail = (why: string): SessionStateError =>
-    new SessionStateError({ action: `load '${path}'`, sessionId, why: stopped() ?? why });
+    new SessionStateError({ action: `load '${path}'`, sessionId, why: interrupted() ?? why });
   const { python, implementation, bytecode } = state;
   const version = { python, implementation, bytecode };
-  const answers = [
-    () => kernel.ask({ cmd: "can-load", version }),
-    () => kernel.ask({ cmd: "load", bulk: true, patient: false }, { limitMs: null, source: reader.body() }),
-    // Code of the saved session raised on the way: what it concerns is left out this time.
-    () => kernel.ask({ cmd: "load", bulk: true, patient: true }, { limitMs: null, source: reader.body() }),
+  const attempts = [
+    () => kernel.request({ cmd: "can-load", version }),
+    () => kernel.request({ cmd: "load", bulk: true, patient: false }, { limitMs: null, source: reader.body() }),
+    // Code of the saved session raised an error: this time the variables concerned are skipped.
+    () => kernel.request({ cmd: "load", bulk: true, patient: true }, { limitMs: null, source: reader.body() }),
   ];
-  for (const ask of answers) {
-    const status = await ask();
+  for (const attempt of attempts) {
+    const status = await attempt();
     if (status === undefined) throw fail("the worker was lost");
     if (status.error !== undefined) throw fail(status.error.value || status.error.name);
     const names = parseTexts(status.data?.["names"]);
     const skipped = status.data === undefined ? null : parseSkipped(status.data);
     if (names !== null && skipped !== null) return { names, count: names.length, skipped };
   }
-  throw fail("the worker answered nonsense");
+  throw fail("the worker sent an invalid reply");
 }
 
-/** The bytes of one save on their way to the writer: in order, bounded, and not at all after a failure. */
+/** Passes the bytes of one save to the writer: in order, up to a limit, and none after a failure. */
 class SavedBytes implements ChunkSink {
   readonly #kernel: Kernel;
   readonly #writer: StateWriter;

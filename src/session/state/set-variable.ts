@@ -1,31 +1,32 @@
 // Sets one variable of a session from JSON, text, bytes or a file, byte for byte.
 //
-// What is small travels in the command; the rest follows it in pieces, read from where it is, so that a gigabyte costs the
-// host a mebibyte. Nothing is set unless all of it arrived.
+// Small values travel in the command. Large ones follow it in pieces that are read on demand, so that a gigabyte takes a mebibyte of the
+// host's memory. Nothing is set unless all of it arrived.
 
 import { constants } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { SessionStateError } from "../../errors.ts";
-import type { BulkSource } from "../../kernel/bulk.ts";
+import type { BulkSource } from "../../kernel/send-bulk.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { isWellFormed, type SetCommand } from "../../protocol/host-messages.ts";
+import type { Interrupted } from "../kernels/interruptible.ts";
 import { isPythonName } from "../../util/python-name.ts";
 import { readPieces } from "../../util/bytes/read-chunks.ts";
 
 /** Exactly one of them. */
 export type VariableValue =
-  /** What JSON can say of it: `undefined` in an object is left out, NaN is None, a bigint is a TypeError. */
+  /** As `JSON.stringify` has it: `undefined` in an object is left out, NaN is None, a bigint is a TypeError. */
   | { readonly json: unknown }
-  /** As JSON it is read by Python: integers of any size stay what they are. */
+  /** JSON is parsed by Python, so integers of any size are exact. */
   | { readonly text: string; readonly as?: "text" | "json" }
-  /** Not copied: they must stay as they are until the variable is set. */
+  /** Not copied: they must not change until the variable is set. */
   | { readonly bytes: Uint8Array }
-  /** A path of the host. As JSON it is read by Python, as above. */
+  /** A path of the host. JSON is parsed by Python, as above. */
   | { readonly file: string; readonly as?: "bytes" | "text" | "json" };
 
 export interface Setting {
   readonly name: string;
-  /** Opens what there is to open. */
+  /** Opens the file, if it is one. */
   readonly open: () => Promise<OpenSetting>;
 }
 
@@ -38,18 +39,17 @@ interface OpenSetting {
 const INLINE_CHARACTERS = 16 * 1024;
 const PIECE_CHARACTERS = 256 * 1024;
 
-/** Throws a TypeError or RangeError for what can never be set. */
+/** Throws a TypeError or RangeError for an invalid name or value. */
 export function toSetting(name: string, value: VariableValue): Setting {
   const checked = checkName(name);
   return { name: checked, open: toOpener(checked, value) };
 }
 
-/** Throws a SessionStateError; the variable is as it was then. */
+/** Throws a SessionStateError; the variable is unchanged then. */
 export async function setVariable(
   kernel: Kernel,
   { name, open: openSetting }: Setting,
-  sessionId: string,
-  stopped: () => string | undefined,
+  { sessionId, interrupted }: { readonly sessionId: string; readonly interrupted: Interrupted },
 ): Promise<void> {
   const fail = (why: string, cause?: unknown): SessionStateError =>
     new SessionStateError({ action: `set variable '${name}'`, sessionId, why }, { cause });
@@ -57,17 +57,17 @@ export async function setVariable(
     throw fail(error instanceof Error ? error.message : String(error), error);
   });
   try {
-    const why = stopped();
+    const why = interrupted();
     if (why !== undefined) throw fail(why); // while it was opened
-    const status = await kernel.ask(setting.command, { limitMs: null, source: setting.source });
-    if (status === undefined) throw fail(stopped() ?? "the worker was lost");
-    if (status.error !== undefined) throw fail(stopped() ?? (status.error.value || status.error.name));
+    const status = await kernel.request(setting.command, { limitMs: null, source: setting.source });
+    if (status === undefined) throw fail(interrupted() ?? "the worker was lost");
+    if (status.error !== undefined) throw fail(interrupted() ?? (status.error.value || status.error.name));
   } finally {
     await setting.close?.();
   }
 }
 
-/** In the form in which Python keeps it. */
+/** Normalized as Python does. */
 function checkName(name: unknown): string {
   if (typeof name !== "string") throw new TypeError(`Cannot use a ${typeof name} as the name of a variable`);
   const normal = name.normalize("NFKC");
@@ -78,8 +78,7 @@ function checkName(name: unknown): string {
 }
 
 function toOpener(name: string, value: VariableValue): () => Promise<OpenSetting> {
-  const given: unknown = value;
-  const kinds = ["json", "text", "bytes", "file"].filter((kind) => Object.hasOwn(given ?? {}, kind));
+  const kinds = ["json", "text", "bytes", "file"].filter((kind) => Object.hasOwn((value as object | null) ?? {}, kind));
   if (kinds.length !== 1) throw new TypeError(`Cannot set '${name}': give one of json, text, bytes and file`);
   if ("json" in value) {
     const json: string | undefined = JSON.stringify(value.json);
@@ -113,7 +112,7 @@ function toTextSetting(name: string, kind: "json" | "text", value: string): Open
   return { command: { cmd: "set", name, kind, bulk: true, size }, source: toSource(size, () => encode(value)) };
 }
 
-/** UTF-8, a part at a time; no part ends between the halves of a surrogate pair. */
+/** UTF-8 in pieces, without splitting surrogate pairs. */
 function* encode(text: string): Generator<Buffer> {
   let at = 0;
   while (at < text.length) {
@@ -135,7 +134,7 @@ function toSource(sizeBytes: number, pieces: () => Iterable<Uint8Array>): BulkSo
 }
 
 async function openFile(name: string, path: string, kind: "bytes" | "text" | "json"): Promise<OpenSetting> {
-  // Without waiting: opening a named pipe would not return before somebody writes to it.
+  // Non-blocking: opening a named pipe would otherwise wait for a writer.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const before = await file.stat();
@@ -146,7 +145,7 @@ async function openFile(name: string, path: string, kind: "bytes" | "text" | "js
       source: {
         sizeBytes: size,
         async *[Symbol.asyncIterator]() {
-          // To the end, not to the size: a file that grew is noticed.
+          // To the end, not to the size, to notice a file that grew.
           yield* readPieces(file, 0, Number.POSITIVE_INFINITY);
           await checkUnchanged(file, before.mtimeMs);
         },

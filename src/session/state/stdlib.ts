@@ -1,6 +1,6 @@
-// The standard library: functions that are there in every session opened later.
+// The user's standard library: functions that every later session has.
 //
-// Its source is only ever compiled and run in a sandbox, also to add to it and to list what it has.
+// Its source is only ever compiled and run in a sandbox, also to add to it and to list it.
 
 import { StdlibError } from "../../errors.ts";
 import type { HostCommand } from "../../protocol/host-messages.ts";
@@ -8,10 +8,9 @@ import type { StatusEvent } from "../../protocol/worker-events.ts";
 import type { Kernels } from "../kernels/kernels.ts";
 import { toError } from "../kernels/stdlib-loader.ts";
 
-/** Where the source is kept. */
 export interface StdlibSource {
   readonly path: string;
-  /** Undefined: there is none. Throws where what is there cannot be used. */
+  /** Undefined: there is none. Throws when the file cannot be used. */
   read(): string | undefined;
   forget(): void;
   update(change: (source: string) => Promise<string>): Promise<void>;
@@ -38,7 +37,7 @@ export class StandardLibrary {
   readonly #source: StdlibSource;
   readonly #openKernels: () => Promise<Kernels>;
 
-  /** `openKernels` gives a sandbox without a standard library. */
+  /** `openKernels` opens a sandbox without a standard library. */
   constructor(source: StdlibSource, openKernels: () => Promise<Kernels>) {
     this.#source = source;
     this.#openKernels = openKernels;
@@ -49,15 +48,16 @@ export class StandardLibrary {
     return this.#source.path;
   }
 
-  /** Adds Python source, and answers with the names that it defines. Functions and classes of the same name are replaced. */
+  /** Adds Python source and returns the names that it defines. Functions and classes of the same name are replaced. */
   async add(source: string): Promise<readonly string[]> {
     if (typeof source !== "string") throw new TypeError(`Cannot add a ${typeof source} to the standard library`);
     let names: readonly string[] = [];
     try {
       await this.#source.update(async (old) => {
-        const { data, error } = await this.#ask({ cmd: "stdlib-add", source: old, added: source });
+        const { data, error } = await this.#request({ cmd: "stdlib-add", source: old, added: source });
         if (error !== undefined) throw new StdlibError({ action: "add to", why: error.value || error.name });
-        if (typeof data?.["source"] !== "string") throw new StdlibError({ action: "add to", why: "no answer came" });
+        if (typeof data?.["source"] !== "string")
+          throw new StdlibError({ action: "add to", why: "the worker sent an invalid reply" });
         names = toTexts(data["names"]);
         return data["source"];
       });
@@ -68,18 +68,18 @@ export class StandardLibrary {
     return names;
   }
 
-  /** What it has. Runs it, in a sandbox of its own. Throws a StdlibError when it is broken. */
+  /** Lists what it defines, by running it in a sandbox of its own. Throws a StdlibError when it is broken. */
   async list(): Promise<StdlibListing> {
     const source = this.#read();
     if (source === undefined) return { functions: [], modules: [], other: [] };
-    const status = await this.#ask({ cmd: "stdlib", source, describe: true });
+    const status = await this.#request({ cmd: "stdlib", source, describe: true });
     const error = toError(status);
     if (error !== null) throw new StdlibError({ action: "list", why: `${error.name}: ${error.value}` });
     const { functions, modules, other } = status.data ?? {};
     return { functions: toFunctions(functions), modules: toTexts(modules), other: toTexts(other) };
   }
 
-  /** Looks at the file again. Sessions opened from now on have what it says, which a changed file brings about by itself. */
+  /** Forgets the cached source, for sessions opened from now on. A changed file is noticed without this. */
   reload(): void {
     this.#source.forget();
   }
@@ -92,10 +92,10 @@ export class StandardLibrary {
     }
   }
 
-  async #ask(command: HostCommand): Promise<StatusEvent> {
+  async #request(command: HostCommand): Promise<StatusEvent> {
     const kernels = await this.#openKernels();
     try {
-      const status = await kernels.current.ask(command, { limitMs: LIMIT_MS });
+      const status = await kernels.current.request(command, { limitMs: LIMIT_MS });
       if (status !== undefined) return status;
       throw new StdlibError({ action: "use", why: "the worker was lost over it" });
     } finally {

@@ -1,19 +1,19 @@
-// For whoever reads much that is there already: nothing else of this process has its turn while promises resolve one after the other, so a
-// long stretch is cut by turns for everybody else.
+// Yields to the event loop now and then. A loop over data that is already there awaits only settled promises, which starves all other
+// work of the process.
 
-const TURN_BYTES = 64 * 1024;
+const YIELD_AFTER_BYTES = 64 * 1024;
 
-export class Turns {
+export class EventLoopYield {
   #bytes = 0;
 
-  /** So much was done. */
-  did(bytes: number): void {
+  /** Counts work that was done. */
+  add(bytes: number): void {
     this.#bytes += bytes;
   }
 
-  /** Resolves when it may go on: at once where little was done. */
-  async next(): Promise<void> {
-    if (this.#bytes < TURN_BYTES) return;
+  /** Lets other work run if enough was done since the last time. */
+  async yieldIfDue(): Promise<void> {
+    if (this.#bytes < YIELD_AFTER_BYTES) return;
     await new Promise((resolve) => void setImmediate(resolve));
     this.#bytes = 0;
   }

@@ -1,4 +1,4 @@
-// Calls once after a time, in which pauses do not count.
+// A timer that fires once; time spent paused does not count.
 
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
@@ -25,17 +25,17 @@ export class PausableTimer {
   resume(): void {
     if (this.#timer !== undefined || this.#isStopped) return;
     this.#since = performance.now();
-    this.#timer = setTimeout(() => this.#look(), Math.min(Math.max(0, this.#leftMs), MAX_TIMER_MS));
+    this.#timer = setTimeout(() => this.#fire(), Math.min(Math.max(0, this.#leftMs), MAX_TIMER_MS));
   }
 
-  /** It will not call any more. */
+  /** It will not fire any more. */
   stop(): void {
     this.#isStopped = true;
     clearTimeout(this.#timer);
   }
 
-  /** A timer of Node's cannot be as long as a limit may be. */
-  #look(): void {
+  /** Limits may be longer than the longest timer of Node. */
+  #fire(): void {
     this.pause();
     if (this.#leftMs >= 1) this.resume();
     else this.#onEnd();

@@ -1,48 +1,48 @@
-// So many at once; the others wait, first come first served, up to a bound.
+// Counting semaphore with a bounded FIFO queue.
 
 import { onAbort } from "./on-abort.ts";
 
-export class Slots {
-  readonly #limit: number;
+export class Semaphore {
+  readonly #permits: number;
   readonly #maxWaiting: number;
   readonly #waiting: (() => void)[] = [];
-  #taken = 0;
+  #held = 0;
 
-  constructor(limit: number, maxWaiting: number) {
-    this.#limit = limit;
+  constructor(permits: number, maxWaiting: number) {
+    this.#permits = permits;
     this.#maxWaiting = maxWaiting;
   }
 
-  get taken(): number {
-    return this.#taken;
+  /** How many permits are in use. */
+  get held(): number {
+    return this.#held;
   }
 
-  /** False: too many wait already. Otherwise whoever took it gives it back. Rejects when the signal is aborted before. */
-  async take(signal: AbortSignal | undefined): Promise<boolean> {
+  /** Resolves to false when the queue is full. Rejects with the signal's reason when it is aborted before a permit is free. */
+  async acquire(signal?: AbortSignal): Promise<boolean> {
     signal?.throwIfAborted();
-    if (this.#taken < this.#limit) {
-      this.#taken += 1;
+    if (this.#held < this.#permits) {
+      this.#held += 1;
       return true;
     }
     if (this.#waiting.length >= this.#maxWaiting) return false;
     await new Promise<void>((resolve, reject) => {
-      const leave = (): void => {
+      const stopListening = onAbort(signal, () => {
         this.#waiting.splice(this.#waiting.indexOf(enter), 1);
         reject(signal?.reason as Error);
-      };
+      });
       const enter = (): void => {
         stopListening();
         resolve();
       };
-      const stopListening = onAbort(signal, leave);
       this.#waiting.push(enter);
     });
     return true;
   }
 
-  giveBack(): void {
+  release(): void {
     const next = this.#waiting.shift();
-    if (next === undefined) this.#taken -= 1;
-    else next(); // it goes from hand to hand
+    if (next === undefined) this.#held -= 1;
+    else next(); // the permit passes on without being freed
   }
 }

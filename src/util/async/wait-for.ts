@@ -1,12 +1,12 @@
-// Waiting for something for a while, as often as anybody likes. A promise keeps whoever was told to wait for it until it is settled, so
-// that asking again and again how something stands would take more and more memory. So it has one of ours, which tells the others.
+// Waits for a promise with a time limit, any number of times. A pending promise keeps every reaction that was ever added to it, so polling
+// one would leak memory. So each promise has a single reaction, which resolves all waiters.
 
 import { onAbort } from "./on-abort.ts";
 
 const waiting = new WeakMap<Promise<unknown>, Set<() => void>>();
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Whether it was settled, either way, before the time had passed or the signal was aborted. */
+/** Whether the promise settled, either way, before the time was up or the signal was aborted. */
 export async function waitFor(work: Promise<unknown>, timeoutMs: number, signal?: AbortSignal): Promise<boolean> {
   if (signal?.aborted === true) return false;
   const waiters = waiting.get(work) ?? listen(work);
@@ -27,10 +27,10 @@ export async function waitFor(work: Promise<unknown>, timeoutMs: number, signal?
 function listen(work: Promise<unknown>): Set<() => void> {
   const waiters = new Set<() => void>();
   waiting.set(work, waiters);
-  const tellAll = (): void => {
+  const notifyAll = (): void => {
     waiting.delete(work);
-    for (const end of waiters) end(); // each leaves by itself
+    for (const end of waiters) end(); // each removes itself
   };
-  work.then(tellAll, tellAll);
+  work.then(notifyAll, notifyAll);
   return waiters;
 }

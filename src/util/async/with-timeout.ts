@@ -1,5 +1,5 @@
-/** What the work gives; undefined when it takes longer, and then nobody hears of what becomes of it. Rejects as the work does until then. */
-export async function within<Value>(limitMs: number, work: Promise<Value>): Promise<Value | undefined> {
+/** The result of the work, or undefined after the time limit. A late rejection is ignored. */
+export async function withTimeout<Value>(limitMs: number, work: Promise<Value>): Promise<Value | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), limitMs);

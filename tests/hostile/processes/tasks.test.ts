@@ -1,7 +1,7 @@
 // The commands of a task are as hostile as code: they have the same sandbox and cannot escape being killed.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { comesToRest, printed } from "../../tasks/watching.ts";
+import { comesToRest, printed } from "../../tasks/observe-task.ts";
 import { comesTrue, processesWith } from "../machine.ts";
 import { uniqueSleep } from "../probe.ts";
 import { openStage, type OpenStage } from "../stage.ts";

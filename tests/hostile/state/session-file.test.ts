@@ -288,7 +288,7 @@ describe("a worker that says what it likes while it saves", () => {
     await using session = await withReduce(
       `line(b'{"type":"status","id":"ask/1","status":"ok","data":${answer}}')\n${chunk("ask/1", "0", "4")}\nos.write(EVENTS, b'late')`,
     );
-    await expect(session.save(join(folder, "nonsense.rlm"))).rejects.toThrow("the worker answered nonsense");
+    await expect(session.save(join(folder, "nonsense.rlm"))).rejects.toThrow("the worker sent an invalid reply");
     expect(existsSync(join(folder, "nonsense.rlm"))).toBe(false);
     expect((await session.execute("1").result).value).toEqual({ "text/plain": "1" });
   });

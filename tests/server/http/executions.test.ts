@@ -94,7 +94,7 @@ describe("execute", () => {
     expect(await readEvents((await ask("GET", `/v1/executions/${id}.1/events`)).response)).toMatchObject(failed);
   });
 
-  test("as events: the same story, each with its place", async () => {
+  test("as events: the same story, each with its cursor", async () => {
     const id = await openSession();
     const { response, headers } = await ask("POST", `/v1/sessions/${id}/execute`, {
       json: { code: "import sys\nprint('a')\nprint('b', file=sys.stderr)\n7" },
@@ -108,9 +108,9 @@ describe("execute", () => {
       "execution-end",
     ]);
     expect(events.at(-1)?.data).toMatchObject({ result: { status: "ok", value: { "text/plain": "7" } } });
-    for (const [index, { id: place }] of events.entries()) {
+    for (const [index, { id: cursor }] of events.entries()) {
       const again = await ask("GET", `/v1/executions/${headers.get("execution-id")}/events`, {
-        headers: { "last-event-id": place },
+        headers: { "last-event-id": cursor },
       });
       expect(await readEvents(again.response)).toEqual(events.slice(index + 1));
     }

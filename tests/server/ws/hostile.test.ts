@@ -125,7 +125,7 @@ describe("a client that does not read", () => {
 
     slow.webSocket.resume();
     const executionId = `${own.id}.1`;
-    expect(await slow.next("execution-end")).toMatchObject({ executionId, place: "end", result: { status: "ok" } });
+    expect(await slow.next("execution-end")).toMatchObject({ executionId, cursor: "end", result: { status: "ok" } });
     expect(slow.printed(executionId).length).toBe(100_000_000);
     expect(slow.messages.filter(({ type }) => type === "lagged")).toEqual([]);
     // And hears again what begins after that.

@@ -42,9 +42,9 @@ describe("a watcher", () => {
     const executionId = `${session.id}.1`;
     expect(client.messages.slice(1)).toEqual([
       { type: "reply", id: 7, ok: true, executionId },
-      expect.objectContaining({ type: "execution-start", executionId, executionCount: 1, place: "0.0" }),
-      expect.objectContaining({ type: "output-delta", executionId, stream: "stdout", text: "a\n", place: "0.2" }),
-      expect.objectContaining({ type: "execution-end", executionId, place: "end" }),
+      expect.objectContaining({ type: "execution-start", executionId, executionCount: 1, cursor: "0.0" }),
+      expect.objectContaining({ type: "output-delta", executionId, stream: "stdout", text: "a\n", cursor: "0.2" }),
+      expect.objectContaining({ type: "execution-end", executionId, cursor: "end" }),
     ]);
     expect(client.messages.at(-1)).toMatchObject({ result: { status: "ok", value: { "text/plain": "42" } } });
   });
@@ -130,13 +130,13 @@ describe("a watcher", () => {
 });
 
 describe("an execution that is followed", () => {
-  test("goes on after a lost connection from any place, nothing twice and nothing lost", async () => {
+  test("goes on after a lost connection from any cursor, nothing twice and nothing lost", async () => {
     await using session = await runtime.openSession();
     const first = await server.connect(pathOf(session));
     const { executionId } = await first.ask({ type: "execute", code: "print('é1'); input(); print('2'); input(); 3" });
     await first.next("input-start");
     const heard = first.messages.filter(({ type }) => type.startsWith("execution-") || type.startsWith("output-"));
-    const place = heard.at(-1)?.["place"];
+    const cursor = heard.at(-1)?.["cursor"];
     await first[Symbol.asyncDispose]();
 
     await using second = await server.connect(pathOf(session));
@@ -144,7 +144,7 @@ describe("an execution that is followed", () => {
     // Not heard: it began before.
     expect(await second.ask({ type: "stdin", executionId, text: "" })).toMatchObject({ ok: true });
     await using third = await server.connect(pathOf(session));
-    expect(await second.ask({ type: "follow", id: "f", executionId, after: place })).toEqual({
+    expect(await second.ask({ type: "follow", id: "f", executionId, after: cursor })).toEqual({
       type: "reply",
       id: "f",
       ok: true,
@@ -169,12 +169,12 @@ describe("an execution that is followed", () => {
     expect(third.printed()).toBe("é1\n2\n");
     expect(third.messages.at(-2)).toMatchObject({
       type: "execution-end",
-      place: "end",
+      cursor: "end",
       result: { value: { "text/plain": "3" } },
     });
   });
 
-  test("is refused where there is none, it is another session's, or the place makes no sense", async () => {
+  test("is refused where there is none, it is another session's, or the cursor is invalid", async () => {
     await using session = await runtime.openSession();
     await using other = await runtime.openSession();
     await using client = await server.connect(pathOf(session));

@@ -1,4 +1,4 @@
-// Rich results as a user sees them. Tests of a library are skipped, with the reason, where it is not installed.
+// Rich output. Tests of a library are skipped, with the reason, if it is not installed.
 
 import { readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -29,7 +29,7 @@ async function run(session: Session, code: string) {
   return result;
 }
 
-/** What happened in order: what was printed, and the text of each display in brackets. */
+/** The printed text, with the text of each display in brackets, in order. */
 async function story(session: Session, code: string): Promise<string[]> {
   const seen: string[] = [];
   for await (const event of session.execute(code)) {
@@ -39,7 +39,7 @@ async function story(session: Session, code: string): Promise<string[]> {
   return seen.filter((text) => text !== "");
 }
 
-/** Width and height, which also says that it is a PNG. */
+/** Width and height of a PNG; fails for anything else. */
 function sizeOf(png: string | undefined): readonly [number, number] {
   const bytes = Buffer.from(png ?? "", "base64");
   expect(bytes.subarray(1, 4).toString("latin1")).toBe("PNG");
@@ -49,7 +49,7 @@ function sizeOf(png: string | undefined): readonly [number, number] {
 const typesOf = (bundle: MimeBundle | undefined): string[] => Object.keys(bundle ?? {}).toSorted();
 
 describe("display()", () => {
-  test("comes between what was printed before and what was printed after", async () => {
+  test("is in order with the printed text", async () => {
     await using session = await runtime.openSession();
     const expected = Array.from({ length: 50 }, (_, i) => [`before ${i}\n`, `[${i}]`, `after ${i}\n`]).flat();
     const seen = await story(
@@ -73,7 +73,7 @@ describe("display()", () => {
     });
   });
 
-  test("of an id is replaced in the result; the story has both", async () => {
+  test("with an id is replaced in the result, and both are in the transcript", async () => {
     await using session = await runtime.openSession();
     const code = "h = display('one', display_id=True)\ndisplay('two')\nh.update('three')";
     expect((await run(session, code)).displays).toEqual([{ "text/plain": "'three'" }, { "text/plain": "'two'" }]);
@@ -81,7 +81,7 @@ describe("display()", () => {
     expect((await run(session, "h.update('of an earlier execution')")).displays).toEqual([]);
   });
 
-  test("is gone from the result when it was cleared", async () => {
+  test("is not in the result once it is cleared", async () => {
     await using session = await runtime.openSession();
     const code =
       "from rlm_display import clear_output\nfor i in range(2000):\n    clear_output(wait=True)\n    display(i)";
@@ -89,7 +89,7 @@ describe("display()", () => {
     expect(result).toMatchObject({ displays: [{ "text/plain": "1999" }], truncated: null });
   });
 
-  test("without end is bounded, and what was left out is counted", async () => {
+  test("without end is limited, and what was left out is counted", async () => {
     await using session = await runtime.openSession();
     const { displays, truncated } = await run(session, "for i in range(1003): display('x')");
     const size = "text/plain'x'".length;
@@ -102,7 +102,7 @@ describe("display()", () => {
     expect(result.truncated?.displays?.omitted).toBeGreaterThan(30 << 20);
   });
 
-  test("of a thread that outlived its execution is dropped, and the thread goes on", async () => {
+  test("in a thread that outlived its execution is dropped, and the thread goes on", async () => {
     await using session = await runtime.openSession();
     const code =
       "import threading\ngo, done = threading.Event(), threading.Event()\n" +
@@ -125,7 +125,7 @@ describe("display()", () => {
     for (const each of [fork, session]) expect((await run(each, "display(x)")).displays).toEqual(expected);
   });
 
-  test("of an object that never finishes is stopped like any other code", async () => {
+  test("of an object that never ends is stopped like any other code", async () => {
     await using session = await runtime.openSession();
     const code = "x = 1\nclass Slow:\n    def _repr_html_(self):\n        while True: pass\nSlow()";
     const result = await session.execute(code, { timeoutMs: 200 }).result;
@@ -137,7 +137,7 @@ describe("display()", () => {
 describe("figures of matplotlib", () => {
   const PLOT = "import matplotlib.pyplot as plt\nfig, ax = plt.subplots()\nline = ax.plot([1, 3, 2])\n";
 
-  /** Has imported it, which takes long: tests for which it does not matter when that happens take forks of this. */
+  /** Has imported matplotlib, which takes long. Tests fork it where the time of the import does not matter. */
   let ready: Session;
   beforeAll(async () => {
     ready = await runtime.openSession();
@@ -161,10 +161,10 @@ describe("figures of matplotlib", () => {
     expect(stderr).toBe("");
     expect(displays.map(typesOf)).toEqual([["image/png", "text/plain"]]);
     const [width, height] = sizeOf(displays[0]?.["image/png"]);
-    expect(width > 400 && width < 640 && height > 300 && height < 480).toBe(true); // cut close, as in notebooks
+    expect(width > 400 && width < 640 && height > 300 && height < 480).toBe(true); // tight bounding box, as in notebooks
   });
 
-  test("as the last expression are the value, and no display", async (context) => {
+  test("as the last expression are the value, not a display", async (context) => {
     requires(context, "matplotlib");
     await using session = await ready.fork();
     const { value, displays } = await run(session, `${PLOT}fig`);
@@ -175,7 +175,7 @@ describe("figures of matplotlib", () => {
     expect((await run(session, "plt.figure()\n0")).displays).toHaveLength(0);
   });
 
-  test("appear although the code failed, and are left open by an interrupt", async (context) => {
+  test("appear when the code fails, and stay open after an interrupt", async (context) => {
     requires(context, "matplotlib");
     await using session = await ready.fork();
     expect((await session.execute(`${PLOT}1/0`).result).displays).toHaveLength(1);
@@ -185,7 +185,7 @@ describe("figures of matplotlib", () => {
     expect((await run(session, "0")).displays).toHaveLength(1);
   });
 
-  test("that cannot be drawn say why, and have their text", async (context) => {
+  test("that cannot be drawn report why, and have their text", async (context) => {
     requires(context, "matplotlib");
     await using session = await ready.fork();
     const { displays, stderr } = await run(session, `${PLOT}ax.set_title(r'$\\nothing{$')\n0`);
@@ -193,7 +193,7 @@ describe("figures of matplotlib", () => {
     expect(stderr).toContain("showing a Figure failed");
   });
 
-  test("are SVG, PDF or sharper PNG when asked: once, or for the session until its reset", async (context) => {
+  test("are SVG, PDF or high-resolution PNG on request, once or until the reset of the session", async (context) => {
     requires(context, "matplotlib");
     await using session = await runtime.openSession();
     const svg = await run(session, `${PLOT}display(fig, include=['image/svg+xml'])`);
@@ -210,7 +210,7 @@ describe("figures of matplotlib", () => {
     expect(await session.execute(`${formats}('bmp')`).result).toMatchObject({ error: { name: "ValueError" } });
   });
 
-  test("are found under another backend too, and programs that the code starts have the usual one", async (context) => {
+  test("appear under another backend, too, and child processes have the usual one", async (context) => {
     requires(context, "matplotlib");
     await using session = await runtime.openSession();
     const agg = await run(session, `import matplotlib\nmatplotlib.use('Agg')\n${PLOT}plt.show()`);
@@ -228,7 +228,7 @@ describe("figures of matplotlib", () => {
     });
   });
 
-  test("appear where pyplot was preloaded, which leaves nothing on the host", async (context) => {
+  test("appear when pyplot was preloaded, which leaves nothing on the host", async (context) => {
     requires(context, "matplotlib");
     const leftovers = (): string[] => readdirSync(tmpdir()).filter((name) => name.includes("matplotlib"));
     const before = leftovers();
@@ -275,7 +275,7 @@ describe("tables", () => {
     expect(parse(series).data).toMatchObject([{ v: 1.5 }, { v: null }]);
   });
 
-  test("of pandas with strange names, contents and sizes are data too", async (context) => {
+  test("of pandas with unusual names, contents and sizes are data, too", async (context) => {
     requires(context, "pandas");
     await using session = await runtime.openSession();
     await run(session, "import pandas as pd, numpy as np");
@@ -303,7 +303,7 @@ describe("other libraries", () => {
     });
   });
 
-  test("Pillow images are PNG; modes that PNG lacks are converted, large ones scaled down", async (context) => {
+  test("Pillow images are PNG, with unsupported modes converted and large images scaled down", async (context) => {
     requires(context, "PIL");
     await using session = await runtime.openSession();
     const png = async (code: string) =>
@@ -325,7 +325,7 @@ describe("other libraries", () => {
     });
   });
 
-  test("IPython where it is not installed: small classes of ours, which a sandbox needs no file for", async () => {
+  test("IPython.display works without IPython, by classes that need no file in the sandbox", async () => {
     await using session = await runtime.openSession();
     const code =
       "import sys\nsys.path[:] = [path for path in sys.path if 'packages' not in path]\n" +
@@ -334,7 +334,7 @@ describe("other libraries", () => {
     expect([displays[0]?.["text/html"], value?.["text/markdown"]]).toEqual(["<b>", "# m"]);
   });
 
-  test("IPython where it is installed: its display() is ours", async (context) => {
+  test("IPython's display() is replaced by ours", async (context) => {
     requires(context, "IPython", "matplotlib");
     await using session = await runtime.openSession();
     const code =

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => runtime.close());
 
-test("input() is answered by onInput, and events tell of it in order, without the answer", async () => {
+test("input() is answered by onInput, with events in order that do not contain the answer", async () => {
   await using session = await runtime.openSession();
   const asked: Omit<InputRequest, "signal">[] = [];
   const execution = session.execute("print('hello')\nname = input('name? ')\nname.upper()", {
@@ -29,14 +29,14 @@ test("input() is answered by onInput, and events tell of it in order, without th
   expect(JSON.stringify(events.slice(1, -1))).not.toContain("Ada");
 });
 
-test("without onInput the code sees an EOFError that says why; sys.stdin is empty", async () => {
+test("without onInput the code gets an EOFError with the reason, and sys.stdin is empty", async () => {
   await using session = await runtime.openSession();
   const result = await session.execute("input('? ')").result;
   expect(result.error).toMatchObject({ name: "EOFError", value: "nobody answers input here" });
   expect((await session.execute("import sys; sys.stdin.read()").result).value).toEqual({ "text/plain": "''" });
 });
 
-test("null is the end of input; bytes are given as they are; passwords are asked for as such", async () => {
+test("null ends the input, bytes pass unchanged, and password prompts are marked", async () => {
   await using session = await runtime.openSession();
   const answers = ["one", Buffer.from("two\nthr\u00E9e"), null];
   const requests: boolean[] = [];
@@ -51,7 +51,7 @@ test("null is the end of input; bytes are given as they are; passwords are asked
   expect(requests).toEqual([true, false, false]);
 });
 
-test("what onInput throws, and an answer of the wrong kind, is an EOFError with the reason", async () => {
+test("an error of onInput and an answer of the wrong type are an EOFError with the reason", async () => {
   await using session = await runtime.openSession();
   const failing = async (): Promise<never> => {
     throw new Error("the terminal is gone");
@@ -82,7 +82,7 @@ test("waiting for input does not count against the time limit, and an interrupt 
   expect((await session.execute("1").result).value).toEqual({ "text/plain": "1" });
 });
 
-test("user code that makes the call itself gets the answer; strange arguments do no harm", async () => {
+test("user code can make the call itself, also with invalid arguments", async () => {
   await using session = await runtime.openSession();
   const requests: unknown[] = [];
   const onInput = async ({ prompt, password }: InputRequest): Promise<string> => {
@@ -99,7 +99,7 @@ test("user code that makes the call itself gets the answer; strange arguments do
   ]);
 });
 
-test("a thread that outlives its execution has nobody to ask", async () => {
+test("a thread that outlives its execution gets an error", async () => {
   await using session = await runtime.openSession();
   const code = [
     "import threading",

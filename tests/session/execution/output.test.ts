@@ -1,9 +1,9 @@
-// What code prints, as a caller has it.
+// Output of executions.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ExecutionEvent, Runtime } from "../../../src/index.ts";
 import { openTestRuntime } from "../../open.ts";
-import { run, until } from "../running.ts";
+import { run, until } from "../run-code.ts";
 
 let runtime: Runtime;
 beforeAll(async () => {
@@ -41,7 +41,7 @@ describe("output", () => {
     expect((await execution.result).status).toBe("interrupted");
   });
 
-  test("can be iterated late and more than once: the whole story, in order", async () => {
+  test("can be iterated late and repeatedly, with all events in order", async () => {
     await using session = await runtime.openSession();
     const code = "import sys\nprint('a')\nsys.stdout.flush()\nprint('b', file=sys.stderr)\nprint('ü')";
     const execution = session.execute(code);
@@ -60,7 +60,7 @@ describe("output", () => {
     }
   });
 
-  test("past the bound is cut from the middle, counted, and readable by offset", async () => {
+  test("past the limit is truncated in the middle, counted, and readable by offset", async () => {
     await using small = await openTestRuntime({
       poolSize: 0,
       limits: { keptOutputBytes: 1000, readableOutputBytes: 5000 },
@@ -80,7 +80,7 @@ describe("output", () => {
     expect(gaps).toEqual([5000]);
   });
 
-  test("is never mixed between sessions that print at once", async () => {
+  test("is never mixed between sessions", async () => {
     const sessions = await Promise.all(["a", "b", "c"].map((id) => runtime.openSession({ id: `mix-${id}` })));
     const results = await Promise.all(
       sessions.map((session) => run(session, `for i in range(20000): print('${session.id}')`)),
@@ -91,7 +91,7 @@ describe("output", () => {
     await Promise.all(sessions.map((session) => session.close()));
   });
 
-  test("of threads and children that live on goes to the background, never into the next execution", async () => {
+  test("of surviving threads and children goes to the background, never into the next execution", async () => {
     await using session = await runtime.openSession();
     const background: string[] = [];
     session.subscribe((event) => event.type === "background-delta" && background.push(event.text));

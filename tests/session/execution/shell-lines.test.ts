@@ -19,7 +19,7 @@ describe("lines that are not Python", () => {
     expect(stdout).toBe("/work\n['here']\n");
   });
 
-  test("are ended by a time limit with all that they started", async () => {
+  test("are ended by a time limit with all their processes", async () => {
     await using session = await runtime.openSession();
     const result = await session.execute("!sleep 1000 | sleep 1001", { timeoutMs: 200 }).result;
     expect(result).toMatchObject({ status: "interrupted", reason: "timeout", state: "kept" });

@@ -1,9 +1,9 @@
-// Time limits, interrupts and cancelling.
+// Time limits, interrupts and cancellation.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Runtime } from "../../../src/index.ts";
 import { openTestRuntime } from "../../open.ts";
-import { run } from "../running.ts";
+import { run } from "../run-code.ts";
 
 let runtime: Runtime;
 beforeAll(async () => {
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => runtime.close());
 
-// Most of these wait for a limit, so several run concurrently.
+// Concurrent, because most of these tests wait for a limit.
 describe.concurrent("time", () => {
   test("runs out: the code is interrupted and the state kept", async () => {
     await using session = await runtime.openSession();
@@ -31,7 +31,7 @@ describe.concurrent("time", () => {
     expect((await run(session, "x")).value).toEqual({ "text/plain": "5" });
   });
 
-  test("runs out for code that will not stop: the worker is ended, the session goes on empty", async () => {
+  test("runs out for code that does not stop: the worker is killed, and the session goes on empty", async () => {
     await using session = await runtime.openSession();
     const code = "import signal, time; signal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: time.sleep(1)";
     const result = await run(session, code, { timeoutMs: 50 });
@@ -39,7 +39,7 @@ describe.concurrent("time", () => {
     expect((await run(session, "1 + 1")).value).toEqual({ "text/plain": "2" });
   });
 
-  test("stands still while the code waits for a call to the host", async () => {
+  test("does not count while the code waits for a call to the host", async () => {
     let answer: (value: string) => void = () => {};
     const waited = new Promise<string>((resolve) => (answer = resolve));
     await using session = await runtime.openSession({ onCall: () => waited });
@@ -51,7 +51,7 @@ describe.concurrent("time", () => {
     expect((await execution.result).value).toEqual({ "text/plain": "'done'" });
   });
 
-  test("an interrupt is heard while the code waits for a call, which is then aborted", async () => {
+  test("an interrupt works while the code waits for a call, which is then aborted", async () => {
     let aborted = false;
     await using session = await runtime.openSession({
       onCall: ({ signal }) =>
@@ -79,7 +79,7 @@ describe.concurrent("time", () => {
     expect((await run(session, "old.poll(), new.wait()")).value).toEqual({ "text/plain": "(None, -9)" });
   });
 
-  test("a signal cancels what runs and what waits", async () => {
+  test("a signal cancels running and waiting executions", async () => {
     await using session = await runtime.openSession();
     const controller = new AbortController();
     const first = session.execute("print('up', flush=True)\nwhile True: pass");
@@ -92,7 +92,7 @@ describe.concurrent("time", () => {
     expect(() => session.execute("1", { signal: controller.signal })).toThrow(/abort/);
   });
 
-  test("an interrupt of what waits for new output pipes cancels it and keeps the state", async () => {
+  test("an interrupt cancels an execution that waits for new output pipes, and keeps the state", async () => {
     await using session = await runtime.openSession();
     await run(
       session,
@@ -106,7 +106,7 @@ describe.concurrent("time", () => {
     expect((await run(session, "keep")).value).toEqual({ "text/plain": "7" });
   });
 
-  test("an interrupt while the worker is being replaced cancels what waits for the new one", async () => {
+  test("an interrupt while the worker is being replaced cancels the execution that waits for it", async () => {
     await using session = await runtime.openSession();
     await run(session, "import os; os._exit(0)");
     const next = session.execute("ran = 1");
@@ -115,7 +115,7 @@ describe.concurrent("time", () => {
     expect((await run(session, "1 + 1")).value).toEqual({ "text/plain": "2" });
   });
 
-  test("an interrupt never hits the execution after the one it was meant for", async () => {
+  test("an interrupt never hits the next execution", async () => {
     await using session = await runtime.openSession();
     for (let round = 0; round < 100; round += 1) {
       const short = session.execute("pass");

@@ -1,4 +1,4 @@
-// Files of a session that come and go in pieces.
+// Streaming the files of a session.
 
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -9,7 +9,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { REPLSecurityError, SessionClosedError, type Runtime } from "../../../src/index.ts";
 import { openTestRuntime, valueOf } from "../../open.ts";
-import { reasonOf } from "../refusal.ts";
+import { reasonOf } from "../reason-of.ts";
 
 const MIB = 2 ** 20;
 
@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 describe("streams", () => {
-  test("a file of the host goes in and comes out with every byte, and never sits in memory", async () => {
+  test("a file of the host is copied in and out byte for byte, without being held in memory", async () => {
     await using session = await runtime.openSession();
     const source = join(scratch, "source");
     writeFileSync(source, randomBytes(MIB));
@@ -43,7 +43,7 @@ describe("streams", () => {
     rmSync(target);
   });
 
-  test("a source that stalls is given up when the call is aborted, and with the session", async () => {
+  test("a stalled source is given up when the call is aborted or the session closes", async () => {
     const session = await runtime.openSession();
     async function* stalls(then: () => unknown): AsyncGenerator<string> {
       yield "a";
@@ -58,7 +58,7 @@ describe("streams", () => {
     await expect(session.files.write("f", stalls(close))).rejects.toThrow(SessionClosedError);
   });
 
-  test("writeFrom takes files only: a named pipe that nobody writes to holds nothing up", async () => {
+  test("writeFrom() refuses a named pipe without waiting for a writer", async () => {
     await using session = await runtime.openSession();
     const pipe = join(scratch, "pipe");
     execFileSync("mkfifo", [pipe]);
@@ -69,20 +69,20 @@ describe("streams", () => {
     await expect(session.files.writeFrom("../f", import.meta.filename)).rejects.toThrow(REPLSecurityError);
   });
 
-  test("open() tells size and time before the first piece, through links too, and can be closed unread", async () => {
+  test("open() returns size and time before the first piece, also through links, and can be closed unread", async () => {
     await using session = await runtime.openSession();
     await session.files.write("f", "0123456789");
     await valueOf(session, "import os; os.symlink('f', 'link'); os.utime('f', (1, 1))");
     const file = await session.files.open("link", { offset: 4 });
     expect(file).toMatchObject({ size: 10, modifiedAt: "1970-01-01T00:00:01.000Z" });
     expect(await text(file.pieces)).toBe("456789");
-    // More than there are places for such operations.
+    // More than may be open at once.
     for (let count = 0; count < 20; count += 1) (await session.files.open("f")).close();
     expect(await reasonOf(session.files.open("."))).toBe("is-a-folder");
     expect(await reasonOf(session.files.open("none"))).toBe("not-found");
   });
 
-  test("write takes an async iterable of text and bytes, and readStream gives what is taken", async () => {
+  test("write() takes an async iterable of text and bytes, and readStream() applies backpressure", async () => {
     await using session = await runtime.openSession();
     async function* pieces(): AsyncGenerator<string | Uint8Array> {
       yield "one ";
@@ -101,7 +101,7 @@ describe("streams", () => {
     expect((await session.files.read("f")).toString()).toBe("one two three");
   });
 
-  test("a write whose source fails, or that is aborted, changes nothing and leaves no temporary file", async () => {
+  test("a write that fails or is aborted changes nothing and leaves no temporary file", async () => {
     await using session = await runtime.openSession();
     await session.files.write("f", "old");
     async function* failing(): AsyncGenerator<string> {
@@ -120,7 +120,7 @@ describe("streams", () => {
     expect(await valueOf(session, "import os; (open('f').read(), os.listdir())")).toBe("('old', ['f'])");
   });
 
-  test("readTo leaves what is on the host as it is when there is nothing to read", async () => {
+  test("readTo() keeps the host's file when there is nothing to read", async () => {
     await using session = await runtime.openSession();
     const target = join(scratch, "kept");
     writeFileSync(target, "mine");

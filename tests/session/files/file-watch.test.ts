@@ -22,7 +22,7 @@ describe("watch", () => {
     return taken;
   }
 
-  test("tells what is created, modified, renamed and removed, by code and from outside", async () => {
+  test("reports what is created, modified, renamed and removed, by code and from outside", async () => {
     await using session = await runtime.openSession();
     await using watch = await session.files.watch();
     await valueOf(
@@ -41,7 +41,7 @@ describe("watch", () => {
     ]);
   });
 
-  test("recursive: also in folders that are made later, under the names they have then", async () => {
+  test("recursive: also covers new folders, under their current names", async () => {
     await using session = await runtime.openSession();
     await session.files.makeFolder("old");
     await using watch = await session.files.watch(".", { recursive: true });
@@ -59,7 +59,7 @@ describe("watch", () => {
     expect(await take(changes, 1)).toEqual([["created", "moved/deep/g"]]);
   });
 
-  test("what went elsewhere is removed; when the folder itself goes, the watch ends", async () => {
+  test("files that are moved out are removed, and the watch ends with its folder", async () => {
     await using session = await runtime.openSession();
     await session.files.write("w/f", "1");
     const watch = await session.files.watch("w");
@@ -73,7 +73,7 @@ describe("watch", () => {
     ]);
   });
 
-  test("a reader that does not read loses changes, and is told so", async () => {
+  test("a reader that does not keep up gets an overflow", async () => {
     await using session = await runtime.openSession();
     await using watch = await session.files.watch();
     await valueOf(session, "import os\nfor i in range(60_000): os.mkdir('x' * 100); os.rmdir('x' * 100)");
@@ -89,7 +89,7 @@ describe("watch", () => {
     expect(count).toBeLessThan(120_000);
   });
 
-  test("ends with the session, and with its loop; then there is room for others", async () => {
+  test("ends with the session and with its loop, and then counts no more", async () => {
     const session = await runtime.openSession();
     const watches = await Promise.all(Array.from({ length: 8 }, () => session.files.watch()));
     await expect(session.files.watch()).rejects.toThrow("8 watches are open");
@@ -109,7 +109,7 @@ describe("watch", () => {
     expect(await Promise.all(ends)).toEqual(others.map(() => 1));
   });
 
-  test("does not keep an interrupt, a new worker or a reset from happening, and lives through them", async () => {
+  test("survives an interrupt, a new worker and a reset, without delaying them", async () => {
     await using session = await runtime.openSession();
     await using watch = await session.files.watch();
     const running = await begin(session, "print('up', flush=True)\nwhile True: pass");

@@ -1,10 +1,10 @@
-// The files of a session, as a caller has them, in a real sandbox.
+// The files of a session, in a real sandbox.
 
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Runtime } from "../../../src/index.ts";
 import { openTestRuntime, valueOf } from "../../open.ts";
-import { reasonOf } from "../refusal.ts";
+import { reasonOf } from "../reason-of.ts";
 
 const MIB = 2 ** 20;
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => runtime.close());
 
 describe("write and read", () => {
-  test("carry every byte both ways", async () => {
+  test("transfer every byte", async () => {
     await using session = await runtime.openSession();
     const bytes = randomBytes(300_000);
     const entry = await session.files.write("data.bin", bytes);
@@ -31,7 +31,7 @@ describe("write and read", () => {
     expect((await session.files.read("copy.bin")).equals(bytes)).toBe(true);
   });
 
-  test("text is written as UTF-8, and an empty file is a file", async () => {
+  test("text is written as UTF-8, and a file may be empty", async () => {
     await using session = await runtime.openSession();
     await session.files.write("text", "größe 🐍");
     expect(await valueOf(session, "open('text', encoding='utf-8').read()")).toBe("'größe 🐍'");
@@ -39,7 +39,7 @@ describe("write and read", () => {
     expect((await session.files.read("empty")).length).toBe(0);
   });
 
-  test("write makes the folders, keeps permissions of what it replaces, and leaves nothing else behind", async () => {
+  test("write() creates folders, keeps the permissions of a replaced file, and leaves nothing else behind", async () => {
     await using session = await runtime.openSession();
     await session.files.write("a/b/run.sh", "old");
     await valueOf(session, "import os; os.chmod('a/b/run.sh', 0o755)");
@@ -47,7 +47,7 @@ describe("write and read", () => {
     expect(await valueOf(session, "(open('a/b/run.sh').read(), os.listdir('a/b'))")).toBe("('new', ['run.sh'])");
   });
 
-  test("a reader of the old content keeps it while the new one takes its place", async () => {
+  test("a reader of the old content keeps it while the file is replaced", async () => {
     await using session = await runtime.openSession();
     await session.files.write("f", "old");
     await valueOf(session, "f = open('f')");
@@ -65,7 +65,7 @@ describe("write and read", () => {
     expect(await read({ length: 0 })).toBe("");
   });
 
-  test("more than maxBytes is refused before anything is moved; a part of it is not", async () => {
+  test("more than maxBytes is refused before any transfer, but a part of the file is not", async () => {
     await using session = await runtime.openSession();
     await valueOf(session, `open('big', 'wb').truncate(${65 * MIB})`);
     expect(await reasonOf(session.files.read("big"))).toBe("too-large");
@@ -73,7 +73,7 @@ describe("write and read", () => {
     expect((await session.files.read("big", { offset: 64 * MIB, maxBytes: MIB })).length).toBe(MIB);
   });
 
-  test("paths may be relative, absolute below the working directory, or wander inside it", async () => {
+  test("paths may be relative, absolute below the working directory, or contain `..` inside it", async () => {
     await using session = await runtime.openSession();
     await session.files.write("/work/sub/f", "1");
     for (const path of ["sub/f", "./sub/f", "sub/../sub//f", "/work/./sub/f"]) {
@@ -82,7 +82,7 @@ describe("write and read", () => {
     expect((await session.files.stat("/work")).path).toBe(".");
   });
 
-  test("a link that stays inside is followed, relative or absolute, also by a write", async () => {
+  test("a link to a target inside is followed, relative or absolute, also by write()", async () => {
     await using session = await runtime.openSession();
     await session.files.write("real/f", "1");
     await valueOf(session, "import os; os.symlink('real', 'folder'); os.symlink('/work/real/f', 'real/link')");
@@ -105,7 +105,7 @@ describe("write and read", () => {
 });
 
 describe("list, stat, makeFolder, rename, remove", () => {
-  test("list is sorted, says what each name is, and goes as deep as asked", async () => {
+  test("list() is sorted, describes each entry, and goes to the given depth", async () => {
     await using session = await runtime.openSession();
     await session.files.write("b/c/deep", "123");
     await session.files.write("a", "1");
@@ -122,14 +122,14 @@ describe("list, stat, makeFolder, rename, remove", () => {
     expect(deep.entries.map(({ path }) => path)).toEqual(["b/c", "b/c/deep"]);
   });
 
-  test("list keeps 10,000 entries and says how many it left out", async () => {
+  test("list() returns 10,000 entries and counts the omitted ones", async () => {
     await using session = await runtime.openSession();
     await valueOf(session, "for i in range(10_007): open(f'{i:05}', 'w')");
     const { entries, omitted } = await session.files.list();
     expect([entries.length, omitted, entries.at(-1)?.name]).toEqual([10_000, 7, "09999"]);
   });
 
-  test("makeFolder says whether it made one", async () => {
+  test("makeFolder() returns whether it created one", async () => {
     await using session = await runtime.openSession();
     expect(await session.files.makeFolder("x/y")).toBe(true);
     expect(await session.files.makeFolder("x/y")).toBe(false);
@@ -138,7 +138,7 @@ describe("list, stat, makeFolder, rename, remove", () => {
     expect(await reasonOf(session.files.makeFolder("f"))).toBe("exists");
   });
 
-  test("rename moves files and folders, makes folders on the way, replaces a file", async () => {
+  test("rename() moves files and folders, creates parent folders, and replaces a file", async () => {
     await using session = await runtime.openSession();
     await session.files.write("from/f", "1");
     await session.files.write("g", "2");
@@ -150,7 +150,7 @@ describe("list, stat, makeFolder, rename, remove", () => {
     expect(await session.files.exists("new")).toBe(false);
   });
 
-  test("remove takes a folder with all that is in it, and a link without what it leads to", async () => {
+  test("remove() removes a folder with its content, and a link without its target", async () => {
     await using session = await runtime.openSession();
     await session.files.write("keep/f", "1");
     await session.files.write("gone/deep/f", "1");
@@ -182,7 +182,7 @@ describe("list, stat, makeFolder, rename, remove", () => {
     expect(await reasonOf(work)).toBe(reason);
   });
 
-  test("a path or content that is none is a mistake of the caller's", async () => {
+  test("an invalid path or content is a TypeError or RangeError", async () => {
     await using session = await runtime.openSession();
     const wrong = session.files as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
     for (const path of [7, null, undefined]) await expect(wrong["stat"]?.(path)).rejects.toThrow(TypeError);
@@ -194,7 +194,7 @@ describe("list, stat, makeFolder, rename, remove", () => {
     await expect(session.files.list(".", { depth: 0 })).rejects.toThrow(RangeError);
   });
 
-  test("an error names the path, what was tried and why it failed", async () => {
+  test("an error names the path, the action and the reason", async () => {
     await using session = await runtime.openSession();
     const error: unknown = await session.files.read("no/such").catch((caught: unknown) => caught);
     expect(error).toMatchObject({

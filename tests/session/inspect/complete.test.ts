@@ -1,4 +1,4 @@
-// Completion and signature help from the live namespace. What is found where is tested beside the worker, in Python.
+// Completion and signature help from the live namespace. The Python tests of the worker cover the details.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Completions, Runtime, Session } from "../../../src/index.ts";
@@ -14,7 +14,7 @@ afterAll(() => runtime?.close());
 
 const open = (code: string): Promise<Session> => openWith(runtime, code);
 
-/** The code with each match in place. */
+/** The code with each match inserted. */
 function apply(code: string, { matches, start, end }: Completions): readonly string[] {
   return matches.map(({ text }) => code.slice(0, start) + text + code.slice(end));
 }
@@ -39,7 +39,7 @@ describe("complete()", () => {
     expect(apply(code, await session.complete(code, code.length))).toEqual(completed);
   });
 
-  test("counts as JavaScript does, whatever stands before the cursor", async () => {
+  test("counts UTF-16 code units, whatever is before the cursor", async () => {
     await using session = await open("numbers = [1]\nübung = 2");
     const code = `s = "𝒳😀é"; numb; üb`;
     const cursor = code.indexOf("numb") + 4;
@@ -54,7 +54,7 @@ describe("complete()", () => {
     expect(apply(code, await session.complete(code, code.length))).toEqual([`s = "𝒳😀é"; numb; übung`]);
   });
 
-  test("bears a cursor within a surrogate pair, and code that is no text", async () => {
+  test("accepts a cursor within a surrogate pair, and lone surrogates", async () => {
     await using session = await open("x = 1");
     expect(await session.complete("'😀'", 2)).toMatchObject({ end: 2, incomplete: null });
     expect(await session.complete("\uD83D x", 3)).toMatchObject({
@@ -64,7 +64,7 @@ describe("complete()", () => {
     });
   });
 
-  test("the session does not notice: imports, properties and __dir__ happen elsewhere", async () => {
+  test("does not change the session: imports, properties and __dir__ run in a fork", async () => {
     await using session = await open(`
 import sys
 seen = []
@@ -80,7 +80,7 @@ spy = Spy()`);
     expect(value?.["text/plain"]).toBe("([], False)");
   });
 
-  test("a __dir__ without end finds nothing, and says why", async () => {
+  test("reports a __dir__ that never ends", async () => {
     await using session = await open("class C:\n    def __dir__(self):\n        while True: pass\nc = C()");
     expect(await session.complete("c.", 2, { timeoutMs: 200 })).toEqual({
       matches: [],
@@ -93,7 +93,7 @@ spy = Spy()`);
 });
 
 describe("signature()", () => {
-  test("of the call at the cursor, with the parameter it is at", async () => {
+  test("returns the call at the cursor, with the current parameter", async () => {
     await using session = await open("def area(width, height=2):\n    'The area of a box.'");
     const code = `print("😀", area(1, `;
     expect(await session.signature(code, code.length)).toEqual({
@@ -105,7 +105,7 @@ describe("signature()", () => {
     expect(await session.signature(code, 11)).toMatchObject({ name: "print" });
   });
 
-  test("null where no call is open, and where a look takes too long", async () => {
+  test("returns null without an open call, and after a timeout", async () => {
     await using session = await open(
       "class C:\n    def __getattr__(self, name):\n        while True: pass\nc = C()\ndef f(): pass\nf.__doc__ = 'd' * 10_000",
     );

@@ -1,4 +1,4 @@
-// Inspecting what numpy and pandas have made.
+// Inspecting objects of numpy and pandas.
 
 import { execFileSync } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -29,7 +29,7 @@ describe.skipIf(!hasPandas)(`numpy and pandas${hasPandas ? "" : ` (skipped: ${PY
     (await session.execute(code).result).unwrap();
   }
 
-  test("an array tells shape, type and size, and is shown as numpy shows it", async () => {
+  test("an array has shape, dtype and size, and numpy's repr", async () => {
     await run("a = np.zeros((3000, 4)); n = np.float64(2.5); z = np.array(1)");
     const { variables } = await session.variables();
     expect(variables).toContainEqual({
@@ -48,7 +48,7 @@ describe.skipIf(!hasPandas)(`numpy and pandas${hasPandas ? "" : ` (skipped: ${PY
     expect(await session.inspect("z")).toMatchObject({ shape: [], dtype: "int64", errors: {} });
   });
 
-  test("a frame of ten million rows tells columns, size and first rows", async () => {
+  test("a frame of ten million rows has columns, size and first rows", async () => {
     await run("df = pd.DataFrame({'id': np.arange(10_000_000), 'half': np.ones(10_000_000, 'float32')})");
     expect((await session.variables()).variables.find(({ name }) => name === "df")?.shape).toEqual([10_000_000, 2]);
     const found = await session.inspect("df");

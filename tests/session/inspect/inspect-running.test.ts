@@ -1,5 +1,4 @@
-// Inspecting a session in which something happens: code runs, copies are made, the worker is replaced. Several at once, as
-// most of them wait.
+// Inspecting a session while code runs, copies are made or the worker is replaced. Concurrent, because most of these tests wait.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { InspectionError, type Runtime, type Session } from "../../../src/index.ts";
@@ -15,7 +14,7 @@ afterAll(() => runtime?.close());
 
 const open = (code: string): Promise<Session> => openWith(runtime, code);
 
-/** Resolves when the code has printed something, and is therefore running. */
+/** Resolves when the code has printed something, so that it is running. */
 async function start(session: Session, code: string): Promise<{ readonly stop: () => Promise<string> }> {
   const execution = session.execute(`print("begun", flush=True)\n${code}`, { timeoutMs: null });
   for await (const event of execution) if (event.type === "output-delta") break;
@@ -45,16 +44,16 @@ describe.concurrent("while code runs", () => {
     expect((await session.inspect("data"))?.repr?.text).toBe("{'key': [1, 2]}");
     expect((await session.complete("data['", 6)).matches).toEqual([{ text: "key", type: "key" }]);
     expect(await session.signature("f(", 2)).toMatchObject({ signature: "(alpha)", parameter: 0 });
-    // It waits half a second and no longer, which may be too short where many threads want the interpreter.
+    // Half a second may be too short when many threads compete for the interpreter.
     await expect.poll(async () => (await session.info()).variables).toEqual(expect.arrayContaining(["data", "f"]));
     expect((await session.info()).state).toBe("running");
     expect(await running.stop()).toBe("interrupted");
     expect(await valueOf(session, "data")).toBe("{'key': [1, 2]}");
   });
 
-  test("code that holds the interpreter in C is not disturbed, and the question fails in good time", async () => {
+  test("code that holds the interpreter in C is not disturbed, and the query times out", async () => {
     await using session = await open("import ctypes\nx = 1");
-    // One call that prints and waits, and does not let go of the interpreter's lock.
+    // One call that prints and waits without releasing the GIL.
     const held = "ctypes.PyDLL(None).system(b'echo begun; while [ ! -e go ]; do sleep 0.05; done')";
     const execution = session.execute(held, { timeoutMs: null });
     for await (const event of execution) if (event.type === "output-delta") break;
@@ -66,7 +65,7 @@ describe.concurrent("while code runs", () => {
     expect((await session.inspect("x"))?.repr?.text).toBe("1");
   });
 
-  test("an interrupt ends what the execution started, not an inspection", async () => {
+  test("an interrupt ends processes of the execution, not an inspection", async () => {
     await using session = await open(
       "import time\nclass Slow:\n    def __repr__(self): open('begun', 'a').close(); time.sleep(0.4); return 'slow'\nslow = Slow()",
     );
@@ -82,10 +81,10 @@ describe.concurrent("with forks and checkpoints", () => {
   const slow =
     "import time\nclass Slow:\n    def __repr__(self): time.sleep(0.4); return state\nslow, state = Slow(), 'before'";
 
-  test("an inspection under way prevents no fork, and is answered by the original", async () => {
+  test("an open inspection does not prevent a fork, and is answered by the original", async () => {
     await using session = await open(slow);
     const inspections = Array.from({ length: 6 }, () => session.inspect("slow", { timeoutMs: 20_000 }));
-    await session.variables(); // asked after the first ones, which are therefore under way
+    await session.variables(); // sent after the first ones, so those are open
     await using fork = await session.fork();
     (await fork.execute("state = 'fork'").result).unwrap();
     expect((await fork.inspect("slow"))?.repr?.text).toBe("fork");
@@ -95,7 +94,7 @@ describe.concurrent("with forks and checkpoints", () => {
     expect((await fork.info()).memoryBytes).toBeGreaterThan(0);
   });
 
-  test("an inspection that a rewind overtakes is answered from the state after it", async () => {
+  test("an inspection during a rewind is answered from the state after it", async () => {
     await using session = await open(slow);
     const checkpoint = await session.checkpoint();
     (await session.execute("state = 'after'").result).unwrap();
@@ -107,7 +106,7 @@ describe.concurrent("with forks and checkpoints", () => {
   });
 });
 
-test.concurrent("a fork that outlives the worker it was made for ends by itself", async () => {
+test.concurrent("the fork of an inspection ends on its own when its worker is lost", async () => {
   await using session = await open(`
 import os, time
 class Slow:
@@ -123,7 +122,7 @@ slow = Slow()`);
   await expect.poll(() => valueOf(session, processes)).toBe("3");
 });
 
-test.concurrent("a session does not expire while a question is looked into, and does so afterwards", async () => {
+test.concurrent("a session does not expire during an inspection, and does afterwards", async () => {
   await using session = await runtime.openSession({ idleTimeoutMs: 100 });
   const slow = "class Slow:\n  def __repr__(self):\n    import time; time.sleep(0.4); return 'slow'\nx = Slow()";
   await session.execute(slow).result;

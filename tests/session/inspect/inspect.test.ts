@@ -1,4 +1,4 @@
-// Inspecting a live session: bounded, and without a trace in the session. Beside what runs: inspect-running.test.ts.
+// Inspecting an idle session: within limits, and without changing it. While code runs: inspect-running.test.ts.
 
 import { format } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -16,7 +16,7 @@ afterAll(() => runtime?.close());
 const open = (code: string): Promise<Session> => openWith(runtime, code);
 
 describe("variables()", () => {
-  test("tells name, type, kind, length and a short preview of each name", async () => {
+  test("returns name, type, kind, length and a short preview of each variable", async () => {
     await using session = await open(
       "import math\nx = 41\ntext = 'a' * 200\nitems = [1, 2]\nnothing = None\ndef f(): pass\nclass C: pass\n_hidden = 1\nc = C()",
     );
@@ -44,14 +44,14 @@ describe("variables()", () => {
     expect(all.variables.map(({ name }) => name)).toEqual(expect.arrayContaining(["_hidden", "__name__", "x"]));
   });
 
-  test("lists 10,000 names and says how many there are", async () => {
+  test("lists 10,000 names and the total", async () => {
     await using session = await open("for i in range(12000): globals()[f'v{i}'] = i");
     const { variables, total } = await session.variables();
     expect(variables).toHaveLength(10_000);
     expect(total).toBe(12_001);
   });
 
-  test("runs no code of the user's, whatever the values are", async () => {
+  test("runs no user code, whatever the values are", async () => {
     await using session = await open(`
 log = []
 class Meta(type):
@@ -86,7 +86,7 @@ log.clear()
 });
 
 describe("inspect()", () => {
-  test("tells what a value is, and shows it", async () => {
+  test("describes a value and shows it", async () => {
     await using session = await open("data = {'one': [1, 2, (3,)], 'two': {4}, 'self': None}\ndata['self'] = data");
     expect(await session.inspect("data")).toEqual({
       name: "data",
@@ -103,12 +103,12 @@ describe("inspect()", () => {
     });
   });
 
-  test("gives null for a name that is not there", async () => {
+  test("returns null for an unknown name", async () => {
     await using session = await open("x = 1");
     expect(await session.inspect("nope")).toBeNull();
   });
 
-  test("cuts what is long, and says how long it is", async () => {
+  test("truncates long values and returns their length", async () => {
     await using session = await open(
       "class Long:\n    def __repr__(self): return 'r' * 50_000\n    def __str__(self): return 's' * 60_000\nlong = Long()",
     );
@@ -127,7 +127,7 @@ describe("inspect()", () => {
     });
   });
 
-  test("looks at no more of a long list than there is room for", async () => {
+  test("reads no more of a long list than fits", async () => {
     await using session = await open("numbers = list(range(5_000_000))");
     const found = await session.inspect("numbers", { maxCharacters: 20 });
     expect(found).toMatchObject({
@@ -137,7 +137,7 @@ describe("inspect()", () => {
     });
   });
 
-  test("tells what a repr raised, and what it should not have returned", async () => {
+  test("reports what a repr raised, and a repr of the wrong type", async () => {
     await using session = await open(
       "class Bad:\n    def __repr__(self): raise ValueError('no repr')\n    def __str__(self): return 7\nbad = Bad()",
     );
@@ -148,7 +148,7 @@ describe("inspect()", () => {
     });
   });
 
-  test("finds the shape and the type of what looks like an array", async () => {
+  test("finds the shape and dtype of array-like objects", async () => {
     await using session = await open(
       "class Tensor:\n    shape = (2, 3)\n    dtype = 'half'\n    nbytes = 12\n    def __len__(self): return 2\nt = Tensor()",
     );
@@ -222,7 +222,7 @@ os.write(pipe[1], b"intact")
     expect(background).toEqual([]);
   });
 
-  test("a __repr__ that needs a lock of a running thread is given up, and the session is unharmed", async () => {
+  test("a __repr__ that needs a lock of a running thread times out, and the session is unharmed", async () => {
     await using session = await open(
       "import threading\nlock = threading.Lock()\nclass C:\n    def __repr__(self):\n        with lock: return 'free'\nc = C()",
     );
@@ -237,9 +237,9 @@ os.write(pipe[1], b"intact")
     expect(await valueOf(session, "c")).toBe("free");
   });
 
-  test("where no process can be had it tells what needs none", async () => {
+  test("without a free process it returns what needs none", async () => {
     await using session = await runtime.openSession({ limits: { processes: 3 } });
-    // The init, the worker and its listener are there already.
+    // The init, the worker and its listener thread exist already.
     (await session.execute("x = [1, 2, 3]").result).unwrap();
     expect(await session.inspect("x")).toMatchObject({ type: "list", length: 3, incomplete: "no-process" });
     expect((await session.variables()).total).toBe(1);
@@ -247,7 +247,7 @@ os.write(pipe[1], b"intact")
     expect(await session.signature("print(", 6)).toBeNull();
   });
 
-  test("user code that waits for any child meets no fork of an inspection", async () => {
+  test("user code that waits for any child never sees the fork of an inspection", async () => {
     await using session = await open("import os\nx = 1");
     await session.inspect("x");
     const code = "try: found = os.waitpid(-1, os.WNOHANG)\nexcept ChildProcessError: found = None\nfound";
@@ -255,13 +255,13 @@ os.write(pipe[1], b"intact")
   });
 });
 
-test("200 inspections at once are all answered", async () => {
+test("200 concurrent inspections are all answered", async () => {
   await using session = await open("for i in range(200): globals()[f'v{i}'] = i");
   const found = await Promise.all(Array.from({ length: 200 }, (_, index) => session.inspect(`v${index}`)));
   expect(found.map((one) => one?.repr?.text)).toEqual(Array.from({ length: 200 }, (_, index) => String(index)));
 });
 
-test("the results of close() and info() are the same, and info() remembers them", async () => {
+test("close() and info() return the same, and info() keeps it after the close", async () => {
   const session = await open("a = 1\nb = 2\n_c = 3");
   expect(await session.info()).toMatchObject({ state: "idle", variableCount: 2, variables: ["a", "b"] });
   const final = await session.close();
@@ -272,19 +272,19 @@ test("the results of close() and info() are the same, and info() remembers them"
   await expect(session.inspect("a")).rejects.toThrow(SessionClosedError);
 });
 
-test("a question waits for the worker that comes after a lost one", async () => {
+test("a query waits for the next worker after a loss", async () => {
   await using session = await open("x = 1");
   await session.execute("import os; os._exit(1)").result;
   expect(await session.variables()).toEqual({ variables: [], total: 0 });
 });
 
-test("a session can be printed, and nothing is asked for it", async () => {
+test("a session can be printed without a query", async () => {
   await using session = await open("x = 1");
   expect(format("%o", session)).toBe(`Session { id: '${session.id}', state: 'idle' }`);
   expect(() => expect([session]).toContain(7)).toThrow("to include 7");
 });
 
-test("a mistake in a question is told at once", async () => {
+test("invalid arguments are refused at once", async () => {
   await using session = await open("x = 1");
   await expect(session.inspect(7 as unknown as string)).rejects.toThrow(TypeError);
   await expect(session.inspect("x", { timeoutMs: 0 })).rejects.toThrow(RangeError);

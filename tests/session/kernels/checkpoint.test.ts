@@ -1,4 +1,4 @@
-// Live copies of a session that are kept to return to: checkpoints, rewinding, undo, and what memory they may take.
+// Checkpoints, rewinding, undo, and their memory limits.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Runtime } from "../../../src/index.ts";
@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => runtime.close());
 
 describe("checkpoint() and rewind()", () => {
-  test("bring the namespace back, as often as one likes; files stay as they are", async () => {
+  test("restore the namespace any number of times, without the files", async () => {
     await using session = await runtime.openSession();
     await session.execute("data = list(range(5)); words = iter('abc'); open('kept', 'w').write('1')").result;
     const checkpoint = await session.checkpoint();
@@ -27,7 +27,7 @@ describe("checkpoint() and rewind()", () => {
     expect(session.checkpoints().map(({ id }) => id)).toEqual(["c1"]);
   });
 
-  test("leave nothing running of the state that was abandoned", async () => {
+  test("leave nothing of the abandoned state running", async () => {
     await using session = await runtime.openSession();
     const checkpoint = await session.checkpoint();
     await session.execute("import subprocess; subprocess.Popen(['sleep', '1000'], start_new_session=True)").result;
@@ -36,7 +36,7 @@ describe("checkpoint() and rewind()", () => {
     expect(await valueOf(session, count)).toBe("3"); // the init, this worker, the checkpoint
   });
 
-  test("know a checkpoint by its id, and say which there are", async () => {
+  test("accept the id of a checkpoint, and list the known ones for an unknown id", async () => {
     await using session = await runtime.openSession();
     await expect(session.rewind("c1")).rejects.toThrow(/no longer, kept; there are none/);
     await session.checkpoint();
@@ -74,7 +74,7 @@ describe("checkpoint() and rewind()", () => {
     expect(events).toEqual(["restored"]);
   });
 
-  test("bring the state back when the worker ends while nothing runs", async () => {
+  test("restore the state when the worker ends while nothing runs", async () => {
     await using session = await runtime.openSession();
     await session.execute("x = 'kept'").result;
     await session.checkpoint();
@@ -87,7 +87,7 @@ describe("checkpoint() and rewind()", () => {
     expect(await valueOf(session, "x")).toBe("'kept'");
   });
 
-  test("do not bring back what was emptied on purpose, unless asked", async () => {
+  test("do not restore a state from before a reset, unless requested", async () => {
     await using session = await runtime.openSession();
     await session.execute("x = 1").result;
     const checkpoint = await session.checkpoint();
@@ -99,7 +99,7 @@ describe("checkpoint() and rewind()", () => {
     expect(await session.execute("import os; os._exit(1)").result).toMatchObject({ state: "restored" });
   });
 
-  test("come back to the checkpoint that the session was last at", async () => {
+  test("restore the checkpoint that the session last was at", async () => {
     await using session = await runtime.openSession();
     await session.execute("x = 1").result;
     const one = await session.checkpoint();
@@ -110,7 +110,7 @@ describe("checkpoint() and rewind()", () => {
     expect(await valueOf(session, "x")).toBe("1");
   });
 
-  test("hold 500 MB of objects, and 50 branches of them share what they do not change", async () => {
+  test("copy 500 MB of objects into 50 branches that share unchanged memory", async () => {
     await using session = await runtime.openSession();
     await session.execute("block = bytearray(500 * 2**20); block[::4096] = b'x' * len(block[::4096])").result;
     const checkpoints = [];
@@ -125,7 +125,7 @@ describe("checkpoint() and rewind()", () => {
 });
 
 describe("undo()", () => {
-  test("takes executions back one by one, as many as are kept", async () => {
+  test("takes back one execution after another, as many as are kept", async () => {
     await using session = await runtime.openSession({ autoCheckpoint: 3 });
     for (let n = 1; n <= 5; n += 1) await session.execute(`n = ${n}`).result;
     for (const before of ["4", "3", "2"]) {
@@ -137,7 +137,7 @@ describe("undo()", () => {
     await expect(session.undo()).rejects.toThrow(/no earlier state is kept/);
   });
 
-  test("says what is missing: it is off, or no copy could be made", async () => {
+  test("reports that it is off, or that no copy could be made", async () => {
     await using plain = await runtime.openSession();
     await plain.execute("x = 1").result;
     await expect(plain.undo()).rejects.toThrow(/autoCheckpoint is off/);
@@ -149,7 +149,7 @@ describe("undo()", () => {
     expect(await valueOf(session, "stop.set(); x")).toBe("2");
   });
 
-  test("after a rewind takes back what came before the checkpoint, not what came after", async () => {
+  test("takes back what came before the checkpoint after a rewind", async () => {
     await using session = await runtime.openSession({ autoCheckpoint: true });
     await session.execute("x = 1").result;
     await session.execute("x = 2").result;
@@ -161,7 +161,7 @@ describe("undo()", () => {
     expect(await valueOf(await session.fork(), "x")).toBe("1");
   });
 
-  test("does not count a cell that was incomplete: nothing of it ran", async () => {
+  test("does not count an incomplete cell, of which nothing ran", async () => {
     await using session = await runtime.openSession({ autoCheckpoint: true });
     await session.execute("x = 1").result;
     await session.execute("x = 2").result;
@@ -172,7 +172,7 @@ describe("undo()", () => {
     expect(await valueOf(session, "x")).toBe("1");
   });
 
-  test("does not count an execution that was cancelled before it began", async () => {
+  test("does not count an execution that was cancelled before it started", async () => {
     await using session = await runtime.openSession({ autoCheckpoint: true });
     await session.execute("x = 1").result;
     await session.execute("x = 2").result;
@@ -185,7 +185,7 @@ describe("undo()", () => {
     expect(await valueOf(fork, "x")).toBe("1");
   });
 
-  test("gives up the oldest where the family has no room for another", async () => {
+  test("drops the oldest checkpoint when the limit of branches is reached", async () => {
     await using session = await runtime.openSession({ autoCheckpoint: true, limits: { branches: 2 } });
     for (let n = 1; n <= 4; n += 1) await session.execute(`n = ${n}`).result;
     await session.undo();
@@ -195,7 +195,7 @@ describe("undo()", () => {
     expect(await valueOf(fork, "n")).toBe("2");
   });
 
-  test("brings back what an execution destroyed together with its worker", async () => {
+  test("restores the state after an execution that killed its worker", async () => {
     await using session = await runtime.openSession({ autoCheckpoint: true });
     await session.execute("x = [1]").result;
     await session.execute("x.append(2)").result;
@@ -205,7 +205,7 @@ describe("undo()", () => {
 });
 
 describe("memory", () => {
-  test("of a branch is its own: one that takes too much ends, its family does not", async () => {
+  test("is limited for each branch: one that takes too much ends, the others do not", async () => {
     await using session = await runtime.openSession({ limits: { memoryBytes: 256 * 2 ** 20 } });
     await session.execute("x = bytearray(150 * 2**20); x[::4096] = b'x' * len(x[::4096])").result;
     await using fork = await session.fork();
@@ -217,7 +217,7 @@ describe("memory", () => {
     expect(await valueOf(fork, "1")).toBe("1");
   });
 
-  test("of checkpoints is bounded too: the oldest is given up first", async () => {
+  test("of checkpoints is limited, and the oldest is dropped first", async () => {
     await using session = await runtime.openSession({ limits: { memoryBytes: 256 * 2 ** 20 } });
     const fill = "x = bytearray(100 * 2**20); x[::4096] = b'x' * len(x[::4096])";
     await session.execute(fill).result;
@@ -226,7 +226,7 @@ describe("memory", () => {
       ids.push((await session.checkpoint()).id);
       await session.execute(`${fill}; y = ${n}`).result;
     }
-    const running = session.execute("while True: pass"); // memory is looked at closely while code runs
+    const running = session.execute("while True: pass"); // memory is watched closely while code runs
     while (session.checkpoints().length > 2) await new Promise((resolve) => setImmediate(resolve));
     session.interrupt();
     await running.result;

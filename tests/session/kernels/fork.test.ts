@@ -1,4 +1,4 @@
-// Live copies of a session that go their own way.
+// Forks: independent live copies of a session.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Runtime } from "../../../src/index.ts";
@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => runtime.close());
 
 describe("fork()", () => {
-  test("copies what cannot be pickled: generators, closures, locks, open files at their place", async () => {
+  test("copies what cannot be pickled: generators, closures, locks, open files at their offset", async () => {
     await using session = await runtime.openSession();
     await session.execute(`
 import threading
@@ -38,7 +38,7 @@ step = counter(); step()
     expect(runtime.sessions.list()).toEqual([session, fork]);
   });
 
-  test("gives temporary files without a name a position of their own", async () => {
+  test("gives anonymous temporary files an offset of their own", async () => {
     await using session = await runtime.openSession();
     await session.execute(
       "import tempfile; file = tempfile.TemporaryFile(buffering=0); file.write(b'abcdef'); file.seek(0)",
@@ -48,7 +48,7 @@ step = counter(); step()
     expect(await valueOf(session, "file.read(3)")).toBe("b'abc'");
   });
 
-  test("goes on counting executions, so that tracebacks find the lines of functions made before", async () => {
+  test("continues the execution count, so that tracebacks find the lines of older functions", async () => {
     await using session = await runtime.openSession();
     await session.execute("def fail():\n    raise ValueError('this line')").result;
     await using fork = await session.fork();
@@ -57,7 +57,7 @@ step = counter(); step()
     expect(error?.traceback).toContain("File \"<cell 1>\", line 2, in fail\n    raise ValueError('this line')");
   });
 
-  test("copies the working directory, which is then its own", async () => {
+  test("copies the working directory", async () => {
     await using session = await runtime.openSession();
     await session.execute(`
 import os
@@ -77,7 +77,7 @@ out = open("er/a.txt", "a")
     );
   });
 
-  test("of a fork of a fork, and each lives on when the others end", async () => {
+  test("works on a fork, and each copy lives on when the others end", async () => {
     await using first = await runtime.openSession();
     await first.execute("line = ['first']").result;
     const second = await first.fork();
@@ -93,7 +93,7 @@ out = open("er/a.txt", "a")
     expect(await valueOf(third, "import os; sorted(os.listdir('/work')), len(os.listdir('/forks'))")).toBe("([], 1)");
   });
 
-  test("waits for what the session does beside running code: forks, checkpoints, variables being set", async () => {
+  test("waits for other operations: forks, checkpoints, variables being set", async () => {
     await using session = await runtime.openSession();
     await session.execute("x = 1").result;
     const [fork, other, , third] = await Promise.all([
@@ -106,7 +106,7 @@ out = open("er/a.txt", "a")
     expect(await Promise.all([fork, other, third].map((one) => valueOf(one, "x")))).toEqual(["1", "1", "2"]);
   });
 
-  test("is refused while code runs, and while threads live; the error says why and nothing has changed", async () => {
+  test("is refused while code runs or threads are alive, with the reason, and changes nothing", async () => {
     await using session = await runtime.openSession();
     const running = session.execute("input_ready = True\nprint('up', flush=True)\nwhile True: pass");
     for await (const event of running) if (event.type === "output-delta") break;
@@ -125,7 +125,7 @@ thread = threading.Thread(target=stop.wait, name="the-waiter"); thread.start()
     expect(await valueOf(fork, "input_ready")).toBe("True");
   });
 
-  test("never shows itself to os.wait() of user code", async () => {
+  test("is invisible to os.wait() in user code", async () => {
     await using session = await runtime.openSession();
     await using fork = await session.fork();
     await session.checkpoint();
@@ -135,7 +135,7 @@ thread = threading.Thread(target=stop.wait, name="the-waiter"); thread.start()
     expect(await valueOf(session, code)).toBe("'nothing'");
   });
 
-  test("ends with everything it started, and with nothing of its siblings", async () => {
+  test("ends with everything it started, without affecting its siblings", async () => {
     await using session = await runtime.openSession();
     const daemon = (name: string) => `
 import os, time
@@ -162,7 +162,7 @@ pid = daemon()
     );
   });
 
-  test("goes on with the same random numbers, as a copy does", async () => {
+  test("continues with the same random numbers", async () => {
     await using session = await runtime.openSession();
     await session.execute("import random; random.seed(7); random.random()").result;
     await using fork = await session.fork();
@@ -171,7 +171,7 @@ pid = daemon()
     );
   });
 
-  test("has an event loop of its own: tasks made before go on in both", async () => {
+  test("has an event loop of its own, and earlier tasks continue in both", async () => {
     await using session = await runtime.openSession();
     await session.execute(`
 import asyncio
@@ -188,7 +188,7 @@ await asyncio.sleep(0)
     expect(await valueOf(fork, "await asyncio.to_thread(lambda: 'thread')")).toBe("'thread'");
   });
 
-  test("takes an id that exists for an error, and no more branches than the limit", async () => {
+  test("refuses an id that is taken, and more branches than the limit", async () => {
     await using session = await runtime.openSession({ limits: { branches: 3 } });
     await expect(session.fork({ id: session.id })).rejects.toMatchObject({ code: "SESSION_EXISTS" });
     await using fork = await session.fork();

@@ -1,11 +1,11 @@
-// What all sessions together may take of the machine's memory.
+// The memory limit of all sessions together.
 
 import { expect, test } from "vitest";
 import type { Session } from "../../../src/index.ts";
 import { openTestRuntime } from "../../open.ts";
 
 const MIB = 2 ** 20;
-/** Goes on taking: what was taken at the start may be what something else has just given back. */
+/** Keeps allocating: what was allocated first may be memory that something else has just freed. */
 const GROW = `
 import time
 more = []
@@ -19,7 +19,7 @@ function take(session: Session, mib: number, then = "pass"): Promise<{ status: s
     .result;
 }
 
-test("the session that runs and takes most is ended, the others keep their state", async () => {
+test("the active session that uses most loses its worker, the others keep their state", async () => {
   await using runtime = await openTestRuntime({ limits: { totalMemoryBytes: 450 * MIB } });
   const [quiet, greedy] = [await runtime.openSession(), await runtime.openSession()];
   await take(quiet, 180);
@@ -28,7 +28,7 @@ test("the session that runs and takes most is ended, the others keep their state
   expect((await quiet.execute("len(block)").result).value).toEqual({ "text/plain": String(180 * MIB) });
 });
 
-test("another session is refused while too much is taken, a fork too, and welcome when it is not", async () => {
+test("new sessions and forks are refused above the limit, and accepted again below it", async () => {
   await using runtime = await openTestRuntime({ limits: { totalMemoryBytes: 300 * MIB } });
   const session = await runtime.openSession();
   await take(session, 310);
@@ -42,14 +42,14 @@ test("another session is refused while too much is taken, a fork too, and welcom
   expect((await next.execute("1 + 1").result).value).toEqual({ "text/plain": "2" });
 });
 
-test("files count: they are in memory too", async () => {
+test("files count, because they are in memory", async () => {
   await using runtime = await openTestRuntime();
   const session = await runtime.openSession();
   await session.execute("open('large', 'wb').write(bytes(50 * 2**20))").result;
   expect((await session.usage())?.diskBytes).toBeGreaterThanOrEqual(50 * MIB);
 });
 
-test("checkpoints are given up before a worker is", async () => {
+test("checkpoints are dropped before a worker is killed", async () => {
   await using runtime = await openTestRuntime({ limits: { totalMemoryBytes: 400 * MIB } });
   const session = await runtime.openSession();
   for (let n = 0; n < 3; n += 1) {

@@ -1,4 +1,4 @@
-// Session files, as their users see them: what was there is there again, and what is not says why.
+// Session files: what is restored, and the reasons for what is not.
 
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -51,7 +51,7 @@ async function openWith(code: string): Promise<Session> {
   return session;
 }
 
-/** A session with what the code defined, by way of a file. */
+/** A session that was saved after this code, and loaded. */
 async function reopened(code: string): Promise<Session> {
   await using session = await openWith(code);
   const path = newPath();
@@ -69,7 +69,7 @@ function hasPackage(name: string): boolean {
 }
 
 describe("save() and loadSession()", () => {
-  test("bring functions, classes, closures, modules and data back, and say what", async () => {
+  test("restore functions, classes, closures, modules and data, and report the names", async () => {
     await using session = await openWith(`
 import math, dataclasses
 def area(r): return math.pi * r ** 2
@@ -115,7 +115,7 @@ numbers = (n for n in range(3))`);
     expect(session.loaded).toBeNull();
   });
 
-  test("what was loaded can be saved and loaded again", async () => {
+  test("a loaded session can be saved and loaded again", async () => {
     await using first = await reopened("def f(n): return n and f(n - 1)\nclass A:\n    me = None\nA.me = A()");
     const path = newPath();
     await first.save(path);
@@ -136,7 +136,7 @@ numbers = (n for n in range(3))`);
     );
   });
 
-  test("save() waits its turn, and executions wait for it", async () => {
+  test("save() runs in the order of the queue", async () => {
     await using session = await openWith("x = 0");
     const before = session.execute("import time; time.sleep(0.1); x = 1");
     const saved = session.save(newPath());
@@ -147,7 +147,7 @@ numbers = (n for n in range(3))`);
     expect(await run(other, "x")).toBe("1");
   });
 
-  test("a module that is not there any more is listed, and so is what needs it; the rest is loaded", async () => {
+  test("a missing module is listed with everything that needs it, and the rest is loaded", async () => {
     await using session = await openWith(`
 import sys
 open("mine.py", "w").write("class Thing: pass\\ndef help(): return 1\\nclass Base: pass\\n")
@@ -170,7 +170,7 @@ fine = {"a": 1}
     expect(await run(other, "'mine' in globals(), fine")).toBe("(False, {'a': 1})");
   });
 
-  test("an object whose own code raises while it is built is listed; what it shares with others is kept", async () => {
+  test("an object whose code raises while it is restored is listed, and what it shares with others is kept", async () => {
     await using session = await openWith(`
 class Picky:
     def __init__(self): self.data = shared
@@ -191,7 +191,7 @@ same = picky.data
     expect(await run(other, "shared is same, shared, 'picky' in globals()")).toBe("(True, [1, 2, 3], False)");
   });
 
-  test("user code that never ends while saving is stopped at the limit; the old file stays", async () => {
+  test("user code that never ends while saving is stopped at the limit, and the old file stays", async () => {
     await using session = await openWith(
       "class Slow:\n    def __reduce__(self):\n        while True: pass\nx = 1\nslow = Slow()",
     );
@@ -207,7 +207,7 @@ same = picky.data
     await expect(runtime.loadSession(path)).rejects.toThrow("it is not a session file");
   });
 
-  test("a place that cannot be written to is an error that says so, and the session goes on", async () => {
+  test("a path that cannot be written is an error, and the session goes on", async () => {
     await using session = await openWith("x = 1");
     writeFileSync(join(folder, "file"), "");
     mkdirSync(join(folder, "directory"));
@@ -218,19 +218,19 @@ same = picky.data
     expect(await run(session, "x")).toBe("1");
   });
 
-  test("a file that is not there is an error, and no session is left", async () => {
+  test("a missing file is an error, and no session is left", async () => {
     const before = runtime.sessions.list().length;
     await expect(runtime.loadSession(join(folder, "absent"))).rejects.toMatchObject({ code: "SESSION_STATE" });
     expect(runtime.sessions.list()).toHaveLength(before);
   });
 
-  test("a taken id is refused, and the file is not needed for that session", async () => {
+  test("an id that is taken is refused", async () => {
     await using session = await openWith("x = 1");
     const { path } = await session.save(newPath());
     await expect(runtime.loadSession(path, { id: session.id })).rejects.toMatchObject({ code: "SESSION_EXISTS" });
   });
 
-  test("saving over a file replaces it as a whole", async () => {
+  test("saving replaces an existing file atomically", async () => {
     await using session = await openWith("x = 1");
     const path = newPath();
     await session.save(path);
@@ -241,7 +241,7 @@ same = picky.data
     expect(readdirSync(folder).filter((name) => name.startsWith("."))).toEqual([]);
   });
 
-  test("a fork of a loaded session can be saved, and a checkpoint of it returned to", async () => {
+  test("a fork of a loaded session can be saved and rewound", async () => {
     await using session = await reopened("x = [1]\ndef f(): return x");
     await using fork = await session.fork();
     await run(fork, "x.append(2)");
@@ -266,7 +266,7 @@ same = picky.data
 describe("large states", () => {
   const DIGEST = "digest = hashlib.sha256()\nfor row in rows: digest.update(row.encode())\ndigest.hexdigest()";
 
-  test("a list of many strings needs no second copy of itself in the worker", async () => {
+  test("saving a list of many strings does not copy it in the worker", async () => {
     await using session = await runtime.openSession({ limits: { memoryBytes: 400 * MIB } });
     await run(session, "rows = [str(n) * 100 for n in range(300_000)]\nimport hashlib");
     const digest = await run(session, DIGEST);
@@ -308,7 +308,7 @@ root = np.sqrt`);
       ).toBe("True");
     });
 
-    test.skipIf(!hasPackage("pandas"))("frames keep their types and indexes", async () => {
+    test.skipIf(!hasPackage("pandas"))("pandas frames keep their types and indexes", async () => {
       const code = `
 import pandas as pd, numpy as np, datetime, decimal, pathlib
 frame = pd.DataFrame({
@@ -335,7 +335,7 @@ day, price, path = datetime.date(2020, 2, 29), decimal.Decimal("1.10"), pathlib.
   },
 );
 
-test("a host that is killed while it saves leaves no file of any name", async () => {
+test("a host that is killed while it saves leaves no file behind", async () => {
   const place = join(folder, "killed");
   mkdirSync(place);
   chmodSync(place, 0o700);

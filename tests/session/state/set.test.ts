@@ -1,4 +1,4 @@
-// Variables set from outside: exactly what was given, or nothing at all.
+// Variables set from outside: exactly the given value, or nothing.
 
 import { createHash, randomBytes } from "node:crypto";
 import {
@@ -44,12 +44,12 @@ async function value(code: string): Promise<string | undefined> {
 }
 
 describe("set() from JSON", () => {
-  test("gives Python what JSON says", async () => {
+  test("converts JSON to Python values", async () => {
     await session.set("x", { json: { a: [1, 2.5, -0.1, null, true, "é😀\u2028"], b: {} } });
     expect(await value("x")).toBe(String.raw`{'a': [1, 2.5, -0.1, None, True, 'é😀\u2028'], 'b': {}}`);
   });
 
-  test("any JSON arrives as Python's own parser would read it", async () => {
+  test("any JSON arrives as Python's parser reads it", async () => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue({ maxDepth: 5 }), async (json) => {
         await session.set("x", { json });
@@ -60,7 +60,7 @@ describe("set() from JSON", () => {
     );
   });
 
-  test("text that is JSON is read by Python, digit for digit", async () => {
+  test("JSON text is parsed by Python, digit for digit", async () => {
     await session.set("x", { text: "[12345678901234567890, 1.0, 1e400]", as: "json" });
     expect(await value("x")).toBe("[12345678901234567890, 1.0, inf]");
     await expect(session.set("x", { text: "[1,", as: "json" })).rejects.toThrow("Cannot set variable 'x'");
@@ -75,7 +75,7 @@ describe("set() from JSON", () => {
     );
   });
 
-  test("a value nested too deeply is refused, the session goes on", async () => {
+  test("a value that is nested too deeply is refused, and the session goes on", async () => {
     await session.set("x", { json: "before" });
     const deep = JSON.parse(`${"[".repeat(1_500)}${"]".repeat(1_500)}`) as unknown;
     await expect(session.set("x", { json: deep })).rejects.toMatchObject({ code: "SESSION_STATE" });
@@ -98,7 +98,7 @@ describe("set() from text", () => {
 });
 
 describe("set() from bytes and files", () => {
-  test.each([0, 1, 65_535, 65_536, 65_537, MIB, MIB + 1, 5 * MIB + 3])("%d bytes arrive as they are", async (size) => {
+  test.each([0, 1, 65_535, 65_536, 65_537, MIB, MIB + 1, 5 * MIB + 3])("%d bytes arrive unchanged", async (size) => {
     const bytes = randomBytes(size);
     await session.set("b", { bytes });
     const digest = createHash("sha256").update(bytes).digest("hex");
@@ -107,8 +107,8 @@ describe("set() from bytes and files", () => {
     );
   });
 
-  // Zeros take no room on the disk; what stands between them shows that everything is in its place.
-  test("a gigabyte arrives byte for byte, and the host does not grow", async () => {
+  // Zeros take no disk space; the markers between them show that every byte is in order.
+  test("a gigabyte arrives byte for byte, without taking memory of the host", async () => {
     const path = join(folder, "gigabyte");
     const [size, piece] = [1e9, randomBytes(10 * MIB)];
     const places = [0, 5e8 + 1, size - piece.length];
@@ -145,7 +145,7 @@ describe("set() from bytes and files", () => {
     expect(await value("j == {'n': 10 ** 30}")).toBe("True");
   });
 
-  test("a file that is no UTF-8 is refused with the place, and the variable is as it was", async () => {
+  test("a file that is not UTF-8 is refused with the offset, and the variable is unchanged", async () => {
     const path = join(folder, "latin");
     writeFileSync(path, Buffer.concat([Buffer.from("a".repeat(70_000)), Buffer.from([0xe9]), Buffer.from("b")]));
     await session.set("t", { text: "before" });
@@ -155,7 +155,7 @@ describe("set() from bytes and files", () => {
     expect(await value("t")).toBe("'before'");
   });
 
-  test("a file that is not there, a folder and a named pipe are refused at once", async () => {
+  test("a missing file, a folder and a named pipe are refused at once", async () => {
     const pipe = join(folder, "pipe");
     execFileSync("mkfifo", [pipe]);
     for (const [file, why] of [
@@ -167,11 +167,11 @@ describe("set() from bytes and files", () => {
     }
   });
 
-  // Files of the kernel that have more, or less, than they say they have.
+  // Kernel files whose content is longer, or shorter, than their stated size.
   test.each([
     ["grew", "/proc/self/status"],
     ["shrank", "/sys/kernel/mm/transparent_hugepage/enabled"],
-  ])("a file that %s while it is read sets nothing, and the channel stays in step", async (what, file) => {
+  ])("a file that %s while it is read sets nothing, and the channel stays in sync", async (what, file) => {
     await session.set("b", { text: "before" });
     await expect(session.set("b", { file })).rejects.toThrow(`it ${what} while it was read`);
     expect(await value("b")).toBe("'before'");
@@ -186,7 +186,7 @@ describe("set() from bytes and files", () => {
 });
 
 describe("set()", () => {
-  test("waits its turn", async () => {
+  test("runs in the order of the queue", async () => {
     const first = session.execute("import time; time.sleep(0.1); x = 'code'");
     const set = session.set("x", { json: "set" });
     const last = session.execute("x");
@@ -195,7 +195,7 @@ describe("set()", () => {
     expect((await first.result).status).toBe("ok");
   });
 
-  test("is refused when too many wait already", async () => {
+  test("is refused when the queue is full", async () => {
     await using busy = await openTestRuntime({ limits: { waiting: 2 } });
     await using other = await busy.openSession();
     const running = other.execute("import time; time.sleep(0.2)");
@@ -205,7 +205,7 @@ describe("set()", () => {
     expect((await other.execute("x").result).value).toEqual({ "text/plain": "2" });
   });
 
-  test("may name what Python may name, in the form that Python gives it", async () => {
+  test("accepts any Python name, and normalizes it as Python does", async () => {
     await session.set("ﬁeld_ñ", { json: 1 });
     expect(await value("field_ñ")).toBe("1");
   });
@@ -229,7 +229,7 @@ describe("set()", () => {
     expect(() => session.set("x", given as unknown as VariableValue)).toThrow(TypeError);
   });
 
-  test("an aborted signal keeps it from starting", async () => {
+  test("never starts with an aborted signal", async () => {
     await session.set("x", { json: "before" });
     const controller = new AbortController();
     const busy = session.execute("import time; time.sleep(0.1)");
@@ -259,7 +259,7 @@ describe("set()", () => {
   });
 });
 
-/** By this process, since it began. */
+/** Of this process, since its start. */
 function bytesRead(): number {
   return Number(/^rchar: (\d+)$/m.exec(readFileSync("/proc/self/io", "utf8"))?.[1]);
 }

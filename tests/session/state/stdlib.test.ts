@@ -1,4 +1,4 @@
-// The standard library: there in every session, never in the way.
+// The standard library.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -34,7 +34,7 @@ async function value(session: Session, code: string): Promise<string | undefined
 }
 
 describe("stdlib.add()", () => {
-  test("makes functions that every later session has", async () => {
+  test("adds functions that every later session has", async () => {
     expect(await runtime.stdlib.add("import math\ndef area(r):\n    return round(math.pi * r * r, 2)\n")).toEqual([
       "math",
       "area",
@@ -46,7 +46,7 @@ describe("stdlib.add()", () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  test("replaces a function of the same name, with its comments and decorators, and leaves the rest as it was written", async () => {
+  test("replaces a function of the same name, with its comments and decorators, and keeps the rest unchanged", async () => {
     writeFileSync(
       file,
       `"""Mine."""\nimport functools\n\n# counts\n# up\n@functools.cache\ndef f(x):\n    # old\n    return 1\n\n\nLIMIT = 3  # by hand\n\nclass K: pass\n`,
@@ -63,7 +63,7 @@ describe("stdlib.add()", () => {
     ["a syntax error", "x = 1\ndef f(:\n  pass", "what is to be added has an error in line 2"],
     ["a return outside a function", "x = 1\n\nreturn x", "what is to be added has an error in line 3"],
     ["a NUL", "x = '\0'", "null byte"],
-  ])("with %s adds nothing, and says where", async (_, source, why) => {
+  ])("with %s adds nothing, and reports the position", async (_, source, why) => {
     await runtime.stdlib.add("kept = 1");
     const old = readFileSync(file, "utf8");
     await expect(runtime.stdlib.add(source)).rejects.toMatchObject({
@@ -78,13 +78,13 @@ describe("stdlib.add()", () => {
     expect(readFileSync(file, "utf8")).toBe("while True: pass\n");
   });
 
-  test("says when the file that is there is broken, and leaves it", async () => {
+  test("reports a broken file, and keeps it", async () => {
     writeFileSync(file, "def broken(\n");
     await expect(runtime.stdlib.add("x = 1")).rejects.toThrow("the file has an error in line 1");
     expect(readFileSync(file, "utf8")).toBe("def broken(\n");
   });
 
-  test("from several places at once loses nothing", async () => {
+  test("loses nothing when called concurrently", async () => {
     await using other = await openTestRuntime();
     const adding = Array.from({ length: 8 }, (_, n) =>
       (n % 2 === 0 ? runtime : other).stdlib.add(`def f${n}():\n    return ${n}\n`),
@@ -94,7 +94,7 @@ describe("stdlib.add()", () => {
     expect(functions.map(({ name }) => name).toSorted()).toEqual(adding.map((_, n) => `f${n}`));
   });
 
-  test("from two processes at once loses nothing", async ({ skip }) => {
+  test("loses nothing when called from two processes at once", async ({ skip }) => {
     const sdk = join(import.meta.dirname, "../../../dist/index.js");
     if (!existsSync(sdk)) return skip("there is no build");
     const program = (name: string): string => `
@@ -128,7 +128,7 @@ describe("stdlib.list()", () => {
     });
   });
 
-  test("is empty where there is no file, and an error where it is broken", async () => {
+  test("is empty without a file, and throws for a broken one", async () => {
     expect(await runtime.stdlib.list()).toEqual({ functions: [], modules: [], other: [] });
     writeFileSync(file, "1 / 0\n");
     await expect(runtime.stdlib.list()).rejects.toThrow("ZeroDivisionError: division by zero");
@@ -136,7 +136,7 @@ describe("stdlib.list()", () => {
 });
 
 describe("a session", () => {
-  test("is without it where there is none, or none is wanted", async () => {
+  test("has no library if there is none or none is wanted", async () => {
     await using none = await runtime.openSession();
     expect(none.stdlib).toEqual({ loaded: false, error: null });
     writeFileSync(file, "x = 1\n");
@@ -145,7 +145,7 @@ describe("a session", () => {
     expect(await value(unwanted, "x")).toBe("NameError: name 'x' is not defined");
   });
 
-  test("has what the file says when it is opened: an edit by hand is seen at once", async () => {
+  test("loads the current file, edits by hand included", async () => {
     writeFileSync(file, "x = 1\n");
     await using first = await runtime.openSession();
     writeFileSync(file, "x = 22\n");
@@ -163,7 +163,7 @@ describe("a session", () => {
     ["KeyboardInterrupt", "ok = 1\nraise KeyboardInterrupt", "KeyboardInterrupt"],
     ["an exception that cannot be shown", "class E(Exception):\n    def __str__(self): 1 / 0\nraise E", "E"],
     ["os._exit()", "ok = 1\nimport os\nos._exit(3)", "WorkerLost"],
-  ])("starts without a library that ends in %s, and says so", async (_, source, name) => {
+  ])("starts without a library that ends in %s, and reports it", async (_, source, name) => {
     writeFileSync(file, source);
     await using session = await runtime.openSession();
     expect(session.stdlib).toMatchObject({ loaded: false, error: { name } });
@@ -174,16 +174,19 @@ describe("a session", () => {
   test.each([
     ["has more than 1 MiB", Buffer.from(`def kept(): pass\n#${"x".repeat(2 ** 20)}\n`), "may have 1048576"],
     ["is not UTF-8", Buffer.from("# caf\xe9\ndef kept(): pass\n", "latin1"), "is not UTF-8"],
-  ])("says why there is no library where the file %s, and add() never replaces it", async (_, content, why) => {
-    writeFileSync(file, content);
-    await using session = await runtime.openSession();
-    expect(session.stdlib).toMatchObject({ loaded: false, error: { value: expect.stringContaining(why) as string } });
-    await expect(runtime.stdlib.list()).rejects.toThrow(why);
-    await expect(runtime.stdlib.add("def new(): pass")).rejects.toThrow(why);
-    expect(readFileSync(file).equals(content)).toBe(true);
-  });
+  ])(
+    "reports why the library is not loaded if the file %s, and add() does not replace the file",
+    async (_, content, why) => {
+      writeFileSync(file, content);
+      await using session = await runtime.openSession();
+      expect(session.stdlib).toMatchObject({ loaded: false, error: { value: expect.stringContaining(why) as string } });
+      await expect(runtime.stdlib.list()).rejects.toThrow(why);
+      await expect(runtime.stdlib.add("def new(): pass")).rejects.toThrow(why);
+      expect(readFileSync(file).equals(content)).toBe(true);
+    },
+  );
 
-  test("the error tells the line", async () => {
+  test("the error names the line", async () => {
     writeFileSync(file, "def f():\n    return 1 / 0  # here\nf()\n");
     await using session = await runtime.openSession();
     expect(session.stdlib.error?.traceback).toBe(
@@ -214,7 +217,7 @@ describe("a session", () => {
     expect(await value(session, "f()")).toBe("'f'");
   });
 
-  test("saves nothing of it but what was changed, and a loaded session has the library of today", async () => {
+  test("saves only changed functions of it, and a loaded session has the current library", async () => {
     await runtime.stdlib.add(
       "import functools\nclass Tool:\n    kind = 'old'\ndef f(): return 1\ndef g(): return 1\n@functools.lru_cache\ndef c(): return 1\n",
     );

@@ -2,7 +2,7 @@ import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import { onAbort } from "../../../src/util/async/on-abort.ts";
 
-test("all who listen are told once, in the order in which they came", () => {
+test("onAbort() calls every listener once, in the order of registration", () => {
   const controller = new AbortController();
   const told: number[] = [];
   for (const name of [1, 2, 3]) onAbort(controller.signal, () => told.push(name));
@@ -10,7 +10,7 @@ test("all who listen are told once, in the order in which they came", () => {
   expect(told).toEqual([1, 2, 3]);
 });
 
-test("whoever stopped is not told, also when another's listener stops it", () => {
+test("onAbort() skips removed listeners, also those that another listener removes", () => {
   const controller = new AbortController();
   const told: string[] = [];
   const listener = (): void => void told.push("twice");
@@ -25,7 +25,7 @@ test("whoever stopped is not told, also when another's listener stops it", () =>
   expect(told).toEqual(["first", "twice"]);
 });
 
-test("a thousand who listen are one listener of the signal, and none when all have stopped", () => {
+test("onAbort() adds one native listener for a thousand of ours, and removes it with the last", () => {
   const { signal } = new AbortController();
   const stops = Array.from({ length: 1000 }, () => onAbort(signal, () => {}));
   expect(getEventListeners(signal, "abort")).toHaveLength(1);
@@ -33,23 +33,23 @@ test("a thousand who listen are one listener of the signal, and none when all ha
   expect(getEventListeners(signal, "abort")).toHaveLength(0);
 });
 
-test("listening begins again after all have stopped; a stop that comes twice stops nobody else", () => {
+test("onAbort() can listen again after all have stopped; stopping twice removes no other listener", () => {
   const controller = new AbortController();
   const stop = onAbort(controller.signal, () => {});
   stop();
-  let isTold = false;
+  let isCalled = false;
   onAbort(controller.signal, () => {
-    isTold = true;
+    isCalled = true;
   });
   stop();
   controller.abort();
-  expect(isTold).toBe(true);
+  expect(isCalled).toBe(true);
 });
 
-test("a signal that has been aborted tells nobody", () => {
-  let isTold = false;
+test("onAbort() ignores a signal that is already aborted", () => {
+  let isCalled = false;
   onAbort(AbortSignal.abort(), () => {
-    isTold = true;
+    isCalled = true;
   })();
-  expect(isTold).toBe(false);
+  expect(isCalled).toBe(false);
 });

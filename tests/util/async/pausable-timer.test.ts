@@ -4,7 +4,7 @@ import { PausableTimer } from "../../../src/util/async/pausable-timer.ts";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test("a timer calls once, after its time without pauses", () => {
+test("PausableTimer fires once, after its time without pauses", () => {
   const onEnd = vi.fn();
   const timer = new PausableTimer(100, onEnd);
   vi.advanceTimersByTime(60);
@@ -19,7 +19,7 @@ test("a timer calls once, after its time without pauses", () => {
   expect(onEnd).toHaveBeenCalledOnce();
 });
 
-test("a timer that was stopped never calls, whatever comes after", () => {
+test("PausableTimer never fires once stopped", () => {
   const onEnd = vi.fn();
   for (const isPaused of [true, false]) {
     const timer = new PausableTimer(100, onEnd);
@@ -32,7 +32,7 @@ test("a timer that was stopped never calls, whatever comes after", () => {
   expect(onEnd).not.toHaveBeenCalled();
 });
 
-test("a timer may be longer than those of Node", () => {
+test("PausableTimer may be longer than the timers of Node", () => {
   const onEnd = vi.fn();
   const timer = new PausableTimer(2 ** 32, onEnd);
   vi.advanceTimersByTime(2 ** 32 - 10);

@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { waitFor } from "../../../src/util/async/wait-for.ts";
 
-test("tells whether it was settled in time, either way", async () => {
+test("waitFor() resolves to whether the promise settled in time, either way", async () => {
   const { signal } = new AbortController();
   expect(await waitFor(Promise.resolve(), 10_000, signal)).toBe(true);
   expect(await waitFor(Promise.reject(new Error("no")), 10_000)).toBe(true);
@@ -13,7 +13,7 @@ test("tells whether it was settled in time, either way", async () => {
   expect(await waiting).toBe(false);
 });
 
-test("whoever waits together is told together", async () => {
+test("waitFor() resolves all waiters when the promise settles", async () => {
   let resolve = (): void => {};
   const work = new Promise<void>((done) => (resolve = done));
   const waiting = Array.from({ length: 100 }, () => waitFor(work, 10_000));
@@ -22,7 +22,7 @@ test("whoever waits together is told together", async () => {
   expect(await waitFor(work, 10_000)).toBe(true);
 });
 
-test("asking again and again leaves nothing with what is waited for", async () => {
+test("waitFor() adds one reaction to a promise that is polled many times", async () => {
   const work = new Promise<void>(() => {});
   const then = vi.spyOn(work, "then");
   for (let i = 0; i < 100; i += 1) expect(await waitFor(work, 0)).toBe(false);

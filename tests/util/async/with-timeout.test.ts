@@ -1,19 +1,19 @@
 import { expect, test } from "vitest";
-import { within } from "../../../src/util/async/with-timeout.ts";
+import { withTimeout } from "../../../src/util/async/with-timeout.ts";
 
 const never = new Promise<never>(() => {});
 
-test("within() gives what the work gives, or undefined when it takes longer", async () => {
-  expect(await within(60_000, Promise.resolve(7))).toBe(7);
-  expect(await within(1, never)).toBeUndefined();
+test("withTimeout() resolves to the result of the work, or to undefined after the limit", async () => {
+  expect(await withTimeout(60_000, Promise.resolve(7))).toBe(7);
+  expect(await withTimeout(1, never)).toBeUndefined();
 });
 
-test("within() rejects as the work does, and is not troubled by what comes too late", async () => {
-  await expect(within(60_000, Promise.reject(new Error("broken")))).rejects.toThrow("broken");
+test("withTimeout() rejects when the work does, and ignores a late rejection", async () => {
+  await expect(withTimeout(60_000, Promise.reject(new Error("broken")))).rejects.toThrow("broken");
   let reject: (error: Error) => void = () => {};
   const late = new Promise<number>((_resolve, fail) => {
     reject = fail;
   });
-  expect(await within(1, late)).toBeUndefined();
+  expect(await withTimeout(1, late)).toBeUndefined();
   reject(new Error("too late"));
 });

@@ -1,14 +1,14 @@
-// A story as server-sent events: each event is one message whose `id` is the reader's place, so that a browser's EventSource goes on by
+// A story as server-sent events: each event is one message whose `id` is the reader's cursor, so that a browser's EventSource goes on by
 // itself after a lost connection.
 //
 // What comes next is asked for when the client has taken what came before, so one that reads slowly costs no memory; a comment now and
 // then shows both ends that the other is there.
 
-import { Turns } from "../../../util/async/event-loop-yield.ts";
+import { EventLoopYield } from "../../../util/async/event-loop-yield.ts";
 import type { Door } from "../server-context.ts";
 
 export interface Message {
-  /** The place after it. */
+  /** The cursor after it. */
   readonly id?: string;
   readonly event: { readonly type: string };
 }
@@ -28,7 +28,7 @@ export function streamEvents(
 ): Response {
   const gone = new AbortController();
   const encoder = new TextEncoder();
-  const turns = new Turns();
+  const loop = new EventLoopYield();
   let messages: AsyncIterator<Message> | undefined;
   let beat: NodeJS.Timeout | undefined;
   const begin = (controller: ReadableStreamDefaultController<Uint8Array>): AsyncIterator<Message> => {
@@ -43,11 +43,11 @@ export function streamEvents(
       pull: async (controller) => {
         try {
           messages ??= begin(controller);
-          await turns.next();
+          await loop.yieldIfDue();
           const next = await messages.next();
           if (next.done !== true) {
             const bytes = encoder.encode(toText(next.value));
-            turns.did(bytes.length);
+            loop.add(bytes.length);
             return controller.enqueue(bytes);
           }
           clearInterval(beat);

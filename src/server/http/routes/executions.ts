@@ -9,6 +9,7 @@ import type { Session } from "../../../session/session.ts";
 import type { z } from "zod";
 import { given } from "../../../util/omit-undefined.ts";
 import { onAbort } from "../../../util/async/on-abort.ts";
+import type { FollowOptions, Positioned } from "../../../util/async/replay-log.ts";
 import { waitFor } from "../../../util/async/wait-for.ts";
 import type { Door } from "../server-context.ts";
 import { streamEvents, type Message } from "../responses/event-stream.ts";
@@ -183,14 +184,8 @@ const NOT_WAITING = {
   detail: "The execution waits for no input: it was answered, has ended, or was started without `input: ask`",
 };
 
-/** What happens, with places between. */
 interface Followed {
-  follow(options: FollowOptions): AsyncIterable<{ readonly event: Message["event"]; readonly place: string }>;
-}
-
-interface FollowOptions {
-  readonly after?: string;
-  readonly signal?: AbortSignal;
+  follow(options: FollowOptions): AsyncIterable<Positioned<Message["event"]>>;
 }
 
 interface Telling {
@@ -199,7 +194,7 @@ interface Telling {
   readonly rest?: () => AsyncIterable<Message>;
 }
 
-/** Throws a RangeError for what is no place in it. */
+/** Throws a RangeError for an invalid cursor. */
 export function follow(
   story: Followed,
   after: string | undefined,
@@ -207,12 +202,12 @@ export function follow(
   { headers = {}, rest }: Telling = {},
 ): Response {
   const toMessages = async function* (signal: AbortSignal): AsyncGenerator<Message> {
-    for await (const { event, place } of story.follow({ ...(after !== undefined && { after }), signal })) {
-      yield { id: place, event };
+    for await (const { event, cursor } of story.follow({ ...(after !== undefined && { after }), signal })) {
+      yield { id: cursor, event };
     }
     if (rest !== undefined && !signal.aborted) yield* rest();
   };
-  if (after !== undefined) story.follow({ after }); // throws for what is no place
+  if (after !== undefined) story.follow({ after }); // throws for an invalid cursor
   return streamEvents(toMessages, door, headers);
 }
 

@@ -193,7 +193,7 @@ function tell(
 function toNumber(id: string | null): number {
   if (id === null || id === "") return 0;
   if (/^\d{1,15}$/.test(id)) return Number(id);
-  const detail = `Cannot go on after '${id.slice(0, 100)}': it is no place in a stream of events`;
+  const detail = `Cannot resume after '${id.slice(0, 100)}': it is not a cursor of this event stream`;
   throw new ProblemError({ status: 422, code: "INVALID", detail });
 }
 

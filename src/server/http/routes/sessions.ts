@@ -1,11 +1,11 @@
 // Sessions: made, listed, looked at, interrupted, emptied, ended.
 
 import type { z } from "zod";
-import type { Limits } from "../../../session/limits.ts";
+import type { Limits } from "../../../session/options.ts";
 import type { Session } from "../../../session/session.ts";
-import type { SessionOptions } from "../../../session/session-options.ts";
+import type { SessionOptions } from "../../../session/options.ts";
 import { given } from "../../../util/omit-undefined.ts";
-import { within } from "../../../util/async/with-timeout.ts";
+import { withTimeout } from "../../../util/async/with-timeout.ts";
 import type { Door } from "../server-context.ts";
 import { ProblemError, withArguments } from "../../net/problem.ts";
 import { json, route, type Asked } from "../route.ts";
@@ -97,7 +97,7 @@ const interrupt = route({
 export async function interruptIn(found: Session): Promise<z.output<typeof interruptAnswer>> {
   const execution = found.interrupt();
   if (execution === undefined) return { interrupted: null, hasEnded: true, state: null };
-  const result = await within(INTERRUPT_MS, execution.result).catch(() => undefined); // or there will be none
+  const result = await withTimeout(INTERRUPT_MS, execution.result).catch(() => undefined); // or there will be none
   return { interrupted: execution.id, hasEnded: result !== undefined, state: result?.state ?? null };
 }
 

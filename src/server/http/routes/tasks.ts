@@ -5,7 +5,7 @@
 import type { z } from "zod";
 import type { Task } from "../../../tasks/tasks.ts";
 import { given } from "../../../util/omit-undefined.ts";
-import { within } from "../../../util/async/with-timeout.ts";
+import { withTimeout } from "../../../util/async/with-timeout.ts";
 import type { Hold } from "../../net/bodies/memory-budget.ts";
 import { parseBody, readBytes } from "../../net/bodies/body.ts";
 import type { Door } from "../server-context.ts";
@@ -131,7 +131,7 @@ const cancel = route({
   problems: [404],
   handle: async (asked, door) => {
     const found = taskOf(asked, door);
-    await within(CANCEL_MS, found.cancel());
+    await withTimeout(CANCEL_MS, found.cancel());
     return json(await describe(found));
   },
 });
@@ -189,7 +189,7 @@ const stdin = route({
       readInput(request, query.close === true, hold),
     );
     const writing = data === undefined ? Promise.resolve() : found.write(data);
-    const isTaken = await within(
+    const isTaken = await withTimeout(
       INPUT_MS,
       writing.then(() => true),
     );

@@ -1,4 +1,4 @@
-// Mistakes in calling a session: told at once, in words, and nothing has happened.
+// Invalid arguments are refused at once, with a message, and without effect.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Runtime, Session } from "../../../src/index.ts";

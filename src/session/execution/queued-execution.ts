@@ -1,49 +1,51 @@
-// One execution's place in the queue of its session, and the listener to its kernel while it runs.
+// The queue entry of one execution, and the listener to its kernel while it runs.
 
 import type { HostCall } from "../../kernel/calls.ts";
-import type { ExecutionSink, Outcome } from "../../kernel/kernel.ts";
-import type { Stamp } from "../../output/story.ts";
+import type { ExecutionListener, Outcome } from "../../kernel/kernel.ts";
+import type { Stamp } from "../../output/transcript.ts";
 import type { CallStart, DisplayPart, ExecutionEvent } from "../../protocol/events.ts";
 import type { OutputStream } from "../../protocol/execution.ts";
-import { Displays } from "./displays.ts";
+import { onAbort } from "../../util/async/on-abort.ts";
 import type { EventFeed } from "../event-feed.ts";
+import type { ExecuteOptions } from "../options.ts";
+import { Displays } from "./displays.ts";
 import type { Execution } from "./execution.ts";
 import { answerInput, parseInputRequest } from "./input.ts";
-import type { ExecuteOptions } from "../options.ts";
-import { onAbort } from "../../util/async/on-abort.ts";
 
 const NO_DISPLAYS = new Displays();
 
-export class Turn implements ExecutionSink {
+export class QueuedExecution implements ExecutionListener {
   readonly execution: Execution;
   readonly options: ExecuteOptions;
-  /** Set when the caller has given up on it. */
-  cancelled = false;
+  isCancelled = false;
+  /** Stops listening to the caller's signal, which may serve many executions. */
+  readonly stopListening: () => void;
   readonly #feed: EventFeed;
-  readonly #onEnd: (turn: Turn, outcome: Outcome) => void;
+  readonly #onEnd: (entry: QueuedExecution, outcome: Outcome) => void;
   #displays: Displays | undefined;
   #isOver = false;
-  stopListening: () => void = () => {};
 
   constructor(
     execution: Execution,
     options: ExecuteOptions,
     feed: EventFeed,
-    onEnd: (turn: Turn, outcome: Outcome) => void,
+    onEnd: (entry: QueuedExecution, outcome: Outcome) => void,
   ) {
     this.execution = execution;
     this.options = options;
     this.#feed = feed;
     this.#onEnd = onEnd;
-  }
-
-  /** Until the turn is over: a signal may serve many executions. */
-  listenTo(signal: AbortSignal, cancel: () => void): void {
-    this.stopListening = onAbort(signal, cancel);
+    this.stopListening = onAbort(options.signal, () => execution.cancel());
   }
 
   get displays(): Displays {
     return this.#displays ?? NO_DISPLAYS;
+  }
+
+  /** The session could not run it at all. */
+  fail(error: Error): void {
+    this.stopListening();
+    this.execution.fail(error);
   }
 
   onOutput(stream: OutputStream, chunk: Buffer): void {
@@ -57,7 +59,7 @@ export class Turn implements ExecutionSink {
     }
   }
 
-  // Written out, since code may make thousands of calls: an object that is made by spreading takes many times as long.
+  // Spelled out because code may make thousands of calls, and objects made by spreading are many times slower.
 
   onCall(call: number, name: string): void {
     const { sessionId, id: executionId } = this.execution;
@@ -71,15 +73,10 @@ export class Turn implements ExecutionSink {
     this.#append({ type: "call-end", sessionId, executionId, seq, time: Date.now(), call, ok });
   }
 
-  async onInput(call: number, asked: HostCall): Promise<unknown> {
-    const request = parseInputRequest(asked);
-    this.#append({
-      type: "input-start",
-      ...this.#stamp(),
-      call,
-      prompt: request.prompt,
-      password: request.password,
-    });
+  async onInput(call: number, hostCall: HostCall): Promise<unknown> {
+    const request = parseInputRequest(hostCall);
+    const { prompt, password } = request;
+    this.#append({ type: "input-start", ...this.#stamp(), call, prompt, password });
     let answered = false;
     try {
       const answer = await answerInput(this.options.onInput, request);

@@ -1,19 +1,19 @@
-// Bulk bytes to a worker, in counted pieces behind a command, so that no more than one of them is ever in flight.
+// Sends bulk bytes to a worker in counted pieces behind a command, with at most one piece in flight.
 //
-// The end is marked: a source that fails half-way, or has more or less than it said, is told to the worker as that, which
-// then sets nothing; the channel stays in step.
+// The end is marked, so the channel stays in sync when a source fails half-way or has another size than it said. The worker then
+// discards what it got.
 
 import type { Worker } from "../environments/environment.ts";
 
-/** A piece may be used again when the next one is asked for. */
+/** A piece may be reused once the next one is requested. */
 export interface BulkSource extends AsyncIterable<Uint8Array> {
-  /** How much there is. Absent: nobody knows before the end. */
+  /** Absent: not known before the end. */
   readonly sizeBytes?: number;
 }
 
 const PIECE_BYTES = 1024 * 1024;
 
-/** Never rejects: what goes wrong with the source, the worker hears, and says so in its answer. */
+/** Never rejects: a failure of the source is sent to the worker, which reports it in its reply. */
 export async function sendBulk(worker: Worker, source: BulkSource, isWanted: () => boolean): Promise<void> {
   let sent = 0;
   try {

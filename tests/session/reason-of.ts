@@ -1,6 +1,6 @@
 import { FileError } from "../../src/index.ts";
 
-/** Why an operation on files failed: its reason, or the error where it has none. */
+/** Why a file operation failed: the reason of its FileError, or another error. */
 export const reasonOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     () => "it worked",

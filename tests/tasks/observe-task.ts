@@ -1,4 +1,4 @@
-// What tests of tasks look at: what a command has printed, and what of it lives.
+// Observes tasks from tests: what a command has printed, and which processes are alive.
 
 import type { Session, ShellTask } from "../../src/index.ts";
 import { valueOf } from "../open.ts";
@@ -13,7 +13,7 @@ export async function printed(task: ShellTask, text: string): Promise<void> {
   throw new Error(`it ended without: ${seen}`);
 }
 
-/** How much it had printed when nothing more came for a moment; never resolves for a task that prints all the time. */
+/** How much it has printed, once it prints nothing for a moment. */
 export async function comesToRest(task: ShellTask): Promise<number> {
   for (;;) {
     const { totalBytes } = task.output({ length: 0 });
@@ -22,7 +22,7 @@ export async function comesToRest(task: ShellTask): Promise<number> {
   }
 }
 
-/** Processes inside the session's sandbox whose command line has this in it. */
+/** Processes in the sandbox with this word in their command line. */
 export async function processesIn(session: Session, word: string): Promise<string> {
   const code = `
 import os

@@ -1,5 +1,5 @@
-// How far a reader of a story has come, as a text that it can come back with: which item, how far into it, and the first bytes of
-// characters whose rest has not come yet.
+// The position of a reader in a transcript, as text with which it can resume: the item, the offset into it, and the first bytes of a
+// character that is not complete yet.
 
 import type { OutputStream } from "../protocol/execution.ts";
 import { trimBrokenEnd } from "../util/text/utf8.ts";
@@ -11,34 +11,34 @@ const NOTHING = Buffer.alloc(0);
 /** After the last event. */
 const END = "end";
 
-export class Place {
-  /** Nothing was told yet. */
+export class Cursor {
+  /** Before the first event. */
   isStart = true;
   isEnd = false;
-  /** The item that comes next, or that a part of was told. */
+  /** The next item, or the one that was read in part. */
   index = 0;
-  /** In the log of its stream, where the item is output. */
+  /** Into the log of the stream, where the item is output. */
   offset = 0;
   readonly #partial = { stdout: NOTHING, stderr: NOTHING };
 
-  /** Undefined: no reader was ever told this. */
-  static parse(text: string): Place | undefined {
+  /** Undefined: the text is not a cursor. */
+  static parse(text: string): Cursor | undefined {
     const groups = FORM.exec(text)?.groups;
     if (groups === undefined && text !== END) return undefined;
-    const place = Place.at(Number(groups?.["index"] ?? 0), Number(groups?.["offset"] ?? 0));
-    place.isEnd = groups === undefined;
-    place.#partial.stdout = Buffer.from(groups?.["stdout"] ?? "", "hex");
-    place.#partial.stderr = Buffer.from(groups?.["stderr"] ?? "", "hex");
-    return place;
+    const cursor = Cursor.at(Number(groups?.["index"] ?? 0), Number(groups?.["offset"] ?? 0));
+    cursor.isEnd = groups === undefined;
+    cursor.#partial.stdout = Buffer.from(groups?.["stdout"] ?? "", "hex");
+    cursor.#partial.stderr = Buffer.from(groups?.["stderr"] ?? "", "hex");
+    return cursor;
   }
 
-  /** A reader that has come so far, and told everything before it. */
-  static at(index: number, offset: number): Place {
-    const place = new Place();
-    place.isStart = false;
-    place.index = index;
-    place.offset = offset;
-    return place;
+  /** Everything before this position was read. */
+  static at(index: number, offset: number): Cursor {
+    const cursor = new Cursor();
+    cursor.isStart = false;
+    cursor.index = index;
+    cursor.offset = offset;
+    return cursor;
   }
 
   toString(): string {
@@ -53,7 +53,7 @@ export class Place {
     this.offset = 0;
   }
 
-  /** The whole characters that there are now; a part of one waits for its rest. */
+  /** Decodes complete characters; keeps the bytes of an incomplete one. */
   decode(stream: OutputStream, data: Buffer): string {
     const before = this.#partial[stream];
     const all = before.length === 0 ? data : Buffer.concat([before, data]);
@@ -62,7 +62,7 @@ export class Place {
     return whole.toString("utf8");
   }
 
-  /** What waits for a rest that will not come. */
+  /** Decodes the kept bytes, when no more will come. */
   decodeRest(stream: OutputStream): string {
     const rest = this.#partial[stream].toString("utf8");
     this.#partial[stream] = NOTHING;

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import type { Worker } from "../../src/environments/environment.ts";
-import { sendBulk } from "../../src/kernel/bulk.ts";
+import { sendBulk } from "../../src/kernel/send-bulk.ts";
 
 const MIB = 2 ** 20;
 
-/** What a worker is sent, as lines and lengths of payloads. */
+/** A worker that records what it is sent, as lines and payload lengths. */
 function record(): { readonly sent: string[]; readonly worker: Worker; inFlight: () => number } {
   const sent: string[] = [];
   let [flying, most] = [0, 0];
@@ -34,7 +34,7 @@ const of = (
   [Symbol.asyncIterator]: () => source[Symbol.asyncIterator](),
 });
 
-test("bytes go out in counted pieces, one at a time, and then their end", async () => {
+test("sendBulk() sends counted pieces, one at a time, and marks the end", async () => {
   const { sent, worker, inFlight } = record();
   await sendBulk(worker, of(2.5 * MIB + 3, pieces(2.5 * MIB, 3)), () => true);
   const lengths = [MIB, MIB, MIB / 2, 3].map((length) => `{"bytes":${length}} +${length}`);
@@ -56,14 +56,14 @@ test.each([
     ),
     "EIO: the disk is broken",
   ],
-])("a source that %s is told as that, at the end of the pieces", async (_, source, why) => {
+])("sendBulk() reports a source that %s after the pieces", async (_, source, why) => {
   const { sent, worker } = record();
   await sendBulk(worker, source, () => true);
   expect(sent.at(-1)).toBe(JSON.stringify({ failed: why }));
   expect(sent.filter((line) => !line.startsWith('{"bytes"'))).toHaveLength(1);
 });
 
-test("what nobody wants any more is broken off, and the source is closed", async () => {
+test("sendBulk() stops when the bytes are not wanted any more, and closes the source", async () => {
   const { sent, worker } = record();
   let isClosed = false;
   async function* endless(): AsyncGenerator<Uint8Array> {

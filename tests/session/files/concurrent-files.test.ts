@@ -1,4 +1,4 @@
-// Files of a session while something else happens to it: code runs, the worker dies, a fork is made or closed.
+// File operations while code runs, the worker dies, or a fork is made or closed.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SessionClosedError, WorkerLostError, type Runtime } from "../../../src/index.ts";
@@ -12,8 +12,8 @@ beforeAll(async () => {
 });
 afterAll(() => runtime.close());
 
-describe("beside an execution", () => {
-  test("nothing waits for code that runs", async () => {
+describe("during an execution", () => {
+  test("no operation waits for running code", async () => {
     await using session = await runtime.openSession();
     const running = await begin(session, "print('up', flush=True)\nwhile True: pass");
     await session.files.write("d/f", "1");
@@ -25,7 +25,7 @@ describe("beside an execution", () => {
     expect(await running.result).toMatchObject({ status: "interrupted", state: "kept" });
   });
 
-  test("many operations at once all end", async () => {
+  test("many concurrent operations all end", async () => {
     await using session = await runtime.openSession();
     const numbers = Array.from({ length: 100 }, (_, index) => index);
     await Promise.all(numbers.map((number) => session.files.write(`f${number}`, String(number))));
@@ -33,7 +33,7 @@ describe("beside an execution", () => {
     expect(texts).toEqual(numbers.map(String));
   });
 
-  test("one that waits for its turn can be given up", async () => {
+  test("an operation in the queue can be aborted", async () => {
     await using session = await runtime.openSession();
     let release: () => void = () => {};
     const gate = new Promise<void>((resolve) => (release = resolve));
@@ -52,7 +52,7 @@ describe("beside an execution", () => {
     expect((await next).size).toBe(1);
   });
 
-  test("however many transfers stand still, files can be listed, looked at and removed", async () => {
+  test("files can be listed, described and removed while all transfers are stalled", async () => {
     await using session = await runtime.openSession();
     await session.files.write("there", "x");
     let release: () => void = () => {};
@@ -69,7 +69,7 @@ describe("beside an execution", () => {
     expect(await Promise.all(uploads)).toHaveLength(20);
   });
 
-  test("an upload goes on when the worker dies, and the file is whole", async () => {
+  test("an upload goes on when the worker dies, and the file is complete", async () => {
     await using session = await runtime.openSession();
     async function* source(): AsyncGenerator<Uint8Array> {
       yield Buffer.alloc(MIB, 1);
@@ -80,7 +80,7 @@ describe("beside an execution", () => {
     expect(await valueOf(session, "d = open('f', 'rb').read(); (len(d), d[0], d[-1])")).toBe(`(${2 * MIB}, 1, 2)`);
   });
 
-  test("an interrupt ends the processes of the code, not those that move files", async () => {
+  test("an interrupt ends the processes of the code, not file jobs", async () => {
     await using session = await runtime.openSession();
     async function* source(): AsyncGenerator<string> {
       yield "before ";
@@ -94,7 +94,7 @@ describe("beside an execution", () => {
     expect((await session.files.read("f")).toString()).toBe("before after");
   });
 
-  test("a session is not idle while a file is on its way", async () => {
+  test("a session does not expire during a transfer", async () => {
     await using session = await runtime.openSession({ idleTimeoutMs: 100 });
     async function* source(): AsyncGenerator<string> {
       yield "slow ";
@@ -104,7 +104,7 @@ describe("beside an execution", () => {
     expect((await session.files.write("f", source())).size).toBe(11);
   });
 
-  test("a closed session refuses, and closing ends what is under way", async () => {
+  test("a closed session refuses operations, and closing ends those in progress", async () => {
     const session = await runtime.openSession();
     async function* source(): AsyncGenerator<string> {
       yield "x";
@@ -115,7 +115,7 @@ describe("beside an execution", () => {
     await expect(session.files.read("f")).rejects.toThrow(SessionClosedError);
   });
 
-  test("a job that code kills is told as lost, and the next one works", async () => {
+  test("a job that code kills is reported as lost, and the next one works", async () => {
     await using session = await runtime.openSession();
     async function* source(): AsyncGenerator<string> {
       yield "x";
@@ -131,7 +131,7 @@ os.kill(-1, signal.SIGKILL)`;
 });
 
 describe("forks", () => {
-  test("each has its own files, by relative path and by the folder it sees", async () => {
+  test("have their own files, by relative and by absolute path", async () => {
     await using session = await runtime.openSession();
     await session.files.write("f", "shared");
     await using fork = await session.fork();
@@ -143,7 +143,7 @@ describe("forks", () => {
     await expect(session.files.read(`${folder}/f`)).rejects.toThrow("it is not below /work");
   });
 
-  test("what a closed fork was doing ends with it, and nothing of the original's does", async () => {
+  test("closing a fork ends its operations, and none of the original's", async () => {
     await using session = await runtime.openSession();
     const fork = await session.fork();
     await using watch = await session.files.watch();
@@ -162,7 +162,7 @@ describe("forks", () => {
     }
   });
 
-  test("files of a closed fork are gone, however deep they are", async () => {
+  test("the files of a closed fork are gone, at any depth", async () => {
     await using session = await runtime.openSession({ limits: { diskBytes: 16 * MIB } });
     const fork = await session.fork();
     await valueOf(

@@ -1,28 +1,28 @@
 import { expect, test } from "vitest";
 import type { RunId } from "../../src/protocol/ids.ts";
 import type { RunEvent, Spent } from "../../src/protocol/runs.ts";
-import { RunStory } from "../../src/tasks/run-story.ts";
+import { RunProgress } from "../../src/tasks/run-progress.ts";
 
-type Told = RunEvent extends infer Event
+type BareEvent = RunEvent extends infer Event
   ? Event extends RunEvent
     ? Omit<Event, "runId" | "seq" | "time">
     : never
   : never;
 
-/** Lines, and what it was doing after each event; a second passes from one event to the next. */
-function tell(events: readonly Told[]): { readonly lines: string[]; readonly now: string[] } {
-  const story = new RunStory();
+/** The lines, and the current activity after each event. Events are a second apart. */
+function follow(events: readonly BareEvent[]): { readonly lines: string[]; readonly now: string[] } {
+  const progress = new RunProgress();
   const [lines, now]: [string[], string[]] = [[], []];
   for (const [seq, event] of events.entries()) {
-    const line = story.hear({ ...event, runId: "r-1" as RunId, seq, time: seq * 1000 });
+    const line = progress.update({ ...event, runId: "r-1" as RunId, seq, time: seq * 1000 });
     if (line !== undefined) lines.push(line);
-    now.push(story.now);
+    now.push(progress.current);
   }
   return { lines, now };
 }
 
 const USAGE = {} as Spent;
-const start = (nodeId: string, parentId: string | null, query = "?"): Told => ({
+const start = (nodeId: string, parentId: string | null, query = "?"): BareEvent => ({
   type: "node-start",
   nodeId,
   parentId,
@@ -32,7 +32,7 @@ const start = (nodeId: string, parentId: string | null, query = "?"): Told => ({
   context: [],
   isDegraded: false,
 });
-const asked = (nodeId: string, purpose: "turn" | "query", callId = "c"): Told => ({
+const asked = (nodeId: string, purpose: "turn" | "query", callId = "c"): BareEvent => ({
   type: "model-call-start",
   nodeId,
   callId,
@@ -44,7 +44,7 @@ const asked = (nodeId: string, purpose: "turn" | "query", callId = "c"): Told =>
   requestHash: "",
   messages: [],
 });
-const answered = (nodeId: string, callId = "c"): Told => ({
+const answered = (nodeId: string, callId = "c"): BareEvent => ({
   type: "model-call-end",
   nodeId,
   callId,
@@ -58,10 +58,10 @@ const answered = (nodeId: string, callId = "c"): Told => ({
   error: null,
   durationMs: 1,
 });
-const stepEnd = (nodeId: string, told: string): Told => ({ type: "step-end", nodeId, turn: 1, told });
+const stepEnd = (nodeId: string, told: string): BareEvent => ({ type: "step-end", nodeId, turn: 1, told });
 
-test("a step is a line with what it ran, asked and came to", () => {
-  const { lines, now } = tell([
+test("a step is a line with its code, its model calls and its outcome", () => {
+  const { lines, now } = follow([
     start("n0", null),
     { type: "step-start", nodeId: "n0", turn: 1 },
     asked("n0", "turn"),
@@ -86,8 +86,8 @@ test("a step is a line with what it ran, asked and came to", () => {
   ]);
 });
 
-test("children have lines of their own, and a reply without code says what the model was told", () => {
-  const { lines } = tell([
+test("children have lines of their own, and a reply without code shows the observation", () => {
+  const { lines } = follow([
     start("n0", null),
     start("n1", "n0", "count\nthe first half"),
     { type: "step-start", nodeId: "n1", turn: 1 },
@@ -104,8 +104,8 @@ test("children have lines of their own, and a reply without code says what the m
   ]);
 });
 
-test("a line is one line, short, and commands no terminal, whatever was printed", () => {
-  const { lines } = tell([
+test("a line is short, without line breaks and control characters, whatever was printed", () => {
+  const { lines } = follow([
     start("n0", null),
     stepEnd("n0", `Output of block 1:\n\u001B]0;title\u0007\u009B2J\u2028${"😀".repeat(5_000)}`),
   ]);
@@ -114,6 +114,6 @@ test("a line is one line, short, and commands no terminal, whatever was printed"
   expect(Buffer.from(lines[0] ?? "").toString()).toBe(lines[0]); // no half of a character
 });
 
-test("events of a node that nobody knows are passed over", () => {
-  expect(tell([stepEnd("n7", "x"), answered("n7")])).toEqual({ lines: [], now: ["", ""] });
+test("events of an unknown node are ignored", () => {
+  expect(follow([stepEnd("n7", "x"), answered("n7")])).toEqual({ lines: [], now: ["", ""] });
 });

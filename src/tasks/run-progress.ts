@@ -1,11 +1,11 @@
-// What a run has done, a line for each step of each node, and what it is doing now. Made for a model that waits for the answer.
+// The progress of a run: a line for each step of each node, and what it does now. Written for a model that waits for the answer.
 
 import type { NodeId, RunEvent } from "../protocol/runs.ts";
 
 interface NodeState {
   step: number;
   lines: number;
-  /** Calls of models that the code of this step has asked for, and those of them that are answered. */
+  /** Model calls that the code of this step has made, and how many were answered. */
   asked: number;
   answered: number;
   isFinal: boolean;
@@ -15,17 +15,17 @@ interface NodeState {
 const NEW: NodeState = { step: 0, lines: 0, asked: 0, answered: 0, isFinal: false, startedAt: 0 };
 const MAX_TEXT = 200;
 
-export class RunStory {
+export class RunProgress {
   readonly #nodes = new Map<NodeId, NodeState>();
-  #now = "";
+  #current = "";
 
-  /** In a few words: which node is at which step, and at what. Empty: nothing has happened yet. */
-  get now(): string {
-    return this.#now;
+  /** Which node does what at which step. Empty: nothing has happened yet. */
+  get current(): string {
+    return this.#current;
   }
 
-  /** A line where something has come to an end, or a node begins; else undefined. */
-  hear(event: RunEvent): string | undefined {
+  /** A line to print when a step or node ends or a node starts; else undefined. */
+  update(event: RunEvent): string | undefined {
     if (!("nodeId" in event)) return undefined;
     const { nodeId, time } = event;
     if (event.type === "node-start") return this.#begin(event);
@@ -37,28 +37,28 @@ export class RunStory {
         return undefined;
       case "model-call-start":
         if (event.purpose === "query") node.asked += 1;
-        else return this.#tellNow(`${where(nodeId, node)}: the model thinks`);
-        return this.#tellNow(`${where(nodeId, node)}: runs code${toAnswered(node)}`);
+        else return this.#setCurrent(`${where(nodeId, node)}: the model thinks`);
+        return this.#setCurrent(`${where(nodeId, node)}: runs code${toAnswered(node)}`);
       case "model-call-end":
         if (node.asked === node.answered) return undefined; // the node's own
         node.answered += 1;
-        return this.#tellNow(`${where(nodeId, node)}: runs code${toAnswered(node)}`);
+        return this.#setCurrent(`${where(nodeId, node)}: runs code${toAnswered(node)}`);
       case "code-start":
         node.lines = event.code.trimEnd().split("\n").length;
-        return this.#tellNow(`${where(nodeId, node)}: runs code`);
+        return this.#setCurrent(`${where(nodeId, node)}: runs code`);
       case "code-end":
         node.isFinal = event.result.error?.name === "Final";
         return undefined;
       case "tool-call-start":
-        return this.#tellNow(`${where(nodeId, node)}: calls ${event.tool}`);
+        return this.#setCurrent(`${where(nodeId, node)}: calls ${event.tool}`);
       case "step-end":
         return toStepLine(nodeId, node, event.told, time);
       case "limit":
         return `limit of ${event.axis} is ${event.level === "warning" ? "near" : "reached"}: ${toAmount(event.used)} of ${toAmount(event.limit)}`;
       case "node-end":
         this.#nodes.delete(nodeId);
-        this.#tellNow(`${nodeId} has ended: ${event.status}`);
-        return nodeId === "n0" ? undefined : this.#now;
+        this.#setCurrent(`${nodeId} has ended: ${event.status}`);
+        return nodeId === "n0" ? undefined : this.#current;
       case "model-call-delta":
       case "output-delta":
       case "tool-call-end":
@@ -68,12 +68,12 @@ export class RunStory {
 
   #begin({ nodeId, parentId, query, time }: Extract<RunEvent, { type: "node-start" }>): string | undefined {
     this.#nodes.set(nodeId, { ...NEW, startedAt: time });
-    this.#tellNow(`${nodeId} starts`);
+    this.#setCurrent(`${nodeId} starts`);
     return parentId === null ? undefined : `${nodeId} starts, for ${parentId}: ${toLine(query)}`;
   }
 
-  #tellNow(what: string): undefined {
-    this.#now = what;
+  #setCurrent(what: string): undefined {
+    this.#current = what;
   }
 }
 
@@ -85,19 +85,19 @@ function toAnswered({ asked, answered }: NodeState): string {
   return asked === 0 ? "" : `, ${answered} of ${asked} calls of models answered`;
 }
 
-function toStepLine(nodeId: NodeId, node: NodeState, told: string, time: number): string {
+function toStepLine(nodeId: NodeId, node: NodeState, observation: string, time: number): string {
   const { lines, asked, isFinal, startedAt } = node;
   const facts = [
     lines === 0 ? "no code" : `${lines} ${lines === 1 ? "line" : "lines"} of code`,
     ...(asked === 0 ? [] : [`${asked} ${asked === 1 ? "call" : "calls"} of models`]),
     `${((time - startedAt) / 1000).toFixed(1)} s`,
   ];
-  const isAccepted = isFinal && told.startsWith("Output of block");
-  const came = isAccepted ? "gives the answer" : toLine(told.replace(/^Output of block \d+:\n/, ""));
+  const isAccepted = isFinal && observation.startsWith("Output of block");
+  const came = isAccepted ? "gives the answer" : toLine(observation.replace(/^Output of block \d+:\n/, ""));
   return `${where(nodeId, node)}: ${facts.join(", ")} → ${came}`;
 }
 
-/** Models and code wrote it: one line of it, without what commands a terminal. */
+/** One line of untrusted text, without control characters. */
 function toLine(text: string): string {
   const line = text
     .slice(0, 4 * MAX_TEXT)

@@ -1,4 +1,4 @@
-// JSON that would cost far more memory parsed than as text: counted before it is parsed.
+// Rejects JSON that would take far more memory parsed than as text, before it is parsed.
 
 import { MAX_DEPTH, MAX_PARTS } from "../protocol/worker-events.ts";
 
@@ -7,9 +7,9 @@ const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
 const [OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** Whether the first `length` bytes hold too many values, or values nested too deeply. */
-export function isTooRich(json: Buffer, length: number): boolean {
-  if (length <= 2 * MAX_DEPTH) return false; // too short to be either
+/** Whether the first `length` bytes hold too many values, or values that are nested too deeply. */
+export function exceedsJsonLimits(json: Buffer, length: number): boolean {
+  if (length <= 2 * MAX_DEPTH) return false; // too short for either
   let depth = 0;
   let parts = 0;
   for (let at = 0; at < length; at += 1) {
@@ -25,7 +25,7 @@ export function isTooRich(json: Buffer, length: number): boolean {
   return parts > MAX_PARTS;
 }
 
-/** Where the closing quote is; the end where there is none. */
+/** The index of the closing quote; `length` if there is none. */
 function endOfString(json: Buffer, from: number, length: number): number {
   for (let at = json.indexOf(QUOTE, from); at !== -1 && at < length; at = json.indexOf(QUOTE, at + 1)) {
     let escapes = at;

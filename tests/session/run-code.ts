@@ -4,7 +4,7 @@ export async function run(session: Session, code: string, options: ExecuteOption
   return session.execute(code, options).result;
 }
 
-/** Resolves with the first event that fits. */
+/** Resolves to the first matching event. */
 export function until<Type extends SessionEvent["type"]>(
   session: Session,
   type: Type,
