@@ -124,8 +124,8 @@ describe("python/", () => {
     ]);
     // Run only as part of these libraries, or in the place of one.
     const lent = [
-      "python/worker/pyplot_backend.py imports matplotlib",
-      "python/worker/ipython_display.py imports IPython",
+      "python/worker/display/pyplot_backend.py imports matplotlib",
+      "python/worker/display/ipython_display.py imports IPython",
     ];
     const others = imports
       .filter(([, module]) => !known.has(module))

@@ -19,10 +19,13 @@ import sys
 import time
 from typing import Callable, NoReturn
 
-from . import descriptors, files, jobs, libc, limits as limits_module, programs, wakeup, walls
-from .allowances import Allowances
-from .branches import Branch, end, hear, mark, mark_of, open_door, parent_of, processes
-from .crowding import no_new_processes
+from . import descriptors, libc, wakeup
+from .files import operations as files
+from .processes import jobs, programs
+from .sandbox import limits as limits_module, namespaces as walls
+from .processes.memory_limits import Allowances
+from .processes.branches import Branch, end, hear, mark, mark_of, open_door, parent_of, processes
+from .processes.process_barrier import no_new_processes
 
 WATCH_INTERVAL_MS = 50
 # Of the init's own processor time.

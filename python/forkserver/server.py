@@ -19,7 +19,9 @@ import sys
 import time
 from dataclasses import dataclass, field
 
-from . import init, jobs, landlock, libc, limits, memory, privileged, programs, seccomp, wakeup, walls
+from . import init, libc, wakeup
+from .processes import jobs, memory, programs
+from .sandbox import landlock, limits, mounter as privileged, namespaces as walls, seccomp
 from .outbox import Outbox
 
 _F_SETPIPE_SZ = 1031

@@ -9,13 +9,13 @@ import sys
 from types import ModuleType
 from typing import Any, Callable, Dict, Optional
 
-from .bundles import PLAIN, Presented
+from .display.mime_bundles import PLAIN, Presented
 from .cells import COROUTINE, FUTURES, Cell, Compiler
-from .display import Displays
-from .figures import PYLAB
-from .loop import Loop
+from .display.display import Displays
+from .display.figures import PYLAB
+from .event_loop import Loop
 from .report import error_of, plain_error, text_of
-from .signals import Interrupts
+from .process.signals import Interrupts
 
 
 class Outcome:

@@ -13,13 +13,13 @@ from _signal import SIG_BLOCK, SIG_SETMASK, pthread_sigmask
 from collections import deque
 from typing import Any, Callable, Deque, Dict, Optional, Tuple
 
-from .asides import Asides
-from .calls import Calls
-from .channel import ALL_SIGNALS, ChannelClosed, Reader
-from .descriptors import open_private_pipe
-from .signals import Interrupts
-from .streams import Streams
-from .threads import start_raw
+from .inspection.requests import Asides
+from .io.calls import Calls
+from .io.channel import ALL_SIGNALS, ChannelClosed, Reader
+from .io.descriptors import open_private_pipe
+from .process.signals import Interrupts
+from .io.streams import Streams
+from .io.threads import start_raw
 
 FLUSH_MS = 10
 SHRINK_AFTER_MS = 100

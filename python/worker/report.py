@@ -7,7 +7,7 @@ import os
 import traceback
 from typing import Any, Dict, Iterable, List, Optional, Tuple
 
-from .channel import cut
+from .io.channel import cut
 
 MAX_VALUE = 16_000
 MAX_TRACEBACK = 60_000

@@ -2,9 +2,10 @@
 
 from typing import Any, Callable, Dict, Optional
 
-from . import loading, saving, setting, stdlib
-from .bulk import Incoming, Outgoing, SourceFailed
-from .channel import Reader, Writer
+from . import set_variable as setting, stdlib
+from .saving import loading, saving
+from .io.bulk import Incoming, Outgoing, SourceFailed
+from .io.channel import Reader, Writer
 from .kernel import Kernel
 
 Step = Callable[[Dict[str, Any]], Optional[Dict[str, Any]]]

@@ -13,21 +13,23 @@ import sys
 import time
 from typing import Any, Callable, Dict, List, NoReturn, Optional, Set
 
-from . import hooks, library_hooks, shell_lines, stdin
-from .asides import Asides
-from .calls import Calls
-from .channel import ChannelClosed, Reader, Writer, quote
-from .copies import Copies
-from .descriptors import close_all, move
-from .display import Displays
+from . import import_hooks as library_hooks, shell_lines
+from .io import stdin
+from .process import fork_hooks as hooks
+from .inspection.requests import Asides
+from .io.calls import Calls
+from .io.channel import ChannelClosed, Reader, Writer, quote
+from .branch.branches import Copies
+from .io.descriptors import close_all, move
+from .display.display import Displays
 from .kernel import DONE, Kernel, Outcome
 from .listener import Listener
-from .processes import Processes
+from .process.processes import Processes
 from .report import error_of, name_of, traceback_of
-from .signals import Interrupts
+from .process.signals import Interrupts
 from .state import State
-from .status import status_event
-from .streams import Streams
+from .outcome import status_event
+from .io.streams import Streams
 
 PROTOCOL = 1
 REHEARSALS = ("0", "2 * 3", "(4, 'five')", "[6][0]", "None", "pass", "7 if 8 else 9")  # no names: nothing remains of them

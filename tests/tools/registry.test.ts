@@ -119,7 +119,7 @@ describe("names", () => {
   });
 
   test("refuses everything that sessions of runs have", () => {
-    const source = readFileSync("python/worker/rlm_session.py", "utf8");
+    const source = readFileSync("python/worker/rlm/session.py", "utf8");
     const tables = [...source.matchAll(/^(?:RESERVED|GIVEN)\b[^=]*= \{(?<entries>[^}]*)\}/gm)];
     const given = tables.map(({ groups }) => groups?.["entries"] ?? "").join();
     const names = [...given.matchAll(/"(\w+)":/g)].map(([, name]) => name ?? "");

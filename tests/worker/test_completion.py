@@ -40,7 +40,7 @@ class CompletionCase(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         load_channel()
-        from _rlm_worker import completion
+        from _rlm_worker.inspection import completion
 
         cls.completion = completion
 

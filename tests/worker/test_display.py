@@ -49,7 +49,7 @@ class Values(WorkerCase):
         for part in ("_repr_html_ failed", "ZeroDivisionError", "_repr_mimebundle_ failed", "_repr_png_: image/png is left out: TypeError",
                      "_repr_json_: application/json is left out: TypeError"):
             self.assertIn(part, complaint)
-        self.assertNotIn("bundles.py", complaint)
+        self.assertNotIn("mime_bundles.py", complaint)
 
     def test_a_repr_that_fails_is_an_error_unless_there_is_something_to_show(self):
         code = "class Thing:\n  def __repr__(self): 1/0\n"

@@ -13,7 +13,8 @@ import unittest
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "python"))
 
-from forkserver import files, jobs, paths  # noqa: E402
+from forkserver.files import operations as files, paths  # noqa: E402
+from forkserver.processes import jobs  # noqa: E402
 
 PATIENCE = 20.0
 

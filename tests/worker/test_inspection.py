@@ -78,7 +78,7 @@ class Pauses(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         load_channel()
-        from _rlm_worker import asides
+        from _rlm_worker.inspection import requests as asides
 
         cls.asides = asides
 
@@ -137,7 +137,7 @@ class Texts(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         load_channel()
-        from _rlm_worker import previews
+        from _rlm_worker.inspection import previews
 
         cls.previews = previews
 

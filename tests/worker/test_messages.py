@@ -21,7 +21,7 @@ def load_channel():
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     module.load()
-    from _rlm_worker import channel
+    from _rlm_worker.io import channel
 
     return channel
 
