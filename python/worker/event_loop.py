@@ -1,4 +1,4 @@
-"""Top-level await: one event loop for the whole session, so that tasks and connections survive from cell to cell."""
+"""Top-level await: one asyncio loop per session, so that tasks and connections survive from cell to cell."""
 
 import sys
 from typing import Any, Coroutine, Optional
@@ -6,14 +6,14 @@ from typing import Any, Coroutine, Optional
 GRACE_SECONDS = 1.0
 
 
-class Loop:
-    """Runs one coroutine at a time on the session's loop; asyncio is imported when the first one comes."""
+class EventLoop:
+    """Runs one coroutine at a time on the session's loop. asyncio is imported with the first coroutine."""
 
     def __init__(self) -> None:
         self._loop: Optional[Any] = None
 
     def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
-        """The coroutine's result. An interrupt cancels it, and it has a second for its finally blocks."""
+        """The coroutine's result. An interrupt cancels it and leaves it GRACE_SECONDS for its finally blocks."""
         import asyncio
 
         loop = self._loop
@@ -30,11 +30,11 @@ class Loop:
                 if task.cancelled():
                     raise error.with_traceback(_where_cancelled(task)) from None
             if task.done() and not task.cancelled():
-                task.exception()  # seen: asyncio would otherwise complain about it later
+                task.exception()  # marks it as retrieved, or asyncio would log a warning later
             raise
 
     def renew(self) -> None:
-        """For a copy of the process: a selector and a wake-up of its own, with everything that was watched."""
+        """For a copy of the process: makes a new selector with the same registrations, and a new wake-up pipe."""
         loop: Any = self._loop
         if loop is None or loop.is_closed():
             return
@@ -47,7 +47,7 @@ class Loop:
         loop._make_self_pipe()
 
     def close(self) -> None:
-        """Drops the loop and its tasks; whatever they do about it is no concern of ours."""
+        """Cancels all tasks and closes the loop. Errors in the tasks are ignored."""
         loop, self._loop = self._loop, None
         if loop is None or loop.is_closed():
             return
@@ -64,10 +64,10 @@ class Loop:
 
 
 def _where_cancelled(task: Any) -> Any:
-    """The traceback of the await that was cut off, which says more than the inside of the event loop."""
+    """The traceback of the cancelled await, which is more useful than that of the event loop."""
     try:
         task.result()
     except BaseException as error:
-        while type(error.__context__) is type(error):  # Python 3.9 and 3.10 keep the first one below
+        while type(error.__context__) is type(error):  # Python 3.9 and 3.10 chain the original one below
             error = error.__context__
         return error.__traceback__

@@ -1,8 +1,8 @@
-"""What happens when user code imports certain libraries: their own ways to show things lead to ours.
+"""Import hooks: libraries that user code imports display their results through the worker.
 
-Two finders. One is asked first, by name only, and looks after a library once it has been loaded as ever. The other is
-asked last: it has modules of the worker's own for those that are not installed, or that a sandbox cannot read from disk.
-Nothing here loads a library that user code does not import.
+There are two finders. HookFinder comes first on ``sys.meta_path`` and patches a few libraries after their own loader has
+run. EmbeddedFinder comes last and serves modules of the worker that are not installed or that a sandbox cannot read from
+disk. Neither imports a library that user code does not import.
 """
 
 import importlib.util
@@ -15,8 +15,8 @@ from typing import Any, Callable, Dict, Optional
 from .display.formatters import PLOTLY
 
 BACKEND = "_rlm_worker.display.pyplot_backend"
-# Modules that are run from the code of a file of this package.
-SERVED = {
+# The file of this package that each embedded module runs.
+EMBEDDED = {
     BACKEND: "display.pyplot_backend",
     "rlm_context": "rlm.context",
     "rlm_session": "rlm.session",
@@ -31,18 +31,18 @@ SERVED = {
 
 
 def install() -> None:
-    """Once a process. Reads the code of the modules to serve, because a sandbox does not show the worker's files."""
+    """Once per process. Reads the code of the embedded modules now, because a sandbox cannot read the worker's files."""
     package = __name__.rpartition(".")[0]
     codes: Dict[str, CodeType] = {}
-    for file in sorted(set(SERVED.values())):
+    for file in sorted(set(EMBEDDED.values())):
         spec = importlib.util.find_spec(f"{package}.{file}")
         codes[file] = spec.loader.get_code(f"{package}.{file}")
-    sys.meta_path.insert(0, Watcher())
-    sys.meta_path.append(Server(codes))
+    sys.meta_path.insert(0, HookFinder())
+    sys.meta_path.append(EmbeddedFinder(codes))
 
 
-class Watcher:
-    """Asked first about every import; answers for the few in HOOKS."""
+class HookFinder:
+    """Wraps the loaders of the modules in HOOKS."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Optional[ModuleSpec]:
         hook = HOOKS.get(name)
@@ -52,14 +52,14 @@ class Watcher:
             if finder is not self and hasattr(finder, "find_spec"):
                 spec = finder.find_spec(name, path, target)
                 if spec is not None:
-                    if hasattr(spec.loader, "exec_module") and not isinstance(spec.loader, Served):
-                        spec.loader = Watched(spec.loader, hook)
+                    if hasattr(spec.loader, "exec_module") and not isinstance(spec.loader, EmbeddedLoader):
+                        spec.loader = HookLoader(spec.loader, hook)
                     return spec
         return None
 
 
-class Watched:
-    """A loader that loads as the real one does, and then calls the hook, which may fail without harm."""
+class HookLoader:
+    """Runs the real loader and then the hook, whose errors are ignored."""
 
     def __init__(self, loader: Any, hook: Callable[[ModuleType], None]) -> None:
         self._loader = loader
@@ -80,20 +80,20 @@ class Watched:
             pass
 
 
-class Server:
-    """Asked last: the modules in SERVED, where nobody else has them."""
+class EmbeddedFinder:
+    """Finds the modules in EMBEDDED that no other finder has."""
 
     def __init__(self, codes: Dict[str, CodeType]) -> None:
         self._codes = codes
 
     def find_spec(self, name: str, _path: Any = None, _target: Any = None) -> Optional[ModuleSpec]:
-        file = SERVED.get(name)
+        file = EMBEDDED.get(name)
         if file is None:
             return None
-        return ModuleSpec(name, Served(self._codes[file]), is_package=name in ("IPython", "IPython.core"))
+        return ModuleSpec(name, EmbeddedLoader(self._codes[file]), is_package=name in ("IPython", "IPython.core"))
 
 
-class Served:
+class EmbeddedLoader:
     def __init__(self, code: CodeType) -> None:
         self._code = code
 
@@ -105,13 +105,13 @@ class Served:
 
 
 def _matplotlib(module: ModuleType) -> None:
-    """Our backend, unless the user asked for another. Children find the usual one in their environment."""
+    """Selects our backend, unless the user chose another. Child processes use the one named in the environment."""
     if os.environ.get("MPLBACKEND", "agg") == "agg":
         module.rcParams["backend"] = f"module://{BACKEND}"
 
 
 def _ipython(module: ModuleType) -> None:
-    """What is defined there and would go to IPython's own shell, of which there is none."""
+    """Replaces functions that would need an IPython shell."""
     import rlm_display
 
     for name in ("display", "update_display", "clear_output", "publish_display_data", "DisplayHandle"):
@@ -122,7 +122,7 @@ def _ipython(module: ModuleType) -> None:
 
 
 def _plotly(module: ModuleType) -> None:
-    """``figure.show()`` displays the figure, whatever renderer plotly would choose: there is no browser here."""
+    """``figure.show()`` displays the figure with every renderer, because there is no browser here."""
 
     def show(fig: Any, *_args: Any, **_options: Any) -> None:
         import rlm_display

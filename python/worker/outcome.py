@@ -1,14 +1,30 @@
-"""The ``status`` event at the end of an execution; absent fields mean what docs/protocol.md says."""
+"""The end of an execution, and the ``status`` event that reports it."""
 
-from typing import Any, Dict
+from typing import Any, Dict, Optional
 
-from .kernel import Outcome
+
+class Outcome:
+    """Fields as in the ``status`` event of docs/protocol.md."""
+
+    __slots__ = ("status", "value", "total", "rich", "error", "incomplete", "exit_code")
+
+    def __init__(self, status: str, **fields: Any) -> None:
+        self.status = status
+        self.value: Optional[str] = fields.get("value")
+        self.total: int = fields.get("total", 0)
+        self.rich: Optional[Dict[str, str]] = fields.get("rich")
+        self.error: Optional[Dict[str, str]] = fields.get("error")
+        self.incomplete: bool = fields.get("incomplete", False)
+        self.exit_code: int = fields.get("exit_code", 0)
+
+
+DONE = Outcome("ok")
 
 
 def status_event(
-    name: str, outcome: Outcome, pending: bool, survivors: bool, cpu_ms: float, peak: int
+    execution: str, outcome: Outcome, pending: bool, survivors: bool, cpu_ms: float, peak: int
 ) -> Dict[str, Any]:
-    event: Dict[str, Any] = {"type": "status", "id": name, "status": outcome.status}
+    event: Dict[str, Any] = {"type": "status", "id": execution, "status": outcome.status}
     if outcome.value is not None:
         event["value"] = {"text/plain": outcome.value, **(outcome.rich or {})}
         if outcome.total > len(outcome.value):

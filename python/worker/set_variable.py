@@ -1,4 +1,4 @@
-"""Variables set by the host: from JSON, text or bytes, inline or in bulk. Nothing is set unless all of it came."""
+"""Variables set by the host from JSON, text or bytes, inline or in bulk. Nothing is set unless all data arrived."""
 
 import io
 import json
@@ -20,9 +20,9 @@ def set_variable(namespace: Dict[str, Any], message: Dict[str, Any], incoming: O
 
 
 def _receive(incoming: Incoming, size: int) -> io.BytesIO:
-    """The bytes in a BytesIO, which gives them away as ``bytes`` without a copy: memory for one, never for two.
+    """Collects the bytes in a BytesIO, whose ``getvalue`` does not copy: the data is in memory only once.
 
-    It grows with what comes. Made as large as it will be at once, a gigabyte would take a second to be had.
+    It grows as data arrives. Allocating a gigabyte up front would take a second.
     """
     limit = resource.getrlimit(resource.RLIMIT_DATA)[0]
     if limit != resource.RLIM_INFINITY and size >= limit:

@@ -84,15 +84,15 @@ class Worker:
         events_r, events = os.pipe()
         out_r, out = os.pipe()
         err_r, err = os.pipe()
-        self.door, door = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        inherited = [commands, aside, events, door.fileno()]
+        self.control, control = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        inherited = [commands, aside, events, control.fileno()]
         self.process = subprocess.Popen(
             [PYTHON, "-I", MAIN, *map(str, inherited)],
             stdin=subprocess.DEVNULL, stdout=out, stderr=err, pass_fds=inherited, cwd=cwd,
         )
         for fd in (commands, aside, events, out, err):
             os.close(fd)
-        door.close()
+        control.close()
         self.events, self.out, self.err = Source(events_r), Source(out_r), Source(err_r)
         self.number = 0
         self.closed = False
@@ -166,7 +166,7 @@ class Worker:
         """Hands the worker a new pair of pipes; returns the sources of the old pair."""
         out_r, out = os.pipe()
         err_r, err = os.pipe()
-        self.door.sendmsg([b"s"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [out, err]))])
+        self.control.sendmsg([b"s"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [out, err]))])
         os.close(out)
         os.close(err)
         status = self.command("streams")
@@ -190,7 +190,7 @@ class Worker:
             code = self.process.wait()
         for source in (self.events, self.out, self.err, *self.retired):
             os.close(source.fd)
-        self.door.close()
+        self.control.close()
         return code
 
 

@@ -73,14 +73,14 @@ class Questions(WorkerCase):
 
 
 class Pauses(unittest.TestCase):
-    """The threads that answer make way for a main thread that must be alone, and go on afterwards."""
+    """The threads stop while the main thread must be the only one, and continue afterwards."""
 
     @classmethod
     def setUpClass(cls):
         load_channel()
-        from _rlm_worker.inspection import requests as asides
+        from _rlm_worker.inspection import requests
 
-        cls.asides = asides
+        cls.requests = requests
 
     @classmethod
     def tearDownClass(cls):
@@ -90,7 +90,7 @@ class Pauses(unittest.TestCase):
     def setUp(self):
         self.sent = []
         self.heard = threading.Semaphore(0)
-        self.subject = self.asides.Asides(self, lambda: {"slow": Slow(), "x": 1})
+        self.subject = self.requests.InspectionRequests(self, lambda: {"slow": Slow(), "x": 1})
         self.subject.stop_fd, self.stop = os.pipe()
         self.addCleanup(lambda: [os.close(fd) for fd in (self.subject.stop_fd, self.stop)])
 
@@ -99,7 +99,7 @@ class Pauses(unittest.TestCase):
         self.heard.release()
 
     def ask(self, name):
-        self.subject.hear({"cmd": "inspect", "id": name, "name": name, "timeoutMs": 10_000, "maxCharacters": 10})
+        self.subject.start({"cmd": "inspect", "id": name, "name": name, "timeoutMs": 10_000, "maxCharacters": 10})
 
     def pause(self):
         os.write(self.stop, b"x")

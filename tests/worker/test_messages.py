@@ -78,7 +78,7 @@ class Conversation(WorkerCase):
     def test_every_command_of_the_fixtures_is_answered(self):
         for entry in fixtures("commands.json"):
             if entry["parsed"]["cmd"] == "streams":
-                self.worker.door.send(b"x")
+                self.worker.control.send(b"x")
             os.write(self.worker.commands, (entry["line"] + "\n" + entry.get("payload", "")).encode())
             status = self.worker.status(entry["parsed"]["id"])
             self.assertEqual(status["status"], "error" if entry["parsed"]["cmd"] in ("fork", "streams") else "ok", entry["name"])

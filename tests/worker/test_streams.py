@@ -110,7 +110,7 @@ class Generations(WorkerCase):
         self.assertEqual((first.rest(), second.rest()), (b"a\n", b"b\n"))
 
     def test_streams_without_descriptors_is_an_error(self):
-        self.worker.door.send(b"x")
+        self.worker.control.send(b"x")
         self.assertEqual(self.worker.command("streams")["error"]["name"], "RuntimeError")
 
 

@@ -1,7 +1,7 @@
-"""``display`` and its relatives: the builtin, the module ``rlm_display``, and the value at the end of a cell.
+"""``display`` and related functions: the builtin, the module ``rlm_display``, and the value at the end of a cell.
 
-A display is an event that the host acknowledges before the code goes on, so that what is printed before it comes before
-it, and what is printed afterwards after it. In the child of a fork, which has no host, a display is printed as text.
+A display is an event that the host acknowledges before the code continues, so that displays and printed output keep their
+order. In the child of a fork, which has no host, a display is printed as text.
 """
 
 import builtins
@@ -10,15 +10,15 @@ import sys
 from types import ModuleType
 from typing import Any, Callable, Dict, Optional, Set
 
-from . import figures, mime_bundles as bundles
-from .mime_bundles import PLAIN, Presented, Wanted
 from ..io.channel import ChannelClosed
+from . import figures, mime_bundles
+from .mime_bundles import PLAIN, DisplayOptions, Presented
 
 MAX_ID = 128
 
 
 class DisplayHandle:
-    """A display that can be replaced: ``update(obj)`` puts another object in its place."""
+    """A display that can be replaced: ``update(obj)`` shows another object in its place."""
 
     def __init__(self, display_id: Optional[str] = None) -> None:
         self.display_id = os.urandom(8).hex() if display_id is None else str(display_id)
@@ -37,17 +37,17 @@ DisplayHandle.__module__ = "rlm_display"
 
 
 class Displays:
-    """The displays of one worker. ``tell`` sends an event and returns when the host has it; ``flush`` comes before."""
+    """The displays of one worker. ``notify`` sends an event and waits for the host; ``flush`` is called before it."""
 
-    def __init__(self, tell: Callable[[Dict[str, Any]], None], flush: Callable[[], None]) -> None:
-        self._tell = tell
+    def __init__(self, notify: Callable[[Dict[str, Any]], None], flush: Callable[[], None]) -> None:
+        self._notify = notify
         self._flush = flush
-        self._wanted = Wanted()
+        self._options = DisplayOptions()
         self._clear_next = False
-        self._busy: Set[int] = set()
+        self._displaying: Set[int] = set()  # ids of objects whose _ipython_display_ runs
 
     def install(self) -> None:
-        """Gives user code ``display``, and lets it ``import rlm_display``."""
+        """Makes ``display`` a builtin, and ``import rlm_display`` work."""
         module = ModuleType("rlm_display", "Rich results: display(), and what figures look like.")
         for function in (self.display, self.update_display, self.clear_output, self.set_figure_formats,
                          self.publish_display_data):
@@ -57,17 +57,17 @@ class Displays:
         builtins.display = self.display
 
     def reset(self) -> None:
-        self._wanted = Wanted()
+        self._options = DisplayOptions()
         self._clear_next = False
 
     def value(self, value: Any) -> Presented:
-        """The value of a cell. One that shows itself has its text all the same."""
-        if type(value) not in PLAIN and self._take_over(value):
-            return bundles.present(value, Wanted(include=()))
-        return bundles.present(value, self._wanted)
+        """The value of a cell. A value that displays itself still has its text."""
+        if type(value) not in PLAIN and self._display_itself(value):
+            return mime_bundles.present(value, DisplayOptions(include=()))
+        return mime_bundles.present(value, self._options)
 
     def end_cell(self) -> None:
-        """Shows the figures that the cell left open, unless it is being interrupted."""
+        """Shows the figures that the cell left open, unless it was interrupted."""
         kind = sys.exc_info()[0]
         if kind is not None and issubclass(kind, KeyboardInterrupt):
             return
@@ -75,7 +75,7 @@ class Displays:
             if sys.modules[figures.PYLAB].Gcf.figs:
                 figures.show_open(self.display)
         except Exception as error:
-            bundles.complain("showing the open figures", error)
+            mime_bundles.print_failure("showing the open figures", error)
 
     def display(
         self,
@@ -91,9 +91,9 @@ class Displays:
     ) -> Optional[DisplayHandle]:
         """Shows objects in all their representations, or in those of ``include``.
 
-        ``raw``: the objects are mime bundles. ``display_id``: a name by which to replace the display later, or True
-        for a new one; then a handle is returned. ``clear``: what was displayed so far goes. ``metadata`` and other
-        options of IPython's are accepted, and nothing is done with them.
+        ``raw``: the objects are MIME bundles. ``display_id``: a name by which to replace the display later, or True
+        for a new name; then a handle is returned. ``clear``: removes earlier displays. ``metadata`` and other options
+        of IPython are accepted and ignored.
         """
         handle = None
         if display_id is not None and display_id is not False:
@@ -106,51 +106,51 @@ class Displays:
             raise TypeError("display_id is required for an update")
         if clear:
             self._clear_next = True
-        wanted = Wanted(include, exclude, self._wanted.figures, self._wanted.figure_options)
+        options = DisplayOptions(include, exclude, self._options.figures, self._options.figure_options)
         for item in objects:
-            data = bundles.bounded(bundles.cleaned(item, wanted)) if raw else self._bundle(item, wanted)
+            data = mime_bundles.limit_size(mime_bundles.clean(item, options)) if raw else self._bundle(item, options)
             if data is not None:
                 self._send(data, handle, update)
         return handle
 
     def update_display(self, obj: Any, *, display_id: Any, **options: Any) -> None:
-        """Replaces the display of that id."""
+        """Replaces the display with that id."""
         self.display(obj, display_id=display_id, update=True, **options)
 
     def publish_display_data(self, data: Any, metadata: Any = None, transient: Any = None, **options: Any) -> None:
-        """Shows a mime bundle, as IPython's function of this name does."""
+        """Shows a MIME bundle, like IPython's function of this name."""
         self.display(data, raw=True, metadata=metadata, display_id=(transient or {}).get("display_id"), **options)
 
     def clear_output(self, wait: bool = False) -> None:
-        """What was displayed so far goes: at once, or with the next display. What was printed stays."""
+        """Removes earlier displays, at once or with the next display. Printed output stays."""
         self._clear_next = True
         if not wait:
             self._send({}, None, False)
 
     def set_figure_formats(self, *formats: str, **options: Any) -> None:
-        """How figures of matplotlib are shown from now on: png, retina, svg, pdf, jpeg. Options go to savefig."""
+        """Sets the formats of matplotlib figures: png, retina, svg, pdf, jpeg. Options are passed to savefig."""
         names = [name for item in formats for name in ([item] if isinstance(item, str) else item)] or ["png"]
         for name in names:
             if name not in figures.FORMATS:
                 raise ValueError(f"figures have no format {name!r}: it must be one of {', '.join(figures.FORMATS)}")
-        self._wanted = Wanted(figures=names, figure_options=options)
+        self._options = DisplayOptions(figures=names, figure_options=options)
 
-    def _bundle(self, item: Any, wanted: Wanted) -> Optional[Dict[str, str]]:
-        if type(item) not in PLAIN and self._take_over(item):
+    def _bundle(self, item: Any, options: DisplayOptions) -> Optional[Dict[str, str]]:
+        if type(item) not in PLAIN and self._display_itself(item):
             return None
-        text, _, rich = bundles.present(item, wanted)
-        data = {} if "text/plain" in wanted.exclude else {"text/plain": text}
+        text, _, rich = mime_bundles.present(item, options)
+        data = {} if "text/plain" in options.exclude else {"text/plain": text}
         return {**data, **(rich or {})}
 
-    def _take_over(self, item: Any) -> bool:
-        """An object that displays itself in order to display itself is not asked again."""
-        if id(item) in self._busy:
+    def _display_itself(self, item: Any) -> bool:
+        """Prevents endless recursion: an ``_ipython_display_`` method may display its own object."""
+        if id(item) in self._displaying:
             return False
-        self._busy.add(id(item))
+        self._displaying.add(id(item))
         try:
-            return bundles.take_over(item)
+            return mime_bundles.display_itself(item)
         finally:
-            self._busy.discard(id(item))
+            self._displaying.discard(id(item))
 
     def _send(self, data: Dict[str, str], handle: Optional[DisplayHandle], update: bool) -> None:
         event: Dict[str, Any] = {"type": "display", "data": data}
@@ -163,6 +163,6 @@ class Displays:
             event["clear"] = True
         self._flush()
         try:
-            self._tell(event)
+            self._notify(event)
         except ChannelClosed:
             print(data.get("text/plain", ""), flush=True)

@@ -1,13 +1,13 @@
-"""Figures of matplotlib: as images, and those that are open when a cell ends.
+"""matplotlib figures: rendering them, and showing those that are open when a cell ends.
 
-Imports nothing of matplotlib: whoever has a figure has imported it. The backend of pyplot is pyplot_backend.py.
+Does not import matplotlib: user code that has a figure has imported it. The pyplot backend is pyplot_backend.py.
 """
 
 import sys
 from typing import Any, Callable, Dict, List
 
 PYLAB = "matplotlib._pylab_helpers"  # where pyplot keeps its open figures, whichever backend it uses
-# Name in set_figure_formats: mime type, format of matplotlib's, times the dpi of the figure.
+# The name in set_figure_formats: MIME type, format of matplotlib, factor for the dpi of the figure.
 FORMATS = {
     "png": ("image/png", "png", 1),
     "retina": ("image/png", "png", 2),
@@ -19,30 +19,30 @@ FORMATS = {
 }
 
 
-def bundle(figure: Any, wanted: Any) -> Dict[str, Any]:
-    """The figure in the formats of the session, and in those that were asked for by name."""
+def bundle(figure: Any, options: Any) -> Dict[str, Any]:
+    """The figure in the formats of the session, and in those that ``include`` asks for."""
     found: Dict[str, Any] = {}
     if is_empty(figure):
         return found
-    names = list(wanted.figures)
-    if wanted.include is not None:
-        names += [name for name in ("png", "svg", "pdf", "jpeg") if FORMATS[name][0] in wanted.include]
+    names = list(options.figures)
+    if options.include is not None:
+        names += [name for name in ("png", "svg", "pdf", "jpeg") if FORMATS[name][0] in options.include]
     for name in names:
         mime, form, scale = FORMATS[name]
-        if mime not in found and wanted.has(mime):
-            found[mime] = _image(figure, form, scale, wanted.figure_options)
-    figure.stale = False  # until it is drawn on again: see show_open
+        if mime not in found and options.wants(mime):
+            found[mime] = _image(figure, form, scale, options.figure_options)
+    figure.stale = False  # matplotlib sets it again when the figure changes: see show_open
     return found
 
 
 def is_empty(figure: Any) -> bool:
-    """Whether nothing was drawn on it; its background is its only child then."""
+    """Whether nothing was drawn on it: its background is its only child."""
     return len(figure.get_children()) <= 1
 
 
 def show_open(show: Callable[[Any], None]) -> None:
-    """Shows the open figures of pyplot in their order, and closes them. One that has been shown and was not touched
-    since is not shown again."""
+    """Shows the open pyplot figures in order, and closes them. A figure that was shown before and has not changed is not
+    shown again."""
     managers: List[Any] = sys.modules[PYLAB].Gcf.get_all_fig_managers()
     try:
         for manager in managers:

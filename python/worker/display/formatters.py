@@ -1,12 +1,12 @@
-"""What libraries' objects look like, where the library does not say it in the display protocol, or not well.
+"""Formatters for objects of libraries that do not support the display protocol, or not well.
 
-A formatter is found by the module and the name of a class, so nothing is imported here that the user has not imported.
+A formatter is found by the module and name of a class, so no library is imported here.
 """
 
 from typing import Any, Callable, Dict, List, Optional
 
-from . import figures
 from ..io.channel import encode
+from . import figures
 
 TABLE_DATA = "application/vnd.dataresource+json"
 PLOTLY = "application/vnd.plotly.v1+json"
@@ -18,27 +18,27 @@ MAX_IMAGE_BYTES = 8 << 20
 
 
 class Formatter:
-    """``bundle(value, wanted)`` gives representations; ``is_whole``: the object itself is not asked for others."""
+    """``bundle(value, options)`` returns representations. ``is_complete``: the object's own methods are not called."""
 
-    def __init__(self, bundle: Callable[[Any, Any], Dict[str, Any]], is_whole: bool) -> None:
+    def __init__(self, bundle: Callable[[Any, Any], Dict[str, Any]], is_complete: bool) -> None:
         self.bundle = bundle
-        self.is_whole = is_whole
+        self.is_complete = is_complete
 
 
 def find(value: Any) -> Optional[Formatter]:
-    """By the classes of the value, the nearest first."""
+    """The formatter of the most specific class of the value."""
     try:
         for kind in type(value).__mro__:
             known = FORMATTERS.get(kind.__module__.partition(".")[0])
             if known is not None and kind.__name__ in known:
                 return known[kind.__name__]
-    except Exception:  # a class may say strange things about itself
+    except Exception:  # attributes of a class may be anything
         pass
     return None
 
 
 def to_json_text(content: Any) -> str:
-    """JSON text of a value; a str that is JSON already stays as it is. Raises what cannot be said in JSON."""
+    """JSON text of a value. A str that is already JSON is returned as it is. Raises if JSON cannot express the value."""
     if isinstance(content, (str, bytes)):
         import json
 
@@ -55,7 +55,7 @@ def to_json_text(content: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """The same in what JSON has: numpy's numbers and arrays, dates, and numbers that are none."""
+    """Converts to JSON types: numpy numbers and arrays, dates, and NaN, which becomes None."""
     if isinstance(value, dict):
         return {key if isinstance(key, str) else str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
@@ -71,14 +71,14 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} has no form in JSON")
 
 
-def _pandas_frame(frame: Any, wanted: Any) -> Dict[str, Any]:
-    return _data(wanted, lambda: _pandas_data(frame))
+def _pandas_frame(frame: Any, options: Any) -> Dict[str, Any]:
+    return _data(options, lambda: _pandas_data(frame))
 
 
-def _pandas_series(series: Any, wanted: Any) -> Dict[str, Any]:
+def _pandas_series(series: Any, options: Any) -> Dict[str, Any]:
     frame = series.to_frame("values" if series.name is None else series.name)
-    found = _data(wanted, lambda: _pandas_data(frame))
-    if wanted.has("text/html"):
+    found = _data(options, lambda: _pandas_data(frame))
+    if options.wants("text/html"):
         found["text/html"] = frame._repr_html_()
     return {mime: content for mime, content in found.items() if content is not None}
 
@@ -91,19 +91,19 @@ def _pandas_data(frame: Any) -> str:
         part.columns = _unique([str(name) for name in part.columns])
     try:
         text = part.to_json(orient="table", date_format="iso", default_handler=str)
-    except Exception:  # names of the index among those of the columns, types that have no form in the table schema
+    except Exception:  # the index has the name of a column, or a type is not in the table schema
         part = part.astype(str)
         part.index = range(len(part))
         text = part.to_json(orient="table")
     return f'{text[:-1]},"totalRows":{rows},"totalColumns":{columns}}}'
 
 
-def _polars_frame(frame: Any, wanted: Any) -> Dict[str, Any]:
-    return _data(wanted, lambda: _polars_data(frame))
+def _polars_frame(frame: Any, options: Any) -> Dict[str, Any]:
+    return _data(options, lambda: _polars_data(frame))
 
 
-def _polars_series(series: Any, wanted: Any) -> Dict[str, Any]:
-    return _data(wanted, lambda: _polars_data(series.to_frame()))
+def _polars_series(series: Any, options: Any) -> Dict[str, Any]:
+    return _data(options, lambda: _polars_data(series.to_frame()))
 
 
 def _polars_data(frame: Any) -> str:
@@ -130,9 +130,9 @@ def _cell(value: Any) -> Any:
         return str(value)
 
 
-def _data(wanted: Any, make: Callable[[], str]) -> Dict[str, Any]:
-    """The table as data. One that has no such form still has its text and its HTML."""
-    if not wanted.has(TABLE_DATA):
+def _data(options: Any, make: Callable[[], str]) -> Dict[str, Any]:
+    """The table as data; nothing if that fails, because it still has its text and HTML."""
+    if not options.wants(TABLE_DATA):
         return {}
     try:
         return {TABLE_DATA: make()}
@@ -153,9 +153,9 @@ def _unique(names: List[str]) -> List[str]:
     return found
 
 
-def _image(image: Any, wanted: Any) -> Dict[str, Any]:
-    """PNG; an image that is too large is scaled down. Its text tells its true size."""
-    if not wanted.has("image/png"):
+def _image(image: Any, options: Any) -> Dict[str, Any]:
+    """PNG. A large image is scaled down; its text still has the true size."""
+    if not options.wants("image/png"):
         return {}
     import io
 
@@ -177,16 +177,16 @@ def _scaled(image: Any, factor: float) -> Any:
     return image.resize((max(1, int(image.width * factor)), max(1, int(image.height * factor))))
 
 
-def _plotly(figure: Any, wanted: Any) -> Dict[str, Any]:
-    return {PLOTLY: figure.to_json()} if wanted.has(PLOTLY) else {}
+def _plotly(figure: Any, options: Any) -> Dict[str, Any]:
+    return {PLOTLY: figure.to_json()} if options.wants(PLOTLY) else {}
 
 
-def _altair(chart: Any, wanted: Any) -> Dict[str, Any]:
-    """The specification itself, whichever renderer is on; the chart's own bundle comes beside it."""
+def _altair(chart: Any, options: Any) -> Dict[str, Any]:
+    """The specification, with every renderer. The chart's own bundle is added to it."""
     chart_spec = chart.to_dict()
     version = str(chart_spec.get("$schema", "")).rpartition("/")[2].partition(".")[0]
     mime = f"application/vnd.vegalite.{version if version[:1] == 'v' else 'v5'}+json"
-    return {mime: chart_spec} if wanted.has(mime) else {}
+    return {mime: chart_spec} if options.wants(mime) else {}
 
 
 FORMATTERS: Dict[str, Dict[str, Formatter]] = {

@@ -1,7 +1,7 @@
-"""What is served as ``IPython.display`` where IPython is not installed: the classes that code written for notebooks uses.
+"""Replaces ``IPython.display`` if IPython is not installed: the classes that code written for notebooks uses.
 
-Run for ``IPython`` itself and a few of its modules too, which share these names. Objects here only hold data and say by
-the display protocol what it is.
+Also served as ``IPython`` and a few of its modules (import_hooks.py). The objects hold data and implement the display
+protocol.
 """
 
 import html
@@ -29,7 +29,7 @@ def get_ipython() -> None:
 
 
 class DisplayObject:
-    """Data of one mime type, given as it is, by the name of a file, or as what an address leads to."""
+    """Data of one MIME type, given directly, by file name or by URL."""
 
     mime = "text/plain"
 
@@ -56,8 +56,8 @@ class DisplayObject:
     def _read_url(self, url: str) -> Any:
         from urllib.request import urlopen
 
-        with urlopen(url) as answer:
-            return answer.read().decode("utf-8", "replace")
+        with urlopen(url) as response:
+            return response.read().decode("utf-8", "replace")
 
 
 class Pretty(DisplayObject):
@@ -78,7 +78,7 @@ class Latex(DisplayObject):
 
 
 class Math(DisplayObject):
-    """A formula without its dollar signs."""
+    """A formula, with or without dollar signs."""
 
     mime = "text/latex"
 
@@ -141,7 +141,7 @@ SIGNATURES = (
 
 
 class Image(DisplayObject):
-    """A picture by its bytes or its file; one at an address is linked, not fetched, unless ``embed`` is set."""
+    """An image by its bytes or file name. An image at a URL is linked, not fetched, unless ``embed`` is set."""
 
     def __init__(
         self,
@@ -184,9 +184,9 @@ class Image(DisplayObject):
     def _read_url(self, url: str) -> bytes:
         from urllib.request import urlopen
 
-        with urlopen(url) as answer:
-            return answer.read()
+        with urlopen(url) as response:
+            return response.read()
 
 
 if __name__ == "IPython":
-    import IPython.display  # noqa: F401  which takes the place of the function here, as in IPython
+    import IPython.display  # noqa: F401  replaces the function of that name, as in IPython

@@ -1,19 +1,19 @@
-"""A value in several representations, keyed by mime type: the display protocol of IPython.
+"""MIME bundles: the representations of a value by MIME type, according to IPython's display protocol.
 
-Everything here runs user code, so it is called under guard. A representation that fails is complained about on stderr
-and left out; the others stay. Libraries that do not speak the protocol well have formatters of their own
-(formatters.py). All representations are strings: binary types in base64, JSON types as JSON text.
+Everything here runs user code, so it is called under ``Interrupts.guard``. If a representation fails, the error is printed
+to stderr and the others are kept. Libraries that do not support the protocol well have formatters (formatters.py). All
+representations are strings: binary types in base64, JSON types as JSON text.
 """
 
 import sys
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, Collection, Dict, Iterable, Optional, Tuple
 
+from ..io.channel import encode, quote
+from ..report import MAX_VALUE, name_of, text_of, traceback_of, truncate
 from . import formatters
-from ..io.channel import cut, encode, quote
-from ..report import MAX_VALUE, name_of, text_of, traceback_of
 
-# Types that have no representation but their text: nothing is looked up for them.
+# Types that only have their text: no methods are looked up for them.
 PLAIN = frozenset(
     (int, float, complex, bool, str, bytes, bytearray, list, tuple, dict, set, frozenset, range, slice, type, type(None))
     + (FunctionType, BuiltinFunctionType, ModuleType)
@@ -31,16 +31,16 @@ METHODS = (
 )
 OMITTED = "application/vnd.rlm.omitted+json"  # [{type, bytes}]: representations that were too large
 CANARY = "_rlm_canary_that_no_object_has_"
-MAX_BUNDLE = 16 << 20  # bytes, as they cross the pipe
+MAX_BUNDLE = 16 << 20  # bytes on the pipe
 MAX_TYPES = 64
 MAX_TYPE = 128
-MAX_COMPLAINT = 4_000
+MAX_FAILURE = 4_000
 
 Presented = Tuple[str, int, Optional[Dict[str, str]]]
 
 
-class Wanted:
-    """Which types somebody asked for. Without ``include`` all of them; ``figures`` are the formats of figures."""
+class DisplayOptions:
+    """The MIME types to produce; without ``include`` all of them. ``figures`` are the formats of figures."""
 
     def __init__(
         self,
@@ -54,33 +54,33 @@ class Wanted:
         self.figures = tuple(figures)
         self.figure_options = figure_options or {}
 
-    def has(self, mime: str) -> bool:
+    def wants(self, mime: str) -> bool:
         return (self.include is None or mime in self.include) and mime not in self.exclude
 
 
-def present(value: Any, wanted: Wanted) -> Presented:
-    """The text, its whole length, and the other representations if there are any.
+def present(value: Any, options: DisplayOptions) -> Presented:
+    """The text, its full length, and the other representations if there are any.
 
-    Raises what ``repr`` raises, unless there is another representation to show.
+    Raises what ``repr`` raises, unless there is another representation.
     """
-    found = _representations(value, wanted)
-    given = found.pop("text/plain", None)
-    rich = bounded(found) if found else None
-    if given is not None:
-        return cut(given, MAX_VALUE), len(given), rich
+    found = _representations(value, options)
+    plain = found.pop("text/plain", None)
+    rich = limit_size(found) if found else None
+    if plain is not None:
+        return truncate(plain, MAX_VALUE), len(plain), rich
     try:
         return (*text_of(value), rich)
     except Exception as error:
         if rich is None:
             raise
-        complain("repr()", error)
+        print_failure("repr()", error)
         text = f"<{name_of_type(value)}: repr() failed>"
         return text, len(text), rich
 
 
-def take_over(value: Any) -> bool:
-    """Whether the value has shown itself, in its own way (``_ipython_display_``)."""
-    if _is_silent(value):
+def display_itself(value: Any) -> bool:
+    """Calls ``_ipython_display_`` if the value has it; whether that displayed it."""
+    if _has_only_text(value):
         return False
     method = _method(value, "_ipython_display_")
     if method is None or formatters.find(value) is not None:
@@ -91,24 +91,24 @@ def take_over(value: Any) -> bool:
     except NotImplementedError:
         return False
     except Exception as error:
-        complain("_ipython_display_", error)
+        print_failure("_ipython_display_", error)
         return False
 
 
-def cleaned(data: Any, wanted: Wanted) -> Dict[str, str]:
-    """A bundle that user code made, as strings; what cannot be one is complained about and left out."""
+def clean(data: Any, options: DisplayOptions) -> Dict[str, str]:
+    """A bundle from user code, as strings. Invalid entries are reported on stderr and omitted."""
     if not isinstance(data, dict):
         raise TypeError(f"a mime bundle must be a dict, not {type(data).__name__}")
-    clean: Dict[str, str] = {}
+    cleaned: Dict[str, str] = {}
     for mime, content in list(data.items()):
-        if isinstance(mime, str) and len(mime) <= MAX_TYPE and len(clean) < MAX_TYPES:
-            if content is not None and wanted.has(mime):
-                _add(clean, str.__str__(mime), content, "a mime bundle")
-    return clean
+        if isinstance(mime, str) and len(mime) <= MAX_TYPE and len(cleaned) < MAX_TYPES:
+            if content is not None and options.wants(mime):
+                _add(cleaned, str.__str__(mime), content, "a mime bundle")
+    return cleaned
 
 
-def bounded(found: Dict[str, str]) -> Dict[str, str]:
-    """The representations that fit into one bundle, in their order, and the names of those that do not."""
+def limit_size(found: Dict[str, str]) -> Dict[str, str]:
+    """The representations that fit into one bundle, in their order, and a list of those that do not."""
     kept: Dict[str, str] = {}
     omitted = []
     left = MAX_BUNDLE
@@ -126,12 +126,12 @@ def bounded(found: Dict[str, str]) -> Dict[str, str]:
     return kept
 
 
-def complain(what: str, error: BaseException) -> None:
-    """Tells on stderr that a representation failed, as a traceback would."""
-    _say(f"{what} failed:\n{cut(traceback_of(error), MAX_COMPLAINT)}")
+def print_failure(what: str, error: BaseException) -> None:
+    """Prints to stderr that a representation failed, with the traceback."""
+    _print_error(f"{what} failed:\n{truncate(traceback_of(error), MAX_FAILURE)}")
 
 
-def _say(text: str) -> None:
+def _print_error(text: str) -> None:
     try:
         sys.stderr.write(text)
     except Exception:  # user code may have closed or replaced it
@@ -142,33 +142,33 @@ def name_of_type(value: Any) -> str:
     return str.__str__(type.__dict__["__name__"].__get__(type(value)))
 
 
-def _representations(value: Any, wanted: Wanted) -> Dict[str, str]:
+def _representations(value: Any, options: DisplayOptions) -> Dict[str, str]:
     found: Dict[str, str] = {}
-    if _is_silent(value):
+    if _has_only_text(value):
         return found
     formatter = formatters.find(value)
     if formatter is not None:
         try:
-            for mime, content in formatter.bundle(value, wanted).items():
-                if wanted.has(mime):
+            for mime, content in formatter.bundle(value, options).items():
+                if options.wants(mime):
                     _add(found, mime, content, "a formatter")
         except Exception as error:
-            complain(f"showing a {name_of_type(value)}", error)
-        if formatter.is_whole:
+            print_failure(f"showing a {name_of_type(value)}", error)
+        if formatter.is_complete:
             return found
-    bundle = _asked(value, "_repr_mimebundle_", include=wanted.include, exclude=wanted.exclude or None)
+    bundle = _call_method(value, "_repr_mimebundle_", include=options.include, exclude=options.exclude or None)
     if isinstance(bundle, dict):
-        found.update(cleaned(bundle, wanted))
+        found.update(clean(bundle, options))
     for mime, name in METHODS:
-        if mime not in found and wanted.has(mime):
-            content = _asked(value, name)
+        if mime not in found and options.wants(mime):
+            content = _call_method(value, name)
             if content is not None:
                 _add(found, mime, content, name)
     return found
 
 
-def _is_silent(value: Any) -> bool:
-    """Classes are not asked, only their instances; nor are objects that have whatever attribute one asks for."""
+def _has_only_text(value: Any) -> bool:
+    """True for plain types, for classes, and for objects whose ``__getattr__`` returns something for every name."""
     if type(value) in PLAIN or issubclass(type(value), type):
         return True
     try:
@@ -180,31 +180,31 @@ def _is_silent(value: Any) -> bool:
 def _method(value: Any, name: str) -> Any:
     try:
         method = getattr(value, name, None)
-    except Exception:  # of a property or a __getattr__
+    except Exception:  # raised by a property or a __getattr__
         return None
     return method if callable(method) else None
 
 
-def _asked(value: Any, name: str, **options: Any) -> Any:
-    """What a method of the protocol answers; metadata that comes with it is not passed on."""
+def _call_method(value: Any, name: str, **arguments: Any) -> Any:
+    """The result of a method of the protocol, without metadata; None if there is no method or it fails."""
     method = _method(value, name)
     if method is None:
         return None
     try:
-        answer = method(**options)
+        result = method(**arguments)
     except NotImplementedError:
         return None
     except Exception as error:
-        complain(name, error)
+        print_failure(name, error)
         return None
-    return answer[0] if isinstance(answer, tuple) and len(answer) == 2 else answer
+    return result[0] if isinstance(result, tuple) and len(result) == 2 else result
 
 
 def _add(found: Dict[str, str], mime: str, content: Any, source: str) -> None:
     try:
         found[mime] = _text(mime, content)
     except Exception as error:
-        _say(f"{source}: {mime} is left out: {name_of(error)}: {cut(str(error), 500)}\n")
+        _print_error(f"{source}: {mime} is left out: {name_of(error)}: {truncate(str(error), 500)}\n")
 
 
 def _text(mime: str, content: Any) -> str:

@@ -1,6 +1,6 @@
-"""The backend of pyplot in a session: figures are drawn by Agg, and ``show`` displays them.
+"""The pyplot backend of a session: Agg draws figures, and ``show`` displays them.
 
-Run when matplotlib asks for it, in a process that has imported matplotlib; see library_hooks.py.
+Runs when matplotlib loads its backend (import_hooks.py).
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ from _rlm_worker.display import figures
 
 
 class FigureManager(FigureManagerBase):
-    """``figure.show()`` displays that one figure, which stays open."""
+    """``figure.show()`` displays that figure and leaves it open."""
 
     def show(self) -> None:
         _display(self.canvas.figure)
@@ -28,7 +28,7 @@ def new_figure_manager_given_figure(num: Any, figure: Any) -> FigureManager:
 
 
 def draw_if_interactive() -> None:
-    """Nothing is drawn before it is shown."""
+    """Does nothing: figures are drawn when they are shown."""
 
 
 def show(*_args: Any, **_options: Any) -> None:

@@ -1,6 +1,6 @@
-"""Completion and signature help from the live namespace. Belongs into a fork: looking at objects runs user code.
+"""Completion and signature help from the live namespace. Must run in a fork, because looking at objects runs user code.
 
-Of the code itself only names, attributes and subscripts by constants are evaluated, never a call.
+Of the code itself only names, attributes and constant subscripts are evaluated, never a call.
 """
 
 import ast
@@ -27,11 +27,11 @@ class Match(NamedTuple):
 
 
 class Unknown(Exception):
-    """The expression before the cursor has no value that could be had without running it."""
+    """The expression before the cursor cannot be evaluated without running code."""
 
 
 def complete(namespace: Dict[str, Any], code: str, cursor: int) -> Dict[str, Any]:
-    """What may stand in place of ``code[start:end]``; ``end`` is the cursor. Places are counted in characters."""
+    """Replacements for ``code[start:end]``; ``end`` is the cursor. Offsets count characters."""
     start, candidates = _candidates(Scan(code[:cursor]), namespace, cursor)
     prefix = code[start:cursor]
     found: Dict[str, Match] = {}
@@ -44,7 +44,7 @@ def complete(namespace: Dict[str, Any], code: str, cursor: int) -> Dict[str, Any
 
 
 def signature(namespace: Dict[str, Any], code: str, cursor: int) -> Dict[str, Any]:
-    """Of the innermost call that is open at the cursor; ``signature`` is None where there is none."""
+    """The signature of the innermost open call at the cursor; ``signature`` is None if there is none."""
     scan = Scan(code[:cursor])
     call = _call(scan, namespace)
     if call is None:
@@ -62,7 +62,7 @@ def signature(namespace: Dict[str, Any], code: str, cursor: int) -> Dict[str, An
 
 
 def _candidates(scan: Scan, namespace: Dict[str, Any], cursor: int) -> Tuple[int, Iterable[Match]]:
-    """Where the word to complete begins, and everything that could stand there."""
+    """Where the word to complete starts, and all candidates for it."""
     tokens = scan.tokens
     if scan.in_comment:
         return cursor, ()
@@ -82,7 +82,7 @@ def _candidates(scan: Scan, namespace: Dict[str, Any], cursor: int) -> Tuple[int
 
 
 def _is_shown(match: Match, prefix: str) -> bool:
-    """Private names are shown to those who ask for them."""
+    """Private names are shown only if the prefix starts with an underscore."""
     if match.type in ("key", "path", "parameter", "keyword") or not match.text.startswith("_"):
         return True
     return prefix.startswith("__") or (prefix.startswith("_") and not match.text.startswith("__"))
@@ -105,7 +105,7 @@ def _attributes(chain: Optional[str], namespace: Dict[str, Any]) -> Iterator[Mat
         value = _evaluate(chain, namespace)
     except Unknown:
         return
-    for name in type(value).__dir__(value):  # dir() would sort, which not every answer bears
+    for name in type(value).__dir__(value):  # dir() would sort the names, which fails if they are not all strings
         if type(name) is str and name.isidentifier():
             yield Match(name, _type_of(_raw_attribute(value, name), "attribute"))
 
@@ -124,20 +124,20 @@ CALLABLES = frozenset(
 
 
 def _raw_attribute(value: Any, name: str) -> Any:
-    """The attribute as it is stored: a property is not asked for its value."""
+    """The attribute as stored: properties are not evaluated."""
     kind = type(value)
-    places = [getattr(value, "__dict__", None)] if kind_of(kind) != "class" else [vars(base) for base in value.__mro__]
-    for place in (*places, *(vars(base) for base in kind.__mro__)):
+    own = [getattr(value, "__dict__", None)] if kind_of(kind) != "class" else [vars(base) for base in value.__mro__]
+    for attributes in (*own, *(vars(base) for base in kind.__mro__)):
         try:
-            if place is not None and name in place:
-                return place[name]
+            if attributes is not None and name in attributes:
+                return attributes[name]
         except TypeError:
             pass
     return None
 
 
 def _in_string(scan: Scan, string: Token, namespace: Dict[str, Any], cursor: int) -> Tuple[int, Iterable[Match]]:
-    """A key where the string is a subscript, else the path of a file."""
+    """Keys if the string is a subscript, else file paths."""
     tokens, content = scan.tokens, string.text
     if tokens and tokens[-1].text == "[":
         chain = scan.chain_before(len(tokens) - 1)
@@ -177,7 +177,7 @@ def _paths(folder: str, name: str) -> Iterator[Match]:
 
 
 def _imports(scan: Scan, at: int) -> Optional[Iterable[Match]]:
-    """What can be imported, where the statement that the word is in is an import; else None."""
+    """What can be imported, if the word is in an import statement; else None."""
     first = scan.statement()
     words = [token.text for token in scan.tokens[first:at] if token.text not in "()"]
     if words[:1] == ["import"]:
@@ -197,7 +197,7 @@ def _last(words: List[str], marks: Tuple[str, ...]) -> int:
 
 
 def _modules(path: List[str]) -> Iterable[Match]:
-    """Modules below the path, which ends in a dot; without a path those of the top level."""
+    """Submodules of the path, which ends in a dot; without a path the top-level modules."""
     import pkgutil
 
     if not path:
@@ -234,7 +234,7 @@ def _import(path: str) -> Optional[ModuleType]:
 
 
 def _call(scan: Scan, namespace: Dict[str, Any]) -> Optional[Tuple[str, Any, int]]:
-    """The innermost open call of something that is known: its source, its value, and where its bracket is."""
+    """The innermost open call whose function can be evaluated: its source, its value, and the index of its bracket."""
     for opening in reversed(scan.open):
         if scan.tokens[opening].text != "(":
             continue
@@ -253,7 +253,7 @@ def _call(scan: Scan, namespace: Dict[str, Any]) -> Optional[Tuple[str, Any, int
 
 
 def _signature(function: Any) -> Tuple[List[Any], str]:
-    """Its parameters, and how it is written; many functions of C code have only the first line of their documentation."""
+    """The parameters and the text of the signature. Many C functions have it only in the first line of their docstring."""
     import inspect
 
     try:
@@ -275,21 +275,21 @@ def _documentation(function: Any) -> str:
 
 
 def _parameters(scan: Scan, function: Any, opening: int) -> Iterator[Match]:
-    """Names that may still be given, where an argument begins."""
+    """The keyword arguments that can still be passed, at the start of an argument."""
     if scan.tokens[-1].kind == "name":
         before = scan.tokens[-2] if len(scan.tokens) > 1 else None
     else:
         before = scan.tokens[-1]
     if before is None or before.text not in ("(", ","):
         return
-    given = {name for name, _ in _arguments(scan, opening)}
+    passed = {name for name, _ in _arguments(scan, opening)}
     for parameter in _signature(function)[0]:
-        if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY) and parameter.name not in given:
+        if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY) and parameter.name not in passed:
             yield Match(f"{parameter.name}=", "parameter")
 
 
 def _arguments(scan: Scan, opening: int) -> List[Tuple[Optional[str], int]]:
-    """The arguments of an open call so far: the name of each where it has one, and where it begins."""
+    """The arguments of an open call so far: the name of each, or None, and the index where it starts."""
     found: List[Tuple[Optional[str], int]] = []
     depth, start = 0, opening + 1
     tokens = scan.tokens
@@ -305,7 +305,7 @@ def _arguments(scan: Scan, opening: int) -> List[Tuple[Optional[str], int]]:
 
 
 def _parameter_index(scan: Scan, opening: int, parameters: List[Any]) -> Optional[int]:
-    """Which parameter the argument at the cursor is for."""
+    """The index of the parameter that the argument at the cursor belongs to."""
     inner = [index for index in scan.open if index > opening]
     arguments = _arguments(scan, opening) if not inner else _arguments_until(scan, opening, inner[0])
     name = arguments[-1][0]
@@ -315,17 +315,17 @@ def _parameter_index(scan: Scan, opening: int, parameters: List[Any]) -> Optiona
             return names.index(name)
         wild = [index for index, parameter in enumerate(parameters) if parameter.kind == parameter.VAR_KEYWORD]
         return wild[0] if wild else None
-    place = len(arguments) - 1
+    position = len(arguments) - 1
     for index, parameter in enumerate(parameters):
         if parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_KEYWORD):
             return None
-        if parameter.kind == parameter.VAR_POSITIONAL or index == place:
+        if parameter.kind == parameter.VAR_POSITIONAL or index == position:
             return index
     return None
 
 
 def _arguments_until(scan: Scan, opening: int, end: int) -> List[Tuple[Optional[str], int]]:
-    """The same when the cursor is inside a bracket within an argument."""
+    """The same if the cursor is in a bracket inside an argument."""
     rest = Scan("")
     rest.tokens = scan.tokens[:end]
     return _arguments(rest, opening)

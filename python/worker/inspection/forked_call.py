@@ -1,8 +1,8 @@
-"""Runs a step in a fork of the worker, which is killed at a bound: user code may run there and the session never knows.
+"""Calls a function in a forked process with a time limit: user code may run there without any effect on the session.
 
-The fork has the memory of this moment and nothing else of the session: no descriptors, no output, no right to make
-processes or to write files. It is nobody's child (a fork of a fork, whose parent has left), so that user code that waits
-for children does not meet it. What the step emitted before it was killed or crashed stands.
+The process has a copy of the session's memory and nothing else: no descriptors, no output, no permission to make processes
+or to write files. It is a fork of a fork whose parent has exited, so that user code that waits for children does not see
+it. What the function emitted before it was killed or crashed is kept.
 """
 
 import gc
@@ -16,15 +16,15 @@ import sys
 import time
 from typing import Any, Callable, Dict, List, NoReturn, Optional
 
-from ..branch.branching import mark
+from ..branch.mark import set_mark
 from ..io.channel import encode
 from ..io.descriptors import close_all, open_private_pipe
 
 MAX_BYTES = 16 << 20
-GROWTH_BYTES = 128 << 20  # what the fork may allocate: all processes of a session together have one limit
-OURS = 0  # marks a process that no branch has made: user code's own processes carry the number of their branch
-LATE_SECONDS = 0.5  # after its time a fork ends by itself, should the worker that watches it be gone
-TRIES = 2  # an interrupt may end the fork before it is marked
+GROWTH_BYTES = 128 << 20  # what the process may allocate; its memory counts against the limit of the session
+NO_BRANCH = 0  # the mark of a process that belongs to no branch
+LATE_SECONDS = 0.5  # this long after its deadline the process ends by itself, in case the worker is gone
+ATTEMPTS = 2  # an interrupt may kill the process before it is marked
 
 Emit = Callable[[Dict[str, Any]], None]
 Step = Callable[[Emit], None]
@@ -32,22 +32,22 @@ Step = Callable[[Emit], None]
 _fork, _exit, _read, _write, _waitpid = os.fork, os._exit, os.read, os.write, os.waitpid
 
 
-class Forked:
-    """A step that runs in a fork. ``found`` is all that it emitted, as one dict; ``ending`` says why that may not be all:
-    "timeout", "crashed", "no-process", or None. Both are there once ``collect`` has returned True."""
+class ForkedCall:
+    """``found`` is everything that the function emitted, as one dict. ``ending`` says why that may be incomplete:
+    "timeout", "crashed", "no-process", or None. Both are set once ``collect`` has returned True."""
 
     def __init__(self, step: Step, timeout_ms: int) -> None:
         self.found: Dict[str, Any] = {}
         self.ending: Optional[str] = None
         self._step = step
         self._timeout_ms = timeout_ms
-        self._tries = 0
+        self._attempts = 0
         self._child = self._group = 0
         self._reader = -1
         self._start()
 
     def collect(self, stop_fd: int) -> bool:
-        """Waits for the end. False when ``stop_fd`` became readable first: another thread may go on from there."""
+        """Waits for the end. False if ``stop_fd`` became readable first; then another thread may call this again."""
         poll = select.poll()
         poll.register(stop_fd, select.POLLIN)
         while self._reader >= 0:
@@ -63,14 +63,14 @@ class Forked:
         return True
 
     def forget(self) -> None:
-        """In a copy of this process: the fork belongs to the original."""
+        """In a copy of the worker: the forked process belongs to the original."""
         os.close(self._reader)
 
     def _start(self) -> None:
         self._deadline = time.monotonic() + self._timeout_ms / 1000
         self._parts: List[bytes] = [b""]
         self._size = 0
-        self._tries += 1
+        self._attempts += 1
         self.ending = "no-process"
         try:
             reader, writer = open_private_pipe()
@@ -92,12 +92,12 @@ class Forked:
 
     def _take(self, chunk: bytes) -> None:
         if self._child:
-            self._reap(os.WNOHANG)  # the one that stays has begun, so its parent has left, or does so now
+            self._reap(os.WNOHANG)  # the inner process has started, so its parent has exited or is about to
         self._parts.append(chunk)
         self._size += len(chunk)
         if not self._size:
             self._finish("no-process")
-            if self._tries < TRIES:
+            if self._attempts < ATTEMPTS:
                 self._start()
         elif not chunk or self._size > MAX_BYTES:
             self._finish("crashed")
@@ -113,12 +113,12 @@ class Forked:
             self.found.update(_parse(line))
 
     def _kill(self) -> None:
-        """Nothing of the fork remains."""
+        """Kills everything that the call started."""
         try:
             os.killpg(self._group, signal.SIGKILL)
         except OSError:
             pass
-        if self._child:  # a hook of user code held it up
+        if self._child:  # a fork hook of user code delayed it
             try:
                 os.kill(self._child, signal.SIGKILL)
             except OSError:
@@ -130,11 +130,11 @@ class Forked:
             if _waitpid(self._child, options)[0]:
                 self._child = 0
         except OSError:
-            self._child = 0  # user code waited for any child, and had it
+            self._child = 0  # user code waited for any child and reaped it
 
 
 def _parse(line: bytes) -> Dict[str, Any]:
-    """User code in the fork may have written anything into its pipe."""
+    """User code in the forked process may have written anything into the pipe."""
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):
@@ -143,10 +143,10 @@ def _parse(line: bytes) -> Dict[str, Any]:
 
 
 def _become(step: Step, pipe: int, timeout_ms: int) -> NoReturn:
-    """In the child: forks once more and leaves. The one that stays is in the child's process group."""
-    mark(OURS)
+    """In the child: forks again and exits. The inner process stays in the child's process group."""
+    set_mark(NO_BRANCH)
     os.setsid()
-    _let_go(pipe)
+    _detach(pipe)
     if _fork() != 0:
         _exit(0)
     try:
@@ -165,8 +165,8 @@ def _become(step: Step, pipe: int, timeout_ms: int) -> NoReturn:
         _exit(1)
 
 
-def _let_go(pipe: int) -> None:
-    """Descriptors and signals: what user code does here reaches nothing that the session has open."""
+def _detach(pipe: int) -> None:
+    """Closes descriptors and resets signals, so that user code here reaches nothing that the session has open."""
     os.set_blocking(pipe, True)
     null = os.open(os.devnull, os.O_RDWR)
     for fd in (0, 1, 2):
@@ -177,14 +177,14 @@ def _let_go(pipe: int) -> None:
         if callable(signal.getsignal(number)):
             signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    # New objects: another thread may have held the locks of the old ones.
+    # New objects, because another thread may have held the locks of the old ones at the fork.
     sys.stdout = sys.__stdout__ = io.TextIOWrapper(io.FileIO(1, "wb"), "utf-8", "replace", write_through=True)
     sys.stderr = sys.__stderr__ = sys.stdout
     sys.stdin = sys.__stdin__ = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, "rb")), "utf-8", "replace")
 
 
 def _confine(timeout_ms: int) -> None:
-    gc.disable()  # a collection would copy every page that it looks at
+    gc.disable()  # a collection would copy every page that it visits
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, timeout_ms / 1000 + LATE_SECONDS)
     seconds = timeout_ms // 1000 + 2

@@ -1,8 +1,7 @@
-"""What a namespace holds: names, and facts about one value.
+"""The variables of a namespace, and facts about one value.
 
-``list_variables``, ``statistics`` and ``plain_facts`` run beside user code and run none themselves: they look at exact
-types that cannot be imitated, by way of the types' own slots. ``inspect_value`` asks the object (``__repr__``,
-properties) and belongs into a fork.
+``list_variables``, ``statistics`` and ``plain_facts`` run while user code runs, and run none themselves: they read only
+exact built-in types, through the types' own slots. ``inspect_value`` calls methods of the object and must run in a fork.
 """
 
 import sys
@@ -16,7 +15,7 @@ MAX_STATISTICS_NAMES = 1_000
 MAX_NAME = 256
 MAX_COLUMNS = 200
 MAX_DIMENSIONS = 32
-HEAP_TYPE = 1 << 9  # of a class made by Python code; C code's own types cannot be imitated
+HEAP_TYPE = 1 << 9  # the flag of a class made by Python code; types made by C code cannot be imitated
 
 FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType)
 SIZED = frozenset((str, bytes, bytearray, list, tuple, dict, set, frozenset, range))
@@ -27,7 +26,7 @@ _flags_of = type.__dict__["__flags__"].__get__
 
 
 def list_variables(namespace: Dict[str, Any], everything: bool) -> Dict[str, Any]:
-    """Every name with what is known without asking its value; ``total`` counts those beyond the bound too."""
+    """Every name with the plain facts about its value. ``total`` also counts the names beyond the limit."""
     names = _names(namespace, everything)
     shown = [{"name": name, **plain_facts(value)} for name, value in names[:MAX_NAMES] if len(name) <= MAX_NAME]
     return {"total": len(names), "variables": shown}
@@ -40,7 +39,7 @@ def statistics(namespace: Dict[str, Any]) -> Dict[str, Any]:
 
 
 def plain_facts(value: Any) -> Dict[str, Any]:
-    """Type, kind, length, shape and a short preview, as far as they can be had without running code of the user's."""
+    """Type, kind, length, shape and a short preview, as far as they are available without running user code."""
     kind = type(value)
     name, module = type_names(kind)
     facts: Dict[str, Any] = {"type": name, "module": module, "kind": kind_of(kind)}
@@ -48,7 +47,7 @@ def plain_facts(value: Any) -> Dict[str, Any]:
         try:
             facts["length"] = len(value)
         except OverflowError:
-            pass  # a range of more than a machine word
+            pass  # a range longer than a machine word
     preview = scalar_preview(value)
     if preview is not None:
         facts["preview"] = preview
@@ -68,7 +67,7 @@ def kind_of(kind: type) -> str:
 
 
 def type_names(kind: type) -> Tuple[str, Optional[str]]:
-    """The name of a type and of its module, whatever its metaclass says."""
+    """The name of a type and of its module, without calling its metaclass."""
     name = str.__str__(_name_of(kind))[:MAX_NAME]
     try:
         module = _module_of(kind)
@@ -78,7 +77,7 @@ def type_names(kind: type) -> Tuple[str, Optional[str]]:
 
 
 def inspect_value(value: Any, limit: int, emit: Callable[[Dict[str, Any]], None]) -> None:
-    """Emits facts, the ones that cost least first; what an object refuses to tell becomes an entry in ``errors``."""
+    """Emits facts, the cheapest first. Exceptions become entries in ``errors``."""
     emit(plain_facts(value))
     errors: Dict[str, str] = {}
     steps: List[Tuple[str, Callable[[], Dict[str, Any]]]] = [
@@ -97,7 +96,7 @@ def inspect_value(value: Any, limit: int, emit: Callable[[Dict[str, Any]], None]
 
 
 def describe(error: BaseException) -> str:
-    """One line: the name of an exception and its message."""
+    """The name of an exception and its message, as one line."""
     name = type_names(type(error))[0]
     try:
         message = str.__str__(str(error))
@@ -107,7 +106,7 @@ def describe(error: BaseException) -> str:
 
 
 def _names(namespace: Dict[str, Any], everything: bool) -> List[Tuple[str, Any]]:
-    """In the order of their making. Copied at once: the main thread may change the namespace meanwhile."""
+    """In the order of definition. Copied first, because the main thread may change the namespace meanwhile."""
     pairs = list(namespace.items())
     return [pair for pair in pairs if type(pair[0]) is str and (everything or pair[0][:1] != "_")]
 
@@ -127,7 +126,7 @@ def _add_numpy_facts(value: Any, name: str, facts: Dict[str, Any]) -> None:
 
 
 def _add_pandas_facts(value: Any, kind: type, name: str, facts: Dict[str, Any]) -> None:
-    """Only of the classes that pandas itself defines: a subclass may have a ``shape`` of its own."""
+    """Only for the classes that pandas defines: a subclass may override ``shape``."""
     for module, known in (("pandas.core.frame", "DataFrame"), ("pandas.core.series", "Series")):
         loaded = sys.modules.get(module)
         if name == known and type(loaded) is ModuleType and loaded.__dict__.get(known) is kind:
@@ -141,7 +140,7 @@ KINDS = {"b": "bool", "i": "int", "u": "uint", "f": "float", "c": "complex"}
 
 
 def _dtype_name(dtype: Any) -> str:
-    """As numpy names the usual ones, whose own way to the name is slow."""
+    """The name as numpy gives it; ``dtype.name`` is slow."""
     kind = KINDS.get(dtype.kind)
     if kind == "bool":
         return kind
@@ -151,7 +150,7 @@ def _dtype_name(dtype: Any) -> str:
 
 
 def _facts(value: Any) -> Dict[str, Any]:
-    """What the object says of itself."""
+    """Facts that come from methods and properties of the object."""
     kind = type(value)
     if kind_of(kind) != "variable":
         return {}
@@ -177,7 +176,7 @@ def _facts(value: Any) -> Dict[str, Any]:
 
 
 def _size(value: Any, kind: type) -> Optional[int]:
-    """Bytes of the value itself, not of what it refers to; of a table or an array those of its data."""
+    """The size of the value without what it refers to; for a table or an array the size of its data."""
     usage = getattr(kind, "memory_usage", None)
     if usage is not None and (type_names(kind)[1] or "").startswith("pandas."):
         used = value.memory_usage(deep=False)
@@ -191,7 +190,7 @@ def _size(value: Any, kind: type) -> Optional[int]:
 
 
 def _columns(names: Any, dtypes: Any) -> List[Dict[str, str]]:
-    """The first ones. The types are looked up by position: two columns may have one name."""
+    """The first columns. Types are looked up by position, because two columns may have the same name."""
     types = list(getattr(dtypes, "iloc", dtypes)[:MAX_COLUMNS])
     found = []
     for index, name in enumerate(names[:MAX_COLUMNS]):

@@ -1,7 +1,7 @@
-"""Text of a value within a bound: nothing is made whole that is only shown in part.
+"""Text of a value up to a limit, without building the full text first.
 
-Of the containers of Python itself only as many items are looked at as there is room for; a long string is sliced
-before it is quoted. Anything else is asked for its own text, so all but ``scalar_preview`` runs user code.
+Of built-in containers only as many items are visited as fit; a long string is sliced before it is quoted. Other objects
+are formatted by their own ``__repr__``, so everything but ``scalar_preview`` runs user code.
 """
 
 from typing import Any, Dict, Iterable, List, Optional, Set, Tuple
@@ -21,7 +21,7 @@ TEXTS = frozenset((str, bytes, bytearray))
 
 
 def scalar_preview(value: Any) -> Optional[str]:
-    """repr of a small exact value, of a slice for text; None for anything else. Runs no user code."""
+    """repr of a small built-in value, or of the start of a text; None for anything else. Runs no user code."""
     kind = type(value)
     if kind is int and value.bit_length() > MAX_BITS:
         return None
@@ -33,26 +33,26 @@ def scalar_preview(value: Any) -> Optional[str]:
 
 
 def preview_of(value: Any) -> str:
-    """A glance at a value: a few items of each container, the first rows of a table."""
+    """A short text: a few items of each container, the first rows of a table."""
     head = getattr(type(value), "head", None)
     if head is not None and isinstance(getattr(value, "shape", None), tuple):
         return _own_text(repr, value.head(PREVIEW_ROWS))[:MAX_PREVIEW]
     scalar = scalar_preview(value)
     if scalar is not None:
         return scalar
-    return Walker(MAX_PREVIEW, PREVIEW_ITEMS, PREVIEW_DEPTH, MAX_SCALAR).walk(value)[0]
+    return ReprWalker(MAX_PREVIEW, PREVIEW_ITEMS, PREVIEW_DEPTH, MAX_SCALAR).walk(value)[0]
 
 
 def repr_of(value: Any, limit: int) -> Dict[str, Any]:
-    """repr, cut at its end. ``total`` is its whole length where it is known, ``ofFirst`` how much of a text was quoted."""
+    """repr, truncated. ``total`` is its full length if known, ``ofFirst`` how many characters of a text were quoted."""
     kind = type(value)
     if kind in TEXTS:
         part = value[:limit]
-        return _cut(repr(part), limit, ofFirst=len(part) if len(part) < len(value) else None)
+        return _truncated(repr(part), limit, ofFirst=len(part) if len(part) < len(value) else None)
     if kind in BRACKETS:
-        text, whole = Walker(limit, None, MAX_DEPTH, limit).walk(value)
-        return {"text": text, "total": len(text) if whole else None}
-    return _cut(_own_text(repr, value), limit)
+        text, complete = ReprWalker(limit, None, MAX_DEPTH, limit).walk(value)
+        return {"text": text, "total": len(text) if complete else None}
+    return _truncated(_own_text(repr, value), limit)
 
 
 def str_of(value: Any, limit: int) -> Dict[str, Any]:
@@ -61,59 +61,59 @@ def str_of(value: Any, limit: int) -> Dict[str, Any]:
         return {"text": value[:limit], "total": len(value)}
     if kind in TEXTS or kind in BRACKETS:
         return repr_of(value, limit)
-    return _cut(_own_text(str, value), limit)
+    return _truncated(_own_text(str, value), limit)
 
 
-def _cut(text: str, limit: int, ofFirst: Optional[int] = None) -> Dict[str, Any]:
-    cut: Dict[str, Any] = {"text": text[:limit], "total": len(text) if ofFirst is None else None}
+def _truncated(text: str, limit: int, ofFirst: Optional[int] = None) -> Dict[str, Any]:
+    result: Dict[str, Any] = {"text": text[:limit], "total": len(text) if ofFirst is None else None}
     if ofFirst is not None:
-        cut["ofFirst"] = ofFirst
-    return cut
+        result["ofFirst"] = ofFirst
+    return result
 
 
 def _own_text(function: Any, value: Any) -> str:
-    """An exact str, though the object may have answered with a subclass."""
+    """An exact str, although the object may return a subclass."""
     return str.__str__(function(value))
 
 
 class Full(Exception):
-    """There is no room for more."""
+    """The limit is reached."""
 
 
-class Walker:
-    """repr of nested containers within ``room`` characters. ``items``, ``depth`` and ``characters`` bound each
-    container and text; what is left out is shown as one character."""
+class ReprWalker:
+    """repr of nested containers, at most ``limit`` characters. ``items``, ``depth`` and ``characters`` limit each container
+    and text; an ellipsis shows what is omitted."""
 
-    def __init__(self, room: int, items: Optional[int], depth: int, characters: int) -> None:
-        self._room = room
+    def __init__(self, limit: int, items: Optional[int], depth: int, characters: int) -> None:
+        self._left = limit
         self._items = items
         self._depth = depth
         self._characters = characters
         self._parts: List[str] = []
         self._above: Set[int] = set()
-        self._whole = True
+        self._complete = True
 
     def walk(self, value: Any) -> Tuple[str, bool]:
-        """The text, and whether it is all of it."""
+        """The text, and whether it is complete."""
         try:
             self._add(value, 0)
         except Full:
-            self._whole = False
-        return "".join(self._parts), self._whole
+            self._complete = False
+        return "".join(self._parts), self._complete
 
     def _put(self, text: str) -> None:
-        self._parts.append(text[: self._room])
-        self._room -= len(text)
-        if self._room < 0:
+        self._parts.append(text[: self._left])
+        self._left -= len(text)
+        if self._left < 0:
             raise Full
 
     def _add(self, value: Any, depth: int) -> None:
         kind = type(value)
         if kind in TEXTS:
-            room = min(self._characters, self._room + 1)
-            self._put(repr(value[:room]))
-            if len(value) > room:
-                self._leave_out()
+            shown = min(self._characters, self._left + 1)
+            self._put(repr(value[:shown]))
+            if len(value) > shown:
+                self._omit()
         elif kind in BRACKETS:
             self._container(value, kind, depth)
         else:
@@ -127,7 +127,7 @@ class Walker:
             self._put(f"{start}...{end}")
         elif depth >= self._depth:
             self._put(start)
-            self._leave_out()
+            self._omit()
             self._put(end)
         else:
             self._above.add(id(value))
@@ -141,7 +141,7 @@ class Walker:
             if index:
                 self._put(", ")
             if index == self._items:
-                self._leave_out()
+                self._omit()
                 return
             if paired:
                 self._add(item[0], depth)
@@ -149,6 +149,6 @@ class Walker:
                 item = item[1]
             self._add(item, depth)
 
-    def _leave_out(self) -> None:
-        self._whole = False
+    def _omit(self) -> None:
+        self._complete = False
         self._put(MORE)

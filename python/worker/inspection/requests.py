@@ -1,7 +1,7 @@
-"""Questions that the host asks while user code runs, and their answers.
+"""Inspection requests: the host asks about the namespace while user code runs.
 
-Each is answered by a thread of its own, which user code that holds it up cannot use to deafen the listener. What may run
-user code is done in a fork; what runs none is done here. An answer is a ``status`` with ``data``.
+Each request has its own thread, so that user code that blocks one cannot block the listener. What may run user code happens
+in a forked process, the rest here. The answer is a ``status`` with ``data``.
 """
 
 import _thread
@@ -9,10 +9,10 @@ import time
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set, Tuple
 
 from ..io.channel import ChannelClosed, Writer, frame_of
-from .completion import complete, signature
-from .forked_call import Emit, Forked, Step
-from .inspection import describe, inspect_value, list_variables, plain_facts, statistics, type_names
 from ..io.threads import start_raw
+from .completion import complete, signature
+from .forked_call import Emit, ForkedCall, Step
+from .inspection import describe, inspect_value, list_variables, plain_facts, statistics, type_names
 
 WAIT_SECONDS = 1.0
 MISSING = object()
@@ -21,74 +21,74 @@ Message = Dict[str, Any]
 Answer = Dict[str, Any]
 
 
-class Look(NamedTuple):
-    """A question whose answer is found in a fork; ``known`` is what can be said without."""
+class ForkedRequest(NamedTuple):
+    """A request that a forked process answers. ``known`` is the part of the answer that needs no fork."""
 
     message: Message
     known: Answer
-    fork: Forked
+    call: ForkedCall
 
 
-class Asides:
-    """``commands`` are what can be asked; ``threads`` are those that answer, whose forks are not user code's.
+class InspectionRequests:
+    """``commands`` are the requests that exist. ``threads`` are the ids of the threads, whose forks are not user code's.
 
-    The threads end when ``stop_fd`` becomes readable, for a main thread that must be alone. What they wait for goes on
-    meanwhile, and so do they with ``resume``.
+    The threads end when ``stop_fd`` becomes readable, so that the main thread can be the only one. The forked processes
+    keep running meanwhile, and ``resume`` waits for them again.
     """
 
     commands = frozenset(("statistics", "variables", "inspect", "complete", "signature"))
 
     def __init__(self, writer: Writer, namespace: Callable[[], Dict[str, Any]]) -> None:
         self.threads: Set[int] = set()
-        self.stop_fd = -1  # set by the listener, which stops with them
+        self.stop_fd = -1  # set by the listener, which stops at the same time
         self._writer = writer
         self._namespace = namespace
-        self._stopped: List[Look] = []
-        self._alive: Set[object] = set()  # the threads, from before they start
+        self._stopped: List[ForkedRequest] = []
+        self._alive: Set[object] = set()  # one token per thread, from before it starts
 
-    def hear(self, message: Message) -> None:
-        """Called by the listener. Where no thread can be had the answer is given at once, without a fork."""
+    def start(self, message: Message) -> None:
+        """Called by the listener. If no thread can be started, answers at once, without a fork."""
         try:
-            self._start(self._begin, message)
+            self._start_thread(self._begin, message)
         except RuntimeError:
             known, step = self._question(message)
             self._send(message, known if step is None else {**known, "incomplete": "no-process"})
 
     def wait(self) -> None:
-        """Until the threads have ended; while nothing more can be heard."""
+        """Waits until the threads have ended. The listener must not run."""
         deadline = time.monotonic() + WAIT_SECONDS
         while self._alive and time.monotonic() < deadline:
             time.sleep(0.0002)
 
     def resume(self) -> None:
-        looks, self._stopped = self._stopped, []
-        for look in looks:
+        stopped, self._stopped = self._stopped, []
+        for request in stopped:
             try:
-                self._start(self._follow, look)
+                self._start_thread(self._follow, request)
             except RuntimeError:
-                self._stopped.append(look)
+                self._stopped.append(request)
 
     def renew(self) -> None:
-        """For a copy of the process, while no thread runs: what the original was asked is not the copy's to answer."""
-        for look in self._stopped:
-            look.fork.forget()
+        """For a copy of the process, while no thread runs: only the original answers its requests."""
+        for request in self._stopped:
+            request.call.forget()
         self._stopped.clear()
         self._alive.clear()
 
-    def _start(self, work: Callable[[Any], None], about: Any) -> None:
+    def _start_thread(self, work: Callable[[Any], None], argument: Any) -> None:
         token = object()
         self._alive.add(token)
         try:
-            start_raw(self._run, (work, about, token))
+            start_raw(self._run, (work, argument, token))
         except RuntimeError:
             self._alive.discard(token)
             raise
 
-    def _run(self, work: Callable[[Any], None], about: Any, token: object) -> None:
+    def _run(self, work: Callable[[Any], None], argument: Any, token: object) -> None:
         own = _thread.get_ident()
         self.threads.add(own)
         try:
-            work(about)
+            work(argument)
         finally:
             self.threads.discard(own)
             self._alive.discard(token)
@@ -96,23 +96,24 @@ class Asides:
     def _begin(self, message: Message) -> None:
         try:
             known, step = self._question(message)
-            look = None if step is None else Look(message, known, Forked(step, message["timeoutMs"]))
+            request = None if step is None else ForkedRequest(message, known, ForkedCall(step, message["timeoutMs"]))
         except BaseException as error:
             self._send_error(message, error)
             return
-        if look is None:
+        if request is None:
             self._send(message, known)
         else:
-            self._follow(look)
+            self._follow(request)
 
-    def _follow(self, look: Look) -> None:
-        if look.fork.collect(self.stop_fd):
-            self._send(look.message, {**look.known, **look.fork.found, "incomplete": look.fork.ending})
+    def _follow(self, request: ForkedRequest) -> None:
+        call = request.call
+        if call.collect(self.stop_fd):
+            self._send(request.message, {**request.known, **call.found, "incomplete": call.ending})
         else:
-            self._stopped.append(look)
+            self._stopped.append(request)
 
     def _question(self, message: Message) -> Tuple[Answer, Optional[Step]]:
-        """What can be said at once, and what is to be done in a fork to say the rest."""
+        """The part of the answer that is known at once, and the function that finds the rest in a fork."""
         command, namespace = message["cmd"], self._namespace()
         if command == "statistics":
             return statistics(namespace), None
@@ -120,13 +121,13 @@ class Asides:
             return list_variables(namespace, message["all"]), None
         if command == "inspect":
             return _inspect(namespace, message)
-        look = complete if command == "complete" else signature
-        return {}, lambda emit: emit(look(namespace, message["code"], message["cursor"]))
+        find = complete if command == "complete" else signature
+        return {}, lambda emit: emit(find(namespace, message["code"], message["cursor"]))
 
     def _send(self, message: Message, answer: Answer) -> None:
         try:
             self._write(frame_of({"type": "status", "id": message["id"], "status": "ok", "data": answer}))
-        except (TypeError, ValueError) as error:  # too long, or no JSON
+        except (TypeError, ValueError) as error:  # too long, or not JSON
             self._send_error(message, error)
 
     def _send_error(self, message: Message, error: BaseException) -> None:

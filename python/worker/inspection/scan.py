@@ -1,4 +1,4 @@
-"""Python source up to a cursor, cut into tokens: bears code that ends anywhere, which ``tokenize`` does not."""
+"""A tokenizer for Python source up to a cursor. Unlike ``tokenize`` it accepts code that ends anywhere."""
 
 import re
 from typing import List, NamedTuple, Optional
@@ -24,8 +24,8 @@ class Token(NamedTuple):
 
 
 class Scan:
-    """``tokens`` without space and comments; ``open`` are the indexes of brackets that are not closed, the innermost
-    last; ``string`` is the literal that the text ends in, ``in_comment`` says that it ends in a comment."""
+    """``tokens`` omits spaces and comments. ``open`` are the indexes of unclosed brackets, innermost last. ``string`` is the
+    literal in which the text ends; ``in_comment``: it ends in a comment."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -66,14 +66,14 @@ class Scan:
                 self.tokens.append(Token("string", source[start : at + len(quote)], start, at + len(quote)))
                 return at + len(quote)
             elif source[at] == "\n" and len(quote) == 1:
-                return at  # never closed: the line was wrong, what follows may not be
+                return at  # not closed: this line has an error, but the next lines may not
             else:
                 at += 1
         self.string = Token(opening, source[start + len(opening) :], start, size)
         return size
 
     def statement(self) -> int:
-        """The index of the token that begins the statement in which the text ends."""
+        """The index of the first token of the last statement."""
         first = self.open[0] if self.open else len(self.tokens)
         for index in range(first - 1, -1, -1):
             token = self.tokens[index]
@@ -82,7 +82,7 @@ class Scan:
         return 0
 
     def chain_before(self, end: int) -> Optional[str]:
-        """The source of names, attributes and subscripts just before a token; None for anything else."""
+        """The source of the names, attributes and subscripts directly before a token; None for anything else."""
         start = self._chain_start(end)
         return None if start is None else self.source[self.tokens[start].start : self.tokens[end - 1].end]
 

@@ -1,28 +1,25 @@
-"""Bulk bytes on the channel: as much as there is, in pieces, so that neither end holds it whole.
+"""Bulk data on the channel: any number of bytes, in pieces, so that neither end holds all of it.
 
-To the worker: behind a command with ``"bulk": true`` come pieces, each a line ``{"bytes": N}`` and N bytes, and then
-``{"end": true}``, or ``{"failed": "why"}`` when the host's source failed. From the worker: ``chunk`` events.
+To the worker: a command with ``"bulk": true`` is followed by pieces, each a line ``{"bytes": N}`` and N bytes, and then
+``{"end": true}``, or ``{"failed": "why"}`` if the host could not read its source. From the worker: ``chunk`` events.
 """
 
-import fcntl
 import time
 from typing import Iterator
 
-# The mask from there: this module may be imported after signals were given a version of it for user code.
+# pthread_sigmask comes from channel because Interrupts.install later replaces the one in _signal.
 from .channel import ALL_SIGNALS, SIG_BLOCK, SIG_SETMASK, Reader, Writer, pthread_sigmask, quote
+from .descriptors import LARGE_PIPE, pipe_size, resize_pipe
 
-F_SETPIPE_SZ = 1031
-F_GETPIPE_SZ = 1032
-LARGE_PIPE = 1024 * 1024
 CHUNK = 256 * 1024
 
 
 class SourceFailed(Exception):
-    """The host could not read what it was to send; says why."""
+    """The host could not read its source; the message says why."""
 
 
 class Incoming:
-    """The pieces behind one command. Whatever happens, ``drain`` must be called: the next command is behind them."""
+    """The pieces behind one command. ``drain`` must always be called: the next command follows them."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
@@ -30,7 +27,7 @@ class Incoming:
         self._pipe = _LargePipe(reader.fd)
 
     def sizes(self) -> Iterator[int]:
-        """The size of each piece; the caller takes its bytes with ``fill`` before it asks for the next one."""
+        """Yields the size of each piece; the caller reads its bytes with ``fill`` before it continues."""
         while True:
             message = self._reader.read_line()
             if "bytes" in message:
@@ -45,7 +42,7 @@ class Incoming:
         self._reader.read_into(view)
 
     def piece(self) -> bytearray:
-        """The next piece, empty at the end. Whole or not at all, also when signal handlers raise."""
+        """The next piece; empty at the end. Signals are blocked, so that a handler that raises cannot split it."""
         if self._ended:
             return bytearray()
         mask = pthread_sigmask(SIG_BLOCK, ())
@@ -60,28 +57,28 @@ class Incoming:
             pthread_sigmask(SIG_SETMASK, mask)
 
     def drain(self) -> None:
-        """Reads to the end. Raises SourceFailed when that is how it ends."""
+        """Reads to the end. Raises SourceFailed if the host reports that."""
         while self.piece():
             pass
         self._pipe.restore()
 
 
 class Outgoing:
-    """A stream of bytes to the host, which writes them where it likes. ``restart`` begins again from nothing."""
+    """A stream of bytes to the host. ``restart`` begins again at offset 0."""
 
     def __init__(self, writer: Writer, name: str) -> None:
         self._writer = writer
         self._header = f'{{"type":"chunk","id":{quote(name)},"at":'
-        self._waiting = bytearray()
+        self._unsent = bytearray()
         self._sent = 0
         self._pipe = _LargePipe(writer.fd)
 
     def write(self, data: object) -> None:
-        """Takes anything with bytes in it."""
+        """Takes any object with the buffer protocol."""
         view = memoryview(data).cast("B")
         if len(view) < CHUNK // 4:
-            self._waiting += view
-            if len(self._waiting) >= CHUNK:
+            self._unsent += view
+            if len(self._unsent) >= CHUNK:
                 self.flush()
             return
         self.flush()
@@ -89,16 +86,16 @@ class Outgoing:
             self._send(view[start : start + CHUNK])
 
     def flush(self) -> None:
-        if self._waiting:
-            waiting, self._waiting = self._waiting, bytearray()
-            self._send(memoryview(waiting))
+        if self._unsent:
+            unsent, self._unsent = self._unsent, bytearray()
+            self._send(memoryview(unsent))
 
     def restart(self) -> None:
-        self._waiting.clear()
+        self._unsent.clear()
         self._sent = 0
 
     def close(self) -> None:
-        """Nothing more comes; what was not flushed is dropped."""
+        """Ends the stream; what was not flushed is dropped."""
         self._pipe.restore()
 
     def _send(self, data: memoryview) -> None:
@@ -108,22 +105,15 @@ class Outgoing:
 
 
 class _LargePipe:
-    """A pipe that is large for a while. The memory of pipes is shared by all sessions, and so it is given back."""
+    """Enlarges a pipe for a while. All sessions share one quota of pipe memory, so ``restore`` gives it back."""
 
     def __init__(self, fd: int) -> None:
         self._fd = fd
-        self._usual = fcntl.fcntl(fd, F_GETPIPE_SZ)
-        self._resize(LARGE_PIPE)
+        self._usual = pipe_size(fd)
+        resize_pipe(fd, LARGE_PIPE)
 
     def restore(self) -> None:
         for _ in range(20):
-            if self._resize(self._usual):
+            if resize_pipe(self._fd, self._usual) >= 0:
                 return
-            time.sleep(0.001)  # it holds more than that: the host is about to take it
-
-    def _resize(self, size: int) -> bool:
-        try:
-            fcntl.fcntl(self._fd, F_SETPIPE_SZ, size)
-            return True
-        except OSError:
-            return False  # or the user's share of pipe memory is used up
+            time.sleep(0.001)  # the host has not read it yet

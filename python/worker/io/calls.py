@@ -1,6 +1,6 @@
 """Calls from user code to the host: the module ``rlm_host``.
 
-Many may be open at once, from any thread or coroutine. The listener thread hands each reply to whoever waits for it.
+Many calls may be open at once, from any thread or coroutine. The listener thread delivers the replies.
 """
 
 import _thread
@@ -16,7 +16,7 @@ MAX_DEPTH = 56  # the host refuses messages nested deeper than 64
 
 
 class HostCallError(Exception):
-    """The host could not do what a call asked for. ``name`` is the kind of error, ``value`` its message."""
+    """The host refused a call or failed. ``name`` is the kind of error, ``value`` its message."""
 
     def __init__(self, name: str, value: str) -> None:
         super().__init__(name, value)
@@ -40,18 +40,18 @@ class Calls:
         self._open: Dict[int, Callable[[Dict[str, Any]], None]] = {}
 
     def install(self) -> None:
-        """Lets user code ``import rlm_host``."""
+        """Makes ``import rlm_host`` work."""
         module = ModuleType("rlm_host", "Calls to the host: call(name, **args), and acall to await.")
         module.call, module.acall, module.HostCallError = self.call, self.acall, HostCallError
         sys.modules["rlm_host"] = module
 
     def call(self, name: str, /, **args: Any) -> Any:
-        """Asks the host and waits for its answer. Raises HostCallError, or TypeError where args are no JSON."""
+        """Calls the host and waits for its reply. Raises HostCallError, or TypeError if the arguments are not JSON."""
         number = next(self._numbers)
         return self._ask(number, self._frame(number, name, args))
 
-    def tell(self, event: Dict[str, Any]) -> None:
-        """Sends an event of the calling thread's execution and waits until the host has taken notice of it."""
+    def notify(self, event: Dict[str, Any]) -> None:
+        """Sends an event of the calling thread's execution and waits until the host acknowledges it."""
         number = next(self._numbers)
         self._ask(number, frame_of({**event, "id": self._threads.tag().execution, "call": number}))
 
@@ -88,7 +88,7 @@ class Calls:
         def deliver(reply: Dict[str, Any]) -> None:
             try:
                 loop.call_soon_threadsafe(settle, reply)
-            except RuntimeError:  # the loop was closed meanwhile: nobody waits
+            except RuntimeError:  # the loop was closed, so nobody waits any more
                 pass
 
         self._open[number] = deliver
@@ -99,13 +99,13 @@ class Calls:
             self._open.pop(number, None)
 
     def reply(self, message: Dict[str, Any]) -> None:
-        """A reply came; one that nobody waits for is dropped."""
+        """Delivers a reply. One that nobody waits for is dropped."""
         deliver = self._open.pop(message["call"], None)
         if deliver is not None:
             deliver(message)
 
     def renew(self) -> None:
-        """For a copy of the process: replies to open calls go to the original alone."""
+        """For a copy of the process: fails the open calls, because their replies go to the original."""
         for deliver in list(self._open.values()):
             deliver({"error": {"name": "SessionForked", "value": "the answer to this call went to the original session"}})
         self._open.clear()

@@ -1,8 +1,8 @@
-"""Framing: one line of JSON a message, followed by a counted payload where the line has a field ``bytes``.
+"""Framing: each message is one line of JSON, followed by ``bytes`` raw bytes of payload if the line has that field.
 
-Reading trusts the host: a line that is no message is a bug in the host, raises, and ends the worker. Writing is safe
-from any thread and while signal handlers raise: a frame enters the buffer whole or not at all, and what a raised
-exception keeps from being sent stays in the buffer until the next flush.
+Reading trusts the host: an invalid line is a bug in the host, raises, and ends the worker. Writing is safe from any
+thread and while signal handlers raise: a frame enters the buffer whole or not at all, and if an exception interrupts
+the flush, the rest stays in the buffer until the next one.
 """
 
 import io
@@ -27,7 +27,7 @@ class ChannelClosed(Exception):
 
 
 class Reader:
-    """Messages from a pipe, in order. Used by one thread."""
+    """Reads messages from a pipe. Used by one thread."""
 
     def __init__(self, fd: int) -> None:
         self.fd = fd
@@ -41,7 +41,7 @@ class Reader:
         return message, None
 
     def read_line(self) -> Dict[str, Any]:
-        """The next message, its payload left for ``read_into``."""
+        """The next message; its payload is left for ``read_into``."""
         data = self._rest or self._more()
         end = data.find(b"\n")
         if end < 0:
@@ -51,7 +51,7 @@ class Reader:
         return message
 
     def read_into(self, view: memoryview) -> None:
-        """Fills the view with what comes next."""
+        """Fills the view with the next bytes."""
         size = len(view)
         at = min(len(self._rest), size)
         view[:at] = self._rest[:at]
@@ -63,11 +63,11 @@ class Reader:
             at += read
 
     def has_begun(self) -> bool:
-        """Whether part of the next message was read already, so that a wait for the pipe may be in vain."""
+        """Whether part of the next message is buffered already, so that polling the pipe could miss it."""
         return bool(self._rest)
 
     def forget(self) -> None:
-        """Another pipe has taken the descriptor: nothing of the old one is left."""
+        """Drops what is buffered, after another pipe has taken over the descriptor."""
         self._rest = b""
 
     def _more(self) -> bytes:
@@ -95,7 +95,7 @@ class Reader:
 
 
 class Writer:
-    """Events to a pipe. ``close`` makes every later send raise ChannelClosed."""
+    """Writes events to a pipe. After ``close`` every send raises ChannelClosed."""
 
     def __init__(self, fd: int) -> None:
         self.fd = fd
@@ -104,7 +104,7 @@ class Writer:
         self._flush: Callable[[], None] = self._buffer.flush
 
     def send(self, event: Dict[str, Any]) -> None:
-        """Sends one event; as header and payload when it is long. Raises ValueError when it is too long for both."""
+        """Sends one event, as header and payload if it is long. Raises ValueError if it is too long even for that."""
         self.send_frame(frame_of(event))
 
     def send_frame(self, frame: bytes) -> None:
@@ -112,7 +112,7 @@ class Writer:
             self._write(frame)
             self._flush()
             return
-        # A frame larger than the buffer is written piece by piece, where an exception of a handler would tear it.
+        # A frame larger than the buffer is written in pieces, so an exception in a signal handler could split it.
         mask = pthread_sigmask(SIG_BLOCK, ())
         try:
             pthread_sigmask(SIG_BLOCK, ALL_SIGNALS)
@@ -122,17 +122,17 @@ class Writer:
             pthread_sigmask(SIG_SETMASK, mask)
 
     def close(self) -> None:
-        """For the child of a fork: nothing is sent any more, not even what the buffer holds."""
+        """For the child of a fork: sends nothing any more, not even what is buffered."""
         self._write = self._flush = _closed
 
 
 def encode(value: Any) -> str:
-    """JSON as every parser reads it: no NaN, ASCII only. Raises TypeError or ValueError for what JSON cannot say."""
+    """Strict JSON: no NaN, ASCII only. Raises TypeError or ValueError for what JSON cannot express."""
     return _encode(value)
 
 
 def frame_of(event: Dict[str, Any]) -> bytes:
-    """One event as it crosses the pipe."""
+    """One event as bytes on the pipe."""
     body = _encode(event).encode("ascii")
     if len(body) <= MAX_LINE:
         return body + b"\n"
@@ -141,15 +141,6 @@ def frame_of(event: Dict[str, Any]) -> bytes:
     header = {key: event[key] for key in ("type", "id", "call") if key in event}
     header["bytes"] = len(body)
     return _encode(header).encode("ascii") + b"\n" + body
-
-
-def cut(text: str, limit: int) -> str:
-    """The text, or its head and tail around a line that says how many characters were left out."""
-    size = len(text)
-    if size <= limit:
-        return text
-    half = (limit - 60) // 2
-    return f"{text[:half]}\n… {size - 2 * half:,} characters omitted …\n{text[size - half:]}"
 
 
 def _closed(*_: Any) -> int:

@@ -1,7 +1,7 @@
-"""What user code reads: ``input()``, ``getpass.getpass()`` and ``sys.stdin`` ask the host.
+"""Standard input: ``input()``, ``getpass.getpass()`` and ``sys.stdin`` ask the host.
 
-Nothing is asked before somebody reads. An answer is a line or some bytes; ``None`` is the end of input, and so is a host that
-answers nobody. fd 0 stays empty: children of the session read nothing.
+The host is asked only when code reads. A reply is a line or bytes; ``None`` is the end of input, and so is an error reply.
+fd 0 stays empty: child processes read nothing.
 """
 
 import builtins
@@ -19,7 +19,7 @@ PIECE = 64 * 1024
 
 
 class HostInput(io.RawIOBase):
-    """The bytes of the answers, one question at a time. ``why`` is what was said at the end of input."""
+    """The bytes of the replies. ``why`` is the reason for the end of input, for EOFError."""
 
     name = "<stdin>"
     mode = "rb"
@@ -55,7 +55,7 @@ class HostInput(io.RawIOBase):
             parts.append(part)
 
     def ask(self, password: bool) -> bytes:
-        """The next answer; empty at the end of input. Any thread may ask; a KeyboardInterrupt ends the wait."""
+        """The next reply; empty at the end of input. Safe from any thread; a KeyboardInterrupt ends the wait."""
         prompt, self.prompt = self.prompt, ""
         self.why = ENDED
         try:
@@ -63,13 +63,13 @@ class HostInput(io.RawIOBase):
         except HostCallError as error:
             self.why = error.value
             return b""
-        except ChannelClosed:  # the child of a fork: the host talks to its parent
+        except ChannelClosed:  # the child of a fork: only its parent talks to the host
             return b""
         return _bytes_of(answer)
 
 
 def install(calls: Calls) -> None:
-    """Puts the host in place of stdin."""
+    """Replaces stdin with the host."""
     raw = HostInput(calls)
     stream = io.TextIOWrapper(io.BufferedReader(raw, PIECE), "utf-8", "replace")
     stream.mode = "r"
@@ -85,9 +85,9 @@ def install(calls: Calls) -> None:
         return _line(sys.stdin, raw)
 
     def getpass(prompt: str = "Password: ", stream: Any = None) -> str:
-        """Reads a line that whoever answers does not show. Raises EOFError at the end of input.
+        """Reads a line without echo. Raises EOFError at the end of input.
 
-        The prompt is left to whoever answers, who must have stopped to show what is typed before it is seen.
+        The host prints the prompt, because it must turn off echo first.
         """
         if sys.stdin is not sys.__stdin__:
             return input(prompt)

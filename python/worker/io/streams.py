@@ -1,9 +1,9 @@
-"""stdout and stderr: text buffered in C, straight to fd 1 and 2.
+"""stdout and stderr: text streams, buffered in C, directly on fd 1 and 2.
 
-The two objects are the same for the life of the session, so a logging handler that holds one keeps working. A
-*generation* is a pair of pipes behind them. When threads of an earlier generation still live, ``write`` of both objects
-looks at the calling thread: an old thread's text goes to its old pipe, never into a later execution. Private
-duplicates of the pipes tell what is unread and repair fd 1 and 2, whatever user code did to them.
+The two objects stay the same for the life of the session, so a logging handler that holds one keeps working. A
+*generation* is the pair of pipes behind them. While threads of an earlier generation live, ``write`` looks at the calling
+thread: text of an old thread goes to its old pipe, never into a later execution. Private duplicates of the pipes are used
+to find out what is unread, and to repair fd 1 and 2 after user code changed them.
 """
 
 import _thread
@@ -14,17 +14,14 @@ import sys
 import termios
 from typing import Any, List, Optional, Set, Tuple
 
-from .descriptors import close_all, duplicate
+from .descriptors import LARGE_PIPE, close_all, duplicate, pipe_size, resize_pipe
 from .threads import Threads
 
 BUFFER = 64 * 1024
-F_SETPIPE_SZ = 1031
-F_GETPIPE_SZ = 1032
-LARGE_PIPE = 1024 * 1024
 
 
 class Generation:
-    """A pair of pipes. Once retired it has streams of its own, until its last thread ends."""
+    """A pair of pipes. A retired one has streams of its own, until its last thread ends."""
 
     def __init__(self, out: int, err: int) -> None:
         self.fds = (out, err)
@@ -34,14 +31,14 @@ class Generation:
 
 
 class Streams:
-    """The streams of one worker. Methods are called by the main thread, but for ``flush``."""
+    """The streams of one worker. Only the main thread calls the methods, except ``flush``, ``enlarge`` and ``shrink``."""
 
     def __init__(self) -> None:
         self._lock = _thread.allocate_lock()
         self._sizes = (-1, -1)
         self._counts = (bytearray(4), bytearray(4))
         self._retired: List[Generation] = []
-        self._lines = False  # line buffered, because threads print after the end of an execution
+        self._lines = False  # line buffered while threads may print after the end of an execution
         self._broken = False
         self.current = self._adopt(1, 2)
         self.threads = Threads(self.current, self._thread_ended)
@@ -49,8 +46,8 @@ class Streams:
         self.err = self._open(2, True)
 
     def begin(self) -> None:
-        """Before an execution: the session's own streams, on the session's own pipes."""
-        if self._broken or (_pipe_size(1), _pipe_size(2)) != self._sizes:
+        """Before an execution: puts the session's own streams and pipes back in place."""
+        if self._broken or (pipe_size(1), pipe_size(2)) != self._sizes:
             self._repair()
         if self._lines and not self.current.threads:
             self._lines = False
@@ -60,7 +57,7 @@ class Streams:
         sys.stdin = sys.__stdin__
 
     def finish(self) -> None:
-        """After the code, as part of it: flushes, also what user code put in place of the streams."""
+        """After the code, as part of it: flushes the streams, and those that user code put in their place."""
         out, err = sys.stdout, sys.stderr
         try:
             self.out.flush()
@@ -72,7 +69,7 @@ class Streams:
             _flush_foreign(err)
 
     def end(self) -> bool:
-        """After an execution: whether bytes may be unread. Late output of threads is flushed line by line."""
+        """After an execution: whether bytes may be unread. From now on output of its threads is flushed line by line."""
         self.flush()
         if self.current.threads and not self._lines and not self._broken:
             self._lines = True
@@ -87,7 +84,7 @@ class Streams:
         return count_out != NOTHING or count_err != NOTHING
 
     def flush(self) -> None:
-        """From any thread; what cannot be flushed is repaired before the next execution."""
+        """Safe from any thread. Broken streams are repaired before the next execution."""
         try:
             self.out.flush()
             self.err.flush()
@@ -95,31 +92,29 @@ class Streams:
             self._broken = True
 
     def enlarge(self) -> None:
-        """Gives stdout a large pipe when the one it has is filling up. Called by the listener, in long executions."""
+        """Enlarges the pipe of stdout if it is filling up. Called by the listener, in long executions."""
         fd, (size, err_size) = self.current.fds[0], self._sizes
         if size >= LARGE_PIPE or _unread(fd) < size // 2:
             return
-        try:
-            self._sizes = (fcntl.fcntl(fd, F_SETPIPE_SZ, LARGE_PIPE), err_size)
-        except OSError:
-            pass  # the user's share of pipe memory is used up
+        size = resize_pipe(fd, LARGE_PIPE)
+        if size >= 0:
+            self._sizes = (size, err_size)
 
     def shrink(self) -> None:
-        """Gives the memory of a large pipe back. Called by the listener after an execution."""
+        """Returns the memory of a large pipe. Called by the listener after an execution."""
         fd, (size, err_size) = self.current.fds[0], self._sizes
         if size < LARGE_PIPE:
             return
-        try:
-            self._sizes = (fcntl.fcntl(fd, F_SETPIPE_SZ, BUFFER), err_size)
-        except OSError:
-            pass  # it is not empty yet
+        size = resize_pipe(fd, BUFFER)
+        if size >= 0:
+            self._sizes = (size, err_size)
 
     def has_threads(self) -> bool:
         """Whether threads that user code started still live."""
         return bool(self.current.threads or self._retired)
 
     def replace(self, out: int, err: int) -> None:
-        """Makes two new pipes stdout and stderr; takes over both descriptors."""
+        """Makes two new pipes stdout and stderr. Takes over both descriptors."""
         old = self.current
         self.flush()
         with self._lock:
@@ -138,19 +133,19 @@ class Streams:
         self._thread_ended(old)
 
     def rebase(self, out: int, err: int) -> None:
-        """For a copy of the process: the same streams on other pipes, with nothing buffered and no thread to care for."""
-        self._sizes = (_pipe_size(out), _pipe_size(err))
-        for new, own, place in zip((out, err), self.current.fds, (1, 2)):
+        """For a copy of the process: puts new pipes under the same streams. Nothing is buffered and no thread lives."""
+        self._sizes = (pipe_size(out), pipe_size(err))
+        for new, own, standard in zip((out, err), self.current.fds, (1, 2)):
             os.dup2(new, own, False)
-            os.dup2(new, place)
+            os.dup2(new, standard)
 
     def old_pipes(self) -> Optional[Tuple[int, int]]:
-        """The pipes of the calling thread, when they are no longer the current ones."""
+        """The pipes of the calling thread, if they are no longer the current ones."""
         generation = self.threads.tag().generation
         return generation.fds if generation.retired else None
 
     def forget(self) -> None:
-        """For the child of a fork: lets go of the pipes that only the parent answers for."""
+        """For the child of a fork: closes the private pipes of the parent."""
         self._lock = _thread.allocate_lock()
         kept = self.threads.tag().generation
         if kept.retired:
@@ -161,7 +156,7 @@ class Streams:
                 close_all(generation.fds)
 
     def _adopt(self, out: int, err: int) -> Generation:
-        self._sizes = (_pipe_size(out), _pipe_size(err))
+        self._sizes = (pipe_size(out), pipe_size(err))
         return Generation(duplicate(out), duplicate(err))
 
     def _open(self, fd: int, lines: bool) -> io.TextIOWrapper:
@@ -170,7 +165,7 @@ class Streams:
         return stream
 
     def _repair(self) -> None:
-        """fd 1 and 2 and the objects on them, after user code closed or redirected them."""
+        """Restores fd 1 and 2 and the objects on them, after user code closed or redirected them."""
         self._broken = False
         for fd, own in zip((1, 2), self.current.fds):
             if _identity(fd) != _identity(own):
@@ -183,7 +178,7 @@ class Streams:
             self._route()
 
     def check(self) -> None:
-        """Notices a redirected fd 1 or 2 that ``begin`` cannot see; too slow for every execution."""
+        """Detects a redirected fd 1 or 2 that ``begin`` misses; too slow for every execution."""
         if any(_identity(fd) != _identity(own) for fd, own in zip((1, 2), self.current.fds)):
             self._broken = True
 
@@ -215,7 +210,7 @@ class Streams:
                     target.__dict__.pop(name, None)
 
     def _thread_ended(self, generation: Generation) -> None:
-        """Called in a thread that ends. The last one of a retired generation closes its pipes."""
+        """Called in a thread that ends. The last thread of a retired generation closes its pipes."""
         if generation.threads:
             return
         with self._lock:
@@ -236,7 +231,7 @@ NOTHING = bytearray(4)
 def _text(fd: int, lines: bool) -> io.TextIOWrapper:
     raw = io.FileIO(fd, "wb", closefd=False)
     stream = io.TextIOWrapper(io.BufferedWriter(raw, BUFFER), "utf-8", "backslashreplace", "\n", lines)
-    stream._CHUNK_SIZE = BUFFER  # text is encoded and handed on in pieces of this size
+    stream._CHUNK_SIZE = BUFFER  # text is encoded in pieces of this size
     return stream
 
 
@@ -246,13 +241,6 @@ def _itself(stream: Any) -> Any:
 
 def _buffer_of(stream: Any) -> Any:
     return stream.buffer
-
-
-def _pipe_size(fd: int) -> int:
-    try:
-        return fcntl.fcntl(fd, F_GETPIPE_SZ)
-    except OSError:
-        return -1
 
 
 def _unread(fd: int) -> int:

@@ -1,27 +1,27 @@
-"""Which execution a thread belongs to: the one that started it, directly or through other threads.
+"""Tracks which execution a thread belongs to: the one that started it, directly or through other threads.
 
-Every way to start a thread from Python is wrapped, so the session knows how many threads live and where each one's
-output goes. Threads that a C library starts on its own are not seen; they do not print.
+All functions that start a thread from Python are wrapped, so the worker knows how many threads live and where the output
+of each goes. Threads that a C library starts are not tracked; they do not print.
 """
 
-from __future__ import annotations  # those of inner functions would be worked out in every worker
+from __future__ import annotations  # annotations of inner functions would be evaluated in every worker
 
 import _thread
 import threading
 from typing import Any, Callable, Dict, NamedTuple
 
-start_raw = _thread.start_new_thread  # the worker's own thread starts here and is not counted
+start_raw = _thread.start_new_thread  # for the worker's own threads, which are not tracked
 
 
 class Tag(NamedTuple):
-    """``generation`` is the pair of output pipes (streams.py); ``execution`` the id that its calls carry."""
+    """``generation`` is the pair of output pipes (streams.py), ``execution`` the id that its calls carry."""
 
     generation: Any
     execution: str
 
 
 class Threads:
-    """Tags of living threads. ``generation`` and ``execution`` are those of the main thread."""
+    """The tags of living threads. ``generation`` and ``execution`` are those of the main thread."""
 
     def __init__(self, generation: Any, ended: Callable[[Any], None]) -> None:
         self.generation = generation
@@ -30,7 +30,7 @@ class Threads:
         self._tags: Dict[int, Tag] = {}
 
     def install(self) -> None:
-        """Wraps the functions that start threads; once a process."""
+        """Wraps the functions that start threads. Once per process."""
         start_new = _thread.start_new_thread
 
         def start_new_thread(function: Callable[..., Any], args: Any, kwargs: Any = {}, /) -> int:
@@ -51,7 +51,7 @@ class Threads:
         return self._tags.get(_thread.get_ident()) or Tag(self.generation, self.execution)
 
     def forget(self) -> None:
-        """For the child of a fork: the calling thread is the only one that lives there."""
+        """For the child of a fork, where only the calling thread lives."""
         self.generation, self.execution = self.tag()
         self._tags.clear()
 

@@ -1,4 +1,4 @@
-"""What the worker changes in Python's own modules, so that user code and its children behave as at a prompt."""
+"""Patches of Python's own modules around fork and exec, so that output keeps its order; ``exit`` and ``quit``."""
 
 import _posixsubprocess
 import builtins
@@ -10,7 +10,7 @@ from typing import Any, Callable, NoReturn, Optional, Tuple
 
 
 class Quitter:
-    """``exit`` and ``quit``: raise SystemExit, and leave stdin open, which site's own do not."""
+    """``exit`` and ``quit``: raise SystemExit. Unlike those of ``site`` they do not close stdin."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -22,15 +22,15 @@ class Quitter:
         raise SystemExit(code)
 
 
-# Where fork_exec takes the descriptors that become the child's stdout and stderr; -1 lets it inherit ours.
+# The arguments of fork_exec that become the child's stdout and stderr; -1 means that it inherits ours.
 CHILD_OUT, CHILD_ERR = 9, 11
 
 
 def install(
     flush: Callable[[], None], in_child: Callable[[], None], old_pipes: Callable[[], Optional[Tuple[int, int]]]
 ) -> None:
-    """``flush`` runs before any child process is made, so that output keeps its order; ``in_child`` after a fork.
-    ``old_pipes`` tells where a child of the calling thread prints, when that is not fd 1 and 2."""
+    """``flush`` runs before a child process is made, ``in_child`` in the child of a fork. ``old_pipes`` returns the output
+    pipes of the calling thread, if they are not fd 1 and 2."""
     builtins.exit, builtins.quit = Quitter("exit"), Quitter("quit")
     sys.argv = [""]
     if sys.path[:1] != [""]:
@@ -44,12 +44,12 @@ def install(
     for name in ("system", "posix_spawn", "posix_spawnp"):
         setattr(os, name, _flushing(getattr(os, name), flush))
     if sys.version_info >= (3, 12):
-        # True of every worker, because of its listener thread, which a fork does not harm.
+        # Every worker has a listener thread, for which a fork is harmless.
         warnings.filterwarnings("ignore", r"This process .* is multi-threaded", DeprecationWarning)
 
 
 def _inheriting(fork_exec: Callable[..., Any], old_pipes: Callable[[], Optional[Tuple[int, int]]]) -> Callable[..., Any]:
-    """A child of a thread that outlived its execution prints where that thread prints."""
+    """A child started by a thread that outlived its execution inherits the pipes of that thread."""
 
     def inheriting(*args: Any) -> Any:
         pipes = old_pipes()

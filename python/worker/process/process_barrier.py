@@ -1,7 +1,7 @@
-"""Threads that take up the room for processes, so that nothing of the session can start one for a moment.
+"""A barrier against new processes: threads that use up the process limit, so that nothing in the session can fork.
 
-Processes that fork and end faster than they can be listed are always elsewhere when a signal comes. The limit on processes
-counts threads as well: while there is no room left, whoever would fork stays where it is.
+A process that forks and exits faster than processes can be listed is always gone when a signal arrives. RLIMIT_NPROC counts
+threads as well: while the limit is reached, such a process cannot fork and can be killed.
 """
 
 import _thread
@@ -12,12 +12,12 @@ from typing import List, Optional, Type
 
 from ..io.threads import start_raw
 
-MOST = 2048
+MAX_THREADS = 2048
 STACK_BYTES = 65536
 
 
-class Crowd:
-    """Empty at first. Its threads are gone when it is left."""
+class ProcessBarrier:
+    """Holds no threads until ``fill``. All threads have ended when the context is left."""
 
     def __init__(self) -> None:
         self._gate = _thread.allocate_lock()
@@ -26,16 +26,16 @@ class Crowd:
         self._ended: List[None] = []
 
     def fill(self) -> None:
-        """Takes the room that there is now. What others leave later is taken the next time."""
+        """Starts threads until the limit is reached. Call it again for what other processes free later."""
         limit = resource.getrlimit(resource.RLIMIT_NPROC)[0]
-        most = min(limit, MOST) if limit >= 0 else MOST
+        most = min(limit, MAX_THREADS) if limit >= 0 else MAX_THREADS
         size = _thread.stack_size(STACK_BYTES)
         try:
             while self._started < most:
                 start_raw(self._wait, ())
                 self._started += 1
         except (RuntimeError, MemoryError):
-            pass  # it is full
+            pass  # the limit is reached
         finally:
             _thread.stack_size(size)
 
@@ -43,7 +43,7 @@ class Crowd:
         with self._gate:
             self._ended.append(None)
 
-    def __enter__(self) -> "Crowd":
+    def __enter__(self) -> "ProcessBarrier":
         return self
 
     def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]) -> None:

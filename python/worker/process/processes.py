@@ -1,8 +1,7 @@
-"""Processes that user code started: which still live, and the end of those an interrupted execution left.
+"""Processes that user code started: finds those that still live, and kills those that an interrupted execution left.
 
-Counting is left to the kernel: it numbers every new process and thread, so an unchanged last number means that there is
-nothing to look at. Inside a sandbox every process with this worker's mark is the session's; outside of one only
-descendants of the worker are.
+The kernel numbers every new process and thread. If the last number has not changed, there is nothing to look at. In a
+sandbox every process with this worker's mark belongs to the session; elsewhere only descendants of the worker do.
 """
 
 import itertools
@@ -11,18 +10,18 @@ import signal
 import time
 from typing import Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 
-from ..branch.branching import mark_of
-from .process_barrier import Crowd
+from ..branch.mark import mark_of
 from ..io.descriptors import move
+from .process_barrier import ProcessBarrier
 
 KILL_SECONDS = 0.5
-# After so many looks, processes that keep appearing are held to be of a kind that forks and ends all the time.
-TURNS = 3
-# So many looks that find nothing are enough, although others of the sandbox come and go meanwhile.
-QUIET_LOOKS = 5
-# Stands for children that cannot be listed, as where code has used up its descriptors. A signal to this number would reach
-# every process of the sandbox: tasks, checkpoints, and what earlier executions left.
-UNSEEN = -1
+# After this many rounds, processes that keep appearing are assumed to fork and exit all the time.
+ROUNDS_BEFORE_BARRIER = 3
+# This many empty rounds are enough, even if unrelated processes of the sandbox came and went meanwhile.
+EMPTY_ROUNDS = 5
+# A placeholder pid for children that cannot be listed, for example because no descriptor is left. It must never be
+# signalled: kill(-1) reaches every process of the sandbox.
+UNLISTED = -1
 
 
 class Process(NamedTuple):
@@ -33,7 +32,7 @@ class Process(NamedTuple):
 
 
 class Processes:
-    """``alone``: this worker's pid namespace holds nothing but its session."""
+    """``alone``: every process in this pid namespace except pid 1 belongs to the session."""
 
     def __init__(self, alone: bool) -> None:
         self._alone = alone
@@ -41,14 +40,14 @@ class Processes:
         self.renew()
 
     def renew(self) -> None:
-        """Also for a copy of the process: the processes that the original started are not the copy's."""
+        """Also for a copy of the process, which does not own the processes of the original."""
         self._me = os.getpid()
         self._mark = mark_of(self._me)
         self._known: Set[Tuple[int, int]] = set()
         self._last = self._count()
 
     def changed(self) -> bool:
-        """Whether there is anything to look at: a process or thread was made since the last time, or some live on."""
+        """Whether a process or thread was made since the last call, or survivors are known."""
         last = self._count()
         if last == self._last and not self._known and last is not None:
             return False
@@ -56,29 +55,32 @@ class Processes:
         return True
 
     def survivors(self) -> bool:
-        """Whether processes of the session live; they are not a later execution's."""
+        """Whether processes of the session live. They are not killed when a later execution is interrupted."""
         self._known = {(process.pid, process.started) for process in self._list()}
         return bool(self._known)
 
     def kill_new(self) -> None:
-        """Ends every process that was not there after the execution before, with all that they started. Those that cannot be
-        ended are left after a while; where others keep appearing, this goes on until the host ends the worker and all of them."""
+        """Kills every process that was started since ``survivors`` was last called, with its descendants.
+
+        Processes that cannot be killed are left after KILL_SECONDS. If new ones keep appearing, this continues until the
+        host kills the worker and all of them.
+        """
         deadline = time.monotonic() + KILL_SECONDS
         seen: Set[int] = set()
-        quiet = 0
-        with Crowd() as crowd:
-            for turn in itertools.count():
+        empty_rounds = 0
+        with ProcessBarrier() as barrier:
+            for round_number in itertools.count():
                 new, is_sure = self._new()
-                living = [process.pid for process in new if not process.is_dead and process.pid != UNSEEN]
+                living = [process.pid for process in new if not process.is_dead and process.pid != UNLISTED]
                 fresh = {process.pid for process in new} - seen
-                quiet = 0 if living or fresh else quiet + 1
-                if (quiet and is_sure) or quiet == QUIET_LOOKS:
+                empty_rounds = 0 if living or fresh else empty_rounds + 1
+                if (empty_rounds and is_sure) or empty_rounds == EMPTY_ROUNDS:
                     return
                 if fresh:
                     deadline = time.monotonic() + KILL_SECONDS
                     seen |= fresh
-                    if turn >= TURNS and self._alone:
-                        crowd.fill()
+                    if round_number >= ROUNDS_BEFORE_BARRIER and self._alone:
+                        barrier.fill()
                 elif time.monotonic() > deadline:
                     return
                 for pid in living:
@@ -89,7 +91,7 @@ class Processes:
                 time.sleep(0.001)
 
     def _count(self) -> Optional[bytes]:
-        """The last number given to a process or thread; None where the system does not tell."""
+        """The last number given to a process or thread; None if it cannot be read."""
         if self._counter is None:
             return None
         try:
@@ -98,8 +100,10 @@ class Processes:
             return None
 
     def _new(self) -> Tuple[List[Process], bool]:
-        """Those that were not there before, and the dead of them that nobody has reaped: a process that forks and ends is not to
-        be seen where it was, and leaves them behind. And whether none was listed that had gone when it was looked at."""
+        """The new processes, and whether the list is certain: no listed process was gone when it was looked at.
+
+        It includes zombies, because a process that forks and exits all the time is seen only by the zombies it leaves.
+        """
         is_sure = True
         processes: Dict[int, Process] = {}
         for pid, process in self._all():
@@ -110,7 +114,7 @@ class Processes:
         return [process for process in processes.values() if not self._is_old(process, processes)], is_sure
 
     def _is_old(self, process: Optional[Process], processes: Dict[int, Process]) -> bool:
-        """Whether it, or a process above it, was there before."""
+        """Whether the process or an ancestor of it was known before."""
         while process is not None:
             if (process.pid, process.started) in self._known:
                 return True
@@ -121,12 +125,12 @@ class Processes:
         return [process for _, process in self._all() if process is not None and not process.is_dead]
 
     def _all(self) -> Iterator[Tuple[int, Optional[Process]]]:
-        """Those of this worker by number, the dead included; None for what is gone, whoever's it was."""
+        """The processes of this worker by pid, including zombies; None for any process that is gone by now."""
         try:
             pids = map(int, filter(str.isdigit, os.listdir("/proc"))) if self._alone else _descendants(self._me)
         except OSError:
             if _has_children():
-                yield UNSEEN, Process(UNSEEN, self._me, 0, False)
+                yield UNLISTED, Process(UNLISTED, self._me, 0, False)
             return
         for pid in pids:
             if pid in (1, self._me):
@@ -138,7 +142,7 @@ class Processes:
 
 
 def _open_counter() -> Optional[int]:
-    """A descriptor to read the kernel's count from: the short file where there is one, else the one all have."""
+    """A descriptor of the kernel's last pid: the short file if it exists, else /proc/loadavg."""
     for path in ("/proc/sys/kernel/ns_last_pid", "/proc/loadavg"):
         try:
             fd = move(os.open(path, os.O_RDONLY | os.O_CLOEXEC))
@@ -151,15 +155,15 @@ def _open_counter() -> Optional[int]:
 
 def _descendants(pid: int) -> List[int]:
     found: List[int] = []
-    waiting = [pid]
-    while waiting:
-        parent = waiting.pop()
+    pending = [pid]
+    while pending:
+        parent = pending.pop()
         try:
             for task in os.listdir(f"/proc/{parent}/task"):
                 with open(f"/proc/{parent}/task/{task}/children") as file:
                     children = [int(child) for child in file.read().split()]
                 found += children
-                waiting += children
+                pending += children
         except OSError:
             if parent == pid:
                 raise
@@ -177,7 +181,7 @@ def _read(pid: int) -> Optional[Process]:
 
 
 def _has_children() -> bool:
-    """Without /proc: whether there is any child, living or not yet waited for."""
+    """Whether there is any child, alive or a zombie. Works without /proc."""
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         return True

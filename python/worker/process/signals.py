@@ -2,7 +2,7 @@
 
 ``guard`` is the only place where user code runs. Inside it SIGINT raises; outside it is ignored, so no interrupt can
 break the worker's own steps. Handlers that user code installs for other signals may raise too: while any exist, all
-other signals wait while no user code runs.
+other signals are blocked whenever no user code runs.
 """
 
 import _signal
@@ -13,15 +13,15 @@ import time
 from typing import Any, Callable, Optional, Tuple
 
 from ..io.channel import ALL_SIGNALS
-from ..io.descriptors import open_private_pipe
+from ..io.descriptors import open_private_pipe, renew_private_pipe
 
 SIGINT = int(_signal.SIGINT)
 OTHERS = ALL_SIGNALS - {SIGINT}
 
 
 class Interrupts:
-    """State of one worker. ``hit`` says that a SIGINT reached user code since it was last set to False; ``count`` is
-    the number of SIGINTs that Python has taken notice of, and ``wake_fd`` becomes readable when any signal comes."""
+    """``hit``: a SIGINT reached user code since it was last set to False. ``count``: the SIGINTs whose handler has run.
+    ``wake_fd`` becomes readable when any signal arrives."""
 
     def __init__(self) -> None:
         self.armed = False
@@ -39,7 +39,7 @@ class Interrupts:
         self._mask = _signal.pthread_sigmask
 
     def install(self) -> None:
-        """Takes SIGINT, and learns from now on when user code changes handlers or the mask."""
+        """Installs the SIGINT handler, and wraps the functions by which user code changes handlers or the mask."""
         _signal.signal(SIGINT, self._handler)
         _signal.pthread_sigmask(_signal.SIG_UNBLOCK, (SIGINT,))
         _signal.set_wakeup_fd(self._wakeup, warn_on_full_buffer=False)
@@ -56,10 +56,10 @@ class Interrupts:
         sys.unraisablehook = self._on_unraisable
 
     def guard(self, step: Callable[..., Any], *args: Any) -> Tuple[Any, Optional[BaseException]]:
-        """Calls the step as user code. Returns its result, or what it raised; never raises.
+        """Calls ``step`` as user code. Returns its result or its exception; never raises.
 
-        A signal may strike after the step and before ``armed`` is False, even in the handler of an earlier one,
-        hence the three levels: whatever is raised around the boundary belongs to the step.
+        A signal may arrive after the step and before ``armed`` is False, even during the handler of an earlier one.
+        Hence the three levels: an exception raised around the boundary counts as raised by the step.
         """
         failure: Optional[BaseException] = None
         try:
@@ -90,23 +90,23 @@ class Interrupts:
         try:
             return None, failure
         finally:
-            failure = None  # its traceback holds this frame: a cycle would keep alive what user code let go
+            failure = None  # its traceback refers to this frame: the cycle would keep alive objects of user code
 
-    def missed(self, count: int) -> int:
-        """Called by the listener when ``wake_fd`` is readable, with what this returned the last time.
+    def repeat_missed(self, count: int) -> int:
+        """Sends SIGINT again if it had no effect. Called by the listener when ``wake_fd`` is readable, with the last result.
 
-        A signal that comes in the last instant before a system call is noted by Python but does not end the call. When
-        ``count`` has not moved after a moment that has happened, and the main thread is nudged until it has.
+        A signal that arrives just before a blocking system call is recorded by Python but does not interrupt the call.
+        If ``count`` has not changed after a moment, that has happened, and the signal is repeated until it changes.
         """
-        came = False
+        arrived = False
         for wait_ms in (4, 8, 16, 32, 64, 128, 256, 512):
             time.sleep(wait_ms / 1000)
             if self._swallowed:
                 self._swallowed = False
                 _signal.pthread_kill(self._main, SIGINT)
-            now = self.count  # before the pipe is emptied: signals left in it have not been counted yet
-            came = came or SIGINT in self._signals()
-            if now != count or not came:
+            now = self.count  # read before the pipe is emptied: signals in it may not be counted yet
+            arrived = arrived or SIGINT in self._signals()
+            if now != count or not arrived:
                 return now
             _signal.pthread_kill(self._main, SIGINT)
         return self.count
@@ -122,11 +122,8 @@ class Interrupts:
         return self.wake_fd, self._wakeup
 
     def renew(self) -> None:
-        """For a copy of the process: a wake-up pipe of its own, under the same numbers."""
-        pair = open_private_pipe()
-        for new, old in zip(pair, self.fds):
-            os.dup2(new, old, False)
-            os.close(new)
+        """For a copy of the process."""
+        renew_private_pipe(self.fds)
 
     def close(self) -> None:
         """For the child of a fork."""
@@ -141,7 +138,7 @@ class Interrupts:
             raise KeyboardInterrupt
 
     def _on_unraisable(self, args: Any) -> None:
-        """Python drops what is raised in a ``__del__`` or a weakref callback; an interrupt dropped there is repeated."""
+        """Python drops exceptions in ``__del__`` and weakref callbacks. An interrupt that was dropped there is repeated."""
         if self.armed and self.hit and args.exc_type is KeyboardInterrupt and threading.get_ident() == self._main:
             self._swallowed = True
             os.write(self._wakeup, b"\0")
@@ -149,13 +146,13 @@ class Interrupts:
             sys.__unraisablehook__(args)
 
     def _settle(self) -> None:
-        """SIGINT is ours again; other signals wait for user code where it has handlers for any."""
+        """After user code: takes SIGINT back, and blocks other signals if user code has handlers for any."""
         for _ in range(100):
             try:
                 self._repair()
                 return
             except BaseException:
-                pass  # a handler of the user's raised here; what is blocked by now stays so
+                pass  # a handler of user code raised here; signals blocked so far stay blocked
 
     def _repair(self) -> None:
         if not self._shielded:

@@ -1,6 +1,6 @@
-"""What a run is given: files become variables of its session, and a model is told what there is before it looks.
+"""The context of a run: turns files into variables of its session, and describes them for the first prompt.
 
-The host calls these functions; code of a model has no use for them.
+The host calls these functions, not the model's code.
 """
 
 import base64
@@ -16,7 +16,7 @@ def namespace_of_session() -> Dict[str, Any]:
 
 
 def _decode(data: bytes) -> Any:
-    """A str where it is UTF-8, else the bytes that it is."""
+    """A str if the data is UTF-8, else the bytes."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
@@ -24,7 +24,7 @@ def _decode(data: bytes) -> Any:
 
 
 def decode_file(name: str, key: Optional[str]) -> None:
-    """``_rlm_file`` becomes a variable, or an item of one."""
+    """Moves ``_rlm_file`` to a variable, or to an item of it."""
     namespace = namespace_of_session()
     value = _decode(namespace.pop("_rlm_file"))
     if key is None:
@@ -34,7 +34,7 @@ def decode_file(name: str, key: Optional[str]) -> None:
 
 
 def unpack(name: str) -> None:
-    """Files that came in one piece, ``_rlm_files``, become items of a variable, by the names and sizes in ``_rlm_sizes``."""
+    """Splits ``_rlm_files``, the joined files, into items of a variable, by the names and sizes in ``_rlm_sizes``."""
     namespace = namespace_of_session()
     data, sizes, start = namespace.pop("_rlm_files"), namespace.pop("_rlm_sizes"), 0
     for key, size in sizes:
@@ -43,7 +43,7 @@ def unpack(name: str) -> None:
 
 
 def describe(names: str, size: int) -> str:
-    """What a model is told of variables before it looks at them: base64 of JSON, which no printing changes."""
+    """Facts about variables for the first prompt, as base64 of JSON, so that displaying it changes nothing."""
     namespace = namespace_of_session()
     facts = [_describe(name, namespace[name], size) for name in json.loads(names) if name in namespace]
     return base64.b64encode(json.dumps(facts).encode()).decode()

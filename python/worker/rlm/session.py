@@ -1,8 +1,8 @@
-"""What code of a run finds in its session: models to ask, further runs, tools, and ways to give the answer.
+"""The functions that code of a run can use: model queries, sub-runs, tools, and the final answer.
 
-``install`` puts the functions into the namespace, before each block of code anew: a model may have deleted or replaced them. Each
-asks the host, which counts, limits and records; errors of a single call are raised, those of a batch come as results whose ``ok``
-is false.
+``install`` puts them into the namespace before each block of code, because a model may have deleted or replaced them. Each
+function calls the host, which counts, limits and records. Errors of a single call are raised; in a batch they are results whose
+``ok`` is false.
 """
 
 import json
@@ -14,13 +14,13 @@ from rlm_texts import chunk, grep, peek, size_of, text_of
 from _rlm_worker.inspection.previews import repr_of
 
 MAX_PREVIEW = 400
-MAX_OUT = 64 << 20  # characters of all outputs that are kept
-MAX_BATCH = 10_000  # of what is asked in one message
-MAX_MESSAGE = 30 << 20  # bytes of it; the channel takes a little more
+MAX_OUT = 64 << 20  # characters of all kept outputs
+MAX_BATCH = 10_000  # items in one message
+MAX_MESSAGE = 30 << 20  # bytes of one message; the limit of the channel is slightly higher
 
 
 class LLMError(Exception):
-    """A model could not be asked, or answered badly. ``kind`` says what it was, ``retryable`` whether trying again can help."""
+    """A model call failed. ``kind`` is the kind of error, ``retryable`` whether another attempt can help."""
 
     def __init__(self, message: str, kind: str = "error", retryable: bool = False) -> None:
         super().__init__(message)
@@ -49,7 +49,7 @@ class Answer(str):
 
     @staticmethod
     def of(reply: Any) -> "Answer":
-        """From a dict, or from [text, input tokens, output tokens]: all that there is to say of most."""
+        """From a dict, or from [text, input tokens, output tokens], the short form that most replies have."""
         if type(reply) is list:
             answer = Answer(reply[0])
             answer.usage = {"input_tokens": reply[1], "output_tokens": reply[2]}
@@ -80,8 +80,8 @@ def _single(reply: Any) -> Answer:
 
 
 def _groups(items: List[Any], characters: Optional[int] = None) -> Iterable[List[Any]]:
-    """A batch in parts that each fit into a message. ``characters``: how many it has in all, where that is known."""
-    # Escaped, a character takes twelve bytes at most.
+    """Splits a batch into groups that each fit into one message. ``characters`` is the total length, if known."""
+    # An escaped character takes twelve bytes at most.
     if characters is not None and len(items) <= MAX_BATCH and 12 * characters + 4 * len(items) <= MAX_MESSAGE:
         if items:
             yield items
@@ -105,9 +105,9 @@ def _prompts(prompts: Iterable[Any]) -> Iterable[List[str]]:
 
 
 def _queries(prompts: List[str], model: Optional[str], system: Optional[str], schema: Any, max_tokens: Optional[int]) -> Dict[str, Any]:
-    """What is said of all of them is said once, and what is not said is left out."""
-    said = {"prompts": prompts, "model": model, "system": system, "schema": schema, "max_tokens": max_tokens}
-    return {name: value for name, value in said.items() if value is not None}
+    """The arguments of one message; options that are None are omitted."""
+    arguments = {"prompts": prompts, "model": model, "system": system, "schema": schema, "max_tokens": max_tokens}
+    return {name: value for name, value in arguments.items() if value is not None}
 
 
 def llm_query(prompt: Any, *, model: Optional[str] = None, system: Optional[str] = None, schema: Any = None,
@@ -143,8 +143,8 @@ async def llm_query_batched_async(prompts: Iterable[Any], *, model: Optional[str
 
 
 def _task(task: Any, context: Any, schema: Any, tools: Optional[Sequence[str]], budget: Optional[Dict[str, Any]]) -> Dict[str, Any]:
-    given = context if context is None else _plain(context)
-    return {"task": text_of(task), "context": given, "schema": schema, "tools": None if tools is None else list(tools), "budget": budget}
+    plain = context if context is None else _plain(context)
+    return {"task": text_of(task), "context": plain, "schema": schema, "tools": None if tools is None else list(tools), "budget": budget}
 
 
 def rlm_query(task: Any, context: Any = None, *, schema: Any = None, tools: Optional[Sequence[str]] = None,
@@ -176,10 +176,10 @@ async def rlm_query_batched_async(tasks: Iterable[Any], contexts: Optional[Itera
 def _tasks(tasks: Iterable[Any], contexts: Optional[Iterable[Any]], schema: Any, tools: Any, budget: Any) -> List[Dict[str, Any]]:
     pairs = [task if isinstance(task, tuple) and len(task) == 2 else (task, None) for task in tasks]
     if contexts is not None:
-        given = list(contexts)
-        if len(given) != len(pairs):
-            raise ValueError(f"there are {len(pairs)} tasks and {len(given)} contexts")
-        pairs = [(task, context) for (task, _), context in zip(pairs, given)]
+        values = list(contexts)
+        if len(values) != len(pairs):
+            raise ValueError(f"there are {len(pairs)} tasks and {len(values)} contexts")
+        pairs = [(task, context) for (task, _), context in zip(pairs, values)]
     return [_task(task, context, schema, tools, budget) for task, context in pairs]
 
 
@@ -213,7 +213,7 @@ def reduce_query(items: Iterable[Any], instruction: str, *, pack: int = 60_000, 
         if len(groups) == 1:
             return llm_query(prompts[0], model=model)
         if len(groups) >= len(texts) > 1 and all(len(group) == 1 for group in groups):
-            pack *= 2  # each is as long as a call may be: it would go on for ever
+            pack *= 2  # every text fills a call by itself, so without this the loop would never end
         answers = llm_query_batched(prompts, model=model)
         failed = next((answer for answer in answers if not answer.ok), None)
         if failed is not None:
@@ -232,7 +232,7 @@ def SUBMIT(**fields: Any) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """What JSON can say of it: itself, else its text."""
+    """The value if JSON can express it, else its text."""
     if isinstance(value, (str, bytes, bytearray)):
         return text_of(value)
     try:
@@ -260,31 +260,31 @@ def SHOW_VARS() -> str:
     """The variables of this session with their types, sizes and beginnings."""
     lines = []
     for name, value in sorted(namespace_of_session().items()):
-        if name.startswith("_") or value is GIVEN.get(name) or getattr(value, "__rlm_tool__", False):
+        if name.startswith("_") or value is PROVIDED.get(name) or getattr(value, "__rlm_tool__", False):
             continue
         shown = repr(value[:MAX_PREVIEW]) if isinstance(value, str) else repr_of(value, MAX_PREVIEW)["text"]
         lines.append(f"{name}: {type(value).__name__} ({size_of(value)}) = {shown}")
     return "\n".join(lines) or "(none)"
 
 
-# What has these names is ours, whatever code made of them.
+# Names that are always restored, whatever the code assigned to them.
 RESERVED: Dict[str, Any] = {
     "llm_query": llm_query, "llm_query_batched": llm_query_batched, "llm_query_async": llm_query_async,
     "llm_query_batched_async": llm_query_batched_async, "rlm_query": rlm_query, "rlm_query_batched": rlm_query_batched,
     "rlm_query_async": rlm_query_async, "rlm_query_batched_async": rlm_query_batched_async, "SHOW_VARS": SHOW_VARS,
     "FINAL": FINAL, "FINAL_VAR": FINAL_VAR, "SUBMIT": SUBMIT, "LLMError": LLMError, "LimitError": LimitError,
 }
-# These are words that a model may well use for variables of its own.
-GIVEN: Dict[str, Any] = {
+# Also names that a model may use for its own variables, so they are set only if absent.
+PROVIDED: Dict[str, Any] = {
     **RESERVED, "budget": budget, "chunk": chunk, "grep": grep, "peek": peek, "map_query": map_query, "reduce_query": reduce_query,
 }
 
 
 def install(listings: str) -> None:
-    """Puts everything into the namespace that is not there. ``listings`` are the tools, as JSON."""
+    """Adds everything that is missing in the namespace. ``listings`` are the tools, as JSON."""
     namespace = namespace_of_session()
     namespace.update(RESERVED)
-    for name, value in GIVEN.items():
+    for name, value in PROVIDED.items():
         namespace.setdefault(name, value)
     for tool in json.loads(listings):
         if tool["name"] not in namespace:
@@ -293,11 +293,11 @@ def install(listings: str) -> None:
         namespace["_out"] = {}
 
 
-def keep(turn: int) -> None:
-    """Moves what a block printed from ``_rlm_out`` to ``_out``, where the oldest go when there is too much."""
+def keep(step: int) -> None:
+    """Moves the output of a step from ``_rlm_out`` to ``_out``, and drops the oldest outputs above MAX_OUT."""
     namespace = namespace_of_session()
     out = namespace["_out"]
-    out[turn] = namespace.pop("_rlm_out")
+    out[step] = namespace.pop("_rlm_out")
     while len(out) > 1 and sum(len(text) for text in out.values() if isinstance(text, str)) > MAX_OUT:
         del out[next(iter(out))]
 
@@ -314,7 +314,7 @@ ERRORS = {"limit": LimitError, "ToolNotFoundError": ToolNotFoundError}
 
 
 def _tool(tool: Dict[str, Any]) -> Any:
-    """A function for a tool: positional arguments go to its parameters in order."""
+    """A function that calls a tool. Positional arguments map to its parameters in order."""
     name, names = tool["name"], list(tool["parameters"])
 
     def call(*values: Any, **fields: Any) -> Any:
@@ -331,15 +331,15 @@ def _tool(tool: Dict[str, Any]) -> Any:
     stub: Dict[str, Any] = {"Any": Any}
     try:
         exec(f"def {tool['signature']}: ...", stub)
-        call.__wrapped__ = stub[name]  # type: ignore[attr-defined]  # where help() and completion look for parameters
+        call.__wrapped__ = stub[name]  # type: ignore[attr-defined]  # where help() and completion find the parameters
     except SyntaxError:
-        pass  # a parameter is named as Python cannot name one: given by position, or with ** and a dict
+        pass  # a parameter has a name that Python does not allow: it is passed by position or with **
     call.__rlm_tool__ = True  # type: ignore[attr-defined]
     return call
 
 
 def check(source: str) -> None:
-    """Raises where code, given as JSON text, could not be compiled. Runs nothing."""
+    """Raises if the code, passed as JSON text, does not compile. Runs nothing."""
     import ast
 
     compile(json.loads(source), "<reply>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, True)

@@ -1,4 +1,4 @@
-"""Looking at long texts in a run: in pieces, by pattern, by their ends. Nothing here asks the host."""
+"""Functions for long texts in a run: split, search, show the ends. None of them calls the host."""
 
 import json
 from typing import Any, List
@@ -62,13 +62,13 @@ def text_of(value: Any) -> str:
     if isinstance(value, (dict, list, tuple)):
         try:
             return json.dumps(value, ensure_ascii=False, default=str)
-        except (TypeError, ValueError):  # keys that JSON does not have, or a value that is inside of itself
+        except (TypeError, ValueError):  # keys that JSON does not allow, or a value that contains itself
             pass
     return str(value)
 
 
 def size_of(value: Any) -> str:
-    """How long something is, in words."""
+    """The length of a value as text."""
     if isinstance(value, str):
         return f"{len(value):,} characters"
     try:

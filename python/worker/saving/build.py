@@ -1,7 +1,7 @@
-"""The other half of ``by_value``: builds functions, classes and the like from what was saved.
+"""The counterpart of ``pickler``: builds functions, classes and similar objects from what was saved.
 
-The names in ``__all__`` are part of the format of session files. Those at the end need to know the session that is being
-loaded: there the loader has functions of its own for them.
+The names in ``__all__`` are part of the format of session files. Those at the end need the session that is being loaded, so
+the loader replaces them with its own functions.
 """
 
 import functools
@@ -9,7 +9,7 @@ import types
 import weakref
 from typing import Any, Dict, Optional, Tuple
 
-SEED = b"rlm"
+WELL_KNOWN = b"rlm"  # the module under which pickles refer to the well-known objects
 
 __all__ = [
     "function", "set_function", "cell", "set_cell", "code", "module", "module_globals", "stdlib", "class_",
@@ -18,7 +18,7 @@ __all__ = [
 
 
 class ModuleGlobals:
-    """Stands for the globals of a module that is imported by name."""
+    """Pickled in place of the globals of a module that is imported by name."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -28,7 +28,7 @@ class ModuleGlobals:
 
 
 class Attributes:
-    """Stands for setting attributes of a class, before what is saved after it."""
+    """Pickled to set attributes of a class before the objects that follow are built."""
 
     def __init__(self, cls: type, attributes: Dict[str, Any]) -> None:
         self._args = (cls, attributes)
@@ -53,7 +53,7 @@ def set_cell(made: Any, contents: Tuple[Any, ...]) -> None:
 
 
 def class_(meta: type, name: str, bases: Tuple[type, ...], skeleton: Dict[str, Any]) -> type:
-    """Past the metaclass's own way of making classes, which has had its effect when the class was first made."""
+    """Bypasses the metaclass's ``__new__``, which has already run when the class was first made."""
     made: Any = type.__new__(meta, name, bases, skeleton)
     abc = __import__("abc")
     if issubclass(meta, abc.ABCMeta):
@@ -92,29 +92,29 @@ def type_variable(kind: Any, args: Tuple[Any, ...], keywords: Dict[str, Any], mo
     return made
 
 
-def _by_the_loader(*_: Any) -> Any:
+def _needs_loader(*_: Any) -> Any:
     raise RuntimeError("only a session file that is being loaded can build this")
 
 
 def function(data: bytes, globals_: Any, name: str, closure: Any) -> Any:
-    return _by_the_loader(data, globals_, name, closure)
+    return _needs_loader(data, globals_, name, closure)
 
 
 def code(data: bytes) -> Any:
-    return _by_the_loader(data)
+    return _needs_loader(data)
 
 
 def module(name: str, *parts: str) -> Any:
-    return _by_the_loader(name, parts)
+    return _needs_loader(name, parts)
 
 
 def module_globals(name: str) -> Any:
-    return _by_the_loader(name)
+    return _needs_loader(name)
 
 
 def stdlib(name: str) -> Any:
-    return _by_the_loader(name)
+    return _needs_loader(name)
 
 
 def set_class(cls: type, state: Tuple[Any, ...]) -> None:
-    _by_the_loader(cls, state)
+    _needs_loader(cls, state)

@@ -1,8 +1,8 @@
-"""Loading: the variables of a session file, unpickled into the namespace. All of it, or the namespace is as it was.
+"""Loading: unpickles the variables of a session file into the namespace. If it fails, the namespace is unchanged.
 
-What needs a module or a part of the standard library that is not there is left out and listed. Where code of the saved
-session raises while an object is built, the stream has to be read once more, by a slower reader that puts a stand-in
-in the place of such an object; what contains a stand-in is left out and listed, too.
+Variables that need a missing module or a missing part of the standard library are skipped and reported. If code of the
+saved session raises while an object is built, the stream must be read again by a slower unpickler, which puts a placeholder
+in place of that object; variables that contain a placeholder are skipped and reported, too.
 """
 
 import abc
@@ -15,21 +15,21 @@ from _pickle import Unpickler
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from . import build
 from ..io.bulk import Incoming
-from .pickler import seeds
-from .tolerant_unpickler import patient_unpickler
+from . import build
+from .pickler import well_known_objects
+from .placeholders import Placeholder, make_placeholder, make_placeholder_class
 from .records import Buffers, Damaged, Records
-from .saving import find_failing, version, why
-from .placeholders import StandIn, stand_in, stand_in_class
+from .saving import find_failing, reason_of, version
+from .tolerant_unpickler import make_tolerant_unpickler
 
 
-class Again(Exception):
-    """Code of the saved session raised: the stream is to be sent once more, for a patient reader."""
+class RetryNeeded(Exception):
+    """Code of the saved session raised: the host must send the stream again, for the tolerant unpickler."""
 
 
 def check_version(saved: Dict[str, str]) -> None:
-    """Raises RuntimeError where this interpreter cannot read what that one saved."""
+    """Raises RuntimeError if this interpreter cannot load what the other one saved."""
     here = version()
     ours, theirs = (each["python"].rpartition(".")[0] for each in (here, saved))
     if theirs != ours or saved["implementation"] != here["implementation"]:
@@ -45,18 +45,18 @@ def _named(of: Dict[str, str], number: str) -> str:
 
 
 def load(
-    main: ModuleType, stdlib: Dict[str, Any], incoming: Incoming, patient: bool
+    main: ModuleType, stdlib: Dict[str, Any], incoming: Incoming, tolerant: bool
 ) -> Tuple[Dict[str, Any], int]:
-    """Returns the report, and the ``from __future__`` flags. The namespace changes only if it returns."""
+    """Returns the report and the ``from __future__`` flags. If it raises, the namespace is unchanged."""
     namespace = main.__dict__
     before = dict(namespace)
     try:
         records = Records(incoming)
         loader = Loader(main, stdlib)
-        loaded, end = _read(records, loader, namespace, patient)
+        loaded, end = _read(records, loader, namespace, tolerant)
         loader.finish()
-        skipped = {name: found.why for name, found in loaded.items() if isinstance(found, StandIn)}
-        if loader.incomplete:
+        skipped = {name: found.reason for name, found in loaded.items() if isinstance(found, Placeholder)}
+        if loader.has_placeholders:
             rest = {name: value for name, value in loaded.items() if name not in skipped}
             skipped.update(find_failing(rest, main, stdlib, loader.broken))
         incoming.drain()
@@ -70,15 +70,15 @@ def load(
     names = [name for name in end["order"] if name in loaded and name not in skipped]
     for name in names:
         namespace[name] = loaded[name]
-    _remember(end["sources"])
+    _restore_sources(end["sources"])
     listed = [{"name": name, "why": skipped[name]} for name in end["order"] if name in skipped]
     return {"names": names, "skipped": listed}, end["flags"]
 
 
 def _read(
-    records: Records, loader: "Loader", namespace: Dict[str, Any], patient: bool
+    records: Records, loader: "Loader", namespace: Dict[str, Any], tolerant: bool
 ) -> Tuple[Dict[str, Any], Dict[str, Any]]:
-    unpickler: Any = (patient_unpickler if patient else _Unpickler)(records, loader)
+    unpickler: Any = (make_tolerant_unpickler if tolerant else _Unpickler)(records, loader)
     unpickler.load()  # the prelude
     loaded: Dict[str, Any] = {}
     while True:
@@ -91,9 +91,9 @@ def _read(
         except (Damaged, KeyboardInterrupt, MemoryError):
             raise
         except BaseException as error:
-            if patient:
-                raise Damaged(f"variable {name!r}: {why(error)}") from error
-            raise Again(f"variable {name!r}: {why(error)}") from error
+            if tolerant:
+                raise Damaged(f"variable {name!r}: {reason_of(error)}") from error
+            raise RetryNeeded(f"variable {name!r}: {reason_of(error)}") from error
 
 
 def _parse_end(data: bytes) -> Dict[str, Any]:
@@ -106,7 +106,7 @@ def _parse_end(data: bytes) -> Dict[str, Any]:
     raise Damaged("its end is not one")
 
 
-def _remember(sources: Dict[str, str]) -> None:
+def _restore_sources(sources: Dict[str, str]) -> None:
     for name, text in sources.items():
         if isinstance(text, str):
             name = _renamed(name)
@@ -114,64 +114,64 @@ def _remember(sources: Dict[str, str]) -> None:
 
 
 def _renamed(filename: str) -> str:
-    """Cells of the saved session are not those of this one, whose numbers begin again."""
+    """Marks cells of the saved session, because the numbers of this one start again."""
     return f"<loaded {filename[1:]}" if filename.startswith(("<cell ", "<loaded ")) else filename
 
 
 class Loader:
-    """What the builders of ``build`` need to know of the session."""
+    """The builders of ``build`` that need the session, and the record of what could not be built."""
 
     def __init__(self, main: ModuleType, stdlib: Dict[str, Any]) -> None:
-        self.incomplete = False  # whether anything stands in for something else
-        self.broken: Dict[int, str] = {}  # objects that are there but were not finished, by id, and why
+        self.has_placeholders = False
+        self.broken: Dict[int, str] = {}  # objects that are only partly built, by id, with reasons
         self._kept: List[Any] = []
         self._stdlib = stdlib
         self._subclass_hooks: List[Tuple[type, Any]] = []
-        self._seeds = seeds(main)
+        self._well_known = well_known_objects(main)
         own: Dict[str, Callable[..., Any]] = {
             "function": self._function, "code": self._code, "module": self._module,
             "module_globals": self._module_globals, "stdlib": self._find_stdlib, "set_class": self._set_class,
             "set_attributes": self._set_attributes,
         }  # fmt: skip
-        self._seeds.update(own)
+        self._well_known.update(own)
         names = ("set_function", "set_cell", "set_member", "set_class", "set_attributes")
-        self.setters = {id(self._seeds[name]) for name in names}
+        self.setters = {id(self._well_known[name]) for name in names}
 
     def find(self, module: str, name: str, find: Callable[[str, str], Any]) -> Any:
-        if module == build.SEED.decode():
-            return self._seeds[name]
+        if module == build.WELL_KNOWN.decode():
+            return self._well_known[name]
         try:
             return find(module, name)
         except (ImportError, AttributeError) as error:
-            return self._stand_in_class(name, f"{module}.{name} is not there: {why(error)}")
+            return self._placeholder_class(name, f"{module}.{name} is not there: {reason_of(error)}")
 
-    def give_up_on(self, obj: Any, error: BaseException) -> None:
-        """The object stays where it is, half built, and whatever contains it is left out."""
-        self.incomplete = True
+    def mark_broken(self, obj: Any, error: BaseException) -> None:
+        """The object stays in place, partly built. Variables that contain it will be skipped."""
+        self.has_placeholders = True
         self._kept.append(obj)
-        self.broken[id(obj)] = f"an object in it cannot be built: {why(error)}"
+        self.broken[id(obj)] = f"an object in it cannot be built: {reason_of(error)}"
 
-    def stand_in(self, error: BaseException) -> Any:
-        return self._stand_in(f"an object in it cannot be built: {why(error)}")
+    def placeholder(self, error: BaseException) -> Any:
+        return self._placeholder(f"an object in it cannot be built: {reason_of(error)}")
 
     def finish(self) -> None:
-        """Only now, so that no class of the saved session hears again of subclasses that it has heard of."""
+        """Sets ``__init_subclass__`` last, so that it does not run again for subclasses of the saved session."""
         for cls, hook in self._subclass_hooks:
             type.__setattr__(cls, "__init_subclass__", hook)
 
-    def _stand_in(self, text: str) -> Any:
-        self.incomplete = True
-        return stand_in(text)
+    def _placeholder(self, reason: str) -> Any:
+        self.has_placeholders = True
+        return make_placeholder(reason)
 
-    def _stand_in_class(self, name: str, text: str) -> Any:
-        self.incomplete = True
-        return stand_in_class(name, text)
+    def _placeholder_class(self, name: str, reason: str) -> Any:
+        self.has_placeholders = True
+        return make_placeholder_class(name, reason)
 
     def _code(self, data: bytes) -> Any:
         return _rename_code(marshal.loads(data))
 
     def _function(self, data: bytes, globals_: Any, name: str, closure: Optional[Tuple[Any, ...]]) -> Any:
-        if isinstance(globals_, StandIn):
+        if isinstance(globals_, Placeholder):
             return globals_
         return FunctionType(self._code(data), globals_, name, None, closure)
 
@@ -182,10 +182,10 @@ class Loader:
                 self._import_part(part)
             return module
         except Exception as error:
-            return self._stand_in(f"module {name!r} cannot be imported: {why(error)}")
+            return self._placeholder(f"module {name!r} cannot be imported: {reason_of(error)}")
 
     def _import_part(self, name: str) -> None:
-        """A part of a package that was there when it was saved; what needs it and misses it will say so."""
+        """Imports a submodule that was loaded when the session was saved. If that fails, objects that need it will fail."""
         if name not in sys.modules:
             try:
                 importlib.import_module(name)
@@ -194,17 +194,17 @@ class Loader:
 
     def _module_globals(self, name: str) -> Any:
         module = self._module(name)
-        return module if isinstance(module, StandIn) else module.__dict__
+        return module if isinstance(module, Placeholder) else module.__dict__
 
     def _find_stdlib(self, name: str) -> Any:
         if name in self._stdlib:
             return self._stdlib[name]
-        return self._stand_in_class(name, f"the standard library of this session has no {name!r}")
+        return self._placeholder_class(name, f"the standard library of this session has no {name!r}")
 
     def _set_class(self, cls: Any, state: Tuple[Any, ...]) -> None:
         _, attributes, abstract = state
         self._set_attributes(cls, attributes)
-        if abstract is not None and not isinstance(cls, StandIn):
+        if abstract is not None and not isinstance(cls, Placeholder):
             names, registered = abstract
             if names is not None:
                 cls.__abstractmethods__ = names
@@ -212,7 +212,7 @@ class Loader:
                 abc.ABCMeta.register(cls, other)
 
     def _set_attributes(self, cls: Any, attributes: Dict[str, Any]) -> None:
-        if isinstance(cls, StandIn):
+        if isinstance(cls, Placeholder):
             return
         hook = attributes.pop("__init_subclass__", None)
         if hook is not None:

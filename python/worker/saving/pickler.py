@@ -1,9 +1,9 @@
-"""Pickling what Python's own pickle leaves out: functions, classes and the like that a session defined.
+"""Pickles what Python's own pickle does not: functions, classes and similar objects that a session defined.
 
-They are saved by value: code by ``marshal``, a class as its skeleton and then its attributes. A function's globals are
-not captured, since the whole of ``__main__`` is saved and restored with it. What can be imported by name is saved by
-name, as pickle does. Objects that a reducer hands to pickle as the builder of another (``build.*``), the namespace and
-the standard streams are known to both ends from the start: see ``seeds``.
+They are saved by value: code by ``marshal``, a class as its skeleton and then its attributes. A function's globals are not
+captured, because all of ``__main__`` is saved and restored with it. What can be imported by name is saved by name, as
+pickle does. The builders of ``build``, the namespace and the standard streams are known to both ends from the start: see
+``well_known_objects``.
 """
 
 import builtins
@@ -14,21 +14,21 @@ from _pickle import PickleBuffer, Pickler, PicklingError
 from typing import Any, Callable, Dict, Optional, Tuple
 
 from . import build
+from .placeholders import Placeholder
 from .reducers import REDUCERS, TYPING_REDUCERS, Reducer, Reduction, is_importable, singleton_reducer
-from .placeholders import StandIn
 
 FunctionType, ModuleType, MethodType = types.FunctionType, types.ModuleType, types.MethodType
 HEAP_TYPE = 1 << 9
-OF_THE_SKELETON = ("__module__", "__qualname__", "__slots__", "__orig_bases__")
-NEVER = ("__dict__", "__weakref__", "_abc_impl", "__abstractmethods__", *OF_THE_SKELETON)
+SKELETON_ATTRIBUTES = ("__module__", "__qualname__", "__slots__", "__orig_bases__")
+NEVER_SAVED = ("__dict__", "__weakref__", "_abc_impl", "__abstractmethods__", *SKELETON_ATTRIBUTES)
 FUNCTION_STATE = ("__defaults__", "__kwdefaults__", "__doc__", "__annotations__", "__dict__", "__type_params__")
-C_MADE = (types.MethodDescriptorType, types.ClassMethodDescriptorType, types.WrapperDescriptorType)
-MAX_PARTS = 2000  # of a package, imported again with it
-MAX_TYPES = 4096  # kinds of objects for which the way to save them is remembered
+C_DESCRIPTORS = (types.MethodDescriptorType, types.ClassMethodDescriptorType, types.WrapperDescriptorType)
+MAX_SUBMODULES = 2000  # of a package, imported again with it
+MAX_TYPES = 4096  # types whose reducer is cached
 
 
-def seeds(main: ModuleType) -> Dict[str, Any]:
-    """What both ends know by name. The names are part of the format of session files."""
+def well_known_objects(main: ModuleType) -> Dict[str, Any]:
+    """Objects that both ends know by name. The names are part of the format of session files."""
     known = {name: getattr(build, name) for name in build.__all__}
     known.update(namespace=main.__dict__, main=main, builtins=builtins.__dict__)
     known.update(stdin=sys.stdin, stdout=sys.stdout, stderr=sys.stderr)
@@ -36,8 +36,8 @@ def seeds(main: ModuleType) -> Dict[str, Any]:
 
 
 class ByValuePickler(Pickler):
-    """``stdlib`` has the objects that are saved by their name in the standard library. ``filenames`` gets those of the
-    code that was saved. ``broken`` may hold objects that are not to be saved, by id, and why not."""
+    """``stdlib``: objects that are saved by their name in the standard library. ``filenames`` collects those of saved code.
+    ``broken``: objects that must not be saved, by id, with reasons."""
 
     def __init__(
         self,
@@ -49,10 +49,10 @@ class ByValuePickler(Pickler):
         super().__init__(file, 5, buffer_callback=buffer_callback)
         self.filenames: Dict[str, None] = {}
         self.broken: Dict[int, str] = {}
-        known = seeds(main)
+        known = well_known_objects(main)
         self.memo = {id(value): (index, value) for index, value in enumerate(known.values())}
         self.prelude = _prelude(known)
-        # What it made itself, and not what it imported.
+        # Only what the standard library defined, not what it imported.
         made = {name: value for name, value in stdlib.items() if _quietly(getattr, value, "__module__") == "__main__"}
         self._stdlib = {id(value): name for name, value in made.items()}
         self._reducers: Dict[type, Optional[Reducer]] = {}
@@ -76,7 +76,7 @@ class ByValuePickler(Pickler):
         return id(obj) in self._stdlib
 
     def globals_of(self, function: Any) -> Any:
-        """The namespace itself, a module's globals by the module's name, or the dictionary as it is."""
+        """The namespace itself, the globals of a module by its name, or the dictionary by value."""
         found = function.__globals__
         name = found.get("__name__")
         if isinstance(name, str) and name != "__main__" and vars(sys.modules.get(name, build)) is found:
@@ -85,8 +85,8 @@ class ByValuePickler(Pickler):
 
 
 def _prelude(known: Dict[str, Any]) -> bytes:
-    """A pickle that, when it is loaded, gives every seed the place in the memo that it has at this end."""
-    return b"\x80\x05" + b"".join(b"c%s\n%s\n\x940" % (build.SEED, name.encode()) for name in known) + b"N."
+    """A pickle that, when loaded, puts each well-known object at its index in the memo."""
+    return b"\x80\x05" + b"".join(b"c%s\n%s\n\x940" % (build.WELL_KNOWN, name.encode()) for name in known) + b"N."
 
 
 def _reducer_of(kind: type) -> Optional[Reducer]:
@@ -142,20 +142,20 @@ def _reduce_module(_: ByValuePickler, module: Any) -> Reduction:
     name = module.__name__
     if sys.modules.get(name) is not module:
         raise PicklingError(f"cannot save module {name!r}: it cannot be imported by that name")
-    # `import a.b` gives a variable `a`: its parts belong to it.
+    # `import a.b` sets the variable `a`: its submodules must be imported with it.
     parts = [each for each in list(sys.modules) if each.startswith(f"{name}.")] if hasattr(module, "__path__") else []
-    return build.module, (name, *parts[:MAX_PARTS])
+    return build.module, (name, *parts[:MAX_SUBMODULES])
 
 
 def _reduce_class(_: ByValuePickler, cls: Any) -> Reduction:
-    if type.__subclasscheck__(StandIn, cls):
-        raise PicklingError(cls.why)
+    if type.__subclasscheck__(Placeholder, cls):
+        raise PicklingError(cls.reason)
     if id(cls) in _OF_TYPES:
         return getattr, (types, _OF_TYPES[id(cls)])
     if is_importable(cls) or not _is_made_by_python(cls):
         return NotImplemented
     attributes = type.__dict__["__dict__"].__get__(cls)
-    skeleton = {key: attributes[key] for key in OF_THE_SKELETON if key in attributes}
+    skeleton = {key: attributes[key] for key in SKELETON_ATTRIBUTES if key in attributes}
     skeleton["__qualname__"] = cls.__qualname__
     slots = skeleton.get("__slots__")
     if slots is not None and not isinstance(slots, (str, tuple, list, dict)):
@@ -163,16 +163,16 @@ def _reduce_class(_: ByValuePickler, cls: Any) -> Reduction:
     methods: Dict[str, Any] = {}
     others: Dict[str, Any] = {}
     for key, value in attributes.items():
-        if key not in NEVER and not _is_slot(value, cls):
+        if key not in NEVER_SAVED and not _is_slot(value, cls):
             (methods if isinstance(value, _METHODS) else others)[key] = value
-    # Methods are set before the other attributes are built, some of which may be instances of this very class.
+    # Methods are set before other attributes are built, because those may be instances of this class.
     state = (build.Attributes(cls, methods), others, _abstract(cls, attributes))
     args = (type(cls), cls.__name__, cls.__bases__, skeleton)
     return build.class_, args, state, None, None, build.set_class
 
 
 def _abstract(cls: Any, attributes: Any) -> Optional[Tuple[Any, Tuple[Any, ...]]]:
-    """For an abstract base class: names of abstract methods, and classes that were registered with it."""
+    """For an abstract base class: the names of abstract methods and the registered classes."""
     if "_abc_impl" not in attributes:
         return None
     import _abc
@@ -190,12 +190,12 @@ def _is_made_by_python(cls: Any) -> bool:
         return False
     attributes = type.__dict__["__dict__"].__get__(cls)
     return cls.__module__ == "__main__" or not any(
-        isinstance(value, C_MADE) and value.__objclass__ is cls for value in attributes.values()
+        isinstance(value, C_DESCRIPTORS) and value.__objclass__ is cls for value in attributes.values()
     )
 
 
 def _reduce_member(pickler: ByValuePickler, member: Any) -> Reduction:
-    """A member of an enumeration that is saved by value: as it is, and not by asking the class for its value."""
+    """A member of an enumeration that is saved by value: restored directly, without calling the class."""
     cls = type(member)
     if is_importable(cls) or pickler.is_of_stdlib(cls):
         return NotImplemented
@@ -206,7 +206,7 @@ def _reduce_member(pickler: ByValuePickler, member: Any) -> Reduction:
 
 
 def _quietly(function: Callable[..., Any], *args: Any) -> Any:
-    """None where looking fails: annotations may be evaluated only when they are asked for."""
+    """None if it raises: reading ``__annotations__`` may evaluate them."""
     try:
         return function(*args)
     except Exception:

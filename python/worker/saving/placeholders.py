@@ -1,13 +1,13 @@
-"""What takes the place of an object that a session file has and that cannot be built here, until it is left out."""
+"""Placeholders for objects of a session file that cannot be built here, until the variables with them are skipped."""
 
 from _pickle import PicklingError
 from typing import Any
 
 
-class StandIn:
-    """Takes whatever is done to the real object while loading. It cannot be saved, which is how it is found again."""
+class Placeholder:
+    """Accepts every operation that loading performs on the real object. It cannot be pickled, which is how it is found."""
 
-    why = "it could not be built"
+    reason = "it could not be built"
 
     def __new__(cls, *_: Any, **__: Any) -> Any:
         return object.__new__(cls)
@@ -15,7 +15,7 @@ class StandIn:
     def __init__(self, *_: Any, **__: Any) -> None:
         pass
 
-    def __call__(self, *_: Any, **__: Any) -> "StandIn":
+    def __call__(self, *_: Any, **__: Any) -> "Placeholder":
         return self
 
     def __setstate__(self, _: Any) -> None:
@@ -34,15 +34,15 @@ class StandIn:
         pass
 
     def __reduce_ex__(self, _: Any) -> Any:
-        raise PicklingError(self.why)
+        raise PicklingError(self.reason)
 
 
-def stand_in(why: str) -> StandIn:
-    made = StandIn()
-    made.why = why
+def make_placeholder(reason: str) -> Placeholder:
+    made = Placeholder()
+    made.reason = reason
     return made
 
 
-def stand_in_class(name: str, why: str) -> type:
-    """For a class or a function that was to be found by name."""
-    return type(name, (StandIn,), {"why": why})
+def make_placeholder_class(name: str, reason: str) -> type:
+    """For a class or function that is looked up by name."""
+    return type(name, (Placeholder,), {"reason": reason})

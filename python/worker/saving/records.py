@@ -1,4 +1,4 @@
-"""Reads the records that ``saving`` wrote, as they come from the host."""
+"""Reads the records that ``saving`` wrote, as they arrive from the host."""
 
 from collections import deque
 from typing import Any, Deque, Tuple
@@ -10,16 +10,16 @@ MAX_END = 64 << 20
 
 
 class Damaged(Exception):
-    """The stream is not what saving wrote."""
+    """The stream is not one that ``saving`` wrote."""
 
 
 class Records:
-    """Cuts the stream into records. To the unpickler it is a file that has the pickle's pieces one after another."""
+    """Splits the stream into records. For the unpickler it is a file with the pieces of the pickle."""
 
     def __init__(self, incoming: Incoming) -> None:
         self._incoming = incoming
         self._piece = memoryview(b"")
-        self._left = 0  # of the piece of the pickle that is being read
+        self._left = 0  # bytes left of the current piece of the pickle
         self._buffers: Deque[bytearray] = deque()
 
     def next(self) -> Tuple[bytes, bytes]:
@@ -32,7 +32,7 @@ class Records:
         return kind, bytes(self._take(size))
 
     def read(self, size: int) -> Any:
-        """So many bytes of the pickle, as a view where they are at hand."""
+        """The next bytes of the pickle, without a copy if they are buffered."""
         if size <= self._left:
             self._left -= size
             return self._take(size)
@@ -105,7 +105,7 @@ class Records:
 
 
 class Buffers:
-    """Gives the unpickler its buffers as it asks for them."""
+    """The iterator from which the unpickler takes its out-of-band buffers."""
 
     def __init__(self, records: Records) -> None:
         self._records = records

@@ -1,4 +1,4 @@
-"""How to save odd objects of Python's own library: wrappers, weak references, type variables, singletons."""
+"""Reducers for objects of the standard library that pickle refuses: wrappers, weak references, type variables, singletons."""
 
 import functools
 import gc
@@ -10,12 +10,12 @@ from typing import Any, Callable, Dict, Optional
 
 from . import build
 
-Reduction = Any  # what __reduce__ may return, or NotImplemented for pickle's own way
-Reducer = Callable[[Any, Any], Reduction]  # of the pickler and the object
+Reduction = Any  # what __reduce__ may return, or NotImplemented for pickle's default
+Reducer = Callable[[Any, Any], Reduction]  # takes the pickler and the object
 
 
 def _reduce_wrapped(_: Any, wrapper: Any) -> Reduction:
-    """functools.lru_cache and functools.cache: the cache itself starts empty."""
+    """functools.lru_cache and functools.cache. The cache is empty after loading."""
     if is_importable(wrapper):
         return NotImplemented
     parameters = wrapper.cache_parameters()
@@ -86,7 +86,7 @@ def _reduce_alias(_: Any, alias: Any) -> Reduction:
 
 
 def singleton_reducer(kind: type) -> Optional[Reducer]:
-    """For a class whose module has instances of it by name, which code compares by identity: those are saved by name."""
+    """For a class whose module has instances of it as globals, compared by identity: those are saved by name."""
     module = sys.modules.get(kind.__module__) if isinstance(kind.__module__, str) else None
     if module is None or kind.__module__ in ("__main__", "builtins"):
         return None
@@ -102,7 +102,7 @@ def singleton_reducer(kind: type) -> Optional[Reducer]:
 
 
 def is_importable(obj: Any) -> bool:
-    """Whether it is found by its name in a module that can be imported."""
+    """Whether the object can be found by its qualified name in an importable module."""
     module, found = getattr(obj, "__module__", None), None
     if isinstance(module, str) and module != "__main__" and module in sys.modules:
         found = sys.modules[module]

@@ -1,12 +1,12 @@
-"""Saving: every variable of a session that can be saved, as one stream of records.
+"""Saving: writes every variable of a session that can be saved, as one stream of records.
 
-All variables go through one pickler, so that what they share is saved once and is shared again when it is loaded. Where
-one of them cannot be saved, all such are found first, and then the stream begins again without them: a variable is saved
-whole or not at all.
+All variables go through one pickler, so that objects they share are saved once and are shared again after loading. If a
+variable cannot be saved, all variables that cannot be saved are found first, and the stream starts again without them: a
+variable is saved completely or not at all.
 
-A record is a letter, a length in 8 bytes (little endian) and so many bytes: ``V`` the name of the next variable, ``P`` a
-piece of the pickle, ``B`` a buffer that the pickle refers to in turn, ``E`` the end, with what is saved besides
-variables as JSON.
+A record is a letter, a length in 8 bytes (little endian) and that many bytes: ``V`` the name of the next variable, ``P`` a
+piece of the pickle, ``B`` an out-of-band buffer, in the order in which the pickle uses them, ``E`` the end, with a JSON
+object of what is saved besides variables.
 """
 
 import json
@@ -18,19 +18,18 @@ from types import FunctionType, ModuleType
 from typing import Any, Dict, Optional, Tuple
 
 from ..io.bulk import Outgoing
+from ..report import name_of, truncate
 from .pickler import ByValuePickler
-from ..io.channel import cut
-from ..report import name_of
 
-IN_BAND = 64 * 1024  # a shorter buffer is part of the pickle
+IN_BAND = 64 * 1024  # a shorter buffer is saved inside the pickle
 ATTEMPTS = 4
-MAX_WHY = 300
+MAX_REASON = 300
 MAX_SOURCES = 1 << 20
 INITIAL = frozenset(("__name__", "__doc__", "__package__", "__loader__", "__spec__", "__builtins__", "__file__", "__warningregistry__"))
 
 
 def version() -> Dict[str, str]:
-    """What must be the same where a file is loaded: code is saved as this interpreter's own."""
+    """What must match when a file is loaded, because code is saved as bytecode of this interpreter."""
     return {
         "python": "%d.%d.%d" % sys.version_info[:3],
         "implementation": sys.implementation.name,
@@ -39,7 +38,7 @@ def version() -> Dict[str, str]:
 
 
 def save(main: ModuleType, stdlib: Dict[str, Any], flags: int, outgoing: Outgoing) -> Dict[str, Any]:
-    """Returns names, what was skipped and why, and modules by name. Runs user code: ``__reduce__`` and the like."""
+    """Returns the names, what was skipped and why, and the modules. Runs user code, such as ``__reduce__``."""
     variables = {
         name: value
         for name, value in list(main.__dict__.items())
@@ -71,25 +70,25 @@ def save(main: ModuleType, stdlib: Dict[str, Any], flags: int, outgoing: Outgoin
 def find_failing(
     variables: Dict[str, Any], main: ModuleType, stdlib: Dict[str, Any], broken: Dict[int, str]
 ) -> Dict[str, str]:
-    """Those that cannot be saved or reach something broken, and why; what the others share is gone through once."""
+    """The variables that cannot be saved or refer to a broken object, with reasons. Shared objects are visited once."""
     failing: Dict[str, str] = {}
     pickler: Optional[ByValuePickler] = None
     for name, value in variables.items():
         if pickler is None:
-            pickler = ByValuePickler(_Nowhere(), main, stdlib, lambda _: None)
+            pickler = ByValuePickler(_NullFile(), main, stdlib, lambda _: None)
             pickler.broken = broken
         try:
             pickler.dump(value)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            failing[name] = why(error)
-            pickler = None  # its memo has objects that were never finished
+            failing[name] = reason_of(error)
+            pickler = None  # its memo contains unfinished objects
     return failing
 
 
-def why(error: BaseException) -> str:
-    """One line that a reader of the report understands."""
+def reason_of(error: BaseException) -> str:
+    """An exception as one line for the report."""
     if isinstance(error, RecursionError):
         return "it is nested too deeply"
     try:
@@ -99,11 +98,11 @@ def why(error: BaseException) -> str:
     text = " ".join(text.split()) or name_of(error)
     if not isinstance(error, (TypeError, PickleError)):
         text = f"{name_of(error)}: {text}"
-    return cut(text, MAX_WHY)
+    return truncate(text, MAX_REASON)
 
 
 class _Saver:
-    """One attempt. It is the file of its pickler, too: ``write`` takes a piece of the pickle."""
+    """One attempt. It is also the file of its pickler: ``write`` takes a piece of the pickle."""
 
     def __init__(self, main: ModuleType, stdlib: Dict[str, Any], outgoing: Outgoing) -> None:
         self._outgoing = outgoing
@@ -123,14 +122,14 @@ class _Saver:
             except KeyboardInterrupt:
                 raise
             except BaseException as error:
-                return {name: why(error)}
+                return {name: reason_of(error)}
         end = {"flags": flags, "order": list(variables), "sources": self._sources()}
         self._record(b"E", json.dumps(end).encode("ascii"))
         self._outgoing.flush()
         return {}
 
     def _take_buffer(self, buffer: PickleBuffer) -> bool:
-        """False: it is out of the pickle, before the piece that refers to it."""
+        """False: the buffer is saved out of band, before the piece that refers to it."""
         data = buffer.raw()
         if data.nbytes < IN_BAND:
             return True
@@ -142,7 +141,7 @@ class _Saver:
         self._outgoing.write(data)
 
     def _sources(self) -> Dict[str, str]:
-        """Of the cells whose code was saved, as far as they are still known, for tracebacks."""
+        """The source of the cells whose code was saved, if it is still in linecache, for tracebacks."""
         sources: Dict[str, str] = {}
         size = 0
         for name in self._pickler.filenames:
@@ -154,15 +153,14 @@ class _Saver:
         return sources
 
 
-class _Nowhere:
+class _NullFile:
     def write(self, data: Any) -> int:
         return len(data)
 
 
 def _rank(item: Tuple[str, Any]) -> int:
-    """Modules first, then functions and classes, which the code that builds the rest may use."""
+    """Modules first, then functions and classes, because the code that builds the rest may use them."""
     value = item[1]
     if isinstance(value, ModuleType):
         return 0
     return 1 if isinstance(value, (FunctionType, type)) else 2
-
