@@ -13,7 +13,7 @@ import unittest
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "python"))
 
-from forkserver.files import operations as files, paths  # noqa: E402
+from forkserver.files import operations, paths  # noqa: E402
 from forkserver.processes import jobs  # noqa: E402
 
 PATIENCE = 20.0
@@ -52,7 +52,7 @@ class Folder(unittest.TestCase):
 
         def work():
             try:
-                files.work({"folder": self.folder, **request}, channel)
+                operations.work({"folder": self.folder, **request}, channel)
                 channel.flush()
             except (EOFError, BrokenPipeError):
                 pass
@@ -96,9 +96,9 @@ class FindingTest(Folder):
             with self.subTest(target):
                 self.link(target, "out")
                 for path in ("out/secret", "a/../out/secret"):
-                    with self.assertRaises(paths.Refused):
+                    with self.assertRaises(paths.OutsideRoot):
                         self.find(path)
-                with self.assertRaises(paths.Refused):
+                with self.assertRaises(paths.OutsideRoot):
                     self.find("out")
                 self.assertEqual(self.find("out", follow=False).path, b"out")
                 os.unlink(os.path.join(self.folder, "out"))
@@ -128,18 +128,18 @@ class SwapTest(Folder):
     """What is checked is replaced by a link before it is used."""
 
     def swap_after(self, function_name, path):
-        original = getattr(files, function_name)
+        original = getattr(operations, function_name)
 
         def then_swap(*args):
             result = original(*args)
-            setattr(files, function_name, original)
+            setattr(operations, function_name, original)
             target = os.path.join(self.folder, path)
             shutil.rmtree(target) if os.path.isdir(target) else os.unlink(target)
             os.symlink(os.path.join(self.outside, "secret"), target)
             return result
 
-        setattr(files, function_name, then_swap)
-        self.addCleanup(setattr, files, function_name, original)
+        setattr(operations, function_name, then_swap)
+        self.addCleanup(setattr, operations, function_name, original)
 
     def test_read(self):
         self.put("f", "mine")
@@ -178,18 +178,18 @@ class SwapTest(Folder):
 
     def test_remove_of_a_folder_in_a_folder(self):
         os.makedirs(os.path.join(self.folder, "d/inner"))
-        original = files.open_folder
+        original = operations.open_folder
 
         def open_then_swap(place):
             fd = original(place)
             if place.name == b"inner":
-                files.open_folder = original
+                operations.open_folder = original
                 os.rmdir(os.path.join(self.folder, "d/inner"))
                 self.link(self.outside, "d/inner")
             return fd
 
-        files.open_folder = open_then_swap
-        self.addCleanup(setattr, files, "open_folder", original)
+        operations.open_folder = open_then_swap
+        self.addCleanup(setattr, operations, "open_folder", original)
         self.assertEqual(self.answers({"do": "remove", "path": "d"}), [{"type": "done"}])
         self.assertEqual(os.listdir(self.outside), ["secret"])
 

@@ -1,8 +1,8 @@
-"""Finding a file below a folder without ever leaving it, while others rename and link as they like.
+"""Resolves paths below a folder without ever leaving it, while other processes rename and link files.
 
-Every step opens one name relative to a folder that is already open, and never lets the kernel follow a link: links are
-read and walked here, so one that leads out is refused, and one that leads elsewhere inside is followed. A folder once
-opened is the same folder whatever its name becomes; `..` goes back to the one that was open before.
+Each step opens one name relative to an open folder, and the kernel never follows a link. Links are read and resolved here: one
+that leads out of the folder is refused, others are followed. An open folder stays the same folder even if it is renamed; `..`
+returns to the folder that was open before.
 """
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ MAX_DEPTH = 256
 _FOLDER = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-class Refused(Exception):
+class OutsideRoot(Exception):
     """The path leads out of the folder."""
 
 
-class Place(NamedTuple):
-    """A name in an open folder; it need not exist. `path` is where it really is, below the root, and empty for the root."""
+class ResolvedPath(NamedTuple):
+    """A name in an open folder; it need not exist. `path` is the resolved path below the root; empty for the root."""
 
     folder: int
     name: bytes
@@ -34,7 +34,7 @@ class Place(NamedTuple):
 
 
 class Root:
-    """The folder that nothing leaves. `name` is its absolute path, which holds no link."""
+    """The folder that no path may leave. `name` is its absolute path, which contains no link."""
 
     def __init__(self, name: str) -> None:
         self._name = os.fsencode(name).rstrip(b"/")
@@ -42,8 +42,8 @@ class Root:
         for part in _split(self._name):
             self._fd = os.open(part, _FOLDER, dir_fd=self._fd)
 
-    def find(self, path: str, *, follow: bool = True, make: bool = False) -> Place:
-        """The place that a path means. `follow`: a link at its end is followed too. `make`: folders on the way are made."""
+    def find(self, path: str, *, follow: bool = True, make: bool = False) -> ResolvedPath:
+        """Resolves a path. `follow`: also follows a link at its end. `make`: creates missing parent folders."""
         above = [(self._fd, b"")]
         todo = _split(os.fsencode(path))[::-1]
         links = 0
@@ -51,26 +51,26 @@ class Root:
             part = todo.pop()
             if part == b"..":
                 if len(above) == 1:
-                    raise Refused("it leads out of the working directory")
+                    raise OutsideRoot("it leads out of the working directory")
                 os.close(above.pop()[0])
                 continue
             is_last = not todo
             target = self._enter(above, part, is_last, make) if not is_last or follow else None
             if target is None:
                 if is_last:
-                    return Place(above[-1][0], part, _join(above, part))
+                    return ResolvedPath(above[-1][0], part, _join(above, part))
                 continue
             links += 1
             if links > MAX_LINKS:
                 raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
             todo += self._redirect(above, target)
         if len(above) == 1:
-            return Place(self._fd, b".", b"")
+            return ResolvedPath(self._fd, b".", b"")
         name = above.pop()[1]
-        return Place(above[-1][0], name, _join(above, name))
+        return ResolvedPath(above[-1][0], name, _join(above, name))
 
     def _enter(self, above: list[tuple[int, bytes]], part: bytes, is_last: bool, make: bool) -> bytes | None:
-        """Goes into a folder, unless it is the last part. Returns what a link says instead."""
+        """Enters a folder, unless it is the last part. For a link, returns its target instead."""
         folder = above[-1][0]
         if is_last:
             return _read_link(folder, part)
@@ -86,23 +86,23 @@ class Root:
         return None
 
     def _redirect(self, above: list[tuple[int, bytes]], target: bytes) -> list[bytes]:
-        """Where a link leads, as parts in reverse, from the folder that is then on top."""
+        """The target of a link as parts in reverse order, relative to the folder on top of `above`."""
         if not target.startswith(b"/"):
             return _split(target)[::-1]
         if target != self._name and not target.startswith(self._name + b"/"):
-            raise Refused("a link in it leads out of the working directory")
+            raise OutsideRoot("a link in it leads out of the working directory")
         while len(above) > 1:
             os.close(above.pop()[0])
         return _split(target[len(self._name):])[::-1]
 
 
-def open_folder(place: Place) -> int:
-    """A folder to list, exactly the one at this place: no link."""
-    return os.open(place.name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=place.folder)
+def open_folder(path: ResolvedPath) -> int:
+    """Opens a folder for listing; fails for a link."""
+    return os.open(path.name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=path.folder)
 
 
-def status(place: Place) -> os.stat_result:
-    return os.stat(place.name, dir_fd=place.folder, follow_symlinks=False)
+def status(path: ResolvedPath) -> os.stat_result:
+    return os.stat(path.name, dir_fd=path.folder, follow_symlinks=False)
 
 
 def _open_folder(folder: int, part: bytes, make: bool) -> int:
@@ -119,7 +119,7 @@ def _open_folder(folder: int, part: bytes, make: bool) -> int:
 
 
 def _read_link(folder: int, part: bytes) -> bytes | None:
-    """What a link says; None for anything else, and for nothing."""
+    """The target of a link; None for anything else, and for a missing file."""
     try:
         if not stat.S_ISLNK(os.stat(part, dir_fd=folder, follow_symlinks=False).st_mode):
             return None

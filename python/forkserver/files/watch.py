@@ -1,7 +1,7 @@
-"""Telling what changes in a folder, by inotify, until nobody listens any more.
+"""Watches a folder for changes, by inotify, until the host stops listening.
 
-Nothing here grows without a bound: while the host does not read, the kernel keeps a limited number of events and then
-says that it dropped some, which is passed on as `overflow`, and so is a folder that could not be watched.
+Memory is limited: while the host does not read, the kernel queues a limited number of events and then reports an overflow,
+which is passed on as `overflow`. The same is sent for a folder that cannot be watched.
 """
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 from .. import libc
 from ..processes.jobs import MAX_LINE, Channel
-from .paths import Place, Refused, Root, open_folder, status
+from .paths import OutsideRoot, ResolvedPath, Root, open_folder, status
 
 MAX_FOLDERS = 1024
 MAX_DEPTH = 64
-_PAIR_MS = 20  # how long the second half of a rename may come after the first
+_PAIR_MS = 20  # how long the second event of a rename may come after the first
 
 _INIT, _ADD, _REMOVE = (294, 254, 255) if libc.X86_64 else (26, 27, 28)
 _MODIFY, _MOVED_FROM, _MOVED_TO, _CREATE, _DELETE = 0x2, 0x40, 0x80, 0x100, 0x200
@@ -31,12 +31,12 @@ _TEMPORARY = b".rlm-", b".part"
 
 
 def temporary_name(unique: str) -> bytes:
-    """A name that is not reported: files are written under it before they are where they belong."""
+    """A name that is not reported: files are written under it and then renamed."""
     return unique.encode().join(_TEMPORARY)
 
 
 def watch(root: Root, request: dict, channel: Channel) -> None:
-    """Says `ready`, then every change, until the host closes its end or the folder is gone."""
+    """Sends `ready`, then every change, until the host closes its end or the folder is gone."""
     _Watch(root, root.find(request["path"]), request["recursive"], channel).run()
 
 
@@ -47,26 +47,26 @@ class _Move(NamedTuple):
 
 
 class _Watch:
-    def __init__(self, root: Root, place: Place, recursive: bool, channel: Channel) -> None:
+    def __init__(self, root: Root, folder: ResolvedPath, recursive: bool, channel: Channel) -> None:
         self._root = root
-        self._top = place.path
+        self._top = folder.path
         self._recursive = recursive
         self._channel = channel
         self._fd = libc.syscall(_INIT, os.O_NONBLOCK | os.O_CLOEXEC)
         self._folders: dict[int, bytes] = {}
-        # The first half of a rename, until its other half has come.
+        # The first event of a rename, until the second arrives.
         self._moved: _Move | None = None
-        # Told already, because they were in a new folder before it was watched.
-        self._told: set[bytes] = set()
+        # Already reported, because they were found in a new folder before it was watched.
+        self._reported: set[bytes] = set()
         self._last: tuple = ()
-        top = open_folder(place)
-        self._top_number = self._add(top, place.path)
+        top = open_folder(folder)
+        self._top_number = self._add(top, folder.path)
         if recursive:
-            self._add_below(top, place.path, tell=False, depth=1)
+            self._add_below(top, folder.path, report=False, depth=1)
         os.close(top)
 
     def run(self) -> None:
-        self._channel.say({"type": "ready"})
+        self._channel.send({"type": "ready"})
         poll = select.poll()
         poll.register(self._fd, select.POLLIN)
         poll.register(self._channel.source, select.POLLIN)
@@ -75,15 +75,15 @@ class _Watch:
             self._channel.flush()
             ready = dict(poll.poll(_PAIR_MS if self._moved else None))
             if self._channel.source in ready:
-                return  # nothing is ever sent there: it has ended
+                return  # the host sends nothing there, so this is the end of the pipe
             if self._fd in ready:
-                is_over = self._hear(os.read(self._fd, 65536))
+                is_over = self._handle_events(os.read(self._fd, 65536))
             else:
                 self._settle_move()
-        self._channel.say({"type": "done"})
+        self._channel.send({"type": "done"})
 
-    def _hear(self, data: bytes) -> bool:
-        """Whether the watched folder itself is gone."""
+    def _handle_events(self, data: bytes) -> bool:
+        """Returns whether the watched folder itself is gone."""
         at = 0
         self._last = ()
         while at < len(data):
@@ -91,13 +91,13 @@ class _Watch:
             name = data[at + _HEADER.size:at + _HEADER.size + length].rstrip(b"\0")
             at += _HEADER.size + length
             if mask & _OVERFLOW:
-                self._say("overflow", self._top)
+                self._report("overflow", self._top)
             elif mask & _IGNORED:
                 self._folders.pop(number, None)
             elif mask & (_DELETE_SELF | _MOVE_SELF):
                 if number == self._top_number:
                     self._settle_move()
-                    self._say("removed", self._top)
+                    self._report("removed", self._top)
                     return True
             elif number in self._folders:
                 self._change(mask, cookie, _below(self._folders[number], name))
@@ -114,71 +114,71 @@ class _Watch:
         elif mask & _MOVED_TO:
             self._arrive(path, is_folder)
         elif mask & _CREATE:
-            if path not in self._told:
-                self._say("created", path)
-            self._told.discard(path)
+            if path not in self._reported:
+                self._report("created", path)
+            self._reported.discard(path)
             if is_folder:
-                self._enter(path, tell=True)
+                self._enter(path, report=True)
         elif mask & _MODIFY:
-            self._say("modified", path)
+            self._report("modified", path)
         elif mask & _DELETE:
-            self._told.discard(path)
-            self._say("removed", path)
+            self._reported.discard(path)
+            self._report("removed", path)
 
     def _arrive(self, path: bytes, is_folder: bool) -> None:
         moved, self._moved = self._moved, None
         if moved is not None and not _is_temporary(moved.path):
-            self._say("renamed", path, moved.path)
+            self._report("renamed", path, moved.path)
         else:
-            self._say("created", path)
+            self._report("created", path)
         if is_folder:
-            self._enter(path, tell=moved is None)
+            self._enter(path, report=moved is None)
 
     def _settle_move(self) -> None:
-        """Its other half has not come: it went where nobody watches."""
+        """The second event has not come: the file was moved out of the watched folders."""
         if self._moved is not None:
-            self._say("removed", self._moved.path)
+            self._report("removed", self._moved.path)
             self._moved = None
 
-    def _enter(self, path: bytes, tell: bool) -> None:
+    def _enter(self, path: bytes, report: bool) -> None:
         if not self._recursive:
             return
         try:
             folder = open_folder(self._root.find(os.fsdecode(path), follow=False))
-        except (OSError, Refused):
-            return  # gone again
+        except (OSError, OutsideRoot):
+            return  # already gone
         self._add(folder, path)
-        self._add_below(folder, path, tell, path.count(b"/") + 1)
+        self._add_below(folder, path, report, path.count(b"/") + 1)
         os.close(folder)
 
     def _add(self, folder: int, path: bytes) -> int:
-        """Watches exactly the folder that is open here, whatever its name means by now."""
+        """Watches the open folder itself, whatever its name refers to by now."""
         number = libc.syscall(_ADD, self._fd, b"/proc/self/fd/%d" % folder, _MASK)
         self._folders[number] = path
         return number
 
-    def _add_below(self, folder: int, path: bytes, tell: bool, depth: int) -> None:
+    def _add_below(self, folder: int, path: bytes, report: bool, depth: int) -> None:
         for name in sorted(os.listdir(folder)):
             below = _below(path, os.fsencode(name))
-            if tell:
-                self._say("created", below)
-                if len(self._told) < 65536:
-                    self._told.add(below)
-            place = Place(folder, os.fsencode(name), below)
+            if report:
+                self._report("created", below)
+                if len(self._reported) < 65536:
+                    self._reported.add(below)
+            entry = ResolvedPath(folder, os.fsencode(name), below)
             try:
-                if not stat.S_ISDIR(status(place).st_mode):
+                if not stat.S_ISDIR(status(entry).st_mode):
                     continue
                 if len(self._folders) >= MAX_FOLDERS or depth >= MAX_DEPTH:
-                    self._say("overflow", below)
+                    self._report("overflow", below)
                     continue
-                child = open_folder(place)
+                child = open_folder(entry)
             except OSError:
                 continue
             try:
                 self._add(child, below)
-                self._add_below(child, below, tell, depth + 1)
+                self._add_below(child, below, report, depth + 1)
             except OSError:
-                self._say("overflow", below)
+                self._report("overflow", below)
             finally:
                 os.close(child)
 
@@ -191,7 +191,7 @@ class _Watch:
                 except OSError:
                     pass
 
-    def _say(self, change: str, path: bytes, origin: bytes | None = None) -> None:
+    def _report(self, change: str, path: bytes, origin: bytes | None = None) -> None:
         if _is_temporary(path) or (change, path, origin) == self._last:
             return
         if len(path) * 6 + len(origin or b"") * 6 + 1024 > MAX_LINE:
@@ -200,7 +200,7 @@ class _Watch:
         event = {"type": "change", "change": change, "path": os.fsdecode(path) or "."}
         if origin is not None:
             event["from"] = os.fsdecode(origin)
-        self._channel.say(event)
+        self._channel.send(event)
 
 
 def _is_temporary(path: bytes) -> bool:

@@ -1,9 +1,9 @@
-"""Jobs: short-lived processes of ours inside a sandbox, which its init forks when the host asks for one.
+"""Jobs: short-lived trusted processes inside a sandbox, forked by its init at the host's request.
 
-A job does one thing and ends. It is behind the same walls as the worker, runs beside it, never waits for it, and does not
-end with it. It has two pipes of its own: the first line it reads says what to do, so nothing of that passes through the
-fork server. It cannot be traced, its descriptors cannot be opened, and it carries the mark of no branch; the init knows
-its process, so that code which takes the same mark is not taken for one.
+A job performs one operation and exits. It is confined like the worker but independent of it. It has two pipes of its own: the
+first line it reads is its request, so requests do not pass through the fork server. It cannot be traced, its descriptors
+cannot be opened, and it has the mark of no branch. The init knows its pid, so code that takes the same mark is not mistaken
+for a job.
 """
 from __future__ import annotations
 
@@ -15,32 +15,33 @@ import time
 from typing import Callable, Iterator
 
 from .. import descriptors, libc
-from .branches import mark
+from ..sandbox.limits import set_limits
+from .proc import set_mark
 
-# What the job reads, what it says: (pages, True where the job reads).
+# Input and output: (pages, True if the job reads it).
 PIPES = ((16, True), (16, False))
-# The host asks for fewer at once; this holds if it ever does not.
+# The host has a lower limit; this is a second check.
 MAX_JOBS = 48
 MAX_LINE = 64 * 1024
 _PIECE = 64 * 1024
-_BEAT_S = 1.0
+_HEARTBEAT_S = 1.0
 _MEMORY = 256 * 1024 * 1024
 _OPEN_FILES = 1024
 
 
 class Channel:
-    """The two pipes of a job: lines of JSON, each with a payload of as many raw bytes as its field `bytes` says."""
+    """The two pipes of a job: lines of JSON, each followed by as many raw bytes as its field `bytes` says."""
 
     def __init__(self, source: int, sink: int) -> None:
         self.source = source
         self._sink = sink
         self._unread = b""
-        self._unsaid: list[bytes] = []
-        self._unsaid_bytes = 0
-        self._last_said = time.monotonic()
+        self._unsent: list[bytes] = []
+        self._unsent_bytes = 0
+        self._last_sent = time.monotonic()
 
     def line(self) -> dict:
-        """The next message. EOFError: the host has gone, or does not want this any more."""
+        """The next message. EOFError: the host is gone or has cancelled the job."""
         while b"\n" not in self._unread:
             if len(self._unread) > MAX_LINE:
                 raise ValueError("a line is too long")
@@ -49,7 +50,7 @@ class Channel:
         return json.loads(line)
 
     def payloads(self) -> Iterator[bytes]:
-        """What comes in messages with `bytes`, until one says `end`. EOFError if none does."""
+        """The payloads of messages with `bytes`, until one with `end`. EOFError if the pipe ends before that."""
         while True:
             header = self.line()
             if header.get("end"):
@@ -61,27 +62,27 @@ class Channel:
                 yield chunk[:left]
                 left -= min(left, len(chunk))
 
-    def say(self, message: dict, payload: bytes = b"") -> int:
-        """How many bytes it has. Kept until there is enough to send, or `flush`. BrokenPipeError: nobody listens."""
+    def send(self, message: dict, payload: bytes = b"") -> int:
+        """Returns the size of the message. Buffered until `flush` or a full buffer. BrokenPipeError: nobody reads."""
         line = json.dumps(message, separators=(",", ":")).encode() + b"\n"
         size = len(line) + len(payload)
-        self._unsaid += (line, payload)
-        self._unsaid_bytes += size
-        if self._unsaid_bytes >= _PIECE:
+        self._unsent += (line, payload)
+        self._unsent_bytes += size
+        if self._unsent_bytes >= _PIECE:
             self.flush()
         return size
 
-    def beat(self) -> None:
-        """Called in the midst of long work: lets the host know now and then that it goes on."""
-        if time.monotonic() - self._last_said > _BEAT_S:
-            self.say({"type": "busy"})
+    def heartbeat(self) -> None:
+        """Called often during long work: tells the host once a second that the job is alive."""
+        if time.monotonic() - self._last_sent > _HEARTBEAT_S:
+            self.send({"type": "busy"})
             self.flush()
 
     def flush(self) -> None:
-        data = memoryview(b"".join(self._unsaid))
-        self._unsaid = []
-        self._unsaid_bytes = 0
-        self._last_said = time.monotonic()
+        data = memoryview(b"".join(self._unsent))
+        self._unsent = []
+        self._unsent_bytes = 0
+        self._last_sent = time.monotonic()
         while data:
             data = data[os.write(self._sink, data):]
 
@@ -92,33 +93,33 @@ class Channel:
         return chunk
 
 
-# What a job does, once it has heard which.
+# Handles the request of a job.
 Work = Callable[[dict, Channel], None]
 
 
 class Jobs:
-    """The jobs of one sandbox, as its init sees them: `pid in jobs`. `tell` speaks to the fork server."""
+    """The jobs of one sandbox, for its init: `pid in jobs`. `send` sends an event to the fork server."""
 
-    def __init__(self, disk_bytes: int, tell: Callable[[dict], None]) -> None:
+    def __init__(self, disk_bytes: int, send: Callable[[dict], None]) -> None:
         self._disk_bytes = disk_bytes
-        self._tell = tell
-        # By process. None: one of the init's own, of which nobody is told.
+        self._send = send
+        # By pid. None: a job of the init itself, which is not reported.
         self._numbers: dict[int, int | None] = {}
 
     def __contains__(self, pid: int) -> bool:
         return pid in self._numbers
 
     def start(self, number: int, pipes: list[int], work: Work) -> None:
-        """The caller closes the pipes. A job that cannot be started is told as one that has ended."""
+        """The caller closes the pipes. A job that cannot be started is reported as ended."""
         try:
             if len(self._numbers) >= MAX_JOBS:
                 raise OSError("too many at once")
-            self._fork(number, pipes, lambda: _converse(work, Channel(*pipes)))
+            self._fork(number, pipes, lambda: _serve(work, Channel(*pipes)))
         except OSError as error:
-            self._tell({"event": "job-end", "job": number, "why": str(error)})
+            self._send({"event": "job-end", "job": number, "why": str(error)})
 
-    def sweep(self, work: Callable[[], None]) -> None:
-        """A job that nobody talks to or waits for."""
+    def start_own(self, work: Callable[[], None]) -> None:
+        """A job of the init itself, without pipes and without a report."""
         try:
             self._fork(None, [], work)
         except OSError:
@@ -130,10 +131,10 @@ class Jobs:
                 os.kill(pid, signal.SIGKILL)
 
     def reaped(self, pid: int, status: int) -> None:
-        """A child has ended; where it was a job, that is told."""
+        """A child was reaped. Reports the end if it was a job."""
         number = self._numbers.pop(pid, None)
         if number is not None:
-            self._tell({"event": "job-end", "job": number, "why": f"it ended with status {status}" if status else None})
+            self._send({"event": "job-end", "job": number, "why": f"it ended with status {status}" if status else None})
 
     def _fork(self, number: int | None, keep: list[int], run: Callable[[], None]) -> None:
         pid = os.fork()
@@ -150,21 +151,18 @@ class Jobs:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         descriptors.close_all_but(set(keep))
         libc.prctl(libc.PR_SET_DUMPABLE, 0)
-        mark(0)  # no branch's
-        for what, value in (
+        set_mark(0)  # of no branch
+        set_limits(
             (resource.RLIMIT_DATA, _MEMORY),
             (resource.RLIMIT_FSIZE, self._disk_bytes),
             (resource.RLIMIT_NOFILE, _OPEN_FILES),
             (resource.RLIMIT_CORE, 0),
-        ):
-            hard = resource.getrlimit(what)[1]
-            bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
-            resource.setrlimit(what, (bound, bound))
+        )
 
 
-def _converse(work: Work, channel: Channel) -> None:
+def _serve(work: Work, channel: Channel) -> None:
     try:
         work(channel.line(), channel)
         channel.flush()
     except (EOFError, BrokenPipeError):
-        pass  # whoever asked has gone
+        pass  # the host is gone

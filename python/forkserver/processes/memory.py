@@ -1,34 +1,34 @@
-"""How much memory the machine has left, and how much of it a process holds.
+"""The memory that the machine has left, and the memory that a process holds.
 
-What is left is cheap to ask, and the same for any number of sandboxes.
-
-A sandbox is watched closely while the host says that code runs there, and the host knows that from the worker alone, which
-may lie. What a liar takes is missing from the machine, so that is what is looked at between times.
+A sandbox is watched closely while the host says that code runs in it. The host knows that only from the worker, which may
+lie. Between times the available memory of the machine is checked instead: it costs the same for any number of sandboxes.
 """
 from __future__ import annotations
 
 import os
 
+from .proc import read_proc
+
 NOTABLE_BYTES = 96 * 1024 * 1024
-LOOK_INTERVAL_S = 1.0
-LOOKS = 5
+CHECK_INTERVAL_S = 1.0
+CHECKS_AFTER_DROP = 5
 
 
 class Machine:
     def __init__(self) -> None:
         self._file = os.open("/proc/meminfo", os.O_RDONLY | os.O_CLOEXEC)
         self._highest = self._available()
-        self._looks_left = 0
+        self._checks_left = 0
 
     def has_less(self) -> bool:
-        """Whether a notable amount has gone lately. Whoever took it may not be done: true for some looks after that."""
+        """Whether available memory dropped notably, in this check or in one of the last few: it may still be dropping."""
         available = self._available()
         if available <= self._highest - NOTABLE_BYTES:
             self._highest = available
-            self._looks_left = LOOKS
+            self._checks_left = CHECKS_AFTER_DROP
         self._highest = max(self._highest, available)
-        self._looks_left -= 1
-        return self._looks_left >= 0
+        self._checks_left -= 1
+        return self._checks_left >= 0
 
     def _available(self) -> int:
         for line in os.pread(self._file, 4096, 0).splitlines():
@@ -45,7 +45,7 @@ def resident_bytes(pid: int) -> int:
 
 
 def private_and_shared_bytes(pid: int) -> tuple[int, int]:
-    """What is resident: its own, and what it may share with others."""
+    """Resident memory: private, and possibly shared with other processes."""
     resident, shared = _resident_and_shared(f"/proc/{pid}")
     if resident == 0:
         resident, shared = _resident_and_shared(_living_thread(pid))
@@ -60,7 +60,7 @@ def proportional_bytes(pid: int) -> int:
 
 
 def _living_thread(pid: int) -> str:
-    """Where to ask about a process whose first thread has ended, which shows nothing of what the others hold."""
+    """The /proc folder of another thread, for a process whose first thread has exited and so shows no memory."""
     try:
         return max(os.scandir(f"/proc/{pid}/task"), key=lambda thread: int(thread.name)).path
     except (OSError, ValueError):
@@ -68,22 +68,13 @@ def _living_thread(pid: int) -> str:
 
 
 def _resident_and_shared(folder: str) -> tuple[int, int]:
-    """In pages. Nothing for what is gone."""
-    try:
-        fd = os.open(f"{folder}/statm", os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return 0, 0
-    try:
-        _, resident, shared, *_ = map(int, os.read(fd, 256).split())
-        return resident, shared
-    except (OSError, ValueError):
-        return 0, 0
-    finally:
-        os.close(fd)
+    """In pages; zeros for a process that is gone."""
+    fields = read_proc(f"{folder}/statm").split()
+    return (int(fields[1]), int(fields[2])) if len(fields) > 2 else (0, 0)
 
 
 def _proportional(folder: str) -> int | None:
-    """None: it cannot be asked."""
+    """None if it cannot be read."""
     try:
         with open(f"{folder}/smaps_rollup", "rb") as file:
             return next((int(line.split()[1]) * 1024 for line in file if line.startswith(b"Pss:")), 0)

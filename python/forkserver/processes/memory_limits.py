@@ -1,7 +1,7 @@
-"""How much memory the processes of a sandbox hold, counted by whose they are, and what happens when it is too much.
+"""Enforces the memory limit of a sandbox by summing up the memory of its processes.
 
-A worker with what it started, the programs of its session and what is nobody's share one allowance; the checkpoints of a session
-share another. What takes long to count is counted in a process of its own.
+A worker with its descendants, the programs of its session and stray processes share one limit; the checkpoints of a session
+share another. Sums that take long are computed in a forked process.
 """
 from __future__ import annotations
 
@@ -9,109 +9,112 @@ import os
 import time
 from typing import Callable, NamedTuple
 
-from ..sandbox import limits as limits_module, namespaces as walls
-from .branches import Branch, end, mark, processes
+from ..sandbox import namespaces
+from ..sandbox.limits import Limits
+from .branches import Branch
 from .jobs import Jobs
 from .memory import proportional_bytes, resident_bytes
+from .proc import kill, processes, set_mark
 from .programs import Program, Programs
 
 _WATCH_BACKOFF_S = 0.5
 _CHECKPOINTS_BACKOFF_S = 2.0
-_ASIDE_LIMIT_S = 20.0
+_QUERY_TIMEOUT_S = 20.0
 _NO = 0
-_LITTLE = 1024 * 1024
+_CALM_GROWTH_BYTES = 1024 * 1024
 
 
-class Allowances:
-    """`branches` are those that live now, by number; `kill` ends one of them for a reason."""
+class MemoryLimits:
+    """`branches` are those that live now, by number. `kill_branch` takes a reason; `send` sends an event to the fork server."""
 
-    def __init__(self, limits: limits_module.Limits, branches: dict[int, Branch], jobs: Jobs, programs: Programs,
-                 kill: Callable[[Branch, str], None], tell: Callable[[dict], None]) -> None:
+    def __init__(self, limits: Limits, branches: dict[int, Branch], jobs: Jobs, programs: Programs,
+                 kill_branch: Callable[[Branch, str], None], send: Callable[[dict], None]) -> None:
         self._limits = limits
         self._branches = branches
         self._jobs = jobs
         self._programs = programs
-        self._kill = kill
-        self._tell = tell
+        self._kill_branch = kill_branch
+        self._send = send
         self._next_sums: dict[tuple[int, bool], float] = {}
-        self._asides: dict[int, Aside] = {}
-        # The processes that were looked at last, and what they held.
+        self._queries: dict[int, Query] = {}
+        # The processes at the last check, and the memory they held.
         self._seen: dict[int, int] = {}
-        # Whether they are the same as before, and held no more.
+        # Whether the last check found the same processes as the one before, with no more memory.
         self.is_calm = False
 
-    def look(self) -> None:
-        """Ends a branch that holds too much, and the oldest checkpoint of a session whose checkpoints do together."""
+    def check(self) -> None:
+        """Kills a branch that is over its limit, and the oldest checkpoint of a session whose checkpoints are over theirs."""
         groups, strays = self._groups()
         seen = {pid: resident_bytes(pid) for pids in (strays, *(group.pids for group in groups)) for pid in pids}
-        self.is_calm = seen.keys() == self._seen.keys() and sum(seen.values()) <= sum(self._seen.values()) + _LITTLE
+        self.is_calm = seen.keys() == self._seen.keys() and sum(seen.values()) <= sum(self._seen.values()) + _CALM_GROWTH_BYTES
         self._seen = seen
-        commanded = {group.number: group for group in groups if isinstance(group.first, Program)}
-        self._programs.sample({number: group.pids for number, group in commanded.items()})
+        program_groups = {group.number: group for group in groups if isinstance(group.first, Program)}
+        self._programs.sample({number: group.pids for number, group in program_groups.items()})
         for group in groups:
             if isinstance(group.first, Program):
-                continue  # looked at with the worker of its session
-            beside = [] if group.first.frozen else [other for other in commanded.values() if other.member == group.member]
-            besides = [pid for other in beside for pid in other.pids]
-            pids = group.pids if group.first.frozen else group.pids + besides + strays
+                continue  # counted with the worker of its session
+            programs = [] if group.first.frozen else [
+                other for other in program_groups.values() if other.member == group.member]
+            program_pids = [pid for other in programs for pid in other.pids]
+            pids = group.pids if group.first.frozen else group.pids + program_pids + strays
             if sum(seen[pid] for pid in pids) <= self._limits.memory_bytes:
                 continue
-            # Pages that several processes share count in part. That is slow to know, the more so the more they share,
-            # so it is not asked again for a while; and for checkpoints, which share nearly everything, not here.
+            # The exact sum counts shared pages in proportion. It is slow, the more so the more is shared, so it is computed
+            # at most once per backoff, and for checkpoints, which share nearly everything, in a forked process.
             now = time.monotonic()
             if now < self._next_sums.get(group.key, 0.0):
                 continue
             self._next_sums = {key: due for key, due in self._next_sums.items() if due > now}
             self._next_sums[group.key] = now + (_CHECKPOINTS_BACKOFF_S if group.first.frozen else _WATCH_BACKOFF_S)
             if group.first.frozen:
-                self._suspect(group)
-            elif self._hold_too_much(group.pids):
-                self._kill(group.first, "memory")
-            elif beside and self._hold_too_much(group.pids + besides):
-                most = max(beside, key=lambda other: sum(map(proportional_bytes, other.pids)))
-                self._programs.kill(most.number, "memory")
-            elif self._hold_too_much(pids):
+                self._check_checkpoints(group)
+            elif self._are_over_limit(group.pids):
+                self._kill_branch(group.first, "memory")
+            elif programs and self._are_over_limit(group.pids + program_pids):
+                largest = max(programs, key=lambda other: sum(map(proportional_bytes, other.pids)))
+                self._programs.kill(largest.number, "memory")
+            elif self._are_over_limit(pids):
                 for pid in strays:
-                    end(pid)
+                    kill(pid)
 
-    def _suspect(self, group: Group) -> None:
-        def give_up() -> None:
+    def _check_checkpoints(self, group: Group) -> None:
+        def kill_oldest() -> None:
             branch = self._branches.get(group.first.number)
             if branch is not None:
-                self._kill(branch, "memory")
+                self._kill_branch(branch, "memory")
 
-        self._ask_aside(group.key, lambda: self._hold_too_much(group.pids), give_up)
+        self._query(group.key, lambda: self._are_over_limit(group.pids), kill_oldest)
 
-    def _hold_too_much(self, pids: list[int]) -> bool:
+    def _are_over_limit(self, pids: list[int]) -> bool:
         return sum(map(proportional_bytes, pids)) > self._limits.memory_bytes
 
-    def _ask_aside(self, about: object, question: Callable[[], object], on_yes: Callable[[], None]) -> None:
-        """Finds an answer in a process of its own. Where code of the session keeps it from answering, that is a yes."""
+    def _query(self, key: object, question: Callable[[], object], on_yes: Callable[[], None]) -> None:
+        """Answers a question in a forked process. If code of the session prevents an answer, that counts as yes."""
         now = time.monotonic()
-        for pid, aside in self._asides.items():
-            if now - aside.since > _ASIDE_LIMIT_S:
-                end(pid)
-        if any(aside.about == about for aside in self._asides.values()):
+        for pid, query in self._queries.items():
+            if now - query.since > _QUERY_TIMEOUT_S:
+                kill(pid)
+        if any(query.key == key for query in self._queries.values()):
             return
         pid = os.fork()
         if pid == 0:
             code = _NO
             try:
-                mark(0)
+                set_mark(0)
                 code = 1 if question() else _NO
             finally:
                 os._exit(code)
-        self._asides[pid] = Aside(about, now, on_yes)
+        self._queries[pid] = Query(key, now, on_yes)
 
     def _groups(self) -> tuple[list[Group], list[int]]:
-        """Processes that share one allowance: each worker with what it started, and the checkpoints of each session.
+        """The groups of processes that are counted together, and stray processes, whose mark no branch or program has.
 
-        And those whose mark no branch has. They are nobody's, and the first to go where they are too much for a worker.
+        Strays count against every worker and are killed if they exceed its limit together with it.
         """
         if len(self._branches) == 1 and not self._programs:
             (branch,) = self._branches.values()
-            ours = [pid for pid in processes() if pid not in self._jobs and pid not in self._asides]
-            return [Group((branch.number, False), branch, ours)], []  # whatever marks they carry
+            pids = [pid for pid in processes() if pid not in self._jobs and pid not in self._queries]
+            return [Group((branch.number, False), branch, pids)], []  # regardless of their marks
         groups: dict[tuple[int, bool], Group] = {}
         by_number: dict[int, Group] = {}
         for branch in self._branches.values():
@@ -127,45 +130,45 @@ class Allowances:
                 group = by_number[number] = groups[key] = Group(key, program, [])
             if group is not None:
                 group.pids.append(pid)
-            elif pid not in self._jobs and pid not in self._asides:
+            elif pid not in self._jobs and pid not in self._queries:
                 strays.append(pid)
         return list(groups.values()), strays
 
     def measure(self, id: int) -> None:
-        """Tells what each session takes."""
-        tell = lambda: self._tell_usage(id)
+        """Sends the usage of each session."""
+        send = lambda: self._send_usage(id)
         if len(self._branches) == 1 and not self._programs:
-            tell()
+            send()
         else:
-            self._ask_aside(("usage", id), tell, tell)
+            self._query(("usage", id), send, send)
 
     def reaped(self, pid: int, code: int) -> None:
-        aside = self._asides.pop(pid, None)
-        if aside is not None and code != _NO:
-            aside.on_yes()
+        query = self._queries.pop(pid, None)
+        if query is not None and code != _NO:
+            query.on_yes()
 
-    def _tell_usage(self, id: int) -> None:
-        """What each session holds, its checkpoints included, and what all files take. What is nobody's is the first's."""
+    def _send_usage(self, id: int) -> None:
+        """The memory of each session, including its checkpoints, and the size of all files. Strays count for the first."""
         groups, strays = self._groups()
         sums: dict[int, int] = {}
         for group in groups:
             pids, strays = group.pids + strays, []
             sums[group.member] = sums.get(group.member, 0) + sum(map(proportional_bytes, pids))
-        store = os.statvfs(walls.WORK)
+        store = os.statvfs(namespaces.WORK)
         disk = (store.f_blocks - store.f_bfree) * store.f_frsize
-        self._tell({"event": "usage", "id": id, "memory": sums, "disk": disk})
+        self._send({"event": "usage", "id": id, "memory": sums, "disk": disk})
 
 
-class Aside(NamedTuple):
-    """A process that finds an answer."""
+class Query(NamedTuple):
+    """A forked process that answers a question."""
 
-    about: object
+    key: object
     since: float
     on_yes: Callable[[], None]
 
 
 class Group(NamedTuple):
-    """Processes that are counted together. `first` is the branch or the program they belong to, or the oldest of several."""
+    """Processes that are counted together. `first` is the branch or program they belong to, or the oldest of several."""
 
     key: tuple[int, bool]
     first: Branch | Program

@@ -1,7 +1,7 @@
-"""A moment in which nothing in the sandbox can start a process.
+"""A barrier against new processes: while it is up, nothing in the sandbox can fork.
 
-Processes that fork and end faster than they can be listed are always elsewhere when a signal comes. The number of processes
-that a user may have counts threads, and the init is not bound by it: while it has that many threads, nobody else gets another.
+A process that forks and exits faster than processes can be listed is always gone when a signal arrives. RLIMIT_NPROC counts
+the threads of a user, and the init is not limited by it: while the init has that many threads, no other process gets one.
 """
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MAX_THREADS = 2048
 
 @contextlib.contextmanager
 def no_new_processes(limit: int) -> Iterator[None]:
-    """`limit` is how many processes the user may have. Where there is no room for so many threads, the moment is not perfect."""
+    """`limit` is the process limit of the user. If not all threads can be started, the barrier has gaps."""
     end = threading.Event()
     threads = []
     size = threading.stack_size(65536)

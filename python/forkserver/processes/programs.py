@@ -1,9 +1,9 @@
-"""Programs: command lines that the init runs for the host, each with everything that it starts.
+"""Programs: shell commands that the init runs for the host, each with all processes that it starts.
 
-A program is behind the same walls as the worker and has three pipes: input, output, error output. What to run comes
-through the input pipe, so nothing of that passes through the fork server; what follows it is the program's own input. Its
-processes carry its number as their mark, and may not change it, so that all of them can be paused, counted and ended however
-they hide from their parents. When the command itself has ended, what it left running lives on with the sandbox.
+A program is confined like the worker and has three pipes: stdin, stdout, stderr. The command comes through the input pipe,
+so it does not pass through the fork server; what follows it is the program's input. Its processes carry its number as their
+mark and cannot change it, so all of them can be paused, counted and killed, however they hide from their parents. When the
+command itself has ended, processes it left running stay until the sandbox ends.
 """
 from __future__ import annotations
 
@@ -18,45 +18,44 @@ from typing import Callable
 
 from .. import descriptors
 from ..sandbox import limits as limits_module, seccomp
-from .branches import mark, parent_of, processes
-from .process_barrier import no_new_processes
 from .memory import private_and_shared_bytes, resident_bytes
-from .proc import DEAD, HELD, cpu_seconds, send, state_of
+from .proc import DEAD, STOPPED, cpu_seconds, parent_of, processes, send_signal, set_mark, state_of
+from .process_barrier import no_new_processes
 
-# Input, output, error output: (pages, True where the program reads).
+# stdin, stdout, stderr: (pages, True if the program reads it).
 PIPES = ((16, True), (16, False), (16, False))
 _LENGTH_DIGITS = 8
 _MAX_SPEC = 8 * 1024 * 1024
-# The kernel takes no longer argument; a longer command is read from a file.
+# The kernel limits the length of one argument; a longer command is passed as a file.
 _MAX_ARGUMENT = 100_000
 _SHELLS = ("/bin/bash", "/usr/bin/bash", "/bin/sh")
-# Of the init's own processor time.
-_PATIENCE_S = 0.25
-_TURNS = 3
+# In CPU time of the init: with many processes it gets little of the wall clock.
+_SIGNAL_TIMEOUT_S = 0.25
+_ROUNDS_BEFORE_BARRIER = 3
 _BUSY_MS, _CALM_MS = 100, 500
 _NOT_STARTED = 127
 
 
 @dataclass
 class Program:
-    """`member` is the session it belongs to, by number; `number` is its mark. `report` says why its shell could not be
-    started, and ends when it was."""
+    """`number` is its mark, `member` the number of its session. `report` is a pipe: it has the reason why the shell could not
+    be started, or ends when it was started."""
 
     number: int
     member: int
     pid: int
     report: int
     started: float
-    # None: nothing is known yet. Empty: its shell was started.
+    # None: not known yet. Empty: the shell was started.
     failure: str | None = None
-    # How the command ended. None: it has not.
+    # How the command ended; None while it runs.
     code: int | None = None
-    is_told: bool = False
-    # It is to be killed, and so is whatever comes to light of it later.
-    is_doomed: bool = False
+    is_reported: bool = False
+    # All its processes are to be killed, including those that are found later.
+    is_killed: bool = False
     end_reason: str | None = None
-    # Processor time of those of its processes that the init buried: they count what they waited for themselves.
-    buried_s: float = 0.0
+    # CPU time of its processes that the init reaped, including the children they waited for.
+    reaped_cpu_s: float = 0.0
     peak_bytes: int = 0
 
     def read_report(self) -> None:
@@ -69,18 +68,19 @@ class Program:
 
 
 class Programs:
-    """The programs of one sandbox, as its init sees them. `mark_of` tells whose a process is, `tell` speaks to the fork server."""
+    """The programs of one sandbox, for its init. `mark_of` returns the owner of a process; `send` sends an event to the fork
+    server."""
 
-    def __init__(self, limits: limits_module.Limits, mark_of: Callable[[int], int], tell: Callable[[dict], None]) -> None:
+    def __init__(self, limits: limits_module.Limits, mark_of: Callable[[int], int], send: Callable[[dict], None]) -> None:
         self._limits = limits
         self._mark_of = mark_of
-        self._tell = tell
+        self._send = send
         self._programs: dict[int, Program] = {}
-        # The command of each, until it has ended.
+        # The number of each program by the pid of its command, until that ends.
         self._by_pid: dict[int, int] = {}
-        # How much a process that has run nothing yet is said to have taken: it is a copy of the init.
+        # The peak memory that a process inherits as a copy of the init, before it runs the shell.
         self._inherited = 0
-        # Whose command has ended, and of whom a process was reaped since it was last known what is left.
+        # Programs whose command has ended and of which a process was reaped since `settle` last looked.
         self._unsettled: set[int] = set()
 
     def __bool__(self) -> bool:
@@ -90,7 +90,7 @@ class Programs:
         return self._programs.get(number)
 
     def start(self, order: dict, pipes: list[int], env: dict[str, str]) -> None:
-        """The caller closes the pipes. One that cannot be started is told as one that has ended."""
+        """The caller closes the pipes. A program that cannot be started is reported as ended."""
         number = order["program"]
         self._inherited = max(self._inherited, resident_bytes(os.getpid()))
         report = reporting = -1
@@ -100,7 +100,7 @@ class Programs:
         except OSError as error:
             for fd in {report, reporting} - {-1}:
                 os.close(fd)
-            self._tell({"event": "program-exit", "program": number, "why": error.strerror, "left": False})
+            self._send({"event": "program-exit", "program": number, "why": error.strerror, "left": False})
             return
         if pid == 0:
             try:
@@ -119,7 +119,7 @@ class Programs:
         for number in (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT):
             signal.signal(number, signal.SIG_DFL)
         os.setsid()
-        mark(order["program"])
+        set_mark(order["program"])
         source, out, err = pipes
         os.dup2(out, 1)
         os.dup2(err, 2)
@@ -132,75 +132,75 @@ class Programs:
         os.chdir(os.path.join(order["folder"], spec["cwd"]))
         environment = {**os.environ, **env, "HOME": order["folder"], "SHELL": "/bin/bash", **spec["env"]}
         command = spec["command"]
-        arguments = ["-c", command] if len(command.encode()) <= _MAX_ARGUMENT else [_in_file(command)]
+        arguments = ["-c", command] if len(command.encode()) <= _MAX_ARGUMENT else [_command_file(command)]
         seccomp.install(seccomp.build_fixed_mark())
         limits_module.apply(self._limits)
         shell = next((path for path in _SHELLS if os.path.exists(path)), _SHELLS[0])
         os.execve(shell, ["bash", *arguments], environment)
 
     def pause(self, number: int) -> None:
-        """Every process, those included that others start meanwhile."""
-        is_elusive = any(map(_waits_for_us, self._living({number})))  # and may have left somebody behind
-        self._reach({number}, signal.SIGSTOP, HELD, is_elusive)
-        self._tell({"event": "program-signalled", "program": number})
+        """Stops every process, including those that are started meanwhile."""
+        is_forking = any(map(_is_zombie_of_init, self._processes_of({number})))  # its children may not be listed
+        self._signal_all({number}, signal.SIGSTOP, STOPPED, is_forking)
+        self._send({"event": "program-signalled", "program": number})
 
     def resume(self, number: int) -> None:
-        for pid in self._living({number}):
-            send(pid, signal.SIGCONT)
-        self._tell({"event": "program-signalled", "program": number})
+        for pid in self._processes_of({number}):
+            send_signal(pid, signal.SIGCONT)
+        self._send({"event": "program-signalled", "program": number})
 
     def ask_to_end(self, number: int) -> None:
-        for pid in self._living({number}):
-            send(pid, signal.SIGTERM)
-            send(pid, signal.SIGCONT)
+        for pid in self._processes_of({number}):
+            send_signal(pid, signal.SIGTERM)
+            send_signal(pid, signal.SIGCONT)
 
     def kill(self, number: int, reason: str | None) -> None:
-        """Every process. Those that have not gone when this returns are on their way, and their going will be told."""
+        """Kills every process. Some may still be ending when this returns; `settle` reports their end."""
         self._kill({number}, reason)
 
     def kill_all(self, member: int) -> None:
         self._kill({program.number for program in self._programs.values() if program.member == member}, "closed")
 
     def _kill(self, numbers: set[int], reason: str | None) -> None:
-        doomed = [program for program in self._programs.values() if program.number in numbers]
-        for program in doomed:
-            program.is_doomed = True
+        killed = [program for program in self._programs.values() if program.number in numbers]
+        for program in killed:
+            program.is_killed = True
             program.end_reason = program.end_reason or reason
-        if doomed:
-            self._reach({program.number for program in doomed}, signal.SIGKILL, DEAD)
+        if killed:
+            self._signal_all({program.number for program in killed}, signal.SIGKILL, DEAD)
 
-    def _reach(self, numbers: set[int], what: int, reached: str, is_elusive: bool = False) -> None:
-        """Sends a signal until every process is in one of the states `reached`. Where others keep appearing, or may have been
-        missed, in a moment in which none can."""
-        deadline = time.process_time() + _PATIENCE_S  # where processes are many, little of the clock's time is ours
+    def _signal_all(self, numbers: set[int], what: int, wanted: str, is_forking: bool = False) -> None:
+        """Sends a signal until every process is in one of the `wanted` states. If new processes keep appearing, or may have
+        been missed, it does so behind a process barrier."""
+        deadline = time.process_time() + _SIGNAL_TIMEOUT_S
         sent: set[int] = set()
-        with contextlib.ExitStack() as moment:
-            for turn in itertools.count():
-                states = {pid: state_of(pid) for pid in self._living(numbers)}
-                left = {pid for pid, state in states.items() if state not in reached}
-                is_elusive = is_elusive or (turn >= _TURNS and not left <= sent)
-                if is_elusive:
-                    moment.enter_context(no_new_processes(self._limits.processes))
-                    is_elusive = False
+        with contextlib.ExitStack() as barrier:
+            for round_number in itertools.count():
+                states = {pid: state_of(pid) for pid in self._processes_of(numbers)}
+                left = {pid for pid, state in states.items() if state not in wanted}
+                is_forking = is_forking or (round_number >= _ROUNDS_BEFORE_BARRIER and not left <= sent)
+                if is_forking:
+                    barrier.enter_context(no_new_processes(self._limits.processes))
+                    is_forking = False
                 elif not left:
                     return
                 if time.process_time() > deadline:
                     return
                 for pid in left:
-                    send(pid, what)
+                    send_signal(pid, what)
                 sent |= left
-                if turn >= _TURNS:
+                if round_number >= _ROUNDS_BEFORE_BARRIER:
                     time.sleep(0.001)
 
-    def buried(self, pid: int, code: int, number: int, usage: object) -> bool:
-        """A process has ended and was reaped; whether it was one of these. `settle` comes next."""
+    def reaped(self, pid: int, code: int, number: int, usage: object) -> bool:
+        """A process was reaped; whether it belonged to a program. The caller calls `settle` next."""
         program = self._programs.get(number)
         if program is None:
             return False
-        program.buried_s += usage.ru_utime + usage.ru_stime  # type: ignore[attr-defined]
-        most = usage.ru_maxrss * 1024  # type: ignore[attr-defined]
-        if most > self._inherited * 1.1:
-            program.peak_bytes = max(program.peak_bytes, most)
+        program.reaped_cpu_s += usage.ru_utime + usage.ru_stime  # type: ignore[attr-defined]
+        peak = usage.ru_maxrss * 1024  # type: ignore[attr-defined]
+        if peak > self._inherited * 1.1:
+            program.peak_bytes = max(program.peak_bytes, peak)
         if self._by_pid.pop(pid, None) is not None:
             program.code = code
             program.read_report()
@@ -210,10 +210,10 @@ class Programs:
         return True
 
     def settle(self) -> None:
-        """Tells of commands that have ended, and of the last process of each, when no more can be reaped now.
+        """Reports commands that have ended, and the end of the last process of each. Called when nothing is left to reap.
 
-        The dead count until they are reaped, where that is up to us: a process that forks and ends all the time leaves them
-        behind, and is not to be seen where it was a moment ago.
+        Zombies of the init count until they are reaped: a process that forks and exits all the time is seen only by the
+        zombies it leaves.
         """
         if not self._unsettled:
             return
@@ -227,42 +227,42 @@ class Programs:
         for number, are_dead in states.items():
             program = self._programs[number]
             if are_dead == {True}:
-                continue  # known when they are reaped
+                continue  # decided when they are reaped
             self._unsettled.discard(number)
-            if False in are_dead and program.is_doomed:
-                self._reach({number}, signal.SIGKILL, DEAD, is_elusive=True)
-            if not program.is_told:
-                self._tell_exit(program, bool(are_dead))
+            if False in are_dead and program.is_killed:
+                self._signal_all({number}, signal.SIGKILL, DEAD, is_forking=True)
+            if not program.is_reported:
+                self._report_exit(program, bool(are_dead))
             elif not are_dead:
-                self._tell({"event": "program-gone", "program": number, **self._usage(program)})
+                self._send({"event": "program-gone", "program": number, **self._usage(program)})
             if not are_dead:
                 del self._programs[number]
 
-    def _tell_exit(self, program: Program, is_left: bool) -> None:
+    def _report_exit(self, program: Program, is_left: bool) -> None:
         code = program.code or 0
         if program.failure:
             ending: dict = {"why": program.failure}
         else:
             ending = {"signal": -code} if code < 0 else {"code": code}
-        program.is_told = True
-        self._tell({"event": "program-exit", "program": program.number, "reason": program.end_reason, "left": is_left, **ending,
+        program.is_reported = True
+        self._send({"event": "program-exit", "program": program.number, "reason": program.end_reason, "left": is_left, **ending,
                     **self._usage(program)})
 
     def measure(self, number: int) -> None:
         program = self._programs.get(number)
         if program is not None:
-            self._sample(program, self._living({number}))
-            self._tell({"event": "program-usage", "program": number, **self._usage(program)})
+            self._sample(program, self._processes_of({number}))
+            self._send({"event": "program-usage", "program": number, **self._usage(program)})
 
     def sample(self, pids: dict[int, list[int]]) -> None:
-        """The processes of each program, as the watch found them."""
+        """Updates the peak memory of programs from their processes, by number."""
         for number, own in pids.items():
             program = self._programs.get(number)
             if program is not None:
                 self._sample(program, own)
 
     def next_sample_ms(self, is_calm: bool) -> int | None:
-        """Soon for a young program, which may not live long; late where nothing changes. None: there is no program."""
+        """Short for a young program, which may end soon; long if nothing changes. None if there is no program."""
         if not self._programs:
             return None
         now = time.monotonic()
@@ -273,33 +273,33 @@ class Programs:
         if program.code is None:
             program.read_report()
             if program.failure != "":
-                return  # a copy of the init so far
+                return  # still a copy of the init
         sizes = [private_and_shared_bytes(pid) for pid in pids]
         if sizes:
             held = sum(private for private, _ in sizes) + max(shared for _, shared in sizes)
             program.peak_bytes = max(program.peak_bytes, held)
 
     def _usage(self, program: Program) -> dict:
-        living = sum(map(cpu_seconds, self._living({program.number})))
-        return {"cpu": program.buried_s + living, "peak": program.peak_bytes}
+        living = sum(map(cpu_seconds, self._processes_of({program.number})))
+        return {"cpu": program.reaped_cpu_s + living, "peak": program.peak_bytes}
 
     def owner(self, pid: int) -> int:
-        """The mark of a process; that of a program which has not taken its own yet included."""
+        """The mark of a process, also of a command that has not set its mark yet."""
         number = self._by_pid.get(pid)
         return self._mark_of(pid) if number is None else number
 
-    def _living(self, numbers: set[int]) -> list[int]:
-        """Its processes, those included that are dead and not reaped."""
+    def _processes_of(self, numbers: set[int]) -> list[int]:
+        """Their processes, including zombies."""
         return [pid for pid in processes() if self.owner(pid) in numbers]
 
 
-def _waits_for_us(pid: int) -> bool:
-    """Whether it is dead and the init's to reap. The dead of others may carry any mark, and stay for as long as they like."""
+def _is_zombie_of_init(pid: int) -> bool:
+    """Zombies of other processes do not count: they may have any mark and stay as long as their parent likes."""
     return state_of(pid) in DEAD and parent_of(pid) == 1
 
 
 def _read_spec(source: int) -> dict:
-    """What to run; not one byte of what follows is read. EOFError: the host has gone."""
+    """What to run. Reads not one byte more than that. EOFError: the host is gone."""
     length = int(_read_exactly(source, _LENGTH_DIGITS), 16)
     if length > _MAX_SPEC:
         raise ValueError("its command and environment are too long")
@@ -325,7 +325,7 @@ def _read_exactly(source: int, length: int) -> bytes:
     return b"".join(parts)
 
 
-def _in_file(command: str) -> str:
+def _command_file(command: str) -> str:
     fd = os.open("/tmp", os.O_TMPFILE | os.O_RDWR, 0o600)
     data = memoryview(command.encode())
     while data:

@@ -1,18 +1,18 @@
-"""Which folders of the host the running interpreter needs: they are shown, read-only, in every sandbox."""
+"""The folders of the host that the running interpreter needs. They are visible, read-only, in every sandbox."""
 from __future__ import annotations
 
 import os
 import sys
 
-# Shown whole, at their own path. On a merged /usr the others are links into it and are copied as links.
+# Visible as a whole, at their own path. On a merged /usr the others are links into it and are copied as links.
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
-# The few parts of /etc that programs need and that tell nothing about the machine's users.
+# The few parts of /etc that programs need and that reveal nothing about the users of the machine.
 ETC = ("alternatives", "ld.so.cache", "ssl/certs", "ssl/openssl.cnf", "pki/tls/certs", "pki/ca-trust", "localtime",
        "mime.types", "fonts", "matplotlibrc", "os-release")
 
 
 def folders(home: str) -> list[str]:
-    """Folders outside the system's own that hold this interpreter, its standard library and its packages."""
+    """Folders outside SYSTEM that contain this interpreter, its standard library and its packages."""
     executable = os.path.realpath(sys.executable)
     wanted = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix, os.path.dirname(executable)}
     wanted.update(path for path in sys.path if path)
@@ -28,14 +28,14 @@ def folders(home: str) -> list[str]:
 
 
 def _refuse_if_too_broad(path: str, home: str) -> None:
-    """`home` is the host's; this process has an environment of its own."""
-    holds_home = (home + "/").startswith(path.rstrip("/") + "/")
-    if holds_home or path in ("/", "/home", "/root", "/etc", "/var", "/tmp", "/proc", "/sys", "/dev", "/run"):
+    """`home` is passed in, because this process has an environment of its own."""
+    contains_home = (home + "/").startswith(path.rstrip("/") + "/")
+    if contains_home or path in ("/", "/home", "/root", "/etc", "/var", "/tmp", "/proc", "/sys", "/dev", "/run"):
         raise PermissionError(f"the interpreter's folder is {path}, and showing that to a sandbox would show too much")
 
 
 def hidden_from(uid: int, home: str) -> list[str]:
-    """Those of the folders that another user cannot reach because a folder above them is closed."""
+    """The folders that the user cannot reach because a parent is not accessible."""
     hidden = []
     for folder in folders(home):
         parts = folder.split("/")

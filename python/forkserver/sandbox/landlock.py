@@ -1,7 +1,7 @@
-"""Landlock: a second fence around files, abstract sockets and signals, inside the private root.
+"""Landlock: a second layer of protection for files, abstract sockets and signals, inside the private root.
 
-The root itself is already private and read-only; this holds where a mistake or a kernel bug would let a process see
-more than that. A kernel without it does not have this tier.
+The root is already private and read-only; this applies if a mistake or a kernel bug shows a process more than that. A kernel
+without Landlock does not have this tier.
 """
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TCP_BIND_AND_CONNECT = 3
 
 
 def abi() -> int:
-    """The kernel's Landlock version; 0 where there is none. Asked by the system call: securityfs may be absent."""
+    """The kernel's Landlock version, or 0. Uses the system call, because securityfs may be absent."""
     try:
         return libc.syscall(libc.LANDLOCK_CREATE_RULESET, 0, 0, 1)
     except OSError:
@@ -27,7 +27,7 @@ def abi() -> int:
 
 
 def restrict(version: int, writable: list[bytes], devices: list[bytes]) -> None:
-    """Allow reading everywhere, everything below `writable`, writing to `devices`. Needs no_new_privs."""
+    """Allows reading everywhere, everything below `writable`, and writing to `devices`. Needs no_new_privs."""
     if version == 0:
         raise OSError(errno.EOPNOTSUPP, "this kernel has no Landlock")
     handled = (1 << 13) - 1  # the thirteen rights of the first version

@@ -1,4 +1,4 @@
-"""Resource limits of a worker and its descendants, by setrlimit. They bind each process; the init watches the sum."""
+"""Resource limits of a worker and its descendants, by setrlimit. They apply to each process; the init watches the sum."""
 from __future__ import annotations
 
 import resource
@@ -14,9 +14,9 @@ class Limits:
 
 
 def apply(limits: Limits) -> None:
-    # Address space is generous, because threads and libraries reserve far more than they use; it is there for shared
-    # anonymous memory, which RLIMIT_DATA does not count.
-    for what, value in (
+    # The address space limit is generous, because threads and libraries reserve far more than they use. It is there for
+    # shared anonymous memory, which RLIMIT_DATA does not count.
+    set_limits(
         (resource.RLIMIT_DATA, limits.memory_bytes),
         (resource.RLIMIT_AS, limits.memory_bytes * 4),
         (resource.RLIMIT_NPROC, limits.processes),
@@ -25,7 +25,12 @@ def apply(limits: Limits) -> None:
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_MEMLOCK, 0),
         (resource.RLIMIT_MSGQUEUE, 0),
-    ):
+    )
+
+
+def set_limits(*limits: tuple[int, int]) -> None:
+    """Sets soft and hard limits of the calling process, never above the hard limits it has."""
+    for what, value in limits:
         hard = resource.getrlimit(what)[1]
         if hard != resource.RLIM_INFINITY:
             value = min(value, hard)

@@ -1,8 +1,8 @@
-"""What only root can do for a sandbox, kept in one small process of its own, the mounter.
+"""The mounter: one small process that stays root to make mounts for sandboxes.
 
-When the host runs as root, the fork server drops to a reserved user before anything else. Folders of the host may then be
-out of its reach, or owned by someone else. This process, which never forks a sandbox and speaks with the fork server
-alone, makes a detached mount of such a folder in which its owner appears as the reserved user, and passes it on.
+If the host runs as root, the fork server first drops to a reserved user. It may then be unable to open folders of the host,
+or they have another owner. The mounter never forks a sandbox and talks only to the fork server: it makes a detached mount of
+such a folder in which the owner appears as the reserved user, and passes its descriptor.
 """
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ import os
 import socket
 import struct
 
-from . import interpreter, namespaces as walls
 from .. import libc
+from . import interpreter
+from .namespaces import Mount, clone_tree
 
 _ATTR_IDMAP = 0x00100000
 
 
 def drop(uid: int, gid: int, home: str) -> socket.socket:
-    """Split: the caller goes on as the reserved user; a child that stays root answers on the returned socket."""
+    """The caller continues as the reserved user. A child that stays root serves on the returned socket."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     if os.fork() == 0:
         ours.close()
@@ -40,8 +41,8 @@ def drop(uid: int, gid: int, home: str) -> socket.socket:
     return ours
 
 
-def request_tree(server: socket.socket, mount: walls.Mount) -> int:
-    """Ask the process that stayed root for a mount. Raises OSError with its reason."""
+def request_tree(server: socket.socket, mount: Mount) -> int:
+    """Asks the mounter for a mount. Raises OSError with its reason."""
     server.send(json.dumps({"path": mount.path, "write": mount.write}).encode())
     reply, fds, _, _ = socket.recv_fds(server, 4096, 1)
     if not reply:
@@ -57,17 +58,17 @@ def _serve(peer: socket.socket, uid: int, gid: int) -> None:
         request = peer.recv(65536)
         if not request:
             return
-        asked = json.loads(request)
+        requested = json.loads(request)
         try:
-            tree = _owned_tree(walls.Mount(asked["path"], asked["write"], exact=True), uid, gid)
+            tree = _owned_tree(Mount(requested["path"], requested["write"], exact=True), uid, gid)
             socket.send_fds(peer, [b"{}"], [tree])
             os.close(tree)
         except OSError as error:
             peer.send(json.dumps({"errno": error.errno, "message": error.strerror}).encode())
 
 
-def _owned_tree(mount: walls.Mount, uid: int, gid: int) -> int:
-    tree = walls.clone_tree(mount)
+def _owned_tree(mount: Mount, uid: int, gid: int) -> int:
+    tree = clone_tree(mount)
     status = os.fstat(tree)
     if (status.st_uid, status.st_gid) == (uid, gid):
         return tree
@@ -85,7 +86,7 @@ def _owned_tree(mount: walls.Mount, uid: int, gid: int) -> int:
 
 
 def _user_namespace(user: tuple[int, int], group: tuple[int, int]) -> int:
-    """A descriptor of a user namespace that maps one user and one group; made by a child that ends at once."""
+    """A descriptor of a user namespace that maps one user and one group. A child that exits at once creates it."""
     ready, done = os.pipe(), os.pipe()
     child = os.fork()
     if child == 0:
@@ -111,10 +112,10 @@ def _user_namespace(user: tuple[int, int], group: tuple[int, int]) -> int:
 
 
 def _uncover(folders: list[str]) -> None:
-    """In a mount namespace of our own, replace closed folders above the interpreter by ones that lead only to it."""
+    """In a private mount namespace, replaces inaccessible parents of the interpreter by folders that contain only it."""
     libc.unshare(libc.CLONE_NEWNS)
     libc.mount(None, b"/", None, 16384 | (1 << 18))
-    trees = [(folder, walls.clone_tree(walls.Mount(folder, write=False))) for folder in folders]
+    trees = [(folder, clone_tree(Mount(folder, write=False))) for folder in folders]
     for closed in sorted({_closed_parent(folder) for folder in folders}):
         libc.mount(b"tmpfs", os.fsencode(closed), b"tmpfs", 6, b"size=1m,mode=0755")
     for folder, tree in trees:

@@ -1,7 +1,7 @@
-"""What a sandbox sees: its own root, processes, users, host name, and no network.
+"""Confines a sandbox: its own root, processes, users and host name, and no network.
 
-Everything here runs in the init of a sandbox, the first process of its namespaces, before any worker exists. A step
-that fails raises; the caller ends the sandbox and reports the step. Nothing is ever left out silently.
+The init of a sandbox, the first process of its namespaces, runs this before any worker exists. A step that fails raises; the
+caller ends the sandbox and reports the step. No step is ever skipped.
 """
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ import errno
 import os
 import struct
 from dataclasses import dataclass, replace
+from typing import Callable
 
-from . import interpreter, landlock, seccomp
 from .. import libc
+from . import interpreter, landlock, seccomp
 
 NAMESPACES = (libc.CLONE_NEWUSER | libc.CLONE_NEWNS | libc.CLONE_NEWPID | libc.CLONE_NEWNET | libc.CLONE_NEWIPC
               | libc.CLONE_NEWUTS | libc.CLONE_NEWCGROUP)
 USER = 1000
 WORK = "/work"
-FORKS = "/forks"  # where the working folders of forked sessions are
+FORKS = "/forks"  # the working folders of forked sessions
 INODES = 65536
 
 _DEVICES = ("null", "zero", "full", "random", "urandom")
@@ -33,10 +34,10 @@ _RESOLVE_NO_SYMLINKS = 4
 
 @dataclass(frozen=True)
 class Mount:
-    """A folder or file of the host, seen at the same path inside.
+    """A folder or file of the host, visible at the same path in the sandbox.
 
-    `tree` is a detached mount that a process with more rights has prepared; without it the init makes one itself.
-    `exact`: the path was checked and holds no symbolic link; if one appeared since, the mount fails.
+    `tree` is a detached mount that a privileged process has prepared; without it the init makes one itself.
+    `exact`: the path was checked and contains no symbolic link; if one appeared since, the mount fails.
     """
 
     path: str
@@ -47,7 +48,7 @@ class Mount:
 
 @dataclass(frozen=True)
 class Plan:
-    """All that is decided before the sandbox is forked, so that the init only carries it out."""
+    """Everything that is decided before the fork, so that the init only has to carry it out."""
 
     links: tuple[tuple[str, str], ...]
     mounts: tuple[Mount, ...]
@@ -59,7 +60,7 @@ class Plan:
 
 
 def system_plan(landlock_abi: int, program: bytes, home: str) -> Plan:
-    """What every sandbox of this fork server sees: looked up once."""
+    """What every sandbox of this fork server sees; computed once."""
     links: list[tuple[str, str]] = []
     shown: list[Mount] = []
     for path in (*interpreter.SYSTEM, *(f"/etc/{name}" for name in interpreter.ETC)):
@@ -73,15 +74,15 @@ def system_plan(landlock_abi: int, program: bytes, home: str) -> Plan:
 
 
 def add_to_plan(plan: Plan, mounts: list[Mount], disk_bytes: int) -> Plan:
-    """The plan of one sandbox, with its own mounts: outer folders before the ones inside them."""
+    """The plan of one sandbox, with its own mounts, outer folders first."""
     ordered = sorted(mounts, key=lambda mount: mount.path)
     return replace(plan, mounts=(*plan.mounts, *ordered), disk_bytes=disk_bytes)
 
 
-def raise_walls(plan: Plan, stage) -> None:
-    """Turn the calling process, fresh out of `libc.fork_into(NAMESPACES)`, into the init of a closed sandbox.
+def confine(plan: Plan, stage: Callable[[str], None]) -> None:
+    """Confines the calling process, which has just been forked by `libc.fork_into(NAMESPACES)`.
 
-    `stage(name)` is called before each step, so that a failure can be told by its step.
+    `stage(name)` is called before each step, so that a failure can be reported with its step.
     """
     stage("map the user")
     _write("/proc/self/setgroups", b"deny")
@@ -107,7 +108,7 @@ def raise_walls(plan: Plan, stage) -> None:
 
 def _build_root(plan: Plan) -> None:
     libc.mount(None, b"/", None, _REC | _PRIVATE)
-    trees = [(mount, clone_tree(mount) if mount.tree is None else mount.tree) for mount in plan.mounts]  # before the new root hides anything
+    trees = [(mount, clone_tree(mount) if mount.tree is None else mount.tree) for mount in plan.mounts]  # before the new root hides them
     libc.mount(b"tmpfs", b"/tmp", b"tmpfs", _NOSUID | _NODEV, b"size=1m,nr_inodes=1024,mode=0755")
     os.chdir("/tmp")
     for folder in ("dev", "proc", "tmp", "etc", "run", "var", "work", "forks", "store", "dev/shm"):
@@ -122,13 +123,13 @@ def _build_root(plan: Plan) -> None:
                          ("stderr", "/proc/self/fd/2")):
         os.symlink(target, f"dev/{name}")
     libc.mount(b"proc", b"proc", b"proc", _NOSUID | _NODEV | _NOEXEC)
-    # One quota for everything that can be written: the working folder, /tmp and shared memory.
+    # One quota for everything that is writable: the working folder, /tmp and shared memory.
     size = b"size=%d,nr_inodes=%d,mode=0755" % (plan.disk_bytes, INODES)
     libc.mount(b"tmpfs", b"store", b"tmpfs", _NOSUID | _NODEV, size)
-    for name, place, mode in (("work", "work", 0o700), ("forks", "forks", 0o700), ("tmp", "tmp", 0o1777), ("shm", "dev/shm", 0o1777)):
+    for name, target, mode in (("work", "work", 0o700), ("forks", "forks", 0o700), ("tmp", "tmp", 0o1777), ("shm", "dev/shm", 0o1777)):
         os.mkdir(f"store/{name}")
         os.chmod(f"store/{name}", mode)
-        libc.mount(f"store/{name}".encode(), place.encode(), None, _BIND)
+        libc.mount(f"store/{name}".encode(), target.encode(), None, _BIND)
     libc.umount_detached(b"store")
     os.rmdir("store")
     for mount, tree in trees:
@@ -141,7 +142,7 @@ def _build_root(plan: Plan) -> None:
 
 
 def clone_tree(mount: Mount) -> int:
-    """A detached copy of the mounts at a path, already read-only where it must be."""
+    """A detached copy of the mounts at a path, read-only unless it may be written."""
     flags = _OPEN_TREE_CLONE | _AT_RECURSIVE | _CLOEXEC
     try:
         tree = _open_exact_tree(mount.path, flags) if mount.exact else libc.syscall(
@@ -158,21 +159,21 @@ def clone_tree(mount: Mount) -> int:
 
 def _open_exact_tree(path: str, flags: int) -> int:
     how = struct.pack("=QQQ", os.O_PATH | os.O_CLOEXEC, 0, _RESOLVE_NO_SYMLINKS)
-    place = libc.syscall(libc.OPENAT2, -100, os.fsencode(path), how, len(how))
+    fd = libc.syscall(libc.OPENAT2, -100, os.fsencode(path), how, len(how))
     try:
-        return libc.syscall(libc.OPEN_TREE, place, b"", flags | _AT_EMPTY_PATH)
+        return libc.syscall(libc.OPEN_TREE, fd, b"", flags | _AT_EMPTY_PATH)
     finally:
-        os.close(place)
+        os.close(fd)
 
 
 def _attach(mount: Mount, tree: int) -> None:
-    place = mount.path[1:]
+    target = mount.path[1:]
     _make_parents(mount.path)
     if os.path.isdir(f"/proc/self/fd/{tree}"):
-        os.makedirs(place, exist_ok=True)
-    elif not os.path.exists(place):
-        os.close(os.open(place, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o644))
-    libc.syscall(libc.MOVE_MOUNT, tree, b"", -100, os.fsencode(place), 4)  # 4: the source is the descriptor itself
+        os.makedirs(target, exist_ok=True)
+    elif not os.path.exists(target):
+        os.close(os.open(target, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o644))
+    libc.syscall(libc.MOVE_MOUNT, tree, b"", -100, os.fsencode(target), 4)  # 4: the source is the descriptor itself
     os.close(tree)
 
 

@@ -1,8 +1,8 @@
-"""The system call filter: a classic BPF program, built here, installed once per sandbox by its init.
+"""The system call filter: a classic BPF program, installed once per sandbox by its init.
 
-Shape: another architecture (int 0x80) or the x32 ABI kills the process; calls newer than the last one reviewed do not
-exist; the deny list is refused; of a few calls only some arguments pass. Everything else is allowed without the
-filter being run, since the kernel caches calls that a filter always allows.
+Another architecture (int 0x80) or the x32 ABI kills the process. Calls newer than LAST_REVIEWED fail with ENOSYS, those on
+the deny list with EPERM, and a few are restricted by their arguments. Everything else is allowed without running the filter,
+because the kernel caches calls that a filter always allows.
 """
 from __future__ import annotations
 
@@ -50,16 +50,16 @@ _SOCKET, _SOCKETPAIR = (41, 53) if libc.X86_64 else (198, 199)
 _IOCTL, _PERSONALITY, _PRLIMIT = (16, 135, 302) if libc.X86_64 else (29, 92, 261)
 _SETRLIMIT = 160 if libc.X86_64 else 164
 _OPENAT2 = 437
-# Calls that set the mode of a file: (number, which argument the mode is).
+# Calls that set the mode of a file: (number, index of the mode argument).
 _MODES = ((90, 1), (91, 1), (268, 2), (452, 2), (85, 1), (133, 1), (259, 2)) if libc.X86_64 else (
     (52, 1), (53, 2), (452, 2), (33, 2))
-# Those that take a mode only when they make a file: (number, which argument the flags are); the mode is the next one.
+# Calls that take a mode only if they create a file: (number, index of the flags); the mode is the next argument.
 _OPENS = ((2, 1), (257, 2)) if libc.X86_64 else ((56, 2),)
 
 _NAMESPACE_FLAGS = 0x7E020080  # every CLONE_NEW* flag, the time namespace included
 _TIOCSTI, _TIOCLINUX, _TIOCSETD = 0x5412, 0x541C, 0x5423
 _AF_UNIX = 1
-_MARK_LIMIT = 10  # RLIMIT_LOCKS: see branches.py
+_MARK_LIMIT = 10  # RLIMIT_LOCKS: see proc.py
 _SET_ID_BITS = 0o6000
 _MAKES_FILE = 0o100 | 0o20000000  # O_CREAT and the bit of O_TMPFILE
 
@@ -78,7 +78,7 @@ def build() -> bytes:
     code: list[tuple[int, int, int, int]] = []
 
     def when(op: int, value: int, action: int) -> None:
-        """Return `action` if the loaded word compares so, else go on."""
+        """Returns `action` if the comparison with the loaded word is true, else continues."""
         code.append((op, 0, 1, value))
         code.append((_RETURN, 0, 0, action))
 
@@ -87,7 +87,7 @@ def build() -> bytes:
         code.append((_RETURN, 0, 0, action))
 
     def section(number: int, body: list[tuple[int, int, int, int]]) -> None:
-        """Run `body`, which must return in every path, for one system call only."""
+        """Runs `body`, which must return on every path, for one system call only."""
         code.append((_JEQ, 0, len(body), number))
         code.extend(body)
 
@@ -98,7 +98,7 @@ def build() -> bytes:
         when(_JSET, 0x40000000, _KILL)
     when(_JGT, LAST_REVIEWED, _ENOSYS)
     when(_JEQ, _CLONE3, _ENOSYS)  # its flags are behind a pointer; the C library falls back to clone
-    when(_JEQ, _OPENAT2, _ENOSYS)  # likewise its mode
+    when(_JEQ, _OPENAT2, _ENOSYS)  # its mode is behind a pointer, too
     for numbers in DENIED.values():
         number = numbers[_COLUMN]
         if number is not None:
@@ -110,8 +110,8 @@ def build() -> bytes:
     section(_IOCTL, [
         (_LOAD, 0, 0, _ARG1), (_JEQ, 2, 0, _TIOCSTI), (_JEQ, 1, 0, _TIOCLINUX), (_JEQ, 0, 1, _TIOCSETD), deny, allow])
     section(_PERSONALITY, [(_LOAD, 0, 0, _ARG0), (_JEQ, 1, 0, 0), (_JEQ, 0, 1, 0xFFFFFFFF), allow, deny])
-    section(_PRLIMIT, [(_LOAD, 0, 0, _ARG0), (_JEQ, 1, 0, 0), deny, allow])  # of oneself only, not of the init
-    # In a folder of the host that may be written to, a set-user-ID file would wait for another user of the host.
+    section(_PRLIMIT, [(_LOAD, 0, 0, _ARG0), (_JEQ, 1, 0, 0), deny, allow])  # only for the calling process, not for the init
+    # In a writable folder of the host, another user of the host could run a set-user-ID file.
     for number, mode in _MODES:
         section(number, [(_LOAD, 0, 0, _ARG0 + 8 * mode), (_JSET, 0, 1, _SET_ID_BITS), deny, allow])
     for number, flags in _OPENS:
@@ -122,7 +122,7 @@ def build() -> bytes:
 
 
 def build_fixed_mark() -> bytes:
-    """A second filter, on top of the first: the limit that serves as a mark stays what it is, and can be read."""
+    """A second filter on top of the first: the limit that serves as a mark can be read but not changed."""
     deny, allow = (_RETURN, 0, 0, _EPERM), (_RETURN, 0, 0, _ALLOW)
     code = [
         (_LOAD, 0, 0, _NR),
@@ -138,6 +138,6 @@ class _Program(ctypes.Structure):
 
 
 def install(program: bytes) -> None:
-    """Put the calling process, which must have no_new_privs and one thread, and its descendants behind the filter."""
+    """Installs the filter for the calling process, which must have no_new_privs and one thread, and its descendants."""
     argument = _Program(len(program) // 8, program)
     libc.prctl(libc.PR_SET_SECCOMP, 2, ctypes.addressof(argument))
