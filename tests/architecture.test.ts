@@ -40,6 +40,23 @@ const layers: Readonly<Record<string, Layer>> = {
   "index.ts": { imports: ["runtime.ts", ...ground], types: ["session"] },
 };
 
+/** What the folders of the two Python packages may import; the files beside them may import everything. */
+const pythonLayers: Readonly<Record<string, readonly string[]>> = {
+  "worker/report": [],
+  "worker/io": [],
+  "worker/branch": ["io", "report"],
+  "worker/process": ["io", "branch"],
+  "worker/display": ["io", "report"],
+  "worker/saving": ["io", "report"],
+  "worker/inspection": ["io", "branch"],
+  "worker/rlm": ["inspection"],
+  "forkserver/libc": [],
+  "forkserver/descriptors": [],
+  "forkserver/sandbox": ["libc"],
+  "forkserver/processes": ["sandbox", "libc", "descriptors"],
+  "forkserver/files": ["processes", "libc"],
+};
+
 const maxLines = 400;
 const root = join(import.meta.dirname, "..");
 
@@ -105,16 +122,38 @@ describe("the check itself", () => {
 });
 
 describe("python/", () => {
+  const files = filesIn("python", ".py");
+  const { imports, own, standard } = pythonImports(files);
+
+  test("folders follow the table of layers", () => {
+    const folders = files.map((file) => file.split("/").slice(1, 3).join("/")).filter((name) => !name.endsWith(".py"));
+    expect(
+      [...new Set(folders)].filter((folder) => !(folder in pythonLayers)),
+      "not in the table",
+    ).toEqual([]);
+    const violations = own.filter(([file, target]) => {
+      const [, name, part = ""] = file.replace(/\.py$/, "").split("/");
+      const allowed = pythonLayers[`${name}/${part}`];
+      return allowed !== undefined && ![part, ...allowed].includes(target);
+    });
+    expect(violations.map(([file, target]) => `${file} imports ${target}`)).toEqual([]);
+  });
+
+  test(`no file has more than ${maxLines} lines`, () => {
+    const lengths = files.map((file) => ({
+      file,
+      lines: readFileSync(join(root, file), "utf8").split("\n").length - 1,
+    }));
+    expect(lengths.filter(({ lines }) => lines > maxLines)).toEqual([]);
+  });
+
   test("the worker imports the standard library and itself, nothing else", ({ skip }) => {
-    const files = filesIn("python", ".py");
-    if (files.length === 0) return skip("there is no worker yet");
-    const { imports, standard } = pythonImports(files);
     if (standard === null) return skip("Python before 3.10 does not know the names of its standard library");
-    const own = files.flatMap((file) => file.replace(/\.py$/, "").split("/"));
+    const names = files.flatMap((file) => file.replace(/\.py$/, "").split("/"));
     // The worker loads itself under a private name, which no module of the user's can take.
     const known = new Set([
       ...standard,
-      ...own,
+      ...names,
       "_rlm_worker",
       "_rlm_forkserver",
       "rlm_display",
@@ -209,11 +248,18 @@ function filesIn(folder: string, ending: string): string[] {
     .toSorted();
 }
 
-/** What Python files import, as [file, top-level module], and the names of the standard library where Python knows them. */
-function pythonImports(files: readonly string[]): { imports: [string, string][]; standard: string[] | null } {
+/**
+ * What Python files import: `imports` as [file, top-level module], `own` as [file, folder or file of its own package], and
+ * the names of the standard library where Python knows them.
+ */
+function pythonImports(files: readonly string[]): {
+  imports: [string, string][];
+  own: [string, string][];
+  standard: string[] | null;
+} {
   const script = `
 import ast, json, sys
-imports = []
+imports, own = [], []
 for file in sys.argv[1:]:
     with open(file, encoding="utf-8") as source:
         for node in ast.walk(ast.parse(source.read(), file)):
@@ -221,8 +267,14 @@ for file in sys.argv[1:]:
                 imports += [[file, name.name.split(".")[0]] for name in node.names]
             elif isinstance(node, ast.ImportFrom) and node.level == 0:
                 imports.append([file, node.module.split(".")[0]])
+                if node.module.startswith("_rlm_"):
+                    own.append([file, [*node.module.split("."), node.names[0].name][1]])
+            elif isinstance(node, ast.ImportFrom):
+                package = file.split("/")[2:-1]
+                parts = package[:len(package) - node.level + 1] + (node.module.split(".") if node.module else [])
+                own += [[file, [*parts, name.name][0]] for name in node.names]
 names = getattr(sys, "stdlib_module_names", None)
-print(json.dumps({"imports": imports, "standard": names and sorted(names)}))`;
+print(json.dumps({"imports": imports, "own": own, "standard": names and sorted(names)}))`;
   const python = existsSync("/usr/bin/python3") ? "/usr/bin/python3" : "python3";
   const output = execFileSync(python, ["-I", "-c", script, ...files], { cwd: root, encoding: "utf8" });
   return JSON.parse(output) as ReturnType<typeof pythonImports>;

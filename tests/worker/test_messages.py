@@ -1,4 +1,4 @@
-"""The message fixtures, which the TypeScript tests read as well: both ends mean the same by the same bytes."""
+"""The message fixtures, which the TypeScript tests read as well, so that both ends agree on the bytes."""
 
 import importlib.util
 import json
@@ -37,7 +37,7 @@ class Messages(unittest.TestCase):
             del sys.modules[name]
 
     def read_all(self, entries, piece):
-        """What the reader makes of the entries when they arrive in pieces of a size."""
+        """What the reader returns if the entries arrive in pieces of this size."""
         data = b"".join((entry["line"] + "\n" + entry.get("payload", "")).encode() for entry in entries)
         reader, writer = os.pipe()
         try:
@@ -50,7 +50,7 @@ class Messages(unittest.TestCase):
             os.read, os.readv = os_read, os_readv
             os.close(reader), os.close(writer)
 
-    def test_commands_and_asides_are_read_as_written(self):
+    def test_commands_and_aside_messages_are_read_as_written(self):
         for name in ("commands.json", "aside.json"):
             entries = fixtures(name)
             for piece in (1, 7, 65536):
