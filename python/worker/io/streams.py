@@ -93,21 +93,14 @@ class Streams:
 
     def enlarge(self) -> None:
         """Enlarges the pipe of stdout if it is filling up. Called by the listener, in long executions."""
-        fd, (size, err_size) = self.current.fds[0], self._sizes
-        if size >= LARGE_PIPE or _unread(fd) < size // 2:
-            return
-        size = resize_pipe(fd, LARGE_PIPE)
-        if size >= 0:
-            self._sizes = (size, err_size)
+        size = self._sizes[0]
+        if size < LARGE_PIPE and _unread(self.current.fds[0]) >= size // 2:
+            self._resize_out(LARGE_PIPE)
 
     def shrink(self) -> None:
         """Returns the memory of a large pipe. Called by the listener after an execution."""
-        fd, (size, err_size) = self.current.fds[0], self._sizes
-        if size < LARGE_PIPE:
-            return
-        size = resize_pipe(fd, BUFFER)
-        if size >= 0:
-            self._sizes = (size, err_size)
+        if self._sizes[0] >= LARGE_PIPE:
+            self._resize_out(BUFFER)
 
     def has_threads(self) -> bool:
         """Whether threads that user code started still live."""
@@ -154,6 +147,11 @@ class Streams:
         for generation in [self.current, *self._retired]:
             if generation is not kept or not generation.retired:
                 close_all(generation.fds)
+
+    def _resize_out(self, size: int) -> None:
+        size = resize_pipe(self.current.fds[0], size)
+        if size >= 0:
+            self._sizes = (size, self._sizes[1])
 
     def _adopt(self, out: int, err: int) -> Generation:
         self._sizes = (pipe_size(out), pipe_size(err))

@@ -33,11 +33,11 @@ class LimitError(LLMError):
 
 
 class Final(BaseException):
-    """The answer was given: the rest of the code does not run. No ``except Exception`` catches it."""
+    """Raised after the final answer, so that the rest of the code does not run. ``except Exception`` does not catch it."""
 
 
 class Answer(str):
-    """What a model said: a str, with ``ok``, ``error``, ``usage``, ``cached``, ``truncated``, ``degraded`` and ``data`` (where a schema was given)."""
+    """The reply of a model: a str, with ``ok``, ``error``, ``usage``, ``cached``, ``truncated``, ``degraded`` and ``data`` (where a schema was given)."""
 
     ok = True
     error: Optional[str] = None
@@ -112,13 +112,13 @@ def _queries(prompts: List[str], model: Optional[str], system: Optional[str], sc
 
 def llm_query(prompt: Any, *, model: Optional[str] = None, system: Optional[str] = None, schema: Any = None,
               max_tokens: Optional[int] = None) -> Answer:
-    """Asks a model once. It sees the prompt and nothing else. With a JSON schema, ``.data`` has the checked answer."""
+    """Sends one prompt to a model, which sees nothing else. With a JSON schema, ``.data`` is the validated answer."""
     return _single(rlm_host.call("llm_query", **_queries([text_of(prompt)], model, system, schema, max_tokens))[0])
 
 
 def llm_query_batched(prompts: Iterable[Any], *, model: Optional[str] = None, system: Optional[str] = None, schema: Any = None,
                       max_tokens: Optional[int] = None) -> List[Answer]:
-    """Asks for all of them at once; the answers are in the same order. One that failed has ``ok`` false and ``error``."""
+    """Sends all prompts at once; the answers are in the same order. A failed one has ``ok`` false and ``error``."""
     return [
         Answer.of(reply)
         for group in _prompts(prompts)
@@ -128,13 +128,13 @@ def llm_query_batched(prompts: Iterable[Any], *, model: Optional[str] = None, sy
 
 async def llm_query_async(prompt: Any, *, model: Optional[str] = None, system: Optional[str] = None, schema: Any = None,
                           max_tokens: Optional[int] = None) -> Answer:
-    """``llm_query`` to await."""
+    """``llm_query`` as a coroutine."""
     return _single((await rlm_host.acall("llm_query", **_queries([text_of(prompt)], model, system, schema, max_tokens)))[0])
 
 
 async def llm_query_batched_async(prompts: Iterable[Any], *, model: Optional[str] = None, system: Optional[str] = None,
                                   schema: Any = None, max_tokens: Optional[int] = None) -> List[Answer]:
-    """``llm_query_batched`` to await."""
+    """``llm_query_batched`` as a coroutine."""
     return [
         Answer.of(reply)
         for group in _prompts(prompts)
@@ -155,20 +155,20 @@ def rlm_query(task: Any, context: Any = None, *, schema: Any = None, tools: Opti
 
 def rlm_query_batched(tasks: Iterable[Any], contexts: Optional[Iterable[Any]] = None, *, schema: Any = None,
                       tools: Optional[Sequence[str]] = None, budget: Optional[Dict[str, Any]] = None) -> List[Answer]:
-    """Several at once. Each task is a text or a pair (task, context); or give as many contexts."""
+    """Runs several tasks at once. Each task is a text or a pair (task, context); or pass a list of contexts."""
     groups = _groups(_tasks(tasks, contexts, schema, tools, budget))
     return [Answer.of(reply) for group in groups for reply in rlm_host.call("rlm_query", tasks=group)]
 
 
 async def rlm_query_async(task: Any, context: Any = None, *, schema: Any = None, tools: Optional[Sequence[str]] = None,
                           budget: Optional[Dict[str, Any]] = None) -> Answer:
-    """``rlm_query`` to await."""
+    """``rlm_query`` as a coroutine."""
     return _single((await rlm_host.acall("rlm_query", tasks=[_task(task, context, schema, tools, budget)]))[0])
 
 
 async def rlm_query_batched_async(tasks: Iterable[Any], contexts: Optional[Iterable[Any]] = None, *, schema: Any = None,
                                   tools: Optional[Sequence[str]] = None, budget: Optional[Dict[str, Any]] = None) -> List[Answer]:
-    """``rlm_query_batched`` to await."""
+    """``rlm_query_batched`` as a coroutine."""
     groups = _groups(_tasks(tasks, contexts, schema, tools, budget))
     return [Answer.of(reply) for group in groups for reply in await rlm_host.acall("rlm_query", tasks=group)]
 
@@ -184,13 +184,13 @@ def _tasks(tasks: Iterable[Any], contexts: Optional[Iterable[Any]], schema: Any,
 
 
 def budget() -> Dict[str, Any]:
-    """What may still be spent, by what is limited: {"tokens": {"used", "limit", "left"}, ...}. A part is kept for the end: it is not in ``left``."""
+    """The remaining budget by resource: {"tokens": {"used", "limit", "left"}, ...}. ``left`` excludes a reserve for the final answer."""
     return rlm_host.call("budget")
 
 
 def map_query(items: Iterable[Any], template: str, *, model: Optional[str] = None, schema: Any = None,
               max_tokens: Optional[int] = None) -> List[Answer]:
-    """Asks the same about each item, all at once. ``{item}`` and ``{index}`` in the template stand for them."""
+    """Sends one prompt per item, all at once. ``{item}`` and ``{index}`` in the template are replaced."""
     def fill(index: int, item: Any) -> str:
         return template.replace("{index}", str(index)).replace("{item}", text_of(item)) if "{item}" in template else f"{template}\n\n{text_of(item)}"
 
@@ -222,12 +222,12 @@ def reduce_query(items: Iterable[Any], instruction: str, *, pack: int = 60_000, 
 
 
 def FINAL(value: Any) -> None:
-    """Gives the answer and ends the run's work here."""
+    """Gives the final answer and stops the code."""
     _finish({"text": text_of(value), "data": _plain(value)})
 
 
 def SUBMIT(**fields: Any) -> None:
-    """Gives an answer of named fields."""
+    """Gives a final answer of named fields."""
     _finish({"text": text_of(fields), "data": _plain(fields)})
 
 
@@ -247,7 +247,7 @@ def _finish(answer: Dict[str, Any]) -> None:
 
 
 def FINAL_VAR(name: Any) -> None:
-    """Gives the value of a variable as the answer, by its name."""
+    """Gives the value of a variable, by its name, as the final answer."""
     namespace = namespace_of_session()
     if not isinstance(name, str):
         FINAL(name)
@@ -257,7 +257,7 @@ def FINAL_VAR(name: Any) -> None:
 
 
 def SHOW_VARS() -> str:
-    """The variables of this session with their types, sizes and beginnings."""
+    """The variables of this session with their types, sizes and the start of their values."""
     lines = []
     for name, value in sorted(namespace_of_session().items()):
         if name.startswith("_") or value is PROVIDED.get(name) or getattr(value, "__rlm_tool__", False):

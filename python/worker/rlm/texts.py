@@ -7,7 +7,7 @@ from _rlm_worker.inspection.previews import repr_of
 
 
 def chunk(text: str, size: int = 50_000, overlap: int = 0) -> List[str]:
-    """A text in pieces of at most this many characters, cut at line ends where there are any."""
+    """Splits a text into pieces of at most ``size`` characters, at line ends if possible."""
     if size <= 0 or overlap < 0 or overlap >= size:
         raise ValueError("size must be positive, and overlap less than it")
     pieces: List[str] = []
@@ -26,7 +26,7 @@ def chunk(text: str, size: int = 50_000, overlap: int = 0) -> List[str]:
 
 
 def grep(pattern: str, text: Any, *, context: int = 0, limit: int = 100, flags: int = 0) -> List[str]:
-    """Lines of a text, or of each text in a list or dict, that match, with their numbers; at most ``limit``."""
+    """The matching lines of a text, or of each text in a list or dict, with line numbers; at most ``limit``."""
     import re
 
     expression = re.compile(pattern, flags)
@@ -54,7 +54,7 @@ def peek(value: Any, size: int = 1000) -> str:
 
 
 def text_of(value: Any) -> str:
-    """As a model would read it: text as it is, data as JSON."""
+    """A value as text for a model: text unchanged, data as JSON."""
     if isinstance(value, str):
         return value
     if isinstance(value, (bytes, bytearray)):
