@@ -131,12 +131,12 @@ describe("python/", () => {
       [...new Set(folders)].filter((folder) => !(folder in pythonLayers)),
       "not in the table",
     ).toEqual([]);
-    const violations = own.filter(([file, target]) => {
+    const crossings = own.filter(([file, target]) => {
       const [, name, part = ""] = file.replace(/\.py$/, "").split("/");
       const allowed = pythonLayers[`${name}/${part}`];
       return allowed !== undefined && ![part, ...allowed].includes(target);
     });
-    expect(violations.map(([file, target]) => `${file} imports ${target}`)).toEqual([]);
+    expect(crossings.map(([file, target]) => `${file} imports ${target}`)).toEqual([]);
   });
 
   test(`no file has more than ${maxLines} lines`, () => {
