@@ -38,7 +38,7 @@ const layers: Readonly<Record<string, Layer>> = {
   kernel: { imports: ["environments", "output", ...ground] },
   tasks: { imports: ["environments", "output", ...ground] },
   session: { imports: ["kernel", "tasks", "environments", "output", ...ground] },
-  rlm: { imports: ["session", "tools", "backends", ...ground] },
+  rlm: { imports: ["session", "tools", "backends", "output", ...ground] },
   "runtime.ts": { imports: [...parts, ...ground] },
   "server/net": { imports: ["server/token.ts", ...frontEnd], types: parts },
   "server/observability": { imports: ["server/net", ...frontEnd], types: [...parts, "server/http"] },
@@ -52,6 +52,23 @@ const layers: Readonly<Record<string, Layer>> = {
     imports: ["runtime.ts", "backends/scripted", "tools", "session/options.ts", ...ground],
     types: parts,
   },
+};
+
+/** What the folders of the two Python packages may import; the files beside them may import everything. */
+const pythonLayers: Readonly<Record<string, readonly string[]>> = {
+  "worker/report": [],
+  "worker/io": [],
+  "worker/branch": ["io", "report"],
+  "worker/process": ["io", "branch"],
+  "worker/display": ["io", "report"],
+  "worker/saving": ["io", "report"],
+  "worker/inspection": ["io", "branch"],
+  "worker/rlm": ["inspection"],
+  "forkserver/libc": [],
+  "forkserver/descriptors": [],
+  "forkserver/sandbox": ["libc"],
+  "forkserver/processes": ["sandbox", "libc", "descriptors"],
+  "forkserver/files": ["processes", "libc"],
 };
 
 const maxLines = 400;
@@ -78,9 +95,9 @@ describe("src/", () => {
   });
 });
 
-describe.each(["src", "tests"])("%s/", (tree) => {
+describe.each(["src", "python", "tests"])("%s/", (tree) => {
   test(`no folder has more than ${maxFiles} files`, () => {
-    const files = filesIn(tree, ".ts");
+    const files = filesIn(tree, tree === "python" ? ".py" : ".ts");
     const count = (folder: string): number => files.filter((file) => posix.dirname(file) === folder).length;
     const folders = [...new Set(files.map((file) => posix.dirname(file)))];
     expect(folders.filter((folder) => count(folder) > maxFiles)).toEqual([]);
@@ -131,16 +148,38 @@ describe("the check itself", () => {
 });
 
 describe("python/", () => {
+  const files = filesIn("python", ".py");
+  const { imports, own, standard } = pythonImports(files);
+
+  test("folders follow the table of layers", () => {
+    const folders = files.map((file) => file.split("/").slice(1, 3).join("/")).filter((name) => !name.endsWith(".py"));
+    expect(
+      [...new Set(folders)].filter((folder) => !(folder in pythonLayers)),
+      "not in the table",
+    ).toEqual([]);
+    const crossings = own.filter(([file, target]) => {
+      const [, name, part = ""] = file.replace(/\.py$/, "").split("/");
+      const allowed = pythonLayers[`${name}/${part}`];
+      return allowed !== undefined && ![part, ...allowed].includes(target);
+    });
+    expect(crossings.map(([file, target]) => `${file} imports ${target}`)).toEqual([]);
+  });
+
+  test(`no file has more than ${maxLines} lines`, () => {
+    const lengths = files.map((file) => ({
+      file,
+      lines: readFileSync(join(root, file), "utf8").split("\n").length - 1,
+    }));
+    expect(lengths.filter(({ lines }) => lines > maxLines)).toEqual([]);
+  });
+
   test("the worker imports the standard library and itself, nothing else", ({ skip }) => {
-    const files = filesIn("python", ".py");
-    if (files.length === 0) return skip("there is no worker yet");
-    const { imports, standard } = pythonImports(files);
     if (standard === null) return skip("Python before 3.10 does not know the names of its standard library");
-    const own = files.flatMap((file) => file.replace(/\.py$/, "").split("/"));
+    const names = files.flatMap((file) => file.replace(/\.py$/, "").split("/"));
     // The worker loads itself under a private name, so that user modules cannot shadow it.
     const known = new Set([
       ...standard,
-      ...own,
+      ...names,
       "_rlm_worker",
       "_rlm_forkserver",
       "rlm_display",
@@ -150,8 +189,8 @@ describe("python/", () => {
     ]);
     // These run only inside the named library, or in its place.
     const lent = [
-      "python/worker/pyplot_backend.py imports matplotlib",
-      "python/worker/ipython_display.py imports IPython",
+      "python/worker/display/pyplot_backend.py imports matplotlib",
+      "python/worker/display/ipython_display.py imports IPython",
     ];
     const others = imports
       .filter(([, module]) => !known.has(module))
@@ -240,11 +279,18 @@ function filesIn(folder: string, ending: string): string[] {
     .toSorted();
 }
 
-/** The imports of Python files as [file, top-level module], and the standard library's names where Python knows them. */
-function pythonImports(files: readonly string[]): { imports: [string, string][]; standard: string[] | null } {
+/**
+ * What Python files import: `imports` as [file, top-level module], `own` as [file, folder or file of its own package], and
+ * the names of the standard library where Python knows them.
+ */
+function pythonImports(files: readonly string[]): {
+  imports: [string, string][];
+  own: [string, string][];
+  standard: string[] | null;
+} {
   const script = `
 import ast, json, sys
-imports = []
+imports, own = [], []
 for file in sys.argv[1:]:
     with open(file, encoding="utf-8") as source:
         for node in ast.walk(ast.parse(source.read(), file)):
@@ -252,8 +298,14 @@ for file in sys.argv[1:]:
                 imports += [[file, name.name.split(".")[0]] for name in node.names]
             elif isinstance(node, ast.ImportFrom) and node.level == 0:
                 imports.append([file, node.module.split(".")[0]])
+                if node.module.startswith("_rlm_"):
+                    own.append([file, [*node.module.split("."), node.names[0].name][1]])
+            elif isinstance(node, ast.ImportFrom):
+                package = file.split("/")[2:-1]
+                parts = package[:len(package) - node.level + 1] + (node.module.split(".") if node.module else [])
+                own += [[file, [*parts, name.name][0]] for name in node.names]
 names = getattr(sys, "stdlib_module_names", None)
-print(json.dumps({"imports": imports, "standard": names and sorted(names)}))`;
+print(json.dumps({"imports": imports, "own": own, "standard": names and sorted(names)}))`;
   const python = existsSync("/usr/bin/python3") ? "/usr/bin/python3" : "python3";
   const output = execFileSync(python, ["-I", "-c", script, ...files], { cwd: root, encoding: "utf8" });
   return JSON.parse(output) as ReturnType<typeof pythonImports>;

@@ -1,7 +1,7 @@
-"""Start: `python3 -I forkserver/__main__.py OPTIONS`, OPTIONS being JSON: {"preload": [...], "host": pid,
+"""Starts the fork server: `python3 -I forkserver/__main__.py OPTIONS`. OPTIONS is JSON: {"preload": [...], "host": pid,
 "home": folder, "uid"?: n, "gid"?: n}.
 
-Both packages are loaded under names of our own, so that user code's `import worker` finds the user's worker.
+Both packages are loaded under private names, so that `import worker` in user code finds the user's own module.
 """
 import functools
 import importlib.util
@@ -28,7 +28,7 @@ def main() -> None:
     from _rlm_forkserver import server  # type: ignore[import-not-found]
     from _rlm_worker import worker  # type: ignore[import-not-found]
 
-    sys.pycache_prefix = None  # that was for our own files; everything else has its compiled form beside it
+    sys.pycache_prefix = None  # it was for our own files; other modules have their compiled form beside them
     worker.prepare()
     server.serve(functools.partial(worker.run, alone=True), json.loads(sys.argv[1]))
 

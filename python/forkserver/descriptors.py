@@ -1,14 +1,20 @@
-"""Descriptors that a new process must not keep."""
+"""Closing descriptors."""
 from __future__ import annotations
 
 import os
 import sys
+from typing import Iterable
+
+
+def close_all(fds: Iterable[int]) -> None:
+    for fd in fds:
+        os.close(fd)
 
 
 def close_all_but(keep: set[int]) -> None:
     low = 0
     for fd in sorted(keep):
-        if low < fd:  # an empty range would be read as a range without end
+        if low < fd:  # closerange takes an empty range for one without end
             os.closerange(low, fd)
         low = fd + 1
     os.closerange(low, 1 << 20 if sys.version_info >= (3, 11) else os.sysconf("SC_OPEN_MAX"))

@@ -1,9 +1,9 @@
-"""The init of one sandbox: process 1 of its namespaces, ours, never user code.
+"""The init of one sandbox: process 1 of its namespaces. It is trusted and never runs user code.
 
-It starts a worker, starts another when the host asks for one after the last has ended, hands out what copies of a
-worker need, passes signals on, reaps orphans, watches the memory of all processes while code runs and whenever the
-machine's shrinks, and reports how a worker ended. It outlives every worker, so that whatever the session keeps (its
-files, its checkpoints) survives the death of one. It ends with the fork server, and with it the whole sandbox.
+It starts the first worker and a new one when the host asks for it, delivers what copies of a worker need, forwards signals,
+reaps orphans, checks the memory of all processes while code runs and when the machine runs low, and reports how a worker
+ended. It outlives every worker, so that the session keeps its files and checkpoints. It ends with the fork server, and the
+whole sandbox with it.
 """
 from __future__ import annotations
 
@@ -19,19 +19,23 @@ import sys
 import time
 from typing import Callable, NoReturn
 
-from . import descriptors, files, jobs, libc, limits as limits_module, programs, wakeup, walls
-from .allowances import Allowances
-from .branches import Branch, end, hear, mark, mark_of, open_door, parent_of, processes
-from .crowding import no_new_processes
+from . import descriptors, libc, wakeup
+from .files import operations
+from .processes.branches import Branch, open_control_socket
+from .processes.jobs import Jobs
+from .processes.memory_limits import MemoryLimits
+from .processes.proc import kill, mark_of, parent_of, processes, set_mark
+from .processes.process_barrier import no_new_processes
+from .processes.programs import Programs
+from .sandbox import limits as limits_module, namespaces
 
 WATCH_INTERVAL_MS = 50
-# Of the init's own processor time.
-REAP_PATIENCE_S = 0.25
-TURNS = 3
+# In CPU time of the init: with many processes it gets little of the wall clock.
+KILL_TIMEOUT_S = 0.25
+ROUNDS_BEFORE_BARRIER = 3
 REAP_AT_ONCE = 256
 MAX_FDS = 5
-# Where programs keep what they can make anew: not among the session's files. Set only here, since these names mean
-# folders of the sandbox, and the fork server sees the host's.
+# Keeps caches out of the session's files. Set only in the sandbox, because these are paths inside it.
 CACHES = {"MPLCONFIGDIR": "/tmp/.matplotlib", "XDG_CACHE_HOME": "/tmp/.cache"}
 
 WorkerMain = Callable[[int, int, int, int], None]
@@ -44,31 +48,31 @@ class Init:
         self._worker_main = worker_main
         self._branches: dict[int, Branch] = {}
         self._by_pid: dict[int, Branch] = {}
-        self._by_door: dict[int, Branch] = {}
+        self._by_control: dict[int, Branch] = {}  # copies that have not reported yet, by descriptor
         self._poll = select.poll()
         self._is_reaping_due = False
-        self._last_look = 0.0
-        self._jobs = jobs.Jobs(limits.disk_bytes, self._tell)
-        self._programs = programs.Programs(limits, self._branch_of, self._tell)
-        self._allowances = Allowances(limits, self._branches, self._jobs, self._programs, self._kill, self._tell)
+        self._last_check = 0.0
+        self._jobs = Jobs(limits.disk_bytes, self._send)
+        self._programs = Programs(limits, self._owner_of, self._send)
+        self._memory = MemoryLimits(limits, self._branches, self._jobs, self._programs, self._kill, self._send)
 
-    def run(self, plan: walls.Plan, pipes: list[int]) -> NoReturn:
+    def run(self, plan: namespaces.Plan, pipes: list[int]) -> NoReturn:
         try:
-            self._raise_walls(plan)
+            self._confine(plan)
             wake = wakeup.open_wake()
-            self._start_worker({"branch": 1, "member": 1, "folder": walls.WORK}, pipes)
+            self._start_worker({"branch": 1, "member": 1, "folder": namespaces.WORK}, pipes)
             self._loop(wake)
         finally:
             os._exit(1)
 
-    def _raise_walls(self, plan: walls.Plan) -> None:
+    def _confine(self, plan: namespaces.Plan) -> None:
         stages: list[str] = ["start"]
         try:
-            walls.raise_walls(plan, stages.append)
+            namespaces.confine(plan, stages.append)
             libc.prctl(libc.PR_SET_DUMPABLE, 0)
             libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)
         except BaseException as error:
-            self._tell({"event": "failed", "stage": stages[-1], "message": str(error)})
+            self._send({"event": "failed", "stage": stages[-1], "message": str(error)})
             raise
 
     def _loop(self, wake: int) -> None:
@@ -76,37 +80,37 @@ class Init:
         self._poll.register(wake, select.POLLIN)
         server = self._server.fileno()
         while True:
-            ready = self._poll.poll(self._patience_ms())
-            # The host may know from a copy that it stands before this does: its word comes before orders about it.
+            ready = self._poll.poll(self._timeout_ms())
+            # A copy's report is read before the host's orders: the host may already know that the copy is ready.
             for fd, _ in sorted(ready, key=lambda event: event[0] == server):
                 if fd == wake:
                     wakeup.empty(wake)
                     self._reap()
                 elif fd == server:
-                    self._hear()
-                elif fd in self._by_door:
-                    self._hear_copy(fd)
+                    self._receive_order()
+                elif fd in self._by_control:
+                    self._receive_report(fd)
             if self._is_reaping_due:
                 self._reap()
-            self._watch()
+            self._check_memory_if_due()
 
-    def _watch(self) -> None:
-        """Looks when it is due, however often something else happens."""
-        if self._until_look_ms() == 0:
-            self._allowances.look()
-            self._last_look = time.monotonic()
+    def _check_memory_if_due(self) -> None:
+        """Called in every round of the loop, so that a busy loop cannot postpone the check."""
+        if self._until_check_ms() == 0:
+            self._memory.check()
+            self._last_check = time.monotonic()
 
-    def _until_look_ms(self) -> float | None:
-        """None: there is nothing to watch."""
-        ms = self._programs.next_sample_ms(self._allowances.is_calm)
+    def _until_check_ms(self) -> float | None:
+        """None if there is nothing to watch."""
+        ms = self._programs.next_sample_ms(self._memory.is_calm)
         if any(branch.watched for branch in self._branches.values()):
             ms = WATCH_INTERVAL_MS if ms is None else min(ms, WATCH_INTERVAL_MS)
-        return None if ms is None else max(0.0, ms - (time.monotonic() - self._last_look) * 1000)
+        return None if ms is None else max(0.0, ms - (time.monotonic() - self._last_check) * 1000)
 
-    def _patience_ms(self) -> float | None:
-        return 0 if self._is_reaping_due else self._until_look_ms()
+    def _timeout_ms(self) -> float | None:
+        return 0 if self._is_reaping_due else self._until_check_ms()
 
-    def _hear(self) -> None:
+    def _receive_order(self) -> None:
         message, fds, _, _ = socket.recv_fds(self._server, 65536, MAX_FDS)
         if not message:
             os._exit(0)  # the fork server is gone
@@ -116,12 +120,12 @@ class Init:
         if op == "interrupt":
             if branch is not None and branch.pid:
                 os.kill(branch.pid, signal.SIGINT)
-            self._tell({"event": "signalled", "branch": order["branch"]})
+            self._send({"event": "signalled", "branch": order["branch"]})
         elif op == "watch":
             if branch is not None:
                 branch.watched = order["on"]
         elif op == "look":
-            self._allowances.look()
+            self._memory.check()
         elif op == "kill":
             if branch is not None:
                 self._kill(branch, order["reason"])
@@ -131,11 +135,11 @@ class Init:
             self._clone(order, fds)
         elif op == "streams":
             if branch is not None:
-                branch.deliver(b"s", fds)  # a worker that is ending does not need it; its exit will be reported
+                branch.deliver(b"s", fds)  # if it fails, the worker is ending and its exit will be reported
         elif op == "remove":
-            self._jobs.sweep(lambda: files.remove_all(order["folder"]))
+            self._jobs.start_own(lambda: operations.remove_all(order["folder"]))
         elif op == "job":
-            self._jobs.start(order["job"], fds, files.work)
+            self._jobs.start(order["job"], fds, operations.work)
         elif op == "end-job":
             self._jobs.kill(order["job"])
         elif op == "program":
@@ -143,13 +147,12 @@ class Init:
         elif op == "end-programs":
             self._programs.kill_all(order["member"])
         elif "program" in order:
-            self._obey_about_program(op, order["program"])
+            self._control_program(op, order["program"])
         elif op == "measure":
-            self._allowances.measure(order["id"])
-        for fd in fds:
-            os.close(fd)
+            self._memory.measure(order["id"])
+        descriptors.close_all(fds)
 
-    def _obey_about_program(self, op: str, number: int) -> None:
+    def _control_program(self, op: str, number: int) -> None:
         if op == "pause-program":
             self._programs.pause(number)
         elif op == "resume-program":
@@ -162,8 +165,8 @@ class Init:
             self._programs.measure(number)
 
     def _start_worker(self, order: dict, pipes: list[int]) -> None:
-        """A fresh worker, with an empty namespace, in the folder of its session."""
-        ours, theirs = open_door()
+        """Starts a fresh worker, with an empty namespace, in the folder of its session."""
+        ours, theirs = open_control_socket()
         pid = os.fork()
         if pid == 0:
             try:
@@ -174,69 +177,69 @@ class Init:
         branch = Branch(order["branch"], order["member"], ours, pid=pid)
         self._branches[branch.number] = self._by_pid[pid] = branch
 
-    def _become_worker(self, order: dict, pipes: list[int], door: int) -> None:
+    def _become_worker(self, order: dict, pipes: list[int], control: int) -> None:
         signal.set_wakeup_fd(-1)
-        _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)  # `signal.signal` makes an enumeration's member of it, at 25 pages
+        _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)  # `signal.signal` would create enum members, which copies 25 pages
         os.setsid()
         commands, aside, events, out, err = pipes
         os.dup2(os.open("/dev/null", os.O_RDONLY), 0)
         os.dup2(out, 1)
         os.dup2(err, 2)
-        descriptors.close_all_but({0, 1, 2, commands, aside, events, door})
+        descriptors.close_all_but({0, 1, 2, commands, aside, events, control})
         libc.prctl(libc.PR_SET_DUMPABLE, 1)
         _reseed()
         os.chdir(order["folder"])
         os.environ["HOME"] = order["folder"]
-        mark(order["branch"])
+        set_mark(order["branch"])
         limits_module.apply(self._limits)
-        for name, place in CACHES.items():  # `update` asks what a mapping is, and so copies many pages into each worker
-            os.environ[name] = place
-        self._worker_main(commands, aside, events, door)
+        for name, folder in CACHES.items():  # `update` would use the abc module and copy many pages into each worker
+            os.environ[name] = folder
+        self._worker_main(commands, aside, events, control)
 
     def _clone(self, order: dict, pipes: list[int]) -> None:
-        """Hands a worker or a checkpoint what a copy of it needs. It forks when it looks at its door."""
+        """Delivers what a copy needs to a worker or a checkpoint, which forks when it reads its control socket."""
         original = self._branches.get(order["of"])
-        ours, theirs = open_door()
+        ours, theirs = open_control_socket()
         with theirs:
             if original is None or not original.deliver(json.dumps(order).encode(), [theirs.fileno(), *pipes]):
                 ours.close()
-                self._tell({"event": "no-clone", "branch": order["branch"], "message": "the original has ended"})
+                self._send({"event": "no-clone", "branch": order["branch"], "message": "the original has ended"})
                 return
         branch = Branch(order["branch"], order["member"], ours, frozen=order["frozen"])
-        self._branches[branch.number] = self._by_door[ours.fileno()] = branch
+        self._branches[branch.number] = self._by_control[ours.fileno()] = branch
         self._poll.register(ours, select.POLLIN)
 
-    def _hear_copy(self, fd: int) -> None:
-        """The first and last message of a copy: that it stands, or why not. An end without one means that it fell."""
-        branch = self._by_door.pop(fd)
+    def _receive_report(self, fd: int) -> None:
+        """The only message of a copy: that it is ready, or why not. If the socket ends without one, the copy failed."""
+        branch = self._by_control.pop(fd)
         self._poll.unregister(fd)
-        message, pid = hear(branch.door)
-        if message == b"h" and pid not in self._by_pid and parent_of(pid) == 1:  # ours to reap, whoever it is
+        message, pid = branch.receive()
+        if message == b"h" and pid not in self._by_pid and parent_of(pid) == 1:  # a child of the init, whatever it claims
             branch.pid = pid
             self._by_pid[pid] = branch
-            self._tell({"event": "cloned", "branch": branch.number})
+            self._send({"event": "cloned", "branch": branch.number})
             return
         del self._branches[branch.number]
-        branch.door.close()
+        branch.control.close()
         why = message[1:].decode("utf-8", "replace") or "it was refused"
-        self._tell({"event": "no-clone", "branch": branch.number, "message": why})
+        self._send({"event": "no-clone", "branch": branch.number, "message": why})
 
     def _kill(self, branch: Branch, reason: str) -> None:
         branch.end_reason = reason
         if branch.pid:
-            self._end_processes(branch)  # its exit is reported when it is reaped
+            self._kill_processes(branch)  # its exit is reported when it is reaped
         else:
-            self._poll.unregister(branch.door)
-            del self._branches[branch.number], self._by_door[branch.door.fileno()]
-            branch.door.close()  # nobody will hear that it stands, and it ends
-            self._tell({"event": "exit", "branch": branch.number, "reason": reason, "signal": signal.SIGKILL})
+            self._poll.unregister(branch.control)
+            del self._branches[branch.number], self._by_control[branch.control.fileno()]
+            branch.control.close()  # the copy exits when it cannot report
+            self._send({"event": "exit", "branch": branch.number, "reason": reason, "signal": signal.SIGKILL})
 
     def _reap(self) -> None:
-        """Not more than so many at once: others could end faster than they are reaped."""
+        """At most REAP_AT_ONCE at a time: processes could exit faster than they are reaped."""
         self._is_reaping_due = False
         for _ in range(REAP_AT_ONCE):
             try:
-                # A program's processes are known by their marks, which are gone when they are reaped.
+                # The mark of a process tells its program, and is gone once the process is reaped.
                 ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
                 if ended is None:
                     break
@@ -245,65 +248,65 @@ class Init:
             except ChildProcessError:
                 break
             code = os.waitstatus_to_exitcode(status)
-            if owner and pid not in self._by_pid and self._programs.buried(pid, code, owner, usage):
+            if owner and pid not in self._by_pid and self._programs.reaped(pid, code, owner, usage):
                 continue
-            self._allowances.reaped(pid, code)
+            self._memory.reaped(pid, code)
             branch = self._by_pid.pop(pid, None)
             if branch is None:
                 self._jobs.reaped(pid, status)
             else:
-                self._bury(branch, code)
+                self._report_exit(branch, code)
         else:
             self._is_reaping_due = True
         self._programs.settle()
 
-    def _bury(self, branch: Branch, code: int) -> None:
+    def _report_exit(self, branch: Branch, code: int) -> None:
         del self._branches[branch.number]
-        branch.door.close()
-        self._end_processes(branch)
+        branch.control.close()
+        self._kill_processes(branch)
         ending = {"signal": -code} if code < 0 else {"code": code}
-        self._tell({"event": "exit", "branch": branch.number, "reason": branch.end_reason, **ending})
+        self._send({"event": "exit", "branch": branch.number, "reason": branch.end_reason, **ending})
 
-    def _end_processes(self, branch: Branch) -> None:
-        """Kills every process of a branch; where others keep appearing, in a moment in which none can. Those of the last one are
-        all that there are but jobs and programs, whatever marks they carry."""
-        deadline = time.process_time() + REAP_PATIENCE_S
+    def _kill_processes(self, branch: Branch) -> None:
+        """Kills every process of a branch; if new ones keep appearing, behind a process barrier. The last branch owns all
+        processes that are not jobs or programs, regardless of their marks."""
+        deadline = time.process_time() + KILL_TIMEOUT_S
         seen: set[int] = set()
-        is_crowded = False
-        with contextlib.ExitStack() as moment:
-            for turn in itertools.count():
+        has_barrier = False
+        with contextlib.ExitStack() as barrier:
+            for round_number in itertools.count():
                 alone = not any(other is not branch for other in self._branches.values())
                 others = [pid for pid in processes() if pid not in self._jobs]
-                doomed = {pid for pid in others if self._is_of(pid, branch, alone)}
-                if not doomed or time.process_time() > deadline:
+                own = {pid for pid in others if self._belongs_to(pid, branch, alone)}
+                if not own or time.process_time() > deadline:
                     return
-                if turn >= TURNS and not is_crowded and not doomed <= seen:
-                    moment.enter_context(no_new_processes(self._limits.processes))
-                    is_crowded = True
-                for pid in doomed:
-                    end(pid)
+                if round_number >= ROUNDS_BEFORE_BARRIER and not has_barrier and not own <= seen:
+                    barrier.enter_context(no_new_processes(self._limits.processes))
+                    has_barrier = True
+                for pid in own:
+                    kill(pid)
                 if branch.pid in self._by_pid:
-                    return  # comes back when it is reaped, for those it leaves behind
-                seen |= doomed
+                    return  # called again when the worker is reaped, for the processes it left
+                seen |= own
                 self._reap()
                 time.sleep(0.001)
 
-    def _is_of(self, pid: int, branch: Branch, alone: bool) -> bool:
+    def _belongs_to(self, pid: int, branch: Branch, alone: bool) -> bool:
         if alone and not self._programs:
             return True
         number = self._programs.owner(pid)
         return number == branch.number or (alone and self._programs.get(number) is None)
 
-    def _branch_of(self, pid: int) -> int:
-        """By its mark, of a branch or a program; a worker may change its own, and stays what it is."""
+    def _owner_of(self, pid: int) -> int:
+        """The branch or program of a process by its mark. A worker is known by its pid, because it may change its mark."""
         branch = self._by_pid.get(pid)
         return mark_of(pid) if branch is None else branch.number
 
-    def _tell(self, event: dict[str, object]) -> None:
+    def _send(self, event: dict[str, object]) -> None:
         self._server.send(json.dumps(event).encode())
 
 
-def start(server: socket.socket, keep: list[int], plan: walls.Plan, limits: limits_module.Limits,
+def start(server: socket.socket, keep: list[int], plan: namespaces.Plan, limits: limits_module.Limits,
           worker_main: WorkerMain) -> NoReturn:
     """Called in the child of the fork server. `keep` are the worker's ends of the five pipes."""
     trees = {mount.tree for mount in plan.mounts if mount.tree is not None}
@@ -313,7 +316,7 @@ def start(server: socket.socket, keep: list[int], plan: walls.Plan, limits: limi
 
 
 def _reseed() -> None:
-    """Forks of a preloaded numpy would all draw the same numbers. Python's own generator looks after itself."""
+    """All forks of a preloaded numpy would draw the same numbers. Python reseeds its own generator."""
     generator = sys.modules.get("numpy.random")
     if generator is not None:
         generator.seed()

@@ -1,6 +1,6 @@
-"""System calls that Python's standard library does not offer, by ctypes.
+"""System calls that Python's standard library does not have, by ctypes.
 
-The library handle keeps the GIL (PyDLL): calls are short, and a raw clone must not give it up half-way.
+The library handle keeps the GIL (PyDLL): calls are short, and a raw clone must not release it.
 """
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import ctypes
 import os
 
 _libc = ctypes.PyDLL(None, use_errno=True)
-# Looked up here: the first look at a function of the library makes an object, in each process anew that has not inherited it.
+# Looked up before the fork: the first access to a function creates an object, in every process that has not inherited it.
 _syscall, _prctl, _mount, _umount, _hostname = (
     _libc.syscall, _libc.prctl, _libc.mount, _libc.umount2, _libc.sethostname)
 _syscall.restype = ctypes.c_long
@@ -79,11 +79,11 @@ def sethostname(name: bytes) -> None:
 
 
 def fork_into(namespaces: int) -> int:
-    """fork() whose child is the first process of new namespaces: one fork where unshare would need two.
+    """fork() whose child is the first process of new namespaces: one fork, where unshare would need two.
 
-    Python is told nothing of it. Its hooks, and those of libraries, would renew threads and random numbers, of which neither
-    process has any, and copy a hundred pages to do so. They run in what the child forks with os.fork(), which is every worker
-    and job; that also renews the thread id that the C library has cached, which is the parent's until then.
+    Python's fork hooks do not run. They would renew threads and random numbers, which neither process has, and copy a
+    hundred pages. They run when the child forks a worker or a job with os.fork(); that also renews the thread id that the
+    C library caches, which is the parent's until then.
     """
     pid = _syscall(ctypes.c_long(CLONE), ctypes.c_long(namespaces | 17), 0, 0, 0, 0)
     if pid == -1:

@@ -1,7 +1,7 @@
-"""Orders on their way to one init, none of which keeps the sender waiting.
+"""A queue of orders to one init, so that sending never blocks the fork server.
 
-An init that is busy reads late, and one that waits until it is heard reads nothing: whoever waited for it could wait forever, and
-every other sandbox with them. What does not fit into the socket is kept here, in order, and goes when there is room.
+An init that is busy reads late, and one that is itself blocked in a send reads nothing. Blocking on it could block every
+sandbox. What does not fit into the socket is queued in order and sent when the socket is writable.
 """
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import array
 import collections
 import errno
 import json
-import os
 import select
 import socket
 
+from .descriptors import close_all
+
 
 class Outbox:
-    """`epoll` watches the socket for reading already, and its user calls `flush` when it can be written to."""
+    """`epoll` already watches the socket for reading. Its owner calls `flush` when the socket is writable."""
 
     def __init__(self, peer: socket.socket, epoll: select.epoll) -> None:
         self._peer = peer
@@ -23,32 +24,27 @@ class Outbox:
         self._unsent: collections.deque[tuple[bytes, list[int]]] = collections.deque()
 
     def send(self, order: dict, fds: list[int] | None = None) -> None:
-        """The descriptors are closed when they are sent."""
+        """The descriptors are closed once they are sent."""
         self._unsent.append((json.dumps(order).encode(), fds or []))
         if len(self._unsent) == 1 and not self.flush():
             self._epoll.modify(self._peer, select.EPOLLIN | select.EPOLLOUT)
 
     def flush(self) -> bool:
-        """Whether all is sent."""
+        """Whether the queue is empty."""
         while self._unsent:
             message, fds = self._unsent[0]
             carried = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
             try:
                 self._peer.sendmsg([message], carried, socket.MSG_DONTWAIT)
             except OSError as error:
-                if error.errno in (errno.EAGAIN, errno.ETOOMANYREFS):  # too many descriptors on their way: it passes
+                if error.errno in (errno.EAGAIN, errno.ETOOMANYREFS):  # too many descriptors in flight: temporary
                     return False
-                # Otherwise the sandbox is ending; `closed` will be told.
+                # Otherwise the sandbox is ending; its `closed` event follows.
             self._unsent.popleft()
-            _close(fds)
+            close_all(fds)
         return True
 
     def close(self) -> None:
         for _, fds in self._unsent:
-            _close(fds)
+            close_all(fds)
         self._unsent.clear()
-
-
-def _close(fds: list[int]) -> None:
-    for fd in fds:
-        os.close(fd)

@@ -1,9 +1,9 @@
 """The fork server: one small, single-threaded process from which every sandbox is forked.
 
-Commands come from the host as lines of JSON on stdin, events go back on stdout. It never sees user code, environment
-variables, tokens or output: a fork could read whatever its parent ever held. The pipes of a worker are made here; the
-host opens its ends through /proc/<this process>/fd and then says `taken`, so no file ever exists on disk. The end of
-stdin is the end of the host: the server leaves, and every sandbox with it.
+Orders come from the host as lines of JSON on stdin, events go to stdout. It never sees user code, environment variables,
+tokens or output, because a fork could read whatever its parent ever held. It makes the pipes of each worker; the host opens
+its ends through /proc/<pid>/fd and then sends `taken`, so there are no files on disk. When stdin ends, the host is gone: the
+server exits, and every sandbox with it.
 """
 from __future__ import annotations
 
@@ -19,13 +19,16 @@ import sys
 import time
 from dataclasses import dataclass, field
 
-from . import init, jobs, landlock, libc, limits, memory, privileged, programs, seccomp, wakeup, walls
+from . import init, libc, wakeup
+from .descriptors import close_all
 from .outbox import Outbox
+from .processes import jobs, memory, programs
+from .sandbox import landlock, limits, mounter, namespaces, seccomp
 
 _F_SETPIPE_SZ = 1031
 _PAGE = 4096
-# commands, aside, events, stdout, stderr: (pages, True where the worker reads). Small on purpose: pipes of one user share
-# 64 MiB by default. The worker enlarges its output pipes when it has much to say.
+# commands, aside, events, stdout, stderr: (pages, True if the worker reads it). Small, because all pipes of one user share
+# 64 MiB by default. The worker enlarges its output pipe when it prints much.
 _PIPES = ((4, True), (2, True), (8, False), (16, False), (4, False))
 _OUTPUT = _PIPES[3:]
 
@@ -39,35 +42,35 @@ class Sandbox:
 
 
 class Server:
-    def __init__(self, worker_main: init.WorkerMain, root: socket.socket | None, home: str) -> None:
+    def __init__(self, worker_main: init.WorkerMain, mounter_socket: socket.socket | None, home: str) -> None:
         self._worker_main = worker_main
-        self._root = root
+        self._mounter = mounter_socket
         self._sandboxes: dict[int, Sandbox] = {}
         self._by_fd: dict[int, int] = {}
         self._by_pid: dict[int, int] = {}
         self._landlock = landlock.abi()
-        self._plan = walls.system_plan(self._landlock, seccomp.build(), home)
+        self._plan = namespaces.system_plan(self._landlock, seccomp.build(), home)
         self._epoll = select.epoll()
         self._machine = memory.Machine()
-        self._next_look = 0.0
+        self._next_check = 0.0
 
     def run(self) -> None:
         wake = wakeup.open_wake()
         self._epoll.register(0, select.EPOLLIN)
         self._epoll.register(wake, select.EPOLLIN)
-        self._tell({"event": "hello", "pid": os.getpid(), "python": sys.version.split()[0],
+        self._send({"event": "hello", "pid": os.getpid(), "python": sys.version.split()[0],
                     "executable": sys.executable, "prefix": sys.prefix, "landlock": self._landlock, "uid": os.getuid(),
                     "threads": len(os.listdir("/proc/self/task")), "modules": sorted(_preloaded)})
         pending = b""
         while True:
-            for fd, events in self._epoll.poll(memory.LOOK_INTERVAL_S if self._sandboxes else None):
+            for fd, events in self._epoll.poll(memory.CHECK_INTERVAL_S if self._sandboxes else None):
                 if fd == 0:
                     chunk = os.read(0, 65536)
                     if not chunk:
                         return
                     *lines, pending = (pending + chunk).split(b"\n")
                     for line in lines:
-                        self._try_to_obey(json.loads(line))
+                        self._handle_order(json.loads(line))
                 elif fd == wake:
                     wakeup.empty(wake)
                     self._reap()
@@ -76,46 +79,46 @@ class Server:
                         self._flush(fd)
                     if events & ~select.EPOLLOUT:
                         self._forward(fd)
-            self._look()
+            self._check_memory()
 
-    def _look(self) -> None:
-        """Once a second: where did memory go? Each sandbox looks at its own limits, the host at the sum."""
+    def _check_memory(self) -> None:
+        """Once a second: if the machine has less memory, each sandbox checks its limits, and the host the sum."""
         now = time.monotonic()
-        if now < self._next_look:
+        if now < self._next_check:
             return
-        self._next_look = now + memory.LOOK_INTERVAL_S
+        self._next_check = now + memory.CHECK_INTERVAL_S
         if self._machine.has_less():
-            self._tell({"event": "less", "sandbox": 0})
+            self._send({"event": "less", "sandbox": 0})
             for sandbox in self._sandboxes.values():
                 sandbox.outbox.send({"op": "look"})
 
-    def _try_to_obey(self, order: dict) -> None:
-        """One order that cannot be carried out ends one sandbox, never the fork server."""
+    def _handle_order(self, order: dict) -> None:
+        """An order that fails ends one sandbox, never the fork server."""
         try:
-            self._obey(order)
+            self._execute(order)
         except Exception as error:
             self._fail(order["sandbox"], f"{order['op']}", error)
 
     def _fail(self, number: int, stage: str, error: Exception) -> None:
-        self._tell({"event": "failed", "sandbox": number, "stage": stage, "message": str(error)})
+        self._send({"event": "failed", "sandbox": number, "stage": stage, "message": str(error)})
         sandbox = self._sandboxes.get(number)
         if sandbox is None:
-            self._tell({"event": "closed", "sandbox": number})
+            self._send({"event": "closed", "sandbox": number})
         else:
             os.kill(sandbox.pid, signal.SIGKILL)
 
-    def _obey(self, order: dict) -> None:
+    def _execute(self, order: dict) -> None:
         op, number = order["op"], order["sandbox"]
         if op == "open":
             self._open(number, order)
             return
         sandbox = self._sandboxes.get(number)
         if sandbox is None:
-            return  # it ended while the order was on its way; `closed` has been or will be told
+            return  # it ended meanwhile; its `closed` event has been or will be sent
         if op == "taken":
             taken = [fd for fd in sandbox.untaken if fd in order["fds"]]
             sandbox.untaken = [fd for fd in sandbox.untaken if fd not in taken]
-            _close(taken)
+            close_all(taken)
         elif op == "close":
             os.kill(sandbox.pid, signal.SIGKILL)
         elif op == "worker" or (op == "clone" and not order["frozen"]):
@@ -123,15 +126,16 @@ class Server:
         elif op == "streams":
             self._send_pipes(number, sandbox, _OUTPUT, order)
         elif op == "job":
-            self._start_beside(number, sandbox, order, jobs.PIPES, "job")
+            self._start_process(number, sandbox, order, jobs.PIPES, "job")
         elif op == "program":
-            self._start_beside(number, sandbox, order, programs.PIPES, "program")
+            self._start_process(number, sandbox, order, programs.PIPES, "program")
         else:
             sandbox.outbox.send(order)
 
     def _open(self, number: int, order: dict) -> None:
-        asked = order["limits"]
-        bounds = limits.Limits(asked["memoryBytes"], asked["diskBytes"], asked["processes"], asked["openFiles"])
+        requested = order["limits"]
+        sandbox_limits = limits.Limits(
+            requested["memoryBytes"], requested["diskBytes"], requested["processes"], requested["openFiles"])
         trees: list[int] = []
         ours: list[int] = []
         theirs: list[int] = []
@@ -140,51 +144,51 @@ class Server:
         try:
             mounts = [self._mount(mount, trees) for mount in order["mounts"]]
             stage = "make pipes"
-            plan = walls.add_to_plan(self._plan, mounts, bounds.disk_bytes)
+            plan = namespaces.add_to_plan(self._plan, mounts, sandbox_limits.disk_bytes)
             ours, theirs = _make_pipes(_PIPES)
             ends = server_end, init_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             stage = "fork"
-            pid = libc.fork_into(walls.NAMESPACES)
+            pid = libc.fork_into(namespaces.NAMESPACES)
         except Exception as error:
-            _close(trees + ours + theirs)
+            close_all(trees + ours + theirs)
             for end in ends:
                 end.close()
             self._fail(number, stage, error)
             return
         if pid == 0:
             try:
-                init.start(init_end, theirs, plan, bounds, self._worker_main)
+                init.start(init_end, theirs, plan, sandbox_limits, self._worker_main)
             finally:
                 os._exit(1)
         init_end.close()
-        _close(trees + theirs)
+        close_all(trees + theirs)
         self._sandboxes[number] = Sandbox(pid, server_end, Outbox(server_end, self._epoll), ours)
         self._by_fd[server_end.fileno()] = number
         self._by_pid[pid] = number
         self._epoll.register(server_end, select.EPOLLIN)
-        self._tell({"event": "pipes", "sandbox": number, "branch": 1, "fds": ours})
+        self._send({"event": "pipes", "sandbox": number, "branch": 1, "fds": ours})
 
-    def _mount(self, asked: dict, trees: list[int]) -> walls.Mount:
-        mount = walls.Mount(asked["path"], asked["write"], exact=True)
-        if self._root is None:
+    def _mount(self, requested: dict, trees: list[int]) -> namespaces.Mount:
+        mount = namespaces.Mount(requested["path"], requested["write"], exact=True)
+        if self._mounter is None:
             return mount
-        tree = privileged.request_tree(self._root, mount)
+        tree = mounter.request_tree(self._mounter, mount)
         trees.append(tree)
-        return walls.Mount(mount.path, mount.write, tree, exact=True)
+        return namespaces.Mount(mount.path, mount.write, tree, exact=True)
 
     def _send_pipes(self, number: int, sandbox: Sandbox, kinds: tuple, order: dict) -> None:
         ours, theirs = _make_pipes(kinds)
         sandbox.outbox.send(order, theirs)
         sandbox.untaken += ours
-        whose = next(name for name in ("job", "program", "branch") if name in order)
-        self._tell({"event": "pipes", "sandbox": number, whose: order[whose], "fds": ours})
+        owner = next(name for name in ("job", "program", "branch") if name in order)
+        self._send({"event": "pipes", "sandbox": number, owner: order[owner], "fds": ours})
 
-    def _start_beside(self, number: int, sandbox: Sandbox, order: dict, kinds: tuple, what: str) -> None:
+    def _start_process(self, number: int, sandbox: Sandbox, order: dict, kinds: tuple, what: str) -> None:
         try:
             self._send_pipes(number, sandbox, kinds, order)
-        except OSError as error:  # that is no reason to end the sandbox
+        except OSError as error:  # does not end the sandbox
             event = "job-end" if what == "job" else "program-exit"
-            self._tell({"event": event, "sandbox": number, what: order[what], "why": str(error)})
+            self._send({"event": event, "sandbox": number, what: order[what], "why": str(error)})
 
     def _flush(self, fd: int) -> None:
         number = self._by_fd.get(fd)
@@ -192,10 +196,10 @@ class Server:
             self._epoll.modify(fd, select.EPOLLIN)
 
     def _forward(self, fd: int) -> None:
-        """Pass an event of an init on, under the number of the socket it came from, whatever it says itself."""
+        """Forwards an event of an init, with the sandbox number of its socket, whatever the event says."""
         number = self._by_fd.get(fd)
         if number is None:
-            return  # it has ended in this very round
+            return  # it ended in this round of the loop
         try:
             message = self._sandboxes[number].socket.recv(65536, socket.MSG_DONTWAIT)
         except BlockingIOError:
@@ -203,9 +207,9 @@ class Server:
         except OSError:
             message = b""
         if message:
-            self._tell({**json.loads(message), "sandbox": number})
+            self._send({**json.loads(message), "sandbox": number})
         else:
-            self._epoll.unregister(fd)  # it is ending; the signal that it has ended is on its way
+            self._epoll.unregister(fd)  # it is ending; SIGCHLD follows
 
     def _reap(self) -> None:
         while True:
@@ -223,18 +227,18 @@ class Server:
             del self._sandboxes[number], self._by_fd[sandbox.socket.fileno()]
             sandbox.socket.close()
             sandbox.outbox.close()
-            _close(sandbox.untaken)
-            self._tell({"event": "closed", "sandbox": number})
+            close_all(sandbox.untaken)
+            self._send({"event": "closed", "sandbox": number})
 
     def _drain_events(self, number: int, sandbox: Sandbox) -> None:
         sandbox.socket.setblocking(False)
         try:
             while message := sandbox.socket.recv(65536):
-                self._tell({**json.loads(message), "sandbox": number})
+                self._send({**json.loads(message), "sandbox": number})
         except OSError:
             pass
 
-    def _tell(self, event: dict) -> None:
+    def _send(self, event: dict) -> None:
         data = json.dumps(event).encode() + b"\n"
         while data:
             data = data[os.write(1, data):]
@@ -244,7 +248,7 @@ _preloaded: list[str] = []
 
 
 def preload(modules: list[str]) -> None:
-    """Import what sessions will want, once, so that every fork has it. A module that is absent or broken is left out."""
+    """Imports modules once, so that every fork has them. A module that is absent or broken is skipped."""
     for name in modules:
         try:
             importlib.import_module(name)
@@ -255,8 +259,8 @@ def preload(modules: list[str]) -> None:
 
 
 def _remove_leftovers() -> None:
-    """matplotlib makes a temporary folder where it finds none to write to, and removes it at a process's regular end,
-    which this process does not have."""
+    """matplotlib creates a temporary folder if it has no writable one, and removes it at interpreter exit, which never
+    happens here."""
     matplotlib = sys.modules.get("matplotlib")
     if matplotlib is None:
         return
@@ -269,17 +273,18 @@ def _remove_leftovers() -> None:
 
 
 def serve(worker_main: init.WorkerMain, options: dict) -> None:
-    """The whole life of the fork server, in a process that has just been started with these options."""
+    """Runs the fork server in a process that was started with these options. Never returns."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    root = privileged.drop(options["uid"], options["gid"], options["home"]) if "uid" in options else None
-    # Importing may take long, and nobody listens to stdin meanwhile. Dropping privileges forgets this, so it comes after.
+    mounter_socket = mounter.drop(options["uid"], options["gid"], options["home"]) if "uid" in options else None
+    # Nobody reads stdin during a long import, so the kernel must end this process with its host. Dropping privileges resets
+    # this setting, so it comes after.
     libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != options["host"]:
         os._exit(0)
     preload(options["preload"])
-    # Not used here. Each worker puts others in their place, and what lets go of the last reference copies what it takes apart.
+    # Each worker replaces these, and dropping the last reference there would copy the pages of the objects it frees.
     sys.stdin = sys.__stdin__ = sys.stdout = sys.__stdout__ = None  # type: ignore[assignment,misc]
-    server = Server(worker_main, root, options["home"])
+    server = Server(worker_main, mounter_socket, options["home"])
     gc.collect()
     gc.freeze()
     try:
@@ -300,14 +305,8 @@ def _make_pipes(kinds: tuple) -> tuple[list[int], list[int]]:
             try:
                 fcntl.fcntl(write, _F_SETPIPE_SZ, pages * _PAGE)
             except OSError:
-                pass  # the user's share is used up: the pipe is small and slow, and works
+                pass  # the user's share is used up: the pipe stays small, and works
     except OSError:
-        _close(ours + theirs)
+        close_all(ours + theirs)
         raise
     return ours, theirs
-
-
-def _close(fds: list[int]) -> None:
-    for fd in fds:
-        os.close(fd)
-    fds.clear()

@@ -1,4 +1,4 @@
-"""A descriptor that becomes readable when a child process ends, for loops that wait on descriptors."""
+"""A descriptor that becomes readable when a child process ends, for poll loops."""
 from __future__ import annotations
 
 import _signal
@@ -6,7 +6,7 @@ import os
 
 
 def open_wake() -> int:
-    """Takes SIGCHLD for the life of the process. The other end is kept by the interpreter's own signal handler."""
+    """Takes over SIGCHLD for the life of the process. The interpreter's signal handler writes to the other end."""
     read_end, write_end = os.pipe()
     os.set_blocking(read_end, False)
     os.set_blocking(write_end, False)

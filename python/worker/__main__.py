@@ -1,8 +1,8 @@
-"""A plain start, without walls, for tests and benchmarks.
+"""Starts a worker without a sandbox, for tests and benchmarks.
 
-    python3 -I python/worker/__main__.py COMMANDS_FD ASIDE_FD EVENTS_FD [DOOR_FD]
+    python3 -I python/worker/__main__.py COMMANDS_FD ASIDE_FD EVENTS_FD [CONTROL_FD]
 
-The descriptors are inherited. Sessions start in the same way from the fork server, which calls ``worker.run``.
+The descriptors are inherited. In a sandbox the init calls ``worker.run`` instead.
 """
 
 import importlib.util

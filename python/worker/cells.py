@@ -1,7 +1,7 @@
-"""Cells: source text to code objects, the last expression split off.
+"""Compiles cells: source text becomes code objects, with the last expression split off.
 
-A cell is compiled under the name ``<cell N>``, and its source is kept in ``linecache`` within a bound, so that
-tracebacks show lines. ``from __future__`` imports stay in force for later cells, as at a prompt.
+A cell is compiled under the file name ``<cell N>``. Its source is kept in ``linecache`` up to a limit, so that
+tracebacks show lines. ``from __future__`` imports apply to later cells too, as at a Python prompt.
 """
 
 import __future__
@@ -22,17 +22,17 @@ for _name in __future__.all_feature_names:
 
 AWAIT = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 COROUTINE = 0x80  # inspect.CO_COROUTINE; inspect is slow to import
-SHORT = 100  # below this many characters the syntax tree is cheap enough
+SHORT = 100  # characters; below that, splitting by syntax tree is cheap enough
 MAX_CACHED = 256
 MAX_CACHED_SOURCE = 4096
-MAX_LINES_CELLS = 256
-MAX_LINES_CHARACTERS = 1 << 20
-ASSIGNMENT = re.compile(r"[\w.]+\s*[-+*/%&|^@]?=(?!=)").match  # surely no expression
-MAX_CHECKED = 1 << 20  # a longer source is never called incomplete: checking means compiling it again
+MAX_KEPT_CELLS = 256
+MAX_KEPT_CHARACTERS = 1 << 20
+ASSIGNMENT = re.compile(r"[\w.]+\s*[-+*/%&|^@]?=(?!=)").match  # matches only what is certainly not an expression
+MAX_CHECKED = 1 << 20  # a longer source is never reported as incomplete: the check compiles it again
 
 
 class Cell:
-    """``body`` runs first, then the value of ``last`` is the value of the cell; either may be absent."""
+    """``body`` runs first; the value of ``last`` is the value of the cell. Either may be absent."""
 
     __slots__ = ("body", "last", "awaits", "filename")
 
@@ -62,7 +62,7 @@ class Compiler:
         cell = self._build(source, filename)
         if cell.body is not None:
             self.flags |= cell.body.co_flags & FUTURES
-        # Functions carry the name of the cell that defined them, so a cell that defines any is compiled anew.
+        # Functions carry the file name of their cell, so a cell that defines any is never cached.
         if name is None and len(source) <= MAX_CACHED_SOURCE and not _has_code(cell.body) and not _has_code(cell.last):
             if len(self._cache) >= MAX_CACHED:
                 del self._cache[next(iter(self._cache))]
@@ -90,7 +90,7 @@ class Compiler:
         self._cache.clear()
 
     def _build(self, source: str, filename: str) -> Cell:
-        """As it is; where that is no Python, as what it was meant to be (shell_lines.py)."""
+        """Compiles the source; if it is not Python, tries again with shell lines rewritten (shell_lines.py)."""
         self._keep(filename, source)
         try:
             if _is_one_line(source):
@@ -119,23 +119,23 @@ class Compiler:
         return Cell(body, compile(last, filename, "eval", flags, True), filename)
 
     def _compile_line(self, source: str, filename: str) -> Cell:
-        """A line without a semicolon is an expression, or there is none to split off. Stars are the exception: ``*a, b``
-        has a value, and is no expression by itself."""
+        """A line without a semicolon is either one expression or has none to split off. The exception is ``*a, b``, which has
+        a value although it does not compile as an expression."""
         flags = self.flags | AWAIT
         if ASSIGNMENT(source) is None:
             try:
                 return Cell(None, compile(source, filename, "eval", flags, True), filename)
             except SyntaxError:
-                pass  # what follows is no part of handling it, or a mistake would be told twice
+                pass  # compiled again outside the handler, or the traceback would show both errors
             if "*" in source:
                 return self._split_tree(source, filename)
         return Cell(compile(source, filename, "exec", flags, True), None, filename)
 
     def _split_text(self, source: str, filename: str) -> Optional[Cell]:
-        """Splits a longer cell without a syntax tree, at half the cost; None where that is not certain to be right.
+        """Splits a longer cell without a syntax tree, at half the cost; None if that is not certain to be correct.
 
-        When the last line begins in column 0 and is an expression, and all before it is whole by itself, then the
-        two parts are the cell: an open bracket, string, block header or backslash would make the first part fail.
+        It is correct if the last line starts in column 0 and is an expression, and everything before it compiles by
+        itself: an open bracket, string, block header or backslash would make the first part fail.
         """
         if len(source) < SHORT or "\r" in source or "\f" in source:
             return None
@@ -157,13 +157,13 @@ class Compiler:
 
     def _keep(self, filename: str, source: str) -> None:
         size = len(source)
-        if size > MAX_LINES_CHARACTERS:
+        if size > MAX_KEPT_CHARACTERS:
             return
         lines = [line + "\n" for line in source.split("\n")]
         linecache.cache[filename] = (size, None, lines, filename)
         self._kept.append((filename, size))
         self._kept_characters += size
-        while len(self._kept) > MAX_LINES_CELLS or self._kept_characters > MAX_LINES_CHARACTERS:
+        while len(self._kept) > MAX_KEPT_CELLS or self._kept_characters > MAX_KEPT_CHARACTERS:
             old, old_size = self._kept.popleft()
             self._kept_characters -= old_size
             if old != filename:
@@ -171,7 +171,7 @@ class Compiler:
 
 
 def _is_one_line(source: str) -> bool:
-    """And begins in column 0: before an expression alone, blanks are no mistake."""
+    """Also requires column 0: ``eval`` mode would accept leading blanks, which are an error in a cell."""
     return not source[:1].isspace() and not any(mark in source for mark in "\n\r\f;")
 
 
@@ -180,7 +180,7 @@ def _has_code(code: Optional[CodeType]) -> bool:
 
 
 def _ends_in_semicolon(source: str) -> bool:
-    """How people who know IPython say that they do not want to see a value."""
+    """A trailing semicolon hides the value, as in IPython."""
     return source.rstrip().endswith(";") and "#" not in source.rstrip().rpartition("\n")[2]
 
 

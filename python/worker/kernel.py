@@ -1,6 +1,6 @@
 """Runs cells in one namespace, the real ``__main__`` module. Knows nothing of pipes and messages.
 
-``run`` never raises: whatever user code does becomes an Outcome, and the namespace keeps what was set before.
+``run`` never raises: whatever user code does becomes an Outcome, and the namespace keeps what was set before an error.
 """
 
 import builtins
@@ -9,38 +9,22 @@ import sys
 from types import ModuleType
 from typing import Any, Callable, Dict, Optional
 
-from .bundles import PLAIN, Presented
 from .cells import COROUTINE, FUTURES, Cell, Compiler
-from .display import Displays
-from .figures import PYLAB
-from .loop import Loop
+from .display.display import Displays
+from .display.figures import PYLAB
+from .display.mime_bundles import PLAIN, Presented
+from .event_loop import EventLoop
+from .outcome import DONE, Outcome
+from .process.signals import Interrupts
 from .report import error_of, plain_error, text_of
-from .signals import Interrupts
 
-
-class Outcome:
-    """The end of an execution; fields as in the ``status`` event of docs/protocol.md."""
-
-    __slots__ = ("status", "value", "total", "rich", "error", "incomplete", "exit_code")
-
-    def __init__(self, status: str, **fields: Any) -> None:
-        self.status = status
-        self.value: Optional[str] = fields.get("value")
-        self.total: int = fields.get("total", 0)
-        self.rich: Optional[Dict[str, str]] = fields.get("rich")
-        self.error: Optional[Dict[str, str]] = fields.get("error")
-        self.incomplete: bool = fields.get("incomplete", False)
-        self.exit_code: int = fields.get("exit_code", 0)
-
-
-DONE = Outcome("ok")
 _modules = sys.modules
 _builtins = builtins.__dict__
 INTERRUPTED = {"name": "KeyboardInterrupt", "value": "", "traceback": ""}
 
 
 class Kernel:
-    """``finish`` is called as part of every execution, after the code: it flushes what user code may have replaced."""
+    """``finish`` is called at the end of every execution, as part of it: it flushes streams that user code may have replaced."""
 
     def __init__(self, interrupts: Interrupts, finish: Callable[[], None], displays: Displays) -> None:
         self.module = ModuleType("__main__")
@@ -48,12 +32,12 @@ class Kernel:
         self._finish = finish
         self._displays = displays
         self._compiler = Compiler()
-        self._loop = Loop()
+        self._loop = EventLoop()
         self._renames: Dict[str, str] = {}
         self._initialise()
 
     def run(self, source: str, count: int, name: Optional[str] = None) -> Outcome:
-        """Compiles and runs one cell; ``name`` is what tracebacks call it, if not by its number."""
+        """Compiles and runs one cell. ``name`` replaces ``<cell N>`` as its file name in tracebacks."""
         interrupts = self._interrupts
         interrupts.hit = False
         text, error = interrupts.guard(self._run, source, count, name)
@@ -62,11 +46,11 @@ class Kernel:
         try:
             return self._failed(error, source)
         finally:
-            error = None  # the frames of its traceback lead back to this one: see guard
+            error = None  # breaks the reference cycle through the traceback: see guard
 
     @property
     def future_flags(self) -> int:
-        """``from __future__`` imports that are in force for later cells."""
+        """Compiler flags of the ``from __future__`` imports so far, which apply to later cells."""
         return self._compiler.flags
 
     @future_flags.setter
@@ -74,7 +58,7 @@ class Kernel:
         self._compiler.flags = flags & FUTURES
 
     def reset(self) -> None:
-        """The namespace as it was at first; the module stays the same object."""
+        """Empties the namespace; the module stays the same object."""
         self._loop.close()
         self._compiler.reset()
         self.module.__dict__.clear()
@@ -104,7 +88,7 @@ class Kernel:
                     value = eval(cell.last, self._namespace)
             if value is None:
                 return None
-            _builtins["_"] = value  # as at a prompt; a variable of that name hides it
+            _builtins["_"] = value  # as at a Python prompt; a variable named _ hides it
             return (*text_of(value), None) if type(value) in PLAIN else self._displays.value(value)
         finally:
             if sys.gettrace() is not None:
@@ -118,7 +102,7 @@ class Kernel:
                 self._finish()
 
     async def _run_async(self, cell: Cell) -> Any:
-        """Both parts in one task: a task made in the body may be awaited in the last line."""
+        """Runs both parts in one asyncio task, so that the last line can await what the body created."""
         value = None
         for code in (cell.body, cell.last):
             if code is not None:
@@ -141,7 +125,7 @@ class Kernel:
         if interrupts.hit:
             return Outcome("interrupted", error=described)
         incomplete = False
-        if isinstance(error, SyntaxError) and _is_of_cell(error):
+        if isinstance(error, SyntaxError) and _is_from_cell(error):
             incomplete = bool(interrupts.guard(self._compiler.is_incomplete, source)[0])
         return Outcome("error", error=described, incomplete=incomplete)
 
@@ -153,8 +137,8 @@ class Kernel:
         )
 
 
-def _is_of_cell(error: SyntaxError) -> bool:
-    """Whether compiling the cell raised it, and not code that ran: no frame below the compiler's."""
+def _is_from_cell(error: SyntaxError) -> bool:
+    """Whether compiling the cell raised it, not code that ran: the innermost frame is the compiler's."""
     last = error.__traceback__
     while last is not None and last.tb_next is not None:
         last = last.tb_next
@@ -162,7 +146,7 @@ def _is_of_cell(error: SyntaxError) -> bool:
 
 
 def _exit_code(error: SystemExit) -> int:
-    """What the operating system would see; a message goes to stderr, as Python does."""
+    """The exit code of a process that raised it. A message is printed to stderr, as Python does."""
     code = error.code
     if code is None:
         return 0

@@ -1,7 +1,7 @@
-"""The listener: a thread that hears the host while user code runs.
+"""The listener: a thread that reads messages from the host while user code runs.
 
-It sleeps, and costs nothing, until a message or a signal comes. After ``flush`` it wakes every 10 ms to flush the output
-of the named execution, until that ends.
+It sleeps until a message or a signal arrives. After a ``flush`` message it wakes every 10 ms to flush the output of the
+named execution, until that ends.
 """
 
 import _thread
@@ -13,13 +13,13 @@ from _signal import SIG_BLOCK, SIG_SETMASK, pthread_sigmask
 from collections import deque
 from typing import Any, Callable, Deque, Dict, Optional, Tuple
 
-from .asides import Asides
-from .calls import Calls
-from .channel import ALL_SIGNALS, ChannelClosed, Reader
-from .descriptors import open_private_pipe
-from .signals import Interrupts
-from .streams import Streams
-from .threads import start_raw
+from .inspection.requests import InspectionRequests
+from .io.calls import Calls
+from .io.channel import ALL_SIGNALS, ChannelClosed, Reader
+from .io.descriptors import open_private_pipe, renew_private_pipe
+from .io.streams import Streams
+from .io.threads import start_raw
+from .process.signals import Interrupts
 
 FLUSH_MS = 10
 SHRINK_AFTER_MS = 100
@@ -27,19 +27,19 @@ STACK_BYTES = 256 * 1024
 
 
 class Stopped(BaseException):
-    """The main thread asked for the end of the listener."""
+    """The main thread asked the listener to stop."""
 
 
 class Listener:
-    """``running`` is the id of the running execution, or None; ``finished`` has the last ones that ended; both are set
-    by the main thread. ``die`` ends the worker when the channel broke."""
+    """``running`` is the id of the running execution, or None; ``finished`` are the last ones that ended. The main thread
+    sets both. ``die`` ends the worker if the channel is broken."""
 
     def __init__(
         self,
         reader: Reader,
         streams: Streams,
         calls: Calls,
-        asides: Asides,
+        requests: InspectionRequests,
         interrupts: Interrupts,
         die: Callable[[str], None],
     ) -> None:
@@ -48,12 +48,12 @@ class Listener:
         self._reader = reader
         self._streams = streams
         self._calls = calls
-        self._asides = asides
+        self._requests = requests
         self._interrupts = interrupts
         self._interrupts_seen = 0
         self._die = die
         self._stop_reader, self._stop_writer = open_private_pipe()
-        self._asides.stop_fd = self._stop_reader
+        self._requests.stop_fd = self._stop_reader
         self._ended = _thread.allocate_lock()
 
     @property
@@ -61,22 +61,20 @@ class Listener:
         return self._stop_reader, self._stop_writer
 
     def renew(self) -> None:
-        """For a copy of the process, while the thread does not run: a pipe of its own, under the same numbers."""
-        for new, old in zip(open_private_pipe(), self.fds):
-            os.dup2(new, old, False)
-            os.close(new)
-        self._asides.renew()
+        """For a copy of the process, while the thread does not run."""
+        renew_private_pipe(self.fds)
+        self._requests.renew()
 
     def stop(self) -> None:
-        """Ends the thread, and those that answer; what was half heard is kept for the next one. ``start`` goes on."""
+        """Stops this thread and those of inspection requests. ``start`` continues where it stopped."""
         os.write(self._stop_writer, b"\0")
         self._ended.acquire()
         self._ended.release()
-        self._asides.wait()
+        self._requests.wait()
         os.read(self._stop_reader, 1)
 
     def start(self) -> None:
-        """Starts the thread, with every signal left to the main thread."""
+        """Starts the thread with all signals blocked, so that the main thread gets them."""
         self._ended.acquire()
         size = threading.stack_size(STACK_BYTES)
         mask = pthread_sigmask(SIG_BLOCK, ALL_SIGNALS)
@@ -92,44 +90,44 @@ class Listener:
             self._poll.register(self._reader.fd, select.POLLIN)
             self._poll.register(self._interrupts.wake_fd, select.POLLIN)
             self._poll.register(self._stop_reader, select.POLLIN)
-            self._asides.resume()
+            self._requests.resume()
             while True:
                 if self._wait(None):
-                    self._hear()
+                    self._receive()
         except (ChannelClosed, Stopped):
-            return  # the host is gone, and the main thread ends the worker; or the main thread goes on alone
+            return  # the host is gone and the main thread ends the worker, or the main thread asked for it
         except BaseException as error:
             self._die(f"listener: {error!r}")
         finally:
             self._ended.release()
 
     def _wait(self, timeout_ms: Optional[int]) -> bool:
-        """Whether a message is coming. None waits without end."""
+        """Whether a message has arrived. None waits forever."""
         if self._reader.has_begun():
             return True
         ready = dict(self._poll.poll(timeout_ms))
         if ready.pop(self._stop_reader, None):
             raise Stopped
         if ready.pop(self._interrupts.wake_fd, None):
-            self._interrupts_seen = self._interrupts.missed(self._interrupts_seen)
+            self._interrupts_seen = self._interrupts.repeat_missed(self._interrupts_seen)
         return bool(ready)
 
-    def _hear(self) -> None:
+    def _receive(self) -> None:
         message, payload = self._reader.read()
         if message["cmd"] == "reply":
             self._reply(message, payload)
         elif message["cmd"] == "flush":
             self._flush(message["id"])
-        elif message["cmd"] in self._asides.commands:
-            self._asides.hear(message)
+        elif message["cmd"] in self._requests.commands:
+            self._requests.start(message)
 
     def _flush(self, execution: str) -> None:
-        """Until the execution ends. The main thread may not have begun it yet: the two pipes keep no common order."""
+        """Flushes until the execution ends. It may not have started yet: the two pipes are not ordered with each other."""
         while execution not in self.finished and self.running in (execution, None):
             self._streams.enlarge()
             self._streams.flush()
             if self._wait(FLUSH_MS):
-                self._hear()
+                self._receive()
         if not self._wait(SHRINK_AFTER_MS):
             self._streams.shrink()
 

@@ -1,38 +1,46 @@
-"""What an execution left behind, as plain data: the text of a value, the name, value and traceback of an exception.
+"""Values and exceptions as text: the repr of a value; the name, message and traceback of an exception.
 
-Everything here may run user code (``__repr__``, ``__str__``, properties of exceptions), so it is called under guard.
+Nearly everything here may run user code (``__repr__``, ``__str__``, properties of exceptions), so it is called under
+``Interrupts.guard``.
 """
 
 import os
 import traceback
 from typing import Any, Dict, Iterable, List, Optional, Tuple
 
-from .channel import cut
-
 MAX_VALUE = 16_000
 MAX_TRACEBACK = 60_000
-MAX_FRAMES = 5_000  # the innermost; endless recursion may leave millions
+MAX_FRAMES = 5_000  # the innermost ones; endless recursion may leave millions
 OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
+def truncate(text: str, limit: int) -> str:
+    """The text, or its head and tail around a line that says how many characters were omitted."""
+    size = len(text)
+    if size <= limit:
+        return text
+    half = (limit - 60) // 2
+    return f"{text[:half]}\n… {size - 2 * half:,} characters omitted …\n{text[size - half:]}"
+
+
 def text_of(value: Any) -> Tuple[str, int]:
-    """repr() as an exact str, cut from the middle, and its whole length. Raises what repr raises."""
+    """repr() as an exact str, truncated in the middle, and its full length. Raises what repr raises."""
     text = str.__str__(repr(value))
     size = len(text)
-    return (text, size) if size <= MAX_VALUE else (cut(text, MAX_VALUE), size)
+    return (text, size) if size <= MAX_VALUE else (truncate(text, MAX_VALUE), size)
 
 
 def error_of(error: BaseException, renames: Dict[str, str]) -> Dict[str, str]:
-    """name, value and traceback, frames of the worker left out; ``renames`` maps names of files to those to show."""
+    """Name, message and traceback without the worker's frames. ``renames`` maps file names to those to show."""
     return {
         "name": name_of(error),
-        "value": cut(_message_of(error), MAX_VALUE),
-        "traceback": cut(traceback_of(error, renames), MAX_TRACEBACK),
+        "value": truncate(_message_of(error), MAX_VALUE),
+        "traceback": truncate(traceback_of(error, renames), MAX_TRACEBACK),
     }
 
 
 def plain_error(error: BaseException) -> Dict[str, str]:
-    """error_of for an exception that cannot even be looked at; runs no user code."""
+    """error_of for an exception that cannot be formatted; runs no user code."""
     name = name_of(error)
     return {"name": name, "value": "", "traceback": f"{name}: <exception could not be formatted>\n"}
 
@@ -42,7 +50,7 @@ def name_of(error: BaseException) -> str:
 
 
 def traceback_of(error: BaseException, renames: Optional[Dict[str, str]] = None) -> str:
-    """The text Python would print, without the worker's frames."""
+    """The text that Python would print, without the worker's frames."""
     try:
         summary = traceback.TracebackException(type(error), error, _innermost(error.__traceback__), limit=-MAX_FRAMES)
         for part in _chain(summary):
@@ -57,7 +65,7 @@ def traceback_of(error: BaseException, renames: Optional[Dict[str, str]] = None)
 
 
 def _innermost(first: Any) -> Any:
-    """The last frames of a traceback. By hand: to walk millions of them the library's way takes minutes."""
+    """The last frames of a traceback. ``traceback`` itself would take minutes for millions of frames."""
     last = first
     for _ in range(MAX_FRAMES):
         if last is None:
@@ -78,15 +86,15 @@ def _message_of(error: BaseException) -> str:
 
 
 def _chain(summary: Any) -> Iterable[Any]:
-    waiting: List[Any] = [summary]
-    while waiting:
-        part = waiting.pop()
+    pending: List[Any] = [summary]
+    while pending:
+        part = pending.pop()
         yield part
-        waiting.extend(filter(None, (part.__cause__, part.__context__, *(getattr(part, "exceptions", None) or ()))))
+        pending.extend(filter(None, (part.__cause__, part.__context__, *(getattr(part, "exceptions", None) or ()))))
 
 
 def _visible(stack: Any, renames: Dict[str, str]) -> List[Any]:
-    """Without the worker's frames, and without asyncio's where they stand between the worker and the cell."""
+    """Drops the worker's frames, and asyncio's frames between the worker and the cell."""
     frames = list(stack)
     if frames and frames[0].filename.startswith(OWN):
         cell = next((index for index, frame in enumerate(frames) if frame.filename.startswith("<cell ")), 0)
@@ -94,6 +102,6 @@ def _visible(stack: Any, renames: Dict[str, str]) -> List[Any]:
     frames = [frame for frame in frames if not frame.filename.startswith(OWN)]
     for frame in frames:
         if frame.filename in renames and frame.name == "<module>":
-            frame.line  # looked up under the old name, which linecache knows
+            frame.line  # reads the source line under the old name, which linecache knows
             frame.filename = renames[frame.filename]
     return frames

@@ -1,7 +1,9 @@
-"""Lines that are not Python but usual in notebooks: ``!command``, ``x = !command``; and cells that are indented.
+"""Notebook syntax that is not Python: ``!command``, ``x = !command``, and cells that are indented as a whole.
 
-Looked for only where the plain source does not compile, and only where a statement begins, so no string and no
-expression is ever taken for a command. Each line stays on its line.
+It is looked for only in source that does not compile, and only at the start of a statement, so no string or expression
+is ever taken for a command. Line numbers do not change.
+
+Session files refer to ``Lines`` by the name of this module.
 """
 
 import builtins
@@ -9,8 +11,8 @@ import re
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 RUNNER = "__rlm_shell__"  # a builtin
-MAX_SOURCE = 1 << 20  # a longer one is taken as it is: following it line by line takes long
-# Compiled when they are first needed: most sessions never do.
+MAX_SOURCE = 1 << 20  # longer source is not examined: it would take too long
+# Plain strings, compiled on first use: most sessions never need them.
 _SIGN = r"(?m)\A(?:[ \t]*(?:#.*)?\n)*[ \t]+\S|^[ \t]*[!%]|=[ \t]*!"
 _COMMAND = r"(?s)([ \t]*)(!!?)(.*)"
 _ASSIGNMENT = r"(?s)([ \t]*[^\W\d][\w.,\[\]'\" \t]*?[ \t]*=[ \t]*)!(?!=)(.*)"
@@ -20,7 +22,7 @@ _OPENING, _CLOSING = "([{", ")]}"
 
 
 class Recovered:
-    """``shown`` is what tracebacks show, ``source`` what is compiled; ``refusal`` is raised instead, if there is one."""
+    """``shown`` appears in tracebacks, ``source`` is compiled. If ``refusal`` is set, it is raised instead."""
 
     def __init__(self, shown: str, source: str, refusal: Optional[SyntaxError] = None) -> None:
         self.shown = shown
@@ -29,7 +31,7 @@ class Recovered:
 
 
 def recover(source: str, filename: str) -> Optional[Recovered]:
-    """What a source that does not compile was meant to be; None where nothing of this kind is in it."""
+    """Rewrites source that does not compile into Python; None if it has no such syntax."""
     if len(source) > MAX_SOURCE or re.search(_SIGN, source) is None:
         return None
     lines = source.split("\n")
@@ -70,7 +72,7 @@ def _joined(command: str) -> str:
 
 
 def _pieces(command: str) -> str:
-    """Arguments for the runner: text, and (function, text) where Python may have something to put in its place."""
+    """Arguments for the runner: text, and (function, text) for each place where a Python value may be inserted."""
     found: List[str] = []
     text = ""
     at = 0
@@ -90,7 +92,7 @@ def _pieces(command: str) -> str:
 
 
 def _field(command: str, at: int) -> Tuple[int, Optional[str]]:
-    """``{expression}``, with a conversion or a format if there is one; one brace where it is no Python."""
+    """``{expression}`` with an optional conversion and format; a plain brace if it is not Python."""
     end = at
     while True:
         end = command.find("}", end) + 1
@@ -103,7 +105,7 @@ def _field(command: str, at: int) -> Tuple[int, Optional[str]]:
 
 
 def _name(command: str, at: int) -> Tuple[int, Optional[str]]:
-    """``$name``, unless it is in single quotes, which the shell takes literally; ``$$name`` is for the shell."""
+    """``$name`` outside single quotes; ``$$name`` passes ``$name`` to the shell."""
     match = re.compile(_DOLLAR).match(command, at)
     if match is None or command.count("'", 0, at) % 2:
         return at + 1, None
@@ -121,7 +123,7 @@ def _compiles(expression: str) -> bool:
 
 
 def _dedented(lines: List[str]) -> List[str]:
-    """Without the indentation of the first line, where all statements have it; the lines of strings stay."""
+    """Removes the indentation of the first line if all statements have it. Lines inside strings stay as they are."""
     first = next((line for line in lines if _is_code(line)), "")
     indent = first[: len(first) - len(first.lstrip())]
     if not indent:
@@ -142,18 +144,18 @@ def _outside_strings(lines: List[str]) -> set:
     for index, line in enumerate(lines):
         if not scanner.string:
             found.add(index)
-        if not (scanner.is_at_statement and _is_ours(line)):
+        if not (scanner.is_at_statement and _is_notebook_line(line)):
             scanner.take(line)
     return found
 
 
 def _statements(lines: List[str]) -> List[Tuple[int, int]]:
-    """Where lines of ours begin and end; a command goes on after a backslash."""
+    """The ranges of shell lines and magics. A backslash at the end of a line continues a command."""
     scanner = _Scanner()
     found = []
     index = 0
     while index < len(lines):
-        if scanner.is_at_statement and _is_ours(lines[index]):
+        if scanner.is_at_statement and _is_notebook_line(lines[index]):
             end = index + 1
             while end < len(lines) and lines[end - 1].endswith("\\"):
                 end += 1
@@ -165,15 +167,15 @@ def _statements(lines: List[str]) -> List[Tuple[int, int]]:
     return found
 
 
-def _is_ours(line: str) -> bool:
+def _is_notebook_line(line: str) -> bool:
     return any(re.match(pattern, line) for pattern in (_COMMAND, _ASSIGNMENT, _MAGIC))
 
 
 class _Scanner:
-    """Follows Python line by line, as far as it takes to know where a statement may begin."""
+    """Tracks strings and brackets line by line, to know where a statement can begin."""
 
     def __init__(self) -> None:
-        self.string = ""  # the quotes that end the string that is open
+        self.string = ""  # the closing quotes of the open string
         self._depth = 0
         self._continued = False
 
@@ -203,7 +205,7 @@ class _Scanner:
                 self._continued = True
             at += 1
         if len(self.string) == 1 and not line.endswith("\\"):
-            self.string = ""  # a string in one pair of quotes ends with its line
+            self.string = ""  # a single-quoted string ends with its line
 
     def _in_string(self, line: str, at: int) -> int:
         if line[at] == "\\":
@@ -216,7 +218,7 @@ class _Scanner:
 
 
 class Lines(list):
-    """The lines that a command printed: ``.n`` is all of them as one text, ``.s`` with spaces between them."""
+    """The lines that a command printed. ``.n`` joins them with newlines, ``.s`` with spaces."""
 
     @property
     def l(self) -> List[str]:  # noqa: E743
@@ -232,13 +234,13 @@ class Lines(list):
 
 
 def install(namespace: Callable[[], Dict[str, Any]]) -> None:
-    """``namespace`` gives that of the session."""
+    """``namespace`` returns that of the session."""
     setattr(builtins, RUNNER, Shell(namespace))
 
 
 class Shell:
-    """Runs commands in /bin/sh. What they print goes where the session prints; the exit code is left in the session's
-    namespace as ``_exit_code``."""
+    """Runs commands in /bin/sh. Their output goes to the session's output; the exit code becomes the variable
+    ``_exit_code``."""
 
     def __init__(self, namespace: Callable[[], Dict[str, Any]]) -> None:
         self._namespace = namespace
@@ -271,7 +273,7 @@ def _expanded(pieces: Tuple[Any, ...]) -> str:
 
 
 def _value(function: Any, text: str) -> str:
-    """What Python has for it; a name that Python does not know is left to the shell."""
+    """The Python value as text; the original text if evaluating it fails, for the shell to expand."""
     try:
         return str(function())
     except Exception:

@@ -1,17 +1,19 @@
-"""Commands about the state of a session as a whole: variables set by the host, session files, the standard library."""
+"""Commands on the state of a session: variables set by the host, session files, the standard library."""
 
 from typing import Any, Callable, Dict, Optional
 
-from . import loading, saving, setting, stdlib
-from .bulk import Incoming, Outgoing, SourceFailed
-from .channel import Reader, Writer
+from . import stdlib
+from .io.bulk import Incoming, Outgoing, SourceFailed
+from .io.channel import Reader, Writer
 from .kernel import Kernel
+from .saving import loading, saving
+from .set_variable import set_variable
 
 Step = Callable[[Dict[str, Any]], Optional[Dict[str, Any]]]
 
 
 class State:
-    """``guarded`` runs a step that may run user code. ``stdlib`` has what the standard library defined, by name."""
+    """``guarded`` calls a function that may run user code. ``stdlib`` is what the standard library defined, by name."""
 
     def __init__(self, kernel: Kernel, reader: Reader, writer: Writer, guarded: Callable[..., Any]) -> None:
         self.stdlib: Dict[str, Any] = {}
@@ -32,7 +34,7 @@ class State:
 
     def _set(self, message: Dict[str, Any]) -> Dict[str, Any]:
         with _Bulk(self._reader, message) as incoming:
-            return setting.set_variable(self._kernel.module.__dict__, message, incoming)
+            return set_variable(self._kernel.module.__dict__, message, incoming)
 
     def _save(self, message: Dict[str, Any]) -> Dict[str, Any]:
         outgoing = Outgoing(self._writer, message["id"])
@@ -50,7 +52,7 @@ class State:
             try:
                 args = (self._kernel.module, self.stdlib, incoming, message["patient"])
                 report, flags = self._guarded(loading.load, *args)
-            except loading.Again as error:
+            except loading.RetryNeeded as error:
                 return {"again": str(error)}
         self._kernel.future_flags = flags
         return report
@@ -67,7 +69,7 @@ class State:
 
 
 class _Bulk:
-    """What comes behind a command, if anything does; read to its end in any case."""
+    """The bulk data behind a command, if there is any. It is always read to its end."""
 
     def __init__(self, reader: Reader, message: Dict[str, Any]) -> None:
         self._incoming = Incoming(reader) if message.get("bulk") else None
@@ -80,4 +82,4 @@ class _Bulk:
             try:
                 self._incoming.drain()
             except SourceFailed:
-                pass  # told already, or it makes no difference any more
+                pass  # already reported, or irrelevant because the command failed

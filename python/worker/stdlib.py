@@ -1,4 +1,4 @@
-"""The standard library of a session: a source that runs in its namespace before anything else does."""
+"""The standard library of a session: source code that runs in its namespace before anything else."""
 
 import ast
 import linecache
@@ -12,7 +12,7 @@ MAX_LINE = 300
 
 
 def run(namespace: Dict[str, Any], source: str) -> Tuple[Dict[str, Any], Optional[Dict[str, str]]]:
-    """Runs the source: what it defined, by name, or what went wrong. After an error the namespace is as it was."""
+    """Runs the source. Returns what it defined, by name, or the error; after an error the namespace is unchanged."""
     before = dict(namespace)
     try:
         linecache.cache[FILENAME] = (len(source), None, source.splitlines(True), FILENAME)
@@ -25,7 +25,7 @@ def run(namespace: Dict[str, Any], source: str) -> Tuple[Dict[str, Any], Optiona
 
 
 def describe(names: Dict[str, Any]) -> Dict[str, Any]:
-    """What there is, in three lists; names that begin with an underscore are left out."""
+    """The public names in three lists."""
     functions: List[Dict[str, str]] = []
     modules: List[str] = []
     other: List[str] = []
@@ -42,7 +42,7 @@ def describe(names: Dict[str, Any]) -> Dict[str, Any]:
 
 
 def add(source: str, added: str) -> Dict[str, Any]:
-    """The source with ``added`` at its end, without the functions and classes that it defines anew. Runs nothing."""
+    """Appends ``added`` to the source and drops the functions and classes that it redefines. Runs nothing."""
     tree = _parse(source, "the file")
     names = _defined(_parse(added, "what is to be added").body)
     lines = source.splitlines(True)
@@ -57,7 +57,7 @@ def add(source: str, added: str) -> Dict[str, Any]:
 def _parse(source: str, what: str) -> ast.Module:
     try:
         tree = ast.parse(source, FILENAME)
-        compile(source, FILENAME, "exec", 0, True)  # finds what the parser lets pass: `return` outside a function
+        compile(source, FILENAME, "exec", 0, True)  # also finds errors that the parser accepts, such as `return` outside a function
         return tree
     except SyntaxError as error:
         text = f": {error.text.strip()[:MAX_LINE]}" if error.text and error.text.strip() else ""
@@ -65,7 +65,7 @@ def _parse(source: str, what: str) -> ast.Module:
 
 
 def _defined(body: List[ast.stmt]) -> List[str]:
-    """Names that the statements give a value to, as far as can be seen."""
+    """Names that the statements visibly assign."""
     names: Dict[str, None] = {}
     for statement in body:
         if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
@@ -80,7 +80,7 @@ def _defined(body: List[ast.stmt]) -> List[str]:
 
 
 def _replaced(body: List[ast.stmt], lines: List[str], names: Set[str]) -> List[Tuple[int, int]]:
-    """The lines of functions and classes with these names, decorators and the comments right above them included."""
+    """The line ranges of functions and classes with these names, including decorators and comments directly above."""
     ranges: List[Tuple[int, int]] = []
     for index, statement in enumerate(body):
         if not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):

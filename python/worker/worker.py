@@ -1,8 +1,8 @@
-"""The worker: one session's interpreter, driven by commands, one at a time and in order.
+"""The worker: one session's interpreter. It executes commands from the host one at a time, in order.
 
 The fork server calls ``prepare()`` once and ``run()`` in each process it forks, with the output pipes on fd 1 and 2 and
-an empty fd 0. ``run`` never returns: the worker exits when its commands end, and kills itself when its channel or its own
-code is broken, so that the host sees a lost worker and never a silent one.
+an empty fd 0. ``run`` never returns: the worker exits when its command pipe ends. If its channel or its own code is
+broken, it kills itself, so that the host sees a lost worker and never a silent one.
 """
 
 import _thread
@@ -13,38 +13,40 @@ import sys
 import time
 from typing import Any, Callable, Dict, List, NoReturn, Optional, Set
 
-from . import hooks, library_hooks, shell_lines, stdin
-from .asides import Asides
-from .calls import Calls
-from .channel import ChannelClosed, Reader, Writer, quote
-from .copies import Copies
-from .descriptors import close_all, move
-from .display import Displays
-from .kernel import DONE, Kernel, Outcome
+from . import import_hooks, shell_lines
+from .branch.branches import Branches
+from .display.display import Displays
+from .inspection.requests import InspectionRequests
+from .io import stdin
+from .io.calls import Calls
+from .io.channel import ChannelClosed, Reader, Writer, quote
+from .io.descriptors import close_all, move
+from .io.streams import Streams
+from .kernel import Kernel
 from .listener import Listener
-from .processes import Processes
+from .outcome import DONE, Outcome, status_event
+from .process import fork_hooks
+from .process.processes import Processes
+from .process.signals import Interrupts
 from .report import error_of, name_of, traceback_of
-from .signals import Interrupts
 from .state import State
-from .status import status_event
-from .streams import Streams
 
 PROTOCOL = 1
-REHEARSALS = ("0", "2 * 3", "(4, 'five')", "[6][0]", "None", "pass", "7 if 8 else 9")  # no names: nothing remains of them
-BRIEF_NS = 200_000  # too short to make a process unnoticed, or to use much memory: nobody looks for either
-BRIEF_COUNT = 16  # so many brief executions in a row are counted from one reading of the processor clock
-LONG_NS = 5_000_000  # from here on the processor clock is used as it is: libraries may have used several cores
+WARM_UP = ("0", "2 * 3", "(4, 'five')", "[6][0]", "None", "pass", "7 if 8 else 9")  # assigns no names
+BRIEF_NS = 200_000  # too short to start a process unnoticed or to use much memory, so neither is checked
+BRIEF_COUNT = 16  # the CPU clock is read once for this many brief executions in a row
+LONG_NS = 5_000_000  # CPU time of longer executions is not capped at elapsed time: libraries may use several cores
 _MISSING = object()
 _environ = os.environ
 _now = time.perf_counter_ns
 
 
 def prepare(asyncio: bool = False) -> None:
-    """What can be done once for all workers: imports and caches. Starts no thread and touches no descriptor."""
+    """Fills imports and caches once for all workers. Starts no thread and touches no descriptor."""
     import getpass as _  # noqa: F401
     import traceback
 
-    library_hooks.install()
+    import_hooks.install()
     if asyncio:
         import asyncio as _  # noqa: F401
     try:
@@ -57,19 +59,19 @@ def run(
     commands_fd: int,
     aside_fd: int,
     events_fd: int,
-    door_fd: Optional[int] = None,
+    control_fd: Optional[int] = None,
     cwd: Optional[str] = None,
     alone: Optional[bool] = None,
 ) -> NoReturn:
-    """Serves until the commands end. Takes over the descriptors.
+    """Serves until the command pipe ends. Takes over the descriptors.
 
-    ``alone`` says that every process in this pid namespace, but for pid 1, belongs to the session; absent, it is
-    taken to be so when the parent is pid 1.
+    ``alone``: every process in this pid namespace except pid 1 belongs to the session. Default: whether the parent is
+    pid 1.
     """
     try:
         if cwd is not None:
             os.chdir(cwd)
-        worker = Worker(commands_fd, aside_fd, events_fd, door_fd, os.getppid() == 1 if alone is None else alone)
+        worker = Worker(commands_fd, aside_fd, events_fd, control_fd, os.getppid() == 1 if alone is None else alone)
         worker.serve()
     except ChannelClosed:
         os._exit(0)
@@ -78,7 +80,7 @@ def run(
 
 
 def die(reason: str) -> NoReturn:
-    """Ends this process in a way that nobody takes for a result."""
+    """Kills this process, so that the host cannot take its end for a regular exit."""
     try:
         os.write(2, f"worker: {reason}\n".encode("utf-8", "backslashreplace")[:4096])
     except BaseException:
@@ -88,51 +90,51 @@ def die(reason: str) -> NoReturn:
 
 
 class Worker:
-    """Puts the parts together; ``serve`` is the main loop."""
+    """Puts the parts together. ``serve`` is the main loop."""
 
-    def __init__(self, commands: int, aside: int, events: int, door: Optional[int], alone: bool) -> None:
+    def __init__(self, commands: int, aside: int, events: int, control: Optional[int], alone: bool) -> None:
         commands, aside, events = move(commands), move(aside), move(events)
         self._pid = os.getpid()
         self._cwd = os.getcwd()
         self._reader = Reader(commands)
         self._writer = Writer(events)
-        self._copies = Copies(None if door is None else move(door), self._renew)
+        self._branches = Branches(None if control is None else move(control), self._renew)
         self._channel = [commands, aside, events]
         self._streams = Streams()
         self._interrupts = Interrupts()
         self._processes = Processes(alone)
         self._calls = Calls(self._writer, self._streams.threads)
-        self._displays = Displays(self._calls.tell, self._streams.finish)
+        self._displays = Displays(self._calls.notify, self._streams.finish)
         self._kernel = Kernel(self._interrupts, self._streams.finish, self._displays)
-        self._asides = Asides(self._writer, lambda: self._kernel.module.__dict__)
-        self._listener = Listener(Reader(aside), self._streams, self._calls, self._asides, self._interrupts, die)
+        self._requests = InspectionRequests(self._writer, lambda: self._kernel.module.__dict__)
+        self._listener = Listener(Reader(aside), self._streams, self._calls, self._requests, self._interrupts, die)
         self._state = State(self._kernel, self._reader, self._writer, self._guarded)
         self._peak = _peak_bytes()
         self._cpu = time.process_time_ns()
         self._children_cpu = 0.0
-        self._known = False  # whether processes of earlier executions live
-        self._spawned = False  # whether this execution has made any, by way of Python
+        self._has_survivors = False  # whether processes of earlier executions live
+        self._spawned = False  # whether this execution started a process from Python
         self._brief = 0
-        self._is_child = False  # true in whatever user code forks from this process
+        self._is_child = False  # True in processes that user code forks from this one
         self._calls.install()
         self._displays.install()
         shell_lines.install(lambda: self._kernel.module.__dict__)
         stdin.install(self._calls)
-        hooks.install(self._before_child, self._after_fork, self._streams.old_pipes)
+        fork_hooks.install(self._before_child, self._after_fork, self._streams.old_pipes)
         self._streams.threads.install()
         self._interrupts.install()
         self._streams.begin()
 
-    def _rehearse(self) -> None:
-        """Goes through executions that nobody hears of: what they touch is copied into this process before it counts.
+    def _warm_up(self) -> None:
+        """Runs a few executions over a private pipe, so that the first real one does not pay for copying memory pages.
 
-        A fork shares its memory with its parent until either writes to it, and each first write to a page costs more
-        than running a line of code does.
+        A fork shares its memory with its parent until either writes to it, and the first write to a page costs more than
+        running a line of code.
         """
         read_end, write_end = os.pipe()
         real = self._reader, self._writer
         self._reader, self._writer = Reader(read_end), Writer(write_end)
-        for code in REHEARSALS:
+        for code in WARM_UP:
             self._writer.send({"type": "exec", "id": "", "cmd": "exec", "count": 0, "code": code})
             self._execute(*self._reader.read())
             self._reader.read()
@@ -141,8 +143,8 @@ class Worker:
 
     def serve(self) -> NoReturn:
         self._listener.start()
-        self._rehearse()
-        self._greet()
+        self._warm_up()
+        self._send_ready()
         read = self._reader.read
         commands = {"configure": self._configure, "reset": self._reset, "streams": self._take_streams}
         commands.update(self._state.commands())
@@ -155,7 +157,7 @@ class Worker:
             else:
                 self._answer(message, commands[message["cmd"]])
 
-    def _greet(self) -> None:
+    def _send_ready(self) -> None:
         python = "%d.%d.%d" % sys.version_info[:3]
         self._writer.send({"type": "ready", "id": None, "protocol": PROTOCOL, "python": python})
 
@@ -184,12 +186,12 @@ class Worker:
             or outcome.total > 2000
             or outcome.rich is not None
             or self._spawned
-            or self._known
+            or self._has_survivors
             or streams.has_threads()
         ):
             self._report(name, outcome, elapsed)
             return
-        # Nearly every execution ends here, so the event is written by hand.
+        # Nearly every execution takes this path, so the event is formatted by hand.
         self._brief = (self._brief + 1) % BRIEF_COUNT
         value = "" if outcome is DONE else f',"value":{{"text/plain":{quote(outcome.value)}}}'
         pending = ',"pending":true' if streams.end() else ""
@@ -199,7 +201,7 @@ class Worker:
         )
 
     def _report(self, name: str, outcome: Outcome, elapsed: int) -> None:
-        """The status of an execution that may have done anything."""
+        """Sends the status of an execution that took the slow path."""
         streams = self._streams
         pending = streams.end()
         streams.check()
@@ -209,15 +211,15 @@ class Worker:
         if self._processes.changed():
             if outcome.status == "interrupted":
                 self._processes.kill_new()
-            self._known = self._processes.survivors()
+            self._has_survivors = self._processes.survivors()
             cpu_ms += self._take_children_cpu()
         self._brief = 0
         self._spawned = False
-        survivors = self._known or streams.has_threads()
+        survivors = self._has_survivors or streams.has_threads()
         self._writer.send(status_event(name, outcome, pending, survivors, cpu_ms, self._peak))
 
     def _execute_special(self, message: Dict[str, Any], payload: Optional[bytes]) -> Outcome:
-        """Code as a payload, with a name, or with environment variables, which are put back afterwards."""
+        """Runs code that came as a payload, has a name, or has environment variables, which are restored afterwards."""
         try:
             code = message["code"] if payload is None else str(payload, "utf-8")
         except UnicodeDecodeError as error:
@@ -238,7 +240,7 @@ class Worker:
                     _environ[key] = value
 
     def _answer(self, message: Dict[str, Any], step: Callable[[Dict[str, Any]], Optional[Dict[str, Any]]]) -> None:
-        """Any command but an execution: what the step returns is the data of its status."""
+        """Runs any command except an execution; what ``step`` returns is the data of its status."""
         event: Dict[str, Any] = {"type": "status", "id": message["id"], "status": "ok"}
         try:
             data = step(message)
@@ -249,7 +251,7 @@ class Worker:
         self._writer.send(event)
 
     def _guarded(self, step: Callable[..., Any], *args: Any) -> Any:
-        """For steps that run user code: may be interrupted, and raises what it raised."""
+        """Calls a function that may run user code. It can be interrupted; its exception is raised here."""
         self._streams.begin()
         result, error = self._interrupts.guard(step, *args)
         self._streams.flush()
@@ -273,29 +275,29 @@ class Worker:
         self._streams.flush()
 
     def _take_streams(self, _message: Dict[str, Any]) -> None:
-        _, fds = self._copies.receive()
+        _, fds = self._branches.receive()
         if len(fds) != 2:
             close_all(fds)
-            raise RuntimeError(f"the door gave {len(fds)} descriptors, not 2")
+            raise RuntimeError(f"the control socket sent {len(fds)} descriptors, not 2")
         self._streams.replace(*fds)
 
     def _fork(self, name: str, branch: int) -> None:
-        """Makes a copy. Both go on here: this one answers, a live copy greets, and a frozen one never comes back."""
+        """Makes a copy. The original answers, a live copy sends ``ready``, a frozen copy does not return from ``make``."""
         event: Dict[str, Any] = {"type": "status", "id": name, "status": "ok"}
         is_copy = False
         self._listener.stop()
         try:
-            is_copy = self._copies.make(branch, self._streams.flush)
+            is_copy = self._branches.make(branch, self._streams.flush)
         except Exception as error:
             event.update(status="error", error=error_of(error, {}))
         self._listener.start()
         if is_copy:
-            self._greet()
+            self._send_ready()
         else:
             self._writer.send(event)
 
     def _renew(self, pipes: List[int], folder: Optional[str]) -> Set[int]:
-        """In a copy: everything that must not be shared with the original is replaced."""
+        """In a copy: replaces everything that must not be shared with the original."""
         self._pid = os.getpid()
         self._cwd = folder or self._cwd
         for part in (self._interrupts, self._listener, self._processes, self._kernel, self._calls):
@@ -304,11 +306,11 @@ class Worker:
         self._children_cpu = 0.0
         self._cpu = time.process_time_ns()
         self._brief = 0
-        self._known = self._spawned = False
+        self._has_survivors = self._spawned = False
         return {*self._channel, *self._streams.current.fds, *self._interrupts.fds, *self._listener.fds}
 
     def _take_channel(self, pipes: List[int]) -> None:
-        """The host's pipes under the numbers of the old ones; none at all for a checkpoint."""
+        """Puts new pipes under the descriptor numbers of the old ones; /dev/null for a checkpoint."""
         nothing = -1
         if not pipes:
             nothing = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
@@ -326,28 +328,28 @@ class Worker:
         return self._children_cpu - before
 
     def _before_child(self) -> None:
-        """Before user code makes a process: this execution is not brief, however short it is."""
-        if self._copies.are_made or _thread.get_ident() in self._asides.threads:
+        """Called before a process is made. If user code makes it, the execution takes the slow path, however short it is."""
+        if self._branches.is_forking or _thread.get_ident() in self._requests.threads:
             return
         self._spawned = True
         self._streams.flush()
 
     def _after_fork(self) -> None:
-        """In the child of a fork by user code: the conversation with the host is its parent's alone."""
-        if self._copies.are_made or self._is_child:
+        """In the child of a fork by user code: only the parent talks to the host."""
+        if self._branches.is_forking or self._is_child:
             return
         self._is_child = True
         self._writer.close()
         close_all(self._channel)
         self._interrupts.close()
         close_all(self._listener.fds)
-        self._copies.close()
+        self._branches.close()
         self._streams.forget()
         self._streams.threads.forget()
 
 
 def _leave(outcome: Outcome) -> NoReturn:
-    """The end of a child that user code forked and that ran off the end of the cell."""
+    """Exits a child that user code forked and that reached the end of the cell."""
     try:
         code = outcome.exit_code
         if outcome.error is not None:

@@ -1,4 +1,4 @@
-// Names in the session of a node that are ours, as `python/worker/rlm_session.py` has them.
+// Names in the session of a node that are ours, as `python/worker/rlm/session.py` has them.
 
 /** What has these names is put back before each block of code. */
 export const RESERVED_NAMES: ReadonlySet<string> = new Set(

@@ -119,8 +119,8 @@ describe("names", () => {
   });
 
   test("refuses everything that sessions of runs have", () => {
-    const source = readFileSync("python/worker/rlm_session.py", "utf8");
-    const tables = [...source.matchAll(/^(?:RESERVED|GIVEN)\b[^=]*= \{(?<entries>[^}]*)\}/gm)];
+    const source = readFileSync("python/worker/rlm/session.py", "utf8");
+    const tables = [...source.matchAll(/^(?:RESERVED|PROVIDED)\b[^=]*= \{(?<entries>[^}]*)\}/gm)];
     const given = tables.map(({ groups }) => groups?.["entries"] ?? "").join();
     const names = [...given.matchAll(/"(\w+)":/g)].map(([, name]) => name ?? "");
     expect(names).toContain("chunk");

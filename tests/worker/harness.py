@@ -1,4 +1,4 @@
-"""Starts the worker plainly and speaks the protocol with it, as the host does."""
+"""Starts a worker without a sandbox and speaks the protocol with it, as the host does."""
 
 import array
 import json
@@ -14,7 +14,7 @@ import unittest
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MAIN = os.path.join(ROOT, "python", "worker", "__main__.py")
 PYTHON = os.environ.get("RLM_TEST_PYTHON", sys.executable)
-PATIENCE = 20.0
+TIMEOUT = 20.0
 
 
 class Ended(Exception):
@@ -37,28 +37,28 @@ class Source:
             raise Ended(self.buffer)
         self.buffer += data
 
-    def line(self, patience=PATIENCE):
-        deadline = time.monotonic() + patience
+    def line(self, timeout=TIMEOUT):
+        deadline = time.monotonic() + timeout
         while b"\n" not in self.buffer:
             self.more(deadline)
         line, _, self.buffer = self.buffer.partition(b"\n")
         return line
 
-    def exactly(self, size, patience=PATIENCE):
-        deadline = time.monotonic() + patience
+    def exactly(self, size, timeout=TIMEOUT):
+        deadline = time.monotonic() + timeout
         while len(self.buffer) < size:
             self.more(deadline)
         data, self.buffer = self.buffer[:size], self.buffer[size:]
         return data
 
-    def until(self, needle, patience=PATIENCE):
-        deadline = time.monotonic() + patience
+    def until(self, needle, timeout=TIMEOUT):
+        deadline = time.monotonic() + timeout
         while needle not in self.buffer:
             self.more(deadline)
         return self.buffer
 
     def drain(self):
-        """What is in the pipe now."""
+        """Everything that is in the pipe now."""
         while select.select([self.fd], [], [], 0)[0]:
             data = os.read(self.fd, 1 << 20)
             if not data:
@@ -67,9 +67,9 @@ class Source:
         data, self.buffer = self.buffer, b""
         return data
 
-    def rest(self, patience=PATIENCE):
+    def rest(self, timeout=TIMEOUT):
         """Everything until the end of the pipe."""
-        deadline = time.monotonic() + patience
+        deadline = time.monotonic() + timeout
         try:
             while True:
                 self.more(deadline)
@@ -84,25 +84,25 @@ class Worker:
         events_r, events = os.pipe()
         out_r, out = os.pipe()
         err_r, err = os.pipe()
-        self.door, door = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        inherited = [commands, aside, events, door.fileno()]
+        self.control, control = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        inherited = [commands, aside, events, control.fileno()]
         self.process = subprocess.Popen(
             [PYTHON, "-I", MAIN, *map(str, inherited)],
             stdin=subprocess.DEVNULL, stdout=out, stderr=err, pass_fds=inherited, cwd=cwd,
         )
         for fd in (commands, aside, events, out, err):
             os.close(fd)
-        door.close()
+        control.close()
         self.events, self.out, self.err = Source(events_r), Source(out_r), Source(err_r)
         self.number = 0
         self.closed = False
         self.retired = []
         self.ready = self.event()
 
-    def event(self, patience=PATIENCE):
-        message = json.loads(self.events.line(patience))
+    def event(self, timeout=TIMEOUT):
+        message = json.loads(self.events.line(timeout))
         if "bytes" in message:
-            header, message = message, json.loads(self.events.exactly(message["bytes"], patience))
+            header, message = message, json.loads(self.events.exactly(message["bytes"], timeout))
             assert header["type"] == message["type"] and header["id"] == message["id"], header
         return message
 
@@ -121,8 +121,8 @@ class Worker:
             self.write(self.commands, {**message, "bytes": len(payload)}, payload)
         return message["id"]
 
-    def status(self, execution, patience=PATIENCE):
-        event = self.event(patience)
+    def status(self, execution, timeout=TIMEOUT):
+        event = self.event(timeout)
         assert event["type"] == "status" and event["id"] == execution, event
         return event
 
@@ -139,16 +139,16 @@ class Worker:
         self.write(self.commands, {"id": f"c{self.number}", "cmd": cmd, **fields})
         return self.status(f"c{self.number}")
 
-    def tell(self, **message):
+    def send_aside(self, **message):
         self.write(self.aside, message)
 
     def printed(self, code, **fields):
-        """Runs code; returns its status and what both streams hold."""
+        """Runs code; returns its status and the contents of both streams."""
         status = self.run(code, **fields)
         return status, self.out.drain().decode(), self.err.drain().decode()
 
     def shown(self, code, **fields):
-        """Runs code and takes what it displays, as the host does; returns its status and the displays."""
+        """Runs code and acknowledges its displays, as the host does; returns its status and the displays."""
         execution = self.send(code, **fields)
         displays = []
         while True:
@@ -157,16 +157,16 @@ class Worker:
                 assert event["type"] == "status" and event["id"] == execution, event
                 return event, displays
             displays.append(event)
-            self.tell(cmd="reply", id=event["id"], call=event["call"], value=None)
+            self.send_aside(cmd="reply", id=event["id"], call=event["call"], value=None)
 
     def interrupt(self):
         os.kill(self.process.pid, signal.SIGINT)
 
     def new_streams(self):
-        """Hands the worker a new pair of pipes; returns the sources of the old pair."""
+        """Gives the worker a new pair of output pipes; returns the sources of the old pair."""
         out_r, out = os.pipe()
         err_r, err = os.pipe()
-        self.door.sendmsg([b"s"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [out, err]))])
+        self.control.sendmsg([b"s"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [out, err]))])
         os.close(out)
         os.close(err)
         status = self.command("streams")
@@ -177,7 +177,7 @@ class Worker:
         return old
 
     def close(self):
-        """Ends the commands and returns the exit code; may be called again."""
+        """Closes the command pipe and returns the exit code. Idempotent."""
         if self.closed:
             return self.process.returncode
         self.closed = True
@@ -190,12 +190,12 @@ class Worker:
             code = self.process.wait()
         for source in (self.events, self.out, self.err, *self.retired):
             os.close(source.fd)
-        self.door.close()
+        self.control.close()
         return code
 
 
 class WorkerCase(unittest.TestCase):
-    """Each test has a worker of its own."""
+    """Each test has its own worker."""
 
     def setUp(self):
         self.worker = self.fresh()

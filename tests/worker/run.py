@@ -1,7 +1,7 @@
 """Runs the unittests of this folder and reports each as one line of JSON on the descriptor named by the argument.
 
-A line is {"name", "outcome": "passed" | "failed" | "skipped", "detail"}; detail is the traceback or the reason. Tests
-may print what they like, since the lines have a descriptor of their own.
+A line is {"name", "outcome": "passed" | "failed" | "skipped", "detail"}; detail is the traceback or the reason. The lines
+have their own descriptor, so tests may print to stdout and stderr.
 """
 
 import json
@@ -11,7 +11,7 @@ import unittest
 
 
 class Reporter(unittest.TestResult):
-    """Writes a line when a test ends; a test with several failures (subtests, clean-up) is one line with all of them."""
+    """Writes a line when a test ends. Several failures of one test (subtests, clean-up) are joined in one line."""
 
     def __init__(self, report) -> None:
         super().__init__()

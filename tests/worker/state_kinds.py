@@ -1,8 +1,8 @@
-"""What a session may define, for the tests of saving and loading."""
+"""Kinds of objects that a session may define, for the tests of saving and loading."""
 
 import sys
 
-# What a session may define, and an expression that is True where it is still what it was.
+# Code that defines objects, and an expression that is True if they were restored correctly.
 KINDS = {
     "identity between variables": ("a = []; b = a; c = (a, b); d = {'a': a}", "b is a and c[0] is c[1] is a and d['a'] is a"),
     "lambda": ("lam = lambda x, *r, k=3, **o: (x, r, k, o)", "lam(1, 2, z=4) == (1, (2,), 3, {'z': 4})"),
@@ -239,7 +239,7 @@ if sys.version_info >= (3, 10):
 if sys.version_info >= (3, 12):
     KINDS["type parameters"] = ("def first[Q](x: list[Q]) -> Q: return x[0]\nclass Stack[E]:\n    items: list[E]\ntype Pairs = list[tuple[int, int]]", "first([1]) == 1 and Stack[int] and Pairs.__value__ == list[tuple[int, int]] and Stack.__type_params__ == Stack.__parameters__")
 
-# What cannot be saved, and a word of the reason.
+# Objects that cannot be saved, and a word of the reason.
 UNSAVABLE = {
     "generator": "(i for i in ())",
     "TextIOWrapper": "open('/dev/null')",

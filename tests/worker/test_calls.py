@@ -8,13 +8,13 @@ from harness import WorkerCase
 
 class Calls(WorkerCase):
     def reply(self, call, value=None, **fields):
-        self.worker.tell(cmd="reply", id=call["id"], call=call["call"], **(fields or {"value": value}))
+        self.worker.send_aside(cmd="reply", id=call["id"], call=call["call"], **(fields or {"value": value}))
 
     def test_a_call_waits_for_its_reply(self):
         execution = self.worker.send("import rlm_host\nrlm_host.call('add', a=1, name='n')['sum'] + 1")
         call = self.worker.event()
         self.assertEqual({**call, "call": 0}, {"type": "call", "id": execution, "call": 0, "name": "add", "args": {"a": 1, "name": "n"}})
-        self.worker.tell(cmd="reply", id=execution, call=10_000, value=1)  # nobody's
+        self.worker.send_aside(cmd="reply", id=execution, call=10_000, value=1)  # nobody's
         self.reply(call, {"sum": 41})
         self.assertEqual(self.worker.status(execution)["value"]["text/plain"], "42")
 
@@ -29,7 +29,7 @@ class Calls(WorkerCase):
         self.assertNotIn("worker", error["traceback"])
         self.assertIn("rlm_host.HostCallError: E: v", error["traceback"])
 
-    def test_a_long_call_and_a_long_reply_are_payloads(self):
+    def test_a_long_call_and_a_long_reply_are_sent_as_payloads(self):
         execution = self.worker.send("import rlm_host\nlen(rlm_host.call('echo', text='é' * 300_000))")
         call = self.worker.event()
         self.assertEqual(call["args"]["text"], "é" * 300_000)
@@ -56,7 +56,7 @@ class Calls(WorkerCase):
         self.reply(call, "a")
         self.assertEqual(self.worker.status(second)["value"]["text/plain"], "['a']")
 
-    def test_arguments_that_are_no_json_fail_at_once(self):
+    def test_arguments_that_are_not_json_fail_at_once(self):
         self.worker.run("import rlm_host\ndeep = []\nfor _ in range(70): deep = [deep]")
         for args, name in (("a={1}", "TypeError"), ("a=float('nan')", "ValueError"), ("a=deep", "ValueError"), ("a='x' * (40 << 20)", "ValueError")):
             self.assertEqual(self.worker.run(f"rlm_host.call('x', {args})")["error"]["name"], name)
@@ -74,7 +74,7 @@ class Calls(WorkerCase):
     def test_output_before_a_call_can_be_flushed(self):
         execution = self.worker.send("import rlm_host; print('asking', end=''); rlm_host.call('q')")
         call = self.worker.event()
-        self.worker.tell(cmd="flush", id=execution)
+        self.worker.send_aside(cmd="flush", id=execution)
         self.worker.out.until(b"asking")
         self.reply(call)
         self.assertNotIn("value", self.worker.status(execution))

@@ -1,4 +1,4 @@
-"""Completion and signatures, on namespaces of our own: no worker is needed for them."""
+"""Completion and signatures, on plain namespaces without a worker."""
 
 import os
 import sys
@@ -40,7 +40,7 @@ class CompletionCase(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         load_channel()
-        from _rlm_worker import completion
+        from _rlm_worker.inspection import completion
 
         cls.completion = completion
 
@@ -50,7 +50,7 @@ class CompletionCase(unittest.TestCase):
             del sys.modules[name]
 
     def complete(self, code):
-        """``code`` has its cursor at ``|``, or at its end. The texts, by type."""
+        """The matches as (text, type). The cursor is at ``|`` in the code, or at its end."""
         cursor = code.index("|") if "|" in code else len(code)
         found = self.completion.complete(NAMESPACE, code.replace("|", ""), cursor)
         self.assertEqual(found["end"], cursor)
@@ -73,7 +73,7 @@ class Completion(CompletionCase):
         self.assertIn(("lambda", "keyword"), self.complete("lam"))
         self.assertIn(("os", "module"), self.complete("o"))
 
-    def test_the_rest_of_the_line_is_not_looked_at(self):
+    def test_the_rest_of_the_line_is_ignored(self):
         self.assertEqual(self.texts("alp|habet + 1"), ["alpha", "alphabet"])
 
     def test_attributes_with_their_kinds(self):
@@ -87,11 +87,11 @@ class Completion(CompletionCase):
         self.assertEqual(self.texts("'text'.upp"), ["upper"])
         self.assertIn("append", self.texts("[1, 2]."))
 
-    def test_private_names_are_shown_to_those_who_ask(self):
+    def test_private_names_need_an_underscore_prefix(self):
         self.assertEqual(self.texts("point._"), ["_y"])
         self.assertIn("__init__", self.texts("point.__"))
 
-    def test_subscripts_by_constants_are_followed(self):
+    def test_constant_subscripts_are_evaluated(self):
         self.assertEqual(self.texts("points[0].mo"), ["move"])
         self.assertEqual(self.texts("points[-1].mo"), ["move"])
         self.assertEqual(self.texts("table['one']['two'].mo"), ["move"])
@@ -109,7 +109,7 @@ class Completion(CompletionCase):
         self.assertEqual(self.texts("table['one']['"), ["two"])
         self.assertEqual(self.texts("frame['"), ["price", "size"])
 
-    def test_modules_and_what_they_hold(self):
+    def test_modules_and_their_members(self):
         self.assertIn(("json", "module"), self.complete("import js"))
         self.assertIn("json", self.texts("import os, js"))
         self.assertEqual(self.texts("import json as js"), [])
@@ -120,7 +120,7 @@ class Completion(CompletionCase):
         self.assertIn("dumps", self.texts("x = 1; from json import du"))
         self.assertEqual(self.texts("from no_such_module import x"), [])
 
-    def test_parameters_of_the_call_that_is_open(self):
+    def test_parameters_of_the_open_call(self):
         self.assertEqual(self.complete("f(al")[0], ("alpha=", "parameter"))
         self.assertEqual(self.complete("f(1, alpha=2, |")[:2], [("beta=", "parameter"), ("gamma=", "parameter")])
         self.assertNotIn("alpha=", self.texts("f(beta=al"))
@@ -144,22 +144,22 @@ class Completion(CompletionCase):
                 os.chdir(here)
         self.assertEqual(self.texts("open('/no/such/folder/"), [])
 
-    def test_nothing_where_nothing_can_be_known(self):
+    def test_no_matches_without_a_known_value(self):
         for code in ("# alp", "x = 1 # alp", "def al", "class Al", "1.", "12", "unknown.", "point.lazy.", "'a' 'alp"):
             self.assertEqual(self.texts(code), [], code)
 
-    def test_an_unfinished_line_above_does_not_matter(self):
+    def test_an_unfinished_earlier_line_is_ignored(self):
         self.assertEqual(self.texts("x = 'never closed\nalphab"), ["alphabet"])
         self.assertEqual(self.texts('"""a text\nwith (brackets"""\nalphab'), ["alphabet"])
         self.assertEqual(self.texts("if True:\n    alphab"), ["alphabet"])
         self.assertEqual(self.texts(")]}alphab"), ["alphabet"])
 
-    def test_at_most_500_and_the_total(self):
+    def test_at_most_500_matches_are_returned_with_the_total(self):
         names = {f"name{index}": index for index in range(2000)}
         found = self.completion.complete(names, "name", 4)
         self.assertEqual((len(found["matches"]), found["total"]), (500, 2000))
 
-    def test_any_code_cut_anywhere_is_borne(self):
+    def test_code_truncated_anywhere_is_accepted(self):
         code = "f(1, [a.b['c'], {d: (e)}], g='h', *i)\nimport os.path as p\nfrom x import (y, z)\nt[0][-1]('''k\nl''' f\"m{n}\")\n"
         for cursor in range(len(code) + 1):
             self.completion.complete(NAMESPACE, code, cursor)
@@ -181,7 +181,7 @@ class Signatures(CompletionCase):
         self.assertEqual(self.signature("f(point.move(1), ")["name"], "f")
         self.assertEqual(self.signature("Point(")["signature"], "(x, y=0)")
 
-    def test_which_parameter_the_cursor_is_at(self):
+    def test_the_parameter_at_the_cursor(self):
         for code, parameter in (
             ("f(", 0),
             ("f(1, ", 1),
@@ -196,11 +196,11 @@ class Signatures(CompletionCase):
         ):
             self.assertEqual(self.signature(code)["parameter"], parameter, code)
 
-    def test_of_functions_written_in_c(self):
+    def test_c_functions_have_signatures(self):
         self.assertEqual(self.signature("len(")["signature"], "(obj, /)")
         self.assertTrue(self.signature("dict(")["signature"].startswith("("))
 
-    def test_none_where_no_call_is_open(self):
+    def test_there_is_none_without_an_open_call(self):
         for code in ("f", "f(1)", "if (", "(", "def f(", "class C(", "unknown(", "alpha(", "# f(", "print['", "trap()("):
             self.assertIsNone(self.signature(code), code)
 

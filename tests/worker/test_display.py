@@ -1,4 +1,4 @@
-"""Rich results: the display protocol, displays and their order, libraries by their shape, and what is too large."""
+"""Rich results: the display protocol, the order of displays, formatters of libraries, size limits."""
 
 import base64
 import json
@@ -10,7 +10,7 @@ THING = "class Thing:\n  def __repr__(self): return 'a thing'\n"
 
 
 def thing(**methods):
-    """Source of a class whose instances are represented so; each method is the source of its result."""
+    """Source of a class with these representation methods; each value is the source of a result."""
     return THING + "".join(f"  def {name}(self, **options): return {result}\n" for name, result in methods.items())
 
 
@@ -34,7 +34,7 @@ class Values(WorkerCase):
             "image/png": encoded["png"], "image/jpeg": encoded["jpeg"], "application/pdf": encoded["pdf"],
             "text/latex": "$x$", "application/json": '{"a":[1]}', "application/javascript": "alert(1)"})
 
-    def test_a_mime_bundle_comes_before_the_methods_and_may_have_metadata(self):
+    def test_a_mime_bundle_takes_precedence_and_may_have_metadata(self):
         code = thing(_repr_mimebundle_="({'text/html': 'bundle', 'x/y': b'z'}, {'meta': 1})", _repr_html_="'method'",
                      _repr_latex_="('$y$', {'meta': 1})")
         self.assertEqual(self.bundle(code + "Thing()"), {
@@ -42,23 +42,23 @@ class Values(WorkerCase):
         code = thing(_repr_mimebundle_="{'text/plain': 'own text', 'application/x+json': {'nan': float('nan')}}")
         self.assertEqual(self.bundle(code + "Thing()"), {"text/plain": "own text", "application/x+json": '{"nan":null}'})
 
-    def test_one_that_fails_does_not_lose_the_others(self):
+    def test_a_failing_representation_does_not_lose_the_others(self):
         code = thing(_repr_html_="1/0", _repr_png_="12", _repr_latex_="'$x$'", _repr_mimebundle_="{}[0]", _repr_json_="object()")
         self.assertEqual(self.bundle(code + "Thing()"), {"text/plain": "a thing", "text/latex": "$x$"})
         complaint = self.complaint()
         for part in ("_repr_html_ failed", "ZeroDivisionError", "_repr_mimebundle_ failed", "_repr_png_: image/png is left out: TypeError",
                      "_repr_json_: application/json is left out: TypeError"):
             self.assertIn(part, complaint)
-        self.assertNotIn("bundles.py", complaint)
+        self.assertNotIn("mime_bundles.py", complaint)
 
-    def test_a_repr_that_fails_is_an_error_unless_there_is_something_to_show(self):
+    def test_a_failing_repr_is_an_error_unless_there_is_another_representation(self):
         code = "class Thing:\n  def __repr__(self): 1/0\n"
         self.assertEqual(self.worker.run(code + "Thing()")["error"]["name"], "ZeroDivisionError")
         self.assertEqual(self.bundle(code + "  def _repr_html_(self): return 'x'\nThing()"),
                          {"text/plain": "<Thing: repr() failed>", "text/html": "x"})
         self.complaint()
 
-    def test_classes_and_objects_that_answer_everything_are_not_asked(self):
+    def test_methods_of_classes_and_of_objects_with_every_attribute_are_not_called(self):
         code = thing(_repr_html_="'x'")
         self.assertEqual(self.bundle(code + "Thing"), {"text/plain": "<class '__main__.Thing'>"})
         for made in ("from unittest.mock import MagicMock as Made", "class Made:\n  def __getattr__(self, name): return lambda *a, **k: 'x'",
@@ -66,19 +66,19 @@ class Values(WorkerCase):
             self.assertEqual(list(self.bundle(f"{made}\nMade()")), ["text/plain"], made)
         self.assertEqual(self.complaint(), "")
 
-    def test_not_implemented_and_none_are_no_representation(self):
+    def test_not_implemented_and_none_mean_no_representation(self):
         code = THING + "  def _repr_html_(self): raise NotImplementedError\n  def _repr_png_(self): return None\n  _repr_svg_ = 'no method'\n"
         self.assertEqual(self.bundle(code + "Thing()"), {"text/plain": "a thing"})
         self.assertEqual(self.complaint(), "")
 
-    def test_what_is_too_large_is_left_out_and_named(self):
+    def test_a_representation_that_is_too_large_is_omitted_and_listed(self):
         code = thing(_repr_html_="'é' * (3 << 20)", _repr_markdown_="'m'", _repr_png_="bytes(13 << 20)")
         bundle = self.bundle(code + "Thing()")
         self.assertEqual({**bundle, "application/vnd.rlm.omitted+json": json.loads(bundle["application/vnd.rlm.omitted+json"])}, {
             "text/plain": "a thing", "text/markdown": "m", "application/vnd.rlm.omitted+json": [
                 {"type": "text/html", "bytes": (3 << 20) * 6 + 2}, {"type": "image/png", "bytes": (13 << 20) // 3 * 4 + 4}]})
 
-    def test_a_method_may_be_interrupted(self):
+    def test_a_representation_can_be_interrupted(self):
         execution = self.worker.send(THING + "  def _repr_html_(self):\n    print('in it', flush=True)\n    while True: pass\nThing()")
         self.worker.out.until(b"in it")
         self.worker.interrupt()
@@ -103,15 +103,15 @@ class Displays(WorkerCase):
         self.assertEqual(self.shown("display({'text/html': 'raw', 7: 'no', 'n/o': None}, raw=True, metadata={})"), [{"text/html": "raw"}])
         self.assertEqual(self.worker.run("display('x', raw=True)")["error"]["name"], "TypeError")
 
-    def test_what_was_printed_before_is_in_the_pipe_before(self):
+    def test_output_printed_before_a_display_is_in_the_pipe_first(self):
         execution = self.worker.send("import sys\nprint('before')\nsys.stderr.write('too')\ndisplay(1)\nprint('after')")
         event = self.worker.event()
         self.assertEqual((self.worker.out.drain(), self.worker.err.drain()), (b"before\n", b"too"))
-        self.worker.tell(cmd="reply", id=execution, call=event["call"], value=None)
+        self.worker.send_aside(cmd="reply", id=execution, call=event["call"], value=None)
         self.worker.status(execution)
         self.assertEqual(self.worker.out.drain(), b"after\n")
 
-    def test_a_display_may_be_replaced_and_cleared(self):
+    def test_a_display_can_be_replaced_and_cleared(self):
         status, displays = self.worker.shown(
             "h = display('a', display_id=True)\nh.update('b')\ndisplay('c', display_id='mine')\n"
             "from rlm_display import update_display, clear_output\nupdate_display('d', display_id='mine')\n"
@@ -124,7 +124,7 @@ class Displays(WorkerCase):
             {"data": {}, "clear": True}, {"data": {"text/plain": "'e'"}, "clear": True}, {"data": {"text/plain": "'f'"}}])
         self.assertEqual(self.worker.run("display(1, display_id='x' * 1000)")["error"]["name"], "ValueError")
 
-    def test_an_object_that_shows_itself_does_so(self):
+    def test_an_object_can_display_itself(self):
         code = thing(_repr_html_="'<b>'", _ipython_display_="display('mine')")
         status, displays = self.worker.shown(code + "Thing()")
         self.assertEqual((status["value"], [event["data"] for event in displays]), ({"text/plain": "a thing"}, [{"text/plain": "'mine'"}]))
@@ -142,7 +142,7 @@ class Displays(WorkerCase):
         status, displays = self.worker.shown("go.set(); t.join()")
         self.assertEqual([event["id"] for event in displays], [execution])
 
-    def test_the_child_of_a_fork_prints_instead(self):
+    def test_the_child_of_a_fork_prints_instead_of_displaying(self):
         status, displays = self.worker.shown("import os\npid = os.fork()\nif pid == 0:\n  display('child')\n  os._exit(0)\nos.waitpid(pid, 0)[1]")
         self.assertEqual((status["value"], displays), ({"text/plain": "0"}, []))
 
@@ -164,7 +164,7 @@ class Notebooks(WorkerCase):
         super().setUp()
         self.worker.run(NO_IPYTHON)
 
-    def test_the_classes_of_ipython_display_are_there(self):
+    def test_the_classes_of_ipython_display_exist(self):
         code = ("from IPython.display import (display, HTML, Markdown, Latex, Math, SVG, JSON, Javascript, Code, Image, IFrame, Pretty,\n"
                 "  clear_output, update_display, DisplayHandle, set_matplotlib_formats)\n"
                 "display(HTML('<b>'), Markdown('m'), Latex('$l$'), Math('x^2'), SVG('<svg/>'), JSON({'a': 1}), Javascript('j'),\n"
@@ -179,12 +179,12 @@ class Notebooks(WorkerCase):
             {"text/html": '<img src="http://a/b.png" width="3"/>'}, {}])
         self.assertEqual(displays[-1]["data"], {"text/plain": "p"})
 
-    def test_ipython_itself_can_be_imported_and_has_no_shell(self):
+    def test_ipython_can_be_imported_and_has_no_shell(self):
         self.assertEqual(self.worker.value("import IPython\nIPython.get_ipython(), IPython.display.HTML('x').data"), "(None, 'x')")
         self.assertEqual(self.worker.value("from IPython import get_ipython\nfrom IPython.core.display import HTML\nget_ipython()"), None)
         self.assertEqual(self.worker.run("import IPython.terminal")["error"]["name"], "ModuleNotFoundError")
 
-    def test_nothing_of_it_is_loaded_before(self):
+    def test_ipython_is_not_loaded_before_it_is_imported(self):
         self.assertEqual(self.worker.value("[name for name in sys.modules if name.startswith(('IPython', 'matplotlib', 'pandas', 'PIL'))]"), "[]")
 
 
@@ -200,7 +200,7 @@ def module(name, source):
 
 
 class Libraries(WorkerCase):
-    """Libraries that may not be installed, by small modules of the same shape."""
+    """Libraries that may not be installed, replaced by small modules of the same shape."""
 
     def setUp(self):
         super().setUp()

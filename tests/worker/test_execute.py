@@ -1,4 +1,4 @@
-"""What one execution does: values, errors, state, await, exits."""
+"""Executions: values, errors, state, await, exits."""
 
 import unittest
 
@@ -13,7 +13,7 @@ class Values(WorkerCase):
         for code, value in (("1 + 1;", None), ("x = 2\nx ; \n", None), ("x # not this;", {"text/plain": "2"})):
             self.assertEqual(self.worker.run(code).get("value"), value, code)
 
-    def test_a_line_has_a_value_where_it_is_an_expression_and_only_there(self):
+    def test_only_an_expression_has_a_value(self):
         self.worker.run("a = [1, 2]")
         for code, value in (
             ("a", "[1, 2]"),
@@ -45,7 +45,7 @@ class Values(WorkerCase):
         for code in ("", "  \n\n", "# only a comment", "\t"):
             self.assertEqual(self.worker.run(code)["status"], "ok", code)
 
-    def test_a_long_value_is_cut_in_the_middle(self):
+    def test_a_long_value_is_truncated_in_the_middle(self):
         status = self.worker.run("'x' * (50 << 20)")
         text = status["value"]["text/plain"]
         self.assertEqual(status["valueTotal"], (50 << 20) + 2)
@@ -53,7 +53,7 @@ class Values(WorkerCase):
         self.assertIn("characters omitted …", text)
         self.assertEqual((text[0], text[-1]), ("'", "'"))
 
-    def test_a_value_of_wide_characters_comes_as_a_payload(self):
+    def test_a_value_of_wide_characters_is_sent_as_a_payload(self):
         self.assertEqual(len(self.worker.value("'😀' * 15000")), 15002)
 
     def test_a_repr_that_raises_is_an_error_and_state_is_kept(self):
@@ -62,7 +62,7 @@ class Values(WorkerCase):
             self.assertIn(status["status"], ("error", "exit"))
         self.assertEqual(self.worker.value("kept"), "1")
 
-    def test_a_repr_of_a_lying_string_is_copied(self):
+    def test_a_repr_of_a_str_subclass_is_copied(self):
         code = (
             "class S(str):\n  def __len__(self): return 1\n  def __getitem__(self, i): return self\n"
             "  def __str__(self): return self\nclass R:\n  def __repr__(self): return S('x' * 5000000)\nR()"
@@ -70,12 +70,12 @@ class Values(WorkerCase):
         status = self.worker.run(code)
         self.assertEqual(status["valueTotal"], 5_000_000)
 
-    def test_surrogates_and_nul_cross_in_values_and_output(self):
+    def test_surrogates_and_nul_survive_in_values_and_output(self):
         status, out, _ = self.worker.printed('print("\\x00\\ud800\\x7f"); "a\\x00\\udcff"')
         self.assertEqual(status["value"]["text/plain"], "'a\\x00\\udcff'")
         self.assertEqual(out, "\x00\\ud800\x7f\n")
 
-    def test_long_cells_are_split_as_short_ones(self):
+    def test_long_cells_are_split_like_short_ones(self):
         filler = "".join(f"v{i} = {i}  # some words to make it long enough\n" for i in range(12))
         for tail, value in (
             ("v3 + 1", "4"), ("(v3)\n", "3"), ("'a'", "'a'"), ("v1; v2", "2"), ("x = [\n1,\n2]", None),
@@ -128,19 +128,19 @@ class Errors(WorkerCase):
         self.assertEqual(self.worker.run("import asyncio; raise asyncio.CancelledError")["status"], "error")
         self.assertEqual(self.worker.run("await asyncio.sleep(0); raise asyncio.CancelledError")["status"], "error")
 
-    def test_a_huge_exception_is_cut(self):
+    def test_a_huge_exception_is_truncated(self):
         error = self.worker.run("raise ValueError('x' * (20 << 20))")["error"]
         self.assertLessEqual(len(error["value"]), 16_000)
         self.assertLessEqual(len(error["traceback"]), 60_000)
 
-    def test_an_error_keeps_nothing_alive(self):
+    def test_an_error_keeps_no_objects_alive(self):
         self.worker.run("import gc, weakref\ngc.disable()\nclass Big: pass\ndef f():\n  global ref\n  b = Big(); ref = weakref.ref(b)\n  try: 1/0\n  except ZeroDivisionError: {}['x']\nf()")
         self.assertEqual(self.worker.value("ref() is None"), "True")
 
     def test_endless_recursion_is_an_error(self):
         self.assertEqual(self.worker.run("def r(): r()\nr()")["error"]["name"], "RecursionError")
 
-    def test_a_mistake_in_a_line_is_told_once(self):
+    def test_a_syntax_error_in_a_line_is_reported_once(self):
         for code in ("a b", "a b * c", "print(**", "f(*a) = 2"):
             error = self.worker.run(code)["error"]
             self.assertEqual(error["traceback"].count("SyntaxError"), 1, error["traceback"])
@@ -196,7 +196,7 @@ class Exits(WorkerCase):
         worker.send("import os; os._exit(3)")
         self.assertEqual(worker.process.wait(10), 3)
 
-    def test_the_end_of_commands_ends_the_worker(self):
+    def test_the_worker_exits_when_the_command_pipe_ends(self):
         worker = self.fresh()
         worker.run("import threading, time; threading.Thread(target=time.sleep, args=(60,)).start()")
         self.assertEqual(worker.close(), 0)
@@ -243,7 +243,7 @@ class Session(WorkerCase):
     def test_functions_of_the_session_can_be_pickled(self):
         self.assertEqual(self.worker.value("import pickle\ndef f(): return 8\npickle.loads(pickle.dumps(f))()"), "8")
 
-    def test_environment_of_one_execution_is_put_back(self):
+    def test_the_environment_of_an_execution_is_restored(self):
         self.worker.command("configure", env={"A": "1"})
         self.assertEqual(self.worker.value("import os; os.environ['C'] = '3'; os.environ['A'] = 'x'; os.environ['B']",
                                            env={"A": "2", "B": "b"}), "'b'")
@@ -251,7 +251,7 @@ class Session(WorkerCase):
         self.assertEqual(self.worker.run("1", env={"A=": "2"})["status"], "error")
         self.assertEqual(self.worker.value("1", env={"G": "\u00e9"}), "1")
 
-    def test_configure_changes_the_directory_or_says_why_not(self):
+    def test_configure_changes_the_directory_or_reports_why_not(self):
         worker = self.fresh(cwd="/usr")
         self.assertEqual(worker.command("configure", cwd="lib")["status"], "ok")
         self.assertEqual(worker.command("configure", cwd="bin")["status"], "ok")

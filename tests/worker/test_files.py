@@ -1,4 +1,4 @@
-"""Files as jobs of a sandbox handle them, in a plain folder: every link, and what is swapped between two steps."""
+"""File operations of jobs, in a plain folder: links, and files that are swapped between two steps."""
 
 import json
 import os
@@ -13,16 +13,17 @@ import unittest
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "python"))
 
-from forkserver import files, jobs, paths  # noqa: E402
+from forkserver.files import operations, paths  # noqa: E402
+from forkserver.processes import jobs  # noqa: E402
 
-PATIENCE = 20.0
+TIMEOUT = 20.0
 
 with open(os.path.join(ROOT, "tests", "fixtures", "messages", "job-answers.json"), encoding="utf-8") as fixtures:
     KNOWN = [set(json.loads(fixture["line"])) for fixture in json.load(fixtures)]
 
 
 class Folder(unittest.TestCase):
-    """A folder to work in, `self.folder`, beside one with a secret, `self.outside`."""
+    """A working folder, `self.folder`, and another one with a secret, `self.outside`."""
 
     def setUp(self):
         top = os.path.realpath(tempfile.mkdtemp())
@@ -44,14 +45,14 @@ class Folder(unittest.TestCase):
         return paths.Root(self.folder).find(path, **options)
 
     def job(self, request, sent=b""):
-        """What a job answers, as messages; data as bytes."""
+        """The output of a job, as bytes."""
         to_job, from_host = os.pipe()
         to_host, from_job = os.pipe()
         channel = jobs.Channel(to_job, from_job)
 
         def work():
             try:
-                files.work({"folder": self.folder, **request}, channel)
+                operations.work({"folder": self.folder, **request}, channel)
                 channel.flush()
             except (EOFError, BrokenPipeError):
                 pass
@@ -64,19 +65,19 @@ class Folder(unittest.TestCase):
         os.close(from_host)
         with open(to_host, "rb") as file:
             said = file.read()
-        thread.join(PATIENCE)
+        thread.join(TIMEOUT)
         os.close(to_job)
         return said
 
     def answers(self, request, sent=b""):
         answers = [json.loads(line) for line in self.job(request, sent).splitlines()]
         for answer in answers:
-            self.assertIn(set(answer), KNOWN)  # as the host knows it
+            self.assertIn(set(answer), KNOWN)  # a shape that the host knows
         return answers
 
 
 class FindingTest(Folder):
-    def test_wanders_inside(self):
+    def test_follows_links_inside_the_folder(self):
         os.makedirs(os.path.join(self.folder, "a/b"))
         self.link("../b", "a/up")
         self.link(f"{self.folder}/a", "whole")
@@ -88,16 +89,16 @@ class FindingTest(Folder):
         for path in (".", "a/..", "a/b/../..", "whole/.."):
             self.assertTrue(self.find(path).is_root)
 
-    def test_refuses_what_leads_out(self):
+    def test_refuses_paths_that_lead_out(self):
         os.mkdir(os.path.join(self.folder, "a"))
         for target in ("/", "/etc", "..", "../outside", "a/../../outside", self.outside, self.folder + "-other", "a/../..",
                        f"{self.folder}/../outside"):
             with self.subTest(target):
                 self.link(target, "out")
                 for path in ("out/secret", "a/../out/secret"):
-                    with self.assertRaises(paths.Refused):
+                    with self.assertRaises(paths.OutsideRoot):
                         self.find(path)
-                with self.assertRaises(paths.Refused):
+                with self.assertRaises(paths.OutsideRoot):
                     self.find("out")
                 self.assertEqual(self.find("out", follow=False).path, b"out")
                 os.unlink(os.path.join(self.folder, "out"))
@@ -116,7 +117,7 @@ class FindingTest(Folder):
         with self.assertRaises(FileNotFoundError):
             paths.status(place)
 
-    def test_gives_up_on_circles(self):
+    def test_refuses_circular_links(self):
         self.link("b", "a")
         self.link("a", "b")
         with self.assertRaises(OSError):
@@ -124,21 +125,21 @@ class FindingTest(Folder):
 
 
 class SwapTest(Folder):
-    """What is checked is replaced by a link before it is used."""
+    """A file is replaced by a link after it was checked and before it is used."""
 
     def swap_after(self, function_name, path):
-        original = getattr(files, function_name)
+        original = getattr(operations, function_name)
 
         def then_swap(*args):
             result = original(*args)
-            setattr(files, function_name, original)
+            setattr(operations, function_name, original)
             target = os.path.join(self.folder, path)
             shutil.rmtree(target) if os.path.isdir(target) else os.unlink(target)
             os.symlink(os.path.join(self.outside, "secret"), target)
             return result
 
-        setattr(files, function_name, then_swap)
-        self.addCleanup(setattr, files, function_name, original)
+        setattr(operations, function_name, then_swap)
+        self.addCleanup(setattr, operations, function_name, original)
 
     def test_read(self):
         self.put("f", "mine")
@@ -154,7 +155,7 @@ class SwapTest(Folder):
         with open(os.path.join(self.outside, "secret")) as file:
             self.assertEqual(file.read(), "SECRET")
         with open(os.path.join(self.folder, "f")) as file:
-            self.assertEqual(file.read(), "new")  # the link is gone, what it led to is not
+            self.assertEqual(file.read(), "new")  # the link was replaced, its target was not
 
     def test_list(self):
         os.mkdir(os.path.join(self.folder, "d"))
@@ -177,24 +178,24 @@ class SwapTest(Folder):
 
     def test_remove_of_a_folder_in_a_folder(self):
         os.makedirs(os.path.join(self.folder, "d/inner"))
-        original = files.open_folder
+        original = operations.open_folder
 
         def open_then_swap(place):
             fd = original(place)
             if place.name == b"inner":
-                files.open_folder = original
+                operations.open_folder = original
                 os.rmdir(os.path.join(self.folder, "d/inner"))
                 self.link(self.outside, "d/inner")
             return fd
 
-        files.open_folder = open_then_swap
-        self.addCleanup(setattr, files, "open_folder", original)
+        operations.open_folder = open_then_swap
+        self.addCleanup(setattr, operations, "open_folder", original)
         self.assertEqual(self.answers({"do": "remove", "path": "d"}), [{"type": "done"}])
         self.assertEqual(os.listdir(self.outside), ["secret"])
 
 
 class OperationsTest(Folder):
-    def test_a_write_that_is_not_finished_leaves_nothing(self):
+    def test_an_unfinished_write_leaves_nothing(self):
         self.put("f", "old")
         self.assertEqual(self.job({"do": "write", "path": "f"}, b'{"bytes":3}\nnew'), b"")
         self.assertEqual(self.job({"do": "write", "path": "f"}, b'{"bytes":30}\nnew'), b"")
@@ -202,7 +203,7 @@ class OperationsTest(Folder):
         with open(os.path.join(self.folder, "f")) as file:
             self.assertEqual(file.read(), "old")
 
-    def test_removes_folders_far_deeper_than_it_may_open_files(self):
+    def test_removes_folders_deeper_than_its_descriptor_limit(self):
         fd = os.open(self.folder, os.O_RDONLY)
         for _ in range(600):
             os.mkdir("deep", dir_fd=fd)
@@ -212,7 +213,7 @@ class OperationsTest(Folder):
         os.close(fd)
         before = resource.getrlimit(resource.RLIMIT_NOFILE)
         self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, before)
-        highest = max(map(int, os.listdir("/proc/self/fd")))  # a job is a process of its own, and closes nothing
+        highest = max(map(int, os.listdir("/proc/self/fd")))  # a job exits without closing descriptors
         resource.setrlimit(resource.RLIMIT_NOFILE, (highest + 100, before[1]))
         self.assertEqual(self.answers({"do": "remove", "path": "deep"})[-1], {"type": "done"})
         self.assertEqual(os.listdir(self.folder), [])
@@ -223,7 +224,7 @@ class OperationsTest(Folder):
             (answer,) = self.answers({"do": do, "path": "p"})
             self.assertEqual((answer["type"], answer["reason"]), ("error", "not-a-file"))
 
-    def test_says_what_a_name_stands_for(self):
+    def test_reports_the_kind_of_an_entry(self):
         self.put("f", "abc")
         self.link("anything", "l")
         entry, done = self.answers({"do": "stat", "path": "f"})

@@ -1,4 +1,4 @@
-"""Forks of the worker: those of user code, and those in which the worker looks at values."""
+"""Forks by user code."""
 
 import unittest
 

@@ -1,4 +1,4 @@
-"""What the worker answers beside running code, asked as the host does; and the text of values within bounds."""
+"""Inspection requests while code runs, sent as the host does; text of values up to a limit."""
 
 import json
 import os
@@ -15,56 +15,56 @@ class Questions(WorkerCase):
     def ask(self, cmd, **fields):
         self.worker.number += 1
         name = f"ask/{self.worker.number}"
-        self.worker.tell(cmd=cmd, id=name, **fields)
+        self.worker.send_aside(cmd=cmd, id=name, **fields)
         return self.worker.status(name)["data"]
 
     def inspect(self, name, timeoutMs=5000, maxCharacters=1000):
         return self.ask("inspect", name=name, timeoutMs=timeoutMs, maxCharacters=maxCharacters)
 
-    def test_every_question_of_the_fixtures_is_answered(self):
+    def test_every_request_of_the_fixtures_is_answered(self):
         asked = [entry["parsed"] for entry in fixtures("aside.json") if entry["parsed"]["cmd"] not in ("flush", "reply")]
         self.assertGreaterEqual({entry["cmd"] for entry in asked}, {"statistics", "variables", "inspect", "complete", "signature"})
         for message in asked:
-            self.worker.tell(**message)
+            self.worker.send_aside(**message)
             status = self.worker.status(message["id"])
             self.assertEqual(status["status"], "ok", status)
             self.assertIsInstance(status["data"], dict)
 
-    def test_a_fork_prints_nothing_that_the_session_still_holds_back(self):
+    def test_a_fork_does_not_print_buffered_output(self):
         self.worker.run("class C:\n    def __repr__(self): print('from the fork'); return 'c'\nc = C()\nimport sys")
         execution = self.worker.send("sys.stdout.write('once')\nrlm = __import__('rlm_host').call('wait')")
         call = self.worker.event()
         self.assertEqual(call["type"], "call")
         self.assertEqual(self.inspect("c")["repr"]["text"], "c")
-        self.worker.tell(cmd="reply", id=execution, call=call["call"], value=1)
+        self.worker.send_aside(cmd="reply", id=execution, call=call["call"], value=1)
         self.worker.status(execution)
         self.assertEqual((self.worker.out.drain(), self.worker.err.drain()), (b"once", b""))
 
-    def test_a_hook_of_user_code_that_hangs_in_the_fork_is_given_up(self):
+    def test_a_fork_hook_of_user_code_that_hangs_times_out(self):
         self.worker.run("import os, time\nx = 1\nme = os.getpid()\nos.register_at_fork(after_in_child=lambda: time.sleep(600))")
         found = self.inspect("x", timeoutMs=200)
         self.assertEqual((found["type"], found["incomplete"]), ("int", "timeout"))
         self.assertEqual(self.worker.value("x"), "1")
 
-    def test_a_fork_leaves_no_child_behind(self):
+    def test_a_fork_leaves_no_child(self):
         self.worker.run("x = 1\nimport os")
         self.inspect("x")
         self.assertEqual(
             self.worker.value("try: r = os.waitpid(-1, os.WNOHANG)\nexcept ChildProcessError: r = 'none'\nr"), "'none'"
         )
 
-    def test_the_listener_hears_on_while_values_are_looked_at(self):
+    def test_the_listener_keeps_reading_during_an_inspection(self):
         self.worker.run("import time\nclass Slow:\n    def __repr__(self): time.sleep(600)\nslow = Slow()")
         for number in range(4):
-            self.worker.tell(cmd="inspect", id=f"slow{number}", name="slow", timeoutMs=1500, maxCharacters=10)
+            self.worker.send_aside(cmd="inspect", id=f"slow{number}", name="slow", timeoutMs=1500, maxCharacters=10)
         execution = self.worker.send("__import__('rlm_host').call('now')")
         call = self.worker.event()
-        self.worker.tell(cmd="reply", id=execution, call=call["call"], value=7)
+        self.worker.send_aside(cmd="reply", id=execution, call=call["call"], value=7)
         self.assertEqual(self.worker.status(execution)["value"], {"text/plain": "7"})
         endings = [self.worker.event() for _ in range(4)]
         self.assertEqual({event["data"]["incomplete"] for event in endings}, {"timeout"})
 
-    def test_a_namespace_that_changes_all_the_time_is_listed(self):
+    def test_a_namespace_that_keeps_changing_is_listed(self):
         self.worker.send("import itertools\nfor i in itertools.count():\n    globals()[f'v{i % 500}'] = i\n    globals().pop(f'v{i * 7 % 500}', None)")
         for _ in range(50):
             self.assertGreaterEqual(self.ask("variables", all=False)["total"], 0)
@@ -73,14 +73,14 @@ class Questions(WorkerCase):
 
 
 class Pauses(unittest.TestCase):
-    """The threads that answer make way for a main thread that must be alone, and go on afterwards."""
+    """The threads stop while the main thread must be the only one, and continue afterwards."""
 
     @classmethod
     def setUpClass(cls):
         load_channel()
-        from _rlm_worker import asides
+        from _rlm_worker.inspection import requests
 
-        cls.asides = asides
+        cls.requests = requests
 
     @classmethod
     def tearDownClass(cls):
@@ -90,7 +90,7 @@ class Pauses(unittest.TestCase):
     def setUp(self):
         self.sent = []
         self.heard = threading.Semaphore(0)
-        self.subject = self.asides.Asides(self, lambda: {"slow": Slow(), "x": 1})
+        self.subject = self.requests.InspectionRequests(self, lambda: {"slow": Slow(), "x": 1})
         self.subject.stop_fd, self.stop = os.pipe()
         self.addCleanup(lambda: [os.close(fd) for fd in (self.subject.stop_fd, self.stop)])
 
@@ -99,14 +99,14 @@ class Pauses(unittest.TestCase):
         self.heard.release()
 
     def ask(self, name):
-        self.subject.hear({"cmd": "inspect", "id": name, "name": name, "timeoutMs": 10_000, "maxCharacters": 10})
+        self.subject.start({"cmd": "inspect", "id": name, "name": name, "timeoutMs": 10_000, "maxCharacters": 10})
 
     def pause(self):
         os.write(self.stop, b"x")
         self.subject.wait()
         os.read(self.subject.stop_fd, 1)
 
-    def test_a_question_that_was_paused_is_answered_once(self):
+    def test_a_paused_request_is_answered_once(self):
         self.ask("slow")
         for _ in range(3):
             self.pause()
@@ -117,7 +117,7 @@ class Pauses(unittest.TestCase):
         self.assertTrue(self.heard.acquire(timeout=20))
         self.assertEqual([(event["id"], event["data"]["incomplete"]) for event in self.sent], [("slow", None), ("x", None)])
 
-    def test_a_copy_forgets_what_the_original_was_asked(self):
+    def test_a_copy_drops_the_requests_of_the_original(self):
         self.ask("slow")
         self.pause()
         self.subject.renew()
@@ -137,7 +137,7 @@ class Texts(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         load_channel()
-        from _rlm_worker import previews
+        from _rlm_worker.inspection import previews
 
         cls.previews = previews
 
@@ -146,7 +146,7 @@ class Texts(unittest.TestCase):
         for name in [name for name in sys.modules if name.startswith("_rlm_worker")]:
             del sys.modules[name]
 
-    def test_what_fits_is_what_python_says(self):
+    def test_a_text_within_the_limit_is_the_repr(self):
         endless = [1]
         endless.append(endless)
         for value in (
@@ -155,13 +155,13 @@ class Texts(unittest.TestCase):
         ):
             self.assertEqual(self.previews.repr_of(value, 1000), {"text": repr(value), "total": len(repr(value))})
 
-    def test_what_does_not_fit_is_cut_exactly(self):
+    def test_a_longer_text_is_truncated_at_the_limit(self):
         value = [{"key": "value" * 3, 2: (3, [4] * 10)}] * 3
         for limit in range(1, len(repr(value))):
             found = self.previews.repr_of(value, limit)
             self.assertEqual(found, {"text": repr(value)[:limit], "total": None})
 
-    def test_an_object_within_a_container_is_asked_itself(self):
+    def test_an_object_in_a_container_uses_its_own_repr(self):
         class Odd:
             def __repr__(self):
                 return "odd"

@@ -10,7 +10,7 @@ SAY = "import sys; print('go'); sys.stdout.flush()\n"
 
 class Interrupts(WorkerCase):
     def interrupted(self, code, first=""):
-        """Runs code that says go, interrupts it there, and returns its status and the seconds it took to end."""
+        """Runs code that prints go, interrupts it then, and returns its status and the seconds until it ended."""
         worker = self.worker
         execution = worker.send(first + SAY + code)
         worker.out.until(b"go\n")
@@ -43,7 +43,7 @@ class Interrupts(WorkerCase):
     def test_an_await_that_refuses_to_be_cancelled_gets_a_second(self):
         self.check("import asyncio\nwhile True:\n  try: await asyncio.sleep(60)\n  except asyncio.CancelledError: pass")
 
-    def test_a_swallowed_interrupt_is_still_one(self):
+    def test_a_swallowed_interrupt_is_still_reported(self):
         status = self.check("  time.sleep(60)\nexcept KeyboardInterrupt: kept = 7\nkept", "import time\ntry:\n  ")
         self.assertEqual(status["error"], {"name": "KeyboardInterrupt", "value": "", "traceback": ""})
         self.assertNotIn("value", status)
@@ -61,25 +61,25 @@ class Interrupts(WorkerCase):
             self.worker.interrupt()
         self.assertEqual(self.worker.run("1")["status"], "ok")
 
-    def test_a_worker_survives_a_storm_of_interrupts_at_the_edges(self):
+    def test_a_worker_survives_many_interrupts_around_an_execution(self):
         for _ in range(300):
             execution = self.worker.send("x = 1")
             self.worker.interrupt()
             self.assertIn(self.worker.status(execution)["status"], ("ok", "interrupted"))
         self.assertEqual(self.worker.value("2"), "2")
 
-    def test_handlers_and_masks_of_the_code_do_not_make_it_deaf(self):
+    def test_handlers_and_masks_of_user_code_do_not_prevent_interrupts(self):
         self.worker.run("import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)")
         self.check("while True: pass")
         self.worker.run("signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})")
         self.check("while True: pass")
 
-    def test_other_signals_are_the_users(self):
+    def test_other_signals_belong_to_user_code(self):
         self.assertEqual(self.worker.value(
             "import signal, time\ndef h(*a): raise TimeoutError\nsignal.signal(signal.SIGALRM, h)\nsignal.setitimer(signal.ITIMER_REAL, .02)\n"
             "try: time.sleep(20); r = 'no'\nexcept TimeoutError: r = 'alarm'\nr"), "'alarm'")
 
-    def test_an_alarm_between_executions_harms_nothing(self):
+    def test_an_alarm_between_executions_is_harmless(self):
         worker = self.fresh()
         worker.run("import signal\ndef h(*a): raise TimeoutError\nsignal.signal(signal.SIGALRM, h)\nsignal.setitimer(signal.ITIMER_REAL, .0005, .0005)")
         statuses = [worker.run("x = 1")["status"] for _ in range(200)]
@@ -101,7 +101,7 @@ class Interrupts(WorkerCase):
 
 
 class Forks(WorkerCase):
-    def test_a_fork_that_runs_off_the_end_is_no_second_worker(self):
+    def test_a_child_that_reaches_the_end_of_the_cell_exits(self):
         for code, number in (("", 0), ("\nif not pid: 1/0", 1), ("\nif not pid: exit(5)", 5), ("\nif not pid: os._exit(6)", 6)):
             status, out, err = self.worker.printed(
                 f"import os\npid = os.fork(){code}\nif pid: code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])\ncode if pid else 0")
@@ -146,11 +146,11 @@ class Ends(WorkerCase):
         worker.send("import ctypes; ctypes.string_at(0)")
         self.assertEqual(worker.process.wait(10), -11)
 
-    def test_an_idle_worker_uses_no_processor(self):
+    def test_an_idle_worker_uses_no_cpu(self):
         worker = self.fresh()
         worker.run("1")
         execution = worker.send("import time; time.sleep(0.3)")
-        worker.tell(cmd="flush", id=execution)
+        worker.send_aside(cmd="flush", id=execution)
         worker.status(execution)
 
         def used():

@@ -1,4 +1,4 @@
-"""The message fixtures, which the TypeScript tests read as well: both ends mean the same by the same bytes."""
+"""The message fixtures, which the TypeScript tests read as well, so that both ends agree on the bytes."""
 
 import importlib.util
 import json
@@ -21,7 +21,7 @@ def load_channel():
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     module.load()
-    from _rlm_worker import channel
+    from _rlm_worker.io import channel
 
     return channel
 
@@ -37,7 +37,7 @@ class Messages(unittest.TestCase):
             del sys.modules[name]
 
     def read_all(self, entries, piece):
-        """What the reader makes of the entries when they arrive in pieces of a size."""
+        """What the reader returns if the entries arrive in pieces of this size."""
         data = b"".join((entry["line"] + "\n" + entry.get("payload", "")).encode() for entry in entries)
         reader, writer = os.pipe()
         try:
@@ -50,7 +50,7 @@ class Messages(unittest.TestCase):
             os.read, os.readv = os_read, os_readv
             os.close(reader), os.close(writer)
 
-    def test_commands_and_asides_are_read_as_written(self):
+    def test_commands_and_aside_messages_are_read_as_written(self):
         for name in ("commands.json", "aside.json"):
             entries = fixtures(name)
             for piece in (1, 7, 65536):
@@ -78,7 +78,7 @@ class Conversation(WorkerCase):
     def test_every_command_of_the_fixtures_is_answered(self):
         for entry in fixtures("commands.json"):
             if entry["parsed"]["cmd"] == "streams":
-                self.worker.door.send(b"x")
+                self.worker.control.send(b"x")
             os.write(self.worker.commands, (entry["line"] + "\n" + entry.get("payload", "")).encode())
             status = self.worker.status(entry["parsed"]["id"])
             self.assertEqual(status["status"], "error" if entry["parsed"]["cmd"] in ("fork", "streams") else "ok", entry["name"])

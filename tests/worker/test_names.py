@@ -1,7 +1,10 @@
-"""Every module defines, imports or inherits from builtins each name that it uses: a linter's first rule, without a linter."""
+"""Every name that a module uses is defined, imported or a builtin, and no module is imported inside a sandbox."""
 
 import builtins
+import json
+import subprocess
 import symtable
+import sys
 import unittest
 from pathlib import Path
 from typing import Iterator, Set
@@ -27,7 +30,7 @@ def undefined_names(source: str, name: str) -> Set[str]:
 
 
 class TestNames(unittest.TestCase):
-    def test_a_missing_name_is_seen(self) -> None:
+    def test_a_missing_name_is_found(self) -> None:
         self.assertEqual(undefined_names("import json\ndef f(a):\n    return json.dumps(missing(a))\n", "m.py"), {"missing"})
 
     def test_every_module_defines_what_it_uses(self) -> None:
@@ -35,6 +38,21 @@ class TestNames(unittest.TestCase):
         self.assertGreater(len(modules), 20)
         missing = {str(path.relative_to(PYTHON)): found for path in modules if (found := undefined_names(path.read_text("utf-8"), path.name))}
         self.assertEqual(missing, {})
+
+    def test_every_module_of_the_worker_is_loaded_before_the_fork(self) -> None:
+        code = (
+            "import json, runpy, sys\n"
+            "runpy.run_path(sys.argv[1])['load']()\n"
+            "from _rlm_worker import import_hooks, worker\n"
+            "worker.prepare()\n"
+            "print(json.dumps([list(sys.modules), list(import_hooks.EMBEDDED.values())]))"
+        )
+        folder = PYTHON / "worker"
+        output = subprocess.check_output([sys.executable, "-I", "-c", code, str(folder / "__main__.py")])
+        loaded, embedded = json.loads(output)
+        files = {".".join(path.relative_to(folder).with_suffix("").parts) for path in folder.rglob("*.py")}
+        names = {name.removesuffix(".__init__") for name in files} - {"__init__", "__main__", *embedded}
+        self.assertEqual({name for name in names if f"_rlm_worker.{name}" not in loaded}, set())
 
 
 if __name__ == "__main__":

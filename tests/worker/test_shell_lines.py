@@ -1,4 +1,4 @@
-"""Lines that start with !, magics, and cells that are indented: only where the plain source is no Python."""
+"""Lines that start with !, magics, and indented cells: only in source that does not compile."""
 
 import unittest
 
@@ -11,7 +11,7 @@ class Commands(WorkerCase):
         self.assertEqual((status["status"], err), ("ok", ""), status)
         return out
 
-    def test_a_command_prints_where_the_session_prints_in_order(self):
+    def test_output_of_a_command_keeps_its_order(self):
         self.assertEqual(self.out("print('a')\n!echo b\nprint('c')"), "a\nb\nc\n")
         _, out, err = self.worker.printed("!echo out; echo err >&2; exit 3\nprint(_exit_code)")
         self.assertEqual((out, err), ("out\n3\n", "err\n"))
@@ -23,27 +23,27 @@ class Commands(WorkerCase):
         self.assertEqual(self.worker.value("d = {}\nd['k'] = !echo 2\nd"), "{'k': ['2']}")
         self.assertEqual(self.worker.value("a, b = !echo 3; echo 4\na + b"), "'34'")
 
-    def test_names_and_expressions_of_python_are_put_in(self):
+    def test_python_names_and_expressions_are_inserted(self):
         self.worker.run("name = 'py'\nclass a: b = 'ab'")
         for line, expected in (("{name} $name ${HOME:+home}", "py py home"), ("{name.upper() + 'x'} {1 + 1:03d} {name!r}", "PYx 002 py"),
                                ("{{name}} {nothing} {}", "{name} {nothing} {}"), ("'$name' \"$name\"", "$name py"),
                                ("$HOME_OF_NOBODY$$name.", "."), ("{ {1: 'brace}'}[1] }", "brace}"), ("{a.b} $1", "ab")):
             self.assertEqual(self.out(f"!echo {line}"), expected + "\n", line)
 
-    def test_local_names_are_seen_too(self):
+    def test_local_names_are_inserted_too(self):
         self.assertEqual(self.out("def f(x):\n    for i in range(2):\n        !echo {x} $i\nf('v')"), "v 0\nv 1\n")
 
-    def test_a_command_goes_on_after_a_backslash_and_lines_keep_their_numbers(self):
+    def test_a_backslash_continues_a_command_and_line_numbers_stay(self):
         status, out, _ = self.worker.printed("!echo a \\\n   b\n\nif True:\n  !echo c\n1/0")
         self.assertEqual(out, "a b\nc\n")
         self.assertIn('File "<cell 1>", line 6, in <module>\n    1/0', status["error"]["traceback"])
 
-    def test_source_that_compiles_is_never_touched(self):
+    def test_source_that_compiles_is_never_changed(self):
         self.assertEqual(self.worker.value("x = 7\ny = 4\nx \\\n  %y"), "3")
         self.assertEqual(self.worker.value("s = '''\n!ls\n%cd\n'''\ns"), "'\\n!ls\\n%cd\\n'")
         self.assertEqual(self.worker.value("(1 !=\n  2)"), "True")
 
-    def test_strings_and_brackets_beside_a_command_are_not_touched(self):
+    def test_strings_and_brackets_next_to_a_command_are_not_changed(self):
         self.assertEqual(self.worker.value("s = '''it's\n!echo no\n'''  # '''\nt = [7\n %4]\n!true\ns, t"), '("it\'s\\n!echo no\\n", [3])')
 
     def test_an_interrupt_ends_a_command(self):
@@ -67,7 +67,7 @@ class Commands(WorkerCase):
             self.assertNotIn("incomplete", status)
         self.assertEqual(self.worker.run("x")["error"]["name"], "NameError")
 
-    def test_matplotlib_inline_is_what_one_has_anyway(self):
+    def test_matplotlib_inline_is_ignored(self):
         self.assertEqual(self.worker.value("%matplotlib inline\n1"), "1")
 
 
@@ -80,10 +80,10 @@ class Indentation(WorkerCase):
     def out(self, code):
         return self.worker.printed(code)[1]
 
-    def test_the_lines_of_strings_stay(self):
+    def test_lines_inside_strings_are_not_dedented(self):
         self.assertEqual(self.worker.value("  s = '''a\n    b\nc'''\n  s"), "'a\\n    b\\nc'")
 
-    def test_errors_are_told_on_their_lines(self):
+    def test_errors_have_the_right_line_number(self):
         status = self.worker.run("  def f():\n    return 1/0\n  f()")
         self.assertIn('line 2, in f\n    return 1/0\n           ~^~' if "~^~" in status["error"]["traceback"] else "line 2, in f\n    return 1/0",
                       status["error"]["traceback"])
@@ -92,7 +92,7 @@ class Indentation(WorkerCase):
         for code in ("  x = 1\ny = 2", "x = 1\n  y = 2"):
             self.assertEqual(self.worker.run(code)["error"]["name"], "IndentationError", code)
 
-    def test_an_unfinished_one_is_incomplete(self):
+    def test_an_unfinished_indented_cell_is_incomplete(self):
         self.assertTrue(self.worker.run("  for i in range(3):")["incomplete"])
 
 

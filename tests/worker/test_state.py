@@ -1,4 +1,4 @@
-"""Variables set by the host, states saved and loaded: what was there is there again."""
+"""Variables set by the host; saving and loading the state of a session."""
 
 import fcntl
 import json
@@ -9,7 +9,7 @@ import sys
 import textwrap
 import unittest
 
-from harness import PATIENCE, WorkerCase
+from harness import TIMEOUT, WorkerCase
 from state_kinds import HELPERS, KINDS, UNSAVABLE
 
 
@@ -20,7 +20,7 @@ class StateCase(WorkerCase):
         return f"c{worker.number}"
 
     def answer(self, worker, name):
-        """The status of a command, and the bytes that came before it."""
+        """The status of a command, and the bytes that were sent before it."""
         body = bytearray()
         while True:
             message = json.loads(worker.events.line())
@@ -63,7 +63,7 @@ class StateCase(WorkerCase):
 
 
 class Saving(StateCase):
-    def test_every_kind_comes_back_as_it_was_once_and_twice(self):
+    def test_every_kind_is_restored_after_one_and_two_saves(self):
         for code, _ in KINDS.values():
             self.define(textwrap.dedent(code))
         report, body = self.save(self.worker)
@@ -78,7 +78,7 @@ class Saving(StateCase):
                 with self.subTest(name, round=round_):
                     self.assertEqual(worker.run(f"bool({check})").get("value"), {"text/plain": "True"})
 
-    def test_the_stream_may_be_cut_anywhere(self):
+    def test_the_stream_can_be_split_anywhere(self):
         self.define("import array\na = [bytes([n]) * n for n in range(200)]; b = array.array('d', range(30_000)); c = 'é' * 100_000")
         _, body = self.save(self.worker)
         for piece in (1009, 65_536, 1 << 20):
@@ -86,7 +86,7 @@ class Saving(StateCase):
             self.loaded(worker, body, piece=piece)
             self.assertEqual(worker.value("len(a), b[-1], len(c)"), "(200, 29999.0, 100000)")
 
-    def test_random_data_comes_back(self):
+    def test_random_data_is_restored(self):
         chance = random.Random(7)
 
         def value(depth):
@@ -108,7 +108,7 @@ class Saving(StateCase):
             expected = self.worker.run(f"import hashlib; hashlib.sha256(repr({name}).encode()).hexdigest()")["value"]
             self.assertEqual(worker.run(f"import hashlib; hashlib.sha256(repr({name}).encode()).hexdigest()")["value"], expected, repr(data)[:300])
 
-    def test_what_cannot_be_saved_is_listed_with_the_reason_and_nothing_else_is_lost(self):
+    def test_variables_that_cannot_be_saved_are_listed_and_nothing_else_is_lost(self):
         self.define(HELPERS)
         names = {}
         for index, (word, code) in enumerate(UNSAVABLE.items()):
@@ -123,13 +123,13 @@ class Saving(StateCase):
         for index in range(len(UNSAVABLE)):
             self.assertEqual(worker.value(f"good{index}, 'bad{index}' in globals()"), f"([{index}], False)")
 
-    def test_what_changes_while_it_is_saved_ends_in_an_error_or_a_report_and_not_in_a_loop(self):
+    def test_an_object_that_keeps_changing_does_not_cause_a_loop(self):
         self.define("class Fickle:\n    n = 0\n    def __reduce__(self):\n        Fickle.n += 1\n        if Fickle.n % 2: raise ValueError('odd')\n        return str, ('x',)\nf1, f2, f3 = Fickle(), Fickle(), Fickle()")
         status, _ = self.answer(self.worker, self.ask(self.worker, "save"))
         self.assertIn(status["status"], ("ok", "error"))
         self.assertEqual(self.worker.value("1 + 1"), "2")
 
-    def test_an_interrupt_ends_a_save_and_a_load_and_the_channel_stays_in_step(self):
+    def test_an_interrupted_save_or_load_keeps_the_channel_in_sync(self):
         self.define("import os\nclass Slow:\n    def __reduce__(self):\n        os.write(1, b'here')\n        while True: pass\nslow = Slow(); data = bytes(5_000_000)")
         name = self.ask(self.worker, "save")
         self.worker.out.until(b"here")
@@ -150,7 +150,7 @@ class Saving(StateCase):
         self.assertEqual(worker.status(name)["status"], "error")
         self.assertEqual(worker.value("before, 'slow' in globals(), 'data' in globals()"), "(1, False, False)")
 
-    def test_a_fork_in_user_code_while_saving_leaves_one_voice(self):
+    def test_only_the_parent_answers_after_a_fork_while_saving(self):
         self.define("import os\nclass Forks:\n    def __reduce__(self):\n        if os.fork() == 0: return str, ('child',)\n        os.wait()\n        return str, ('parent',)\nx = Forks()")
         _, body = self.save(self.worker)
         worker = self.fresh()
@@ -159,7 +159,7 @@ class Saving(StateCase):
 
 
 class Loading(StateCase):
-    def test_a_failed_source_or_a_broken_stream_changes_nothing(self):
+    def test_a_failed_source_or_a_damaged_stream_changes_nothing(self):
         self.define("a = 1; b = [2] * 1000")
         _, body = self.save(self.worker)
         worker = self.fresh()
@@ -174,7 +174,7 @@ class Loading(StateCase):
         self.assertEqual(worker.value("a, 'b' in globals()"), "('before', False)")
         self.assertEqual(self.loaded(worker, body)["names"], ["a", "b"])
 
-    def test_random_damage_never_ends_the_worker_or_half_loads(self):
+    def test_random_damage_never_kills_the_worker_or_loads_in_part(self):
         self.define("a = {'k': [1, 2.5, 'text']}\ndef f(x): return x\nclass C: y = 1\nc = C()")
         _, body = self.save(self.worker)
         worker = self.fresh()
@@ -182,7 +182,7 @@ class Loading(StateCase):
         chance = random.Random(11)
         for _ in range(150):
             damaged = bytearray(body)
-            # Code itself is left alone: no interpreter survives that, and the digest of a file is there to find it.
+            # Bytecode is not damaged: no interpreter survives that, and the digest of a session file detects it.
             at = chance.choice([n for n in range(len(body)) if not b"\xe3" in body[max(0, n - 400) : n + 400]] or [0])
             damaged[at] ^= 1 << chance.randrange(8)
             self.load(worker, bytes(damaged), patient=chance.random() < 0.5)
@@ -201,7 +201,7 @@ class Loading(StateCase):
             status = self.worker.command("can-load", version={**version, **change})
             self.assertEqual(status["error"]["value"], words)
 
-    def test_a_patient_reader_leaves_out_what_cannot_be_built_and_keeps_the_rest(self):
+    def test_the_tolerant_unpickler_skips_what_cannot_be_built(self):
         self.define(
             "class Bad:\n    def __init__(self): self.x = [1]\n    def __setstate__(self, s): self.__dict__.update(s); raise ValueError('bad state')\n"
             "class Worse:\n    def __new__(cls, *a):\n        if not a: raise SystemExit(1)\n        return object.__new__(cls)\n"
@@ -229,7 +229,7 @@ class Setting(StateCase):
             self.assertEqual(self.worker.status(name)["status"], "ok")
             self.assertEqual(self.worker.value("x"), shown)
 
-    def test_a_failure_sets_nothing_and_the_channel_stays_in_step(self):
+    def test_a_failure_sets_nothing_and_keeps_the_channel_in_sync(self):
         self.define("x = 'before'")
         for kind, data, size, end, why in (
             ("bytes", b"abc", 5, {"failed": "it shrank"}, "it shrank"),
@@ -244,7 +244,7 @@ class Setting(StateCase):
             self.assertEqual((status["status"], status["error"]["value"]), ("error", why))
             self.assertEqual(self.worker.value("x"), "'before'")
 
-    def test_pipes_are_as_small_afterwards_as_they_were(self):
+    def test_pipes_have_their_old_size_afterwards(self):
         pipes = (self.worker.commands, self.worker.events.fd)
         for fd in pipes:
             fcntl.fcntl(fd, 1031, 16384)
@@ -254,13 +254,13 @@ class Setting(StateCase):
         self.save(self.worker)
         self.assertEqual([fcntl.fcntl(fd, 1032) for fd in pipes], [16384, 16384])
 
-    def test_an_interrupt_while_bytes_come_is_not_an_end(self):
+    def test_an_interrupt_during_bulk_data_does_not_end_it(self):
         name = self.ask(self.worker, "set", name="x", kind="bytes", bulk=True, size=4)
         self.worker.write(self.worker.commands, {"bytes": 2}, b"ab")
         os.kill(self.worker.process.pid, signal.SIGINT)
         self.worker.write(self.worker.commands, {"bytes": 2}, b"cd")
         self.worker.write(self.worker.commands, {"end": True})
-        self.assertEqual(self.worker.status(name, PATIENCE)["status"], "ok")
+        self.assertEqual(self.worker.status(name, TIMEOUT)["status"], "ok")
         self.assertEqual(self.worker.value("x"), "b'abcd'")
 
 

@@ -1,4 +1,4 @@
-"""input(), getpass and sys.stdin: questions to the host."""
+"""input(), getpass and sys.stdin ask the host."""
 
 import base64
 import unittest
@@ -8,7 +8,7 @@ from harness import WorkerCase
 
 class Stdin(WorkerCase):
     def ask(self, code, *answers):
-        """Runs code and answers its questions; returns its status and the questions."""
+        """Runs code and replies to its input requests; returns its status and the requests."""
         execution = self.worker.send(code)
         asked = []
         for answer in answers:
@@ -16,7 +16,7 @@ class Stdin(WorkerCase):
             self.assertEqual((call["type"], call["id"], call["name"]), ("call", execution, "rlm:input"))
             asked.append(call["args"])
             fields = {"error": answer} if isinstance(answer, dict) and "name" in answer else {"value": answer}
-            self.worker.tell(cmd="reply", id=execution, call=call["call"], **fields)
+            self.worker.send_aside(cmd="reply", id=execution, call=call["call"], **fields)
         return self.worker.status(execution), asked
 
     def value(self, code, *answers):
@@ -30,20 +30,20 @@ class Stdin(WorkerCase):
         self.assertEqual(asked, [{"prompt": "name? ", "password": False}])
         self.assertEqual(self.worker.out.drain(), b"name? ")
 
-    def test_the_prompt_has_left_before_the_question(self):
+    def test_the_prompt_is_printed_before_the_request(self):
         execution = self.worker.send("print('before'); input('? ')")
         call = self.worker.event()
         self.assertEqual(self.worker.out.drain(), b"before\n? ")
-        self.worker.tell(cmd="reply", id=execution, call=call["call"], value="x")
+        self.worker.send_aside(cmd="reply", id=execution, call=call["call"], value="x")
         self.worker.status(execution)
 
-    def test_lines_come_one_at_a_time(self):
+    def test_lines_are_requested_one_at_a_time(self):
         self.assertEqual(self.value("import sys; [input(), sys.stdin.readline(), input()]", "a", "b", "c"), "['a', 'b\\n', 'c']")
         self.assertEqual(self.value("list(sys.stdin)", "a", "é", None), "['a\\n', 'é\\n']")
         self.assertEqual(self.value("sys.stdin.read()", "a", "b", None), "'a\\nb\\n'")
         self.assertEqual(self.value("input()", ""), "''")
 
-    def test_bytes_are_given_as_they_are(self):
+    def test_bytes_are_passed_unchanged(self):
         chunk = {"base64": base64.b64encode(b"one\ntwo\nth").decode()}
         rest = {"base64": base64.b64encode(b"ree").decode()}
         self.assertEqual(self.value("[input('a'), input('b'), input('c')]", chunk, rest, None), "['one', 'two', 'three']")
@@ -62,7 +62,7 @@ class Stdin(WorkerCase):
         self.assertNotIn("HostCallError", status["error"]["traceback"])
         self.assertEqual(self.value("import sys; sys.stdin.read()", {"name": "Error", "value": "nobody"}), "''")
 
-    def test_a_password_is_asked_for_as_one(self):
+    def test_a_password_request_is_marked(self):
         status, asked = self.ask("import getpass; getpass.getpass()", "secret")
         self.assertEqual((status["value"]["text/plain"], asked), ("'secret'", [{"prompt": "Password: ", "password": True}]))
         self.assertEqual((self.worker.out.drain(), self.worker.err.drain()), (b"", b""))
@@ -77,7 +77,7 @@ class Stdin(WorkerCase):
             call = self.worker.event()
             self.worker.interrupt()
             self.assertEqual(self.worker.status(execution)["status"], "interrupted")
-            self.worker.tell(cmd="reply", id=execution, call=call["call"], value="too late")
+            self.worker.send_aside(cmd="reply", id=execution, call=call["call"], value="too late")
             self.assertEqual(self.value("input()", "next"), "'next'")
 
     def test_children_read_nothing(self):

@@ -1,4 +1,4 @@
-"""Output: order, late output, broken streams, generations; and processes and threads that live on."""
+"""Output: order, late output, broken streams, generations; surviving threads and processes."""
 
 import unittest
 
@@ -6,7 +6,7 @@ from harness import WorkerCase
 
 
 class Output(WorkerCase):
-    def test_streams_are_separate_and_whole_when_the_execution_ends(self):
+    def test_streams_are_separate_and_complete_when_the_execution_ends(self):
         status, out, err = self.worker.printed("import sys; print('a'); print('b', file=sys.stderr, end='')")
         self.assertEqual((out, err, status["pending"]), ("a\n", "b", True))
         self.assertNotIn("pending", self.worker.run("1"))
@@ -18,15 +18,15 @@ class Output(WorkerCase):
         self.assertEqual(out.split(), ["h", "a", "b", "c", "d", "e", "f", "g"][1:7] + out.split()[6:])
         self.assertEqual(sorted(out.split()), list("abcdefgh"))
 
-    def test_the_first_bytes_come_while_code_runs(self):
+    def test_output_arrives_while_code_runs(self):
         execution = self.worker.send("import time\nprint('early', end='')\nend = time.time() + 30\nwhile time.time() < end: pass")
-        self.worker.tell(cmd="flush", id=execution)
+        self.worker.send_aside(cmd="flush", id=execution)
         self.worker.out.until(b"early", 5)
         self.worker.interrupt()
         self.assertEqual(self.worker.status(execution)["status"], "interrupted")
         self.worker.out.drain()
 
-    def test_closed_replaced_and_missing_streams_come_back(self):
+    def test_closed_replaced_and_missing_streams_are_restored(self):
         for code in ("import sys; sys.stdout.close(); sys.stderr.close()", "sys.stdout = sys.stderr = sys.stdin = None; print('nowhere')",
                      "sys.stdout.detach()", "import os; os.close(1); os.close(2)", "os.dup2(os.open('/dev/null', os.O_WRONLY), 1)",
                      "import io; sys.stdout = io.StringIO()", "class Bad:\n  def flush(self): 1/0\nsys.stdout = Bad()",
@@ -64,7 +64,7 @@ class Generations(WorkerCase):
             self.assertTrue(worker.run("import _thread; gate = threading.Event()\n" + start)["survivors"])
         self.assertEqual(worker.value("threading.active_count() > 1"), "True")
 
-    def test_finished_threads_and_processes_are_no_survivors(self):
+    def test_finished_threads_and_processes_are_not_survivors(self):
         worker = self.fresh()
         self.assertNotIn("survivors", worker.run("import threading\nfor _ in range(5):\n  t = threading.Thread(target=len, args=((),)); t.start(); t.join()"))
         self.assertNotIn("survivors", worker.run("import subprocess; subprocess.run(['true'])"))
@@ -73,7 +73,7 @@ class Generations(WorkerCase):
         self.assertTrue(worker.run("1")["survivors"])
         self.assertNotIn("survivors", worker.run("p.kill(); p.wait()"))
 
-    def test_a_late_line_is_flushed_when_printed(self):
+    def test_late_output_is_flushed_line_by_line(self):
         worker = self.fresh()
         worker.run(LATE + "\ngate2 = threading.Event()\ndef more():\n  gate.wait(); print('more')\n  gate2.wait(60)\nu = threading.Thread(target=more, daemon=True); u.start()")
         worker.run("threading.Timer(0.05, gate.set).start()")
@@ -110,7 +110,7 @@ class Generations(WorkerCase):
         self.assertEqual((first.rest(), second.rest()), (b"a\n", b"b\n"))
 
     def test_streams_without_descriptors_is_an_error(self):
-        self.worker.door.send(b"x")
+        self.worker.control.send(b"x")
         self.assertEqual(self.worker.command("streams")["error"]["name"], "RuntimeError")
 
 

@@ -8,9 +8,9 @@ const { prelude_python: prelude } = readCorpus("protocol-probes.json");
 /** User code owns the process, and so the object that replies. */
 const FORGE = `
 import gc
-asides = next(found for found in gc.get_objects() if type(found).__name__ == "Asides")
+requests = next(found for found in gc.get_objects() if type(found).__name__ == "InspectionRequests")
 def forge(answer):
-    asides._question = lambda message: (answer, None)
+    requests._question = lambda message: (answer, None)
 `;
 
 let stage: OpenStage;

@@ -1,0 +1,1 @@
+"""Operations on the files of a session, run as jobs inside its sandbox."""

@@ -1,0 +1,94 @@
+"""The processes of a sandbox, through /proc and signals. All functions accept a process that is gone.
+
+Every process of a branch or a program carries its number as a mark: the soft limit on file locks, which no kernel enforces
+and every child inherits. So all its processes can be found, however they hide from their parents. Code that changes its own
+mark deceives only its own family of sessions; a program cannot change it (seccomp.py).
+"""
+from __future__ import annotations
+
+import os
+import resource
+import signal
+
+RLIMIT_LOCKS = 10
+_TICK = os.sysconf("SC_CLK_TCK")
+_THREADS = 17
+
+GONE = "X"
+DEAD = "XZ"
+STOPPED = "tTXZ"
+
+
+def processes() -> list[int]:
+    """Every process of the sandbox except the init."""
+    return [int(name) for name in os.listdir("/proc") if name.isdigit() and name != "1"]
+
+
+def send_signal(pid: int, number: int) -> None:
+    try:
+        os.kill(pid, number)
+    except OSError:
+        pass
+
+
+def kill(pid: int) -> None:
+    send_signal(pid, signal.SIGKILL)
+
+
+def set_mark(number: int) -> None:
+    """Marks the calling process and the children it will have."""
+    resource.setrlimit(RLIMIT_LOCKS, (number, resource.RLIM_INFINITY))
+
+
+def mark_of(pid: int) -> int:
+    """-1 for a process that is gone or has no mark."""
+    soft = read_proc(f"/proc/{pid}/limits").partition(b"Max file locks")[2].split(None, 1)[:1]
+    return int(soft[0]) if soft and soft[0].isdigit() else -1
+
+
+def parent_of(pid: int) -> int:
+    """0 for a process that is gone."""
+    fields = _stat(f"/proc/{pid}/stat")
+    return int(fields[1]) if len(fields) > 1 else 0
+
+
+def state_of(pid: int) -> str:
+    """The kernel's letter. A process whose first thread has exited looks like a zombie; then another thread's state counts."""
+    fields = _stat(f"/proc/{pid}/stat")
+    if not fields:
+        return GONE
+    state = fields[0].decode()
+    return _state_of_threads(pid) if state == "Z" and int(fields[_THREADS]) > 1 else state
+
+
+def cpu_seconds(pid: int) -> float:
+    """CPU time of the process and of the children it has waited for."""
+    return sum(map(int, _stat(f"/proc/{pid}/stat")[11:15])) / _TICK
+
+
+def read_proc(path: str) -> bytes:
+    """A short file below /proc; empty if it cannot be read."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        return os.read(fd, 4096)
+    except OSError:
+        return b""
+    finally:
+        os.close(fd)
+
+
+def _state_of_threads(pid: int) -> str:
+    try:
+        names = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return GONE
+    states = (_stat(f"/proc/{pid}/task/{name}/stat") for name in names if int(name) != pid)
+    return next((fields[0].decode() for fields in states if fields), "Z")
+
+
+def _stat(path: str) -> list[bytes]:
+    """The fields after the name of the program."""
+    return read_proc(path).rpartition(b")")[2].split()

@@ -1,0 +1,203 @@
+"""Confines a sandbox: its own root, processes, users and host name, and no network.
+
+The init of a sandbox, the first process of its namespaces, runs this before any worker exists. A step that fails raises; the
+caller ends the sandbox and reports the step. No step is ever skipped.
+"""
+from __future__ import annotations
+
+import errno
+import os
+import struct
+from dataclasses import dataclass, replace
+from typing import Callable
+
+from .. import libc
+from . import interpreter, landlock, seccomp
+
+NAMESPACES = (libc.CLONE_NEWUSER | libc.CLONE_NEWNS | libc.CLONE_NEWPID | libc.CLONE_NEWNET | libc.CLONE_NEWIPC
+              | libc.CLONE_NEWUTS | libc.CLONE_NEWCGROUP)
+USER = 1000
+WORK = "/work"
+FORKS = "/forks"  # the working folders of forked sessions
+INODES = 65536
+
+_DEVICES = ("null", "zero", "full", "random", "urandom")
+_WRITABLE = (WORK, FORKS, "/tmp", "/dev/shm")
+_PASSWD = f"root:x:0:0:root:/:/usr/sbin/nologin\nuser:x:{USER}:{USER}:user:{WORK}:/bin/sh\n"
+_GROUP = f"root:x:0:\nuser:x:{USER}:\n"
+
+_BIND, _REC, _PRIVATE, _NOSUID, _NODEV, _NOEXEC, _RDONLY, _REMOUNT = 4096, 16384, 1 << 18, 2, 4, 8, 1, 32
+_OPEN_TREE_CLONE, _AT_EMPTY_PATH, _AT_RECURSIVE, _CLOEXEC = 1, 0x1000, 0x8000, os.O_CLOEXEC
+_ATTR_RDONLY, _ATTR_NOSUID, _ATTR_NODEV = 1, 2, 4
+_RESOLVE_NO_SYMLINKS = 4
+
+
+@dataclass(frozen=True)
+class Mount:
+    """A folder or file of the host, visible at the same path in the sandbox.
+
+    `tree` is a detached mount that a privileged process has prepared; without it the init makes one itself.
+    `exact`: the path was checked and contains no symbolic link; if one appeared since, the mount fails.
+    """
+
+    path: str
+    write: bool
+    tree: int | None = None
+    exact: bool = False
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that is decided before the fork, so that the init only has to carry it out."""
+
+    links: tuple[tuple[str, str], ...]
+    mounts: tuple[Mount, ...]
+    disk_bytes: int
+    landlock: int
+    filter: bytes
+    uid: int
+    gid: int
+
+
+def system_plan(landlock_abi: int, program: bytes, home: str) -> Plan:
+    """What every sandbox of this fork server sees; computed once."""
+    links: list[tuple[str, str]] = []
+    shown: list[Mount] = []
+    for path in (*interpreter.SYSTEM, *(f"/etc/{name}" for name in interpreter.ETC)):
+        if os.path.islink(path) and os.path.realpath(path).startswith("/usr/"):
+            links.append((os.readlink(path), path))
+        elif os.path.exists(path):
+            shown.append(Mount(path, write=False))
+    shown += [Mount(folder, write=False) for folder in interpreter.folders(home)]
+    shown += [Mount(f"/dev/{name}", write=True) for name in _DEVICES]
+    return Plan(tuple(links), tuple(shown), 0, landlock_abi, program, os.getuid(), os.getgid())
+
+
+def add_to_plan(plan: Plan, mounts: list[Mount], disk_bytes: int) -> Plan:
+    """The plan of one sandbox, with its own mounts, outer folders first."""
+    ordered = sorted(mounts, key=lambda mount: mount.path)
+    return replace(plan, mounts=(*plan.mounts, *ordered), disk_bytes=disk_bytes)
+
+
+def confine(plan: Plan, stage: Callable[[str], None]) -> None:
+    """Confines the calling process, which has just been forked by `libc.fork_into(NAMESPACES)`.
+
+    `stage(name)` is called before each step, so that a failure can be reported with its step.
+    """
+    stage("map the user")
+    _write("/proc/self/setgroups", b"deny")
+    _write("/proc/self/uid_map", b"%d %d 1" % (USER, plan.uid))
+    _write("/proc/self/gid_map", b"%d %d 1" % (USER, plan.gid))
+    stage("set the host name")
+    libc.sethostname(b"sandbox")
+    stage("build the root")
+    _build_root(plan)
+    stage("offer itself to the kernel when memory runs out")
+    _write("/proc/self/oom_score_adj", b"800")
+    stage("forbid new user namespaces")
+    _write("/proc/sys/user/max_user_namespaces", b"0")
+    stage("drop privileges")
+    _drop_capabilities()
+    libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1)
+    stage("restrict with Landlock")
+    writable = [*_WRITABLE, *(m.path for m in plan.mounts if m.write and not m.path.startswith("/dev/"))]
+    landlock.restrict(plan.landlock, [os.fsencode(p) for p in writable], [b"/dev/" + d.encode() for d in _DEVICES])
+    stage("install the system call filter")
+    seccomp.install(plan.filter)
+
+
+def _build_root(plan: Plan) -> None:
+    libc.mount(None, b"/", None, _REC | _PRIVATE)
+    trees = [(mount, clone_tree(mount) if mount.tree is None else mount.tree) for mount in plan.mounts]  # before the new root hides them
+    libc.mount(b"tmpfs", b"/tmp", b"tmpfs", _NOSUID | _NODEV, b"size=1m,nr_inodes=1024,mode=0755")
+    os.chdir("/tmp")
+    for folder in ("dev", "proc", "tmp", "etc", "run", "var", "work", "forks", "store", "dev/shm"):
+        os.mkdir(folder, 0o755)
+    for target, path in plan.links:
+        _make_parents(path)
+        os.symlink(target, path[1:])
+    _write("etc/passwd", _PASSWD.encode(), create=True)
+    _write("etc/group", _GROUP.encode(), create=True)
+    _write("etc/hosts", b"127.0.0.1 localhost sandbox\n", create=True)
+    for name, target in (("fd", "/proc/self/fd"), ("stdin", "/proc/self/fd/0"), ("stdout", "/proc/self/fd/1"),
+                         ("stderr", "/proc/self/fd/2")):
+        os.symlink(target, f"dev/{name}")
+    libc.mount(b"proc", b"proc", b"proc", _NOSUID | _NODEV | _NOEXEC)
+    # One quota for everything that is writable: the working folder, /tmp and shared memory.
+    size = b"size=%d,nr_inodes=%d,mode=0755" % (plan.disk_bytes, INODES)
+    libc.mount(b"tmpfs", b"store", b"tmpfs", _NOSUID | _NODEV, size)
+    for name, target, mode in (("work", "work", 0o700), ("forks", "forks", 0o700), ("tmp", "tmp", 0o1777), ("shm", "dev/shm", 0o1777)):
+        os.mkdir(f"store/{name}")
+        os.chmod(f"store/{name}", mode)
+        libc.mount(f"store/{name}".encode(), target.encode(), None, _BIND)
+    libc.umount_detached(b"store")
+    os.rmdir("store")
+    for mount, tree in trees:
+        _attach(mount, tree)
+    libc.syscall(libc.PIVOT_ROOT, b".", b".")
+    libc.umount_detached(b".")
+    os.chdir("/")
+    libc.mount(None, b"/", None, _REMOUNT | _BIND | _RDONLY | _NOSUID | _NODEV)
+    os.chdir(WORK)
+
+
+def clone_tree(mount: Mount) -> int:
+    """A detached copy of the mounts at a path, read-only unless it may be written."""
+    flags = _OPEN_TREE_CLONE | _AT_RECURSIVE | _CLOEXEC
+    try:
+        tree = _open_exact_tree(mount.path, flags) if mount.exact else libc.syscall(
+            libc.OPEN_TREE, -100, os.fsencode(mount.path), flags)
+        attributes = _ATTR_NOSUID | (0 if mount.path.startswith("/dev/") else _ATTR_NODEV)
+        if not mount.write:
+            attributes |= _ATTR_RDONLY
+        request = struct.pack("=QQQQ", attributes, 0, 0, 0)
+        libc.syscall(libc.MOUNT_SETATTR, tree, b"", _AT_EMPTY_PATH | _AT_RECURSIVE, request, len(request))
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, mount.path) from None
+    return tree
+
+
+def _open_exact_tree(path: str, flags: int) -> int:
+    how = struct.pack("=QQQ", os.O_PATH | os.O_CLOEXEC, 0, _RESOLVE_NO_SYMLINKS)
+    fd = libc.syscall(libc.OPENAT2, -100, os.fsencode(path), how, len(how))
+    try:
+        return libc.syscall(libc.OPEN_TREE, fd, b"", flags | _AT_EMPTY_PATH)
+    finally:
+        os.close(fd)
+
+
+def _attach(mount: Mount, tree: int) -> None:
+    target = mount.path[1:]
+    _make_parents(mount.path)
+    if os.path.isdir(f"/proc/self/fd/{tree}"):
+        os.makedirs(target, exist_ok=True)
+    elif not os.path.exists(target):
+        os.close(os.open(target, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o644))
+    libc.syscall(libc.MOVE_MOUNT, tree, b"", -100, os.fsencode(target), 4)  # 4: the source is the descriptor itself
+    os.close(tree)
+
+
+def _make_parents(path: str) -> None:
+    parent = os.path.dirname(path)[1:]
+    if parent and not os.path.isdir(parent):
+        os.makedirs(parent, 0o755)
+
+
+def _drop_capabilities() -> None:
+    libc.prctl(libc.PR_CAP_AMBIENT, 4)
+    for capability in range(64):
+        try:
+            libc.prctl(libc.PR_CAPBSET_DROP, capability)
+        except OSError as error:
+            if error.errno != errno.EINVAL:
+                raise
+            break
+    libc.syscall(libc.CAPSET, struct.pack("=II", 0x20080522, 0), bytes(24))
+
+
+def _write(path: str, content: bytes, create: bool = False) -> None:
+    fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC | (os.O_CREAT if create else 0), 0o644)
+    try:
+        os.write(fd, content)
+    finally:
+        os.close(fd)

@@ -1,0 +1,143 @@
+"""The system call filter: a classic BPF program, installed once per sandbox by its init.
+
+Another architecture (int 0x80) or the x32 ABI kills the process. Calls newer than LAST_REVIEWED fail with ENOSYS, those on
+the deny list with EPERM, and a few are restricted by their arguments. Everything else is allowed without running the filter,
+because the kernel caches calls that a filter always allows.
+"""
+from __future__ import annotations
+
+import ctypes
+import errno
+import struct
+
+from .. import libc
+
+# name: (x86-64, arm64); None where the architecture has no such call.
+DENIED: dict[str, tuple[int | None, int | None]] = {
+    # namespaces and mounts
+    "unshare": (272, 97), "setns": (308, 268), "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41),
+    "chroot": (161, 51), "open_tree": (428, 428), "move_mount": (429, 429), "fsopen": (430, 430),
+    "fsconfig": (431, 431), "fsmount": (432, 432), "fspick": (433, 433), "mount_setattr": (442, 442),
+    "statmount": (457, 457), "listmount": (458, 458),
+    # large kernel attack surface that programs in a session do not need
+    "bpf": (321, 280), "perf_event_open": (298, 241), "userfaultfd": (323, 282), "io_uring_setup": (425, 425),
+    "io_uring_enter": (426, 426), "io_uring_register": (427, 427), "add_key": (248, 217), "request_key": (249, 218),
+    "keyctl": (250, 219), "fanotify_init": (300, 262), "fanotify_mark": (301, 263), "modify_ldt": (154, None),
+    "iopl": (172, None), "ioperm": (173, None), "uselib": (134, None), "ustat": (136, None), "sysfs": (139, None),
+    "_sysctl": (156, None), "nfsservctl": (180, 42), "lookup_dcookie": (212, 18), "uretprobe": (335, None),
+    # other processes
+    "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271),
+    "process_madvise": (440, 440), "process_mrelease": (448, 448), "kcmp": (312, 272), "pidfd_getfd": (438, 438),
+    # the machine
+    "kexec_load": (246, 104), "kexec_file_load": (320, 294), "init_module": (175, 105), "finit_module": (313, 273),
+    "delete_module": (176, 106), "reboot": (169, 142), "swapon": (167, 224), "swapoff": (168, 225),
+    "acct": (163, 89), "quotactl": (179, 60), "quotactl_fd": (443, 443), "vhangup": (153, 58),
+    "settimeofday": (164, 170), "clock_settime": (227, 112), "clock_adjtime": (305, 266), "adjtimex": (159, 171),
+    "sethostname": (170, 161), "setdomainname": (171, 162), "syslog": (103, 116),
+    "open_by_handle_at": (304, 265), "name_to_handle_at": (303, 264),
+    "mbind": (237, 235), "migrate_pages": (256, 238), "move_pages": (279, 239), "set_mempolicy": (238, 237),
+    "set_mempolicy_home_node": (450, 450),
+    # memory that no limit of ours counts
+    "memfd_create": (319, 279), "memfd_secret": (447, 447), "shmget": (29, 194), "shmat": (30, 196),
+    "shmctl": (31, 195), "msgget": (68, 186), "semget": (64, 190), "mq_open": (240, 180),
+}
+LAST_REVIEWED = 462
+
+_ARCH = 0xC000003E if libc.X86_64 else 0xC00000B7
+_COLUMN = 0 if libc.X86_64 else 1
+_CLONE, _CLONE3 = (56, 435) if libc.X86_64 else (220, 435)
+_SOCKET, _SOCKETPAIR = (41, 53) if libc.X86_64 else (198, 199)
+_IOCTL, _PERSONALITY, _PRLIMIT = (16, 135, 302) if libc.X86_64 else (29, 92, 261)
+_SETRLIMIT = 160 if libc.X86_64 else 164
+_OPENAT2 = 437
+# Calls that set the mode of a file: (number, index of the mode argument).
+_MODES = ((90, 1), (91, 1), (268, 2), (452, 2), (85, 1), (133, 1), (259, 2)) if libc.X86_64 else (
+    (52, 1), (53, 2), (452, 2), (33, 2))
+# Calls that take a mode only if they create a file: (number, index of the flags); the mode is the next argument.
+_OPENS = ((2, 1), (257, 2)) if libc.X86_64 else ((56, 2),)
+
+_NAMESPACE_FLAGS = 0x7E020080  # every CLONE_NEW* flag, the time namespace included
+_TIOCSTI, _TIOCLINUX, _TIOCSETD = 0x5412, 0x541C, 0x5423
+_AF_UNIX = 1
+_MARK_LIMIT = 10  # RLIMIT_LOCKS: see proc.py
+_SET_ID_BITS = 0o6000
+_MAKES_FILE = 0o100 | 0o20000000  # O_CREAT and the bit of O_TMPFILE
+
+_KILL = 0x80000000
+_ALLOW = 0x7FFF0000
+_EPERM = 0x00050000 | errno.EPERM
+_ENOSYS = 0x00050000 | errno.ENOSYS
+_EACCES = 0x00050000 | errno.EACCES
+
+_LOAD, _JEQ, _JGT, _JGE, _JSET, _AND, _RETURN = 0x20, 0x15, 0x25, 0x35, 0x45, 0x54, 0x06
+_NR, _ARCH_AT, _ARG0, _ARG1, _ARG2 = 0, 4, 16, 24, 32  # low 32 bits of each argument: both architectures are little endian
+
+
+def build() -> bytes:
+    """The filter as an array of `struct sock_filter`."""
+    code: list[tuple[int, int, int, int]] = []
+
+    def when(op: int, value: int, action: int) -> None:
+        """Returns `action` if the comparison with the loaded word is true, else continues."""
+        code.append((op, 0, 1, value))
+        code.append((_RETURN, 0, 0, action))
+
+    def unless(op: int, value: int, action: int) -> None:
+        code.append((op, 1, 0, value))
+        code.append((_RETURN, 0, 0, action))
+
+    def section(number: int, body: list[tuple[int, int, int, int]]) -> None:
+        """Runs `body`, which must return on every path, for one system call only."""
+        code.append((_JEQ, 0, len(body), number))
+        code.extend(body)
+
+    code.append((_LOAD, 0, 0, _ARCH_AT))
+    unless(_JEQ, _ARCH, _KILL)
+    code.append((_LOAD, 0, 0, _NR))
+    if libc.X86_64:
+        when(_JSET, 0x40000000, _KILL)
+    when(_JGT, LAST_REVIEWED, _ENOSYS)
+    when(_JEQ, _CLONE3, _ENOSYS)  # its flags are behind a pointer; the C library falls back to clone
+    when(_JEQ, _OPENAT2, _ENOSYS)  # its mode is behind a pointer, too
+    for numbers in DENIED.values():
+        number = numbers[_COLUMN]
+        if number is not None:
+            when(_JEQ, number, _EPERM)
+    deny, allow = (_RETURN, 0, 0, _EPERM), (_RETURN, 0, 0, _ALLOW)
+    section(_CLONE, [(_LOAD, 0, 0, _ARG0), (_JSET, 0, 1, _NAMESPACE_FLAGS), deny, allow])
+    section(_SOCKET, [(_RETURN, 0, 0, _EACCES)])
+    section(_SOCKETPAIR, [(_LOAD, 0, 0, _ARG0), (_JEQ, 1, 0, _AF_UNIX), deny, allow])
+    section(_IOCTL, [
+        (_LOAD, 0, 0, _ARG1), (_JEQ, 2, 0, _TIOCSTI), (_JEQ, 1, 0, _TIOCLINUX), (_JEQ, 0, 1, _TIOCSETD), deny, allow])
+    section(_PERSONALITY, [(_LOAD, 0, 0, _ARG0), (_JEQ, 1, 0, 0), (_JEQ, 0, 1, 0xFFFFFFFF), allow, deny])
+    section(_PRLIMIT, [(_LOAD, 0, 0, _ARG0), (_JEQ, 1, 0, 0), deny, allow])  # only for the calling process, not for the init
+    # In a writable folder of the host, another user of the host could run a set-user-ID file.
+    for number, mode in _MODES:
+        section(number, [(_LOAD, 0, 0, _ARG0 + 8 * mode), (_JSET, 0, 1, _SET_ID_BITS), deny, allow])
+    for number, flags in _OPENS:
+        section(number, [(_LOAD, 0, 0, _ARG0 + 8 * flags), (_JSET, 0, 3, _MAKES_FILE),
+                         (_LOAD, 0, 0, _ARG0 + 8 * flags + 8), (_JSET, 0, 1, _SET_ID_BITS), deny, allow])
+    code.append(allow)
+    return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
+
+
+def build_fixed_mark() -> bytes:
+    """A second filter on top of the first: the limit that serves as a mark can be read but not changed."""
+    deny, allow = (_RETURN, 0, 0, _EPERM), (_RETURN, 0, 0, _ALLOW)
+    code = [
+        (_LOAD, 0, 0, _NR),
+        (_JEQ, 0, 4, _SETRLIMIT), (_LOAD, 0, 0, _ARG0), (_JEQ, 0, 1, _MARK_LIMIT), deny, allow,
+        (_JEQ, 0, 8, _PRLIMIT), (_LOAD, 0, 0, _ARG1), (_JEQ, 1, 0, _MARK_LIMIT), allow,
+        (_LOAD, 0, 0, _ARG2), (_JEQ, 0, 2, 0), (_LOAD, 0, 0, _ARG2 + 4), (_JEQ, 1, 0, 0), deny, allow,
+    ]
+    return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
+
+
+class _Program(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_char_p)]
+
+
+def install(program: bytes) -> None:
+    """Installs the filter for the calling process, which must have no_new_privs and one thread, and its descendants."""
+    argument = _Program(len(program) // 8, program)
+    libc.prctl(libc.PR_SET_SECCOMP, 2, ctypes.addressof(argument))

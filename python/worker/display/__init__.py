@@ -1,0 +1,1 @@
+"""Rich results: MIME bundles, figures, and the IPython display API."""

@@ -1,0 +1,1 @@
+"""Answers to questions about the namespace while user code runs: variables, values, completion."""

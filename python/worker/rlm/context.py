@@ -1,0 +1,67 @@
+"""The context of a run: turns files into variables of its session, and describes them for the first prompt.
+
+The host calls these functions, not the model's code.
+"""
+
+import base64
+import json
+import sys
+from typing import Any, Dict, Optional
+
+from _rlm_worker.inspection.previews import repr_of
+
+
+def namespace_of_session() -> Dict[str, Any]:
+    return sys.modules["__main__"].__dict__
+
+
+def _decode(data: bytes) -> Any:
+    """A str if the data is UTF-8, else the bytes."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data
+
+
+def decode_file(name: str, key: Optional[str]) -> None:
+    """Moves ``_rlm_file`` to a variable, or to an item of it."""
+    namespace = namespace_of_session()
+    value = _decode(namespace.pop("_rlm_file"))
+    if key is None:
+        namespace[name] = value
+    else:
+        namespace[name][key] = value
+
+
+def unpack(name: str) -> None:
+    """Splits ``_rlm_files``, the joined files, into items of a variable, by the names and sizes in ``_rlm_sizes``."""
+    namespace = namespace_of_session()
+    data, sizes, start = namespace.pop("_rlm_files"), namespace.pop("_rlm_sizes"), 0
+    for key, size in sizes:
+        namespace[name][key] = _decode(data[start:start + size])
+        start += size
+
+
+def describe(names: str, size: int) -> str:
+    """Facts about variables for the first prompt, as base64 of JSON, so that displaying it changes nothing."""
+    namespace = namespace_of_session()
+    facts = [_describe(name, namespace[name], size) for name in json.loads(names) if name in namespace]
+    return base64.b64encode(json.dumps(facts).encode()).decode()
+
+
+def _describe(name: str, value: Any, size: int) -> Dict[str, Any]:
+    facts: Dict[str, Any] = {"name": name, "type": type(value).__name__}
+    if hasattr(value, "__len__"):
+        facts["length"] = len(value)
+    if isinstance(value, str):
+        facts["head"] = value[:size]
+        facts["isWhole"] = len(value) <= size
+        if len(value) > size:
+            facts["tail"] = value[-size:]
+        return facts
+    if isinstance(value, dict):
+        facts["columns"] = [str(key)[:100] for key in list(value)[:50]]
+    shown = repr_of(value, size)
+    facts["head"] = shown["text"]
+    facts["isWhole"] = shown["total"] is not None and shown["total"] <= size
+    return facts

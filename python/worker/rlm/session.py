@@ -1,0 +1,345 @@
+"""The functions that code of a run can use: model queries, sub-runs, tools, and the final answer.
+
+``install`` puts them into the namespace before each block of code, because a model may have deleted or replaced them. Each
+function calls the host, which counts, limits and records. Errors of a single call are raised; in a batch they are results whose
+``ok`` is false.
+"""
+
+import json
+from typing import Any, Dict, Iterable, List, Optional, Sequence
+
+import rlm_host
+from rlm_context import namespace_of_session
+from rlm_texts import chunk, grep, peek, size_of, text_of
+from _rlm_worker.inspection.previews import repr_of
+
+MAX_PREVIEW = 400
+MAX_OUT = 64 << 20  # characters of all kept outputs
+MAX_BATCH = 10_000  # items in one message
+MAX_MESSAGE = 30 << 20  # bytes of one message; the limit of the channel is slightly higher
+
+
+class LLMError(Exception):
+    """A model call failed. ``kind`` is the kind of error, ``retryable`` whether another attempt can help."""
+
+    def __init__(self, message: str, kind: str = "error", retryable: bool = False) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.retryable = retryable
+
+
+class LimitError(LLMError):
+    """A limit of the run does not allow this call. See ``budget()``."""
+
+
+class Final(BaseException):
+    """Raised after the final answer, so that the rest of the code does not run. ``except Exception`` does not catch it."""
+
+
+class Answer(str):
+    """The reply of a model: a str, with ``ok``, ``error``, ``usage``, ``cached``, ``truncated``, ``degraded`` and ``data`` (where a schema was given)."""
+
+    ok = True
+    error: Optional[str] = None
+    usage: Dict[str, Any] = {}
+    cached = False
+    truncated = False
+    degraded = False
+    data: Any = None
+
+    @staticmethod
+    def of(reply: Any) -> "Answer":
+        """From a dict, or from [text, input tokens, output tokens], the short form that most replies have."""
+        if type(reply) is list:
+            answer = Answer(reply[0])
+            answer.usage = {"input_tokens": reply[1], "output_tokens": reply[2]}
+            return answer
+        get = reply.get
+        answer = Answer(get("text") or "")
+        answer.usage = get("usage") or {}
+        if not get("ok"):
+            answer.ok = False
+        if get("error") is not None:
+            answer.error = reply["error"]
+        if get("cached"):
+            answer.cached = True
+        if get("truncated"):
+            answer.truncated = True
+        if get("degraded"):
+            answer.degraded = True
+        if get("data") is not None:
+            answer.data = reply["data"]
+        return answer
+
+
+def _single(reply: Any) -> Answer:
+    if type(reply) is dict and not reply.get("ok"):
+        kind = LimitError if reply.get("kind") == "limit" else LLMError
+        raise kind(reply.get("error") or "the call failed", reply.get("kind") or "error", bool(reply.get("retryable")))
+    return Answer.of(reply)
+
+
+def _groups(items: List[Any], characters: Optional[int] = None) -> Iterable[List[Any]]:
+    """Splits a batch into groups that each fit into one message. ``characters`` is the total length, if known."""
+    # An escaped character takes twelve bytes at most.
+    if characters is not None and len(items) <= MAX_BATCH and 12 * characters + 4 * len(items) <= MAX_MESSAGE:
+        if items:
+            yield items
+        return
+    group: List[Any] = []
+    size = 0
+    for item in items:
+        needed = len(json.dumps(item)) + 2
+        if group and (size + needed > MAX_MESSAGE or len(group) >= MAX_BATCH):
+            yield group
+            group, size = [], 0
+        group.append(item)
+        size += needed
+    if group:
+        yield group
+
+
+def _prompts(prompts: Iterable[Any]) -> Iterable[List[str]]:
+    texts = [text_of(prompt) for prompt in prompts]
+    return _groups(texts, sum(map(len, texts)))
+
+
+def _queries(prompts: List[str], model: Optional[str], system: Optional[str], schema: Any, max_tokens: Optional[int]) -> Dict[str, Any]:
+    """The arguments of one message; options that are None are omitted."""
+    arguments = {"prompts": prompts, "model": model, "system": system, "schema": schema, "max_tokens": max_tokens}
+    return {name: value for name, value in arguments.items() if value is not None}
+
+
+def llm_query(prompt: Any, *, model: Optional[str] = None, system: Optional[str] = None, schema: Any = None,
+              max_tokens: Optional[int] = None) -> Answer:
+    """Sends one prompt to a model, which sees nothing else. With a JSON schema, ``.data`` is the validated answer."""
+    return _single(rlm_host.call("llm_query", **_queries([text_of(prompt)], model, system, schema, max_tokens))[0])
+
+
+def llm_query_batched(prompts: Iterable[Any], *, model: Optional[str] = None, system: Optional[str] = None, schema: Any = None,
+                      max_tokens: Optional[int] = None) -> List[Answer]:
+    """Sends all prompts at once; the answers are in the same order. A failed one has ``ok`` false and ``error``."""
+    return [
+        Answer.of(reply)
+        for group in _prompts(prompts)
+        for reply in rlm_host.call("llm_query", **_queries(group, model, system, schema, max_tokens))
+    ]
+
+
+async def llm_query_async(prompt: Any, *, model: Optional[str] = None, system: Optional[str] = None, schema: Any = None,
+                          max_tokens: Optional[int] = None) -> Answer:
+    """``llm_query`` as a coroutine."""
+    return _single((await rlm_host.acall("llm_query", **_queries([text_of(prompt)], model, system, schema, max_tokens)))[0])
+
+
+async def llm_query_batched_async(prompts: Iterable[Any], *, model: Optional[str] = None, system: Optional[str] = None,
+                                  schema: Any = None, max_tokens: Optional[int] = None) -> List[Answer]:
+    """``llm_query_batched`` as a coroutine."""
+    return [
+        Answer.of(reply)
+        for group in _prompts(prompts)
+        for reply in await rlm_host.acall("llm_query", **_queries(group, model, system, schema, max_tokens))
+    ]
+
+
+def _task(task: Any, context: Any, schema: Any, tools: Optional[Sequence[str]], budget: Optional[Dict[str, Any]]) -> Dict[str, Any]:
+    plain = context if context is None else _plain(context)
+    return {"task": text_of(task), "context": plain, "schema": schema, "tools": None if tools is None else list(tools), "budget": budget}
+
+
+def rlm_query(task: Any, context: Any = None, *, schema: Any = None, tools: Optional[Sequence[str]] = None,
+              budget: Optional[Dict[str, Any]] = None) -> Answer:
+    """Gives a task to another model with a session of its own, where the context is the variable ``context``."""
+    return _single(rlm_host.call("rlm_query", tasks=[_task(task, context, schema, tools, budget)])[0])
+
+
+def rlm_query_batched(tasks: Iterable[Any], contexts: Optional[Iterable[Any]] = None, *, schema: Any = None,
+                      tools: Optional[Sequence[str]] = None, budget: Optional[Dict[str, Any]] = None) -> List[Answer]:
+    """Runs several tasks at once. Each task is a text or a pair (task, context); or pass a list of contexts."""
+    groups = _groups(_tasks(tasks, contexts, schema, tools, budget))
+    return [Answer.of(reply) for group in groups for reply in rlm_host.call("rlm_query", tasks=group)]
+
+
+async def rlm_query_async(task: Any, context: Any = None, *, schema: Any = None, tools: Optional[Sequence[str]] = None,
+                          budget: Optional[Dict[str, Any]] = None) -> Answer:
+    """``rlm_query`` as a coroutine."""
+    return _single((await rlm_host.acall("rlm_query", tasks=[_task(task, context, schema, tools, budget)]))[0])
+
+
+async def rlm_query_batched_async(tasks: Iterable[Any], contexts: Optional[Iterable[Any]] = None, *, schema: Any = None,
+                                  tools: Optional[Sequence[str]] = None, budget: Optional[Dict[str, Any]] = None) -> List[Answer]:
+    """``rlm_query_batched`` as a coroutine."""
+    groups = _groups(_tasks(tasks, contexts, schema, tools, budget))
+    return [Answer.of(reply) for group in groups for reply in await rlm_host.acall("rlm_query", tasks=group)]
+
+
+def _tasks(tasks: Iterable[Any], contexts: Optional[Iterable[Any]], schema: Any, tools: Any, budget: Any) -> List[Dict[str, Any]]:
+    pairs = [task if isinstance(task, tuple) and len(task) == 2 else (task, None) for task in tasks]
+    if contexts is not None:
+        values = list(contexts)
+        if len(values) != len(pairs):
+            raise ValueError(f"there are {len(pairs)} tasks and {len(values)} contexts")
+        pairs = [(task, context) for (task, _), context in zip(pairs, values)]
+    return [_task(task, context, schema, tools, budget) for task, context in pairs]
+
+
+def budget() -> Dict[str, Any]:
+    """The remaining budget by resource: {"tokens": {"used", "limit", "left"}, ...}. ``left`` excludes a reserve for the final answer."""
+    return rlm_host.call("budget")
+
+
+def map_query(items: Iterable[Any], template: str, *, model: Optional[str] = None, schema: Any = None,
+              max_tokens: Optional[int] = None) -> List[Answer]:
+    """Sends one prompt per item, all at once. ``{item}`` and ``{index}`` in the template are replaced."""
+    def fill(index: int, item: Any) -> str:
+        return template.replace("{index}", str(index)).replace("{item}", text_of(item)) if "{item}" in template else f"{template}\n\n{text_of(item)}"
+
+    return llm_query_batched([fill(index, item) for index, item in enumerate(items)], model=model, schema=schema, max_tokens=max_tokens)
+
+
+def reduce_query(items: Iterable[Any], instruction: str, *, pack: int = 60_000, model: Optional[str] = None) -> Answer:
+    """Combines texts into one answer, in as many rounds as it takes: each call sees at most ``pack`` characters."""
+    texts = [text_of(item) for item in items]
+    while True:
+        groups: List[List[str]] = [[]]
+        size = 0
+        for text in texts:
+            if groups[-1] and size + len(text) > pack:
+                groups.append([])
+                size = 0
+            groups[-1].append(text)
+            size += len(text)
+        prompts = [instruction + "\n\n" + "\n\n---\n\n".join(group) for group in groups]
+        if len(groups) == 1:
+            return llm_query(prompts[0], model=model)
+        if len(groups) >= len(texts) > 1 and all(len(group) == 1 for group in groups):
+            pack *= 2  # every text fills a call by itself, so without this the loop would never end
+        answers = llm_query_batched(prompts, model=model)
+        failed = next((answer for answer in answers if not answer.ok), None)
+        if failed is not None:
+            raise LLMError(failed.error or "a call failed")
+        texts = list(answers)
+
+
+def FINAL(value: Any) -> None:
+    """Gives the final answer and stops the code."""
+    _finish({"text": text_of(value), "data": _plain(value)})
+
+
+def SUBMIT(**fields: Any) -> None:
+    """Gives a final answer of named fields."""
+    _finish({"text": text_of(fields), "data": _plain(fields)})
+
+
+def _plain(value: Any) -> Any:
+    """The value if JSON can express it, else its text."""
+    if isinstance(value, (str, bytes, bytearray)):
+        return text_of(value)
+    try:
+        return json.loads(json.dumps(value, allow_nan=False))
+    except (TypeError, ValueError):
+        return str(value)
+
+
+def _finish(answer: Dict[str, Any]) -> None:
+    rlm_host.call("final", **answer)
+    raise Final()
+
+
+def FINAL_VAR(name: Any) -> None:
+    """Gives the value of a variable, by its name, as the final answer."""
+    namespace = namespace_of_session()
+    if not isinstance(name, str):
+        FINAL(name)
+    if name not in namespace:
+        raise NameError(f"FINAL_VAR: there is no variable {name!r}. Give it a value first")
+    FINAL(namespace[name])
+
+
+def SHOW_VARS() -> str:
+    """The variables of this session with their types, sizes and the start of their values."""
+    lines = []
+    for name, value in sorted(namespace_of_session().items()):
+        if name.startswith("_") or value is PROVIDED.get(name) or getattr(value, "__rlm_tool__", False):
+            continue
+        shown = repr(value[:MAX_PREVIEW]) if isinstance(value, str) else repr_of(value, MAX_PREVIEW)["text"]
+        lines.append(f"{name}: {type(value).__name__} ({size_of(value)}) = {shown}")
+    return "\n".join(lines) or "(none)"
+
+
+# Names that are always restored, whatever the code assigned to them.
+RESERVED: Dict[str, Any] = {
+    "llm_query": llm_query, "llm_query_batched": llm_query_batched, "llm_query_async": llm_query_async,
+    "llm_query_batched_async": llm_query_batched_async, "rlm_query": rlm_query, "rlm_query_batched": rlm_query_batched,
+    "rlm_query_async": rlm_query_async, "rlm_query_batched_async": rlm_query_batched_async, "SHOW_VARS": SHOW_VARS,
+    "FINAL": FINAL, "FINAL_VAR": FINAL_VAR, "SUBMIT": SUBMIT, "LLMError": LLMError, "LimitError": LimitError,
+}
+# Also names that a model may use for its own variables, so they are set only if absent.
+PROVIDED: Dict[str, Any] = {
+    **RESERVED, "budget": budget, "chunk": chunk, "grep": grep, "peek": peek, "map_query": map_query, "reduce_query": reduce_query,
+}
+
+
+def install(listings: str) -> None:
+    """Adds everything that is missing in the namespace. ``listings`` are the tools, as JSON."""
+    namespace = namespace_of_session()
+    namespace.update(RESERVED)
+    for name, value in PROVIDED.items():
+        namespace.setdefault(name, value)
+    for tool in json.loads(listings):
+        if tool["name"] not in namespace:
+            namespace[tool["name"]] = _tool(tool)
+    if not isinstance(namespace.get("_out"), dict):
+        namespace["_out"] = {}
+
+
+def keep(step: int) -> None:
+    """Moves the output of a step from ``_rlm_out`` to ``_out``, and drops the oldest outputs above MAX_OUT."""
+    namespace = namespace_of_session()
+    out = namespace["_out"]
+    out[step] = namespace.pop("_rlm_out")
+    while len(out) > 1 and sum(len(text) for text in out.values() if isinstance(text, str)) > MAX_OUT:
+        del out[next(iter(out))]
+
+
+class ToolError(Exception):
+    """A tool failed; the message says why."""
+
+
+class ToolNotFoundError(ToolError):
+    """There is no tool of this name here."""
+
+
+ERRORS = {"limit": LimitError, "ToolNotFoundError": ToolNotFoundError}
+
+
+def _tool(tool: Dict[str, Any]) -> Any:
+    """A function that calls a tool. Positional arguments map to its parameters in order."""
+    name, names = tool["name"], list(tool["parameters"])
+
+    def call(*values: Any, **fields: Any) -> Any:
+        if len(values) > len(names):
+            raise TypeError(f"{name}() takes {len(names)} arguments, and {len(values)} were given")
+        args = {**dict(zip(names, values)), **fields}
+        reply = rlm_host.call("tool", tool=name, args=args)
+        if not reply.get("ok"):
+            raise ERRORS.get(reply.get("kind") or "", ToolError)(reply.get("error") or "it failed")
+        return reply.get("value")
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = tool["doc"]
+    stub: Dict[str, Any] = {"Any": Any}
+    try:
+        exec(f"def {tool['signature']}: ...", stub)
+        call.__wrapped__ = stub[name]  # type: ignore[attr-defined]  # where help() and completion find the parameters
+    except SyntaxError:
+        pass  # a parameter has a name that Python does not allow: it is passed by position or with **
+    call.__rlm_tool__ = True  # type: ignore[attr-defined]
+    return call
+
+
+def check(source: str) -> None:
+    """Raises if the code, passed as JSON text, does not compile. Runs nothing."""
+    import ast
+
+    compile(json.loads(source), "<reply>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, True)

@@ -1,0 +1,1 @@
+"""Session files: pickling the variables of a session and loading them again."""
