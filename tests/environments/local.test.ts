@@ -240,6 +240,12 @@ describe("mounts", () => {
   ])("%s is refused before anything starts", async (path) => {
     await expect(runtime.openSession({ mounts: [{ path, mode: "ro" }] })).rejects.toThrow(/Cannot mount/);
   });
+
+  test("a mount of the whole runtime is refused for pooled sandboxes too", async () => {
+    await using pooled = await openTestRuntime({ poolSize: 1, mounts: [{ path: "/etc", mode: "ro" }] });
+    await expect(pooled.warm()).rejects.toThrow("Cannot mount '/etc'");
+    await expect(pooled.openSession()).rejects.toThrow("Cannot mount '/etc'");
+  });
 });
 
 test("a fork server that is killed takes its sessions with it, and the next session gets a new one", async () => {

@@ -58,9 +58,7 @@ export class LocalEnvironment implements Environment {
     const pooled = toKey(options) === this.#poolKey ? this.#takePooled() : undefined;
     if (pooled !== undefined) return pooled;
     const server = await this.#startServer();
-    const sandbox = await LocalSandbox.open(server, { ...options, mounts: resolveMounts(options.mounts) });
-    this.#proven = true;
-    return sandbox;
+    return this.#build(server, options);
   }
 
   refill(): void {
@@ -104,14 +102,20 @@ export class LocalEnvironment implements Environment {
     return sandbox;
   }
 
+  /** Every sandbox, pooled ones included, is built here, so that no mount goes unchecked. */
+  async #build(server: ForkServer, { mounts, limits }: SandboxOptions): Promise<LocalSandbox> {
+    const sandbox = await LocalSandbox.open(server, { mounts: resolveMounts(mounts), limits });
+    this.#proven = true;
+    return sandbox;
+  }
+
   async #fill(): Promise<void> {
     if (this.#filling) return;
     this.#filling = true;
     try {
       while (!this.#closed && this.#pool.length < this.#options.poolSize) {
         const server = await this.#startServer();
-        const sandbox = await LocalSandbox.open(server, this.#options.poolOptions);
-        this.#proven = true;
+        const sandbox = await this.#build(server, this.#options.poolOptions);
         if (server === this.#current && !this.#closed) this.#pool.push(sandbox);
         else await sandbox.close();
       }
