@@ -1,6 +1,7 @@
 // What may be said about one session.
 
 import type { Mount, SandboxLimits } from "../environments/environment.ts";
+import type { EnvironmentName } from "../environments/registry.ts";
 import type { CallHandler } from "../kernel/calls.ts";
 
 export type { CallHandler, HostCall } from "../kernel/calls.ts";
@@ -8,7 +9,8 @@ export type { CallHandler, HostCall } from "../kernel/calls.ts";
 export interface SessionOptions {
   /** Default: `s1`, `s2`, ..., or as the runtime's `ids` says. An id that is taken is an error. */
   readonly id?: string;
-  readonly environment?: "local";
+  /** Default: the runtime's. */
+  readonly environment?: EnvironmentName;
   /** Default: the runtime's. */
   readonly python?: string;
   /** Environment variables; nothing of the host's environment is ever passed. */

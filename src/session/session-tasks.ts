@@ -1,5 +1,7 @@
 // The shell tasks that live in the sandbox of a session. While there are any, the session is in use.
 
+import { missingCapability } from "../environments/capabilities.ts";
+import type { Environment } from "../environments/environment.ts";
 import { SessionClosedError } from "../errors.ts";
 import type { SessionId } from "../protocol/ids.ts";
 import type { ShellTask, TaskPlace } from "../tasks/shell-task.ts";
@@ -18,6 +20,10 @@ export class SessionTasks {
     this.#id = settings.id;
     this.#settings = settings;
     this.#runner = runner;
+  }
+
+  get environment(): Environment {
+    return this.#settings.environment;
   }
 
   get isAny(): boolean {
@@ -41,7 +47,10 @@ export class SessionTasks {
       await this.#runner.kernels.recovery;
       if (this.#runner.state === "closed") throw new SessionClosedError({ sessionId: this.#id, why: "it was closed" });
       const { cwd = "", env } = this.#settings;
-      return { sandbox: this.#runner.kernels.sandbox, cwd, env, release };
+      const { sandbox } = this.#runner.kernels;
+      const start = sandbox.startProgram?.bind(sandbox);
+      if (start === undefined) throw missingCapability(this.environment, "shell", "run a shell command");
+      return { start, cwd, env, release };
     } catch (error) {
       release();
       throw error;

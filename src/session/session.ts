@@ -4,6 +4,7 @@
 // be undone.
 
 import { inspect as printed } from "node:util";
+import { requireCapability } from "../environments/capabilities.ts";
 import type { SandboxUsage } from "../environments/environment.ts";
 import type { KernelListener } from "../kernel/kernel.ts";
 import { toSlice, type OutputRange, type OutputSlice } from "../output/output-slice.ts";
@@ -160,7 +161,7 @@ export class Session implements AsyncDisposable {
    */
   fork({ id }: { readonly id?: string } = {}): Promise<Session> {
     const action = `fork session '${this.id}'`;
-    return this.#runner.operateWhenIdle(action, () =>
+    return this.#operateOnCopy("fork", action, () =>
       this.#keeper.admit(id, (names) => {
         const settings = { ...this.#settings, ...names, countBefore: this.#runner.count };
         return new Session(settings, this.#keeper).#start((listener) => this.#runner.kernels.fork(settings, listener));
@@ -170,7 +171,7 @@ export class Session implements AsyncDisposable {
 
   /** Keeps a live copy of the namespace to return to. Files are not part of it. Throws as `fork` does. */
   checkpoint(): Promise<Checkpoint> {
-    return this.#runner.operateWhenIdle("make a checkpoint", () =>
+    return this.#operateOnCopy("checkpoint", "make a checkpoint", () =>
       this.#runner.checkpoints.make(this.#runner.kernels, this.#runner.executed),
     );
   }
@@ -186,7 +187,7 @@ export class Session implements AsyncDisposable {
 
   /** Goes back to a checkpoint, which stays. When this throws nothing has changed. */
   rewind(checkpoint: Checkpoint | string): Promise<Checkpoint> {
-    return this.#runner.operateWhenIdle("go back to a checkpoint", async () => {
+    return this.#operateOnCopy("checkpoint", "go back to a checkpoint", async () => {
       const reached = await this.#runner.checkpoints.rewind(this.#runner.kernels, checkpoint);
       this.#runner.renewEpoch("rewound");
       return reached;
@@ -195,7 +196,7 @@ export class Session implements AsyncDisposable {
 
   /** Goes back to before the last execution; again, to before the one before it. Needs `autoCheckpoint`. */
   undo(): Promise<void> {
-    return this.#runner.operateWhenIdle("undo the last execution", async () => {
+    return this.#operateOnCopy("checkpoint", "undo the last execution", async () => {
       await this.#runner.checkpoints.undo(this.#runner.kernels);
       this.#runner.renewEpoch("rewound");
     });
@@ -311,6 +312,12 @@ export class Session implements AsyncDisposable {
   /** As it is printed. Assertion libraries would call `inspect` for it, which is about variables here. */
   [printed.custom](): string {
     return `Session { id: '${this.id}', state: '${this.#runner.state}' }`;
+  }
+
+  /** Throws ForkRefusedError at once where the environment cannot make copies, and while code runs. */
+  async #operateOnCopy<T>(needed: "fork" | "checkpoint", action: string, work: () => Promise<T>): Promise<T> {
+    requireCapability(this.#settings.environment, needed, action);
+    return this.#runner.operateWhenIdle(action, work);
   }
 
   async #close(why: string, limitMs: number): Promise<SessionInfo> {

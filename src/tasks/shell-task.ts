@@ -19,7 +19,7 @@ import { isOver, toInfo, type TaskBase } from "./task.ts";
 
 /** Where a task runs: a session, as far as the task is concerned. */
 export interface TaskPlace {
-  readonly sandbox: Sandbox;
+  readonly start: NonNullable<Sandbox["startProgram"]>;
   /** Where commands start unless they say otherwise. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
@@ -251,7 +251,7 @@ export class ShellTask extends Story<TaskEvent> implements TaskBase, ProgramList
         env: { ...place.env, ...env },
         hasInput: stdin !== "none",
       };
-      this.#program = place.sandbox.startProgram(spec, this);
+      this.#program = place.start(spec, this);
     } catch (error) {
       this.#ending ??= { status: "failed", why: (error as Error).message };
       this.#leave();

@@ -13,24 +13,23 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { LocalEnvironment } from "../../src/environments/local/local.ts";
+import type { Capabilities } from "../../src/environments/capabilities.ts";
 import { EnvironmentUnavailableError, type Runtime } from "../../src/index.ts";
 import { converse, describeEnvironment, PLAIN } from "../contracts/environment.ts";
 import { openTestRuntime, PYTHON } from "../open.ts";
+import { openLocal } from "./open-local.ts";
 
-function openLocal(changes: Partial<ConstructorParameters<typeof LocalEnvironment>[0]> = {}): LocalEnvironment {
-  return new LocalEnvironment({
-    python: PYTHON,
-    preload: [],
-    poolSize: 0,
-    poolOptions: PLAIN,
-    cacheFolder: undefined,
-    ...changes,
-  });
-}
+const capabilities: Capabilities = {
+  fork: true,
+  checkpoint: true,
+  shell: true,
+  network: "none",
+  packages: "none",
+  languages: ["python"],
+};
 
-describeEnvironment("local", { open: () => openLocal() });
-describeEnvironment("local, from the pool", { open: () => openLocal({ poolSize: 2 }) });
+describeEnvironment("local", { open: () => openLocal(), capabilities });
+describeEnvironment("local, from the pool", { open: () => openLocal({ poolSize: 2 }), capabilities });
 
 const scratch = mkdtempSync(join(tmpdir(), "rlm-test-"));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));

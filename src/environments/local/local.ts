@@ -5,35 +5,34 @@
 // takes over as soon as it is ready; until then sessions start without them rather than wait.
 
 import { EnvironmentUnavailableError } from "../../errors.ts";
-import type { Environment, EnvironmentReport, SandboxOptions } from "../environment.ts";
+import type { Environment, EnvironmentOptions, EnvironmentReport, SandboxOptions } from "../environment.ts";
+import type { Capabilities } from "../capabilities.ts";
 import { ForkServer } from "./fork-server.ts";
 import { findInterpreter } from "./interpreter.ts";
 import { LocalSandbox } from "./local-sandbox.ts";
 import { resolveMounts } from "../mounts.ts";
+import { dataFolder } from "../../util/data-folder.ts";
 import { checkRequestedTier, TIER } from "./tier.ts";
-
-export interface LocalOptions {
-  /** An interpreter, the folder of a virtual environment, or a command name. Default: `python3` on the PATH. */
-  readonly python: string | undefined;
-  /** Modules imported before sessions are forked; absent or broken ones are left out. Empty: none. */
-  readonly preload: readonly string[];
-  /** How many sandboxes wait ready. 0: none. */
-  readonly poolSize: number;
-  /** What the waiting sandboxes are made with; others are made when asked for. */
-  readonly poolOptions: SandboxOptions;
-  readonly cacheFolder: string | undefined;
-}
 
 const REFILL_DELAY_MS = 20;
 
+const CAPABILITIES: Capabilities = {
+  fork: true,
+  checkpoint: true,
+  shell: true,
+  network: "none",
+  packages: "none",
+  languages: ["python"],
+};
+
 export class LocalEnvironment implements Environment {
   readonly name = "local";
-  readonly #options: LocalOptions;
+  readonly capabilities = CAPABILITIES;
+  readonly #options: EnvironmentOptions;
   readonly #poolKey: string;
   readonly #pool: LocalSandbox[] = [];
   readonly #servers = new Set<ForkServer>();
   readonly #starting = new AbortController();
-  onLessMemory: () => void = () => {};
   #server: Promise<ForkServer> | undefined;
   #upgrading: Promise<void> | undefined;
   #current: ForkServer | undefined;
@@ -42,7 +41,7 @@ export class LocalEnvironment implements Environment {
   #closed = false;
   #proven = false;
 
-  constructor(options: LocalOptions) {
+  constructor(options: EnvironmentOptions) {
     this.#options = options;
     this.#poolKey = toKey(options.poolOptions);
   }
@@ -73,6 +72,7 @@ export class LocalEnvironment implements Environment {
     const hello = this.#current?.hello;
     return {
       name: this.name,
+      capabilities: this.capabilities,
       tier: this.#proven ? TIER : null,
       python: hello === undefined ? null : { version: hello.python, executable: hello.executable },
       landlock: hello?.landlock ?? null,
@@ -150,9 +150,9 @@ export class LocalEnvironment implements Environment {
   }
 
   async #launch(executable: string, preload: readonly string[]): Promise<ForkServer> {
-    const { cacheFolder } = this.#options;
+    const cacheFolder = dataFolder("python-cache");
     const server = await ForkServer.start({ executable, preload, cacheFolder }, this.#starting.signal);
-    server.onLessMemory = () => this.onLessMemory();
+    server.onLessMemory = this.#options.onLessMemory;
     return server;
   }
 
@@ -176,8 +176,7 @@ export class LocalEnvironment implements Environment {
   }
 }
 
-/** For whoever asks something of a runtime that is over. */
-export const CLOSED = { environment: "local", why: "the runtime is closed", fix: "Open another with openRuntime()" };
+const CLOSED = { environment: "local", why: "the runtime is closed", fix: "Open another with openRuntime()" };
 const NOT_LINUX = {
   environment: "local",
   why: "its walls are built from Linux kernel features",

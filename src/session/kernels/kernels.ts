@@ -3,6 +3,7 @@
 // When a worker is lost the next one starts in the same sandbox, so the files stay; where the sandbox is gone, or will not
 // have another worker, in a new one. Until then there is a recovery to wait for.
 
+import { missingCapability } from "../../environments/capabilities.ts";
 import type {
   Environment,
   Sandbox,
@@ -89,15 +90,20 @@ export class Kernels {
 
   /** A copy of the session that these are the kernels of, for another one. */
   async fork(settings: KernelSettings, listener: KernelListener): Promise<Kernels> {
-    const sandbox = await this.#sandbox.fork((branch) => this.#askForFork("fork the session", branch));
+    const action = "fork the session";
+    const sandbox = await this.#sandbox.fork?.((branch) => this.#askForFork(action, branch));
+    if (sandbox === undefined) throw missingCapability(settings.environment, "fork", action);
     const kernels = new Kernels(settings, listener, sandbox);
     kernels.#stdlib = this.#stdlib;
     return kernels;
   }
 
   /** `onEnd` is called once, when the checkpoint is no more. */
-  checkpoint(onEnd: () => void): Promise<SandboxCheckpoint> {
-    return this.#sandbox.checkpoint((branch) => this.#askForFork("make a checkpoint", branch), onEnd);
+  async checkpoint(onEnd: () => void): Promise<SandboxCheckpoint> {
+    const action = "make a checkpoint";
+    const checkpoint = await this.#sandbox.checkpoint?.((branch) => this.#askForFork(action, branch), onEnd);
+    if (checkpoint === undefined) throw missingCapability(this.#settings.environment, "checkpoint", action);
+    return checkpoint;
   }
 
   /** The namespace as it was at a checkpoint, which stays. When this rejects nothing has changed. */

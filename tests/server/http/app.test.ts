@@ -194,5 +194,13 @@ test("GET /v1/version tells versions", async () => {
     python: expect.stringMatching(/^3\./),
     environment: "local",
     tier: "A",
+    capabilities: {
+      fork: true,
+      checkpoint: true,
+      shell: true,
+      network: "none",
+      packages: "none",
+      languages: ["python"],
+    },
   });
 });

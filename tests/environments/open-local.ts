@@ -1,0 +1,17 @@
+// The local environment as tests open it: without preloaded modules and without a pool.
+
+import type { EnvironmentOptions } from "../../src/environments/environment.ts";
+import { LocalEnvironment } from "../../src/environments/local/local.ts";
+import { DEFAULT_LIMITS } from "../../src/session/limits.ts";
+import { PYTHON } from "../open.ts";
+
+export function openLocal(changes: Partial<EnvironmentOptions> = {}): LocalEnvironment {
+  return new LocalEnvironment({
+    python: PYTHON,
+    preload: [],
+    poolSize: 0,
+    poolOptions: { mounts: [], limits: DEFAULT_LIMITS },
+    onLessMemory: () => {},
+    ...changes,
+  });
+}
