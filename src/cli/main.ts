@@ -73,7 +73,9 @@ function addExec(program: Command): void {
     .option("--json", "print the whole result as one JSON object, and nothing else")
     .option("--timeout <seconds>", "stop the code after this long (default: never)", parseSeconds)
     .addOption(
-      new Option("--env <name>", "where to run it").choices(ENVIRONMENT_NAMES).default(DEFAULT_ENVIRONMENT, DEFAULT_ENVIRONMENT),
+      new Option("--env <name>", "where to run it")
+        .choices(ENVIRONMENT_NAMES)
+        .default(DEFAULT_ENVIRONMENT, DEFAULT_ENVIRONMENT),
     )
     .addOption(new Option("--allow-net <host>").hideHelp())
     .addHelpText("after", EXEC_EXAMPLES)

@@ -57,7 +57,8 @@ function checkMount(path: string, mode: string): string {
   } catch {
     return refuse("it does not exist, or may not be read");
   }
-  if (NEVER_WHOLE.includes(real) || `${homedir()}/`.startsWith(`${real}/`)) refuse("that would show far more than a project");
+  if (NEVER_WHOLE.includes(real) || `${homedir()}/`.startsWith(`${real}/`))
+    refuse("that would show far more than a project");
   if (NEVER.some((folder) => real.startsWith(`${folder}/`))) refuse("devices and kernel files are not for a sandbox");
   if (OWN.includes(real)) refuse(`the sandbox has a ${real} of its own`);
   const status = statSync(real);

@@ -94,11 +94,10 @@ function run(sandbox: Sandbox, spec: Partial<ProgramSpec>) {
 export function describeEnvironment(name: string, { open, capabilities }: EnvironmentContract): void {
   describe(`environment ${name}`, () => {
     let environment: Environment;
-    const testWith = (capability: "fork" | "checkpoint" | "shell", behaviour: string, run: () => Promise<void>): void =>
-      test(behaviour, async ({ skip }) => {
-        skip(!capabilities[capability], `environment ${name} declares that it has no '${capability}'`);
-        await run();
-      });
+    const lacks = (capability: "fork" | "checkpoint" | "shell"): readonly [boolean, string] => [
+      !capabilities[capability],
+      `environment ${name} declares that it has no '${capability}'`,
+    ];
     beforeAll(() => {
       environment = open();
     });
@@ -209,7 +208,10 @@ export function describeEnvironment(name: string, { open, capabilities }: Enviro
       await sandbox.close();
     });
 
-    testWith("shell", "a program runs beside the worker, with its own input and streams, and does not end with it", async () => {
+    test("a program runs beside the worker, with its own input and streams, and does not end with it", async ({
+      skip,
+    }) => {
+      skip(...lacks("shell"));
       const sandbox = await environment.openSandbox(PLAIN);
       const worker = converse(sandbox);
       const { heard, until, program } = run(sandbox, {
@@ -226,7 +228,8 @@ export function describeEnvironment(name: string, { open, capabilities }: Enviro
       await sandbox.close();
     });
 
-    testWith("shell", "a program says that its command has ended, and later that nothing of it is left", async () => {
+    test("a program says that its command has ended, and later that nothing of it is left", async ({ skip }) => {
+      skip(...lacks("shell"));
       const sandbox = await environment.openSandbox(PLAIN);
       const { heard, until, program } = run(sandbox, { command: "(setsid sleep 1000 &); echo left" });
       await until(({ exit }) => exit !== undefined);
@@ -238,7 +241,8 @@ export function describeEnvironment(name: string, { open, capabilities }: Enviro
       await sandbox.close();
     });
 
-    testWith("shell", "a program is paused, resumed and asked to end as a whole, and ends with the sandbox", async () => {
+    test("a program is paused, resumed and asked to end as a whole, and ends with the sandbox", async ({ skip }) => {
+      skip(...lacks("shell"));
       const sandbox = await environment.openSandbox(PLAIN);
       const polite = run(sandbox, {
         command: "trap 'echo bye; exit 0' TERM; echo up; while true; do sleep 0.01; done",
@@ -254,7 +258,8 @@ export function describeEnvironment(name: string, { open, capabilities }: Enviro
       expect(stubborn.heard.exit).toEqual({ kind: "sandbox-gone", isLeft: false });
     });
 
-    testWith("shell", "more orders at once than anybody can take hold nothing up", async () => {
+    test("more orders at once than anybody can take hold nothing up", async ({ skip }) => {
+      skip(...lacks("shell"));
       const [sandbox, other] = await Promise.all([environment.openSandbox(PLAIN), environment.openSandbox(PLAIN)]);
       const { heard, until, program } = run(sandbox, { command: "echo up; sleep 1000" });
       await until(({ stdout }) => stdout === "up\n");
@@ -269,7 +274,8 @@ export function describeEnvironment(name: string, { open, capabilities }: Enviro
       await Promise.all([sandbox.close(), other.close()]);
     });
 
-    testWith("shell", "a write says whether anybody reads, however much it is and whenever it comes", async () => {
+    test("a write says whether anybody reads, however much it is and whenever it comes", async ({ skip }) => {
+      skip(...lacks("shell"));
       const sandbox = await environment.openSandbox(PLAIN);
       const deaf = run(sandbox, { command: "exec 0<&-; echo up; sleep 1000" });
       expect(await deaf.program.write("x".repeat(1_000_000))).toBe(false);
@@ -283,7 +289,8 @@ export function describeEnvironment(name: string, { open, capabilities }: Enviro
       await sandbox.close();
     });
 
-    testWith("fork", "a fork has its own worker and its own files, and outlives the sandbox it came from", async () => {
+    test("a fork has its own worker and its own files, and outlives the sandbox it came from", async ({ skip }) => {
+      skip(...lacks("fork"));
       const sandbox = await environment.openSandbox(PLAIN);
       const first = converse(sandbox);
       await first.exec("e1", "x = 1; open('f', 'w').write('x')");
@@ -297,7 +304,8 @@ export function describeEnvironment(name: string, { open, capabilities }: Enviro
       await fork.close();
     });
 
-    testWith("checkpoint", "a worker is replaced by a copy of a checkpoint, as often as wanted", async () => {
+    test("a worker is replaced by a copy of a checkpoint, as often as wanted", async ({ skip }) => {
+      skip(...lacks("checkpoint"));
       const sandbox = await environment.openSandbox(PLAIN);
       const first = converse(sandbox);
       await first.exec("e1", "x = 1");

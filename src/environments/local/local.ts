@@ -1,8 +1,8 @@
-// The `local` environment: sandboxes of the Linux kernel's own making, forked in milliseconds, no daemon and no set-up.
+// The `local` environment: sandboxes made of Linux kernel features, forked in milliseconds, without a daemon or set-up.
 //
-// A fork server is started with the first sandbox. A few sandboxes with the usual options wait in a pool, confined and
-// warm, so that opening a session costs nothing. When modules are to be preloaded, a second fork server that has them
-// takes over as soon as it is ready; until then sessions start without them rather than wait.
+// The first sandbox starts a fork server. A pool holds a few finished sandboxes with the default options, so that opening a
+// session costs nothing. Modules are preloaded by a second fork server, which replaces the first one when it is ready;
+// until then sessions start without them rather than wait.
 
 import { EnvironmentUnavailableError } from "../../errors.ts";
 import type { Environment, EnvironmentOptions, EnvironmentReport, SandboxOptions } from "../environment.ts";
@@ -46,7 +46,6 @@ export class LocalEnvironment implements Environment {
     this.#poolKey = toKey(options.poolOptions);
   }
 
-  /** Starts the fork server and fills the pool; without this the first session does. */
   async warm(): Promise<void> {
     await this.#startServer();
     await this.#fill();
@@ -64,7 +63,7 @@ export class LocalEnvironment implements Environment {
     if (this.#closed || this.#refillTimer !== undefined || this.#pool.length >= this.#options.poolSize) return;
     this.#refillTimer = setTimeout(() => {
       this.#refillTimer = undefined;
-      this.#fill().catch(() => {}); // whoever opens the next session meets the same failure and is told
+      this.#fill().catch(() => {}); // opening the next session fails in the same way, and reports it
     }, REFILL_DELAY_MS);
   }
 
@@ -156,11 +155,11 @@ export class LocalEnvironment implements Environment {
     return server;
   }
 
-  /** Replaces the first fork server by one with modules loaded. Sessions of the old one live on. */
+  /** Replaces the first fork server with one that has modules loaded. Sessions of the old one stay alive. */
   async #upgrade(executable: string, old: ForkServer): Promise<void> {
     const server = await this.#launch(executable, this.#options.preload).catch(() => undefined);
     if (server === undefined) return;
-    // A module that leaves threads behind would make every fork unsafe; sessions import it themselves then.
+    // A fork of a process with threads is unsafe. If a module starts some, sessions import the modules themselves.
     const useless = server.hello.modules.length === 0 || server.hello.threads > 1;
     if (useless || this.#closed || this.#current !== old) {
       await server.close();

@@ -81,7 +81,12 @@ const version = route({
   handle: (_asked, { runtime }) => {
     const { name, tier, python, capabilities: declared } = runtime.report();
     const versions = { version: VERSION, node: process.versions.node, python: python?.version ?? null };
-    return json({ ...versions, environment: name, tier, capabilities: { ...declared, languages: [...declared.languages] } });
+    return json({
+      ...versions,
+      environment: name,
+      tier,
+      capabilities: { ...declared, languages: [...declared.languages] },
+    });
   },
 });
 
