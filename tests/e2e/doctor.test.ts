@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { expect, test } from "vitest";
 import { createServer, type AddressInfo } from "node:net";
 import { Folder } from "../config/folder.ts";
+import { LOCAL_CAPABILITIES } from "../environments/open-local.ts";
 import { rlm } from "./program.ts";
 
 interface Report {
@@ -44,14 +45,7 @@ test("doctor --json prints one object and nothing else", async () => {
     ]),
   );
   expect(findings.filter(({ status, fix }) => (status === "ok") !== (fix === undefined))).toEqual([]);
-  expect(findings.find(({ check }) => check === "environment")?.capabilities).toEqual({
-    fork: true,
-    checkpoint: true,
-    shell: true,
-    network: "none",
-    packages: "none",
-    languages: ["python"],
-  });
+  expect(findings.find(({ check }) => check === "environment")?.capabilities).toEqual(LOCAL_CAPABILITIES);
 });
 
 test("doctor says which model would be asked, whether the keys are there, and whose the port is", async () => {

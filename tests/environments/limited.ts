@@ -11,16 +11,9 @@ import type {
   SandboxUsage,
   Worker,
 } from "../../src/environments/environment.ts";
-import { openLocal } from "./open-local.ts";
+import { LOCAL_CAPABILITIES, openLocal } from "./open-local.ts";
 
-export const LIMITED: Capabilities = {
-  fork: false,
-  checkpoint: false,
-  shell: false,
-  network: "none",
-  packages: "none",
-  languages: ["python"],
-};
+export const LIMITED: Capabilities = { ...LOCAL_CAPABILITIES, fork: false, checkpoint: false, shell: false };
 
 export class LimitedEnvironment implements Environment {
   readonly name = "limited";

@@ -13,21 +13,12 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Capabilities } from "../../src/environments/capabilities.ts";
 import { EnvironmentUnavailableError, type Runtime } from "../../src/index.ts";
 import { converse, describeEnvironment, PLAIN } from "../contracts/environment.ts";
 import { openTestRuntime, PYTHON } from "../open.ts";
-import { openLocal } from "./open-local.ts";
+import { LOCAL_CAPABILITIES, openLocal } from "./open-local.ts";
 
-const capabilities: Capabilities = {
-  fork: true,
-  checkpoint: true,
-  shell: true,
-  network: "none",
-  packages: "none",
-  languages: ["python"],
-};
-
+const capabilities = LOCAL_CAPABILITIES;
 describeEnvironment("local", { open: () => openLocal(), capabilities });
 describeEnvironment("local, from the pool", { open: () => openLocal({ poolSize: 2 }), capabilities });
 

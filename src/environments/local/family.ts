@@ -3,6 +3,7 @@
 // Each session is a member with a folder of its own. Events of the sandbox arrive here and are passed on to the branch, job
 // or program they concern. When the last member has left, the sandbox is closed.
 
+import { deferred } from "../../util/async/deferred.ts";
 import type {
   AskForFork,
   Program,
@@ -39,15 +40,11 @@ export class Family {
   #lastMeasurement = 0;
   #lastMember = 0;
   #isGone = false;
-  readonly #gone: Promise<void>;
-  #onGone: () => void = () => {};
+  readonly #gone = deferred();
 
   constructor(server: ForkServer, limits: SandboxOptions["limits"]) {
     this.#server = server;
     this.#limits = limits;
-    this.#gone = new Promise((resolve) => {
-      this.#onGone = resolve;
-    });
     this.#sandbox = server.register((event) => this.#handle(event));
     this.#branches = new Branches(server, this.#sandbox, limits.branches);
     this.jobs = new LocalJobs(server, this.#sandbox);
@@ -133,7 +130,7 @@ export class Family {
       return;
     }
     this.#send("close");
-    await this.#gone;
+    await this.#gone.promise;
   }
 
   /** How many sessions it has. */
@@ -180,7 +177,7 @@ export class Family {
     this.programs.loseAll();
     this.#branches.endAll();
     for (const id of this.#measurements.keys()) this.#endMeasurement(id);
-    this.#onGone();
+    this.#gone.resolve();
   }
 
   #send(op: string, details: object = {}): void {

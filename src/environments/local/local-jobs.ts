@@ -3,6 +3,7 @@
 import { closeSync } from "node:fs";
 import { Socket } from "node:net";
 import { WorkerLostError } from "../../errors.ts";
+import { deferred, type Deferred } from "../../util/async/deferred.ts";
 import type { Job } from "../environment.ts";
 import type { JobEvent } from "./fork-server-messages.ts";
 import type { ForkServer } from "./fork-server.ts";
@@ -13,8 +14,7 @@ const CLOSE_GRACE_MS = 1000;
 
 interface Entry {
   readonly member: number;
-  readonly resolve: (job: LocalJob) => void;
-  readonly reject: (error: Error) => void;
+  readonly started: Deferred<Job>;
   /** Absent until its pipes exist. */
   job?: LocalJob;
 }
@@ -31,16 +31,13 @@ export class LocalJobs {
     this.#sandbox = sandbox;
   }
 
-  start(member: number): Promise<Job> {
-    return new Promise((resolve, reject) => {
-      if (this.#endReason !== undefined) {
-        reject(cannotStart(this.#endReason));
-        return;
-      }
-      this.#lastNumber += 1;
-      this.#entries.set(this.#lastNumber, { member, resolve, reject });
-      this.#server.send("job", this.#sandbox, { job: this.#lastNumber });
-    });
+  async start(member: number): Promise<Job> {
+    if (this.#endReason !== undefined) throw cannotStart(this.#endReason);
+    const started = deferred<Job>();
+    this.#lastNumber += 1;
+    this.#entries.set(this.#lastNumber, { member, started });
+    this.#server.send("job", this.#sandbox, { job: this.#lastNumber });
+    return started.promise;
   }
 
   handle(event: JobEvent): void {
@@ -67,16 +64,16 @@ export class LocalJobs {
         return;
       }
       entry.job = job;
-      entry.resolve(job);
+      entry.started.resolve(job);
     } catch (error) {
-      entry?.reject(cannotStart((error as Error).message));
+      entry?.started.reject(cannotStart((error as Error).message));
     }
   }
 
   #end(number: number, why: string | null): void {
     const entry = this.#entries.get(number);
     this.#entries.delete(number);
-    entry?.reject(cannotStart(why ?? "it ended at once")); // has no effect if it was started
+    entry?.started.reject(cannotStart(why ?? "it ended at once")); // has no effect if it was started
     entry?.job?.end();
   }
 
@@ -86,11 +83,11 @@ export class LocalJobs {
 }
 
 class LocalJob implements Job {
-  readonly ended: Promise<void>;
+  readonly #ended = deferred();
+  readonly ended = this.#ended.promise;
   readonly #input: Socket;
   readonly #output: Socket;
   readonly #kill: () => void;
-  #onEnd: () => void = () => {};
   #hasEnded = false;
   #killer: NodeJS.Timeout | undefined;
 
@@ -111,9 +108,6 @@ class LocalJob implements Job {
     } finally {
       server.send("taken", sandbox, { fds });
     }
-    this.ended = new Promise((resolve) => {
-      this.#onEnd = resolve;
-    });
     this.#input.on("error", () => {}); // it has ended: its output ends too
     this.#output.on("error", () => {});
   }
@@ -143,7 +137,7 @@ class LocalJob implements Job {
     this.#hasEnded = true;
     clearTimeout(this.#killer);
     this.#input.destroy();
-    this.#onEnd();
+    this.#ended.resolve();
   }
 }
 

@@ -3,6 +3,7 @@
 // The init reads the command from the input pipe. What is written after that is the program's own input.
 
 import type { OutputStream } from "../../protocol/execution.ts";
+import { deferred, type Deferred } from "../../util/async/deferred.ts";
 import type { KillReason, Program, ProgramExit, ProgramListener, ProgramSpec, ProgramUsage } from "../environment.ts";
 import type { ProgramEvent } from "./fork-server-messages.ts";
 import type { ForkServer } from "./fork-server.ts";
@@ -13,37 +14,36 @@ const DRAIN_LIMIT = 2 * 1024 * 1024;
 const LENGTH_DIGITS = 8;
 const NO_USAGE: ProgramUsage = { cpuMs: 0, peakBytes: 0 };
 
+interface ProgramOwner {
+  readonly send: (op: string) => void;
+  readonly onGone: () => void;
+}
+
 export class LocalProgram implements Program {
   readonly member: number;
-  readonly #send: (op: string) => void;
+  readonly #owner: ProgramOwner;
   readonly #listener: ProgramListener;
   readonly #spec: ProgramSpec;
   #input: PipeWriter | undefined;
   readonly #readers: PipeReader[] = [];
   /** Resolves when the input pipe is open, or the program has ended without one. */
-  readonly #attached: Promise<void>;
-  #onAttached: () => void = () => {};
+  readonly #attached = deferred();
   #isInputClosed: boolean;
   #state: "running" | "exited" | "gone" = "running";
   readonly #signals: (() => void)[] = [];
-  #measuring:
-    | { readonly done: Promise<ProgramUsage | null>; readonly resolve: (usage: ProgramUsage | null) => void }
-    | undefined;
+  #measuring: Deferred<ProgramUsage | null> | undefined;
 
-  constructor(member: number, spec: ProgramSpec, send: (op: string) => void, listener: ProgramListener) {
+  constructor(member: number, spec: ProgramSpec, listener: ProgramListener, owner: ProgramOwner) {
     this.member = member;
     this.#spec = spec;
     this.#listener = listener;
-    this.#send = send;
+    this.#owner = owner;
     this.#isInputClosed = !spec.hasInput;
-    this.#attached = new Promise((resolve) => {
-      this.#onAttached = resolve;
-    });
   }
 
   async write(data: string | Uint8Array): Promise<boolean> {
     if (this.#isInputClosed) return false;
-    await this.#attached;
+    await this.#attached.promise;
     const input = this.#input;
     if (input === undefined || this.#state !== "running") return false;
     if (typeof data === "string") input.write(data);
@@ -66,24 +66,20 @@ export class LocalProgram implements Program {
   }
 
   askToEnd(): void {
-    this.#send("ask-program-to-end");
+    this.#owner.send("ask-program-to-end");
   }
 
   kill(): void {
-    this.#send("kill-program");
+    this.#owner.send("kill-program");
   }
 
   measure(): Promise<ProgramUsage | null> {
     if (this.#state === "gone") return Promise.resolve(null);
     if (this.#measuring === undefined) {
-      let resolve: (usage: ProgramUsage | null) => void = () => {};
-      const done = new Promise<ProgramUsage | null>((onDone) => {
-        resolve = onDone;
-      });
-      this.#measuring = { done, resolve };
-      this.#send("measure-program");
+      this.#measuring = deferred();
+      this.#owner.send("measure-program");
     }
-    return this.#measuring.done;
+    return this.#measuring.promise;
   }
 
   /** Opens our ends of the pipes that the fork server made. Throws when they cannot be opened. */
@@ -101,7 +97,7 @@ export class LocalProgram implements Program {
     const spec = Buffer.from(JSON.stringify({ command, cwd, env, input: hasInput }));
     this.#input.write(spec.length.toString(16).padStart(LENGTH_DIGITS, "0"));
     this.#input.writeBytes(spec);
-    this.#onAttached();
+    this.#attached.resolve();
     if (this.#isInputClosed) void this.#endInput();
   }
 
@@ -137,7 +133,7 @@ export class LocalProgram implements Program {
     for (const reader of this.#readers) reader.drain(DRAIN_LIMIT);
     this.#state = "exited";
     this.#input?.close();
-    this.#onAttached();
+    this.#attached.resolve();
     this.#listener.onExit(exit, usage);
     if (!exit.isLeft) this.#end(usage);
   }
@@ -149,6 +145,7 @@ export class LocalProgram implements Program {
     for (const reader of this.#readers) reader.close();
     for (const resolve of this.#signals.splice(0)) resolve();
     this.#resolveMeasure(null);
+    this.#owner.onGone();
     this.#listener.onGone(usage);
   }
 
@@ -156,7 +153,7 @@ export class LocalProgram implements Program {
     if (this.#state === "gone") return Promise.resolve();
     return new Promise((resolve) => {
       this.#signals.push(resolve);
-      this.#send(op);
+      this.#owner.send(op);
     });
   }
 
@@ -168,7 +165,7 @@ export class LocalProgram implements Program {
 
   /** Waits for earlier writes. */
   async #endInput(): Promise<void> {
-    await this.#attached;
+    await this.#attached.promise;
     await this.#input?.taken();
     this.#input?.close();
   }

@@ -26,14 +26,7 @@ export class LocalPrograms {
     const send = (op: string, details: object = {}): void => {
       if (this.#live.has(number)) this.#server.send(op, this.#sandbox, { program: number, ...details });
     };
-    const program = new LocalProgram(member, spec, send, {
-      onOutput: (stream, chunk) => listener.onOutput(stream, chunk),
-      onExit: (exit, usage) => listener.onExit(exit, usage),
-      onGone: (usage) => {
-        this.#live.delete(number);
-        listener.onGone(usage);
-      },
-    });
+    const program = new LocalProgram(member, spec, listener, { send, onGone: () => this.#live.delete(number) });
     this.#live.set(number, program);
     if (this.#isGone) queueMicrotask(() => program.lose());
     else send("program", { member, folder });

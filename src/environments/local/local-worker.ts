@@ -1,6 +1,7 @@
 // One worker of a local sandbox: five pipes, and requests that go through the fork server to the sandbox's init.
 
 import type { OutputStream } from "../../protocol/execution.ts";
+import { deferred, type Deferred } from "../../util/async/deferred.ts";
 import type { KillReason, Worker, WorkerExit, WorkerListener } from "../environment.ts";
 import type { ForkServer } from "./fork-server.ts";
 import { openPipe, PipeReader, PipeWriter } from "./pipes.ts";
@@ -23,13 +24,13 @@ export class LocalWorker implements Worker {
   /** Events that arrived before `listen`: the `ready` message, since nothing was sent yet. */
   readonly #earlyEvents: Buffer[] = [];
   readonly #signals: (() => void)[] = [];
-  #renewal: { readonly resolve: () => void; readonly reject: (error: Error) => void } | undefined;
+  #renewal: Deferred | undefined;
   #exit: WorkerExit | undefined;
+  readonly #ready = deferred();
   /** Resolves when the worker has sent its first event, or has ended. */
-  readonly ready: Promise<void>;
-  #onReady: () => void = () => {};
-  readonly whenEnded: Promise<void>;
-  #onEnded: () => void = () => {};
+  readonly ready = this.#ready.promise;
+  readonly #whenEnded = deferred();
+  readonly whenEnded = this.#whenEnded.promise;
 
   constructor(server: ForkServer, sandbox: number, branch: number, fds: readonly number[]) {
     this.#server = server;
@@ -43,12 +44,6 @@ export class LocalWorker implements Worker {
       this.#receiveEvents(buffer, length),
     );
     this.#output = this.#openOutput(output);
-    this.ready = new Promise((resolve) => {
-      this.#onReady = resolve;
-    });
-    this.whenEnded = new Promise((resolve) => {
-      this.#onEnded = resolve;
-    });
     server.send("taken", sandbox, { fds });
   }
 
@@ -103,9 +98,8 @@ export class LocalWorker implements Worker {
   renewStreams(): Promise<void> {
     if (this.ended) return Promise.resolve();
     this.#send("streams");
-    return new Promise((resolve, reject) => {
-      this.#renewal = { resolve, reject };
-    });
+    this.#renewal = deferred();
+    return this.#renewal.promise;
   }
 
   /** The fork server acknowledged a signal. */
@@ -136,8 +130,8 @@ export class LocalWorker implements Worker {
     for (const reader of this.#background) reader.close();
     for (const resolve of this.#signals.splice(0)) resolve();
     this.#renewal?.resolve();
-    this.#onReady();
-    this.#onEnded();
+    this.#ready.resolve();
+    this.#whenEnded.resolve();
     this.#listener?.onExit(exit);
   }
 
@@ -155,7 +149,7 @@ export class LocalWorker implements Worker {
       return;
     }
     this.#earlyEvents.push(Buffer.from(buffer.subarray(0, length)));
-    this.#onReady();
+    this.#ready.resolve();
   }
 
   #openOutput(fds: readonly number[]): OutputPipes {
