@@ -30,7 +30,7 @@ export interface RuntimeOptions {
   readonly timeoutMs?: number | null;
   /** For sessions that name no idle limit. Null: they never expire. Default: 5 minutes. */
   readonly idleTimeoutMs?: number | null;
-  /** What generated ids look like: `short` (`s1`, `t1`), or `random`, which nobody can guess. Default: short. */
+  /** What generated ids look like: `short` (`s1`, `t1`), or `random`, which cannot be guessed. Default: short. */
   readonly ids?: IdStyle;
 }
 
@@ -84,7 +84,7 @@ export function toEnvironmentOptions(settings: RuntimeSettings, onLessMemory: ()
 export function checkSessionOptions({ limits, idleTimeoutMs, autoCheckpoint, env }: SessionOptions): void {
   checkLimits(limits);
   checkDuration("idleTimeoutMs", idleTimeoutMs);
-  if (typeof autoCheckpoint === "number") checkCount("autoCheckpoint", autoCheckpoint, 0);
+  if (typeof autoCheckpoint !== "boolean") checkCount("autoCheckpoint", autoCheckpoint, 0);
   if (env !== undefined) checkEnvironment(env);
 }
 

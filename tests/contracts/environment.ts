@@ -26,7 +26,7 @@ export interface EnvironmentContract {
 
 export const PLAIN: SandboxOptions = { mounts: [], limits: DEFAULT_LIMITS };
 
-/** Talks to a worker by hand: what was heard so far, and a way to wait for more. */
+/** Talks to a worker without a kernel: what it has sent so far, and a way to wait for more. */
 export function converse(sandbox: Sandbox) {
   const heard = { events: "", stdout: "", stderr: "", background: "", exit: undefined as WorkerExit | undefined };
   let wake: () => void = () => {};
@@ -63,7 +63,7 @@ export function converse(sandbox: Sandbox) {
   return { heard, until, exec, askForFork };
 }
 
-/** Starts a program: what was heard of it so far, and a way to wait for more. */
+/** Starts a program: what it has printed so far, how it ended, and a way to wait for more. */
 function run(sandbox: Sandbox, spec: Partial<ProgramSpec>) {
   const heard = { stdout: "", stderr: "", exit: undefined as ProgramExit | undefined, isGone: false };
   let wake: () => void = () => {};
@@ -132,7 +132,7 @@ export function describeEnvironment(name: string, { open, capabilities }: Enviro
       server.close();
     });
 
-    test("opens a sandbox whose worker has said that it is ready", async () => {
+    test("opens a sandbox whose worker has reported that it is ready", async () => {
       const sandbox = await environment.openSandbox(PLAIN);
       const { heard, until } = converse(sandbox);
       await until(({ events }) => events.includes("\n"));
@@ -149,7 +149,7 @@ export function describeEnvironment(name: string, { open, capabilities }: Enviro
       await sandbox.close();
     });
 
-    test("interrupts what runs, and says when the signal has been sent", async () => {
+    test("interrupts running code, and resolves when the signal has been sent", async () => {
       const sandbox = await environment.openSandbox(PLAIN);
       const { heard, until } = converse(sandbox);
       const code = "print('up', flush=True)\nwhile True: pass";
@@ -161,7 +161,7 @@ export function describeEnvironment(name: string, { open, capabilities }: Enviro
       await sandbox.close();
     });
 
-    test("tells how a worker ended, after its last output, and starts another beside the same files", async () => {
+    test("reports how a worker ended after its last output, and starts another one with the same files", async () => {
       const sandbox = await environment.openSandbox(PLAIN);
       const first = converse(sandbox);
       await first.exec("e1", "open('f', 'w').write('x'); print('bye', flush=True); import os; os._exit(5)");
@@ -174,7 +174,7 @@ export function describeEnvironment(name: string, { open, capabilities }: Enviro
       await sandbox.close();
     });
 
-    test("kills a worker with all it started, and keeps the sandbox", async () => {
+    test("kills a worker with everything it started, and keeps the sandbox", async () => {
       const sandbox = await environment.openSandbox(PLAIN);
       const first = converse(sandbox);
       await first.exec("e1", "import subprocess; subprocess.Popen(['setsid', 'sleep', '1000']); None");
@@ -191,7 +191,7 @@ export function describeEnvironment(name: string, { open, capabilities }: Enviro
       await sandbox.close();
     });
 
-    test("renews output pipes: what old children print is background", async () => {
+    test("replaces output pipes: output of old children is background output", async () => {
       const sandbox = await environment.openSandbox(PLAIN);
       const { heard, exec, until } = converse(sandbox);
       await exec(
@@ -228,7 +228,7 @@ export function describeEnvironment(name: string, { open, capabilities }: Enviro
       await sandbox.close();
     });
 
-    test("a program says that its command has ended, and later that nothing of it is left", async ({ skip }) => {
+    test("a program reports the exit of its command, and later that all its processes have ended", async ({ skip }) => {
       skip(...lacks("shell"));
       const sandbox = await environment.openSandbox(PLAIN);
       const { heard, until, program } = run(sandbox, { command: "(setsid sleep 1000 &); echo left" });
@@ -258,7 +258,7 @@ export function describeEnvironment(name: string, { open, capabilities }: Enviro
       expect(stubborn.heard.exit).toEqual({ kind: "sandbox-gone", isLeft: false });
     });
 
-    test("more orders at once than anybody can take hold nothing up", async ({ skip }) => {
+    test("thousands of requests at once do not block other sandboxes", async ({ skip }) => {
       skip(...lacks("shell"));
       const [sandbox, other] = await Promise.all([environment.openSandbox(PLAIN), environment.openSandbox(PLAIN)]);
       const { heard, until, program } = run(sandbox, { command: "echo up; sleep 1000" });
@@ -274,7 +274,7 @@ export function describeEnvironment(name: string, { open, capabilities }: Enviro
       await Promise.all([sandbox.close(), other.close()]);
     });
 
-    test("a write says whether anybody reads, however much it is and whenever it comes", async ({ skip }) => {
+    test("write() resolves to false when no process reads the input, whatever the size", async ({ skip }) => {
       skip(...lacks("shell"));
       const sandbox = await environment.openSandbox(PLAIN);
       const deaf = run(sandbox, { command: "exec 0<&-; echo up; sleep 1000" });
@@ -344,7 +344,7 @@ export function describeEnvironment(name: string, { open, capabilities }: Enviro
       await expect(sandbox.startJob()).rejects.toThrow(WorkerLostError);
     });
 
-    test("closing ends everything, twice is once, and orders to the dead do nothing", async () => {
+    test("close() ends everything and is idempotent; calls after it do nothing", async () => {
       const sandbox = await environment.openSandbox(PLAIN);
       const { heard } = converse(sandbox);
       await sandbox.close();

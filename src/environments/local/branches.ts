@@ -163,7 +163,7 @@ export class Branches {
           reject(new ForkRefusedError({ action: "copy the session", why }));
         },
         onEnd: (exit) => {
-          const isStarted = this.#workers.has(branch); // nearly always true: do not build an error that nobody sees
+          const isStarted = this.#workers.has(branch); // nearly always true, and an unused error is expensive
           this.#endWorker(branch, exit);
           if (!isStarted) reject(this.#failure ?? cannotStart(this.#server.endReason));
         },
