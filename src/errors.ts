@@ -1,8 +1,8 @@
-// Every error of ours. Each says in its comment what is still alive afterwards and whether trying again can help.
+// Every error of this package. Each comment says what is still usable afterwards and whether a retry can help.
 //
-// A Python exception in a session is a result, not one of these. A mistake in calling the API is a TypeError or RangeError.
+// A Python exception in a session is a result, not an error. A mistake in calling the API is a TypeError or RangeError.
 
-/** Base of every error that this package throws when work fails. `code` is stable; messages may change. */
+/** Base class. `code` is stable; messages may change. */
 export abstract class RLMError extends Error {
   abstract readonly code: string;
   override get name(): string {
@@ -10,7 +10,7 @@ export abstract class RLMError extends Error {
   }
 }
 
-/** The part of a result that an error tells. */
+/** The part of a result that the error reports. */
 interface FailedExecution {
   readonly executionId: string;
   readonly sessionId: string;
@@ -20,7 +20,7 @@ interface FailedExecution {
   readonly error?: { readonly name: string; readonly value: string; readonly traceback: string };
 }
 
-/** Code failed and the caller asked to throw (`result.unwrap()`). The session lives if `sessionAlive`. */
+/** Code failed and the caller used `result.unwrap()`. The session keeps its state if `sessionAlive`. */
 export class REPLExecutionError extends RLMError {
   readonly code = "EXECUTION_FAILED";
   readonly reason: string;
@@ -36,7 +36,7 @@ export class REPLExecutionError extends RLMError {
   }
 }
 
-/** The host refused something: a mount, a path, a message of a worker. Other sessions are untouched. */
+/** The host refused a mount, a path or a message from a worker. Other sessions are not affected. */
 export class REPLSecurityError extends RLMError {
   readonly code = "SECURITY";
   readonly action: string;
@@ -53,7 +53,7 @@ export class REPLSecurityError extends RLMError {
   }
 }
 
-/** A file of a session could not be used. The session is alive; what else is true, `reason` tells. */
+/** A file operation failed; see `reason`. The session is alive and the file is unchanged. */
 export class FileError extends RLMError {
   readonly code = "FILE";
   readonly path: string;
@@ -68,7 +68,7 @@ export class FileError extends RLMError {
   }
 }
 
-/** `denied`: permissions, a limit, or something that is never allowed; the message says which. */
+/** `denied`: by permissions, by a limit, or because it is never allowed; the message says which. */
 export type FileReason =
   | "not-found"
   | "exists"
@@ -79,10 +79,10 @@ export type FileReason =
   | "too-large"
   | "denied";
 
-/** A variable was not set, or a state not saved or loaded. What was there before is there still; see `why`. */
+/** A variable was not set, or a state was not saved or loaded; see `why`. The previous state is unchanged. */
 export class SessionStateError extends RLMError {
   readonly code = "SESSION_STATE";
-  /** Null: there is no session yet. */
+  /** Null if there is no session yet. */
   readonly sessionId: string | null;
   readonly action: string;
   readonly why: string;
@@ -97,7 +97,7 @@ export class SessionStateError extends RLMError {
   }
 }
 
-/** The standard library is as it was: what was to be added is no Python, or the file cannot be used. */
+/** The standard library is unchanged: the source is not valid Python, or the file cannot be used. */
 export class StdlibError extends RLMError {
   readonly code = "STDLIB";
   readonly why: string;
@@ -107,7 +107,7 @@ export class StdlibError extends RLMError {
   }
 }
 
-/** No session was started: this environment cannot hold its promises here. `fix` says what would change that. */
+/** No session was started: the environment cannot keep its guarantees on this machine. `fix` says what to change. */
 export class EnvironmentUnavailableError extends RLMError {
   readonly code = "ENVIRONMENT_UNAVAILABLE";
   readonly environment: string;
@@ -121,7 +121,7 @@ export class EnvironmentUnavailableError extends RLMError {
   }
 }
 
-/** Nothing was queued: too many executions wait in this session already. Try again when some have ended. */
+/** Nothing was queued: the session's queue is full. Retry when some executions have ended. */
 export class SessionBusyError extends RLMError {
   readonly code = "SESSION_BUSY";
   readonly sessionId: string;
@@ -136,7 +136,7 @@ export class SessionBusyError extends RLMError {
   }
 }
 
-/** The session does not exist, or not any more. Nothing happened. */
+/** There is no such session, or it was closed. Nothing happened. */
 export class SessionNotFoundError extends RLMError {
   readonly code = "SESSION_NOT_FOUND";
   readonly sessionId: string;
@@ -147,7 +147,7 @@ export class SessionNotFoundError extends RLMError {
   }
 }
 
-/** No session was created: the id is taken by a live one, which is untouched. */
+/** No session was created: a live session has this id. That session is not affected. */
 export class SessionExistsError extends RLMError {
   readonly code = "SESSION_EXISTS";
   readonly sessionId: string;
@@ -157,7 +157,7 @@ export class SessionExistsError extends RLMError {
   }
 }
 
-/** The task does not exist, or is forgotten. Nothing happened. */
+/** There is no such task, or it ended long ago. Nothing happened. */
 export class TaskNotFoundError extends RLMError {
   readonly code = "TASK_NOT_FOUND";
   readonly taskId: string;
@@ -168,7 +168,7 @@ export class TaskNotFoundError extends RLMError {
   }
 }
 
-/** Nothing was done to the task: it is not in a state, or not of a kind, that allows it. */
+/** The task is unchanged: its state or its kind does not allow the action. */
 export class TaskStateError extends RLMError {
   readonly code = "TASK_STATE";
   readonly taskId: string;
@@ -180,17 +180,40 @@ export class TaskStateError extends RLMError {
   }
 }
 
-/** No copy was made and the session is as it was. `why` says what keeps a copy from being exact, or an undo from being possible. */
+/** The session is unchanged: an exact copy was not possible, or there was nothing to return to; see `why`. */
 export class ForkRefusedError extends RLMError {
   readonly code = "FORK_REFUSED";
   readonly why: string;
-  constructor({ action, why }: { action: string; why: string }, options?: ErrorOptions) {
+  /** What the environment of the session lacks, so that a retry never helps. Null if that was not the reason. */
+  readonly capability: string | null;
+  constructor(
+    { action, why, capability = null }: { action: string; why: string; capability?: string | null },
+    options?: ErrorOptions,
+  ) {
     super(`Cannot ${action}: ${why}`, options);
+    this.why = why;
+    this.capability = capability;
+  }
+}
+
+/** Nothing was started: the environment does not have the capability. Do what `why` suggests; a retry never helps. */
+export class CapabilityMissingError extends RLMError {
+  readonly code = "CAPABILITY_MISSING";
+  readonly capability: string;
+  readonly environment: string;
+  readonly why: string;
+  constructor(
+    { action, capability, environment, why }: { action: string; capability: string; environment: string; why: string },
+    options?: ErrorOptions,
+  ) {
+    super(`Cannot ${action}: ${why}`, options);
+    this.capability = capability;
+    this.environment = environment;
     this.why = why;
   }
 }
 
-/** The session was closed, by its owner, by idle expiry or with the runtime. Its state is gone; open another. */
+/** The session was closed by its owner, by idle expiry or with the runtime. Its state is lost; open another. */
 export class SessionClosedError extends RLMError {
   readonly code = "SESSION_CLOSED";
   readonly sessionId: string;
@@ -200,7 +223,7 @@ export class SessionClosedError extends RLMError {
   }
 }
 
-/** Nothing was created: a limit of the runtime is reached. Close something, or raise the limit. */
+/** Nothing was created: a limit of the runtime was reached. Close something, or raise the limit. */
 export class LimitExceededError extends RLMError {
   readonly code = "LIMIT_EXCEEDED";
   readonly limit: string;
@@ -212,7 +235,7 @@ export class LimitExceededError extends RLMError {
   }
 }
 
-/** Nothing was learned and nothing changed; the session goes on. Try again when the running code has moved on. */
+/** The namespace could not be inspected. The session is unchanged. Retry when the running code has progressed. */
 export class InspectionError extends RLMError {
   readonly code = "INSPECTION_FAILED";
   readonly sessionId: string;
@@ -224,12 +247,12 @@ export class InspectionError extends RLMError {
   }
 }
 
-/** The fork server or a worker of ours ended or answered nonsense. Sessions it held are lost; new ones can be opened. */
+/** A worker or the fork server ended or sent an invalid message. Its sessions lost their state; new ones can be opened. */
 export class WorkerLostError extends RLMError {
   readonly code = "WORKER_LOST";
 }
 
-/** No sub-call was started: the run is already as deep as it may go. Nothing else changed. */
+/** No sub-call was started: the run is at its depth limit. The run continues without it. */
 export class MaxDepthExceeded extends RLMError {
   readonly code = "MAX_DEPTH_EXCEEDED";
   readonly depth: number;
@@ -241,7 +264,7 @@ export class MaxDepthExceeded extends RLMError {
   }
 }
 
-/** The run has ended: it and its sub-calls used what they may. `partial` is the best answer, null where there is none. */
+/** The run has ended: it and its sub-calls used their token budget. `partial` is the best answer, null if there is none. */
 export class TokenBudgetExhausted extends RLMError {
   readonly code = "TOKEN_BUDGET_EXHAUSTED";
   readonly used: number;
@@ -258,7 +281,7 @@ export class TokenBudgetExhausted extends RLMError {
   }
 }
 
-/** As TokenBudgetExhausted, for calls of tools. */
+/** As TokenBudgetExhausted, for tool calls. */
 export class ToolBudgetExhausted extends RLMError {
   readonly code = "TOOL_BUDGET_EXHAUSTED";
   readonly used: number;
@@ -275,7 +298,7 @@ export class ToolBudgetExhausted extends RLMError {
   }
 }
 
-/** No model was called: there is a limit on the cost, and what this model costs is not known. The run goes on with another model. */
+/** The model was not called: the run has a cost limit and the model's price is unknown. Other models can be called. */
 export class PriceUnknownError extends RLMError {
   readonly code = "PRICE_UNKNOWN";
   readonly model: string;
@@ -288,7 +311,7 @@ export class PriceUnknownError extends RLMError {
   }
 }
 
-/** A call names no registered tool. The session is alive. */
+/** No tool of this name is registered. The session is alive. */
 export class ToolNotFoundError extends RLMError {
   readonly code = "TOOL_NOT_FOUND";
   readonly tool: string;
@@ -301,12 +324,12 @@ export class ToolNotFoundError extends RLMError {
   }
 }
 
-/** Nothing was started: a configuration file, an environment variable or `.env` says something that cannot be used. */
+/** Nothing was started: a configuration file, an environment variable or `.env` has an invalid value. */
 export class ConfigurationError extends RLMError {
   readonly code = "CONFIGURATION";
   /** The file, or the name of the environment variable. */
   readonly source: string;
-  /** Null where there is none. */
+  /** Null if there is none. */
   readonly line: number | null;
   readonly why: string;
   constructor({ source, line, why }: { source: string; line: number | null; why: string }, options?: ErrorOptions) {
@@ -317,7 +340,7 @@ export class ConfigurationError extends RLMError {
   }
 }
 
-/** What stopped a call of a model. */
+/** Why a model call failed. */
 export type BackendFault =
   | "configuration"
   | "authentication"
@@ -331,12 +354,12 @@ export type BackendFault =
   | "empty"
   | "refusal";
 
-/** A model could not be reached or answered badly. The run goes on; try again when `retryable`, after `retryAfterMs` where it is told. */
+/** A model could not be reached, or its reply was unusable. Retry if `retryable`, after `retryAfterMs` if it is set. */
 export class BackendConnectionError extends RLMError {
   readonly code = "BACKEND";
   readonly backend: string;
   readonly fault: BackendFault;
-  /** Of HTTP; null where there was no answer. */
+  /** The HTTP status; null if there was no response. */
   readonly status: number | null;
   readonly retryable: boolean;
   readonly retryAfterMs: number | null;
@@ -360,7 +383,7 @@ export class BackendConnectionError extends RLMError {
   }
 }
 
-/** There is no recorded run of this id, or several that begin so. Nothing happened. */
+/** No recorded run has this id, or several begin with it. Nothing happened. */
 export class RunNotFoundError extends RLMError {
   readonly code = "RUN_NOT_FOUND";
   readonly runId: string;

@@ -1,43 +1,113 @@
-// The SDK: every public name.
+// The SDK: every public name, listed one by one.
 
+// The runtime: open one, then open sessions, run commands and ask questions.
 export { openRuntime } from "./runtime.ts";
-export { defineTool } from "./tools/tool.ts";
-export { executeCode, fileRead } from "./tools/builtins.ts";
+export type { Runtime } from "./runtime.ts";
+export type { RuntimeOptions } from "./runtime-options.ts";
 export { DEFAULT_LIMITS } from "./session/options.ts";
-export { ScriptedBackend } from "./backends/scripted/scripted.ts";
-export type { Runtime, RuntimeOptions } from "./runtime.ts";
-export type { Backend, BackendPart, BackendRequest, ChatMessage, ModelPrice, TokenUsage } from "./backends/backend.ts";
-export type { CallHandler, HostCall } from "./kernel/calls.ts";
-export type { Checkpoint } from "./session/kernels/checkpoints.ts";
-export type { Context, ContextValue } from "./rlm/context/context-items.ts";
-export type { EnvironmentReport, Mount } from "./environments/environment.ts";
-export type { ExecuteOptions } from "./session/options.ts";
-export type { Execution } from "./session/execution/execution.ts";
-export type { ExecutionTask } from "./tasks/execution-task.ts";
-export type { FileContent, FileOptions, FileRangeOptions, FileReadOptions, Files } from "./session/files/files.ts";
-export type { FileWatch } from "./session/files/file-watch.ts";
-export type { HistoryEntry } from "./session/execution/history.ts";
-export type { InputHandler, InputRequest } from "./session/execution/input.ts";
-export type { InspectOptions, LookOptions, VariablesOptions } from "./session/inspect/inspector-options.ts";
 export type { Limits } from "./session/options.ts";
-export type { LoadReport, SaveReport } from "./session/state/save-state.ts";
-export type { OperationOptions } from "./session/options.ts";
-export type { OutputRange, OutputSlice } from "./output/output-slice.ts";
-export type { Result } from "./session/result.ts";
-export type { RLM, RLMLimits, RLMOptions, RunRequest } from "./rlm/rlm.ts";
-export type { Run } from "./rlm/run.ts";
-export type { RunTask } from "./tasks/run-task.ts";
+
+// Environments: where sessions run, and what they can do there.
+export type { Capabilities } from "./environments/capabilities.ts";
+export type { EnvironmentReport, Mount } from "./environments/environment.ts";
+export type { EnvironmentName } from "./environments/registry.ts";
+
+// Sessions.
 export type { Session, SessionInfo } from "./session/session.ts";
 export type { SessionOptions } from "./session/options.ts";
-export type { ShellOptions } from "./tasks/shell-options.ts";
-export type { ShellTask } from "./tasks/shell-task.ts";
+export type { SessionEvent } from "./protocol/events.ts";
+export type { SessionId } from "./protocol/ids.ts";
+export type { CallHandler, HostCall } from "./kernel/calls.ts";
+export type { Checkpoint } from "./session/kernels/checkpoints.ts";
+export type { OperationOptions } from "./session/options.ts";
+
+// Executions: one piece of code, its output and its result.
+export type { Execution } from "./session/execution/execution.ts";
+export type { ExecuteOptions } from "./session/options.ts";
+export type { HistoryEntry } from "./session/execution/history.ts";
+export type { InputHandler, InputRequest } from "./session/execution/input.ts";
+export type { OutputRange, OutputSlice } from "./output/output-slice.ts";
+export type { Result } from "./session/result.ts";
+export type { ExecutionEvent } from "./protocol/events.ts";
+export type { ExecutionId } from "./protocol/ids.ts";
+export type {
+  Cut,
+  ExecutionError,
+  ExecutionResult,
+  ExecutionStatus,
+  InterruptReason,
+  MimeBundle,
+  OutputStream,
+  StateAfter,
+  Usage,
+} from "./protocol/execution.ts";
+
+// The namespace of a session: inspect it, set variables, save and load it.
+export type { InspectOptions, LookOptions, VariablesOptions } from "./session/inspect/inspector-options.ts";
+export type { LoadReport, SaveReport } from "./session/state/save-state.ts";
+export type { VariableValue } from "./session/state/set-variable.ts";
+export type { SkippedVariable } from "./protocol/session-manifest.ts";
+export type {
+  Column,
+  Completion,
+  CompletionType,
+  Completions,
+  Incomplete,
+  InspectedVariable,
+  Signature,
+  Variable,
+  VariableKind,
+  VariableList,
+  VariableText,
+} from "./protocol/variables.ts";
+
+// The standard library: functions that exist in every session.
 export type { StandardLibrary, StdlibFunction, StdlibListing } from "./session/state/stdlib.ts";
 export type { StdlibState } from "./session/kernels/stdlib-loader.ts";
+
+// Files of a session.
+export type { FileContent, FileOptions, FileRangeOptions, FileReadOptions, Files } from "./session/files/files.ts";
+export type { FileWatch } from "./session/files/file-watch.ts";
+export type { FileChange, FileEntry, FileKind, FileListing } from "./protocol/files.ts";
+
+// Tasks: shell commands, and executions and runs that outlived their calls.
 export type { Task, Tasks } from "./tasks/tasks.ts";
+export type { ShellOptions } from "./tasks/shell-options.ts";
+export type { ShellTask } from "./tasks/shell-task.ts";
+export type { ExecutionTask } from "./tasks/execution-task.ts";
+export type { RunTask } from "./tasks/run-task.ts";
+export type { TaskEvent, TaskInfo, TaskKind, TaskResult, TaskStatus } from "./protocol/tasks.ts";
+export type { TaskId } from "./protocol/ids.ts";
+
+// Recursive runs: a question, its context, its limits and its answer.
+export type { RLM, RLMLimits, RLMOptions, RunRequest } from "./rlm/rlm.ts";
+export type { Context, ContextValue } from "./rlm/context/context-items.ts";
+export type { Run } from "./rlm/run.ts";
+export type { RunId } from "./protocol/ids.ts";
+export type {
+  LedgerAxis,
+  LedgerLimits,
+  RunEvent,
+  RunResult,
+  RunStatus,
+  RunUsage,
+  Spent,
+  StopReason,
+} from "./protocol/runs.ts";
+
+// Tools that code of a run may call.
+export { defineTool } from "./tools/tool.ts";
+export { executeCode, fileRead } from "./tools/builtins.ts";
 export type { Tool, ToolContext } from "./tools/tool.ts";
-export type { VariableValue } from "./session/state/set-variable.ts";
+
+// Backends: what answers a model call.
+export { ScriptedBackend } from "./backends/scripted/scripted.ts";
+export type { Backend, BackendPart, BackendRequest, ChatMessage, ModelPrice, TokenUsage } from "./backends/backend.ts";
+
+// Errors.
 export {
   BackendConnectionError,
+  CapabilityMissingError,
   EnvironmentUnavailableError,
   FileError,
   ForkRefusedError,
@@ -62,42 +132,3 @@ export {
   WorkerLostError,
 } from "./errors.ts";
 export type { BackendFault, FileReason } from "./errors.ts";
-export type { ExecutionEvent, SessionEvent } from "./protocol/events.ts";
-export type {
-  Cut,
-  ExecutionError,
-  ExecutionResult,
-  ExecutionStatus,
-  InterruptReason,
-  MimeBundle,
-  OutputStream,
-  StateAfter,
-  Usage,
-} from "./protocol/execution.ts";
-export type { FileChange, FileEntry, FileKind, FileListing } from "./protocol/files.ts";
-export type {
-  LedgerAxis,
-  LedgerLimits,
-  RunEvent,
-  RunResult,
-  RunStatus,
-  RunUsage,
-  Spent,
-  StopReason,
-} from "./protocol/runs.ts";
-export type { TaskEvent, TaskInfo, TaskKind, TaskResult, TaskStatus } from "./protocol/tasks.ts";
-export type { ExecutionId, RunId, SessionId, TaskId } from "./protocol/ids.ts";
-export type {
-  Column,
-  Completion,
-  CompletionType,
-  Completions,
-  Incomplete,
-  InspectedVariable,
-  Signature,
-  Variable,
-  VariableKind,
-  VariableList,
-  VariableText,
-} from "./protocol/variables.ts";
-export type { SkippedVariable } from "./protocol/session-manifest.ts";

@@ -18,9 +18,19 @@ interface Layer {
 }
 
 const ground = ["errors.ts", "util", "protocol"];
+/** What an environment is, without any that exists. */
+const contract = ["environments/environment.ts", "environments/capabilities.ts"];
 const parts = ["environments", "output", "backends", "store", "tools", "kernel", "tasks", "session", "rlm"];
 /** What the servers and the command line may import at run time. */
-const frontEnd = ["runtime.ts", "config", "store", "environments/mounts.ts", "session/options.ts", ...ground];
+const frontEnd = [
+  "runtime.ts",
+  "config",
+  "store",
+  "environments/mounts.ts",
+  "environments/registry.ts",
+  "session/options.ts",
+  ...ground,
+];
 const serverParts = ["server/net", "server/observability"];
 
 /** By folder or file in src/. The longest matching entry is the layer of a file. */
@@ -28,18 +38,20 @@ const layers: Readonly<Record<string, Layer>> = {
   "errors.ts": { imports: [] },
   util: { imports: [] },
   protocol: { imports: [], node: false },
-  environments: { imports: ground },
-  "environments/local": { imports: ["environments/environment.ts", "environments/mounts.ts", ...ground] },
+  environments: { imports: ["environments/registry.ts", ...ground] },
+  "environments/registry.ts": { imports: ["environments", ...ground] },
+  "environments/local": { imports: [...contract, "environments/mounts.ts", ...ground] },
   backends: { imports: ground },
   store: { imports: ground },
-  config: { imports: ground },
+  config: { imports: ["environments/registry.ts", ...ground] },
   tools: { imports: ground },
   output: { imports: ground },
-  kernel: { imports: ["environments", "output", ...ground] },
-  tasks: { imports: ["environments", "output", ...ground] },
-  session: { imports: ["kernel", "tasks", "environments", "output", ...ground] },
+  kernel: { imports: ["environments/environment.ts", "output", ...ground] },
+  tasks: { imports: ["environments/environment.ts", "output", ...ground] },
+  session: { imports: ["kernel", "tasks", ...contract, "output", ...ground], types: ["environments/registry.ts"] },
   rlm: { imports: ["session", "tools", "backends", "output", ...ground] },
-  "runtime.ts": { imports: [...parts, ...ground] },
+  "runtime-options.ts": { imports: [...parts, ...ground] },
+  "runtime.ts": { imports: ["runtime-options.ts", ...parts, ...ground] },
   "server/net": { imports: ["server/token.ts", ...frontEnd], types: parts },
   "server/observability": { imports: ["server/net", ...frontEnd], types: [...parts, "server/http"] },
   "server/http": { imports: ["server/mcp-mount.ts", ...serverParts, ...frontEnd], types: [...parts, "server/ws"] },
@@ -47,10 +59,10 @@ const layers: Readonly<Record<string, Layer>> = {
   "server/mcp": { imports: [...serverParts, ...frontEnd], types: parts },
   server: { imports: ["server/http", "server/mcp", ...serverParts, ...frontEnd], types: parts },
   client: { imports: ["cli", ...ground] },
-  cli: { imports: ["server", "client", "backends", ...frontEnd], types: parts },
+  cli: { imports: ["server", "client", "backends", ...frontEnd], types: ["runtime-options.ts", ...parts] },
   "index.ts": {
     imports: ["runtime.ts", "backends/scripted", "tools", "session/options.ts", ...ground],
-    types: parts,
+    types: ["runtime-options.ts", ...parts],
   },
 };
 
@@ -134,7 +146,7 @@ describe("the check itself", () => {
 
   test("says who imports whom, and what would be allowed", () => {
     expect(violations({ "src/kernel/deep/x.ts": `import "../../session/y.ts";` })).toEqual([
-      "src/kernel/deep/x.ts imports src/session/y.ts: kernel may import environments, output, errors.ts, util, protocol",
+      "src/kernel/deep/x.ts imports src/session/y.ts: kernel may import environments/environment.ts, output, errors.ts, util, protocol",
     ]);
   });
 

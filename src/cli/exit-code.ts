@@ -29,7 +29,7 @@ const BY_REASON: Readonly<Record<InterruptReason, number>> = {
 };
 
 /** Codes of our errors that a different command line would have avoided. Every other one is our own failure. */
-const USAGE_CODES: readonly string[] = ["SECURITY", "CONFIGURATION"];
+const USAGE_CODES: readonly string[] = ["SECURITY", "CONFIGURATION", "CAPABILITY_MISSING"];
 
 /** Of runs that were asked to throw at a limit. */
 const FAILED_CODES: readonly string[] = ["MAX_DEPTH_EXCEEDED", "TOKEN_BUDGET_EXHAUSTED", "TOOL_BUDGET_EXHAUSTED"];

@@ -1,6 +1,7 @@
 // The commands and their options. Each command's own file is imported when it is asked for, so that none pays for another.
 
 import { Command, CommanderError, Option } from "commander";
+import { DEFAULT_ENVIRONMENT, ENVIRONMENT_NAMES } from "../environments/registry.ts";
 import { VERSION } from "../util/version.ts";
 import { toUsageLine } from "./options/commander-message.ts";
 import type { ExecArguments } from "./exec/exec.ts";
@@ -72,7 +73,9 @@ function addExec(program: Command): void {
     .option("--json", "print the whole result as one JSON object, and nothing else")
     .option("--timeout <seconds>", "stop the code after this long (default: never)", parseSeconds)
     .addOption(
-      new Option("--env <name>", "where to run it").choices(["local", "docker", "wasm"]).default("local", "local"),
+      new Option("--env <name>", "where to run it")
+        .choices(ENVIRONMENT_NAMES)
+        .default(DEFAULT_ENVIRONMENT, DEFAULT_ENVIRONMENT),
     )
     .addOption(new Option("--allow-net <host>").hideHelp())
     .addHelpText("after", EXEC_EXAMPLES)

@@ -1,6 +1,7 @@
 // What rlm.toml may say. Strict: a key that is not here is an error.
 
 import { z } from "zod";
+import { ENVIRONMENT_NAMES } from "../environments/registry.ts";
 import { parseSize } from "../util/bytes/parse-size.ts";
 
 /** Timers cannot wait longer: 24 days. */
@@ -32,7 +33,7 @@ export const rlmSchema = z.strictObject({
   reasoning_effort: text.optional(),
   backend: text.optional(),
   base_url: address.optional(),
-  environment: z.enum(["local", "docker", "wasm"]).optional(),
+  environment: z.enum(ENVIRONMENT_NAMES).optional(),
   mode: z.enum(["auto", "rlm", "direct"]).optional(),
   max_depth: z.int().min(0).max(100).optional(),
   max_iterations: count.optional(),

@@ -1,6 +1,7 @@
 // What the rest of the program reads: the sections of rlm.toml under our own names, in our own units, with the defaults.
 
 import { resolve } from "node:path";
+import { DEFAULT_ENVIRONMENT, type EnvironmentName } from "../environments/registry.ts";
 import type { ConfigFile, RLMTable } from "./schema.ts";
 import { given } from "../util/omit-undefined.ts";
 
@@ -11,7 +12,7 @@ export interface RLMSettings {
   readonly reasoningEffort?: string;
   readonly backend?: string;
   readonly baseUrl?: string;
-  readonly environment: "local" | "docker" | "wasm";
+  readonly environment: EnvironmentName;
   readonly mode: "auto" | "rlm" | "direct";
   readonly maxDepth: number;
   readonly maxIterations: number;
@@ -58,7 +59,7 @@ export interface LimitSettings {
 export type Settings<Section extends keyof ConfigFile> = Readonly<NonNullable<ConfigFile[Section]>>;
 
 export const DEFAULTS = {
-  environment: "local",
+  environment: DEFAULT_ENVIRONMENT,
   mode: "auto",
   maxDepth: 4,
   maxIterations: 30,

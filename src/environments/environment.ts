@@ -1,21 +1,25 @@
-// A place to run workers, with stated guarantees. One contract suite runs against every environment.
+// The contract of an environment: a place to run workers, with stated guarantees.
+//
+// `fork`, `checkpoint` and `startProgram` are optional: a sandbox has them where its environment declares the
+// capability. `tests/contracts/environment.ts` runs against every environment.
 
 import type { OutputStream } from "../protocol/execution.ts";
+import type { Capabilities } from "./capabilities.ts";
 
-/** A folder or file of the host that a sandbox sees, at its own path. */
+/** A folder or file of the host that is visible in a sandbox, at the same path. */
 export interface Mount {
   readonly path: string;
   readonly mode: "ro" | "rw";
 }
 
-/** What one sandbox may use. Enforced by the kernel per process, and for memory by a watch over the sum. */
+/** What one sandbox may use. The kernel enforces it per process; memory is also watched as a sum over all of them. */
 export interface SandboxLimits {
   readonly memoryBytes: number;
-  /** Everything the sandbox writes: its working folder, /tmp and shared memory together. */
+  /** Everything the sandbox writes: its working directory, /tmp and shared memory together. */
   readonly diskBytes: number;
   readonly processes: number;
   readonly openFiles: number;
-  /** Forks and checkpoints that live in it beside the first session. */
+  /** Forks and checkpoints of the first session that are alive at once. */
   readonly branches: number;
 }
 
@@ -24,7 +28,7 @@ export interface SandboxOptions {
   readonly limits: SandboxLimits;
 }
 
-/** How a worker's process ended. `reason` is set when the sandbox ended it: what for. */
+/** How a worker's process ended. `reason` is set when the sandbox killed it. */
 export type WorkerExit =
   | { readonly kind: "code"; readonly code: number; readonly reason: KillReason | null }
   | { readonly kind: "signal"; readonly signal: number; readonly reason: KillReason | null }
@@ -32,95 +36,94 @@ export type WorkerExit =
 
 export type KillReason = "timeout" | "cancelled" | "memory" | "violation" | "closed";
 
-/** What a worker sends up. Buffers are only valid during the call: copy what is kept. */
+/** Receives what a worker sends. Buffers are valid only during the call: copy what you keep. */
 export interface WorkerListener {
-  /** The first `length` bytes of a buffer. */
+  /** The first `length` bytes of the buffer. */
   onEvents(buffer: Buffer, length: number): void;
   onOutput(stream: OutputStream, chunk: Buffer): void;
-  /** Output of pipes that were replaced by `renewStreams`. */
+  /** Output from pipes that `renewStreams` replaced. */
   onBackground(stream: OutputStream, chunk: Buffer): void;
   /** Called once, after the last byte of events and output. */
   onExit(exit: WorkerExit): void;
 }
 
-/** One worker process. All methods may be called at any time and do nothing once it has ended. */
+/** One worker process. Methods may be called at any time and do nothing once it has ended. */
 export interface Worker {
   /** Must be called once, before anything is sent. */
   listen(listener: WorkerListener): void;
-  /** To the main thread: one line, with its payload if any. */
+  /** Sends one line, with an optional payload, to the main thread. */
   command(line: string, payload?: string | Uint8Array): void;
-  /** Resolves when the worker has taken all commands, and bytes may be used again; or when it has ended. */
+  /** Resolves when all commands are written and their bytes may be reused, or the worker has ended. */
   commandTaken(): Promise<void>;
-  /** To the listener thread. */
+  /** Sends one line to the listener thread, which reads while code runs. */
   aside(line: string, payload?: string): void;
-  /** How much of what was sent aside the worker has not taken yet, in bytes. */
+  /** Bytes sent to the listener thread that the worker has not read yet. */
   readonly asideBacklog: number;
-  /** Resolves when the worker has taken it, or has ended. */
+  /** Resolves when that backlog is empty, or the worker has ended. */
   asideTaken(): Promise<void>;
   /** Resolves when the signal has been sent. */
   interrupt(): Promise<void>;
-  /** Ends the worker and everything it started; the sandbox and its files stay. */
+  /** Ends the worker and everything it started. The sandbox and its files stay. */
   kill(reason: KillReason): void;
-  /** Turns the watch over the sandbox's memory on while code runs. */
+  /** Turns the memory watch on while code runs. */
   watch(on: boolean): void;
-  /** Delivers at once what is in the output pipes now. */
+  /** Delivers at once what the output pipes contain. */
   drain(): void;
-  /** Sends the worker a new pair of output pipes; the old pair is background from now on. */
+  /** Gives the worker a new pair of output pipes. Output from the old pair is background output from then on. */
   renewStreams(): Promise<void>;
 }
 
-/** Makes the worker copy itself as this branch: resolves when it has, rejects with the reason why not. Its conversation is the kernel's. */
+/** Tells the worker to fork itself as this branch. Resolves when it has, rejects with the reason why it did not. */
 export type AskForFork = (branch: number) => Promise<void>;
 
-/** What one session takes of the machine's memory now. */
+/** What one session uses of the machine's memory now. */
 export interface SandboxUsage {
-  /** Its processes, checkpoints included; pages that several processes share count in part. */
+  /** Its processes, checkpoints included. Shared pages count in part. */
   readonly memoryBytes: number;
-  /** Its files, which are in memory too. A family's are divided among its sessions. */
+  /** Its files, which are in memory too. Sessions of one family share the sum equally. */
   readonly diskBytes: number;
 }
 
 /** A frozen copy of a worker. */
 export interface SandboxCheckpoint {
-  /** It was released, or ended because the checkpoints of its session held too much memory. */
+  /** It was released, or killed because the checkpoints of its session used too much memory. */
   readonly ended: boolean;
   release(): void;
 }
 
 /**
- * A short-lived process of ours behind the same walls, beside the worker: it never waits for it and does not end with it.
- * The first line it is sent says what to do. Whoever started it closes it; the end of the session does so too.
+ * A short-lived process of ours inside the sandbox. It runs beside the worker, does not wait for it and does not end with
+ * it. The first line written to it says what to do. Its caller closes it; so does the end of the session.
  */
 export interface Job {
-  /** Resolves when it is on its way, which is false once the job has ended. Waiting for it is how not to outrun the job. */
+  /** Resolves when the data is written, to false once the job has ended. Await it for backpressure. */
   write(data: string | Uint8Array): Promise<boolean>;
-  /** What it says, until it has ended. May be asked for once; a slow reader slows the job. */
+  /** Its output until it ends. May be called once. A slow reader slows the job. */
   output(): AsyncIterable<Buffer>;
-  /** Resolves when its process is gone. */
+  /** Resolves when its process has ended. */
   readonly ended: Promise<void>;
-  /** Ends it: closes its pipes, so that it can tidy up, and kills it a second later. Idempotent. */
+  /** Closes its pipes, so that it can clean up, and kills it a second later. Idempotent. */
   close(): void;
 }
 
-/** What to run. */
 export interface ProgramSpec {
   /** For bash. */
   readonly command: string;
   /** Relative to the sandbox's working directory, or absolute. */
   readonly cwd: string;
-  /** On top of the environment that every process in the sandbox has. */
+  /** In addition to the environment variables that every process in the sandbox has. */
   readonly env: Readonly<Record<string, string>>;
-  /** Whether `write` is its standard input; otherwise that is empty. */
+  /** Whether `write` feeds its standard input. Otherwise standard input is empty. */
   readonly hasInput: boolean;
 }
 
-/** Of all its processes, the ended ones included. Peak: their memory together, as it was seen now and then; 0: too short to be seen. */
+/** Of all its processes, ended ones included. `peakBytes` is sampled: 0 if it ended before the first sample. */
 export interface ProgramUsage {
   readonly cpuMs: number;
   readonly peakBytes: number;
 }
 
-/** How the command ended. `isLeft`: processes that it started live on. */
+/** How the command ended. `isLeft`: processes that it started are still alive. */
 export type ProgramExit =
   | { readonly kind: "code"; readonly code: number; readonly reason: KillReason | null; readonly isLeft: boolean }
   | { readonly kind: "signal"; readonly signal: number; readonly reason: KillReason | null; readonly isLeft: boolean }
@@ -128,56 +131,56 @@ export type ProgramExit =
   | { readonly kind: "sandbox-gone"; readonly isLeft: false };
 
 export interface ProgramListener {
-  /** The chunk is only valid during the call. Also after the command has ended, for what it left running. */
+  /** The chunk is valid only during the call. Continues after the command's end while its processes are alive. */
   onOutput(stream: OutputStream, chunk: Buffer): void;
-  /** Called once, after what the command itself printed. */
+  /** Called once, after the command's own output. */
   onExit(exit: ProgramExit, usage: ProgramUsage): void;
-  /** Called once, after `onExit`: no process of it is left, and nothing more is printed. */
+  /** Called once, after `onExit`: none of its processes is alive, and no output follows. */
   onGone(usage: ProgramUsage): void;
 }
 
-/** A command line in the sandbox with everything that it starts. Methods do nothing once all of that is gone. */
+/** A shell command with all processes it starts. Methods do nothing once none of them is alive. */
 export interface Program {
-  /** Resolves when it is on its way; false: nobody reads it. */
+  /** Resolves when the data is written, to false where no process reads it. */
   write(data: string | Uint8Array): Promise<boolean>;
-  /** The end of its input. */
   closeInput(): void;
-  /** Holds every process; resolves when they stand still, or when it is gone. */
+  /** Stops every process. Resolves when they are stopped or have ended. */
   pause(): Promise<void>;
   resume(): Promise<void>;
-  /** Asks every process to end. */
+  /** Sends SIGTERM to every process. */
   askToEnd(): void;
-  /** Ends every process. */
+  /** Sends SIGKILL to every process. */
   kill(): void;
-  /** Null: it is gone. */
+  /** Null when none of its processes is alive. */
   measure(): Promise<ProgramUsage | null>;
 }
 
-/** The walls around one session. It outlives its workers. Forks of the session share them: a family is one trust domain. */
+/** The isolation around one session. It outlives workers. A session and its forks share one: a family is one trust domain. */
 export interface Sandbox {
-  /** The worker that lives now. A new sandbox has one. */
+  /** The current worker. A new sandbox has one. */
   readonly worker: Worker;
   /** The working directory, as code inside sees it. */
   readonly folder: string;
-  /** Starts another worker and ends the old one if it lives: a copy of the checkpoint, or an empty one. */
+  /** Replaces the worker: with a copy of the checkpoint, else with an empty one. */
   restart(from?: SandboxCheckpoint): Promise<Worker>;
-  /** A copy of the worker in a copy of the working directory. Nothing may run. */
-  fork(ask: AskForFork): Promise<Sandbox>;
-  /** A copy of the worker that is kept. Nothing may run. `onEnd` is called once, when it is no more. */
-  checkpoint(ask: AskForFork, onEnd: () => void): Promise<SandboxCheckpoint>;
-  /** Throws WorkerLostError where the sandbox is gone. */
+  /** Copies the worker and the working directory. No code may be running. */
+  fork?(ask: AskForFork): Promise<Sandbox>;
+  /** Keeps a copy of the worker. No code may be running. `onEnd` is called once, when the copy has ended. */
+  checkpoint?(ask: AskForFork, onEnd: () => void): Promise<SandboxCheckpoint>;
+  /** Throws WorkerLostError where the sandbox has ended. */
   startJob(): Promise<Job>;
-  /** Returns at once; whatever becomes of it, the listener is told. It ends with the sandbox, not with the worker. */
-  startProgram(spec: ProgramSpec, listener: ProgramListener): Program;
-  /** Null: nobody answers. */
+  /** Returns at once; the listener hears how it went. The program ends with the sandbox, not with the worker. */
+  startProgram?(spec: ProgramSpec, listener: ProgramListener): Program;
+  /** Null where the sandbox does not answer. */
   usage(): Promise<SandboxUsage | null>;
-  /** Ends every process of the session; its files are gone. Idempotent. */
+  /** Ends every process of the session and removes its files. Idempotent. */
   close(): Promise<void>;
 }
 
 export interface EnvironmentReport {
   readonly name: string;
-  /** The kind of walls; `null` where none has been tried yet. */
+  readonly capabilities: Capabilities;
+  /** The kind of isolation. Null until a sandbox has been built. */
   readonly tier: string | null;
   readonly python: { readonly version: string; readonly executable: string } | null;
   readonly landlock: number | null;
@@ -187,13 +190,27 @@ export interface EnvironmentReport {
   readonly waiting: number;
 }
 
+export interface EnvironmentOptions {
+  /** An interpreter, the folder of a virtual environment, or a command name. Default: `python3` on the PATH. */
+  readonly python: string | undefined;
+  /** Modules to import before sessions start. Missing or broken ones are skipped. */
+  readonly preload: readonly string[];
+  /** How many sandboxes the pool holds. 0: there is no pool. */
+  readonly poolSize: number;
+  /** What pooled sandboxes are built with. A session with other options waits for a sandbox of its own. */
+  readonly poolOptions: SandboxOptions;
+  /** Called when free memory of the machine has dropped notably, and again for some seconds. */
+  readonly onLessMemory: () => void;
+}
+
 export interface Environment extends AsyncDisposable {
   readonly name: string;
-  /** A sandbox with a live worker, from a pool when one is ready. Throws EnvironmentUnavailableError with the reason. */
+  readonly capabilities: Capabilities;
+  /** Starts ahead of time what the first sandbox would start, and fills the pool. */
+  warm(): Promise<void>;
+  /** A sandbox with a live worker, from the pool if one is ready. Throws EnvironmentUnavailableError with the reason. */
   openSandbox(options: SandboxOptions): Promise<Sandbox>;
-  /** Called when the machine has notably less memory than before, and for some seconds after that. */
-  onLessMemory: () => void;
-  /** A hint that a good moment has come to prepare another sandbox. */
+  /** A hint that now is a good time to refill the pool. */
   refill(): void;
   report(): EnvironmentReport;
   close(): Promise<void>;

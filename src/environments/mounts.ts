@@ -1,4 +1,4 @@
-// Which folders of the host may be shown to a sandbox at all. Refused before anything starts.
+// Which folders of the host a sandbox may see. Others are refused before anything starts.
 
 import { realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
@@ -6,8 +6,8 @@ import { isAbsolute, resolve } from "node:path";
 import { REPLSecurityError } from "../errors.ts";
 import type { Mount } from "./environment.ts";
 
-/** Never shown, nor anything above them: the machine's own state, or every user's files at once. */
-const WHOLE = [
+/** Never mounted whole: the state of the machine, or the files of every user. Most folders in them may be mounted. */
+const NEVER_WHOLE = [
   "/",
   "/bin",
   "/boot",
@@ -22,15 +22,22 @@ const WHOLE = [
   "/sbin",
   "/sys",
 ];
-const INSIDE = ["/dev", "/proc", "/sys"];
-const TAKEN = ["/work", "/forks", "/tmp", "/usr", "/var"];
+/** Nothing inside these is ever mounted. */
+const NEVER = ["/dev", "/proc", "/sys"];
+/** Every sandbox has its own. */
+const OWN = ["/work", "/forks", "/tmp", "/usr", "/var"];
 
-/** The mounts with real, absolute paths, so that what was checked is what is mounted. */
+/** Checks mounts, and resolves links in their paths, so that what was checked is what is mounted. Throws REPLSecurityError. */
 export function resolveMounts(mounts: readonly Mount[]): readonly Mount[] {
   return mounts.map(({ path, mode }) => ({ path: checkMount(path, mode), mode }));
 }
 
-/** Parses `PATH[:ro|rw]`, read-only when nothing is said. */
+/** Resolves links where that is possible, and checks nothing: equal mounts get equal paths. */
+export function toRealPaths(mounts: readonly Mount[]): readonly Mount[] {
+  return mounts.map(({ path, mode }) => ({ path: toRealPath(resolve(path)), mode }));
+}
+
+/** Parses `PATH[:ro|rw]`. The default is read-only. */
 export function parseMount(text: string): Mount {
   const match = /^(?<path>.+?)(?::(?<mode>ro|rw))?$/s.exec(text);
   const path = match?.groups?.["path"];
@@ -50,12 +57,21 @@ function checkMount(path: string, mode: string): string {
   } catch {
     return refuse("it does not exist, or may not be read");
   }
-  if (WHOLE.includes(real) || `${homedir()}/`.startsWith(`${real}/`)) refuse("that would show far more than a project");
-  if (INSIDE.some((folder) => real.startsWith(`${folder}/`))) refuse("devices and kernel files are not for a sandbox");
-  if (TAKEN.includes(real)) refuse(`the sandbox has a ${real} of its own`);
+  if (NEVER_WHOLE.includes(real) || `${homedir()}/`.startsWith(`${real}/`))
+    refuse("that would show far more than a project");
+  if (NEVER.some((folder) => real.startsWith(`${folder}/`))) refuse("devices and kernel files are not for a sandbox");
+  if (OWN.includes(real)) refuse(`the sandbox has a ${real} of its own`);
   const status = statSync(real);
   if (!status.isDirectory() && !status.isFile()) refuse("it is neither a folder nor a file");
   if (mode === "rw" && !status.isDirectory()) refuse("only a folder can be mounted for writing");
   if (mode !== "ro" && mode !== "rw") refuse(`the mode is '${mode}', not 'ro' or 'rw'`);
   return real;
+}
+
+function toRealPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path; // resolveMounts refuses it later, with the reason
+  }
 }

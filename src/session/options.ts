@@ -2,6 +2,7 @@
 
 import { totalmem } from "node:os";
 import type { Mount, SandboxLimits } from "../environments/environment.ts";
+import type { EnvironmentName } from "../environments/registry.ts";
 import type { CallHandler } from "../kernel/calls.ts";
 import { checkCount, checkDuration } from "../util/check-number.ts";
 import type { InputHandler } from "./execution/input.ts";
@@ -11,7 +12,8 @@ export type { CallHandler, HostCall } from "../kernel/calls.ts";
 export interface SessionOptions {
   /** Default: `s1`, `s2`, ..., or as the runtime's `ids` says. An id that is taken is an error. */
   readonly id?: string;
-  readonly environment?: "local";
+  /** Default: the runtime's. */
+  readonly environment?: EnvironmentName;
   /** Default: the runtime's. */
   readonly python?: string;
   /** Environment variables. Nothing of the host's environment is ever passed on. */

@@ -1,5 +1,7 @@
 // The shell tasks in the sandbox of a session, which keep it alive.
 
+import { missingCapability } from "../environments/capabilities.ts";
+import type { Environment } from "../environments/environment.ts";
 import type { SandboxLease, ShellTask } from "../tasks/shell-task.ts";
 import type { KernelSettings } from "./kernels/kernels.ts";
 import type { Executor } from "./execution/executor.ts";
@@ -13,6 +15,10 @@ export class SessionTasks {
   constructor(settings: KernelSettings, executor: Executor) {
     this.#settings = settings;
     this.#executor = executor;
+  }
+
+  get environment(): Environment {
+    return this.#settings.environment;
   }
 
   get hasAny(): boolean {
@@ -32,7 +38,10 @@ export class SessionTasks {
       await this.#executor.kernels.recovery;
       this.#executor.checkOpen();
       const { cwd = "", env } = this.#settings;
-      return { sandbox: this.#executor.kernels.sandbox, cwd, env, release };
+      const { sandbox } = this.#executor.kernels;
+      const start = sandbox.startProgram?.bind(sandbox);
+      if (start === undefined) throw missingCapability(this.environment, "shell", "run a shell command");
+      return { start, cwd, env, release };
     } catch (error) {
       release();
       throw error;

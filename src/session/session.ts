@@ -3,6 +3,7 @@
 // Executions and operations run one at a time, in the order of the calls: see executor.ts. Closing is final.
 
 import { inspect as printed } from "node:util";
+import { requireCapability } from "../environments/capabilities.ts";
 import type { SandboxUsage } from "../environments/environment.ts";
 import type { KernelListener } from "../kernel/kernel.ts";
 import { toSlice, type OutputRange, type OutputSlice } from "../output/output-slice.ts";
@@ -157,7 +158,7 @@ export class Session implements AsyncDisposable {
    */
   fork({ id }: { readonly id?: string } = {}): Promise<Session> {
     const action = `fork session '${this.id}'`;
-    return this.#executor.operateWhenIdle(action, () =>
+    return this.#operateOnCopy("fork", action, () =>
       this.#registry.admit(id, (names) => {
         const settings = { ...this.#settings, ...names, countBefore: this.#executor.count };
         return new Session(settings, this.#registry).#start((listener) =>
@@ -169,7 +170,7 @@ export class Session implements AsyncDisposable {
 
   /** Keeps a live copy of the namespace to return to, without the files. Throws as `fork` does. */
   checkpoint(): Promise<Checkpoint> {
-    return this.#executor.operateWhenIdle("make a checkpoint", () =>
+    return this.#operateOnCopy("checkpoint", "make a checkpoint", () =>
       this.#executor.checkpoints.make(this.#executor.kernels, this.#executor.executed),
     );
   }
@@ -185,7 +186,7 @@ export class Session implements AsyncDisposable {
 
   /** Returns to a checkpoint, which is kept. Nothing has changed if this throws. */
   rewind(checkpoint: Checkpoint | string): Promise<Checkpoint> {
-    return this.#executor.operateWhenIdle("go back to a checkpoint", async () => {
+    return this.#operateOnCopy("checkpoint", "go back to a checkpoint", async () => {
       const reached = await this.#executor.checkpoints.rewind(this.#executor.kernels, checkpoint);
       this.#executor.renewEpoch("rewound");
       return reached;
@@ -194,7 +195,7 @@ export class Session implements AsyncDisposable {
 
   /** Returns to the state before the last execution that was not undone. Needs `autoCheckpoint`. */
   undo(): Promise<void> {
-    return this.#executor.operateWhenIdle("undo the last execution", async () => {
+    return this.#operateOnCopy("checkpoint", "undo the last execution", async () => {
       await this.#executor.checkpoints.undo(this.#executor.kernels);
       this.#executor.renewEpoch("rewound");
     });
@@ -311,6 +312,12 @@ export class Session implements AsyncDisposable {
   /** For console.log: assertion libraries would otherwise call `inspect`, which has another meaning here. */
   [printed.custom](): string {
     return `Session { id: '${this.id}', state: '${this.#executor.state}' }`;
+  }
+
+  /** Throws ForkRefusedError at once where the environment cannot make copies, and while code runs. */
+  async #operateOnCopy<T>(needed: "fork" | "checkpoint", action: string, work: () => Promise<T>): Promise<T> {
+    requireCapability(this.#settings.environment, needed, action);
+    return this.#executor.operateWhenIdle(action, work);
   }
 
   async #close(why: string, limitMs: number): Promise<SessionInfo> {

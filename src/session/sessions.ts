@@ -18,6 +18,8 @@ export class Sessions {
   readonly #live = new Map<string, Session>();
   /** Ids of sessions that are being opened. */
   readonly #opening = new Set<string>();
+  /** By id: what concurrent callers of `obtain` share. */
+  readonly #obtaining = new Map<string, Promise<Session>>();
   readonly #limit: number;
   readonly memory: TotalMemory;
   readonly #ids: IdStyle;
@@ -60,6 +62,15 @@ export class Sessions {
     restoring?: Restoring,
   ): Promise<Session> {
     return this.#admit(id, (names) => Session.open({ ...settings, ...names }, this.#registry, restoring));
+  }
+
+  /** The live session with this id, else the one that `open` opens. Concurrent calls open one session. */
+  async obtain(id: string, open: () => Promise<Session>): Promise<Session> {
+    const live = this.#live.get(id);
+    if (live !== undefined) return live;
+    const obtaining = this.#obtaining.get(id) ?? open().finally(() => this.#obtaining.delete(id));
+    this.#obtaining.set(id, obtaining);
+    return obtaining;
   }
 
   /** Closes all sessions, also those that are being forked. */

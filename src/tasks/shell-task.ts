@@ -19,7 +19,7 @@ import { isOver, toInfo, type TaskBase } from "./task.ts";
 
 /** The sandbox of a session, lent to one task. */
 export interface SandboxLease {
-  readonly sandbox: Sandbox;
+  readonly start: NonNullable<Sandbox["startProgram"]>;
   /** Where commands start by default. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
@@ -251,7 +251,7 @@ export class ShellTask extends Transcript<TaskEvent> implements TaskBase, Progra
         env: { ...lease.env, ...env },
         hasInput: stdin !== "none",
       };
-      this.#program = lease.sandbox.startProgram(spec, this);
+      this.#program = lease.start(spec, this);
     } catch (error) {
       this.#ending ??= { status: "failed", why: (error as Error).message };
       this.#markGone();

@@ -3,6 +3,7 @@ import { fromError, fromResult, fromRunResult } from "../../src/cli/exit-code.ts
 import { UsageError } from "../../src/cli/options/usage-error.ts";
 import {
   BackendConnectionError,
+  CapabilityMissingError,
   ConfigurationError,
   EnvironmentUnavailableError,
   REPLSecurityError,
@@ -27,6 +28,7 @@ test.each([
   [new UsageError("x"), 2],
   [new REPLSecurityError({ action: "mount", target: "/", environment: "local", why: "x" }), 2],
   [new EnvironmentUnavailableError({ environment: "local", why: "x", fix: "y" }), 70],
+  [new CapabilityMissingError({ action: "x", capability: "shell", environment: "local", why: "y" }), 2],
   [new ConfigurationError({ source: "rlm.toml", line: 1, why: "x" }), 2],
   [new BackendConnectionError({ backend: "b", fault: "configuration", why: "no key", retryable: false }), 2],
   [new BackendConnectionError({ backend: "b", fault: "server", why: "x", retryable: true }), 70],

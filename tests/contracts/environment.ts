@@ -1,7 +1,12 @@
-// What every environment promises. Each one runs this suite; what it cannot do is declared, and told when skipped.
+// What every environment promises. Each one runs this suite. A case that needs a capability the environment does not
+// declare is skipped with the reason, and its absence is checked instead.
 
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Capabilities } from "../../src/environments/capabilities.ts";
 import type {
+  AskForFork,
   Environment,
   ProgramExit,
   ProgramSpec,
@@ -15,11 +20,13 @@ import { DEFAULT_LIMITS } from "../../src/session/options.ts";
 
 export interface EnvironmentContract {
   readonly open: () => Environment;
+  /** What it must declare, and no more. */
+  readonly capabilities: Capabilities;
 }
 
 export const PLAIN: SandboxOptions = { mounts: [], limits: DEFAULT_LIMITS };
 
-/** Talks to a worker by hand: what was heard so far, and a way to wait for more. */
+/** Talks to a worker without a kernel: what it has sent so far, and a way to wait for more. */
 export function converse(sandbox: Sandbox) {
   const heard = { events: "", stdout: "", stderr: "", background: "", exit: undefined as WorkerExit | undefined };
   let wake: () => void = () => {};
@@ -49,13 +56,18 @@ export function converse(sandbox: Sandbox) {
     await until(({ events, exit }) => events.includes(`"type":"status","id":"${id}"`) || exit !== undefined);
     sandbox.worker.drain();
   };
-  return { heard, until, exec };
+  const askForFork: AskForFork = async (branch) => {
+    sandbox.worker.command(JSON.stringify({ id: `f${branch}`, cmd: "fork", branch }));
+    await until(({ events, exit }) => events.includes(`"type":"status","id":"f${branch}"`) || exit !== undefined);
+  };
+  return { heard, until, exec, askForFork };
 }
 
-/** Starts a program: what was heard of it so far, and a way to wait for more. */
+/** Starts a program: what it has printed so far, how it ended, and a way to wait for more. */
 function run(sandbox: Sandbox, spec: Partial<ProgramSpec>) {
   const heard = { stdout: "", stderr: "", exit: undefined as ProgramExit | undefined, isGone: false };
   let wake: () => void = () => {};
+  if (sandbox.startProgram === undefined) throw new Error("the sandbox cannot start programs");
   const program = sandbox.startProgram(
     { command: "true", cwd: "", env: {}, hasInput: true, ...spec },
     {
@@ -79,15 +91,48 @@ function run(sandbox: Sandbox, spec: Partial<ProgramSpec>) {
   return { heard, until, program };
 }
 
-export function describeEnvironment(name: string, { open }: EnvironmentContract): void {
+export function describeEnvironment(name: string, { open, capabilities }: EnvironmentContract): void {
   describe(`environment ${name}`, () => {
     let environment: Environment;
+    const lacks = (capability: "fork" | "checkpoint" | "shell"): readonly [boolean, string] => [
+      !capabilities[capability],
+      `environment ${name} declares that it has no '${capability}'`,
+    ];
     beforeAll(() => {
       environment = open();
     });
     afterAll(() => environment.close());
 
-    test("opens a sandbox whose worker has said that it is ready", async () => {
+    test("declares its capabilities before anything is started, and reports the same", async () => {
+      await using fresh = open();
+      expect(fresh.capabilities).toEqual(capabilities);
+      expect(fresh.report()).toMatchObject({ name: fresh.name, capabilities });
+    });
+
+    test("a sandbox has the methods that the capabilities declare, and no others", async () => {
+      const sandbox = await environment.openSandbox(PLAIN);
+      expect({
+        fork: sandbox.fork !== undefined,
+        checkpoint: sandbox.checkpoint !== undefined,
+        shell: sandbox.startProgram !== undefined,
+      }).toEqual({ fork: capabilities.fork, checkpoint: capabilities.checkpoint, shell: capabilities.shell });
+      await sandbox.close();
+    });
+
+    test("code reaches the host's network only where the capabilities declare it", async ({ skip }) => {
+      skip(capabilities.network !== "none", `environment ${name} declares network '${capabilities.network}'`);
+      const server = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
+      await once(server, "listening");
+      const { port } = server.address() as AddressInfo;
+      const sandbox = await environment.openSandbox(PLAIN);
+      const { heard, exec } = converse(sandbox);
+      await exec("e1", `import socket; socket.create_connection(('127.0.0.1', ${port}), 5)`);
+      expect(heard.events).toMatch(/"status":"error".*(PermissionError|OSError|ConnectionError|ImportError)/);
+      await sandbox.close();
+      server.close();
+    });
+
+    test("opens a sandbox whose worker has reported that it is ready", async () => {
       const sandbox = await environment.openSandbox(PLAIN);
       const { heard, until } = converse(sandbox);
       await until(({ events }) => events.includes("\n"));
@@ -104,7 +149,7 @@ export function describeEnvironment(name: string, { open }: EnvironmentContract)
       await sandbox.close();
     });
 
-    test("interrupts what runs, and says when the signal has been sent", async () => {
+    test("interrupts running code, and resolves when the signal has been sent", async () => {
       const sandbox = await environment.openSandbox(PLAIN);
       const { heard, until } = converse(sandbox);
       const code = "print('up', flush=True)\nwhile True: pass";
@@ -116,7 +161,7 @@ export function describeEnvironment(name: string, { open }: EnvironmentContract)
       await sandbox.close();
     });
 
-    test("tells how a worker ended, after its last output, and starts another beside the same files", async () => {
+    test("reports how a worker ended after its last output, and starts another one with the same files", async () => {
       const sandbox = await environment.openSandbox(PLAIN);
       const first = converse(sandbox);
       await first.exec("e1", "open('f', 'w').write('x'); print('bye', flush=True); import os; os._exit(5)");
@@ -129,7 +174,7 @@ export function describeEnvironment(name: string, { open }: EnvironmentContract)
       await sandbox.close();
     });
 
-    test("kills a worker with all it started, and keeps the sandbox", async () => {
+    test("kills a worker with everything it started, and keeps the sandbox", async () => {
       const sandbox = await environment.openSandbox(PLAIN);
       const first = converse(sandbox);
       await first.exec("e1", "import subprocess; subprocess.Popen(['setsid', 'sleep', '1000']); None");
@@ -146,7 +191,7 @@ export function describeEnvironment(name: string, { open }: EnvironmentContract)
       await sandbox.close();
     });
 
-    test("renews output pipes: what old children print is background", async () => {
+    test("replaces output pipes: output of old children is background output", async () => {
       const sandbox = await environment.openSandbox(PLAIN);
       const { heard, exec, until } = converse(sandbox);
       await exec(
@@ -163,7 +208,10 @@ export function describeEnvironment(name: string, { open }: EnvironmentContract)
       await sandbox.close();
     });
 
-    test("a program runs beside the worker, with its own input and streams, and does not end with it", async () => {
+    test("a program runs beside the worker, with its own input and streams, and does not end with it", async ({
+      skip,
+    }) => {
+      skip(...lacks("shell"));
       const sandbox = await environment.openSandbox(PLAIN);
       const worker = converse(sandbox);
       const { heard, until, program } = run(sandbox, {
@@ -180,7 +228,8 @@ export function describeEnvironment(name: string, { open }: EnvironmentContract)
       await sandbox.close();
     });
 
-    test("a program says that its command has ended, and later that nothing of it is left", async () => {
+    test("a program reports the exit of its command, and later that all its processes have ended", async ({ skip }) => {
+      skip(...lacks("shell"));
       const sandbox = await environment.openSandbox(PLAIN);
       const { heard, until, program } = run(sandbox, { command: "(setsid sleep 1000 &); echo left" });
       await until(({ exit }) => exit !== undefined);
@@ -192,7 +241,8 @@ export function describeEnvironment(name: string, { open }: EnvironmentContract)
       await sandbox.close();
     });
 
-    test("a program is paused, resumed and asked to end as a whole, and ends with the sandbox", async () => {
+    test("a program is paused, resumed and asked to end as a whole, and ends with the sandbox", async ({ skip }) => {
+      skip(...lacks("shell"));
       const sandbox = await environment.openSandbox(PLAIN);
       const polite = run(sandbox, {
         command: "trap 'echo bye; exit 0' TERM; echo up; while true; do sleep 0.01; done",
@@ -208,7 +258,8 @@ export function describeEnvironment(name: string, { open }: EnvironmentContract)
       expect(stubborn.heard.exit).toEqual({ kind: "sandbox-gone", isLeft: false });
     });
 
-    test("more orders at once than anybody can take hold nothing up", async () => {
+    test("thousands of requests at once do not block other sandboxes", async ({ skip }) => {
+      skip(...lacks("shell"));
       const [sandbox, other] = await Promise.all([environment.openSandbox(PLAIN), environment.openSandbox(PLAIN)]);
       const { heard, until, program } = run(sandbox, { command: "echo up; sleep 1000" });
       await until(({ stdout }) => stdout === "up\n");
@@ -223,7 +274,8 @@ export function describeEnvironment(name: string, { open }: EnvironmentContract)
       await Promise.all([sandbox.close(), other.close()]);
     });
 
-    test("a write says whether anybody reads, however much it is and whenever it comes", async () => {
+    test("write() resolves to false when no process reads the input, whatever the size", async ({ skip }) => {
+      skip(...lacks("shell"));
       const sandbox = await environment.openSandbox(PLAIN);
       const deaf = run(sandbox, { command: "exec 0<&-; echo up; sleep 1000" });
       expect(await deaf.program.write("x".repeat(1_000_000))).toBe(false);
@@ -234,6 +286,41 @@ export function describeEnvironment(name: string, { open }: EnvironmentContract)
       busy.program.kill();
       expect(await written).toBe(false);
       deaf.program.kill();
+      await sandbox.close();
+    });
+
+    test("a fork has its own worker and its own files, and outlives the sandbox it came from", async ({ skip }) => {
+      skip(...lacks("fork"));
+      const sandbox = await environment.openSandbox(PLAIN);
+      const first = converse(sandbox);
+      await first.exec("e1", "x = 1; open('f', 'w').write('x')");
+      const fork = await sandbox.fork?.(first.askForFork);
+      if (fork === undefined) throw new Error("the sandbox cannot fork");
+      await first.exec("e2", "x = 2; open('f', 'w').write('changed')");
+      await sandbox.close();
+      const second = converse(fork);
+      await second.exec("e1", "x, open('f').read()");
+      expect(second.heard.events).toContain("(1, 'x')");
+      await fork.close();
+    });
+
+    test("a worker is replaced by a copy of a checkpoint, as often as wanted", async ({ skip }) => {
+      skip(...lacks("checkpoint"));
+      const sandbox = await environment.openSandbox(PLAIN);
+      const first = converse(sandbox);
+      await first.exec("e1", "x = 1");
+      let ends = 0;
+      const checkpoint = await sandbox.checkpoint?.(first.askForFork, () => (ends += 1));
+      if (checkpoint === undefined) throw new Error("the sandbox cannot make checkpoints");
+      for (let time = 0; time < 2; time += 1) {
+        await sandbox.restart(checkpoint);
+        const next = converse(sandbox);
+        await next.exec("e1", "x += 1; x");
+        expect(next.heard.events).toContain('"text/plain":"2"');
+      }
+      checkpoint.release();
+      checkpoint.release();
+      expect({ ended: checkpoint.ended, ends }).toEqual({ ended: true, ends: 1 });
       await sandbox.close();
     });
 
@@ -257,7 +344,7 @@ export function describeEnvironment(name: string, { open }: EnvironmentContract)
       await expect(sandbox.startJob()).rejects.toThrow(WorkerLostError);
     });
 
-    test("closing ends everything, twice is once, and orders to the dead do nothing", async () => {
+    test("close() ends everything and is idempotent; calls after it do nothing", async () => {
       const sandbox = await environment.openSandbox(PLAIN);
       const { heard } = converse(sandbox);
       await sandbox.close();

@@ -2,11 +2,17 @@ import { once } from "node:events";
 import { expect, test } from "vitest";
 import { createServer, type AddressInfo } from "node:net";
 import { Folder } from "../config/folder.ts";
+import { LOCAL_CAPABILITIES } from "../environments/open-local.ts";
 import { rlm } from "./program.ts";
 
 interface Report {
   readonly usable: boolean;
-  readonly findings: readonly { readonly check: string; readonly status: string; readonly fix?: string }[];
+  readonly findings: readonly {
+    readonly check: string;
+    readonly status: string;
+    readonly fix?: string;
+    readonly capabilities?: object;
+  }[];
 }
 
 test("doctor tries the sandbox and finds this machine usable", async () => {
@@ -25,6 +31,7 @@ test("doctor --json prints one object and nothing else", async () => {
       "node",
       "python",
       "sandbox",
+      "environment",
       "landlock",
       "memory",
       "data folder",
@@ -38,6 +45,7 @@ test("doctor --json prints one object and nothing else", async () => {
     ]),
   );
   expect(findings.filter(({ status, fix }) => (status === "ok") !== (fix === undefined))).toEqual([]);
+  expect(findings.find(({ check }) => check === "environment")?.capabilities).toEqual(LOCAL_CAPABILITIES);
 });
 
 test("doctor says which model would be asked, whether the keys are there, and whose the port is", async () => {

@@ -13,24 +13,14 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { LocalEnvironment } from "../../src/environments/local/local.ts";
 import { EnvironmentUnavailableError, type Runtime } from "../../src/index.ts";
 import { converse, describeEnvironment, PLAIN } from "../contracts/environment.ts";
 import { openTestRuntime, PYTHON } from "../open.ts";
+import { LOCAL_CAPABILITIES, openLocal } from "./open-local.ts";
 
-function openLocal(changes: Partial<ConstructorParameters<typeof LocalEnvironment>[0]> = {}): LocalEnvironment {
-  return new LocalEnvironment({
-    python: PYTHON,
-    preload: [],
-    poolSize: 0,
-    poolOptions: PLAIN,
-    cacheFolder: undefined,
-    ...changes,
-  });
-}
-
-describeEnvironment("local", { open: () => openLocal() });
-describeEnvironment("local, from the pool", { open: () => openLocal({ poolSize: 2 }) });
+const capabilities = LOCAL_CAPABILITIES;
+describeEnvironment("local", { open: () => openLocal(), capabilities });
+describeEnvironment("local, from the pool", { open: () => openLocal({ poolSize: 2 }), capabilities });
 
 const scratch = mkdtempSync(join(tmpdir(), "rlm-test-"));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
@@ -239,6 +229,12 @@ describe("mounts", () => {
     ["/usr"],
   ])("%s is refused before anything starts", async (path) => {
     await expect(runtime.openSession({ mounts: [{ path, mode: "ro" }] })).rejects.toThrow(/Cannot mount/);
+  });
+
+  test("a mount of the whole runtime is refused for pooled sandboxes too", async () => {
+    await using pooled = await openTestRuntime({ poolSize: 1, mounts: [{ path: "/etc", mode: "ro" }] });
+    await expect(pooled.warm()).rejects.toThrow("Cannot mount '/etc'");
+    await expect(pooled.openSession()).rejects.toThrow("Cannot mount '/etc'");
   });
 });
 

@@ -1,5 +1,6 @@
 // `rlm doctor`: what was found on this machine, and the fix for what is not right.
 
+import type { Capabilities } from "../../environments/capabilities.ts";
 import { toTerminalText } from "../../util/text/terminal-text.ts";
 import { findings } from "./checks.ts";
 import { EXIT } from "../exit-code.ts";
@@ -26,6 +27,8 @@ export interface Finding {
   readonly found: string;
   /** What to do about it; only where the status is not `ok`. */
   readonly fix?: string;
+  /** Of the environment that was tried. */
+  readonly capabilities?: Capabilities;
 }
 
 function toLines({ check, status, found, fix }: Finding): string {

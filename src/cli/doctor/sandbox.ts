@@ -28,6 +28,7 @@ export async function trySandbox(): Promise<readonly Finding[]> {
     return [
       python(report),
       { check: "sandbox", status: "ok", found: `tier ${report.tier}, ${times}` },
+      environment(report),
       ...walls(report),
     ];
   } catch (error) {
@@ -43,6 +44,16 @@ function python({ python: found }: EnvironmentReport): Finding {
   if (shim === undefined) return { check, status: "ok", found: text };
   const fix = `RLM_PYTHON=${found.executable} saves the detour at every start`;
   return { check, status: "warn", found: `${text}, by way of the script ${shim}`, fix };
+}
+
+function environment({ name, capabilities }: EnvironmentReport): Finding {
+  const declared = Object.entries(capabilities).map(([capability, value]) => `${capability} ${toText(value)}`);
+  return { check: "environment", status: "ok", found: `${name}: ${declared.join(", ")}`, capabilities };
+}
+
+function toText(value: unknown): string {
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  return Array.isArray(value) ? value.join(" and ") : String(value);
 }
 
 function walls({ landlock, user }: EnvironmentReport): Finding[] {

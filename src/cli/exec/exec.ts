@@ -1,7 +1,9 @@
 // `rlm exec`: one program in one session, and an exit code that tells how it went.
 
-import { openRuntime, type Runtime, type RuntimeOptions } from "../../runtime.ts";
+import { openRuntime, type Runtime } from "../../runtime.ts";
+import type { RuntimeOptions } from "../../runtime-options.ts";
 import { parseMount } from "../../environments/mounts.ts";
+import type { EnvironmentName } from "../../environments/registry.ts";
 import type { Session } from "../../session/session.ts";
 import type { ExecutionResult } from "../../protocol/execution.ts";
 import { complain } from "../io/print-error.ts";
@@ -22,7 +24,7 @@ export interface ExecArguments {
   readonly c?: string;
   readonly json?: true;
   readonly timeout?: number;
-  readonly env: string;
+  readonly env: EnvironmentName;
   readonly e?: readonly (readonly [string, string])[];
   readonly mount?: readonly string[];
   readonly python?: string;
@@ -82,7 +84,7 @@ async function keepState(session: Session, { state }: ExecutionResult, file: str
 function toRuntimeOptions({ env, mount = [], python, memory }: ExecArguments): RuntimeOptions {
   return {
     // Another name is refused by the runtime, with the reason.
-    environment: env as "local",
+    environment: env,
     poolSize: 0,
     preload: [],
     mounts: mount.map(parseMount),

@@ -1,6 +1,7 @@
 // `rlm init` and `rlm run` with their options. What they do is imported when they are asked for.
 
 import { Option, type Command } from "commander";
+import { ENVIRONMENT_NAMES } from "../../environments/registry.ts";
 import { parseCountFrom, parseSeconds, parseUSD } from "../options/option-values.ts";
 import type { RunArguments } from "./run.ts";
 
@@ -45,7 +46,7 @@ export function addRun(program: Command): void {
     .option("--json", "print the whole result as one JSON object, and nothing else")
     .option("--quiet", "nothing on standard error but errors")
     .option("--demo", "show it without a key and without a network")
-    .addOption(new Option("--env <name>", "where code runs (default: local)").choices(["local", "docker", "wasm"]))
+    .addOption(new Option("--env <name>", "where code runs (default: local)").choices(ENVIRONMENT_NAMES))
     .option("--python <path>", "an interpreter or a virtual environment (default: RLM_PYTHON, else python3)")
     .option("--config <file>", "read this in place of rlm.toml")
     .addHelpText("after", RUN_EXAMPLES)

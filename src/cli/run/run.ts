@@ -2,6 +2,7 @@
 
 import { backendVariables, chooseBackend } from "../../config/choose-backend.ts";
 import { loadConfig, type Config, type RLMTable } from "../../config/config.ts";
+import type { EnvironmentName } from "../../environments/registry.ts";
 import type { RunResult } from "../../protocol/runs.ts";
 import { openRuntime, type Runtime } from "../../runtime.ts";
 import { ScriptedBackend } from "../../backends/scripted/scripted.ts";
@@ -26,7 +27,7 @@ export interface RunArguments {
   readonly model?: string;
   readonly subModel?: string;
   readonly reasoningEffort?: string;
-  readonly env?: "local" | "docker" | "wasm";
+  readonly env?: EnvironmentName;
   readonly mode?: "auto" | "rlm" | "direct";
   readonly maxDepth?: number;
   readonly maxIterations?: number;
@@ -54,7 +55,7 @@ export async function run(question: string | undefined, options: RunArguments): 
   const output = new StandardOutput();
   await using input = new KeptInput();
   await using runtime = await openRuntime({
-    environment: config.rlm.environment as "local", // another name is refused by the runtime, with the reason
+    environment: config.rlm.environment,
     limits: config.limits,
     ...(options.python !== undefined && { python: options.python }),
   });

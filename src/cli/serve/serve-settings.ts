@@ -4,7 +4,7 @@
 // program is started, or what of this machine sessions see: that the user says with a flag, with --config, or in the file of their own.
 
 import type { Config } from "../../config/config.ts";
-import { type RuntimeOptions } from "../../runtime.ts";
+import type { RuntimeOptions } from "../../runtime-options.ts";
 import { parseMount } from "../../environments/mounts.ts";
 import type { SessionOptions } from "../../session/options.ts";
 import { DEFAULT_BOUNDS, type ServerBounds } from "../../server/net/guards/limits.ts";

@@ -1,89 +1,32 @@
-// The conversation with one fork server process: orders go down as lines of JSON, events come back.
+// One fork server process: requests go to it as lines of JSON, events come back.
 //
-// Started once; sandboxes are forked from it, so that the host itself never forks while it serves. When the process ends
-// every sandbox it held has ended with it, and this object is over.
+// Sandboxes are forked from it, because a fork of the large Node process would block the event loop. When the process ends,
+// all its sandboxes have ended and this object cannot be used any more.
 
 import { spawn, type ChildProcessByStdio } from "node:child_process";
+import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname } from "node:path";
 import type { Readable, Writable } from "node:stream";
+import { fileURLToPath } from "node:url";
 import { EnvironmentUnavailableError } from "../../errors.ts";
-import { pythonFolder } from "./python-folder.ts";
-
-export interface Hello {
-  readonly pid: number;
-  readonly python: string;
-  readonly executable: string;
-  readonly landlock: number;
-  readonly uid: number;
-  readonly threads: number;
-  readonly modules: readonly string[];
-}
-
-/** What the fork server and the inits of its sandboxes tell; `branch` is a worker or a checkpoint. */
-export type ServerEvent = { readonly sandbox: number } & (
-  | { readonly event: "pipes"; readonly branch: number; readonly fds: readonly number[] }
-  | { readonly event: "pipes"; readonly job: number; readonly fds: readonly number[] }
-  | { readonly event: "job-end"; readonly job: number; readonly why: string | null }
-  | { readonly event: "pipes"; readonly program: number; readonly fds: readonly number[] }
-  | ProgramEvent
-  | { readonly event: "failed"; readonly stage: string; readonly message: string }
-  | { readonly event: "signalled" | "cloned"; readonly branch: number }
-  | { readonly event: "no-clone"; readonly branch: number; readonly message: string }
-  | {
-      readonly event: "exit";
-      readonly branch: number;
-      readonly reason: string | null;
-      readonly code?: number;
-      readonly signal?: number;
-    }
-  | {
-      readonly event: "usage";
-      readonly id: number;
-      readonly memory: Readonly<Record<string, number>>;
-      readonly disk: number;
-    }
-  | { readonly event: "less" }
-  | { readonly event: "closed" }
-);
-
-/** What is told of a program. `cpu` is in seconds. */
-export type ProgramEvent =
-  | {
-      readonly event: "program-exit";
-      readonly program: number;
-      /** Set where it could not be started; then nothing else is. */
-      readonly why?: string;
-      readonly reason?: string | null;
-      readonly code?: number;
-      readonly signal?: number;
-      readonly left?: boolean;
-      readonly cpu?: number;
-      readonly peak?: number;
-    }
-  | {
-      readonly event: "program-gone" | "program-usage";
-      readonly program: number;
-      readonly cpu: number;
-      readonly peak: number;
-    }
-  | { readonly event: "program-signalled"; readonly program: number };
+import type { Hello, ServerEvent } from "./fork-server-messages.ts";
 
 export interface ForkServerOptions {
   readonly executable: string;
   readonly preload: readonly string[];
-  /** Where compiled Python is cached between starts. */
+  /** Where compiled Python is cached between starts. Undefined: nowhere. */
   readonly cacheFolder: string | undefined;
 }
 
 const START_LIMIT_MS = 60_000;
 
-/** The user that sandboxes run as when the host is root. Nobody's account: it owns nothing. */
+/** The user that sandboxes run as when the host is root. It is no account and owns nothing. */
 const RESERVED_UID = 64001;
 
 const PROGRAMS = ["/usr/local/bin", "/usr/bin", "/bin"];
 
-/** The environment of every session, but for what the init adds to it: nothing of the host's passes. */
+/** The environment variables of every session, besides what the init adds. The host's are not passed on. */
 const CLEAN_ENVIRONMENT = {
   HOME: "/work",
   USER: "user",
@@ -105,15 +48,15 @@ export class ForkServer {
   #ended: Promise<void>;
   #alive = true;
   #retired = false;
-  readonly #complaint: () => string | undefined;
-  /** The machine has notably less memory than before. */
+  readonly #lastError: () => string | undefined;
+  /** Called when free memory of the machine has dropped notably. */
   onLessMemory: () => void = () => {};
 
-  private constructor(process: ServerProcess, hello: Hello, lines: LineSplitter, complaint: () => string | undefined) {
+  private constructor(process: ServerProcess, hello: Hello, lines: LineSplitter, lastError: () => string | undefined) {
     this.#process = process;
     this.hello = hello;
-    this.#complaint = complaint;
-    lines.onLine = (line) => this.#hear(JSON.parse(line) as ServerEvent);
+    this.#lastError = lastError;
+    lines.onLine = (line) => this.#handle(JSON.parse(line) as ServerEvent);
     this.#ended = new Promise((resolve) => {
       process.once("exit", () => {
         this.#alive = false;
@@ -124,7 +67,7 @@ export class ForkServer {
     });
   }
 
-  /** Aborting `stop`, or a start that takes a minute, ends the process and rejects. */
+  /** Kills the process and rejects when `stop` is aborted, or after a minute. */
   static async start(options: ForkServerOptions, stop: AbortSignal): Promise<ForkServer> {
     stop.throwIfAborted();
     const process = spawnServer(options);
@@ -134,38 +77,38 @@ export class ForkServer {
     const lines = new LineSplitter();
     process.stdout.on("data", (chunk: Buffer) => lines.push(chunk));
     process.stdin.on("error", () => {});
-    let complaint = "";
+    let errors = "";
     process.stderr.on("data", (chunk: Buffer) => {
-      complaint = (complaint + chunk.toString()).slice(-4096);
+      errors = (errors + chunk.toString()).slice(-4096);
     });
     const hello = await new Promise<Hello>((resolve, reject) => {
       lines.onLine = (line) => resolve(JSON.parse(line) as Hello);
       process.once("error", (error) => reject(startFailure(options.executable, error.message)));
       process.once("exit", (code, signal) =>
-        reject(startFailure(options.executable, lastLine(complaint) ?? `it ended with ${signal ?? code}`)),
+        reject(startFailure(options.executable, lastLine(errors) ?? `it ended with ${signal ?? code}`)),
       );
     });
     limit.removeEventListener("abort", end);
-    return new ForkServer(process, hello, lines, () => lastLine(complaint));
+    return new ForkServer(process, hello, lines, () => lastLine(errors));
   }
 
   get alive(): boolean {
     return this.#alive;
   }
 
-  /** Why it ended, when it has and said so. */
-  get lastWords(): string {
-    return this.#alive ? "the sandbox ended" : `the fork server ended: ${this.#complaint() ?? "it was killed"}`;
+  /** Why a sandbox of it ended by itself. */
+  get endReason(): string {
+    return this.#alive ? "the sandbox ended" : `the fork server ended: ${this.#lastError() ?? "it was killed"}`;
   }
 
-  /** A number for a new sandbox; its events go to the listener until `closed`. */
+  /** Returns the number of a new sandbox. The listener gets its events, up to `closed`. */
   register(listener: (event: ServerEvent) => void): number {
     const sandbox = this.#nextSandbox++;
     this.#listeners.set(sandbox, listener);
     return sandbox;
   }
 
-  order(op: string, sandbox: number, details: object = {}): void {
+  send(op: string, sandbox: number, details: object = {}): void {
     if (this.#alive) this.#process.stdin.write(`${JSON.stringify({ op, sandbox, ...details })}\n`);
   }
 
@@ -182,7 +125,7 @@ export class ForkServer {
     clearTimeout(killer);
   }
 
-  #hear(event: ServerEvent): void {
+  #handle(event: ServerEvent): void {
     if (event.event === "less") this.onLessMemory();
     const listener = this.#listeners.get(event.sandbox);
     if (event.event === "closed") this.#listeners.delete(event.sandbox);
@@ -201,13 +144,19 @@ function spawnServer({ executable, preload, cacheFolder }: ForkServerOptions): S
   const script = `${pythonFolder()}/forkserver/__main__.py`;
   return spawn(executable, ["-I", ...cache, script, JSON.stringify(options)], {
     stdio: ["pipe", "pipe", "pipe"],
-    detached: true, // a Ctrl-C in the terminal is for the host to handle
+    detached: true, // so that Ctrl-C in a terminal reaches only the host
     env: { PATH: toPath(executable), ...CLEAN_ENVIRONMENT },
     cwd: "/",
   });
 }
 
-/** Programs beside the interpreter come first: `python3` in a command is the one that sessions have, and so is `pytest`. */
+/** Our Python code: beside the bundle in a built package, at the top of the source tree otherwise. */
+function pythonFolder(): string {
+  const bundled = fileURLToPath(new URL("./python", import.meta.url));
+  return existsSync(bundled) ? bundled : fileURLToPath(new URL("../../../python", import.meta.url));
+}
+
+/** The interpreter's folder comes first, so that `python3` and `pytest` in commands belong to it. */
 function toPath(executable: string): string {
   const beside = dirname(executable);
   return (PROGRAMS.includes(beside) ? PROGRAMS : [beside, ...PROGRAMS]).join(":");
@@ -225,7 +174,7 @@ function lastLine(text: string): string | undefined {
   return text.trim().split("\n").at(-1) || undefined;
 }
 
-/** Splits a stream of bytes into lines. The fork server is ours, so lines are not bounded. */
+/** Splits a byte stream into lines, without a limit on their length: only our own program writes them. */
 class LineSplitter {
   onLine: (line: string) => void = () => {};
   #rest = "";

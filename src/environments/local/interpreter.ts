@@ -1,5 +1,5 @@
-// Which Python to run. The answer is a real interpreter, never a shim: a version manager's shim is a script that costs a
-// tenth of a second at every start, so it is asked once what it stands for.
+// Finds the Python interpreter. A version manager's shim is a script that costs a tenth of a second at every start, so it
+// is run once to find the interpreter behind it.
 
 import { execFile } from "node:child_process";
 import { accessSync, closeSync, constants, openSync, readSync, statSync } from "node:fs";
@@ -9,7 +9,7 @@ import { EnvironmentUnavailableError } from "../../errors.ts";
 
 const run = promisify(execFile);
 
-/** `wanted`: an interpreter, the folder of a virtual environment, or a command name; absent or empty means `python3`. */
+/** `wanted`: an interpreter, the folder of a virtual environment, or a command name. Absent or empty: `python3`. */
 export async function findInterpreter(wanted = ""): Promise<string> {
   const path = locate(wanted || "python3");
   if (path === undefined) throw missing(wanted || "python3", "there is no such program");

@@ -1,14 +1,21 @@
-// The jobs of one local sandbox, by number; each belongs to a session in it.
+// The jobs of one local sandbox, by number. Each belongs to a session in it.
 
+import { closeSync } from "node:fs";
+import { Socket } from "node:net";
 import { WorkerLostError } from "../../errors.ts";
+import { deferred, type Deferred } from "../../util/async/deferred.ts";
+import type { Job } from "../environment.ts";
+import type { JobEvent } from "./fork-server-messages.ts";
 import type { ForkServer } from "./fork-server.ts";
-import { LocalJob } from "./local-job.ts";
+import { openPipe } from "./pipes.ts";
+
+/** A closed job sees the end of its input and cleans up. After this long it is killed. */
+const CLOSE_GRACE_MS = 1000;
 
 interface Entry {
   readonly member: number;
-  readonly resolve: (job: LocalJob) => void;
-  readonly reject: (error: Error) => void;
-  /** Absent until its pipes are there. */
+  readonly started: Deferred<Job>;
+  /** Absent until its pipes exist. */
   job?: LocalJob;
 }
 
@@ -16,65 +23,124 @@ export class LocalJobs {
   readonly #server: ForkServer;
   readonly #sandbox: number;
   readonly #entries = new Map<number, Entry>();
-  #made = 0;
-  #over: string | undefined;
+  #lastNumber = 0;
+  #endReason: string | undefined;
 
   constructor(server: ForkServer, sandbox: number) {
     this.#server = server;
     this.#sandbox = sandbox;
   }
 
-  start(member: number): Promise<LocalJob> {
-    return new Promise((resolve, reject) => {
-      if (this.#over !== undefined) {
-        reject(lost(this.#over));
-        return;
-      }
-      this.#made += 1;
-      this.#entries.set(this.#made, { member, resolve, reject });
-      this.#server.order("job", this.#sandbox, { job: this.#made });
-    });
+  async start(member: number): Promise<Job> {
+    if (this.#endReason !== undefined) throw cannotStart(this.#endReason);
+    const started = deferred<Job>();
+    this.#lastNumber += 1;
+    this.#entries.set(this.#lastNumber, { member, started });
+    this.#server.send("job", this.#sandbox, { job: this.#lastNumber });
+    return started.promise;
   }
 
-  /** The fork server made its pipes and sent the other ends on. */
-  take(number: number, fds: readonly number[]): void {
-    const entry = this.#entries.get(number);
-    try {
-      const job = new LocalJob(this.#server, this.#sandbox, fds, () => this.#kill(number));
-      if (entry === undefined) {
-        job.close(); // nobody waits for it any more
-        return;
-      }
-      entry.job = job;
-      entry.resolve(job);
-    } catch (error) {
-      entry?.reject(lost((error as Error).message));
-    }
+  handle(event: JobEvent): void {
+    if (event.event === "pipes") this.#attach(event.job, event.fds);
+    else this.#end(event.job, event.why);
   }
 
-  end(number: number, why: string | null): void {
-    const entry = this.#entries.get(number);
-    this.#entries.delete(number);
-    entry?.reject(lost(why ?? "it ended at once")); // means nothing where it has been started
-    entry?.job?.end();
-  }
-
-  /** A session is over, and its jobs with it. */
   killAll(member: number): void {
     for (const [number, entry] of this.#entries) if (entry.member === member) this.#kill(number);
   }
 
-  /** The sandbox is gone. */
+  /** The sandbox has ended. */
   endAll(why: string): void {
-    this.#over = why;
-    for (const number of this.#entries.keys()) this.end(number, why);
+    this.#endReason = why;
+    for (const number of this.#entries.keys()) this.#end(number, why);
+  }
+
+  #attach(number: number, fds: readonly number[]): void {
+    const entry = this.#entries.get(number);
+    try {
+      const job = new LocalJob(this.#server, this.#sandbox, fds, () => this.#kill(number));
+      if (entry === undefined) {
+        job.close(); // it has ended meanwhile
+        return;
+      }
+      entry.job = job;
+      entry.started.resolve(job);
+    } catch (error) {
+      entry?.started.reject(cannotStart((error as Error).message));
+    }
+  }
+
+  #end(number: number, why: string | null): void {
+    const entry = this.#entries.get(number);
+    this.#entries.delete(number);
+    entry?.started.reject(cannotStart(why ?? "it ended at once")); // has no effect if it was started
+    entry?.job?.end();
   }
 
   #kill(number: number): void {
-    this.#server.order("end-job", this.#sandbox, { job: number });
+    this.#server.send("end-job", this.#sandbox, { job: number });
   }
 }
 
-function lost(why: string): WorkerLostError {
+class LocalJob implements Job {
+  readonly #ended = deferred();
+  readonly ended = this.#ended.promise;
+  readonly #input: Socket;
+  readonly #output: Socket;
+  readonly #kill: () => void;
+  #hasEnded = false;
+  #killer: NodeJS.Timeout | undefined;
+
+  /** Throws when its pipes cannot be opened. The fork server closes its ends then, which ends the job. */
+  constructor(server: ForkServer, sandbox: number, fds: readonly number[], kill: () => void) {
+    const [input, output] = fds as [number, number];
+    const { pid } = server.hello;
+    this.#kill = kill;
+    try {
+      const inputFd = openPipe(pid, input, "write");
+      try {
+        this.#output = new Socket({ fd: openPipe(pid, output, "read"), readable: true, writable: false });
+      } catch (error) {
+        closeSync(inputFd);
+        throw error;
+      }
+      this.#input = new Socket({ fd: inputFd, readable: false, writable: true });
+    } finally {
+      server.send("taken", sandbox, { fds });
+    }
+    this.#input.on("error", () => {}); // it has ended: its output ends too
+    this.#output.on("error", () => {});
+  }
+
+  write(data: string | Uint8Array): Promise<boolean> {
+    const input = this.#input;
+    if (!input.writable) return Promise.resolve(false);
+    return new Promise((resolve) => void input.write(data, (error) => resolve(!error)));
+  }
+
+  async *output(): AsyncGenerator<Buffer, void, undefined> {
+    try {
+      for await (const chunk of this.#output) yield chunk as Buffer;
+    } catch {
+      // Closed by us or broken: either way there is no more output.
+    }
+  }
+
+  close(): void {
+    this.#input.destroy();
+    this.#output.destroy();
+    if (!this.#hasEnded) this.#killer ??= setTimeout(this.#kill, CLOSE_GRACE_MS).unref();
+  }
+
+  /** Its process has ended. Output that it wrote before can still be read. */
+  end(): void {
+    this.#hasEnded = true;
+    clearTimeout(this.#killer);
+    this.#input.destroy();
+    this.#ended.resolve();
+  }
+}
+
+function cannotStart(why: string): WorkerLostError {
   return new WorkerLostError(`Cannot start a process in the sandbox: ${why}`);
 }

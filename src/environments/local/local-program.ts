@@ -1,48 +1,49 @@
-// One program of a local sandbox: three pipes, and orders that go through the fork server to the sandbox's init.
+// One program of a local sandbox: three pipes, and requests that go through the fork server to the sandbox's init.
 //
-// What to run goes into the input pipe as soon as there is one, before anything that is written for the program itself.
+// The init reads the command from the input pipe. What is written after that is the program's own input.
 
 import type { OutputStream } from "../../protocol/execution.ts";
+import { deferred, type Deferred } from "../../util/async/deferred.ts";
 import type { KillReason, Program, ProgramExit, ProgramListener, ProgramSpec, ProgramUsage } from "../environment.ts";
-import type { ForkServer, ProgramEvent } from "./fork-server.ts";
+import type { ProgramEvent } from "./fork-server-messages.ts";
+import type { ForkServer } from "./fork-server.ts";
 import { openPipe, PipeReader, PipeWriter } from "./pipes.ts";
 
-/** More than a pipe holds. */
+/** More than a pipe can contain. */
 const DRAIN_LIMIT = 2 * 1024 * 1024;
 const LENGTH_DIGITS = 8;
-const NOTHING: ProgramUsage = { cpuMs: 0, peakBytes: 0 };
+const NO_USAGE: ProgramUsage = { cpuMs: 0, peakBytes: 0 };
+
+interface ProgramOwner {
+  readonly send: (op: string) => void;
+  readonly onGone: () => void;
+}
 
 export class LocalProgram implements Program {
   readonly member: number;
-  readonly #order: (op: string) => void;
+  readonly #owner: ProgramOwner;
   readonly #listener: ProgramListener;
   readonly #spec: ProgramSpec;
   #input: PipeWriter | undefined;
   readonly #readers: PipeReader[] = [];
-  /** Settles when there is an input pipe, or never will be. */
-  readonly #taken: Promise<void>;
-  #onTaken: () => void = () => {};
+  /** Resolves when the input pipe is open, or the program has ended without one. */
+  readonly #attached = deferred();
   #isInputClosed: boolean;
   #state: "running" | "exited" | "gone" = "running";
   readonly #signals: (() => void)[] = [];
-  #measuring:
-    | { readonly done: Promise<ProgramUsage | null>; readonly resolve: (usage: ProgramUsage | null) => void }
-    | undefined;
+  #measuring: Deferred<ProgramUsage | null> | undefined;
 
-  constructor(member: number, spec: ProgramSpec, listener: ProgramListener, order: (op: string) => void) {
+  constructor(member: number, spec: ProgramSpec, listener: ProgramListener, owner: ProgramOwner) {
     this.member = member;
     this.#spec = spec;
     this.#listener = listener;
-    this.#order = order;
+    this.#owner = owner;
     this.#isInputClosed = !spec.hasInput;
-    this.#taken = new Promise((resolve) => {
-      this.#onTaken = resolve;
-    });
   }
 
   async write(data: string | Uint8Array): Promise<boolean> {
     if (this.#isInputClosed) return false;
-    await this.#taken;
+    await this.#attached.promise;
     const input = this.#input;
     if (input === undefined || this.#state !== "running") return false;
     if (typeof data === "string") input.write(data);
@@ -65,28 +66,24 @@ export class LocalProgram implements Program {
   }
 
   askToEnd(): void {
-    this.#order("ask-program-to-end");
+    this.#owner.send("ask-program-to-end");
   }
 
   kill(): void {
-    this.#order("kill-program");
+    this.#owner.send("kill-program");
   }
 
   measure(): Promise<ProgramUsage | null> {
     if (this.#state === "gone") return Promise.resolve(null);
     if (this.#measuring === undefined) {
-      let resolve: (usage: ProgramUsage | null) => void = () => {};
-      const done = new Promise<ProgramUsage | null>((onDone) => {
-        resolve = onDone;
-      });
-      this.#measuring = { done, resolve };
-      this.#order("measure-program");
+      this.#measuring = deferred();
+      this.#owner.send("measure-program");
     }
-    return this.#measuring.done;
+    return this.#measuring.promise;
   }
 
-  /** The fork server made its pipes and sent the other ends on. Throws when they cannot be opened. */
-  take(server: ForkServer, sandbox: number, fds: readonly number[]): void {
+  /** Opens our ends of the pipes that the fork server made. Throws when they cannot be opened. */
+  attach(server: ForkServer, sandbox: number, fds: readonly number[]): void {
     const [input, stdout, stderr] = fds as [number, number, number];
     const { pid } = server.hello;
     try {
@@ -94,17 +91,17 @@ export class LocalProgram implements Program {
       this.#readers.push(this.#open("stdout", pid, stdout));
       this.#readers.push(this.#open("stderr", pid, stderr));
     } finally {
-      server.order("taken", sandbox, { fds });
+      server.send("taken", sandbox, { fds });
     }
     const { command, cwd, env, hasInput } = this.#spec;
     const spec = Buffer.from(JSON.stringify({ command, cwd, env, input: hasInput }));
     this.#input.write(spec.length.toString(16).padStart(LENGTH_DIGITS, "0"));
     this.#input.writeBytes(spec);
-    this.#onTaken();
+    this.#attached.resolve();
     if (this.#isInputClosed) void this.#endInput();
   }
 
-  hear(event: ProgramEvent): void {
+  handle(event: Exclude<ProgramEvent, { event: "pipes" }>): void {
     switch (event.event) {
       case "program-exit":
         this.#exit(toExit(event), { cpuMs: Math.round((event.cpu ?? 0) * 1000), peakBytes: event.peak ?? 0 });
@@ -113,7 +110,7 @@ export class LocalProgram implements Program {
         this.#end(toUsage(event));
         break;
       case "program-usage":
-        this.#tellMeasure(toUsage(event));
+        this.#resolveMeasure(toUsage(event));
         break;
       case "program-signalled":
         this.#signals.shift()?.();
@@ -121,14 +118,14 @@ export class LocalProgram implements Program {
     }
   }
 
-  /** The sandbox is gone, and it with it. */
+  /** The sandbox has ended. */
   lose(): void {
-    this.#exit({ kind: "sandbox-gone", isLeft: false }, NOTHING);
-    this.#end(NOTHING);
+    this.#exit({ kind: "sandbox-gone", isLeft: false }, NO_USAGE);
+    this.#end(NO_USAGE);
   }
 
   fail(why: string): void {
-    this.#exit({ kind: "not-started", why, isLeft: false }, NOTHING);
+    this.#exit({ kind: "not-started", why, isLeft: false }, NO_USAGE);
   }
 
   #exit(exit: ProgramExit, usage: ProgramUsage): void {
@@ -136,7 +133,7 @@ export class LocalProgram implements Program {
     for (const reader of this.#readers) reader.drain(DRAIN_LIMIT);
     this.#state = "exited";
     this.#input?.close();
-    this.#onTaken();
+    this.#attached.resolve();
     this.#listener.onExit(exit, usage);
     if (!exit.isLeft) this.#end(usage);
   }
@@ -147,7 +144,8 @@ export class LocalProgram implements Program {
     this.#state = "gone";
     for (const reader of this.#readers) reader.close();
     for (const resolve of this.#signals.splice(0)) resolve();
-    this.#tellMeasure(null);
+    this.#resolveMeasure(null);
+    this.#owner.onGone();
     this.#listener.onGone(usage);
   }
 
@@ -155,19 +153,19 @@ export class LocalProgram implements Program {
     if (this.#state === "gone") return Promise.resolve();
     return new Promise((resolve) => {
       this.#signals.push(resolve);
-      this.#order(op);
+      this.#owner.send(op);
     });
   }
 
-  #tellMeasure(usage: ProgramUsage | null): void {
+  #resolveMeasure(usage: ProgramUsage | null): void {
     const measuring = this.#measuring;
     this.#measuring = undefined;
     measuring?.resolve(usage);
   }
 
-  /** After what was written before. */
+  /** Waits for earlier writes. */
   async #endInput(): Promise<void> {
-    await this.#taken;
+    await this.#attached.promise;
     await this.#input?.taken();
     this.#input?.close();
   }

@@ -1,4 +1,4 @@
-// The walls around one session: its place in a family, and the worker that lives there now.
+// The sandbox of one session: its membership in a family, and its current worker.
 
 import { WorkerLostError } from "../../errors.ts";
 import type {
@@ -31,7 +31,7 @@ export class LocalSandbox implements Sandbox {
     this.#isFork = isFork;
   }
 
-  /** Resolves when the walls stand and the worker has spoken. */
+  /** Resolves when the sandbox is built and its worker is ready. */
   static async open(server: ForkServer, { mounts, limits }: SandboxOptions): Promise<LocalSandbox> {
     const family = new Family(server, limits);
     return new LocalSandbox(family, await family.open(mounts), false);
@@ -48,7 +48,7 @@ export class LocalSandbox implements Sandbox {
   async restart(from?: SandboxCheckpoint): Promise<LocalWorker> {
     this.#checkOpen();
     const old = this.#worker;
-    const checkpoint = from === undefined ? undefined : this.#own(from);
+    const checkpoint = from === undefined ? undefined : this.#toOwn(from);
     const worker = await (checkpoint === undefined
       ? this.#family.restart(this.#member)
       : this.#family.wake(this.#member, checkpoint.branch));
@@ -102,16 +102,17 @@ export class LocalSandbox implements Sandbox {
     for (const checkpoint of this.#checkpoints) checkpoint.release();
     this.#family.jobs.killAll(this.#member.number);
     if (this.#family.size > 1) {
+      // The last member's programs and worker end with the sandbox. The worker is killed last: its exit is reported
+      // when nothing else of the session is alive.
       this.#family.programs.killAll(this.#member.number);
-      // Otherwise it ends with the sandbox, as programs do. Last, so that nothing is left when its end is told.
       this.#worker.kill("closed");
     }
-    await this.#family.leave(this.#member, { isBranch: this.#isFork });
-    if (!this.#family.isGone) await this.#worker.over;
+    await this.#family.leave(this.#member, { isFork: this.#isFork });
+    if (!this.#family.isGone) await this.#worker.whenEnded;
   }
 
-  #own(given: SandboxCheckpoint): LocalCheckpoint {
-    for (const checkpoint of this.#checkpoints) if (checkpoint === given) return checkpoint;
+  #toOwn(checkpoint: SandboxCheckpoint): LocalCheckpoint {
+    for (const own of this.#checkpoints) if (own === checkpoint) return own;
     throw new WorkerLostError("Cannot go back to the checkpoint: it is no more");
   }
 
@@ -141,7 +142,7 @@ class LocalCheckpoint implements SandboxCheckpoint {
 
   release(): void {
     if (this.#ended) return;
-    this.#family.drop(this.branch);
+    this.#family.dropCheckpoint(this.branch);
     this.#end();
   }
 

@@ -1,13 +1,14 @@
-// One worker of a local sandbox: five pipes, and orders that go through the fork server to the sandbox's init.
+// One worker of a local sandbox: five pipes, and requests that go through the fork server to the sandbox's init.
 
 import type { OutputStream } from "../../protocol/execution.ts";
+import { deferred, type Deferred } from "../../util/async/deferred.ts";
 import type { KillReason, Worker, WorkerExit, WorkerListener } from "../environment.ts";
 import type { ForkServer } from "./fork-server.ts";
 import { openPipe, PipeReader, PipeWriter } from "./pipes.ts";
 
-/** More than any of our pipes holds: what is read past this was written after the reading began. */
+/** More than a pipe can contain: whatever follows was written after draining began. */
 const DRAIN_LIMIT = 2 * 1024 * 1024;
-/** Retired output pipes that processes of the session may hold open. Past this the oldest is closed. */
+/** How many replaced output pipes are read. Beyond that the oldest is closed. */
 const MAX_BACKGROUND = 32;
 
 export class LocalWorker implements Worker {
@@ -20,16 +21,16 @@ export class LocalWorker implements Worker {
   #output: OutputPipes;
   readonly #background = new Set<PipeReader>();
   #listener: WorkerListener | undefined;
-  readonly #early: Buffer[] = [];
+  /** Events that arrived before `listen`: the `ready` message, since nothing was sent yet. */
+  readonly #earlyEvents: Buffer[] = [];
   readonly #signals: (() => void)[] = [];
-  #renewal: { readonly resolve: () => void; readonly reject: (error: Error) => void } | undefined;
+  #renewal: Deferred | undefined;
   #exit: WorkerExit | undefined;
-  /** Settles when the worker has sent its first event, or has ended. */
-  readonly ready: Promise<void>;
-  #onReady: () => void = () => {};
-  /** Settles when it has ended. */
-  readonly over: Promise<void>;
-  #onOver: () => void = () => {};
+  readonly #ready = deferred();
+  /** Resolves when the worker has sent its first event, or has ended. */
+  readonly ready = this.#ready.promise;
+  readonly #whenEnded = deferred();
+  readonly whenEnded = this.#whenEnded.promise;
 
   constructor(server: ForkServer, sandbox: number, branch: number, fds: readonly number[]) {
     this.#server = server;
@@ -39,20 +40,16 @@ export class LocalWorker implements Worker {
     const { pid } = server.hello;
     this.#commands = new PipeWriter(openPipe(pid, commands, "write"));
     this.#aside = new PipeWriter(openPipe(pid, aside, "write"));
-    this.#events = new PipeReader(openPipe(pid, events, "read"), (buffer, length) => this.#hearEvents(buffer, length));
+    this.#events = new PipeReader(openPipe(pid, events, "read"), (buffer, length) =>
+      this.#receiveEvents(buffer, length),
+    );
     this.#output = this.#openOutput(output);
-    this.ready = new Promise((resolve) => {
-      this.#onReady = resolve;
-    });
-    this.over = new Promise((resolve) => {
-      this.#onOver = resolve;
-    });
-    server.order("taken", sandbox, { fds });
+    server.send("taken", sandbox, { fds });
   }
 
   listen(listener: WorkerListener): void {
     this.#listener = listener;
-    for (const chunk of this.#early.splice(0)) listener.onEvents(chunk, chunk.length);
+    for (const chunk of this.#earlyEvents.splice(0)) listener.onEvents(chunk, chunk.length);
     const exit = this.#exit;
     if (exit !== undefined) queueMicrotask(() => listener.onExit(exit));
   }
@@ -81,16 +78,16 @@ export class LocalWorker implements Worker {
 
   interrupt(): Promise<void> {
     if (this.ended) return Promise.resolve();
-    this.#order("interrupt");
+    this.#send("interrupt");
     return new Promise((resolve) => this.#signals.push(resolve));
   }
 
   kill(reason: KillReason): void {
-    if (!this.ended) this.#order("kill", { reason });
+    if (!this.ended) this.#send("kill", { reason });
   }
 
   watch(on: boolean): void {
-    if (!this.ended) this.#order("watch", { on });
+    if (!this.ended) this.#send("watch", { on });
   }
 
   drain(): void {
@@ -100,10 +97,9 @@ export class LocalWorker implements Worker {
 
   renewStreams(): Promise<void> {
     if (this.ended) return Promise.resolve();
-    this.#order("streams");
-    return new Promise((resolve, reject) => {
-      this.#renewal = { resolve, reject };
-    });
+    this.#send("streams");
+    this.#renewal = deferred();
+    return this.#renewal.promise;
   }
 
   /** The fork server acknowledged a signal. */
@@ -111,18 +107,18 @@ export class LocalWorker implements Worker {
     this.#signals.shift()?.();
   }
 
-  /** The fork server made a new pair of output pipes and sent the worker its ends. */
-  takeOutput(fds: readonly number[]): void {
+  /** The fork server made a new pair of output pipes and sent the other ends to the worker. */
+  replaceOutput(fds: readonly number[]): void {
     const old = this.#output;
     this.#output = this.#openOutput(fds);
-    this.#server.order("taken", this.#sandbox, { fds });
+    this.#server.send("taken", this.#sandbox, { fds });
     this.#retire("stdout", old.stdout);
     this.#retire("stderr", old.stderr);
     this.#renewal?.resolve();
     this.#renewal = undefined;
   }
 
-  /** The process has ended: deliver what is left, then say so. */
+  /** The process has ended. Delivers what the pipes still contain, then reports the exit. */
   end(exit: WorkerExit): void {
     if (this.ended) return;
     this.#exit = exit;
@@ -134,8 +130,8 @@ export class LocalWorker implements Worker {
     for (const reader of this.#background) reader.close();
     for (const resolve of this.#signals.splice(0)) resolve();
     this.#renewal?.resolve();
-    this.#onReady();
-    this.#onOver();
+    this.#ready.resolve();
+    this.#whenEnded.resolve();
     this.#listener?.onExit(exit);
   }
 
@@ -143,17 +139,17 @@ export class LocalWorker implements Worker {
     return this.#exit !== undefined;
   }
 
-  #order(op: string, details: object = {}): void {
-    this.#server.order(op, this.#sandbox, { branch: this.branch, ...details });
+  #send(op: string, details: object = {}): void {
+    this.#server.send(op, this.#sandbox, { branch: this.branch, ...details });
   }
 
-  #hearEvents(buffer: Buffer, length: number): void {
+  #receiveEvents(buffer: Buffer, length: number): void {
     if (this.#listener !== undefined) {
       this.#listener.onEvents(buffer, length);
       return;
     }
-    this.#early.push(Buffer.from(buffer.subarray(0, length))); // `ready`, and no more: nothing has been asked yet
-    this.#onReady();
+    this.#earlyEvents.push(Buffer.from(buffer.subarray(0, length)));
+    this.#ready.resolve();
   }
 
   #openOutput(fds: readonly number[]): OutputPipes {

@@ -1,39 +1,38 @@
-// The `local` environment: sandboxes of the Linux kernel's own making, forked in milliseconds, no daemon and no set-up.
+// The `local` environment: sandboxes made of Linux kernel features, forked in milliseconds, without a daemon or set-up.
 //
-// A fork server is started with the first sandbox. A few sandboxes with the usual options wait in a pool, confined and
-// warm, so that opening a session costs nothing. When modules are to be preloaded, a second fork server that has them
-// takes over as soon as it is ready; until then sessions start without them rather than wait.
+// The first sandbox starts a fork server. A pool holds a few finished sandboxes with the default options, so that opening a
+// session costs nothing. Modules are preloaded by a second fork server, which replaces the first one when it is ready;
+// until then sessions start without them rather than wait.
 
 import { EnvironmentUnavailableError } from "../../errors.ts";
-import type { Environment, EnvironmentReport, SandboxOptions } from "../environment.ts";
+import type { Environment, EnvironmentOptions, EnvironmentReport, SandboxOptions } from "../environment.ts";
+import type { Capabilities } from "../capabilities.ts";
 import { ForkServer } from "./fork-server.ts";
 import { findInterpreter } from "./interpreter.ts";
 import { LocalSandbox } from "./local-sandbox.ts";
 import { resolveMounts } from "../mounts.ts";
+import { dataFolder } from "../../util/data-folder.ts";
 import { checkRequestedTier, TIER } from "./tier.ts";
-
-export interface LocalOptions {
-  /** An interpreter, the folder of a virtual environment, or a command name. Default: `python3` on the PATH. */
-  readonly python: string | undefined;
-  /** Modules imported before sessions are forked; absent or broken ones are left out. Empty: none. */
-  readonly preload: readonly string[];
-  /** How many sandboxes wait ready. 0: none. */
-  readonly poolSize: number;
-  /** What the waiting sandboxes are made with; others are made when asked for. */
-  readonly poolOptions: SandboxOptions;
-  readonly cacheFolder: string | undefined;
-}
 
 const REFILL_DELAY_MS = 20;
 
+const CAPABILITIES: Capabilities = {
+  fork: true,
+  checkpoint: true,
+  shell: true,
+  network: "none",
+  packages: "none",
+  languages: ["python"],
+};
+
 export class LocalEnvironment implements Environment {
   readonly name = "local";
-  readonly #options: LocalOptions;
+  readonly capabilities = CAPABILITIES;
+  readonly #options: EnvironmentOptions;
   readonly #poolKey: string;
   readonly #pool: LocalSandbox[] = [];
   readonly #servers = new Set<ForkServer>();
   readonly #starting = new AbortController();
-  onLessMemory: () => void = () => {};
   #server: Promise<ForkServer> | undefined;
   #upgrading: Promise<void> | undefined;
   #current: ForkServer | undefined;
@@ -42,12 +41,11 @@ export class LocalEnvironment implements Environment {
   #closed = false;
   #proven = false;
 
-  constructor(options: LocalOptions) {
+  constructor(options: EnvironmentOptions) {
     this.#options = options;
     this.#poolKey = toKey(options.poolOptions);
   }
 
-  /** Starts the fork server and fills the pool; without this the first session does. */
   async warm(): Promise<void> {
     await this.#startServer();
     await this.#fill();
@@ -58,16 +56,14 @@ export class LocalEnvironment implements Environment {
     const pooled = toKey(options) === this.#poolKey ? this.#takePooled() : undefined;
     if (pooled !== undefined) return pooled;
     const server = await this.#startServer();
-    const sandbox = await LocalSandbox.open(server, { ...options, mounts: resolveMounts(options.mounts) });
-    this.#proven = true;
-    return sandbox;
+    return this.#build(server, options);
   }
 
   refill(): void {
     if (this.#closed || this.#refillTimer !== undefined || this.#pool.length >= this.#options.poolSize) return;
     this.#refillTimer = setTimeout(() => {
       this.#refillTimer = undefined;
-      this.#fill().catch(() => {}); // whoever opens the next session meets the same failure and is told
+      this.#fill().catch(() => {}); // opening the next session fails in the same way, and reports it
     }, REFILL_DELAY_MS);
   }
 
@@ -75,6 +71,7 @@ export class LocalEnvironment implements Environment {
     const hello = this.#current?.hello;
     return {
       name: this.name,
+      capabilities: this.capabilities,
       tier: this.#proven ? TIER : null,
       python: hello === undefined ? null : { version: hello.python, executable: hello.executable },
       landlock: hello?.landlock ?? null,
@@ -104,14 +101,20 @@ export class LocalEnvironment implements Environment {
     return sandbox;
   }
 
+  /** Every sandbox, pooled ones included, is built here, so that no mount goes unchecked. */
+  async #build(server: ForkServer, { mounts, limits }: SandboxOptions): Promise<LocalSandbox> {
+    const sandbox = await LocalSandbox.open(server, { mounts: resolveMounts(mounts), limits });
+    this.#proven = true;
+    return sandbox;
+  }
+
   async #fill(): Promise<void> {
     if (this.#filling) return;
     this.#filling = true;
     try {
       while (!this.#closed && this.#pool.length < this.#options.poolSize) {
         const server = await this.#startServer();
-        const sandbox = await LocalSandbox.open(server, this.#options.poolOptions);
-        this.#proven = true;
+        const sandbox = await this.#build(server, this.#options.poolOptions);
         if (server === this.#current && !this.#closed) this.#pool.push(sandbox);
         else await sandbox.close();
       }
@@ -146,17 +149,17 @@ export class LocalEnvironment implements Environment {
   }
 
   async #launch(executable: string, preload: readonly string[]): Promise<ForkServer> {
-    const { cacheFolder } = this.#options;
+    const cacheFolder = dataFolder("python-cache");
     const server = await ForkServer.start({ executable, preload, cacheFolder }, this.#starting.signal);
-    server.onLessMemory = () => this.onLessMemory();
+    server.onLessMemory = this.#options.onLessMemory;
     return server;
   }
 
-  /** Replaces the first fork server by one with modules loaded. Sessions of the old one live on. */
+  /** Replaces the first fork server with one that has modules loaded. Sessions of the old one stay alive. */
   async #upgrade(executable: string, old: ForkServer): Promise<void> {
     const server = await this.#launch(executable, this.#options.preload).catch(() => undefined);
     if (server === undefined) return;
-    // A module that leaves threads behind would make every fork unsafe; sessions import it themselves then.
+    // A fork of a process with threads is unsafe. If a module starts some, sessions import the modules themselves.
     const useless = server.hello.modules.length === 0 || server.hello.threads > 1;
     if (useless || this.#closed || this.#current !== old) {
       await server.close();
@@ -172,8 +175,7 @@ export class LocalEnvironment implements Environment {
   }
 }
 
-/** For whoever asks something of a runtime that is over. */
-export const CLOSED = { environment: "local", why: "the runtime is closed", fix: "Open another with openRuntime()" };
+const CLOSED = { environment: "local", why: "the runtime is closed", fix: "Open another with openRuntime()" };
 const NOT_LINUX = {
   environment: "local",
   why: "its walls are built from Linux kernel features",

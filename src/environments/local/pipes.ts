@@ -1,17 +1,17 @@
 // The host's ends of a worker's pipes.
 //
-// The fork server makes the pipes and the host opens its ends through /proc, so they never have a name on disk. Reading
-// uses one buffer for all pipes of the process: chunks are handled before the next read. Writing tries at once, without
-// a trip through the event loop, and falls back to a stream when the pipe is full.
+// The fork server makes the pipes and the host opens its ends through /proc, so they never have a name on disk. All readers
+// share one buffer, because a chunk is handled before the next read. Writes go to the pipe synchronously, without a trip
+// through the event loop, and fall back to a stream when the pipe is full.
 
 import { closeSync, constants, openSync, readSync, writeSync } from "node:fs";
 import { Socket, type ConnectOpts, type SocketConstructorOpts } from "node:net";
 
 const READ_BYTES = 64 * 1024;
-/** So many characters never have more bytes than a pipe takes in one piece. */
+/** This many characters never have more than PIPE_BUF bytes, which are written whole or not at all. */
 const ATOMIC_CHARACTERS = 1024;
 const shared = Buffer.allocUnsafeSlow(READ_BYTES);
-/** Draining happens while a chunk in the other buffer is being handled. */
+/** Draining has its own buffer: it happens while a chunk in the shared one is being handled. */
 const drained = Buffer.allocUnsafeSlow(READ_BYTES);
 
 export function openPipe(serverPid: number, fd: number, direction: "read" | "write"): number {
@@ -19,7 +19,7 @@ export function openPipe(serverPid: number, fd: number, direction: "read" | "wri
   return openSync(`/proc/${serverPid}/fd/${fd}`, flags | constants.O_NONBLOCK);
 }
 
-/** Takes the first `length` bytes of a buffer that is only valid during the call. */
+/** Receives the first `length` bytes of a buffer that is valid only during the call. */
 type Deliver = (buffer: Buffer, length: number) => void;
 
 export class PipeReader {
@@ -27,7 +27,7 @@ export class PipeReader {
   readonly #socket: Socket;
   #deliver: Deliver;
   #open = true;
-  /** Called when the last writer has gone, or the reader was closed. */
+  /** Called when the last writer has closed the pipe, or the reader was closed. */
   onEnd: () => void = () => {};
 
   constructor(fd: number, deliver: Deliver) {
@@ -53,18 +53,17 @@ export class PipeReader {
     });
   }
 
-  /** From now on chunks go elsewhere. */
   redirect(deliver: Deliver): void {
     this.#deliver = deliver;
   }
 
-  /** Delivers what the pipe holds now, at most `limit` bytes of it, without waiting. */
+  /** Delivers what the pipe contains, at most about `limit` bytes, without waiting. */
   drain(limit: number): void {
     let total = 0;
     while (this.#open && !this.#socket.destroyed && total < limit) {
       const length = this.#readNow();
       if (length > 0) this.#deliver(drained, length);
-      if (length < READ_BYTES) return; // that was all
+      if (length < READ_BYTES) return; // the pipe is empty
       total += length;
     }
   }
@@ -76,7 +75,7 @@ export class PipeReader {
 
   #readNow(): number {
     const { stackTraceLimit } = Error;
-    Error.stackTraceLimit = 0; // an empty pipe is an exception here, and its stack trace would cost more than the read
+    Error.stackTraceLimit = 0; // reading an empty pipe throws, and a stack trace would cost more than the read
     try {
       return readSync(this.#fd, drained, 0, READ_BYTES, null);
     } catch {
@@ -97,7 +96,7 @@ export class PipeWriter {
     this.#fd = fd;
   }
 
-  /** False once something was written that nobody will read. */
+  /** False once something was written that no process will read. */
   get hasReader(): boolean {
     return this.#hasReader;
   }
@@ -107,7 +106,7 @@ export class PipeWriter {
     this.writeBytes(Buffer.from(text, "utf8"));
   }
 
-  /** The bytes must stay as they are until `taken` says so. */
+  /** The bytes must not change until `taken` resolves. */
   writeBytes(data: Uint8Array): void {
     if (!this.#open) return;
     const written = this.#canWriteNow() ? this.#writeNow(data) : 0;
@@ -117,24 +116,24 @@ export class PipeWriter {
     else stream.write(data.subarray(written));
   }
 
-  /** Nothing waits before it, and the descriptor is ours still: once closed its number could be somebody else's. */
+  /** False while earlier data waits, and once the descriptor is closed, since its number can be reused. */
   #canWriteNow(): boolean {
     if (!this.#open) return false;
     return this.#socket === undefined || (!this.#socket.destroyed && this.#socket.writableLength === 0);
   }
 
-  /** How much waits for room in the pipe, in bytes. */
+  /** Bytes that wait for space in the pipe. */
   get backlog(): number {
     return this.#open ? (this.#socket?.writableLength ?? 0) : 0;
   }
 
-  /** Resolves when nothing waits any more: the pipe has it, or nobody will. */
+  /** Resolves when the backlog is empty or will never be read. */
   taken(): Promise<void> {
     const socket = this.#socket;
-    if (socket?.errored) this.#hasReader = false; // the event that says so may come later
+    if (socket?.errored) this.#hasReader = false; // the error event may come later
     if (socket === undefined || this.backlog === 0) return Promise.resolve();
     return new Promise((resolve) => {
-      // Called in order, and when it is destroyed; then, too, before the event.
+      // The callback runs after earlier writes, or when the socket is destroyed, before its error event.
       socket.write("", (error) => {
         if (error) this.#hasReader = false;
         resolve();
@@ -150,7 +149,7 @@ export class PipeWriter {
     else this.#socket.destroy();
   }
 
-  /** A short text goes out whole or, when the pipe is full, not at all. */
+  /** Writes a short text whole or, when the pipe is full, not at all. */
   #writeAtomic(text: string): boolean {
     try {
       writeSync(this.#fd, text);
@@ -160,7 +159,7 @@ export class PipeWriter {
     }
   }
 
-  /** How much went out without waiting. An error other than a full pipe means that the worker is gone: its exit tells. */
+  /** Returns how much was written without waiting. Any error but a full pipe means that the worker has ended; its exit event follows. */
   #writeNow(data: Uint8Array): number {
     let written = 0;
     try {

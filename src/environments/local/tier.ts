@@ -1,6 +1,6 @@
-// Why a sandbox could not be built on this machine, and what to do about it.
+// Explains why a sandbox could not be built on this machine, and how to fix it.
 //
-// Tier A is tried by doing it: the first session builds every wall, and the step that fails names the reason.
+// A tier is tested by using it: the first session builds all of its isolation, and the step that fails names the reason.
 
 import { EnvironmentUnavailableError } from "../../errors.ts";
 
@@ -14,7 +14,7 @@ export function explainFailure(stage: string, message: string): EnvironmentUnava
   });
 }
 
-/** Refuses, before anything starts, a tier that does not exist here. */
+/** Throws for a tier that does not exist. */
 export function checkRequestedTier(requested: string | undefined): void {
   if (requested === undefined || requested === "" || requested === TIER) return;
   throw new EnvironmentUnavailableError({

@@ -3,6 +3,7 @@
 // After the loss of a worker the next one starts in the same sandbox, so that the files stay, or in a new one where the sandbox is gone or
 // cannot start a worker. Until then `recovery` is pending.
 
+import { missingCapability } from "../../environments/capabilities.ts";
 import type {
   Environment,
   Sandbox,
@@ -88,15 +89,20 @@ export class Kernels {
 
   /** The kernels of a fork of the session. */
   async fork(settings: KernelSettings, listener: KernelListener): Promise<Kernels> {
-    const sandbox = await this.#sandbox.fork((branch) => this.#requestFork("fork the session", branch));
+    const action = "fork the session";
+    const sandbox = await this.#sandbox.fork?.((branch) => this.#requestFork(action, branch));
+    if (sandbox === undefined) throw missingCapability(settings.environment, "fork", action);
     const kernels = new Kernels(settings, listener, sandbox);
     kernels.#stdlib = this.#stdlib;
     return kernels;
   }
 
   /** `onEnd` is called once, when the checkpoint is gone. */
-  checkpoint(onEnd: () => void): Promise<SandboxCheckpoint> {
-    return this.#sandbox.checkpoint((branch) => this.#requestFork("make a checkpoint", branch), onEnd);
+  async checkpoint(onEnd: () => void): Promise<SandboxCheckpoint> {
+    const action = "make a checkpoint";
+    const checkpoint = await this.#sandbox.checkpoint?.((branch) => this.#requestFork(action, branch), onEnd);
+    if (checkpoint === undefined) throw missingCapability(this.#settings.environment, "checkpoint", action);
+    return checkpoint;
   }
 
   /** Restores the namespace of a checkpoint, which is kept. Nothing has changed if this rejects. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Runtime } from "../../../src/index.ts";
 import { createApp, openDoor } from "../../../src/server/http/app.ts";
+import { LOCAL_CAPABILITIES } from "../../environments/open-local.ts";
 import { openTestRuntime } from "../../open.ts";
 
 const token = "secret";
@@ -194,5 +195,6 @@ test("GET /v1/version tells versions", async () => {
     python: expect.stringMatching(/^3\./),
     environment: "local",
     tier: "A",
+    capabilities: LOCAL_CAPABILITIES,
   });
 });

@@ -15,6 +15,17 @@ const healthAnswer = z
   })
   .meta({ id: "Health" });
 
+const capabilities = z
+  .strictObject({
+    fork: z.boolean(),
+    checkpoint: z.boolean(),
+    shell: z.boolean(),
+    network: z.enum(["none", "filtered", "all"]).describe("The most that a session can be allowed"),
+    packages: z.enum(["none", "wheels", "index"]).describe("Where a session can install packages from"),
+    languages: z.array(z.enum(["python"])),
+  })
+  .meta({ id: "Capabilities" });
+
 const versionAnswer = z
   .strictObject({
     version: z.string(),
@@ -22,6 +33,7 @@ const versionAnswer = z
     python: z.string().nullable(),
     environment: z.string(),
     tier: z.string().nullable().describe("The kind of walls around sessions. Null: none was opened yet"),
+    capabilities: capabilities.describe("What the environment can do"),
   })
   .meta({ id: "Version" });
 
@@ -67,9 +79,14 @@ const version = route({
   isLight: true,
   answers: { 200: { description: "Versions", schema: versionAnswer } },
   handle: (_asked, { runtime }) => {
-    const { name, tier, python } = runtime.report();
+    const { name, tier, python, capabilities: declared } = runtime.report();
     const versions = { version: VERSION, node: process.versions.node, python: python?.version ?? null };
-    return json({ ...versions, environment: name, tier });
+    return json({
+      ...versions,
+      environment: name,
+      tier,
+      capabilities: { ...declared, languages: [...declared.languages] },
+    });
   },
 });
 

@@ -31,7 +31,8 @@ export function toErrorText(error: unknown, { runtime, offers }: Server): string
   if (error instanceof SessionClosedError) return `${error.message}. Its variables are gone. ${toAnother(offers)}`;
   if (error instanceof SessionBusyError)
     return `Session '${error.sessionId}' has ${error.waiting} executions waiting. Try again when some have ended, or use another session.`;
-  if (error instanceof ForkRefusedError) return `${error.message}. ${toInsteadOfCopy(offers)}`;
+  if (error instanceof ForkRefusedError && error.capability === null)
+    return `${error.message}. ${toInsteadOfCopy(offers)}`;
   if (error instanceof LimitExceededError) return `${error.message}. ${toRoom(offers)}`;
   if (error instanceof EnvironmentUnavailableError) return `Cannot run anything here: ${error.why}. ${error.fix}`;
   if (error instanceof REPLSecurityError && error.action === "mount")

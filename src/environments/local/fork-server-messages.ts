@@ -1,0 +1,71 @@
+// What the fork server sends: one line of JSON each. It is our own program and runs no user code, so nothing is validated.
+
+/** Its first message. */
+export interface Hello {
+  readonly pid: number;
+  readonly python: string;
+  readonly executable: string;
+  readonly landlock: number;
+  readonly uid: number;
+  readonly threads: number;
+  readonly modules: readonly string[];
+}
+
+/** From the fork server itself, or from the init of one of its sandboxes. */
+export type ServerEvent = { readonly sandbox: number } & (
+  | BranchEvent
+  | JobEvent
+  | ProgramEvent
+  | UsageEvent
+  | { readonly event: "failed"; readonly stage: string; readonly message: string }
+  | { readonly event: "less" }
+  | { readonly event: "closed" }
+);
+
+/** A branch is a worker or a checkpoint. */
+export type BranchEvent =
+  | { readonly event: "pipes"; readonly branch: number; readonly fds: readonly number[] }
+  | { readonly event: "signalled" | "cloned"; readonly branch: number }
+  | { readonly event: "no-clone"; readonly branch: number; readonly message: string }
+  | {
+      readonly event: "exit";
+      readonly branch: number;
+      readonly reason: string | null;
+      readonly code?: number;
+      readonly signal?: number;
+    };
+
+export type JobEvent =
+  | { readonly event: "pipes"; readonly job: number; readonly fds: readonly number[] }
+  | { readonly event: "job-end"; readonly job: number; readonly why: string | null };
+
+/** `cpu` is in seconds. */
+export type ProgramEvent =
+  | { readonly event: "pipes"; readonly program: number; readonly fds: readonly number[] }
+  | {
+      readonly event: "program-exit";
+      readonly program: number;
+      /** Set if it could not be started; the other fields are absent then. */
+      readonly why?: string;
+      readonly reason?: string | null;
+      readonly code?: number;
+      readonly signal?: number;
+      readonly left?: boolean;
+      readonly cpu?: number;
+      readonly peak?: number;
+    }
+  | {
+      readonly event: "program-gone" | "program-usage";
+      readonly program: number;
+      readonly cpu: number;
+      readonly peak: number;
+    }
+  | { readonly event: "program-signalled"; readonly program: number };
+
+/** `memory` is by member. */
+export interface UsageEvent {
+  readonly event: "usage";
+  readonly id: number;
+  readonly memory: Readonly<Record<string, number>>;
+  readonly disk: number;
+}

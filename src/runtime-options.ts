@@ -1,0 +1,133 @@
+// Options in, complete settings out: for a runtime, and for each session in it. Defaults are applied here and nowhere else.
+
+import type { Environment, EnvironmentOptions, Mount, SandboxOptions } from "./environments/environment.ts";
+import { requireCapability } from "./environments/capabilities.ts";
+import { toRealPaths } from "./environments/mounts.ts";
+import { DEFAULT_ENVIRONMENT, type EnvironmentName } from "./environments/registry.ts";
+import type { OutputLimits } from "./output/output-log.ts";
+import { checkLimits, DEFAULT_LIMITS, withDefaults, type Limits } from "./session/options.ts";
+import { checkEnvironment } from "./session/options.ts";
+import type { SessionNames, SessionSettings } from "./session/session.ts";
+import type { SessionOptions } from "./session/options.ts";
+import { SessionFileWriter } from "./store/session-file.ts";
+import { checkCount, checkDuration } from "./util/check-number.ts";
+import type { IdStyle } from "./util/make-id.ts";
+
+export interface RuntimeOptions {
+  /** Where sessions run unless they name another environment. Default: `local`, the only one in this version. */
+  readonly environment?: EnvironmentName;
+  /** An interpreter, the folder of a virtual environment, or a command name. Default: RLM_PYTHON, else `python3`. */
+  readonly python?: string;
+  /** Modules that sessions import at no cost; missing ones are skipped. Default: the usual ones, numpy and pandas. */
+  readonly preload?: readonly string[];
+  /** Sandboxes that are kept ready for the next session. Default 3; with 0 nothing starts before the first session. */
+  readonly poolSize?: number;
+  /** Each one replaces a default. */
+  readonly limits?: Partial<Limits>;
+  /** Folders of the host that are visible in every session. Default: none. */
+  readonly mounts?: readonly Mount[];
+  /** For executions that name no time limit. Null: no limit. Default: 55 s. */
+  readonly timeoutMs?: number | null;
+  /** For sessions that name no idle limit. Null: they never expire. Default: 5 minutes. */
+  readonly idleTimeoutMs?: number | null;
+  /** What generated ids look like: `short` (`s1`, `t1`), or `random`, which cannot be guessed. Default: short. */
+  readonly ids?: IdStyle;
+}
+
+/** The options of a runtime with every default applied. */
+export type RuntimeSettings = Required<Omit<RuntimeOptions, "limits" | "python">> & {
+  readonly limits: Limits;
+  readonly python: string | undefined;
+};
+
+/** What sessions need besides their options: what the runtime shares among them. */
+export interface SharedParts {
+  readonly environment: Environment;
+  readonly output: OutputLimits;
+  readonly readStdlib: () => string | undefined;
+}
+
+/** What model-written code imports most. Imports then cost nothing, and sessions share their memory. */
+const DEFAULT_PRELOAD = (
+  "asyncio collections csv dataclasses datetime decimal functools hashlib itertools json math pathlib random re shutil " +
+  "statistics string subprocess tempfile textwrap typing urllib.parse uuid numpy pandas"
+).split(" ");
+const DEFAULT_AUTO_CHECKPOINTS = 10;
+/** Between an interrupt and the kill of code that ignores it. */
+const GRACE_MS = 2_000;
+
+/** Throws a TypeError or RangeError for values that can never work. */
+export function toRuntimeSettings(options: RuntimeOptions): RuntimeSettings {
+  checkLimits(options.limits);
+  checkCount("poolSize", options.poolSize, 0);
+  checkDuration("timeoutMs", options.timeoutMs);
+  checkDuration("idleTimeoutMs", options.idleTimeoutMs);
+  return {
+    environment: options.environment ?? DEFAULT_ENVIRONMENT,
+    python: options.python ?? process.env["RLM_PYTHON"],
+    preload: options.preload ?? DEFAULT_PRELOAD,
+    poolSize: options.poolSize ?? 3,
+    limits: withDefaults(DEFAULT_LIMITS, options.limits),
+    mounts: options.mounts ?? [],
+    timeoutMs: toLimit(options.timeoutMs, 55_000),
+    idleTimeoutMs: toLimit(options.idleTimeoutMs, 5 * 60_000),
+    ids: options.ids ?? "short",
+  };
+}
+
+export function toEnvironmentOptions(settings: RuntimeSettings, onLessMemory: () => void): EnvironmentOptions {
+  const { python, preload, poolSize } = settings;
+  return { python, preload, poolSize, poolOptions: toSandboxOptions(settings, {}), onLessMemory };
+}
+
+/** Throws a TypeError or RangeError for values that can never work. */
+export function checkSessionOptions({ limits, idleTimeoutMs, autoCheckpoint, env }: SessionOptions): void {
+  checkLimits(limits);
+  checkDuration("idleTimeoutMs", idleTimeoutMs);
+  if (typeof autoCheckpoint !== "boolean") checkCount("autoCheckpoint", autoCheckpoint, 0);
+  if (env !== undefined) checkEnvironment(env);
+}
+
+/** Throws ForkRefusedError where the options need a capability that the environment lacks. */
+export function toSessionSettings(
+  options: SessionOptions,
+  settings: RuntimeSettings,
+  { environment, output, readStdlib }: SharedParts,
+): Omit<SessionSettings, keyof SessionNames> {
+  const { autoCheckpoint = false, includeStdlib = true } = options;
+  if (autoCheckpoint) requireCapability(environment, "checkpoint", "open a session with autoCheckpoint");
+  return {
+    environment,
+    output,
+    sandboxOptions: toSandboxOptions(settings, options),
+    env: options.env ?? {},
+    cwd: options.cwd,
+    argv: options.argv,
+    readStdlib: includeStdlib ? readStdlib : undefined,
+    onCall: options.onCall ?? refuseCall,
+    defaultTimeoutMs: settings.timeoutMs,
+    idleTimeoutMs: toLimit(options.idleTimeoutMs, settings.idleTimeoutMs),
+    graceMs: GRACE_MS,
+    maxWaiting: settings.limits.waiting,
+    autoCheckpoints: autoCheckpoint === true ? DEFAULT_AUTO_CHECKPOINTS : Number(autoCheckpoint),
+    openStateWriter: (path) => new SessionFileWriter(path),
+  };
+}
+
+function toSandboxOptions(settings: RuntimeSettings, { mounts = [], limits = {} }: SessionOptions): SandboxOptions {
+  const { memoryBytes, diskBytes, processes, openFiles, branches } = withDefaults(settings.limits, limits);
+  return {
+    mounts: toRealPaths([...settings.mounts, ...mounts]),
+    limits: { memoryBytes, diskBytes, processes, openFiles, branches },
+  };
+}
+
+/** Null and Infinity are values: no limit. */
+function toLimit(value: number | null | undefined, otherwise: number | null): number | null {
+  if (value === undefined) return otherwise;
+  return value === Infinity ? null : value;
+}
+
+async function refuseCall({ name }: { readonly name: string }): Promise<never> {
+  throw new Error(`No call named '${name}' is answered in this session`);
+}

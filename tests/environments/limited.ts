@@ -1,0 +1,60 @@
+// An environment that can only run code: local sandboxes without fork, checkpoint and shell.
+
+import type { Capabilities } from "../../src/environments/capabilities.ts";
+import type {
+  Environment,
+  EnvironmentOptions,
+  EnvironmentReport,
+  Job,
+  Sandbox,
+  SandboxOptions,
+  SandboxUsage,
+  Worker,
+} from "../../src/environments/environment.ts";
+import { LOCAL_CAPABILITIES, openLocal } from "./open-local.ts";
+
+export const LIMITED: Capabilities = { ...LOCAL_CAPABILITIES, fork: false, checkpoint: false, shell: false };
+
+export class LimitedEnvironment implements Environment {
+  readonly name = "limited";
+  readonly capabilities = LIMITED;
+  readonly #local: Environment;
+
+  constructor(options: Partial<EnvironmentOptions> = {}) {
+    this.#local = openLocal(options);
+  }
+
+  async openSandbox(options: SandboxOptions): Promise<Sandbox> {
+    return new LimitedSandbox(await this.#local.openSandbox(options));
+  }
+
+  report(): EnvironmentReport {
+    return { ...this.#local.report(), name: this.name, capabilities: this.capabilities };
+  }
+
+  warm = (): Promise<void> => this.#local.warm();
+  refill = (): void => this.#local.refill();
+  close = (): Promise<void> => this.#local.close();
+  [Symbol.asyncDispose] = (): Promise<void> => this.close();
+}
+
+class LimitedSandbox implements Sandbox {
+  readonly #local: Sandbox;
+
+  constructor(local: Sandbox) {
+    this.#local = local;
+  }
+
+  get worker(): Worker {
+    return this.#local.worker;
+  }
+
+  get folder(): string {
+    return this.#local.folder;
+  }
+
+  restart = (): Promise<Worker> => this.#local.restart();
+  startJob = (): Promise<Job> => this.#local.startJob();
+  usage = (): Promise<SandboxUsage | null> => this.#local.usage();
+  close = (): Promise<void> => this.#local.close();
+}

@@ -1,0 +1,45 @@
+import { describe, expect, test } from "vitest";
+import { Environments } from "../../src/environments/environments.ts";
+import { ENVIRONMENT_NAMES, loadEnvironment } from "../../src/environments/registry.ts";
+import { openRuntime, type RuntimeOptions } from "../../src/index.ts";
+import { DEFAULT_LIMITS } from "../../src/session/options.ts";
+
+const options = {
+  python: "python3",
+  preload: [],
+  poolSize: 0,
+  poolOptions: { mounts: [], limits: DEFAULT_LIMITS },
+  onLessMemory: () => {},
+};
+
+describe("the registry", () => {
+  test("knows environments by name, and creates one without starting anything", async () => {
+    expect(ENVIRONMENT_NAMES).toEqual(["local", "docker", "wasm"]);
+    const create = await loadEnvironment("local");
+    await using environment = create(options);
+    expect(environment.report()).toMatchObject({ name: "local", python: null, tier: null, waiting: 0 });
+  });
+
+  test.each([
+    ["docker", "this version does not have it yet. Use 'local'"],
+    ["wasm", "this version does not have it yet. Use 'local'"],
+    ["locla", "there is no such environment. Did you mean 'local'? Known are: local, docker, wasm"],
+    ["moon", "there is no such environment. Use one of: local, docker, wasm"],
+    ["toString", "there is no such environment. Use one of: local, docker, wasm"],
+  ])("refuses '%s'", async (name, reason) => {
+    const message = `Cannot start a session in environment '${name}': ${reason}`;
+    await expect(loadEnvironment(name)).rejects.toMatchObject({ code: "ENVIRONMENT_UNAVAILABLE", message });
+    await expect(openRuntime({ environment: name } as unknown as RuntimeOptions)).rejects.toThrow(message);
+  });
+});
+
+test("a runtime has one environment for each name and interpreter", async () => {
+  const environments = await Environments.load("local", options);
+  const both = [environments.obtain("local", "/usr/bin/other"), environments.obtain("local", "/usr/bin/other")];
+  const [first, second] = await Promise.all(both);
+  expect(first).toBe(second);
+  expect(first).not.toBe(environments.default);
+  expect(await environments.obtain()).toBe(environments.default);
+  expect(await environments.obtain("local", "python3")).toBe(environments.default);
+  await environments.close();
+});

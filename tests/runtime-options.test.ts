@@ -1,0 +1,68 @@
+import { afterEach, expect, test, vi } from "vitest";
+import type { Environment } from "../src/environments/environment.ts";
+import { checkSessionOptions, toRuntimeSettings, toSessionSettings } from "../src/runtime-options.ts";
+import { DEFAULT_LIMITS } from "../src/session/options.ts";
+import type { SessionOptions } from "../src/session/options.ts";
+import { LOCAL_CAPABILITIES } from "./environments/open-local.ts";
+
+afterEach(() => vi.unstubAllEnvs());
+
+const toSettings = (options: SessionOptions, runtime = {}) =>
+  toSessionSettings(options, toRuntimeSettings(runtime), {
+    environment: { name: "local", capabilities: LOCAL_CAPABILITIES } as Environment,
+    output: { keptBytes: 1, readableBytes: 1 } as never,
+    readStdlib: () => "source",
+  });
+
+test("every option of a runtime has a default", () => {
+  vi.stubEnv("RLM_PYTHON", "/opt/python3");
+  expect(toRuntimeSettings({})).toEqual({
+    environment: "local",
+    python: "/opt/python3",
+    preload: expect.arrayContaining(["json", "numpy", "pandas"]),
+    poolSize: 3,
+    limits: DEFAULT_LIMITS,
+    mounts: [],
+    timeoutMs: 55_000,
+    idleTimeoutMs: 300_000,
+    ids: "short",
+  });
+});
+
+test("null and Infinity mean no limit, for a runtime and for one session", () => {
+  expect(toRuntimeSettings({ timeoutMs: Infinity, idleTimeoutMs: null })).toMatchObject({
+    timeoutMs: null,
+    idleTimeoutMs: null,
+  });
+  expect(toSettings({ idleTimeoutMs: Infinity }).idleTimeoutMs).toBe(null);
+  expect(toSettings({}, { idleTimeoutMs: 5 }).idleTimeoutMs).toBe(5);
+});
+
+test("a session has the mounts of the runtime and its own, and its limits replace the runtime's", () => {
+  const runtime = { mounts: [{ path: "/usr/bin/..", mode: "ro" }], limits: { memoryBytes: 2 ** 27, processes: 9 } };
+  const own: SessionOptions = { mounts: [{ path: "/nowhere", mode: "rw" }], limits: { processes: 5 } };
+  expect(toSettings(own, runtime).sandboxOptions).toEqual({
+    mounts: [
+      { path: "/usr", mode: "ro" },
+      { path: "/nowhere", mode: "rw" },
+    ],
+    limits: { memoryBytes: 2 ** 27, processes: 5, diskBytes: 2 ** 30, openFiles: 512, branches: 50 },
+  });
+});
+
+test.each([
+  [undefined, 0],
+  [false, 0],
+  [true, 10],
+  [0, 0],
+  [4, 4],
+])("autoCheckpoint %s keeps %i checkpoints", (autoCheckpoint, count) => {
+  expect(toSettings(autoCheckpoint === undefined ? {} : { autoCheckpoint }).autoCheckpoints).toBe(count);
+});
+
+test.each([{ autoCheckpoint: "3" }, { autoCheckpoint: -1 }, { idleTimeoutMs: 0 }, { limits: { processes: 1 } }])(
+  "%j is refused",
+  (options) => {
+    expect(() => checkSessionOptions(options as SessionOptions)).toThrow(RangeError);
+  },
+);
