@@ -54,7 +54,6 @@ export type {
   StdlibState,
   Task,
   Tasks,
-  TokenUsage,
   Tool,
   ToolContext,
   VariablesOptions,
@@ -99,16 +98,9 @@ export type {
   Usage,
 } from "./protocol/execution.ts";
 export type { FileChange, FileEntry, FileKind, FileListing } from "./protocol/files.ts";
-export type {
-  LedgerAxis,
-  LedgerLimits,
-  RunEvent,
-  RunResult,
-  RunStatus,
-  RunUsage,
-  Spent,
-  StopReason,
-} from "./protocol/runs.ts";
+export type { LedgerAxis, LedgerLimits, RunResult, RunStatus, RunUsage, StopReason } from "./protocol/runs.ts";
+export type { RunEvent } from "./protocol/run-events.ts";
+export type { ModelUsage, ReportedUsage } from "./protocol/usage.ts";
 export type { TaskEvent, TaskInfo, TaskKind, TaskResult, TaskStatus } from "./protocol/tasks.ts";
 export type { ExecutionId, RunId, SessionId, TaskId } from "./protocol/ids.ts";
 export type {

@@ -10,7 +10,7 @@ import { SpillFiles } from "./output/spill-file.ts";
 import type { ExecutionResult } from "./protocol/execution.ts";
 import { parseSessionId, type RunId, type SessionId, type TaskId } from "./protocol/ids.ts";
 import { RLM, type RLMOptions, type RLMPorts } from "./rlm/rlm.ts";
-import { Runs } from "./rlm/live-runs.ts";
+import { LiveRuns } from "./rlm/live-runs.ts";
 import { checkEnvironment, type ExecuteOptions } from "./session/options.ts";
 import { Kernels } from "./session/kernels/kernels.ts";
 import { checkLimits, DEFAULT_LIMITS, withDefaults, type Limits } from "./session/limits.ts";
@@ -54,7 +54,7 @@ export type { VariableValue } from "./session/state/set-variable.ts";
 export type { StandardLibrary, StdlibFunction, StdlibListing } from "./session/state/stdlib.ts";
 export type { StdlibState } from "./session/kernels/stdlib-loader.ts";
 export type { OperationOptions } from "./session/kernels/interruptible.ts";
-export type { Backend, BackendPart, BackendRequest, ChatMessage, ModelPrice, TokenUsage } from "./backends/backend.ts";
+export type { Backend, BackendPart, BackendRequest, ChatMessage, ModelPrice } from "./backends/backend.ts";
 export { baseUrlOf, checkBackend } from "./backends/open-backend.ts";
 export { ScriptedBackend } from "./backends/scripted/scripted.ts";
 export type { Context, ContextValue } from "./rlm/context/context-items.ts";
@@ -130,7 +130,7 @@ export class Runtime implements AsyncDisposable {
   /** Functions that are there in every session opened later. */
   readonly stdlib: StandardLibrary;
   /** Those that go on, and the last ones that ended. */
-  readonly runs = new Runs();
+  readonly runs = new LiveRuns();
   readonly #logs = new Map<RunId, RunLogWriter>();
   #recorded = 0;
   readonly #obtaining = new Map<string, Promise<Session>>();
@@ -261,7 +261,7 @@ export class Runtime implements AsyncDisposable {
       cache: new CallCache(dataFolder("model-cache")),
       makeRunId: () => randomId("r") as RunId,
       onRun: (run, ...told) => this.runs.add(run, log ? this.#record(run, ...told) : undefined),
-      journal: (runId, event) => this.#logs.get(runId)?.write(event),
+      onEvent: (runId, event) => this.#logs.get(runId)?.write(event),
     };
     return new RLM(own, ports);
   }

@@ -1,6 +1,7 @@
 // What a run has done, a line for each step of each node, and what it is doing now. Made for a model that waits for the answer.
 
-import type { NodeId, RunEvent } from "../protocol/runs.ts";
+import type { RunEvent } from "../protocol/run-events.ts";
+import type { NodeId } from "../protocol/runs.ts";
 
 interface NodeState {
   step: number;
@@ -33,7 +34,7 @@ export class RunStory {
     if (node === undefined) return undefined;
     switch (event.type) {
       case "step-start":
-        this.#nodes.set(nodeId, { ...NEW, step: event.turn, startedAt: time });
+        this.#nodes.set(nodeId, { ...NEW, step: event.step, startedAt: time });
         return undefined;
       case "model-call-start":
         if (event.purpose === "query") node.asked += 1;
@@ -52,9 +53,10 @@ export class RunStory {
       case "tool-call-start":
         return this.#tellNow(`${where(nodeId, node)}: calls ${event.tool}`);
       case "step-end":
-        return toStepLine(nodeId, node, event.told, time);
-      case "limit":
-        return `limit of ${event.axis} is ${event.level === "warning" ? "near" : "reached"}: ${toAmount(event.used)} of ${toAmount(event.limit)}`;
+        return toStepLine(nodeId, node, event.observation, time);
+      case "limit-warning":
+      case "limit-reached":
+        return `limit of ${event.axis} is ${event.type === "limit-warning" ? "near" : "reached"}: ${toAmount(event.used)} of ${toAmount(event.limit)}`;
       case "node-end":
         this.#nodes.delete(nodeId);
         this.#tellNow(`${nodeId} has ended: ${event.status}`);
@@ -85,15 +87,15 @@ function toAnswered({ asked, answered }: NodeState): string {
   return asked === 0 ? "" : `, ${answered} of ${asked} calls of models answered`;
 }
 
-function toStepLine(nodeId: NodeId, node: NodeState, told: string, time: number): string {
+function toStepLine(nodeId: NodeId, node: NodeState, observation: string, time: number): string {
   const { lines, asked, isFinal, startedAt } = node;
   const facts = [
     lines === 0 ? "no code" : `${lines} ${lines === 1 ? "line" : "lines"} of code`,
     ...(asked === 0 ? [] : [`${asked} ${asked === 1 ? "call" : "calls"} of models`]),
     `${((time - startedAt) / 1000).toFixed(1)} s`,
   ];
-  const isAccepted = isFinal && told.startsWith("Output of block");
-  const came = isAccepted ? "gives the answer" : toLine(told.replace(/^Output of block \d+:\n/, ""));
+  const isAccepted = isFinal && observation.startsWith("Output of block");
+  const came = isAccepted ? "gives the answer" : toLine(observation.replace(/^Output of block \d+:\n/, ""));
   return `${where(nodeId, node)}: ${facts.join(", ")} → ${came}`;
 }
 

@@ -8,7 +8,8 @@ import { toSlice, type OutputRange, type OutputSlice } from "../output/output-sl
 import { PrintedOutput } from "../output/printed-output.ts";
 import type { FollowOptions, Told } from "../output/story.ts";
 import type { RunId, TaskId } from "../protocol/ids.ts";
-import type { RunEvent, RunResult, RunStatus } from "../protocol/runs.ts";
+import type { RunEvent } from "../protocol/run-events.ts";
+import type { RunResult, RunStatus } from "../protocol/runs.ts";
 import type { TaskResult, TaskStatus } from "../protocol/tasks.ts";
 import { AdoptedTask } from "./adopted-task.ts";
 import { RunStory } from "./run-story.ts";

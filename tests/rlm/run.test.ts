@@ -35,7 +35,7 @@ describe("a run", () => {
     const step = ["step-start", "model-call-start", "model-call-end", "code-start", "code-end", "step-end"];
     expect(kinds).toEqual(["run-start", "node-start", ...step, ...step, "node-end", "run-end"]);
     const told = seen.find((event) => event.type === "step-end");
-    expect(told?.type === "step-end" && told.told).toBe("Output of block 1:\naaa\n→ 2");
+    expect(told?.type === "step-end" && told.observation).toBe("Output of block 1:\naaa\n→ 2");
   });
 
   test("is followed from any place, while it runs and afterwards", async () => {
@@ -161,7 +161,7 @@ describe("a run", () => {
       query: "?",
       outputSchema: z.object({ total: z.int() }),
     });
-    for await (const event of run) if (event.type === "step-end") seen.push(event.told);
+    for await (const event of run) if (event.type === "step-end") seen.push(event.observation);
     expect((await run.result).data).toEqual({ total: 3 });
     expect(seen[0]).toMatch(/not accepted: total: .*expected (number|int)/i);
   });
@@ -169,7 +169,7 @@ describe("a run", () => {
   test("is never silent: a reply without code is told what was expected", async () => {
     const seen: string[] = [];
     const run = ask(["I think it is 7.", "```json\n{}\n```", "FINAL(8)"]).run({ query: "?" });
-    for await (const event of run) if (event.type === "step-end") seen.push(event.told);
+    for await (const event of run) if (event.type === "step-end") seen.push(event.observation);
     expect((await run.result).answer).toBe("8");
     expect(seen[0]).toMatch(/```repl/);
     expect(seen[1]).toMatch(/json/);

@@ -54,6 +54,8 @@ export async function watch(rlm: RLM, request: Partial<RunRequest> = {}): Promis
   const run = rlm.run({ query: "?", ...request });
   const events: RunEvent[] = [];
   for await (const event of run) events.push(event);
-  const told = events.flatMap((event) => (event.type === "step-end" && event.nodeId === "n0" ? [event.told] : []));
+  const told = events.flatMap((event) =>
+    event.type === "step-end" && event.nodeId === "n0" ? [event.observation] : [],
+  );
   return { result: await run.result, events, told };
 }

@@ -4,7 +4,7 @@
 // the events that end what they belong to have the whole. In place of others that a reader can no longer have it is told an
 // `event-gap`, once, with the numbers of what is missing; the log of the run has them.
 
-import type { RunEvent } from "../../protocol/runs.ts";
+import type { RunEvent } from "../../protocol/run-events.ts";
 import { onAbort } from "../../util/async/on-abort.ts";
 
 interface Bound {

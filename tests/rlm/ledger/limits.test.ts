@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { defineTool, type RLMOptions, type RunEvent, type Runtime, ScriptedBackend } from "../../../src/index.ts";
 import { MaxDepthExceeded, TokenBudgetExhausted, ToolBudgetExhausted } from "../../../src/errors.ts";
 import { z } from "zod";
-import type { RunResult, Spent } from "../../../src/protocol/runs.ts";
+import type { RunResult } from "../../../src/protocol/runs.ts";
+import type { ModelUsage } from "../../../src/protocol/usage.ts";
 import { openTestRuntime } from "../../open.ts";
 import { code, isEnd, lastOf, questionOf, type ScriptFunction, scripted, stepOf, watch } from "../scripting.ts";
 
@@ -23,7 +24,7 @@ const tool = defineTool({
 });
 
 function expectSums({ usage: { total, byNode, byModel } }: RunResult): void {
-  const sum = (all: Readonly<Record<string, Spent>>, key: keyof Spent): number =>
+  const sum = (all: Readonly<Record<string, ModelUsage>>, key: keyof ModelUsage): number =>
     Object.values(all).reduce((value, spent) => value + (spent[key] ?? 0), 0);
   for (const key of ["tokens", "llmCalls", "inputTokens", "outputTokens", "cachedCalls"] as const) {
     expect(sum(byNode, key)).toBe(total[key]);
@@ -184,10 +185,12 @@ test("budget() tells what is used and left of every limit, at every depth", asyn
 test("at 80 % of a limit it is told once", async () => {
   const script: ScriptFunction = (request) => (isEnd(request) ? "end" : code("print(1)"));
   const { events } = await watch(scripted(runtime, script, { limits: { llmCalls: 10, iterations: 100 } }));
-  const told = events.flatMap((event) => (event.type === "limit" ? [[event.axis, event.level, event.used]] : []));
+  const told = events.flatMap((event) =>
+    event.type === "limit-warning" || event.type === "limit-reached" ? [[event.type, event.axis, event.used]] : [],
+  );
   expect(told).toEqual([
-    ["llmCalls", "warning", 8],
-    ["llmCalls", "reached", 9],
+    ["limit-warning", "llmCalls", 8],
+    ["limit-reached", "llmCalls", 9],
   ]);
 });
 

@@ -92,7 +92,7 @@ describe("CodeScanner", () => {
     expect(await scan("```python\nprint('oops')", "length")).toEqual({
       kind: "none",
       reason: "cut-off",
-      tell: "Nothing was run: your message reached its limit of tokens in the middle of the code. Do it in smaller steps",
+      hint: "Nothing was run: your message reached its limit of tokens in the middle of the code. Do it in smaller steps",
     });
     expect(await scan("```python\nfor x in")).toMatchObject({ kind: "none", reason: "unclosed" });
     expect(await codeOf("```python\nmd = '''\n```\n'''\nprint(md)")).toBe("md = '''\n```\n'''\nprint(md)");
@@ -113,8 +113,8 @@ describe("CodeScanner", () => {
     ["The answer is 42.", "no-code", "Nothing was run: your message has no block of code."],
     ["", "no-code", "Nothing was run: your message has no block of code."],
     ["`print(1)` and ```print(2)``` in a line", "no-code", "Nothing was run"],
-  ])("says what to tell the model where nothing is run: %j", async (message, reason, tell) => {
-    expect(await scan(message)).toEqual({ kind: "none", reason, tell: expect.stringContaining(tell) });
+  ])("has a hint for the model where nothing is run: %j", async (message, reason, hint) => {
+    expect(await scan(message)).toEqual({ kind: "none", reason, hint: expect.stringContaining(hint) });
   });
 
   test("says that a message without code was cut off", async () => {
