@@ -38,7 +38,7 @@ test("the Python in the document reads every event as it was written", async () 
   const script = `${code}\nprint(json.dumps(list(events("."))))`;
   const output = execFileSync(PYTHON, ["-c", script], { cwd: join(runs.folder, ID), encoding: "utf8" });
   const [first, ...others] = JSON.parse(output) as Record<string, unknown>[];
-  expect([first, ...others]).toEqual([{ schemaVersion: 1, ...events[0] }, ...events.slice(1)]);
+  expect([first, ...others]).toEqual([{ schemaVersion: 2, ...events[0] }, ...events.slice(1)]);
 });
 
 test("the lines for jq in the document work", async ({ skip }) => {
