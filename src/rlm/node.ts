@@ -48,6 +48,21 @@ export interface NodeOutcome {
 /** After this many empty replies in a row the node fails. */
 const MAX_EMPTY = 3;
 
+/** Emits the start and the end of a node. */
+export async function reportNode(
+  run: Run,
+  node: Pick<NodeSettings, "id" | "parentId" | "depth" | "query" | "model" | "context" | "account">,
+  solve: () => Promise<NodeOutcome>,
+): Promise<NodeOutcome> {
+  const { id: nodeId, parentId, depth, query, model, account } = node;
+  const context = node.context.map(({ name, kind, bytes }) => ({ name, kind, bytes }));
+  run.events.emit({ type: "node-start", nodeId, parentId, depth, query, model, context, isDegraded: false });
+  const outcome = await solve();
+  const { status, stopReason, answer } = outcome;
+  run.events.emit({ type: "node-end", nodeId, status, stopReason, answer, usage: account.used() });
+  return outcome;
+}
+
 export class Node {
   readonly #run: Run;
   readonly #settings: NodeSettings;
@@ -79,23 +94,11 @@ export class Node {
   }
 
   async solve(): Promise<NodeOutcome> {
-    const { id: nodeId, parentId, depth, query, model, context, account } = this.#settings;
-    const sizes = context.map(({ name, kind, bytes }) => ({ name, kind, bytes }));
-    this.#run.events.emit({
-      type: "node-start",
-      nodeId,
-      parentId,
-      depth,
-      query,
-      model,
-      context: sizes,
-      isDegraded: false,
+    return reportNode(this.#run, this.#settings, async () => {
+      const outcome = await this.#solve().catch((error: unknown) => this.#finishAfter(error));
+      this.#timeLimit?.stop();
+      return outcome;
     });
-    const outcome = await this.#solve().catch((error: unknown) => this.#finishAfter(error));
-    this.#timeLimit?.stop();
-    const { status, stopReason, answer } = outcome;
-    this.#run.events.emit({ type: "node-end", nodeId, status, stopReason, answer, usage: account.used() });
-    return outcome;
   }
 
   async #solve(): Promise<NodeOutcome> {

@@ -67,20 +67,20 @@ interface NodeRequest extends Omit<NodeSettings, "id" | "account"> {
 }
 
 export interface FollowOptions {
-  /** A place that an earlier reader was told: what comes after it is told. Default: everything. */
+  /** A cursor from an earlier reader: events after it follow. Default: from the beginning. */
   readonly after?: string;
   readonly signal?: AbortSignal;
 }
 
-export interface ToldEvent {
+export interface FollowedEvent {
   readonly event: RunEvent;
-  /** Right after the event: its number. */
+  /** The cursor after the event: its number. */
   readonly place: string;
 }
 
 /** Nodes with a session at once, per depth. */
 const MAX_NODES_PER_DEPTH = 16;
-const PLACE = /^\d{1,15}$/;
+const CURSOR = /^\d{1,15}$/;
 
 export class Run implements AsyncIterable<RunEvent> {
   readonly id: RunId;
@@ -152,15 +152,16 @@ export class Run implements AsyncIterable<RunEvent> {
   }
 
   /**
-   * Its events with the place after each, by which a reader can go on later: `after`. Throws a RangeError for what was never a place. An
-   * aborted signal ends the reading.
+   * Yields each event with the cursor after it, from which a reader can continue later (`after`). Throws a RangeError for an invalid
+   * cursor. Ends when the signal is aborted.
    */
-  follow({ after = "0", signal }: FollowOptions = {}): AsyncGenerator<ToldEvent, void, undefined> {
-    if (!PLACE.test(after)) throw new RangeError(`Cannot go on after '${after}': it is no place in a stream of events`);
+  follow({ after = "0", signal }: FollowOptions = {}): AsyncGenerator<FollowedEvent, void, undefined> {
+    if (!CURSOR.test(after))
+      throw new RangeError(`Cannot go on after '${after}': it is no place in a stream of events`);
     return this.#follow(Number(after), signal);
   }
 
-  async *#follow(after: number, signal: AbortSignal | undefined): AsyncGenerator<ToldEvent, void, undefined> {
+  async *#follow(after: number, signal: AbortSignal | undefined): AsyncGenerator<FollowedEvent, void, undefined> {
     for await (const event of this.#queue.read(after, signal)) yield { event, place: String(event.seq) };
   }
 
@@ -219,7 +220,7 @@ export class Run implements AsyncIterable<RunEvent> {
     if (mode === "direct" || (mode === "auto" && tools.names.length === 0 && isSmall(context))) {
       const account = this.#ledger.openRoot();
       this.#nodes = 1;
-      return answerDirectly({ run: this, account, signal: this.#work.signal });
+      return answerDirectly(this, account, this.#work.signal);
     }
     return this.createNode({
       parentId: null,

@@ -8,14 +8,14 @@ function ended(id: string, weight: number): Run {
   return { id, weight, result: Promise.resolve(), cancel: () => {} } as unknown as Run;
 }
 
-test("the last hundred that ended are kept", async () => {
+test("the last hundred ended runs are kept", async () => {
   const runs = new LiveRuns();
   for (let number = 1; number <= 120; number += 1) runs.add(ended(`r${number}`, 10));
   await runs.cancelAll();
   expect(runs.list().map(({ id }) => id)).toEqual(Array.from({ length: 100 }, (_, index) => `r${index + 21}`));
 });
 
-test("fewer where their events hold much, and the last one whatever it holds", async () => {
+test("fewer are kept where their events are large, and always the last one", async () => {
   const runs = new LiveRuns();
   for (let number = 1; number <= 5; number += 1) runs.add(ended(`r${number}`, 50 * MIB));
   await runs.cancelAll();

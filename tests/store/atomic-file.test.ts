@@ -19,7 +19,7 @@ const folder = mkdtempSync(join(tmpdir(), "rlm-atomic-file-"));
 afterEach(() => vi.unstubAllEnvs());
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test("has no name before it is kept, and its own name alone afterwards", async () => {
+test("has no name before commit(), and only its own name afterwards", async () => {
   const place = join(folder, "a", "b");
   const file = new AtomicFile(join(place, "file"));
   writeSync(file.fd, "content");
@@ -33,7 +33,7 @@ test("has no name before it is kept, and its own name alone afterwards", async (
 test.each([
   ["with the help of ln", process.env["PATH"] ?? ""],
   ["where there is no ln", "/nowhere"],
-])("takes the place of what is there, %s", async (_, path) => {
+])("replaces an existing file, %s", async (_, path) => {
   vi.stubEnv("PATH", path);
   const place = join(folder, "replaced");
   mkdirSync(place, { recursive: true });
@@ -48,7 +48,7 @@ test.each([
   expect(readdirSync(place)).toEqual(["file"]);
 });
 
-test("leaves nothing when it is discarded, and what was there", () => {
+test("leaves nothing when it is discarded, and keeps an existing file", () => {
   const place = join(folder, "discarded");
   mkdirSync(place);
   writeFileSync(join(place, "file"), "old");
@@ -60,7 +60,7 @@ test("leaves nothing when it is discarded, and what was there", () => {
   expect(readFileSync(join(place, "file"), "utf8")).toBe("old");
 });
 
-test("that cannot be kept changes nothing", async () => {
+test("that cannot be committed changes nothing", async () => {
   const place = join(folder, "kept");
   mkdirSync(join(place, "file"), { recursive: true });
   const file = new AtomicFile(join(place, "file"));

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import type { ContextItem } from "../context/context.ts";
 import type { Account } from "../ledger/account.ts";
 import { LimitReached } from "../ledger/limit-reached.ts";
-import type { NodeOutcome } from "../node.ts";
+import { reportNode, type NodeOutcome } from "../node.ts";
 import { askModel } from "./queries.ts";
 import type { Run } from "../run.ts";
 
@@ -17,32 +17,10 @@ export function isSmall(context: readonly ContextItem[]): boolean {
   );
 }
 
-export async function answerDirectly({
-  run,
-  account,
-  signal,
-}: {
-  readonly run: Run;
-  readonly account: Account;
-  readonly signal: AbortSignal;
-}): Promise<NodeOutcome> {
+export function answerDirectly(run: Run, account: Account, signal: AbortSignal): Promise<NodeOutcome> {
   const { query, context, model } = run.settings;
-  const { nodeId } = account;
-  const sizes = context.map(({ name, kind, bytes }) => ({ name, kind, bytes }));
-  run.events.emit({
-    type: "node-start",
-    nodeId,
-    parentId: null,
-    depth: 0,
-    query,
-    model,
-    context: sizes,
-    isDegraded: false,
-  });
-  const outcome = await ask(run, account, signal).catch((error: unknown) => toUnanswered(signal, error));
-  const { status, stopReason, answer } = outcome;
-  run.events.emit({ type: "node-end", nodeId, status, stopReason, answer, usage: account.used() });
-  return outcome;
+  const node = { id: account.nodeId, parentId: null, depth: 0, query, model, context, account };
+  return reportNode(run, node, () => ask(run, account, signal).catch((error: unknown) => toUnanswered(signal, error)));
 }
 
 async function ask(run: Run, account: Account, signal: AbortSignal): Promise<NodeOutcome> {

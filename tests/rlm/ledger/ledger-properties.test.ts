@@ -1,4 +1,4 @@
-// Everything that can happen to a ledger, in every order: what it promises holds after each step.
+// Random sequences of operations on a ledger: its invariants hold after each of them.
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { LedgerLimits } from "../../../src/protocol/runs.ts";
@@ -151,7 +151,7 @@ function pick({ tokens, llmCalls, toolCalls, iterations, costUsd }: ModelUsage):
   return { tokens, llmCalls, toolCalls, iterations, costUsd: costUsd ?? Number.NaN };
 }
 
-/** The sum, money in billionths. */
+/** The sum, money in nano-dollars. */
 function sum(parts: readonly ModelUsage[]): Record<string, number> {
   const sums: Record<string, number> = {};
   for (const part of parts) {
@@ -172,9 +172,9 @@ describe("whatever the order of calls in a tree of accounts with grants", () => 
         for (const next of list) {
           world.do(next);
           for (const node of world.nodes) {
-            const bound = node.parent === undefined ? runLimits : (node.grant ?? {});
+            const own = node.parent === undefined ? runLimits : (node.grant ?? {});
             const used = world.below(node);
-            for (const axis of AXES) expect(used[axis]).toBeLessThanOrEqual((bound[axis] ?? Infinity) + 1e-8);
+            for (const axis of AXES) expect(used[axis]).toBeLessThanOrEqual((own[axis] ?? Infinity) + 1e-8);
           }
         }
       }),
@@ -182,7 +182,7 @@ describe("whatever the order of calls in a tree of accounts with grants", () => 
     );
   });
 
-  test("the sum over nodes is the total, and so is the sum over models but for what has no model", () => {
+  test("the sum over nodes is the total, and so is the sum over models, except for what has no model", () => {
     fc.assert(
       fc.property(limits, steps, (runLimits, list) => {
         const world = new World(runLimits);
@@ -196,7 +196,7 @@ describe("whatever the order of calls in a tree of accounts with grants", () => 
     );
   });
 
-  test("when all calls have ended, what is left is the limit without what was used", () => {
+  test("when all calls have ended, what is left is the limit minus what was used", () => {
     fc.assert(
       fc.property(limits, steps, (runLimits, list) => {
         const world = new World(runLimits);
@@ -214,13 +214,13 @@ describe("whatever the order of calls in a tree of accounts with grants", () => 
     );
   });
 
-  test("what is kept for finishing is there at the end, however hard everybody tried", () => {
+  test("what is kept for finishing is available at the end, whatever the nodes reserved", () => {
     fc.assert(
       fc.property(limits, steps, (runLimits, list) => {
         const world = new World(runLimits);
         const root = world.nodes[0];
         for (const next of list) {
-          // Everybody may finish but the root, whose share it is.
+          // The share belongs to the root: all other nodes may try to finish.
           const isRoot = "at" in next && world.nodes[next.at % world.nodes.length] === root;
           world.do(next.do === "reserve" && isRoot ? { ...next, finishing: false } : next);
         }
@@ -233,7 +233,7 @@ describe("whatever the order of calls in a tree of accounts with grants", () => 
     );
   });
 
-  test("calls that wait for what others hold all end, and none overshoots", async () => {
+  test("calls that wait for others all end, and none exceeds a limit", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 100, max: 3_000 }),

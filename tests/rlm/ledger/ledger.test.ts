@@ -35,7 +35,7 @@ function refused(work: () => unknown): LimitReached {
 const price = { inputUsd: 1, outputUsd: 10, cacheReadUsd: 0.1, cacheWriteUsd: 1.25 };
 
 describe("reserve()", () => {
-  test("refuses what does not fit beside what is used and held, and says how much would", () => {
+  test("refuses what does not fit beside used and held amounts, and says how much would fit", () => {
     const { root } = open({ tokens: 1000 });
     root.reserve({ tokens: 400, costUsd: 0 }).settle(usage(300), "m");
     root.reserve({ tokens: 200, costUsd: 0 });
@@ -45,7 +45,7 @@ describe("reserve()", () => {
     expect(() => root.reserve({ tokens: 400, costUsd: 0 })).not.toThrow();
   });
 
-  test("keeps a tenth for finishing, and of calls at least one", () => {
+  test("keeps a tenth for finishing, and at least one call", () => {
     const { root } = open({ tokens: 1000, llmCalls: 3, costUsd: 1 });
     expect(remaining(root)).toEqual({ tokens: 900, llmCalls: 2, costUsd: 0.9 });
     root.reserve({ tokens: 900, costUsd: 0.9, llmCalls: 2 }).settle(usage(900, 0.9), "m");
@@ -93,7 +93,7 @@ describe("reserve()", () => {
     expect(remaining(open({}).root).wallMs).toBeUndefined();
   });
 
-  test("takes no amount that is none", () => {
+  test("refuses invalid amounts", () => {
     const { root } = open({ tokens: 100 });
     for (const tokens of [-1, Number.NaN, Infinity, 0.5]) {
       expect(() => root.reserve({ tokens, costUsd: 0 })).toThrow(RangeError);
@@ -133,7 +133,7 @@ describe("a reservation", () => {
     expect(remaining(root)).toEqual({ tokens: 70 });
   });
 
-  test("is told as it is where more was used than was held", () => {
+  test("is reported in full where more was used than was held", () => {
     const { root, ledger } = open({ tokens: 100 });
     root.reserve({ tokens: 50, costUsd: 0 }).settle(usage(130), "m");
     expect(ledger.usage().total.tokens).toBe(130);
@@ -143,7 +143,7 @@ describe("a reservation", () => {
 });
 
 describe("a grant", () => {
-  test("bounds a node and all below it, and takes nothing from the others", () => {
+  test("limits a node and its descendants, and takes nothing from the others", () => {
     const { root } = open({ tokens: 1000 });
     const child = root.open("n1", { tokens: 100, wallMs: 1000 });
     const grandchild = child.open("n2", { tokens: 5000 });
@@ -157,7 +157,7 @@ describe("a grant", () => {
     expect(() => root.reserve({ tokens: 800, costUsd: 0 })).not.toThrow();
   });
 
-  test("larger than what is left is bounded by what is left", () => {
+  test("that is larger than what is left does not raise the limit", () => {
     const { root } = open({ tokens: 1000 });
     expect(remaining(root.open("n1", { tokens: 1_000_000 }))).toEqual({ tokens: 900 });
   });
@@ -172,7 +172,7 @@ describe("a grant", () => {
 });
 
 describe("counts", () => {
-  test("of steps and calls of tools end at their limit, and none is kept for finishing", () => {
+  test("of steps and tool calls end at their limit, and none is kept for finishing", () => {
     const { root, ledger } = open({ iterations: 2, toolCalls: 1 });
     root.countIteration();
     root.open("n1").countIteration();
@@ -187,7 +187,7 @@ describe("counts", () => {
     });
   });
 
-  test("by node, by model and in all are of the same calls", () => {
+  test("by node, by model and in total are of the same calls", () => {
     const { root, ledger, clock } = open({});
     const child = root.open("n1");
     root.reserve({ tokens: 10, costUsd: 1 }).settle(usage(10, 0.5), "large");
@@ -223,7 +223,7 @@ describe("counts", () => {
     expect(ledger.usage().byModel).toEqual({ m: { ...NO_USAGE, cachedCalls: 1 } });
   });
 
-  test("are of one node each", () => {
+  test("have one account per node", () => {
     const { root } = open({});
     expect(() => root.open("n0")).toThrow(RangeError);
   });
@@ -257,7 +257,7 @@ describe("onLimit", () => {
 });
 
 describe("affordableTokens()", () => {
-  test("is what a call can still answer, by tokens and by cost", () => {
+  test("is the output that a call can still afford, by tokens and by cost", () => {
     const { root } = open({ tokens: 10_000, costUsd: 0.05 }, { finishingShare: 0 });
     // 1,000 tokens of input may be written to the cache: $0.00125. The rest pays for 4,875 tokens.
     expect(root.affordableTokens(1000, price)).toBe(4875);
@@ -270,7 +270,7 @@ describe("affordableTokens()", () => {
     expect(open({ llmCalls: 1 }).root.affordableTokens(1, undefined, { finishing: true })).toBe(Infinity);
   });
 
-  test("takes the dearest price that the input can reach", () => {
+  test("uses the highest price that the input can reach", () => {
     const tiers = [{ ...price, outputUsd: 20, aboveInputTokens: 500 }];
     const { root } = open({ costUsd: 0.01 }, { finishingShare: 0 });
     expect(root.affordableTokens(0, { ...price, tiers })).toBe(1000);
@@ -281,7 +281,7 @@ describe("affordableTokens()", () => {
 describe("reserveCall()", () => {
   const call = { model: "m", inputTokens: 100, maxTokens: 4000, price: undefined };
 
-  test("takes less where less is left, and is refused below what is useful", async () => {
+  test("reserves less where less is left, and is refused below the useful minimum", async () => {
     const { root } = open({ tokens: 1000 });
     const first = await root.reserveCall(call);
     expect(first.maxTokens).toBe(800);
@@ -295,7 +295,7 @@ describe("reserveCall()", () => {
     );
   });
 
-  test("waits for calls under way rather than take less than will be there", async () => {
+  test("waits for calls in flight rather than reserve less than will be left", async () => {
     const { root, notices } = open({ tokens: 1000 });
     const first = await root.reserveCall({ ...call, maxTokens: 700 });
     const waiting = root.reserveCall({ ...call, maxTokens: 500 });
@@ -304,7 +304,7 @@ describe("reserveCall()", () => {
     expect(notices).toEqual([]);
   });
 
-  test("takes what is left when calls under way used what it waited for", async () => {
+  test("reserves what is left when calls in flight used what it waited for", async () => {
     const { root } = open({ tokens: 1000 });
     const first = await root.reserveCall({ ...call, maxTokens: 700 });
     const waiting = root.reserveCall({ ...call, maxTokens: 700, leastTokens: 10 });

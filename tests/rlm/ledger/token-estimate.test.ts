@@ -16,7 +16,7 @@ describe("TokenEstimator", () => {
     expect(new TokenEstimator().estimate("m", messages)).toBe(1000 + 8 + 100 + 8);
   });
 
-  test("is at least what was reported for the same messages before, for any report that can be", () => {
+  test("is at least what was reported before for the same messages, for any report", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 10_000 }), fc.integer({ min: 1, max: 10_000 }), (first, second) => {
         const estimator = new TokenEstimator();
@@ -28,26 +28,26 @@ describe("TokenEstimator", () => {
     );
   });
 
-  test("comes down to a little more than what is reported again and again, for that model only", () => {
+  test("converges to a little more than repeated reports, for that model only", () => {
     const estimator = new TokenEstimator();
     for (let call = 0; call < 30; call += 1) estimator.learn("m", messages, 600);
     expect(estimator.estimate("m", messages)).toBeGreaterThanOrEqual(660);
     expect(estimator.estimate("m", messages)).toBeLessThan(665);
     expect(estimator.estimate("other", messages)).toBe(1116);
-    // What was said is never taken for less than its bytes say, and for more where the model is known to count more.
+    // An answer is never estimated below its bytes, and above them where the model is known to count more tokens.
     expect(estimator.estimatesOf("m", 5).tokensOf("x".repeat(300))).toBe(100);
     estimator.learn("m", messages, 2232);
     expect(estimator.estimatesOf("m", 5).tokensOf("x".repeat(300))).toBeGreaterThanOrEqual(220);
   });
 
-  test("remembers the most that a model has thought out of sight", () => {
+  test("remembers the most hidden reasoning of a model", () => {
     const estimator = new TokenEstimator();
     for (const reasoningTokens of [0, 700, 300]) estimator.learnHidden("m", "abc", { reasoningTokens });
     expect(estimator.estimatesOf("m", 5).hiddenTokens).toBe(699);
     expect(estimator.estimatesOf("other", 5).hiddenTokens).toBe(0);
   });
 
-  test("learns nothing from small requests and from reports that are none", () => {
+  test("learns nothing from small requests and invalid reports", () => {
     const estimator = new TokenEstimator();
     estimator.learn("m", ["hi"], 500);
     for (const report of [0, -5, Number.NaN, Infinity]) estimator.learn("m", messages, report);

@@ -51,7 +51,7 @@ export type Bare = RunEvent extends infer Event
     : never
   : never;
 
-/** Numbers events of one run, a second after the other. */
+/** Numbers the events of one run, one second apart. */
 export function numberer(runId: RunId): (event: Bare) => RunEvent {
   let seq = 0;
   return (event) => {
@@ -138,7 +138,7 @@ export function runEnd(runId: RunId, result: Partial<RunResult> = {}): Bare {
   };
 }
 
-/** A root that looks, asks a model from code, calls a tool, has a child, and answers. */
+/** A root that runs code, calls a model and a tool from it, has a child, and answers. */
 export function smallRun(runId: RunId): readonly RunEvent[] {
   const bare: readonly Bare[] = [
     runStart(),
@@ -178,12 +178,12 @@ export async function readAll(runId: string, folder: string): Promise<RunEvent[]
   return events;
 }
 
-/** Without what is for those who watch. */
+/** Without deltas. */
 export function recorded(events: readonly RunEvent[]): RunEvent[] {
   return events.filter(({ type }) => type !== "model-call-delta" && type !== "output-delta");
 }
 
-/** Of all files in a folder. */
+/** The size of all files in a folder. */
 export function sizeOf(folder: string): number {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .map((name) => lstatSync(join(folder, name)))

@@ -32,7 +32,7 @@ import {
 
 const ID = toRunId("r-0123456789abcdef");
 
-test("a torn last line is left out", async () => {
+test("an incomplete last line is skipped", async () => {
   using runs = openRuns();
   const events = recorded(smallRun(ID));
   await record(events, ID, runs);
@@ -43,7 +43,7 @@ test("a torn last line is left out", async () => {
   expect(run.damagedLines).toBe(0);
 });
 
-test("lines that are no events, or far too long, are passed over and counted", async () => {
+test("lines that are no events, or too long, are skipped and counted", async () => {
   using runs = openRuns();
   const events = recorded(smallRun(ID));
   await record(events.slice(0, 2), ID, runs);
@@ -56,7 +56,7 @@ test("lines that are no events, or far too long, are passed over and counted", a
   expect(run.damagedLines).toBe(5);
 });
 
-test("what is read is checked: a field of another type is refused", async () => {
+test("an event with a field of the wrong type is refused", async () => {
   const known = new Set<string>();
   for (const event of smallRun(ID)) {
     known.add(event.type);
@@ -68,7 +68,7 @@ test("what is read is checked: a field of another type is refused", async () => 
   expect(parseRunEvent({ type: "__proto__", runId: ID, seq: 1, time: 1 })).toBeNull();
 });
 
-test("followRun yields what is there and then what comes, until the run has ended", async () => {
+test("followRun yields recorded events and then new ones, until the run has ended", async () => {
   using runs = openRuns();
   const events = recorded(smallRun(ID));
   await using log = new RunLogWriter(ID, runs);
@@ -92,7 +92,7 @@ test("followRun ends with a run that broke", async () => {
   expect(types).toEqual(events.map(({ type }) => type));
 });
 
-test("a run whose process is gone is broken, also where another one has its number by now", async () => {
+test("a run whose process is gone is broken, also where its process id was reused", async () => {
   using runs = openRuns();
   await using log = new RunLogWriter(ID, runs);
   log.write(numberer(ID)(runStart()));
@@ -107,7 +107,7 @@ test("a run whose process is gone is broken, also where another one has its numb
   }
 });
 
-test("followRun stops when its signal says so", async () => {
+test("followRun stops when its signal is aborted", async () => {
   using runs = openRuns();
   await using log = new RunLogWriter(ID, runs);
   log.write(numberer(ID)(runStart()));
@@ -119,7 +119,7 @@ test("followRun stops when its signal says so", async () => {
   await expect(follow()).rejects.toThrow("aborted");
 });
 
-test("a call of a model is found by node, step, ordinal and hash", async () => {
+test("a model call is found by node, step, ordinal and hash", async () => {
   using runs = openRuns();
   await record(smallRun(ID), ID, runs);
   const run = await readRun(ID, runs);
@@ -143,7 +143,7 @@ test.each(["../elsewhere", "..", ".", "", "a/b", "/etc", "nobody"])("there is no
   await expect(readRun(id, runs)).rejects.toThrow(RunNotFoundError);
 });
 
-test("links are not followed: neither of a run, nor of its blobs, nor of one of its files", async () => {
+test("links are not followed: neither to a run, nor to its blobs, nor to one of its files", async () => {
   using runs = openRuns();
   const observation = "long ".repeat(1000);
   const events = [{ type: "step-end", nodeId: "n0", step: 1, observation } as Bare].map(numberer(ID));
@@ -189,7 +189,7 @@ test("a blob that was changed is refused", async () => {
   await expect(readAll(ID, runs.folder)).rejects.toThrow("damaged");
 });
 
-test("messages whose earlier call is missing are refused, the rest of the event is not", async () => {
+test("messages that refer to a missing call are refused, the rest of the event is readable", async () => {
   using runs = openRuns();
   const messages = [{ role: "user", content: "Go." }];
   const number = numberer(ID);

@@ -27,14 +27,14 @@ import {
 
 const ID = toRunId("r-0123456789abcdef");
 
-test("what is written is read back, without the parts that end events have whole", async () => {
+test("events are read back as they were written, without deltas", async () => {
   using runs = openRuns();
   const events = smallRun(ID);
   await record(events, ID, runs);
   expect(await readAll(ID, runs.folder)).toEqual(recorded(events));
 });
 
-test("events that come one shortly after the other are there, in their order, while the run goes on", async () => {
+test("events in quick succession can be read in order while the run is in progress", async () => {
   using runs = openRuns();
   await using log = new RunLogWriter(ID, runs);
   const events = Array.from({ length: 600 }, () => callEnd({ nodeId: "n0", callId: "c1", text: "x" })).map(
@@ -48,7 +48,7 @@ test("events that come one shortly after the other are there, in their order, wh
   expect(await readAll(ID, runs.folder)).toEqual(recorded(events));
 });
 
-test("whatever events are written are read back equal", { timeout: 60_000 }, async () => {
+test("any events that are written are read back equal", { timeout: 60_000 }, async () => {
   const text = fc.oneof(
     fc.string({ unit: "binary", maxLength: 3000 }),
     fc
@@ -87,7 +87,7 @@ test("whatever events are written are read back equal", { timeout: 60_000 }, asy
   );
 });
 
-test("the first line has the version, long texts are blobs with their beginning in the line", async () => {
+test("the first line has the version, and long texts are blobs with their beginning in the line", async () => {
   using runs = openRuns();
   const code = `# ${"long ".repeat(1000)}`;
   await record([runStart(), { type: "code-start", nodeId: "n0", step: 1, code } as Bare].map(numberer(ID)), ID, runs);
@@ -129,7 +129,7 @@ test("2 MB of context over 10 steps stay under 2.2 MB on disk", async () => {
   expect(sizeOf(join(runs.folder, ID))).toBeLessThan(2_200_000);
 });
 
-test("a conversation takes what is new in it, however many steps it has", async () => {
+test("a conversation adds only its new messages to the log, however many steps it has", async () => {
   using runs = openRuns();
   const sizes: number[] = [];
   for (const steps of [50, 100, 200]) {
@@ -149,7 +149,7 @@ test("the same text is written once", async () => {
   expect(blobsOf(join(runs.folder, ID))).toHaveLength(1);
 });
 
-test("secrets are in no file, whatever they were in", async () => {
+test("secrets are in no file, wherever they occurred", async () => {
   using runs = openRuns();
   const secret = "sk-verysecret-0123456789";
   const said = `the key is ${secret} ${"x".repeat(3000)}`;
@@ -179,7 +179,7 @@ test.each([
   ["plain", "sk-0123456789"],
   ["with quotes and line ends", 'key "0123"\\\n456789'],
   ["with half of a character", "key-0123456789\uD83D"],
-])("a secret %s is not in short calls of models either", async (_, secret) => {
+])("a secret %s is not in short model calls either", async (_, secret) => {
   using runs = openRuns();
   const said = `it is ${secret}\uDE00.`;
   const events = [
@@ -196,7 +196,7 @@ test.each([
   expect(end).toEqual({ ...events[2], text: kept, reasoning: kept, error: kept });
 });
 
-test("a context is kept byte for byte, from memory or from a file", async () => {
+test("a context is recorded byte for byte, from memory or from a file", async () => {
   using runs = openRuns();
   const bytes = Buffer.from(Array.from({ length: 2_500_000 }, (_, n) => (n * n) % 256));
   writeFileSync(join(runs.folder, "context.bin"), bytes);
@@ -218,7 +218,7 @@ test("a context is kept byte for byte, from memory or from a file", async () => 
   }
 });
 
-test("of contexts that are too large, size and digest are kept, and of those that cannot be read the name", async () => {
+test("a context that is too large is recorded by size and digest, and an unreadable one by name", async () => {
   using runs = openRuns();
   const bytes = Buffer.from("0123456789");
   await using log = new RunLogWriter(ID, { ...runs, contextBytes: 15 });
@@ -235,7 +235,7 @@ test("of contexts that are too large, size and digest are kept, and of those tha
   ]);
 });
 
-test("meta.json tells how it goes while it goes on, and how it went afterwards", async () => {
+test("meta.json describes the run while it is in progress and after its end", async () => {
   using runs = openRuns();
   await using log = new RunLogWriter(ID, runs);
   const events = smallRun(ID);
@@ -268,7 +268,7 @@ test("a run that was closed without an end is broken", async () => {
   expect(await (await readRun(ID, runs)).summary()).toMatchObject({ status: "broken" });
 });
 
-test("a folder that vanishes is reported once, and nothing throws", async () => {
+test("a folder that disappears is reported once, and nothing throws", async () => {
   using runs = openRuns();
   const problems: string[] = [];
   await using log = new RunLogWriter(ID, { ...runs, onProblem: (why) => problems.push(why) });
@@ -296,7 +296,7 @@ test("a full disk is reported once, what was not recorded is counted, and nothin
   expect(await (await readRun(ID, runs)).summary()).toMatchObject({ status: "final", lostEvents });
 });
 
-test("a place where no folder can be made, or an id that is taken, is a problem and no error", async () => {
+test("a folder that cannot be created, or an id in use, is reported and does not throw", async () => {
   using runs = openRuns();
   writeFileSync(join(runs.folder, "file"), "");
   mkdirSync(join(runs.folder, ID));
@@ -311,7 +311,7 @@ test.each(["", ".", "..", "a/b", "../x", ".hidden", "a".repeat(65), "a\n"])("'%s
   expect(() => new RunLogWriter(toRunId(id))).toThrow(RangeError);
 });
 
-test("what is no data, or has no end, does not keep the event from being recorded", async () => {
+test("an event with cyclic or unserialisable values is recorded without them", async () => {
   using runs = openRuns();
   const endless: Record<string, unknown> = {};
   endless["self"] = endless;
@@ -327,7 +327,7 @@ test("what is no data, or has no end, does not keep the event from being recorde
   ]);
 });
 
-test("events that wait beyond the bound are left out and counted, the end of the run is not", async () => {
+test("events beyond the queue limit are dropped and counted, except for the end of the run", async () => {
   using runs = openRuns();
   const problems: string[] = [];
   await using log = new RunLogWriter(ID, { ...runs, onProblem: (why) => problems.push(why) });
