@@ -4,7 +4,7 @@ import { PriceUnknownError } from "../../errors.ts";
 import type { ModelPrice } from "../../backends/backend.ts";
 import { outputForUsd, worstCostUsd } from "../../backends/prices.ts";
 import type { LedgerAxis, LedgerLimits, NodeId } from "../../protocol/runs.ts";
-import { addUsage, NO_USAGE, toReservedNanoUsd, toUsd, type ModelUsage } from "../../protocol/usage.ts";
+import { NO_USAGE, toNanoUsd, toReservedNanoUsd, toUsd, type ModelUsage } from "../../protocol/usage.ts";
 import { onAbort } from "../../util/async/on-abort.ts";
 import type { LimitChain, Standing } from "./limit-chain.ts";
 import { Limit, type LimitedUsage, type LimitOptions } from "./limit.ts";
@@ -206,7 +206,8 @@ export class Account {
       settle: (usage, model) => {
         if (isOver) throw new TypeError("Cannot settle a reservation: it was settled or released before");
         checkAmounts(usage);
-        const charge = addUsage(NO_USAGE, { ...usage, llmCalls: held.llmCalls ?? 0 });
+        const costUsd = usage.costUsd === null ? null : toUsd(toNanoUsd(usage.costUsd));
+        const charge = { ...usage, costUsd, llmCalls: held.llmCalls ?? 0 };
         giveBack();
         this.#charge(charge, model);
         this.#shared.queue.wake();
@@ -271,10 +272,11 @@ export class Account {
   }
 }
 
-function checkAmounts(amounts: LimitedUsage | ModelUsage): void {
-  for (const [name, value] of Object.entries(amounts)) {
-    const isAmount = name === "costUsd" ? Number.isFinite(value ?? 0) : Number.isSafeInteger(value);
-    if (!isAmount || (value ?? 0) < 0)
+function checkAmounts(amounts: LimitedUsage): void {
+  for (const name in amounts) {
+    const value = amounts[name as keyof LimitedUsage] ?? 0;
+    const isAmount = name === "costUsd" ? Number.isFinite(value) : Number.isSafeInteger(value);
+    if (!isAmount || value < 0)
       throw new RangeError(`Cannot use ${value} as ${name}: it must be a number of at least 0`);
   }
 }

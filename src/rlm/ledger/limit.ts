@@ -109,15 +109,15 @@ export class Limit {
   }
 
   hold(usage: LimitedUsage): void {
-    for (const axis of LIMITED_COUNTS) this.#held[axis] += toUnits(axis, usage);
+    add(this.#held, usage, 1);
   }
 
   release(usage: LimitedUsage): void {
-    for (const axis of LIMITED_COUNTS) this.#held[axis] -= toUnits(axis, usage);
+    add(this.#held, usage, -1);
   }
 
   spend(usage: LimitedUsage): void {
-    for (const axis of LIMITED_COUNTS) this.#used[axis] += toUnits(axis, usage);
+    add(this.#used, usage, 1);
   }
 
   /** Reports every limit that is nearly used up. */
@@ -165,6 +165,15 @@ export class Limit {
   #usedUnits(axis: LedgerAxis): number {
     return axis === "wallMs" ? this.elapsedMs : this.#used[axis];
   }
+}
+
+/** Written out, because it runs several times per call. */
+function add(counts: Record<CountedAxis, number>, usage: LimitedUsage, sign: 1 | -1): void {
+  counts.tokens += sign * (usage.tokens ?? 0);
+  counts.costUsd += sign * toNanoUsd(usage.costUsd ?? 0);
+  counts.llmCalls += sign * (usage.llmCalls ?? 0);
+  counts.toolCalls += sign * (usage.toolCalls ?? 0);
+  counts.iterations += sign * (usage.iterations ?? 0);
 }
 
 function toUnits(axis: CountedAxis, usage: LimitedUsage): number {
