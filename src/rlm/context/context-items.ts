@@ -1,8 +1,9 @@
 // The caller's context as variables of the root session.
 
 import { statSync } from "node:fs";
+import { RESERVED_NAMES } from "../../tools/run-names.ts";
+import { isPythonName } from "../../util/python-name.ts";
 import type { ContextFile, ContextItem } from "./context.ts";
-import { checkVariableName } from "./variable-name.ts";
 
 /** The value of one variable. */
 export type ContextValue =
@@ -67,4 +68,12 @@ function toItem(name: string, value: ContextValue): ContextItem {
     return { name, kind: "files", bytes, value: value.files };
   }
   throw new TypeError(`Cannot use the context '${name}': give a text, { text }, { json }, { file } or { files }`);
+}
+
+/** Throws a RangeError for a name that is not a Python identifier, or is reserved. */
+function checkVariableName(name: string): void {
+  if (!isPythonName(name))
+    throw new RangeError(`Cannot name a variable of the context '${name.slice(0, 80)}': give a Python identifier`);
+  if (RESERVED_NAMES.has(name))
+    throw new RangeError(`Cannot name a variable of the context '${name}': runs have a function of this name`);
 }
