@@ -213,21 +213,21 @@ for answer in map_query(pieces, "What is each line about? One word for each.\\n{
 FINAL(dict(counts))
 `;
 
-/** What a run leaves on disk: the context once, however many turns there are. */
+/** What a run leaves on disk: the context once, however many steps there are. */
 async function measureLog({ row, script, folder }) {
-  const turns = 10;
+  const steps = 10;
   const { context } = haystack(0, CONTEXT_BYTES);
   const rlm = script(({ messages }) => {
-    const turn = messages.length / 2;
-    return block(turn === turns ? "FINAL('done')" : `print(context[${turn * PRINTED}:${(turn + 1) * PRINTED}])`);
+    const step = messages.length / 2;
+    return block(step === steps ? "FINAL('done')" : `print(context[${step * PRINTED}:${(step + 1) * PRINTED}])`);
   });
   const run = rlm.run({ query: "?", context });
   const { usage } = await run.result;
-  if (usage.total.iterations !== turns) throw new Error(`${usage.total.iterations} turns`);
+  if (usage.total.iterations !== steps) throw new Error(`${usage.total.iterations} steps`);
   const runFolder = join(folder, "runs", run.id);
   await within(10_000, "the log", untilRecorded(join(runFolder, "meta.json")));
   row({
-    question: `Log of a run over 2 MB with ${turns} turns that print ${PRINTED / 1000} kB each`,
+    question: `Log of a run over 2 MB with ${steps} steps that print ${PRINTED / 1000} kB each`,
     ours: { best: bytesIn(runFolder) / 1_000_000, unit: "MB" },
     aim: { below: 2.2 },
   });

@@ -84,16 +84,9 @@ export type { RLM, RLMLimits, RLMOptions, RunRequest } from "./rlm/rlm.ts";
 export type { Context, ContextValue } from "./rlm/context/context-items.ts";
 export type { Run } from "./rlm/run.ts";
 export type { RunId } from "./protocol/ids.ts";
-export type {
-  LedgerAxis,
-  LedgerLimits,
-  RunEvent,
-  RunResult,
-  RunStatus,
-  RunUsage,
-  Spent,
-  StopReason,
-} from "./protocol/runs.ts";
+export type { LedgerAxis, LedgerLimits, RunResult, RunStatus, RunUsage, StopReason } from "./protocol/runs.ts";
+export type { RunEvent } from "./protocol/run-events.ts";
+export type { ModelUsage, ReportedUsage } from "./protocol/usage.ts";
 
 // Tools that code of a run may call.
 export { defineTool } from "./tools/tool.ts";
@@ -102,7 +95,7 @@ export type { Tool, ToolContext } from "./tools/tool.ts";
 
 // Backends: what answers a model call.
 export { ScriptedBackend } from "./backends/scripted/scripted.ts";
-export type { Backend, BackendPart, BackendRequest, ChatMessage, ModelPrice, TokenUsage } from "./backends/backend.ts";
+export type { Backend, BackendPart, BackendRequest, ChatMessage, ModelPrice } from "./backends/backend.ts";
 
 // Errors.
 export {

@@ -9,7 +9,7 @@ import { SpillFiles } from "./output/spill-file.ts";
 import type { ExecutionResult } from "./protocol/execution.ts";
 import { parseSessionId, type RunId, type SessionId, type TaskId } from "./protocol/ids.ts";
 import { RLM, type RLMOptions } from "./rlm/rlm.ts";
-import { Runs } from "./rlm/live-runs.ts";
+import { LiveRuns } from "./rlm/live-runs.ts";
 import {
   checkSessionOptions,
   toEnvironmentOptions,
@@ -56,7 +56,7 @@ export class Runtime implements AsyncDisposable {
   /** Shell commands, executions that outlived their calls, and runs. */
   readonly tasks: Tasks;
   /** Live runs, and the last ones that ended. */
-  readonly runs = new Runs();
+  readonly runs = new LiveRuns();
   /** Functions that exist in every session opened later. */
   readonly stdlib: StandardLibrary;
   readonly #settings: RuntimeSettings;
@@ -154,7 +154,7 @@ export class Runtime implements AsyncDisposable {
       cache: new CallCache(dataFolder("model-cache")),
       makeRunId: () => randomId("r") as RunId,
       onRun: (run, ...details) => this.runs.add(run, log ? this.#recorder.record(run, ...details) : undefined),
-      journal: (runId, event) => this.#recorder.write(runId, event),
+      onEvent: (runId, event) => this.#recorder.write(runId, event),
     });
   }
 

@@ -13,10 +13,10 @@ export function chooseModel(play: (request: BackendRequest) => string): RLMOptio
 }
 
 /** The first message of the conversation that asks, and how often it was answered already. */
-export function whereIs({ messages }: BackendRequest): { readonly asked: string; readonly turn: number } {
+export function whereIs({ messages }: BackendRequest): { readonly asked: string; readonly step: number } {
   return {
     asked: messages.find(({ role }) => role === "user")?.content ?? "",
-    turn: messages.filter(({ role }) => role === "assistant").length,
+    step: messages.filter(({ role }) => role === "assistant").length,
   };
 }
 

@@ -17,9 +17,9 @@ assert sum(total.values()) == len(records), "a letter was counted twice, or not 
 SUBMIT(**total)`;
 
 export function playAggregate(request: BackendRequest): string {
-  const { asked, turn } = whereIs(request);
+  const { asked, step } = whereIs(request);
   if (asked.startsWith("How many of these letters")) return JSON.stringify(read(asked));
-  return block(turn === 0 ? SPLIT : ADD);
+  return block(step === 0 ? SPLIT : ADD);
 }
 
 function read(prompt: string): Record<string, number> {

@@ -17,6 +17,6 @@ const CHILD = [
 ];
 
 export function playCodeBase(request: BackendRequest): string {
-  const { asked, turn } = whereIs(request);
-  return (asked.includes("Who gets a discount") ? CHILD : ROOT)[turn] ?? "";
+  const { asked, step } = whereIs(request);
+  return (asked.includes("Who gets a discount") ? CHILD : ROOT)[step] ?? "";
 }

@@ -10,5 +10,5 @@ const STEPS = [
 ];
 
 export function playNeedle(request: BackendRequest): string {
-  return STEPS[whereIs(request).turn] ?? "";
+  return STEPS[whereIs(request).step] ?? "";
 }

@@ -21,6 +21,6 @@ const CHILD = [
 ];
 
 export function playTools(request: BackendRequest): string {
-  const { asked, turn } = whereIs(request);
-  return (asked.includes("How many chairs are in Rome") ? CHILD : ROOT)[turn] ?? "";
+  const { asked, step } = whereIs(request);
+  return (asked.includes("How many chairs are in Rome") ? CHILD : ROOT)[step] ?? "";
 }

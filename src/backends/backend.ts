@@ -4,6 +4,8 @@
 // wrong with the provider, before the first part or in the midst of a stream, and the signal's reason when it is aborted. Leaving
 // the iteration ends the request. An answer without text ends like any other; the dispatcher is who takes it for a fault.
 
+import type { ReportedUsage } from "../protocol/usage.ts";
+
 export interface ChatMessage {
   readonly role: "system" | "user" | "assistant";
   readonly content: string;
@@ -11,7 +13,7 @@ export interface ChatMessage {
 
 export interface BackendRequest {
   readonly model: string;
-  /** The first ones stay byte for byte the same from turn to turn, so that a provider can cache them. */
+  /** The first ones stay byte for byte the same from step to step, so that a provider can cache them. */
   readonly messages: readonly ChatMessage[];
   /** How many of the first messages come again unchanged in later requests: there a cache is asked for. Absent: the system's. */
   readonly stableMessages?: number;
@@ -24,19 +26,6 @@ export interface BackendRequest {
   readonly schema?: Readonly<Record<string, unknown>>;
 }
 
-/** What a call used. `inputTokens` has the cached ones in it, `outputTokens` the reasoning. */
-export interface TokenUsage {
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly cacheReadTokens: number;
-  readonly cacheWriteTokens: number;
-  readonly reasoningTokens: number;
-  /** Where the provider itself says what it cost. */
-  readonly costUsd?: number;
-  /** Of input and output together, what is a guess because nobody told. Absent: none of it. */
-  readonly estimatedTokens?: number;
-}
-
 /** `length`: cut at `maxTokens` or at the end of the window. `refusal`: the model or a filter would not answer, or not to the end. */
 export type FinishReason = "stop" | "length" | "refusal" | "other";
 
@@ -45,12 +34,12 @@ export type BackendPart =
   /** Shown and recorded, never part of the answer. */
   | { readonly type: "reasoning-delta"; readonly text: string }
   /** The last part of an answer that was not broken off. `usage` is null where the provider did not tell. */
-  | { readonly type: "end"; readonly finishReason: FinishReason; readonly usage: TokenUsage | null };
+  | { readonly type: "end"; readonly finishReason: FinishReason; readonly usage: ReportedUsage | null };
 
 /** What the request was, where a provider tells it before the end: all that is known of an answer that is broken off. */
 export interface InputUsagePart {
   readonly type: "input-usage";
-  readonly usage: Pick<TokenUsage, "inputTokens" | "cacheReadTokens" | "cacheWriteTokens">;
+  readonly usage: Pick<ReportedUsage, "inputTokens" | "cacheReadTokens" | "cacheWriteTokens">;
 }
 
 /** The model thought out of sight: about so much of its answer was never shown. It is billed, and told only at the end. */

@@ -1,24 +1,25 @@
-// What models cost: what the configuration says, else the maintained table of @pydantic/genai-prices.
+// Prices of models: from the configuration, else from the maintained table of @pydantic/genai-prices.
 //
-// A price that is not known is undefined and never zero: a limit on costs would let everything pass.
+// An unknown price is undefined and never zero: with zero, a cost limit would let everything pass.
 
-import type { ModelPrice, TokenPrice, TokenUsage } from "./backend.ts";
+import type { ReportedUsage } from "../protocol/usage.ts";
+import type { ModelPrice, TokenPrice } from "./backend.ts";
 
 export interface PriceOptions {
-  /** By model, or by `backend/model`; they win over the table. */
+  /** By model, or by `backend/model`. They take precedence over the table. */
   readonly prices?: Readonly<Record<string, ModelPrice>>;
-  /** Of a backend that is not its provider's own: whose prices hold is known by the address. */
+  /** Identifies the provider of a compatible backend. */
   readonly baseUrl?: string;
 }
 
-/** Undefined: not known. The table is loaded when it is first asked. */
+/** Undefined: not known. The table is loaded on first use. */
 export async function priceOf(
   backend: string,
   model: string,
   options: PriceOptions = {},
 ): Promise<ModelPrice | undefined> {
-  const given = own(options.prices, `${backend}/${model}`) ?? own(options.prices, model);
-  if (given !== undefined) return given;
+  const configured = own(options.prices, `${backend}/${model}`) ?? own(options.prices, model);
+  if (configured !== undefined) return configured;
   const provider = providerOf(backend, options.baseUrl);
   if (provider === undefined) return undefined;
   const { calcPrice } = await import("@pydantic/genai-prices");
@@ -26,9 +27,9 @@ export async function priceOf(
   return found === null ? undefined : toModelPrice(found.model_price);
 }
 
-/** In USD. What the provider itself says wins. */
-export function costOf(usage: TokenUsage, price: ModelPrice): number {
-  if (usage.costUsd !== undefined) return usage.costUsd;
+/** In USD. A cost that the provider reported takes precedence. */
+export function costOf(usage: ReportedUsage, price: ModelPrice): number {
+  if (typeof usage.costUsd === "number") return usage.costUsd;
   const tier = price.tiers?.findLast(({ aboveInputTokens }) => usage.inputTokens > aboveInputTokens) ?? price;
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage;
   const plainTokens = Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens);
@@ -38,6 +39,30 @@ export function costOf(usage: TokenUsage, price: ModelPrice): number {
     cacheWriteTokens * tier.cacheWriteUsd +
     outputTokens * tier.outputUsd;
   return millionths / 1_000_000;
+}
+
+/** An upper bound: nothing is read from a cache, everything may be written to one, at the highest tier that the input can reach. */
+export function worstCostUsd(price: ModelPrice, inputTokens: number, outputTokens: number): number {
+  const { input, output } = worstPrice(price, inputTokens);
+  return (inputTokens * input + outputTokens * output) / 1_000_000;
+}
+
+/** The most output tokens for which `worstCostUsd` is at most this; negative where the input alone costs more. */
+export function outputForUsd(price: ModelPrice, inputTokens: number, usd: number): number {
+  const { input, output } = worstPrice(price, inputTokens);
+  const rest = usd * 1_000_000 - inputTokens * input;
+  if (rest < 0) return -1;
+  return output === 0 ? Infinity : Math.floor(rest / output);
+}
+
+function worstPrice(price: ModelPrice, inputTokens: number): { readonly input: number; readonly output: number } {
+  const reached = [price, ...(price.tiers ?? []).filter(({ aboveInputTokens }) => inputTokens > aboveInputTokens)];
+  return {
+    input: Math.max(
+      ...reached.map(({ inputUsd, cacheReadUsd, cacheWriteUsd }) => Math.max(inputUsd, cacheReadUsd, cacheWriteUsd)),
+    ),
+    output: Math.max(...reached.map(({ outputUsd }) => outputUsd)),
+  };
 }
 
 function own<T>(record: Readonly<Record<string, T>> | undefined, key: string): T | undefined {
@@ -74,7 +99,7 @@ function toModelPrice(table: Readonly<Record<string, TableEntry>>): ModelPrice |
   };
 }
 
-/** A cache that has no price of its own costs what input costs. */
+/** Cached tokens without a price of their own cost what input costs. */
 function priceAt(table: Readonly<Record<string, TableEntry>>, inputTokens: number): TokenPrice | undefined {
   const at = (key: string): number | undefined => {
     const entry = table[key];

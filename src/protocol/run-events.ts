@@ -1,145 +1,148 @@
-// Events of a run that come from a file or a wire, parsed: anybody may have written them.
+// What happens in a run, as plain data: the events one watches live are the events that are recorded.
 
-import type { RunEvent } from "./runs.ts";
+import { z } from "zod";
+import type { ExecutionResult } from "./execution.ts";
+import type { Immutable } from "./immutable.ts";
+import { ledgerAxis, ledgerLimits, runId, runResult, runStatus, stopReason } from "./runs.ts";
+import { modelUsage } from "./usage.ts";
 
-type Check = (value: unknown) => boolean;
-type Shape = Readonly<Record<string, Check>>;
+const runEventFields = {
+  runId,
+  /** Counts up by one within a run. */
+  seq: z.number(),
+  /** Milliseconds since the epoch. */
+  time: z.number(),
+};
+const nodeEventFields = { ...runEventFields, nodeId: z.string() };
 
-/** Null where it is not an event that this version knows. Fields that it does not know are kept. */
+const runStart = z.object({
+  ...runEventFields,
+  type: z.literal("run-start"),
+  query: z.string(),
+  model: z.string(),
+  subModel: z.string(),
+  limits: ledgerLimits,
+  maxDepth: z.number(),
+});
+
+const nodeStart = z.object({
+  ...nodeEventFields,
+  type: z.literal("node-start"),
+  /** Null for the root. */
+  parentId: z.string().nullable(),
+  depth: z.number(),
+  query: z.string(),
+  model: z.string(),
+  context: z.array(z.object({ name: z.string(), kind: z.string(), bytes: z.number() })),
+  /** Too deep for a session of its own: it is a single model call. */
+  isDegraded: z.boolean(),
+});
+
+const stepFields = { ...nodeEventFields, step: z.number() };
+
+/** A model is called by the loop of a node (`step`), by code (`query`), for the best answer at a limit (`extract`), or without a session (`direct`). */
+const modelCallStart = z.object({
+  ...stepFields,
+  type: z.literal("model-call-start"),
+  callId: z.string(),
+  purpose: z.enum(["step", "query", "extract", "direct"]),
+  /** The number of the call within its node and step, in order of request. */
+  ordinal: z.number(),
+  backend: z.string(),
+  model: z.string(),
+  /** SHA-256 of the request as canonical JSON. */
+  requestHash: z.string(),
+  messages: z.array(z.object({ role: z.string(), content: z.string() })),
+});
+export type ModelCallStart = Immutable<z.output<typeof modelCallStart>>;
+
+const modelCallDelta = z.object({
+  ...nodeEventFields,
+  type: z.literal("model-call-delta"),
+  callId: z.string(),
+  text: z.string(),
+  kind: z.enum(["text", "reasoning"]),
+});
+
+const modelCallEnd = z.object({
+  ...nodeEventFields,
+  type: z.literal("model-call-end"),
+  callId: z.string(),
+  ok: z.boolean(),
+  text: z.string(),
+  reasoning: z.string(),
+  finishReason: z.string(),
+  isCached: z.boolean(),
+  /** We ended the answer, because its first block of code was complete. */
+  isCut: z.boolean(),
+  usage: modelUsage,
+  error: z.string().nullable(),
+  durationMs: z.number(),
+});
+export type ModelCallEnd = Immutable<z.output<typeof modelCallEnd>>;
+
+/** The fields that readers rely on. */
+const executionResult = z.looseObject({
+  status: z.enum(["ok", "error", "interrupted", "exit"]),
+  stdout: z.string(),
+  stderr: z.string(),
+  value: z.record(z.string(), z.string()).optional(),
+  error: z.object({ name: z.string(), value: z.string(), traceback: z.string() }).optional(),
+  state: z.enum(["kept", "restored", "lost"]),
+  durationMs: z.number(),
+}) as unknown as z.ZodType<Omit<ExecutionResult, "displays">>;
+
+const limitFields = { ...nodeEventFields, axis: ledgerAxis, used: z.number(), limit: z.number() };
+
+const runEvent = z.discriminatedUnion("type", [
+  runStart,
+  nodeStart,
+  z.object({ ...stepFields, type: z.literal("step-start") }),
+  modelCallStart,
+  modelCallDelta,
+  modelCallEnd,
+  z.object({ ...stepFields, type: z.literal("code-start"), code: z.string() }),
+  z.object({
+    ...stepFields,
+    type: z.literal("output-delta"),
+    stream: z.enum(["stdout", "stderr"]),
+    text: z.string(),
+  }),
+  z.object({ ...stepFields, type: z.literal("code-end"), result: executionResult }),
+  z.object({
+    ...nodeEventFields,
+    type: z.literal("tool-call-start"),
+    callId: z.string(),
+    tool: z.string(),
+    args: z.unknown().optional(),
+  }),
+  z.object({
+    ...nodeEventFields,
+    type: z.literal("tool-call-end"),
+    callId: z.string(),
+    ok: z.boolean(),
+    result: z.unknown().optional(),
+    durationMs: z.number(),
+  }),
+  /** `observation`: what the model is shown of the step. */
+  z.object({ ...stepFields, type: z.literal("step-end"), observation: z.string() }),
+  z.object({ ...limitFields, type: z.literal("limit-warning") }),
+  z.object({ ...limitFields, type: z.literal("limit-reached") }),
+  z.object({
+    ...nodeEventFields,
+    type: z.literal("node-end"),
+    status: runStatus,
+    stopReason,
+    answer: z.string().nullable(),
+    usage: modelUsage,
+  }),
+  z.object({ ...runEventFields, type: z.literal("run-end"), result: runResult }),
+  /** For a reader that is too slow or comes too late: the events after the number `after` up to `seq` are left out. Never recorded. */
+  z.object({ ...runEventFields, type: z.literal("event-gap"), after: z.number() }),
+]);
+export type RunEvent = Immutable<z.output<typeof runEvent>>;
+
+/** Null where it is not an event that this version knows. Unknown fields are kept. */
 export function parseRunEvent(value: unknown): RunEvent | null {
-  if (!isObject(value) || !matches(value, BASE)) return null;
-  const type = value["type"] as string;
-  if (!Object.hasOwn(SHAPES, type)) return null;
-  return matches(value, SHAPES[type] ?? {}) ? (value as unknown as RunEvent) : null;
+  return runEvent.safeParse(value).success ? (value as RunEvent) : null;
 }
-
-/** Whether it is what has been spent: in a summary of a run, too. */
-export function isSpent(value: unknown): boolean {
-  return isObject(value) && matches(value, SPENT);
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-const text: Check = (value) => typeof value === "string";
-const number: Check = (value) => typeof value === "number";
-const flag: Check = (value) => typeof value === "boolean";
-const anything: Check = () => true;
-const orNull =
-  (check: Check): Check =>
-  (value) =>
-    value === null || check(value);
-const orAbsent =
-  (check: Check): Check =>
-  (value) =>
-    value === undefined || check(value);
-const listOf =
-  (check: Check): Check =>
-  (value) =>
-    Array.isArray(value) && value.every(check);
-const mapOf =
-  (check: Check): Check =>
-  (value) =>
-    isObject(value) && Object.values(value).every(check);
-const oneOf =
-  (...names: string[]): Check =>
-  (value) =>
-    names.includes(value as string);
-const like =
-  (shape: Shape): Check =>
-  (value) =>
-    isObject(value) && matches(value, shape);
-
-function matches(value: Readonly<Record<string, unknown>>, shape: Shape): boolean {
-  return Object.entries(shape).every(([name, check]) => check(Object.hasOwn(value, name) ? value[name] : undefined));
-}
-
-const BASE: Shape = { type: text, runId: text, seq: number, time: number };
-
-const SPENT: Shape = {
-  inputTokens: number,
-  outputTokens: number,
-  cacheReadTokens: number,
-  cacheWriteTokens: number,
-  reasoningTokens: number,
-  tokens: number,
-  estimatedTokens: number,
-  costUsd: orNull(number),
-  llmCalls: number,
-  toolCalls: number,
-  iterations: number,
-  cachedCalls: number,
-};
-
-const AXIS = oneOf("tokens", "costUsd", "llmCalls", "toolCalls", "wallMs", "iterations");
-const STATUS = oneOf("final", "partial", "failed", "cancelled");
-const STOP_REASON: Check = (value) => AXIS(value) || oneOf("answered", "error", "cancelled")(value);
-
-const RESULT: Shape = {
-  runId: text,
-  status: STATUS,
-  stopReason: STOP_REASON,
-  answer: orNull(text),
-  why: orNull(text),
-  usage: like({ total: like(SPENT), byModel: mapOf(like(SPENT)), byNode: mapOf(like(SPENT)), wallMs: number }),
-};
-
-const EXECUTION: Shape = {
-  status: oneOf("ok", "error", "interrupted", "exit"),
-  stdout: text,
-  stderr: text,
-  value: orAbsent(mapOf(text)),
-  error: orAbsent(like({ name: text, value: text, traceback: text })),
-  state: oneOf("kept", "restored", "lost"),
-  durationMs: number,
-};
-
-const SHAPES: Readonly<Record<string, Shape>> = {
-  "run-start": { query: text, model: text, subModel: text, limits: mapOf(number), maxDepth: number },
-  "node-start": {
-    nodeId: text,
-    parentId: orNull(text),
-    depth: number,
-    query: text,
-    model: text,
-    context: listOf(like({ name: text, kind: text, bytes: number })),
-    isDegraded: flag,
-  },
-  "model-call-start": {
-    nodeId: text,
-    callId: text,
-    purpose: oneOf("turn", "query", "extract", "direct"),
-    turn: number,
-    ordinal: number,
-    backend: text,
-    model: text,
-    requestHash: text,
-    messages: listOf(like({ role: text, content: text })),
-  },
-  "model-call-delta": { nodeId: text, callId: text, text, kind: oneOf("text", "reasoning") },
-  "model-call-end": {
-    nodeId: text,
-    callId: text,
-    ok: flag,
-    text,
-    reasoning: text,
-    finishReason: text,
-    isCached: flag,
-    isCut: flag,
-    usage: like(SPENT),
-    error: orNull(text),
-    durationMs: number,
-  },
-  "step-start": { nodeId: text, turn: number },
-  "code-start": { nodeId: text, turn: number, code: text },
-  "output-delta": { nodeId: text, turn: number, stream: oneOf("stdout", "stderr"), text },
-  "code-end": { nodeId: text, turn: number, result: like(EXECUTION) },
-  "step-end": { nodeId: text, turn: number, told: text },
-  "tool-call-start": { nodeId: text, callId: text, tool: text, args: anything },
-  "tool-call-end": { nodeId: text, callId: text, ok: flag, result: anything, durationMs: number },
-  limit: { nodeId: text, axis: AXIS, level: oneOf("warning", "reached"), used: number, limit: number },
-  "node-end": { nodeId: text, status: STATUS, stopReason: STOP_REASON, answer: orNull(text), usage: like(SPENT) },
-  "run-end": { result: like(RESULT) },
-  "event-gap": { after: number },
-};

@@ -1,171 +1,116 @@
-// What happens in a run, as plain data: what one watches live is what is recorded.
+// Runs as plain data: how one is requested, how it stands, and what came of it.
 
-import type { ExecutionResult } from "./execution.ts";
+import { z } from "zod";
 import type { RunId } from "./ids.ts";
+import type { Immutable } from "./immutable.ts";
+import { modelUsage } from "./usage.ts";
 
-/** `n0` is the root; children are `n1`, `n2`, ... in the order in which they were made. */
+/** `n0` is the root. Children are `n1`, `n2`, ... in order of creation. */
 export type NodeId = string;
 
-export type RunStatus = "final" | "partial" | "failed" | "cancelled";
+export const runId = z.string() as unknown as z.ZodType<RunId>;
 
-/** `answered`: by FINAL and the like. The others name what ended the run: a limit (by its axis), an error, the caller. */
-export type StopReason = "answered" | LedgerAxis | "error" | "cancelled";
+export const runStatus = z.enum(["final", "partial", "failed", "cancelled"]);
+export type RunStatus = z.output<typeof runStatus>;
 
-export type LedgerAxis = "tokens" | "costUsd" | "llmCalls" | "toolCalls" | "wallMs" | "iterations";
+export const ledgerAxis = z.enum(["tokens", "costUsd", "llmCalls", "toolCalls", "wallMs", "iterations"]);
+export type LedgerAxis = z.output<typeof ledgerAxis>;
+
+/** `answered`: by FINAL and the like. The others name what ended the run: a limit (by its axis), an error, or the caller. */
+export const stopReason = z.enum(["answered", ...ledgerAxis.options, "error", "cancelled"]);
+export type StopReason = z.output<typeof stopReason>;
 
 /** Absent: no limit on this axis. */
-export type LedgerLimits = { readonly [axis in LedgerAxis]?: number };
+export const ledgerLimits = z.partialRecord(ledgerAxis, z.number());
+export type LedgerLimits = Immutable<z.output<typeof ledgerLimits>>;
 
-export interface Spent {
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly cacheReadTokens: number;
-  readonly cacheWriteTokens: number;
-  readonly reasoningTokens: number;
-  /** Input and output. */
-  readonly tokens: number;
-  /** How many of them are a guess: of answers that were broken off, and where a server does not count. The cost of them is one, too. */
-  readonly estimatedTokens: number;
-  /** Null: a price is not known for something that was spent. */
-  readonly costUsd: number | null;
-  readonly llmCalls: number;
-  readonly toolCalls: number;
-  readonly iterations: number;
-  /** Calls that were answered from the cache; they cost nothing. */
-  readonly cachedCalls: number;
-}
+const runUsage = z.object({
+  total: modelUsage,
+  byModel: z.record(z.string(), modelUsage),
+  byNode: z.record(z.string(), modelUsage),
+  wallMs: z.number(),
+});
+export type RunUsage = Immutable<z.output<typeof runUsage>>;
 
-export interface RunUsage {
-  readonly total: Spent;
-  readonly byModel: Readonly<Record<string, Spent>>;
-  readonly byNode: Readonly<Record<NodeId, Spent>>;
-  readonly wallMs: number;
-}
+export const runResult = z
+  .object({
+    runId,
+    status: runStatus,
+    stopReason,
+    answer: z.string().nullable().describe("Null: there is none"),
+    data: z
+      .unknown()
+      .optional()
+      .describe(
+        "The answer as data: the argument of FINAL or SUBMIT, checked where there is a schema. Absent: it has none",
+      ),
+    why: z.string().nullable().describe("Why it failed or ended early. Null: there is nothing to say"),
+    usage: runUsage,
+  })
+  .meta({ id: "RunResult" });
+export type RunResult = Immutable<z.output<typeof runResult>>;
 
-export interface RunResult {
-  readonly runId: RunId;
-  readonly status: RunStatus;
-  readonly stopReason: StopReason;
-  /** Null where there is none. */
-  readonly answer: string | null;
-  /** The answer as data: what was given to FINAL or SUBMIT, checked where there is a schema. Undefined: it has none. */
-  readonly data?: unknown;
-  /** Why it failed, or what else there is to say; null where there is nothing. */
-  readonly why: string | null;
-  readonly usage: RunUsage;
-}
+const runInfo = z
+  .object({
+    id: z.string(),
+    query: z.string().describe("The question, or its beginning"),
+    model: z.string(),
+    subModel: z.string(),
+    status: z
+      .enum(["running", ...runStatus.options, "broken"])
+      .describe("`broken`: its process is gone, and it has no end"),
+    stopReason: stopReason.nullable(),
+    startedAt: z.iso.datetime(),
+    endedAt: z.iso.datetime().nullable(),
+    wallMs: z.number().nullable(),
+    usage: modelUsage.nullable().describe("In total. Null: it goes on, or broke"),
+  })
+  .meta({ id: "RunInfo" });
+export type RunInfo = Immutable<z.output<typeof runInfo>>;
 
-interface RunEventBase {
-  readonly runId: RunId;
-  /** Counts up by one within a run. */
-  readonly seq: number;
-  /** Milliseconds since the epoch. */
-  readonly time: number;
-}
+export const run = runInfo
+  .extend({ result: runResult.nullable().describe("Null: it has not ended, or broke") })
+  .meta({ id: "Run" });
+export type RunView = Immutable<z.output<typeof run>>;
 
-interface NodeEventBase extends RunEventBase {
-  readonly nodeId: NodeId;
-}
+export const runList = z
+  .object({ runs: z.array(runInfo), total: z.int().describe("How many there are") })
+  .meta({ id: "RunList" });
+export type RunList = Immutable<z.output<typeof runList>>;
 
-/** A model is asked: by the loop of a node (`turn`), by code (`query`), or for the best answer at a limit (`extract`). */
-export interface ModelCallStart extends NodeEventBase {
-  readonly type: "model-call-start";
-  readonly callId: string;
-  readonly purpose: "turn" | "query" | "extract" | "direct";
-  readonly turn: number;
-  /** Which of the calls of this node and turn it is, in the order in which they were asked for. */
-  readonly ordinal: number;
-  readonly backend: string;
-  readonly model: string;
-  /** SHA-256 of the request as canonical JSON; the request itself is recorded under it. */
-  readonly requestHash: string;
-  readonly messages: readonly { readonly role: string; readonly content: string }[];
-}
+const MAX_WAIT_MS = 60_000;
+const MAX_SCHEMA_CHARACTERS = 256 * 1024;
+const modelName = z.string().min(1).max(200);
+const amount = z.number().positive().optional();
 
-export interface ModelCallEnd extends NodeEventBase {
-  readonly type: "model-call-end";
-  readonly callId: string;
-  readonly ok: boolean;
-  readonly text: string;
-  readonly reasoning: string;
-  readonly finishReason: string;
-  readonly isCached: boolean;
-  /** It was broken off by us: the first block of code was complete. */
-  readonly isCut: boolean;
-  readonly usage: Spent;
-  readonly error: string | null;
-  readonly durationMs: number;
-}
-
-export type RunEvent =
-  | (RunEventBase & {
-      readonly type: "run-start";
-      readonly query: string;
-      readonly model: string;
-      readonly subModel: string;
-      readonly limits: LedgerLimits;
-      readonly maxDepth: number;
-    })
-  | (NodeEventBase & {
-      readonly type: "node-start";
-      /** Null for the root. */
-      readonly parentId: NodeId | null;
-      readonly depth: number;
-      readonly query: string;
-      readonly model: string;
-      readonly context: readonly { readonly name: string; readonly kind: string; readonly bytes: number }[];
-      /** Too deep for a session of its own: it is one call of a model. */
-      readonly isDegraded: boolean;
-    })
-  | ModelCallStart
-  | (NodeEventBase & {
-      readonly type: "model-call-delta";
-      readonly callId: string;
-      readonly text: string;
-      readonly kind: "text" | "reasoning";
-    })
-  | ModelCallEnd
-  | (NodeEventBase & { readonly type: "step-start"; readonly turn: number })
-  | (NodeEventBase & { readonly type: "code-start"; readonly turn: number; readonly code: string })
-  | (NodeEventBase & {
-      readonly type: "output-delta";
-      readonly turn: number;
-      readonly stream: "stdout" | "stderr";
-      readonly text: string;
-    })
-  | (NodeEventBase & {
-      readonly type: "code-end";
-      readonly turn: number;
-      readonly result: Omit<ExecutionResult, "displays">;
-    })
-  | (NodeEventBase & { readonly type: "step-end"; readonly turn: number; readonly told: string })
-  | (NodeEventBase & {
-      readonly type: "tool-call-start";
-      readonly callId: string;
-      readonly tool: string;
-      readonly args: unknown;
-    })
-  | (NodeEventBase & {
-      readonly type: "tool-call-end";
-      readonly callId: string;
-      readonly ok: boolean;
-      readonly result: unknown;
-      readonly durationMs: number;
-    })
-  | (NodeEventBase & {
-      readonly type: "limit";
-      readonly axis: LedgerAxis;
-      readonly level: "warning" | "reached";
-      readonly used: number;
-      readonly limit: number;
-    })
-  | (NodeEventBase & {
-      readonly type: "node-end";
-      readonly status: RunStatus;
-      readonly stopReason: StopReason;
-      readonly answer: string | null;
-      readonly usage: Spent;
-    })
-  | (RunEventBase & { readonly type: "run-end"; readonly result: RunResult })
-  /** For a reader that is too slow, or comes too late: all after the number `after` up to `seq` is left out. Never recorded: the log has all. */
-  | (RunEventBase & { readonly type: "event-gap"; readonly after: number });
+export const startRunRequest = z
+  .strictObject({
+    query: z.string().regex(/\S/, "must be a question"),
+    context: z.unknown().optional().describe("The material: a string is text, anything else is data, as JSON has it"),
+    model: modelName.optional().describe("Of the root and of nodes below it. Default: the server's"),
+    subModel: modelName.optional().describe("Answers `llm_query`. Default: the server's"),
+    mode: z.enum(["auto", "rlm", "direct"]).optional().describe("Default: the server's"),
+    schema: z
+      .record(z.string(), z.unknown())
+      .refine((schema) => JSON.stringify(schema).length <= MAX_SCHEMA_CHARACTERS, "must have at most 256 KiB")
+      .optional()
+      .describe(
+        "JSON Schema: the form of the answer, as `data`. Regular expressions in it are shown to the model, and not checked",
+      ),
+    limits: z
+      .strictObject({
+        maxDepth: z.int().min(0).optional(),
+        maxIterations: z.int().min(1).optional(),
+        tokens: amount,
+        costUsd: amount,
+        llmCalls: amount,
+        toolCalls: amount,
+        wallMs: amount,
+        iterations: amount,
+      })
+      .optional()
+      .describe("No more than the server's own"),
+    waitMs: z.int().min(0).max(MAX_WAIT_MS).optional().describe("Wait at most this long for its end. Default: 0"),
+  })
+  .meta({ id: "StartRunRequest" });
+export type StartRunRequest = Immutable<z.output<typeof startRunRequest>>;

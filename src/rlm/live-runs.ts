@@ -1,28 +1,28 @@
-// The runs of one runtime, by id: those that go on, and the last ones that ended. All that were recorded are in the log.
+// The runs of one runtime, by id: those in progress and the most recent ones that ended. All recorded runs are in the store.
 
 import type { Run } from "./run.ts";
 
 const MAX_ENDED = 100;
-/** Of their events together; the last one is kept whatever it has. */
+/** In the events of all ended runs together. The latest run is kept whatever its size. */
 const MAX_ENDED_CHARACTERS = 128 * 1024 * 1024;
 
-export class Runs {
+export class LiveRuns {
   readonly #live = new Map<string, Run>();
   readonly #ended = new Map<string, Run>();
-  /** Of those that go on. */
+  /** Of runs in progress. */
   readonly #recordings = new Map<string, Promise<void>>();
 
-  /** Undefined: it is not known here. */
+  /** Undefined: not known here. */
   get(id: string): Run | undefined {
     return this.#live.get(id) ?? this.#ended.get(id);
   }
 
-  /** How many go on. */
+  /** How many are in progress. */
   get running(): number {
     return this.#live.size;
   }
 
-  /** Resolves when none goes on. */
+  /** Resolves when no run is in progress. */
   async idle(): Promise<void> {
     while (this.#live.size > 0) await Promise.allSettled([...this.#live.values()].map(({ result }) => result));
   }
@@ -31,13 +31,13 @@ export class Runs {
     return [...this.#ended.values(), ...this.#live.values()];
   }
 
-  /** Resolves when the run has ended and all that is recorded of it is written: nothing reads its context any more. */
+  /** Resolves when the run has ended and its recording is complete: nothing reads its context any more. */
   async settled(id: string): Promise<void> {
     await this.get(id)?.result.catch(() => {});
     await this.#recordings.get(id);
   }
 
-  /** Used by the runtime. The recording ends after the run. */
+  /** Called by the runtime. The recording ends after the run. */
   add(run: Run, recording: Promise<void> = Promise.resolve()): void {
     this.#live.set(run.id, run);
     const recorded = recording.catch(() => {}).finally(() => this.#recordings.delete(run.id));

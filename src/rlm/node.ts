@@ -1,26 +1,26 @@
-// One model with its session inside a run: it replies, its code is run, it is shown what came of it, until it gives the answer.
+// One model with its session inside a run. Step by step the model replies, its code is run, and it is shown the result, until it answers.
 //
-// A node never throws because of what its model or its code did. Limits end it with the best answer that there is.
+// A node never throws because of what its model or its code did. At a limit it ends with the best answer that it can give.
 
 import type { ChatMessage } from "../backends/backend.ts";
 import { BackendConnectionError } from "../errors.ts";
 import type { LedgerLimits, NodeId, RunStatus, StopReason } from "../protocol/runs.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
-import type { JSONSchema } from "./reply/answer-schema.ts";
-import { describeBudget } from "./ledger/budget.ts";
+import { HostCalls } from "./calls/host-calls.ts";
+import type { CallPosition, ModelCall, Reply } from "./calls/model-calls.ts";
 import type { ContextItem } from "./context/context.ts";
-import { extractions, shortestExtraction } from "./reply/extract.ts";
-import { CodeScanner } from "./reply/code-block.ts";
-import { FinalAnswer } from "./reply/answer.ts";
-import { findFinal } from "./reply/final-call.ts";
-import type { Account } from "./ledger/ledger.ts";
-import { LimitReached, toLimit } from "./ledger/limit-reached.ts";
-import type { Ask, Reply } from "./calls/model-calls.ts";
-import { NodeCalls } from "./calls/node-calls.ts";
-import { NodeSession } from "./session/node-session.ts";
-import * as prompts from "./prompts.ts";
-import type { Run } from "./run.ts";
+import type { Account } from "./ledger/account.ts";
+import { describeBudget } from "./ledger/budget.ts";
+import { LimitReached, toExhausted } from "./ledger/limit-reached.ts";
 import { TimeLimit } from "./ledger/time-limit.ts";
+import * as prompts from "./prompts.ts";
+import type { JSONSchema } from "./reply/answer-schema.ts";
+import { Answer } from "./reply/answer.ts";
+import { CodeScanner } from "./reply/code-block.ts";
+import { extractions, shortestExtraction } from "./reply/extract.ts";
+import { findFinal } from "./reply/final-call.ts";
+import type { Run } from "./run.ts";
+import { NodeSession } from "./session/node-session.ts";
 
 export interface NodeSettings {
   readonly id: NodeId;
@@ -32,7 +32,7 @@ export interface NodeSettings {
   readonly tools: ToolRegistry;
   readonly model: string;
   readonly account: Account;
-  /** What this node may use of its run. Undefined: all of it. */
+  /** Limits of this node and its descendants. Undefined: only those of the run. */
   readonly grant: LedgerLimits | undefined;
   readonly signal: AbortSignal;
 }
@@ -45,78 +45,83 @@ export interface NodeOutcome {
   readonly why: string | null;
 }
 
-/** So many replies without a word in a row are the model's silence, and no accident. */
+/** After this many empty replies in a row the node fails. */
 const MAX_EMPTY = 3;
+
+/** Emits the start and the end of a node. */
+export async function reportNode(
+  run: Run,
+  node: Pick<NodeSettings, "id" | "parentId" | "depth" | "query" | "model" | "context" | "account">,
+  solve: () => Promise<NodeOutcome>,
+): Promise<NodeOutcome> {
+  const { id: nodeId, parentId, depth, query, model, account } = node;
+  const context = node.context.map(({ name, kind, bytes }) => ({ name, kind, bytes }));
+  run.events.emit({ type: "node-start", nodeId, parentId, depth, query, model, context, isDegraded: false });
+  const outcome = await solve();
+  const { status, stopReason, answer } = outcome;
+  run.events.emit({ type: "node-end", nodeId, status, stopReason, answer, usage: account.used() });
+  return outcome;
+}
 
 export class Node {
   readonly #run: Run;
   readonly #settings: NodeSettings;
   readonly #messages: ChatMessage[] = [];
-  readonly #final: FinalAnswer;
-  readonly #calls: NodeCalls;
+  readonly #answer: Answer;
+  readonly #hostCalls: HostCalls;
   readonly #finishingSignal: AbortSignal;
-  readonly #time: TimeLimit | undefined;
-  #turn = 0;
-  /** Of the calls in this turn. */
+  readonly #timeLimit: TimeLimit | undefined;
+  #step = 0;
+  /** Counts the model calls of this step. */
   #ordinal = 0;
-  #empty = 0;
+  #emptyReplies = 0;
 
-  /** Its time runs from here on. Throws a RangeError for a schema that is none. */
-  constructor(run: Run, given: NodeSettings) {
-    const { id, grant, parentId, schema } = given;
-    this.#final = new FinalAnswer(schema, { patterns: parentId === null && run.settings.patterns }); // that of a child comes from code
-    const time = grant?.wallMs === undefined ? undefined : new TimeLimit(id, grant.wallMs);
-    const signal = time === undefined ? given.signal : AbortSignal.any([given.signal, time.work]);
-    const settings = { ...given, signal };
+  /** The time limit of its grant starts here. Throws a RangeError for an invalid schema. */
+  constructor(run: Run, options: NodeSettings) {
+    const { id, grant, parentId, schema } = options;
+    // The schema of a child comes from code, and so may its regular expressions.
+    this.#answer = new Answer(schema, { patterns: parentId === null && run.settings.patterns });
+    const timeLimit = grant?.wallMs === undefined ? undefined : new TimeLimit(id, grant.wallMs);
+    const signal = timeLimit === undefined ? options.signal : AbortSignal.any([options.signal, timeLimit.work]);
+    const settings = { ...options, signal };
     this.#run = run;
     this.#settings = settings;
-    this.#time = time;
+    this.#timeLimit = timeLimit;
     const { finishingSignal } = run;
-    this.#finishingSignal = time === undefined ? finishingSignal : AbortSignal.any([finishingSignal, time.finishing]);
-    this.#calls = new NodeCalls(run, settings, { next: () => this.#nextPlace() }, this.#final);
+    this.#finishingSignal =
+      timeLimit === undefined ? finishingSignal : AbortSignal.any([finishingSignal, timeLimit.finishing]);
+    this.#hostCalls = new HostCalls(run, settings, this.#answer, () => this.#nextPosition());
   }
 
   async solve(): Promise<NodeOutcome> {
-    const { id: nodeId, parentId, depth, query, model, context, account } = this.#settings;
-    const sizes = context.map(({ name, kind, bytes }) => ({ name, kind, bytes }));
-    this.#run.teller.tell({
-      type: "node-start",
-      nodeId,
-      parentId,
-      depth,
-      query,
-      model,
-      context: sizes,
-      isDegraded: false,
+    return reportNode(this.#run, this.#settings, async () => {
+      const outcome = await this.#solve().catch((error: unknown) => this.#finishAfter(error));
+      this.#timeLimit?.stop();
+      return outcome;
     });
-    const outcome = await this.#solve().catch((error: unknown) => this.#giveUp(error));
-    this.#time?.stop();
-    const { status, stopReason, answer } = outcome;
-    this.#run.teller.tell({ type: "node-end", nodeId, status, stopReason, answer, usage: account.spent() });
-    return outcome;
   }
 
   async #solve(): Promise<NodeOutcome> {
     const { tools, context, signal } = this.#settings;
     const { cellTimeoutMs } = this.#run.settings;
-    const opened = await this.#run.openSession((call) => this.#calls.answer(call));
+    const opened = await this.#run.openSession((call) => this.#hostCalls.handle(call));
     const session = new NodeSession(opened, { tools: tools.listings(), context, cellTimeoutMs, signal });
     try {
-      await this.#begin(session);
+      await this.#prepare(session);
       for (;;) {
-        this.#countTurn();
-        const outcome = await this.#step(session);
+        this.#countStep();
+        const outcome = await this.#runStep(session);
         if (outcome !== undefined) return outcome;
       }
     } finally {
       session.discard();
-      await this.#calls.close();
+      await this.#hostCalls.close();
     }
   }
 
-  async #begin(session: NodeSession): Promise<void> {
+  async #prepare(session: NodeSession): Promise<void> {
     const { query, schema, tools, depth, model, account } = this.#settings;
-    account.keepForFinishing(await this.#run.calls.worstOf(model, shortestExtraction({ query, schema })));
+    account.keepForFinishing(await this.#run.modelCalls.shortAnswerUsage(model, shortestExtraction({ query, schema })));
     const facts = {
       context: await session.prepare(),
       tools: tools.listings(),
@@ -129,93 +134,94 @@ export class Node {
     );
   }
 
-  #countTurn(): void {
+  #countStep(): void {
     const { signal, id, account } = this.#settings;
     const { maxIterations } = this.#run.settings;
     signal.throwIfAborted();
-    if (this.#turn >= maxIterations) throw toLimit("iterations", id, this.#turn, maxIterations);
+    if (this.#step >= maxIterations) throw toExhausted("iterations", id, this.#step, maxIterations);
     account.countIteration();
-    this.#turn += 1;
+    this.#step += 1;
     this.#ordinal = 0;
   }
 
-  /** One reply and what it causes. Undefined: it goes on. */
-  async #step(session: NodeSession): Promise<NodeOutcome | undefined> {
+  /** Undefined: there is no answer yet. */
+  async #runStep(session: NodeSession): Promise<NodeOutcome | undefined> {
     const { id: nodeId } = this.#settings;
-    this.#run.teller.tell({ type: "step-start", nodeId, turn: this.#turn });
-    const scan = (): CodeScanner => new CodeScanner((code) => session.parses(code));
-    let scanner = scan();
+    this.#run.events.emit({ type: "step-start", nodeId, step: this.#step });
+    const createScanner = (): CodeScanner => new CodeScanner((code) => session.parses(code));
+    let scanner = createScanner();
     const reply = await this.#reply({
       onText: (text) => scanner.push(text) !== undefined,
       onRetry: () => {
-        scanner = scan();
+        scanner = createScanner();
       },
     });
     const scanned = await scanner.end(reply.finishReason);
     const content = scanned.kind === "code" ? reply.text.slice(0, scanned.block.end) : reply.text;
     this.#messages.push({ role: "assistant", content: content.trimEnd() || "(nothing)" });
-    const happened =
+    const observation =
       scanned.kind === "code"
         ? await this.#runCode(session, scanned.block.code)
-        : await this.#read(session, reply.text, scanned.tell);
-    return this.#conclude(happened);
+        : await this.#readText(session, reply.text, scanned.hint);
+    return this.#endStep(observation);
   }
 
-  /** A model that says nothing, however often it is asked, is told so as one that wrote no code. */
-  async #reply(listener: Pick<Ask, "onText" | "onRetry">): Promise<Pick<Reply, "text" | "finishReason">> {
-    const { signal, model, account } = this.#settings;
+  /** An empty reply counts as one without code, up to a number in a row. */
+  async #reply(listeners: Pick<ModelCall, "onText" | "onRetry">): Promise<Pick<Reply, "text" | "finishReason">> {
+    const { id: nodeId, signal, model, account } = this.#settings;
     try {
       const messages = [...this.#messages];
-      const call = { purpose: "turn", model, account, messages, signal, ...this.#where(), ...listener } as const;
-      const reply = await this.#run.calls.ask(call);
-      this.#empty = 0;
+      const position = this.#nextPosition();
+      const call = { purpose: "step", nodeId, model, account, messages, signal, ...position, ...listeners } as const;
+      const reply = await this.#run.modelCalls.call(call);
+      this.#emptyReplies = 0;
       return reply;
     } catch (error) {
-      this.#empty += 1;
+      this.#emptyReplies += 1;
       const isEmpty = error instanceof BackendConnectionError && error.fault === "empty";
-      if (!isEmpty || this.#empty >= MAX_EMPTY) throw error;
+      if (!isEmpty || this.#emptyReplies >= MAX_EMPTY) throw error;
       return { text: "", finishReason: "stop" };
     }
   }
 
-  /** A reply without code: an answer in its text, or nothing that could be done. */
-  async #read(session: NodeSession, text: string, told: string): Promise<string> {
+  /** A reply without code: an answer in its text, or the hint. */
+  async #readText(session: NodeSession, text: string, hint: string): Promise<string> {
     const final = findFinal(text);
-    if (final.kind === "none") return final.hint ?? told;
-    if (final.kind === "variable") return session.giveVariable(final.name);
-    this.#final.give({ text: final.text, data: final.text });
+    if (final.kind === "none") return final.hint ?? hint;
+    if (final.kind === "variable") return session.submitVariable(final.name);
+    this.#answer.submit({ text: final.text, data: final.text });
     return "";
   }
 
-  /** The end of a step: the answer is accepted, given back, or there is none and the model is told what happened. */
-  #conclude(happened: string): NodeOutcome | undefined {
+  /** The answer is accepted, or the model is shown what happened and the next step begins. */
+  #endStep(happened: string): NodeOutcome | undefined {
     const { id: nodeId, account } = this.#settings;
-    const turn = this.#turn;
-    const verdict = this.#final.take();
-    const told = verdict.kind === "given-back" ? prompts.schemaMessage(verdict.problem) : happened;
-    this.#run.teller.tell({ type: "step-end", nodeId, turn, told });
-    if (verdict.kind === "accepted") return verdict.outcome;
-    const left = describeBudget(account, this.#run.settings.maxIterations - turn);
-    this.#messages.push({ role: "user", content: `${told}\n\n${left}` });
+    const step = this.#step;
+    const review = this.#answer.review();
+    const observation = review.kind === "rejected" ? prompts.schemaMessage(review.problem) : happened;
+    this.#run.events.emit({ type: "step-end", nodeId, step, observation });
+    if (review.kind === "accepted") return review.outcome;
+    const left = describeBudget(account, this.#run.settings.maxIterations - step);
+    this.#messages.push({ role: "user", content: `${observation}\n\n${left}` });
     return undefined;
   }
 
   async #runCode(session: NodeSession, code: string): Promise<string> {
     const { id: nodeId } = this.#settings;
-    const turn = this.#turn;
-    this.#run.teller.tell({ type: "code-start", nodeId, turn, code });
-    const { result, told } = await session.run(code, turn, (stream, text) =>
-      this.#run.teller.tell({ type: "output-delta", nodeId, turn, stream, text }),
+    const step = this.#step;
+    this.#run.events.emit({ type: "code-start", nodeId, step, code });
+    const { result, observation } = await session.run(code, step, (stream, text) =>
+      this.#run.events.emit({ type: "output-delta", nodeId, step, stream, text }),
     );
     const { displays: _, ...recorded } = result;
-    this.#run.teller.tell({ type: "code-end", nodeId, turn, result: recorded });
-    return told;
+    this.#run.events.emit({ type: "code-end", nodeId, step, result: recorded });
+    return observation;
   }
 
-  async #giveUp(error: unknown): Promise<NodeOutcome> {
+  async #finishAfter(error: unknown): Promise<NodeOutcome> {
     const { signal } = this.#settings;
-    const limit: unknown = signal.aborted ? signal.reason : error;
-    if (limit instanceof LimitReached) return this.#extract(limit.axis, limit.message);
+    const cause: unknown = signal.aborted ? signal.reason : error;
+    if (cause instanceof LimitReached) return this.#extract(cause.axis, cause.message);
     if (signal.aborted) return { status: "cancelled", stopReason: "cancelled", answer: null, why: "it was cancelled" };
     const why = error instanceof Error ? error.message : String(error);
     const isTooLong = error instanceof BackendConnectionError && error.fault === "context-too-long";
@@ -223,35 +229,29 @@ export class Node {
     return { status: "failed", stopReason: "error", answer: null, why };
   }
 
-  /** The best answer that can be had from what was seen, with what was kept for that. */
+  /** The best answer that the model can give from what it has seen, paid from what was kept for finishing. */
   async #extract(stopReason: StopReason, why: string): Promise<NodeOutcome> {
-    const { account, model, query, schema } = this.#settings;
+    const { id: nodeId, account, model, query, schema } = this.#settings;
     const signal = this.#finishingSignal;
     const candidates = [...extractions({ query, schema, messages: this.#messages }, why)];
+    // The first one has the whole conversation, which is known to be too long after an error.
+    if (stopReason === "error" && candidates.length > 1) candidates.shift();
     try {
-      const messages = await this.#run.calls.firstAffordable(
-        model,
-        account,
-        candidates,
-        stopReason === "error" ? 1 : 0,
-      );
-      const call = { purpose: "extract", model, account, messages, signal, ...this.#where() } as const;
-      const { text } = await this.#run.calls.ask(call);
+      const messages = await this.#run.modelCalls.firstAffordable(model, account, candidates);
+      const position = this.#nextPosition();
+      const call = { purpose: "extract", nodeId, model, account, messages, signal, ...position } as const;
+      const { text } = await this.#run.modelCalls.call(call);
       const final = findFinal(text);
       const answer = (final.kind === "value" ? final.text : text).trim();
       if (answer === "") return { status: "failed", stopReason, answer: null, why };
-      return { status: "partial", stopReason, answer, why, ...this.#final.read(answer) };
+      return { status: "partial", stopReason, answer, why, ...this.#answer.parse(answer) };
     } catch (error) {
       return { status: "failed", stopReason, answer: null, why: `${why}; ${(error as Error).message}` };
     }
   }
 
-  #where(): Pick<Ask, "nodeId" | "turn" | "ordinal"> {
-    return { nodeId: this.#settings.id, ...this.#nextPlace() };
-  }
-
-  #nextPlace(): { readonly turn: number; readonly ordinal: number } {
+  #nextPosition(): CallPosition {
     this.#ordinal += 1;
-    return { turn: this.#turn, ordinal: this.#ordinal };
+    return { step: this.#step, ordinal: this.#ordinal };
   }
 }

@@ -1,25 +1,19 @@
-// What the orchestrator is given from outside: models, a journal, a cache, a clock. It knows none of their implementations.
+// What the orchestrator needs from outside: models and a cache of their answers. It does not know the implementations.
 
 import type { BackendRequest, FinishReason, ModelPrice } from "../backends/backend.ts";
 import type { CallOptions, CallOutcome } from "../backends/dispatch/call.ts";
-import type { RunEvent } from "../protocol/runs.ts";
 
-/** Models that can be asked by name. */
 export interface Models {
-  /** Tells whose answers they are: a cache never gives those of one for those of another. */
+  /** Identifies whose answers these are: a cache never mixes the answers of two scopes. */
   readonly scope: string;
-  /** The name of the backend that answers for this model. */
+  /** The name of the backend that serves this model. */
   backendOf(model: string): string;
-  /** With retries, and within limits on how many at once. Never rejects. */
+  /** With retries and limited concurrency. Never rejects. */
   call(request: BackendRequest, options: CallOptions): Promise<CallOutcome>;
-  /** Undefined: it is not known. */
+  /** Undefined: not known. */
   priceOf(model: string): Promise<ModelPrice | undefined>;
 }
 
-/** Hears every event of a run, in order. Must not throw. */
-export type Journal = (event: RunEvent) => void;
-
-/** What was answered to a request, under its hash. */
 export interface CachedAnswer {
   readonly text: string;
   readonly reasoning: string;
@@ -27,6 +21,7 @@ export interface CachedAnswer {
   readonly isCut: boolean;
 }
 
+/** Answers by the hash of their requests. */
 export interface CallCache {
   get(requestHash: string): Promise<CachedAnswer | undefined>;
   put(requestHash: string, answer: CachedAnswer): void;

@@ -1,13 +1,13 @@
-// What models are told. The system prompt of a node never changes while it runs, so that providers can cache it; whatever does
-// change, such as what is left of the budget, is in the last message.
+// The prompts. The system prompt of a node never changes while it runs, so that providers can cache it; what does change, such as
+// the remaining budget, is in the last message.
 
 import type { ToolListing } from "../tools/registry.ts";
 
 export interface PromptFacts {
-  /** About each variable of the context: name, type, size, beginning and end. Empty: there is no context. */
+  /** Describes each variable of the context: name, type, size, beginning and end. Empty: there is no context. */
   readonly context: string;
   readonly tools: readonly ToolListing[];
-  /** Whether `rlm_query` opens a session of its own, or is one call of a model. */
+  /** Whether `rlm_query` opens a session of its own, or is a single model call. */
   readonly canRecurse: boolean;
   /** JSON Schema of the answer. */
   readonly schema: Readonly<Record<string, unknown>> | undefined;

@@ -1,11 +1,12 @@
-// The orchestrator, set up once: a backend, models, limits, tools. Each question is a run.
+// The orchestrator: a backend, models, limits and tools, set up once. Each question is a run.
 
 import { z } from "zod";
 import type { Backend, ModelPrice } from "../backends/backend.ts";
 import { Dispatcher, type DispatcherOptions } from "../backends/dispatch/dispatcher.ts";
 import type { CallHandler } from "../session/options.ts";
 import type { RunId } from "../protocol/ids.ts";
-import type { LedgerLimits, RunEvent } from "../protocol/runs.ts";
+import type { RunEvent } from "../protocol/run-events.ts";
+import { ledgerAxis, type LedgerLimits } from "../protocol/runs.ts";
 import type { Session } from "../session/session.ts";
 import { ToolRegistry } from "../tools/registry.ts";
 import type { Tool, ZodSchema } from "../tools/tool.ts";
@@ -20,32 +21,32 @@ import { Run } from "./run.ts";
 export interface RLMLimits extends LedgerLimits {
   /** Nodes with a session below the root. Default: 4. */
   readonly maxDepth?: number;
-  /** Blocks of code of one node. Default: 30. */
+  /** Steps of one node. Default: 30. */
   readonly maxIterations?: number;
 }
 
 export interface RLMOptions {
-  /** `openai`, `anthropic`, `openai-compatible`, `scripted`, or one of one's own. Default: `openai`. */
+  /** `openai`, `anthropic`, `openai-compatible`, `scripted`, or an own implementation. Default: `openai`. */
   readonly backend?: string | Backend;
   readonly baseUrl?: string;
   /** Default: from the environment. It never reaches a session, a log or an error. */
   readonly apiKey?: string;
-  /** Of the root and of nodes below it. */
+  /** The model of the root and of nodes below it. */
   readonly model: string;
   /** Answers `llm_query`. Default: the model. */
   readonly subModel?: string;
-  /** How much models that reason should, in the words of the provider: `low`, `medium`, `high`. Others are asked without. Default: the provider's. */
+  /** For reasoning models, in the provider's terms: `low`, `medium`, `high`. Other models are called without it. Default: the provider's. */
   readonly reasoningEffort?: string;
-  /** Of the whole run, all nodes together. Default: 1,000 calls of models, 30 minutes; no limit on tokens and cost. */
+  /** For the whole run, all nodes together. Default: 1,000 model calls, 30 minutes; no limit on tokens and cost. */
   readonly limits?: RLMLimits;
-  /** `auto` (default): what is small goes straight to the model. */
+  /** `auto` (default): small questions go straight to the model. */
   readonly mode?: "auto" | "rlm" | "direct";
-  /** What a limit does: the best answer that there is (default), or an error. */
+  /** At a limit: return the best answer that there is (default), or throw an error. */
   readonly onLimit?: "partial" | "throw";
   readonly tools?: readonly Tool[];
-  /** Whether identical calls are answered from memory and disk. Default: true, but for what a script says. */
+  /** Whether identical calls are answered from memory and disk. Default: true, except for the scripted backend. */
   readonly cache?: boolean;
-  /** By model; they win over the table that comes with us. */
+  /** By model. They take precedence over the built-in table. */
   readonly prices?: Readonly<Record<string, ModelPrice>>;
   /** For one block of code. Default: 120 s. */
   readonly cellTimeoutMs?: number;
@@ -57,30 +58,29 @@ export interface RunRequest {
   readonly context?: Context;
   /** JSON Schema or a zod schema: the form of the answer, as `data` of the result. */
   readonly outputSchema?: JSONSchema | ZodSchema;
-  /** Whether its regular expressions are tried on the answer: false where strangers wrote it, who could stop the host with one. Default: true. */
+  /** Whether its regular expressions are tried on the answer. Use false for an untrusted schema, which could block the host. Default: true. */
   readonly patterns?: boolean;
-  /** For this run, in place of what all runs have. A sub-model that nobody named is the model. */
+  /** Overrides the options of the RLM for this run. The sub-model is the model by default. */
   readonly model?: string;
   readonly subModel?: string;
   readonly mode?: RLMOptions["mode"];
-  /** For this run: each replaces the one that all runs have. */
+  /** Each replaces the limit of the RLM for this run. */
   readonly limits?: RLMLimits;
   readonly signal?: AbortSignal;
 }
 
-/** What a run is given by those around it. */
+/** What the runtime provides. */
 export interface RLMPorts {
   readonly openSession: (onCall: CallHandler) => Promise<Session>;
   readonly cache: CallCache;
   readonly makeRunId: () => RunId;
-  /** Hears of a run before its first event. */
+  /** Called before the first event of a run. */
   readonly onRun: (run: Run, context: ReturnType<typeof toContextItems>, secrets: readonly string[]) => void;
-  readonly journal: (runId: RunId, event: RunEvent) => void;
+  readonly onEvent: (runId: RunId, event: RunEvent) => void;
 }
 
 const DEFAULT_LIMITS = { maxDepth: 4, maxIterations: 30, llmCalls: 1_000, wallMs: 30 * 60_000 };
 const DEFAULT_CELL_TIMEOUT_MS = 120_000;
-const AXES = ["tokens", "costUsd", "llmCalls", "toolCalls", "wallMs", "iterations"] as const;
 
 export class RLM {
   readonly #options: RLMOptions;
@@ -109,17 +109,17 @@ export class RLM {
     );
   }
 
-  /** Of every run, unless it has its own. */
+  /** The limits of every run that does not set its own. */
   get limits(): RLMLimits & { readonly maxDepth: number; readonly maxIterations: number } {
     return { ...DEFAULT_LIMITS, ...this.#options.limits };
   }
 
-  /** Whether models can be asked at all: throws BackendConnectionError for an unknown backend or a missing key. */
+  /** Throws BackendConnectionError for an unknown backend or a missing key. */
   async check(): Promise<void> {
     await this.#models.open();
   }
 
-  /** Starts at once. Throws a TypeError or RangeError for what can never be run. */
+  /** Starts at once. Throws a TypeError or RangeError for invalid options. */
   run({ query, context, outputSchema, patterns = true, limits: own = {}, signal, ...chosen }: RunRequest): Run {
     if (typeof query !== "string" || query.trim() === "") throw new TypeError("Cannot run: give a question");
     checkLimits(own);
@@ -154,7 +154,7 @@ export class RLM {
       },
       {
         models: this.#models,
-        journal: (event) => this.#ports.journal(id, event),
+        onEvent: (event) => this.#ports.onEvent(id, event),
         cache: cache ? this.#ports.cache : undefined,
         now: () => Date.now(),
         openSession: this.#ports.openSession,
@@ -173,7 +173,7 @@ function checkLimits({ maxDepth, maxIterations, ...limits }: RLMLimits): void {
   checkCount("limits.maxDepth", maxDepth, 0);
   checkCount("limits.maxIterations", maxIterations, 1);
   for (const [axis, value] of Object.entries(limits)) {
-    if (!(AXES as readonly string[]).includes(axis))
+    if (!(ledgerAxis.options as readonly string[]).includes(axis))
       throw new TypeError(`Cannot use limits.${axis}: there is no such limit`);
     if (value !== undefined && !(typeof value === "number" && value > 0)) {
       throw new RangeError(`Cannot use ${value} as limits.${axis}: it must be a positive number`);

@@ -1,27 +1,29 @@
-// One question given to the orchestrator: a tree of nodes, one ledger, one story.
+// One question given to the orchestrator: a tree of nodes with one ledger and one sequence of events.
 //
-// The result never rejects because of what models or code did, unless `onLimit` is `throw`. Cancelling, or the end of the time
-// that was given, ends every call and every session of the tree.
+// The result never rejects because of what models or code did, unless `onLimit` is `throw`. Cancellation and the time limit end every
+// call and every session of the tree.
 
 import { TokenBudgetExhausted, ToolBudgetExhausted, type RLMError } from "../errors.ts";
 import type { CallHandler } from "../session/options.ts";
 import type { RunId } from "../protocol/ids.ts";
-import type { LedgerLimits, NodeId, RunEvent, RunResult } from "../protocol/runs.ts";
+import type { RunEvent } from "../protocol/run-events.ts";
+import type { LedgerLimits, NodeId, RunResult } from "../protocol/runs.ts";
 import type { Session } from "../session/session.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
 import { onAbort } from "../util/async/on-abort.ts";
 import type { FollowOptions, Positioned } from "../util/async/replay-log.ts";
 import type { JSONSchema } from "./reply/answer-schema.ts";
-import { Children } from "./ledger/concurrency.ts";
+import { Concurrency } from "./ledger/concurrency.ts";
 import type { ContextItem } from "./context/context.ts";
 import { answerDirectly, isSmall } from "./calls/direct.ts";
 import { EventLog } from "./events/event-log.ts";
-import { Ledger, type Account } from "./ledger/ledger.ts";
+import type { Account } from "./ledger/account.ts";
+import { Ledger, ROOT } from "./ledger/ledger.ts";
 import { ModelCalls } from "./calls/model-calls.ts";
 import { Node, type NodeOutcome, type NodeSettings } from "./node.ts";
-import type { CallCache, Journal, Models } from "./ports.ts";
-import { Teller } from "./events/event-emitter.ts";
-import { FINISHING_SHARE, TimeLimit } from "./ledger/time-limit.ts";
+import type { CallCache, Models } from "./ports.ts";
+import { EventEmitter } from "./events/event-emitter.ts";
+import { TimeLimit } from "./ledger/time-limit.ts";
 import { ToolCalls } from "./calls/tool-calls.ts";
 
 export interface RunSettings {
@@ -35,26 +37,27 @@ export interface RunSettings {
   readonly model: string;
   /** Answers `llm_query`. */
   readonly subModel: string;
-  /** Of nodes below the root. */
+  /** The model of nodes below the root. */
   readonly childModel: string;
-  /** Of all models. Undefined: the default of each. */
+  /** For all models. Undefined: the default of each. */
   readonly reasoningEffort?: string | undefined;
-  /** `auto`: what is small goes straight to the model. */
+  /** `auto`: small questions go straight to the model. */
   readonly mode: "auto" | "rlm" | "direct";
-  /** Of nodes with a session, the root not counted. */
+  /** Of nodes with a session; the root has depth 0. */
   readonly maxDepth: number;
-  /** Of each node. */
+  /** Steps of each node. */
   readonly maxIterations: number;
   readonly limits: LedgerLimits;
   readonly onLimit: "partial" | "throw";
-  /** For one block of code, waiting for models not counted. */
+  /** For one block of code, without the time that it waits for models. */
   readonly cellTimeoutMs: number;
   readonly signal: AbortSignal | undefined;
 }
 
 export interface RunPorts {
   readonly models: Models;
-  readonly journal: Journal;
+  /** Receives every event in order. Must not throw. */
+  readonly onEvent: (event: RunEvent) => void;
   readonly cache: CallCache | undefined;
   readonly now: () => number;
   readonly openSession: (onCall: CallHandler) => Promise<Session>;
@@ -64,21 +67,20 @@ interface NodeRequest extends Omit<NodeSettings, "id" | "account"> {
   readonly parent: Account | undefined;
 }
 
-const ROOT: NodeId = "n0";
-/** Nodes with a session at once, at each depth. */
-const MAX_CHILDREN = 16;
+/** Nodes with a session at once, per depth. */
+const MAX_NODES_PER_DEPTH = 16;
 
 export class Run implements AsyncIterable<RunEvent> {
   readonly id: RunId;
   readonly result: Promise<RunResult>;
-  readonly teller: Teller;
-  readonly calls: ModelCalls;
-  readonly tools: ToolCalls;
-  readonly children = new Children(MAX_CHILDREN);
+  readonly events: EventEmitter;
+  readonly modelCalls: ModelCalls;
+  readonly toolCalls: ToolCalls;
+  readonly concurrency = new Concurrency(MAX_NODES_PER_DEPTH);
   readonly openSession: RunPorts["openSession"];
   readonly #ledger: Ledger;
-  readonly #events = new EventLog();
-  /** Of everything but finishing. */
+  readonly #log = new EventLog();
+  /** Aborts everything but finishing. */
   readonly #work = new AbortController();
   readonly #finishing = new AbortController();
   readonly #now: () => number;
@@ -90,60 +92,56 @@ export class Run implements AsyncIterable<RunEvent> {
   #failure: RLMError | undefined;
 
   constructor(settings: RunSettings, ports: RunPorts) {
-    const { models, journal, cache, now, openSession } = ports;
+    const { models, onEvent, cache, now, openSession } = ports;
     this.id = settings.id;
     this.#settings = settings;
     this.openSession = openSession;
     this.#now = now;
     this.#beganAt = now();
     this.#startedAt = this.#beganAt;
-    this.teller = new Teller(settings.id, now, (event) => {
+    this.events = new EventEmitter(settings.id, now, (event) => {
       if (event.type === "run-start") this.#startedAt = event.time;
       if (event.type === "run-end") this.#endedAt = event.time;
-      journal(event);
-      this.#events.push(event);
+      onEvent(event);
+      this.#log.push(event);
     });
-    this.calls = new ModelCalls({ models, cache, teller: this.teller, reasoningEffort: settings.reasoningEffort });
-    this.tools = new ToolCalls(this.teller, (limit) => {
+    const { events } = this;
+    this.modelCalls = new ModelCalls({ models, cache, events, reasoningEffort: settings.reasoningEffort });
+    this.toolCalls = new ToolCalls(events, (limit) => {
       if (settings.onLimit === "throw" && limit.ownerId === ROOT) this.#work.abort(limit);
     });
-    this.#ledger = new Ledger(settings.limits, {
-      finishingShare: FINISHING_SHARE,
-      now,
-      onLimit: (nodeId, axis, level, used, limit) =>
-        this.teller.tell({ type: "limit", nodeId, axis, level, used, limit }),
-    });
+    this.#ledger = new Ledger(settings.limits, { now, onLimit: (notice) => events.emit(notice) });
     this.result = this.#solve();
-    this.result.catch(() => {}); // whoever never looks at the result is not punished for it
+    this.result.catch(() => {}); // a result that nobody awaits must not end the process
   }
 
-  /** Once it has ended, without the context: an ended run may be kept for long, and its material is large. */
+  /** Without the context once it has ended: ended runs are kept for a while, and contexts are large. */
   get settings(): RunSettings {
     return this.#settings;
   }
 
-  /** In milliseconds since the epoch, as its first event says. */
+  /** The time of its first event, in milliseconds since the epoch. */
   get startedAt(): number {
     return this.#startedAt;
   }
 
-  /** As its last event says. Undefined: it goes on. */
+  /** The time of its last event. Undefined: it is still running. */
   get endedAt(): number | undefined {
     return this.#endedAt;
   }
 
-  /** About how many characters its events have. */
+  /** The approximate number of characters in its events. */
   get weight(): number {
-    return this.#events.characters;
+    return this.#log.characters;
   }
 
   [Symbol.asyncIterator](): AsyncIterator<RunEvent> {
-    return this.#events[Symbol.asyncIterator]();
+    return this.#log[Symbol.asyncIterator]();
   }
 
   /** Its events with the cursor after each, from which a later reader can resume. Throws a RangeError for an invalid cursor. */
   follow(options?: FollowOptions): AsyncGenerator<Positioned<RunEvent>, void, undefined> {
-    return this.#events.follow(options);
+    return this.#log.follow(options);
   }
 
   cancel(): void {
@@ -151,12 +149,12 @@ export class Run implements AsyncIterable<RunEvent> {
     this.#finishing.abort(new Error("the run was cancelled"));
   }
 
-  /** Of calls that finish a run. */
+  /** For calls that finish a run. */
   get finishingSignal(): AbortSignal {
     return this.#finishing.signal;
   }
 
-  /** Ends the run with an error, which its result rejects with. */
+  /** Ends the run; its result rejects with this error. */
   fail(error: RLMError): void {
     this.#failure ??= error;
     this.#work.abort(error);
@@ -167,7 +165,7 @@ export class Run implements AsyncIterable<RunEvent> {
     const { grant } = request;
     const id: NodeId = `n${this.#nodes}`;
     this.#nodes += 1;
-    const account = parent === undefined ? this.#ledger.open(id, grant) : parent.open(id, grant);
+    const account = parent === undefined ? this.#ledger.openRoot() : parent.open(id, grant);
     return new Node(this, { ...request, id, account });
   }
 
@@ -179,10 +177,10 @@ export class Run implements AsyncIterable<RunEvent> {
     onAbort(time?.work, () => this.#work.abort(time?.work.reason));
     onAbort(time?.finishing, () => this.#finishing.abort(time?.finishing.reason));
     try {
-      await Promise.resolve(); // whoever wants to hear the first events has had the chance to listen
-      this.teller.tell({ type: "run-start", query, model, subModel, limits, maxDepth });
+      await Promise.resolve(); // lets the caller subscribe before the first event
+      this.events.emit({ type: "run-start", query, model, subModel, limits, maxDepth });
       const result = this.#toResult(await this.#outcome());
-      this.teller.tell({ type: "run-end", result });
+      this.events.emit({ type: "run-end", result });
       if (this.#failure !== undefined) throw this.#failure;
       this.#throwAtLimit(result);
       return result;
@@ -191,7 +189,7 @@ export class Run implements AsyncIterable<RunEvent> {
       stopListening();
       this.#work.abort(new Error("the run is over"));
       this.#finishing.abort(new Error("the run is over"));
-      this.#events.end();
+      this.#log.end();
       this.#settings = { ...this.#settings, context: [] };
     }
   }
@@ -199,9 +197,9 @@ export class Run implements AsyncIterable<RunEvent> {
   #outcome(): Promise<NodeOutcome> {
     const { query, context, schema, tools, model, mode } = this.settings;
     if (mode === "direct" || (mode === "auto" && tools.names.length === 0 && isSmall(context))) {
-      const account = this.#ledger.open(ROOT, undefined);
+      const account = this.#ledger.openRoot();
       this.#nodes = 1;
-      return answerDirectly({ run: this, account, signal: this.#work.signal });
+      return answerDirectly(this, account, this.#work.signal);
     }
     return this.createNode({
       parentId: null,

@@ -1,6 +1,6 @@
-// Answers of models, under the hash of their requests: in memory, and in a folder where there is one.
+// Answers of models by the hash of their requests: in memory, and in a folder if there is one.
 //
-// A cache is a convenience: whatever goes wrong with the disk means that an answer is asked for again, and nothing else.
+// Errors of the disk only mean that a call is made again.
 
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -15,19 +15,19 @@ const answer = z.object({
 
 export type StoredAnswer = z.output<typeof answer>;
 
-interface CacheBounds {
+interface CacheLimits {
   readonly memoryAnswers: number;
   readonly memoryCharacters: number;
   readonly files: number;
   readonly fileBytes: number;
-  /** The folder is looked through after the first, and then after so many more. */
+  /** The folder is pruned after the first write, and then after this many more. */
   readonly writesBetweenPrunes: number;
 }
 
 const HASH = /^[0-9a-f]{64}$/;
-/** What is longer is not kept: a cache of it would be a copy of the material. */
+/** Longer answers are not cached. */
 const MAX_CHARACTERS = 1024 * 1024;
-const BOUNDS: CacheBounds = {
+const LIMITS: CacheLimits = {
   memoryAnswers: 2_000,
   memoryCharacters: 32 * 1024 * 1024,
   files: 20_000,
@@ -37,15 +37,15 @@ const BOUNDS: CacheBounds = {
 
 export class CallCache {
   readonly #folder: string | undefined;
-  readonly #bounds: CacheBounds;
+  readonly #limits: CacheLimits;
   readonly #memory = new Map<string, StoredAnswer>();
   #memoryCharacters = 0;
   #writes = 0;
 
-  /** Without a folder it forgets everything with the process. */
-  constructor(folder: string | undefined, bounds: Partial<CacheBounds> = {}) {
+  /** Without a folder, entries are lost with the process. */
+  constructor(folder: string | undefined, limits: Partial<CacheLimits> = {}) {
     this.#folder = folder;
-    this.#bounds = { ...BOUNDS, ...bounds };
+    this.#limits = { ...LIMITS, ...limits };
   }
 
   async get(hash: string): Promise<StoredAnswer | undefined> {
@@ -57,32 +57,32 @@ export class CallCache {
       this.#remember(hash, parsed.data);
       return parsed.data;
     } catch {
-      return undefined; // it is not there, or not readable
+      return undefined; // missing or unreadable
     }
   }
 
-  put(hash: string, given: StoredAnswer): void {
-    if (sizeOf(given) > MAX_CHARACTERS) return;
-    this.#remember(hash, given);
-    if (this.#folder !== undefined && HASH.test(hash)) void this.#write(this.#folder, hash, given).catch(() => {});
+  put(hash: string, entry: StoredAnswer): void {
+    if (sizeOf(entry) > MAX_CHARACTERS) return;
+    this.#remember(hash, entry);
+    if (this.#folder !== undefined && HASH.test(hash)) void this.#write(this.#folder, hash, entry).catch(() => {});
   }
 
-  async #write(folder: string, hash: string, given: StoredAnswer): Promise<void> {
+  async #write(folder: string, hash: string, entry: StoredAnswer): Promise<void> {
     const path = this.#path(hash);
     const temporary = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`;
-    const isPruneDue = this.#writes % this.#bounds.writesBetweenPrunes === 0;
+    const isPruneDue = this.#writes % this.#limits.writesBetweenPrunes === 0;
     this.#writes += 1;
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    await writeFile(temporary, JSON.stringify(given), { mode: 0o600, flag: "wx" });
+    await writeFile(temporary, JSON.stringify(entry), { mode: 0o600, flag: "wx" });
     await rename(temporary, path);
     if (isPruneDue) await this.#prune(folder);
   }
 
-  #remember(hash: string, given: StoredAnswer): void {
+  #remember(hash: string, entry: StoredAnswer): void {
     this.#forget(hash);
-    this.#memory.set(hash, given);
-    this.#memoryCharacters += sizeOf(given);
-    const { memoryAnswers, memoryCharacters } = this.#bounds;
+    this.#memory.set(hash, entry);
+    this.#memoryCharacters += sizeOf(entry);
+    const { memoryAnswers, memoryCharacters } = this.#limits;
     for (const oldest of this.#memory.keys()) {
       if (this.#memory.size <= memoryAnswers && this.#memoryCharacters <= memoryCharacters) break;
       this.#forget(oldest);
@@ -100,17 +100,17 @@ export class CallCache {
     return join(this.#folder ?? "", `${hash}.json`);
   }
 
-  /** The oldest go when there are too many, or they are too large. */
+  /** Removes the oldest files until the rest is within the limits. */
   async #prune(folder: string): Promise<void> {
     const found: { readonly path: string; readonly time: number; readonly bytes: number }[] = [];
     for (const name of await readdir(folder)) {
       const path = join(folder, name);
-      const stats = await stat(path).catch(() => undefined); // somebody else removed it
+      const stats = await stat(path).catch(() => undefined); // removed meanwhile
       if (stats?.isFile() === true) found.push({ path, time: stats.mtimeMs, bytes: stats.size });
     }
     let [files, bytes] = [found.length, found.reduce((sum, file) => sum + file.bytes, 0)];
     for (const file of found.toSorted((a, b) => a.time - b.time)) {
-      if (files <= this.#bounds.files && bytes <= this.#bounds.fileBytes) break;
+      if (files <= this.#limits.files && bytes <= this.#limits.fileBytes) break;
       await rm(file.path, { force: true });
       files -= 1;
       bytes -= file.bytes;

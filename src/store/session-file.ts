@@ -1,7 +1,7 @@
 // Session files: a magic number, the state as a worker wrote it, a manifest, its length, and a digest of all that.
 //
-// The host reads the manifest and checks the digest; what is between them it never looks at: only a worker does, in its
-// sandbox. The format is in docs/session-files.md.
+// The host reads the manifest and checks the digest. It never interprets the state: only a worker does, in its sandbox. The format
+// is in docs/session-files.md.
 
 import { createHash, type Hash } from "node:crypto";
 import { constants, ftruncateSync, readSync, writeSync } from "node:fs";
@@ -17,28 +17,28 @@ import {
 } from "../protocol/session-manifest.ts";
 import { readPieces } from "../util/bytes/read-chunks.ts";
 import { VERSION } from "../util/version.ts";
-import { NewFile } from "./new-file.ts";
-import { OpenFile } from "./open-file.ts";
+import { AtomicFile } from "./atomic-file.ts";
+import { DescriptorFile } from "./descriptor-file.ts";
 
 const MAGIC = Buffer.from("RLM session file\n");
 const LENGTH_BYTES = 8;
 const DIGEST_BYTES = 32;
 const TRAILER_BYTES = LENGTH_BYTES + DIGEST_BYTES;
 
-/** Whether a file begins as session files do, by its descriptor. */
+/** Whether the open file begins like a session file. */
 export function isSessionFile(file: number): boolean {
   const start = Buffer.alloc(MAGIC.length);
   return readSync(file, start, 0, start.length, 0) === start.length && start.equals(MAGIC);
 }
 
-/** Writes one session file. Nothing is at the path before `finish` has resolved. */
+/** Writes one session file. It appears at its path when `finish` resolves. */
 export class SessionFileWriter {
-  readonly #file: NewFile | OpenFile;
+  readonly #file: AtomicFile | DescriptorFile;
   #hash: Hash = createHash("sha256");
   #size = 0;
 
   constructor(path: string) {
-    this.#file = OpenFile.isOne(path) ? new OpenFile(path) : new NewFile(resolve(path));
+    this.#file = DescriptorFile.matches(path) ? new DescriptorFile(path) : new AtomicFile(resolve(path));
     this.write(MAGIC);
   }
 
@@ -65,7 +65,7 @@ export class SessionFileWriter {
     this.write(length);
     const digest = this.#hash.digest();
     this.#append(digest);
-    await this.#file.keep();
+    await this.#file.commit();
     return { sizeBytes: this.#size, digest: digest.toString("hex") };
   }
 
@@ -82,7 +82,7 @@ export class SessionFileWriter {
   }
 }
 
-/** A session file whose digest is right. */
+/** A session file with a valid digest. */
 export class SessionFile {
   readonly path: string;
   readonly state: SessionManifest;
@@ -98,9 +98,9 @@ export class SessionFile {
     this.#changedAt = changedAt;
   }
 
-  /** Throws REPLSecurityError for what is not a session file, or a damaged one; what Node says when it cannot be read. */
+  /** Throws REPLSecurityError for a file that is damaged or no session file, and Node's error for one that cannot be read. */
   static async open(path: string): Promise<SessionFile> {
-    // Without waiting: opening a named pipe would not return before somebody writes to it.
+    // Non-blocking: opening a named pipe would wait for a writer.
     const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const stat = await file.stat({ bigint: true });
@@ -114,7 +114,7 @@ export class SessionFile {
     }
   }
 
-  /** The state, from its start each time. */
+  /** The state. Each iteration starts from the beginning. */
   body(): AsyncIterable<Uint8Array> & { readonly sizeBytes: number } {
     const [file, start, end, changedAt] = [this.#file, MAGIC.length, this.#end, this.#changedAt];
     return {
@@ -159,7 +159,7 @@ async function checkDigest(path: string, file: FileHandle, size: number): Promis
   if (!hash.digest().equals(digest)) throw refuse(path, "it is damaged: its digest is another");
 }
 
-/** What is there, where there is less. */
+/** Returns fewer bytes at the end of the file. */
 async function readExactly(file: FileHandle, at: number, length: number): Promise<Buffer> {
   const data = Buffer.alloc(length);
   let filled = 0;

@@ -1,4 +1,4 @@
-// The file of the standard library: one Python source that people may edit by hand.
+// The file of the standard library: one Python source file that users may edit.
 
 import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
@@ -7,11 +7,11 @@ import { readFileSync, statSync, writeSync, type Stats } from "node:fs";
 import { createServer } from "node:net";
 import { userInfo } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import { NewFile } from "./new-file.ts";
+import { AtomicFile } from "./atomic-file.ts";
 
 const MAX_BYTES = 1024 * 1024;
 const LOCK_WAIT_MS = 10;
-const LOCK_PATIENCE_MS = 10_000;
+const LOCK_TIMEOUT_MS = 10_000;
 
 interface Version {
   readonly changedAt: number;
@@ -28,7 +28,7 @@ export class StdlibFile {
     this.path = path;
   }
 
-  /** Undefined where there is none. Throws where what is there cannot be used. Read from disk only when it has changed. */
+  /** Undefined: there is none. Throws for a file that cannot be used. Reads the disk only when the file has changed. */
   read(): string | undefined {
     const stat = this.#stat();
     if (stat === undefined) return undefined;
@@ -43,32 +43,32 @@ export class StdlibFile {
     return this.#version.source;
   }
 
-  /** Forgets what it knows: the next read is from disk. */
+  /** Makes the next read go to the disk. */
   forget(): void {
     this.#version = undefined;
   }
 
   /**
-   * Changes it while nobody else does, in this process or another. What `change` throws leaves it as it was, and so does a
-   * file that cannot be used: nothing that people wrote is replaced unread.
+   * Changes the file under a lock that holds across processes. If `change` throws, or the current file cannot be used, nothing is
+   * replaced.
    */
   async update(change: (source: string) => Promise<string>): Promise<void> {
     await using _ = await lock(this.path);
     this.forget();
     const source = Buffer.from(await change(this.read() ?? ""));
     if (source.length > MAX_BYTES) throw new RangeError(`it would have more than ${MAX_BYTES} bytes`);
-    const file = new NewFile(this.path);
+    const file = new AtomicFile(this.path);
     try {
       let written = 0;
       while (written < source.length) written += writeSync(file.fd, source, written);
-      await file.keep();
+      await file.commit();
     } finally {
       file.discard();
       this.forget();
     }
   }
 
-  /** A folder that may not be looked into has none. */
+  /** Undefined also where the folder may not be read. */
   #stat(): Stats | undefined {
     try {
       return statSync(this.path, { throwIfNoEntry: false });
@@ -78,10 +78,10 @@ export class StdlibFile {
   }
 }
 
-/** A socket without a place in the file system: the kernel lets one process have it, and takes it back when that dies. */
+/** An abstract socket as a lock: the kernel gives it to one process at a time, and frees it when that process dies. */
 async function lock(path: string): Promise<AsyncDisposable> {
   const name = createHash("sha256").update(`${userInfo().uid} ${path}`).digest("hex").slice(0, 32);
-  const deadline = Date.now() + LOCK_PATIENCE_MS;
+  const deadline = Date.now() + LOCK_TIMEOUT_MS;
   for (;;) {
     const server = createServer((socket) => socket.destroy());
     try {

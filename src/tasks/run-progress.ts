@@ -1,6 +1,7 @@
 // The progress of a run: a line for each step of each node, and what it does now. Written for a model that waits for the answer.
 
-import type { NodeId, RunEvent } from "../protocol/runs.ts";
+import type { RunEvent } from "../protocol/run-events.ts";
+import type { NodeId } from "../protocol/runs.ts";
 
 interface NodeState {
   step: number;
@@ -33,7 +34,7 @@ export class RunProgress {
     if (node === undefined) return undefined;
     switch (event.type) {
       case "step-start":
-        this.#nodes.set(nodeId, { ...NEW, step: event.turn, startedAt: time });
+        this.#nodes.set(nodeId, { ...NEW, step: event.step, startedAt: time });
         return undefined;
       case "model-call-start":
         if (event.purpose === "query") node.asked += 1;
@@ -52,9 +53,10 @@ export class RunProgress {
       case "tool-call-start":
         return this.#setCurrent(`${where(nodeId, node)}: calls ${event.tool}`);
       case "step-end":
-        return toStepLine(nodeId, node, event.told, time);
-      case "limit":
-        return `limit of ${event.axis} is ${event.level === "warning" ? "near" : "reached"}: ${toAmount(event.used)} of ${toAmount(event.limit)}`;
+        return toStepLine(nodeId, node, event.observation, time);
+      case "limit-warning":
+      case "limit-reached":
+        return `limit of ${event.axis} is ${event.type === "limit-warning" ? "near" : "reached"}: ${toAmount(event.used)} of ${toAmount(event.limit)}`;
       case "node-end":
         this.#nodes.delete(nodeId);
         this.#setCurrent(`${nodeId} has ended: ${event.status}`);

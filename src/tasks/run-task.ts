@@ -7,7 +7,8 @@ import { toSlice, type OutputRange, type OutputSlice } from "../output/output-sl
 import { PrintedOutput } from "../output/printed-output.ts";
 import type { FollowOptions, Positioned } from "../util/async/replay-log.ts";
 import type { RunId, TaskId } from "../protocol/ids.ts";
-import type { RunEvent, RunResult, RunStatus } from "../protocol/runs.ts";
+import type { RunEvent } from "../protocol/run-events.ts";
+import type { RunResult, RunStatus } from "../protocol/runs.ts";
 import type { TaskResult, TaskStatus } from "../protocol/tasks.ts";
 import { AdoptedTask } from "./adopted-task.ts";
 import { RunProgress } from "./run-progress.ts";

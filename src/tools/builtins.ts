@@ -1,4 +1,4 @@
-// Tools that come with us: code in a sandbox of its own, and files of folders that were named.
+// Built-in tools: run code in a sandbox of its own, and read files in named folders.
 
 import { constants } from "node:fs";
 import { open, readlink, realpath, type FileHandle } from "node:fs/promises";
@@ -10,7 +10,7 @@ import { defineTool, type Tool } from "./tool.ts";
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
-interface Executed {
+interface ExecuteResult {
   readonly status: string;
   readonly stdout: string;
   readonly stderr: string;
@@ -18,9 +18,9 @@ interface Executed {
   readonly error?: { readonly traceback: string };
 }
 
-/** Runs Python in a session that lives for the call. */
+/** Runs Python in a session that exists for the call only. */
 export function executeCode(
-  execute: (code: string, options: { timeoutMs: number; signal: AbortSignal }) => Promise<Executed>,
+  execute: (code: string, options: { timeoutMs: number; signal: AbortSignal }) => Promise<ExecuteResult>,
 ): Tool {
   return defineTool({
     name: "execute_code",
@@ -38,7 +38,7 @@ export function executeCode(
 
 const MAX_BYTES = 10 * 1024 * 1024;
 
-/** Reads regular files in these folders of the host, and nowhere else: links are followed, and what counts is where they lead. */
+/** Reads regular files in these folders of the host and nowhere else. Links are followed, and their targets must be in the folders, too. */
 export function fileRead(folders: readonly string[]): Tool {
   return defineTool({
     name: "file_read",
@@ -61,16 +61,16 @@ export function fileRead(folders: readonly string[]): Tool {
   });
 }
 
-/** Throws a REPLSecurityError, the same for what is not there and for what is elsewhere. */
+/** Throws a REPLSecurityError, the same for a missing file and for one outside of the folders. */
 async function openWithin(path: string, folders: readonly string[]): Promise<FileHandle> {
   const roots = (await Promise.all(folders.map((folder) => realpath(folder).catch(() => [])))).flat();
   for (const root of roots) {
     const real = await realpath(resolve(root, path)).catch(() => undefined);
     if (real === undefined || !isWithin(root, real)) continue;
-    const file = await open(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK); // a FIFO would wait for a writer, for ever
+    const file = await open(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK); // opening a FIFO would wait for a writer
     try {
-      // A folder on the way may have been replaced by a link in the meantime.
-      if (!isWithin(root, await placeOf(file, real))) throw refuse(path, `it is in none of ${folders.join(", ")}`);
+      // A folder in the path may have been replaced by a link since.
+      if (!isWithin(root, await openedPath(file, real))) throw refuse(path, `it is in none of ${folders.join(", ")}`);
       if ((await file.stat()).isFile()) return file;
       throw refuse(path, "it is not a regular file");
     } catch (error) {
@@ -81,8 +81,8 @@ async function openWithin(path: string, folders: readonly string[]): Promise<Fil
   throw refuse(path, `there is no such file in ${folders.join(", ")}`);
 }
 
-/** Where an open file is, as the kernel has it; where the kernel does not tell, where it was looked for. */
-async function placeOf(file: FileHandle, path: string): Promise<string> {
+/** The path of an open file according to the kernel, or the path it was opened by where that is not available. */
+async function openedPath(file: FileHandle, path: string): Promise<string> {
   return readlink(`/proc/self/fd/${file.fd}`).catch(() => path);
 }
 
@@ -91,7 +91,7 @@ function isWithin(root: string, path: string): boolean {
   return inside !== ".." && !inside.startsWith(`..${sep}`) && !isAbsolute(inside);
 }
 
-/** Ends where a character does, so that parts can be put together. */
+/** Ends at a character boundary, so that parts can be concatenated. */
 async function readPart(file: FileHandle, offset: number, length: number): Promise<Record<string, unknown>> {
   const { size } = await file.stat();
   const wanted = Math.max(0, Math.min(length, size - offset));

@@ -1,12 +1,12 @@
-// The tools of a run: found by name, called with checked arguments, described for a model.
+// The tools of a run: looked up by name, called with checked arguments, described for a model.
 
 import { z } from "zod";
 import { ToolNotFoundError } from "../errors.ts";
 import { isPythonName } from "../util/python-name.ts";
-import { GIVEN_NAMES, RESERVED_NAMES } from "./run-names.ts";
+import { INITIAL_NAMES, RESERVED_NAMES } from "./run-names.ts";
 import type { Tool, ToolContext } from "./tool.ts";
 
-/** As Python is told of it. */
+/** A tool as the session and the prompt describe it. */
 export interface ToolListing {
   readonly name: string;
   readonly parameters: readonly string[];
@@ -15,22 +15,22 @@ export interface ToolListing {
   readonly signature: string;
 }
 
-/** What also models write without fail. */
+/** ASCII only, which models write reliably. */
 const PLAIN = /^[A-Za-z0-9_]{1,64}$/;
 
-/** Of an answer as JSON. */
-const MAX_ANSWER_CHARACTERS = 16 * 1024 * 1024;
+/** Of a result as JSON. */
+const MAX_RESULT_CHARACTERS = 16 * 1024 * 1024;
 
 export class ToolRegistry {
   readonly #tools: ReadonlyMap<string, Tool>;
 
-  /** Throws a RangeError for a name that Python would not take, that sessions have for something else, or that is there twice. */
+  /** Throws a RangeError for a name that is not a Python identifier, is reserved, or is used twice. */
   constructor(tools: readonly Tool[]) {
     const byName = new Map<string, Tool>();
     for (const tool of tools) {
       if (!PLAIN.test(tool.name) || !isPythonName(tool.name))
         throw new RangeError(`Cannot use '${tool.name}' as the name of a tool: give a Python identifier`);
-      if (RESERVED_NAMES.has(tool.name) || GIVEN_NAMES.has(tool.name))
+      if (RESERVED_NAMES.has(tool.name) || INITIAL_NAMES.has(tool.name))
         throw new RangeError(
           `Cannot use '${tool.name}' as the name of a tool: it means something in a session already`,
         );
@@ -45,7 +45,7 @@ export class ToolRegistry {
     return [...this.#tools.keys()];
   }
 
-  /** Those with these names; an unknown one throws ToolNotFoundError. */
+  /** A registry of these tools only. Throws ToolNotFoundError for an unknown name. */
   pick(names: readonly string[]): ToolRegistry {
     return new ToolRegistry([...new Set(names)].map((name) => this.#get(name)));
   }
@@ -54,7 +54,7 @@ export class ToolRegistry {
     return [...this.#tools.values()].map(toListing);
   }
 
-  /** What the handler answered, as JSON says it. Throws ToolNotFoundError, a TypeError for wrong arguments, or what the handler throws. */
+  /** The handler's result as JSON data. Throws ToolNotFoundError, a TypeError for wrong arguments, or what the handler throws. */
   async call(name: string, args: unknown, context: ToolContext): Promise<unknown> {
     const tool = this.#get(name);
     const parsed = await objectOf(tool).strict().safeParseAsync(args);
@@ -74,11 +74,11 @@ export class ToolRegistry {
   }
 }
 
-/** A copy: what the handler does to its own later is not seen. Nothing is null, as it is None in Python. */
+/** A copy, so that later changes by the handler have no effect. Undefined becomes null, which is None in Python. */
 function toPlain(name: string, value: unknown): unknown {
   const text = toJSON(name, value);
-  if (text.length <= MAX_ANSWER_CHARACTERS) return JSON.parse(text) as unknown;
-  const limit = `the limit is ${MAX_ANSWER_CHARACTERS}`;
+  if (text.length <= MAX_RESULT_CHARACTERS) return JSON.parse(text) as unknown;
+  const limit = `the limit is ${MAX_RESULT_CHARACTERS}`;
   throw new RangeError(`${name}: its answer has ${text.length} characters of JSON, ${limit}`);
 }
 
@@ -90,7 +90,7 @@ function toJSON(name: string, value: unknown): string {
   }
 }
 
-/** JSON as Python writes it. */
+/** A JSON value as a Python literal. */
 function toPython(value: unknown): string {
   if (value === undefined || value === null) return "None";
   if (typeof value === "boolean") return value ? "True" : "False";
@@ -116,7 +116,7 @@ const PYTHON: Readonly<Record<string, string>> = {
   object: "dict",
 };
 
-/** Also of another copy of zod 4 than ours. */
+/** Accepts schemas of another copy of zod 4, too. */
 function objectOf({ name, schema }: Tool): z.ZodObject {
   if (schema instanceof z.ZodObject) return schema;
   throw new TypeError(`Cannot use the tool '${name}': its schema must be a z.object of zod 4`);

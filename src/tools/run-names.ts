@@ -1,6 +1,6 @@
 // Names in the session of a node that are ours, as `python/worker/rlm/session.py` has them.
 
-/** What has these names is put back before each block of code. */
+/** Restored before each block of code. */
 export const RESERVED_NAMES: ReadonlySet<string> = new Set(
   (
     "llm_query llm_query_batched llm_query_async llm_query_batched_async rlm_query rlm_query_batched rlm_query_async " +
@@ -8,7 +8,7 @@ export const RESERVED_NAMES: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** What is there at first, and may be replaced by code. */
-export const GIVEN_NAMES: ReadonlySet<string> = new Set(
+/** Defined at first; code may replace them. */
+export const INITIAL_NAMES: ReadonlySet<string> = new Set(
   "budget chunk grep peek map_query reduce_query context rlm_context rlm_session rlm_texts rlm_host".split(" "),
 );

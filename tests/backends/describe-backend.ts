@@ -1,14 +1,15 @@
 // What every backend promises, as one suite that each of them runs.
 
 import { describe, expect, test } from "vitest";
-import type { Backend, BackendRequest, StreamPart, TokenUsage } from "../../src/backends/backend.ts";
+import type { Backend, BackendRequest, StreamPart } from "../../src/backends/backend.ts";
+import type { ReportedUsage } from "../../src/protocol/usage.ts";
 import { BackendConnectionError } from "../../src/errors.ts";
 
 export interface ContractReply {
   readonly text?: readonly string[];
   readonly reasoning?: readonly string[];
   readonly finish?: "stop" | "length" | "refusal";
-  readonly usage?: TokenUsage | null;
+  readonly usage?: ReportedUsage | null;
   /** `silent`: nothing ever comes. `hangs`: nothing comes after the text. */
   readonly fault?: "silent" | "hangs" | "rate-limit" | "cut";
 }

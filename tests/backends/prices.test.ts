@@ -1,6 +1,7 @@
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { costOf, priceOf } from "../../src/backends/prices.ts";
-import { addUsage, NO_USAGE } from "../../src/backends/usage.ts";
+import { costOf, outputForUsd, priceOf, worstCostUsd } from "../../src/backends/prices.ts";
+import { NO_USAGE } from "../../src/protocol/usage.ts";
 
 describe("priceOf()", () => {
   test("knows a dated model for what it is, not for one whose name begins alike", async () => {
@@ -47,6 +48,7 @@ describe("priceOf()", () => {
 
 describe("costOf()", () => {
   const price = { inputUsd: 10, outputUsd: 100, cacheReadUsd: 1, cacheWriteUsd: 20 };
+  const unpriced = { ...NO_USAGE, costUsd: null };
 
   test("prices what was cached apart from the rest of the input", () => {
     const usage = {
@@ -64,21 +66,57 @@ describe("costOf()", () => {
   });
 
   test("is never below zero, whatever the cache is said to be", () => {
-    expect(costOf({ ...NO_USAGE, inputTokens: 10, cacheReadTokens: 100 }, price)).toBeGreaterThan(0);
+    expect(costOf({ ...unpriced, inputTokens: 10, cacheReadTokens: 100 }, price)).toBeGreaterThan(0);
   });
 
   test("has another price for the whole of a long call where the model has", async () => {
     const long = await priceOf("anthropic", "claude-sonnet-4-5");
     if (long === undefined) throw new Error("the table has no claude-sonnet-4-5");
-    const cost = (inputTokens: number): number => costOf({ ...NO_USAGE, inputTokens, outputTokens: 1000 }, long);
+    const cost = (inputTokens: number): number => costOf({ ...unpriced, inputTokens, outputTokens: 1000 }, long);
     expect(cost(200_000)).toBeCloseTo(0.6 + 0.015, 12);
     expect(cost(200_001)).toBeCloseTo((200_001 * 6 + 1000 * 22.5) / 1e6, 12);
   });
 });
 
-test("a sum has a cost only where all its parts have one", () => {
-  const paid = { ...NO_USAGE, inputTokens: 1, costUsd: 0.25 };
-  expect(addUsage(paid, paid).costUsd).toBe(0.5);
-  expect(addUsage(NO_USAGE, paid).costUsd).toBe(0.25);
-  expect(addUsage({ ...NO_USAGE, inputTokens: 1 }, paid).costUsd).toBeUndefined();
+describe("worstCostUsd()", () => {
+  const price = fc.record({
+    inputUsd: fc.double({ min: 0, max: 100, noNaN: true }),
+    outputUsd: fc.double({ min: 0.001, max: 500, noNaN: true }),
+    cacheReadUsd: fc.double({ min: 0, max: 100, noNaN: true }),
+    cacheWriteUsd: fc.double({ min: 0, max: 100, noNaN: true }),
+  });
+
+  test("is never below what a call with at most so many tokens costs, however it used the cache", () => {
+    fc.assert(
+      fc.property(
+        price,
+        fc.nat({ max: 100_000 }),
+        fc.nat({ max: 50_000 }),
+        fc.nat(),
+        fc.nat(),
+        (of, input, output, a, b) => {
+          const read = a % (input + 1);
+          const write = b % (input - read + 1);
+          const cost =
+            (read * of.cacheReadUsd +
+              write * of.cacheWriteUsd +
+              (input - read - write) * of.inputUsd +
+              output * of.outputUsd) /
+            1e6;
+          expect(worstCostUsd(of, input, output)).toBeGreaterThanOrEqual(cost - 1e-9);
+        },
+      ),
+    );
+  });
+
+  test("is met by the output that outputForUsd() allows", () => {
+    fc.assert(
+      fc.property(price, fc.nat({ max: 100_000 }), fc.double({ min: 0, max: 10, noNaN: true }), (of, input, usd) => {
+        const output = outputForUsd(of, input, usd);
+        if (output < 0) expect(worstCostUsd(of, input, 0)).toBeGreaterThan(usd - 1e-9);
+        else expect(worstCostUsd(of, input, output)).toBeLessThanOrEqual(usd + 1e-9);
+      }),
+    );
+    expect(outputForUsd({ inputUsd: 0, outputUsd: 0, cacheReadUsd: 0, cacheWriteUsd: 0 }, 5, 0)).toBe(Infinity);
+  });
 });

@@ -1,4 +1,4 @@
-// What other runtimes get wrong, with the same scripted models: see the table of measures in the notes on them.
+// Known defects of other runtimes, tested with scripted models.
 
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -24,7 +24,7 @@ const PRICE = { inputUsd: 1, outputUsd: 10, cacheReadUsd: 1, cacheWriteUsd: 1 };
 const usage = (inputTokens: number, outputTokens: number) => ({ inputTokens, outputTokens });
 
 describe("limits over the whole tree", () => {
-  /** A root that asks four children, each of which asks sub-models, for ever. */
+  /** A root with four children that call sub-models endlessly. */
   const insatiable: ScriptFunction = (request) => {
     const { model, maxTokens = 0 } = request;
     if (isEnd(request)) return { text: "what I have", usage: usage(300, 20) };
@@ -63,14 +63,14 @@ describe("limits over the whole tree", () => {
 });
 
 test("variables of a block that raises are kept", async () => {
-  const { result, told } = await watch(
+  const { result, observations } = await watch(
     scripted(runtime, [code("x = [1]\nx.append(2)\nraise ValueError('half')"), code("FINAL(x)")]),
   );
-  expect(told[0]).toContain("ValueError: half");
+  expect(observations[0]).toContain("ValueError: half");
   expect(result).toMatchObject({ status: "final", data: [1, 2] });
 });
 
-describe("the context is byte for byte what was given", () => {
+describe("the context is loaded byte for byte", () => {
   const ODD = "\uFEFFa\r\nb\rc\n\n\u2028\u0085 x\u0000y \u{1F600}\u{1F3F4}\u200D\uFB03 e\u0301 \t\v\f end\r";
   const digest = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
   const look =
@@ -81,7 +81,7 @@ describe("the context is byte for byte what was given", () => {
     expect(result.answer).toBe(digest(Buffer.from(text)));
   });
 
-  test("as a file, also where it is no UTF-8", async () => {
+  test("as a file, also where it is not UTF-8", async () => {
     for (const bytes of [Buffer.from(ODD), Buffer.from([0x61, 0xff, 0xfe, 0x0d, 0x0a, 0x00, 0xc3])]) {
       const file = join(folder, "odd.txt");
       await writeFile(file, bytes);
@@ -107,7 +107,7 @@ describe("the context is byte for byte what was given", () => {
   });
 });
 
-test("children that run at once see and print only what is theirs", async () => {
+test("parallel children see and print only their own data", async () => {
   const script: ScriptFunction = (request) => {
     const child = /child (\d+)/.exec(questionOf(request))?.[1];
     if (child !== undefined) {
@@ -130,7 +130,7 @@ test("children that run at once see and print only what is theirs", async () => 
   );
 });
 
-test("an error of a sub-model is raised, and never text of an answer", async () => {
+test("an error of a sub-model is raised, and never becomes text of an answer", async () => {
   const script: ScriptFunction = (request) => {
     if (request.model === "sub") return { error: { fault: "rate-limit", why: "HTTP 429: slow down", status: 429 } };
     if (stepOf(request) > 0) return code("FINAL(seen)");
@@ -143,9 +143,9 @@ test("an error of a sub-model is raised, and never text of an answer", async () 
 });
 
 test("an endless block is interrupted, and the state is kept", async () => {
-  const { result, told } = await watch(
+  const { result, observations } = await watch(
     scripted(runtime, [code("x = 1\nwhile True: x += 0"), code("FINAL(x)")], { cellTimeoutMs: 300 }),
   );
-  expect(told[0]).toContain("The code was stopped: timeout");
+  expect(observations[0]).toContain("The code was stopped: timeout");
   expect(result).toMatchObject({ status: "final", data: 1 });
 });

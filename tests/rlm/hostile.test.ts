@@ -1,4 +1,4 @@
-// Models and code that do what they should not: a run survives them, tells what happened, and goes on.
+// Misbehaving models and code: a run survives them, reports what happened, and continues.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Runtime } from "../../src/index.ts";
@@ -16,37 +16,37 @@ const run = (script: Parameters<typeof scripted>[1], request = {}, options = {})
   watch(scripted(runtime, script, { dispatcher, ...options }), request);
 
 describe("replies", () => {
-  test("without a word are told, and the run goes on", async () => {
+  test("that are empty are reported to the model, and the run continues", async () => {
     let n = 0;
     const silent = [{ text: "" }, { text: "" }, { text: "  \n\t " }, { text: "  \n\t " }, code("FINAL(1)")];
-    const { result, told } = await run(() => silent[n++] ?? "");
+    const { result, observations } = await run(() => silent[n++] ?? "");
     expect(result).toMatchObject({ status: "final", data: 1 });
-    expect(told[0]).toMatch(/^Nothing was run/);
-    expect(told[1]).toMatch(/^Nothing was run/);
+    expect(observations[0]).toMatch(/^Nothing was run/);
+    expect(observations[1]).toMatch(/^Nothing was run/);
   });
 
-  test("that only ever are empty end the run, with the reason", async () => {
+  test("that are always empty end the run, with the reason", async () => {
     const { result } = await run(() => ({ text: "" }));
     expect(result).toMatchObject({ status: "failed", stopReason: "error", answer: null });
     expect(result.why).toContain("empty");
   });
 
-  test("of reasoning alone are told", async () => {
-    const { result, told } = await run((request) =>
+  test("of reasoning alone are reported to the model", async () => {
+    const { result, observations } = await run((request) =>
       stepOf(request) > 0 ? code("FINAL(2)") : { reasoning: "hm ".repeat(100), text: "", finishReason: "length" },
     );
     expect(result.data).toBe(2);
-    expect(told[0]).toMatch(/limit of tokens/);
+    expect(observations[0]).toMatch(/limit of tokens/);
   });
 
   test("of a megabyte are read", async () => {
-    const { result, told } = await run((request) =>
+    const { result, observations } = await run((request) =>
       stepOf(request) > 0
         ? code("FINAL(len(x))")
         : `${"word ".repeat(200_000)}\n${code(`x = '${"y".repeat(500_000)}'`)}`,
     );
     expect(result.data).toBe(500_000);
-    expect(told[0]).toContain("no output");
+    expect(observations[0]).toContain("no output");
   });
 
   test.each([
@@ -66,21 +66,21 @@ describe("replies", () => {
     expect(result.answer).toBe(answer);
   });
 
-  test("with an answer beside code run the code first", async () => {
-    const { result, told } = await run([`${code("print('real')")}\nFINAL(invented)`, code("FINAL('seen')")]);
-    expect(told[0]).toContain("real");
+  test("with code and an answer run the code first", async () => {
+    const { result, observations } = await run([`${code("print('real')")}\nFINAL(invented)`, code("FINAL('seen')")]);
+    expect(observations[0]).toContain("real");
     expect(result.answer).toBe("seen");
   });
 
-  test("that name a variable which is not there are told, and the run goes on", async () => {
-    const { result, told } = await run([
+  test("that name a missing variable are reported to the model, and the run continues", async () => {
+    const { result, observations } = await run([
       "FINAL_VAR(nothing)",
       code("FINAL_VAR('nor_this')"),
       code("x = 3"),
       'FINAL_VAR("x")',
     ]);
-    expect(told[0]).toContain("there is no variable 'nothing'");
-    expect(told[1]).toContain("there is no variable 'nor_this'");
+    expect(observations[0]).toContain("there is no variable 'nothing'");
+    expect(observations[1]).toContain("there is no variable 'nor_this'");
     expect(result).toMatchObject({ status: "final", data: 3 });
   });
 });
@@ -96,7 +96,7 @@ describe("the answer", () => {
     ["def deep(n): return FINAL('g') if n == 0 else deep(n - 1)\ndeep(50)", "g"],
     ["[FINAL(x) for x in ['h']]", "h"],
     ["FINAL('i')\nraise SystemExit(3)", "i"],
-  ])("is taken wherever it is given: %j", async (text, answer) => {
+  ])("is accepted in any form: %j", async (text, answer) => {
     const { result } = await run((request) => (stepOf(request) > 0 ? code("FINAL('later')") : code(text)));
     expect(result).toMatchObject({ status: "final", answer });
   });
@@ -118,12 +118,12 @@ describe("the answer", () => {
     }
   });
 
-  test("that contains itself, or is too large, is told or taken, and never the end of the run", async () => {
-    const { result, told } = await run([code("x = []; x.append(x); FINAL(x)"), code("FINAL('z')")]);
+  test("that is cyclic or too large never breaks the run", async () => {
+    const { result, observations } = await run([code("x = []; x.append(x); FINAL(x)"), code("FINAL('z')")]);
     expect(result.status).toBe("final");
-    expect(told.length).toBeGreaterThan(0);
+    expect(observations.length).toBeGreaterThan(0);
     const large = await run([code("FINAL('x' * 40_000_000)"), code("FINAL('z')")]);
-    expect(large.told[0]).toContain("too long");
+    expect(large.observations[0]).toContain("too long");
     expect(large.result.answer).toBe("z");
   });
 });
@@ -137,7 +137,7 @@ describe("code", () => {
     "globals = open = print = len = None",
     "import rlm_session; rlm_session.RESERVED.clear(); del rlm_session",
     "_out = 5",
-  ])("cannot take away what is ours: %s", async (text) => {
+  ])("cannot remove the functions of a run: %s", async (text) => {
     const script = [
       code(text),
       "```repl\nx = llm_query('q')",
@@ -150,7 +150,7 @@ describe("code", () => {
     expect(result).toMatchObject({ status: "final", data: ["from sub", 20_001] });
   });
 
-  test("keeps variables of its own that are named like our helpers", async () => {
+  test("may define variables that are named like our helpers", async () => {
     const { result } = await run([
       code("chunk = 'mine'; budget = 5; grep = [1]"),
       code("FINAL([chunk, budget, grep])"),
@@ -158,9 +158,9 @@ describe("code", () => {
     expect(result.data).toEqual(["mine", 5, [1]]);
   });
 
-  test("that exits goes on with its variables", async () => {
-    const { result, told } = await run([code("x = 1\nimport sys; sys.exit(3)"), code("FINAL(x)")]);
-    expect(told[0]).toContain("exit(3)");
+  test("that calls exit() keeps its variables", async () => {
+    const { result, observations } = await run([code("x = 1\nimport sys; sys.exit(3)"), code("FINAL(x)")]);
+    expect(observations[0]).toContain("exit(3)");
     expect(result.data).toBe(1);
   });
 
@@ -169,22 +169,22 @@ describe("code", () => {
     ["is killed", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"],
     ["crashes", "import ctypes; ctypes.string_at(0)"],
     ["uses up its memory", "x = bytearray(8 << 30); x[::4096] = b'1' * (len(x) // 4096)"],
-  ])("that %s loses its variables and has the context again", async (_, text) => {
-    const { result, told } = await run(
+  ])("that %s loses its variables, and the context is restored", async (_, text) => {
+    const { result, observations } = await run(
       [code(`mine = 1\n${text}`), code("FINAL([context, 'mine' in globals(), len(_out)])")],
       {
         context: "the material",
       },
     );
     expect(result.status).toBe("final");
-    if (told[0]?.includes("MemoryError")) return expect(result.data).toEqual(["the material", true, 0]);
-    expect(told[0]).toContain("All variables were lost");
-    expect(told[0]).toContain("context were loaded again");
+    if (observations[0]?.includes("MemoryError")) return expect(result.data).toEqual(["the material", true, 0]);
+    expect(observations[0]).toContain("All variables were lost");
+    expect(observations[0]).toContain("context were loaded again");
     expect(result.data).toEqual(["the material", false, 0]);
   });
 
-  test("that lets its process end between two blocks is told so at the next", async () => {
-    const { result, told } = await run(
+  test("whose process ends between two blocks is reported to the model at the next one", async () => {
+    const { result, observations } = await run(
       (request) => {
         if (stepOf(request) === 0)
           return code(
@@ -196,31 +196,35 @@ describe("code", () => {
       },
       { context: "material" },
     );
-    expect(told[1]).toContain("Before this block all variables were lost");
-    expect(told[1]).toContain("material False");
+    expect(observations[1]).toContain("Before this block all variables were lost");
+    expect(observations[1]).toContain("material False");
     expect(result.answer).toBe("material");
   });
 
-  test("that prints without end is shown cut, and the rest is in _out", async () => {
-    const { result, told } = await run([
+  test("that prints endlessly is shown truncated, and the rest is in _out", async () => {
+    const { result, observations } = await run([
       code("for i in range(1_000_000): print('line', i, 'x' * 90)"),
       code("o = _out[1]; FINAL([len(o), o[:6], _out.keys() == {1}])"),
     ]);
-    expect(told[0]?.length).toBeLessThan(11_000);
-    expect(told[0]).toContain("line 0 ");
-    expect(told[0]).toContain("line 999999 ");
-    expect(told[0]).toMatch(/of 10\d,\d{3},\d{3} bytes omitted; the first 33554432 bytes are in _out\[1\]/);
+    expect(observations[0]?.length).toBeLessThan(11_000);
+    expect(observations[0]).toContain("line 0 ");
+    expect(observations[0]).toContain("line 999999 ");
+    expect(observations[0]).toMatch(/of 10\d,\d{3},\d{3} bytes omitted; the first 33554432 bytes are in _out\[1\]/);
     expect(result.data).toEqual([33_554_432, "line 0", true]);
   });
 
-  test("with an error of a megabyte, or a value of one, is shown in part", async () => {
-    const { told } = await run([code("raise ValueError('e' * 1_000_000)"), code("'v' * 1_000_000"), code("FINAL(1)")]);
-    expect(told[0]?.length).toBeLessThan(6_000);
-    expect(told[0]).toContain("ValueError");
-    expect(told[1]?.length).toBeLessThan(11_000);
+  test("with an error or a value of a megabyte is shown truncated", async () => {
+    const { observations } = await run([
+      code("raise ValueError('e' * 1_000_000)"),
+      code("'v' * 1_000_000"),
+      code("FINAL(1)"),
+    ]);
+    expect(observations[0]?.length).toBeLessThan(6_000);
+    expect(observations[0]).toContain("ValueError");
+    expect(observations[1]?.length).toBeLessThan(11_000);
   });
 
-  test("that asks the host by itself gets errors, and the run goes on", async () => {
+  test("that makes invalid host calls gets errors, and the run continues", async () => {
     const attack = `
 import rlm_host
 seen = []
@@ -254,19 +258,19 @@ attempt('budget', extra=1)
     expect(result.data).toEqual(ours.concat("ValueError", error, "ok", error, "ValueError", error, "ok"));
   });
 
-  test("asks 10,000 times at once", async () => {
+  test("makes 10,000 calls at once", async () => {
     const script: ScriptFunction = (request) => {
       if (request.model === "sub") return "a";
       return stepOf(request) > 0
         ? code("FINAL(n)")
         : code("n = sum(a.ok for a in llm_query_batched([str(i) for i in range(10_000)]))");
     };
-    // Under a limit on tokens most of them wait until others give back what they held.
+    // Under a token limit most of them wait until others give back what they held.
     const { result } = await run(script, {}, { limits: { llmCalls: 20_000, tokens: 1_000_000 } });
     expect(result.data).toBe(10_000);
   });
 
-  test("asks with prompts of 5 MB", async () => {
+  test("sends prompts of 5 MB", async () => {
     const script: ScriptFunction = (request) => {
       if (request.model === "sub") return `${request.messages.at(-1)?.content.length}`;
       return stepOf(request) > 0
@@ -276,7 +280,7 @@ attempt('budget', extra=1)
     expect((await run(script)).result.data).toEqual(["5000000", Array(4).fill("5000000")]);
   });
 
-  test("is told where a prompt is larger than can be sent", async () => {
+  test("gets an error for a prompt that is too large to send", async () => {
     const { result } = await run([
       code("try: llm_query('x' * 40_000_000)\nexcept ValueError as e: why = str(e)"),
       code("FINAL(why)"),
@@ -300,7 +304,7 @@ test("nested JSON of many megabytes is described without being shown whole", asy
 });
 
 describe("recursion", () => {
-  test("of four levels comes back, with one request at a time", async () => {
+  test("of four levels completes, with one request at a time", async () => {
     const script: ScriptFunction = (request) => {
       const level = Number(/level (\d)/.exec(questionOf(request))?.[1] ?? 0);
       if (level === 4) return code("FINAL('bottom')");
@@ -313,7 +317,7 @@ describe("recursion", () => {
     expect(Object.keys(result.usage.byNode)).toHaveLength(31);
   });
 
-  test("of 150 children at once is done, though there are fewer sessions", async () => {
+  test("with 150 parallel children completes, though there are fewer sessions", async () => {
     const script: ScriptFunction = (request) => {
       if (questionOf(request) === "child") return code("FINAL(context)");
       return stepOf(request) > 0
@@ -337,7 +341,7 @@ describe("recursion", () => {
     expect(runtime.sessions.list()).toEqual([]);
   });
 
-  test("with a schema that is none, or tools that are not there, is an error in the code", async () => {
+  test("with an invalid schema or unknown tools is an error in the code", async () => {
     const script: ScriptFunction = (request) => {
       if (questionOf(request) === "good") return code("FINAL('fine')");
       if (stepOf(request) > 0) return code("FINAL(seen)");
@@ -355,7 +359,7 @@ describe("recursion", () => {
   });
 });
 
-test("a run that the model's window cannot hold any more ends with the best answer", async () => {
+test("a run that exceeds the model's context window ends with the best answer", async () => {
   const script: ScriptFunction = (request) => {
     if (isEnd(request))
       return request.messages.length === 1 ? "short but here" : { error: { fault: "context-too-long" } };

@@ -3,7 +3,7 @@ import { openMockProvider } from "../fixtures/mock-provider.ts";
 import { openTestRuntime } from "../open.ts";
 import { code, watch } from "./scripting.ts";
 
-test("what a model of OpenAI's reasons is counted, shown and paid, and its effort is what was asked for", async () => {
+test("reasoning of an OpenAI model is counted, shown and charged, with the requested effort", async () => {
   await using runtime = await openTestRuntime({ poolSize: 1 });
   await using mock = await openMockProvider();
   const reasoning = ["They want ", "a number."];
@@ -33,6 +33,6 @@ test("what a model of OpenAI's reasons is counted, shown and paid, and its effor
   const [turn] = events.filter((event) => event.type === "model-call-end");
   expect(turn).toMatchObject({ reasoning: "They want a number.", usage: { reasoningTokens: 300 } });
   expect(mock.requests.map(({ body }) => body["reasoning"])).toEqual([{ effort: "low" }, { effort: "low" }]);
-  // Thoughts are nobody's words: they do not come again, and are no part of what is asked next.
+  // Reasoning is not part of the conversation: the next request does not contain it.
   expect(JSON.stringify(mock.requests.map(({ body }) => body))).not.toContain("They want");
 });

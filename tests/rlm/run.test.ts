@@ -26,7 +26,7 @@ describe("a run", () => {
     expect(result.usage.total).toMatchObject({ llmCalls: 2, iterations: 2 });
   });
 
-  test("tells its story in order, and what the model is shown", async () => {
+  test("emits its events in order, with the observations of the model", async () => {
     const seen: RunEvent[] = [];
     const run = ask([code("print('a' * 3)\n1 + 1"), code("FINAL('x')")]).run({ query: "?", context: "c" });
     for await (const event of run) seen.push(event);
@@ -34,22 +34,22 @@ describe("a run", () => {
     const kinds = seen.map(({ type }) => type).filter((type) => !type.endsWith("delta"));
     const step = ["step-start", "model-call-start", "model-call-end", "code-start", "code-end", "step-end"];
     expect(kinds).toEqual(["run-start", "node-start", ...step, ...step, "node-end", "run-end"]);
-    const told = seen.find((event) => event.type === "step-end");
-    expect(told?.type === "step-end" && told.told).toBe("Output of block 1:\naaa\n→ 2");
+    const end = seen.find((event) => event.type === "step-end");
+    expect(end?.type === "step-end" && end.observation).toBe("Output of block 1:\naaa\n→ 2");
   });
 
   test("is followed from any cursor, while it runs and afterwards", async () => {
     const run = ask([code("FINAL('x')")]).run({ query: "?", context: "c" });
-    const told = await collect(run.follow());
-    expect(told.map(({ cursor }) => cursor)).toEqual(told.map((_, index) => String(index + 1)));
-    expect(await collect(run.follow({ after: "3" }))).toEqual(told.slice(3));
-    expect(await collect(run.follow({ after: String(told.length) }))).toEqual([]);
+    const followed = await collect(run.follow());
+    expect(followed.map(({ cursor }) => cursor)).toEqual(followed.map((_, index) => String(index + 1)));
+    expect(await collect(run.follow({ after: "3" }))).toEqual(followed.slice(3));
+    expect(await collect(run.follow({ after: String(followed.length) }))).toEqual([]);
     expect(() => run.follow({ after: "x" })).toThrow("it is not a cursor of this event stream");
     const gone = AbortSignal.abort();
     expect(await collect(run.follow({ signal: gone }))).toEqual([]);
   });
 
-  test("is not followed any further by a reader that is gone", async () => {
+  test("stops a reader whose signal is aborted", async () => {
     const reader = new AbortController();
     const run = ask(async () => new Promise<never>(() => {})).run({ query: "?", context: "c" });
     const heard: string[] = [];
@@ -62,7 +62,7 @@ describe("a run", () => {
     await run.result;
   });
 
-  test("takes models and a mode of its own, and lets its material go at the end", async () => {
+  test("takes models and a mode of its own, and releases its context at the end", async () => {
     const asked: string[] = [];
     const rlm = ask(({ model }) => {
       asked.push(model);
@@ -88,7 +88,7 @@ describe("a run", () => {
     expect(messages[1]).toBe("Let me see.\n```repl\nprint(41 + 1)\n```");
   });
 
-  test("asks sub-models one by one and all at once; failures of a batch are results", async () => {
+  test("calls sub-models one by one and in batches; failures in a batch are results", async () => {
     const script: Script = ({ model, messages }) => {
       const last = messages.at(-1)?.content ?? "";
       if (model === "sub") {
@@ -104,7 +104,7 @@ describe("a run", () => {
     expect(result.data).toEqual(["<a>", ["<b>", "<c>"], [true, false, true]]);
   });
 
-  test("asks a batch that is larger than a message in parts, in order, and an empty one not at all", async () => {
+  test("splits a batch that is larger than a message, in order, and makes no call for an empty one", async () => {
     const script: Script = ({ model, messages }) => {
       if (model === "sub") return messages.at(-1)?.content.replace(/^é+/, "") ?? "";
       return code(
@@ -116,7 +116,7 @@ describe("a run", () => {
     expect(result.data).toEqual([["0", "1", "2", "3", "4", "5", "6"], 3, [], []]);
   });
 
-  test("gives tasks to children with sessions of their own, in parallel, their output apart", async () => {
+  test("gives tasks to children with sessions of their own, in parallel, with separate output", async () => {
     const script: Script = ({ messages }) => {
       const question = messages[1]?.content ?? "";
       const child = /Question: child (\d)/.exec(question)?.[1];
@@ -141,7 +141,7 @@ describe("a run", () => {
     ).toEqual([0, 1, 2, 3].map((n) => `child ${n} ${n}\n`));
   });
 
-  test("at the depth limit rlm_query is one call of a model, and says so", async () => {
+  test("at the depth limit rlm_query is a single model call, and says so", async () => {
     const script: Script = ({ model, messages }) => {
       if (model === "sub") return "from the sub-model";
       return messages.length > 2 ? code("FINAL([str(a), a.degraded])") : code("a = rlm_query('do it', 'with this')");
@@ -155,21 +155,21 @@ describe("a run", () => {
     expect(result).toMatchObject({ status: "final", data: 5 });
   });
 
-  test("gives an answer of the wrong form back with the reason", async () => {
+  test("sends an answer that does not follow the schema back with the reason", async () => {
     const seen: string[] = [];
     const run = ask([code("SUBMIT(total='many')"), code("SUBMIT(total=3)")]).run({
       query: "?",
       outputSchema: z.object({ total: z.int() }),
     });
-    for await (const event of run) if (event.type === "step-end") seen.push(event.told);
+    for await (const event of run) if (event.type === "step-end") seen.push(event.observation);
     expect((await run.result).data).toEqual({ total: 3 });
     expect(seen[0]).toMatch(/not accepted: total: .*expected (number|int)/i);
   });
 
-  test("is never silent: a reply without code is told what was expected", async () => {
+  test("shows what was expected after a reply without code", async () => {
     const seen: string[] = [];
     const run = ask(["I think it is 7.", "```json\n{}\n```", "FINAL(8)"]).run({ query: "?" });
-    for await (const event of run) if (event.type === "step-end") seen.push(event.told);
+    for await (const event of run) if (event.type === "step-end") seen.push(event.observation);
     expect((await run.result).answer).toBe("8");
     expect(seen[0]).toMatch(/```repl/);
     expect(seen[1]).toMatch(/json/);
@@ -199,14 +199,14 @@ describe("a run", () => {
 });
 
 describe("limits", () => {
-  test("of iterations end with the best answer that there is", async () => {
+  test("on iterations end with the best answer that there is", async () => {
     const script: Script = ({ messages }) =>
       (messages.at(-1)?.content ?? "").includes("has to end here") ? "about 7" : code("pass");
     const result = await ask(script, { limits: { maxIterations: 3 } }).run({ query: "?" }).result;
     expect(result).toMatchObject({ status: "partial", stopReason: "iterations", answer: "about 7" });
   });
 
-  test("of tokens hold over the whole tree, whatever runs in parallel", async () => {
+  test("on tokens hold over the whole tree, whatever runs in parallel", async () => {
     const usage = (input: number, output: number) => ({ inputTokens: input, outputTokens: output });
     const script: Script = ({ model, messages, maxTokens = 0 }) => {
       if (model === "sub") return { text: "x".repeat(40), usage: usage(100, Math.min(400, maxTokens)) };
@@ -219,13 +219,13 @@ describe("limits", () => {
     expect(result.usage.total.tokens).toBeLessThanOrEqual(30_000);
   });
 
-  test("of cost with a price that is not known are an error, never a silent zero", async () => {
+  test("on cost are an error where a price is not known, never a silent zero", async () => {
     const result = await ask([code("FINAL(1)")], { limits: { costUsd: 1 } }).run({ query: "?" }).result;
     expect(result.status).toBe("failed");
     expect(result.why).toMatch(/price/i);
   });
 
-  test("of time end what runs, and the run has an answer", async () => {
+  test("on time end running code, and the run has an answer", async () => {
     const script: Script = ({ messages }) =>
       (messages.at(-1)?.content ?? "").includes("has to end here") ? "in time" : code("while True: pass");
     const result = await ask(script, { limits: { wallMs: 1_500 } }).run({ query: "?" }).result;

@@ -32,10 +32,10 @@ export const code = (text: string): string => `Let me see.\n\`\`\`repl\n${text}\
 
 export const lastOf = ({ messages }: ScriptRequest): string => messages.at(-1)?.content ?? "";
 
-/** It is asked for the best answer that there is. */
+/** Whether the request asks for the best answer at a limit. */
 export const isEnd = (request: ScriptRequest): boolean => lastOf(request).includes("has to end here");
 
-/** Which step of its node it is, from 0. */
+/** The step of the node, from 0. */
 export const stepOf = ({ messages }: ScriptRequest): number =>
   messages.filter(({ role }) => role === "assistant").length;
 
@@ -46,14 +46,16 @@ export const questionOf = ({ messages }: ScriptRequest): string =>
 export interface Watched {
   readonly result: RunResult;
   readonly events: readonly RunEvent[];
-  /** What the root was told after each step. */
-  readonly told: readonly string[];
+  /** What the root was shown after each step. */
+  readonly observations: readonly string[];
 }
 
 export async function watch(rlm: RLM, request: Partial<RunRequest> = {}): Promise<Watched> {
   const run = rlm.run({ query: "?", ...request });
   const events: RunEvent[] = [];
   for await (const event of run) events.push(event);
-  const told = events.flatMap((event) => (event.type === "step-end" && event.nodeId === "n0" ? [event.told] : []));
-  return { result: await run.result, events, told };
+  const observations = events.flatMap((event) =>
+    event.type === "step-end" && event.nodeId === "n0" ? [event.observation] : [],
+  );
+  return { result: await run.result, events, observations };
 }

@@ -1,4 +1,4 @@
-// A key is for the provider alone: whatever that answers, nobody else gets to see it.
+// A key never leaves the request to its provider, whatever the provider answers.
 
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -39,7 +39,7 @@ const echo = (status: number) => (authorization: string) => ({
   }),
 });
 
-test("a provider that echoes the key tells it to nobody", async () => {
+test("a key that a provider echoes is redacted everywhere", async () => {
   answers = [
     () =>
       say(
@@ -68,14 +68,14 @@ test("a provider that echoes the key tells it to nobody", async () => {
   const all = JSON.stringify([events, result]);
   expect(all).toContain("bad key");
   expect(all).toContain("single");
-  // Of the header in base64 what is left is the word before the key.
+  // Of the base64-encoded header only the word before the key remains.
   const header = toBase64(`Bearer ${KEY}`);
   for (const secret of [KEY, encodeURIComponent(KEY), KEY.slice(0, 12), header.slice(10, 22)])
     expect(all).not.toContain(secret);
   expect(all).toContain(header.slice(0, 9));
 });
 
-test("a key of the environment is known as one to the log", async () => {
+test("a key from the environment is redacted in the log", async () => {
   using folder = new Folder();
   vi.stubEnv("RLM_DATA", folder.path).stubEnv("OPENAI_COMPATIBLE_API_KEY", KEY);
   onTestFinished(() => void vi.unstubAllEnvs());

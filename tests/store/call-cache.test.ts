@@ -6,7 +6,7 @@ import { openRuns } from "./runs/recorded-run.ts";
 const hash = (number: number): string => number.toString(16).padStart(64, "0");
 const answer = (text: string): StoredAnswer => ({ text, reasoning: "", finishReason: "stop", isCut: false });
 
-test("memory is bounded by what answers hold, and the oldest go", async () => {
+test("memory is limited by the size of answers, and the oldest are evicted", async () => {
   const cache = new CallCache(undefined, { memoryCharacters: 100 });
   for (let number = 1; number <= 10; number += 1) cache.put(hash(number), answer("x".repeat(30)));
   const known = await Promise.all([7, 8, 9, 10].map((number) => cache.get(hash(number))));
@@ -15,7 +15,7 @@ test("memory is bounded by what answers hold, and the oldest go", async () => {
   expect(await cache.get(hash(10))).toEqual(answer("y"));
 });
 
-test("an answer that is too long is not kept", async () => {
+test("an answer that is too long is not cached", async () => {
   const cache = new CallCache(undefined);
   cache.put(hash(1), answer("x".repeat(1024 * 1024 + 1)));
   expect(await cache.get(hash(1))).toBeUndefined();
@@ -24,7 +24,7 @@ test("an answer that is too long is not kept", async () => {
 test.each([
   ["files", { files: 4 }],
   ["bytes", { fileBytes: 4 * JSON.stringify(answer("01")).length }],
-])("the folder of a process that goes on is bounded in %s", async (_, bounds) => {
+])("the folder of a long-lived process is limited in %s", async (_, bounds) => {
   using runs = openRuns();
   const cache = new CallCache(runs.folder, { ...bounds, writesBetweenPrunes: 5 });
   for (let number = 1; number <= 16; number += 1) {

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { RunId } from "../../src/protocol/ids.ts";
-import type { RunEvent, Spent } from "../../src/protocol/runs.ts";
+import type { RunEvent } from "../../src/protocol/run-events.ts";
+import type { ModelUsage } from "../../src/protocol/usage.ts";
 import { RunProgress } from "../../src/tasks/run-progress.ts";
 
 type BareEvent = RunEvent extends infer Event
@@ -21,7 +22,7 @@ function follow(events: readonly BareEvent[]): { readonly lines: string[]; reado
   return { lines, now };
 }
 
-const USAGE = {} as Spent;
+const USAGE = {} as ModelUsage;
 const start = (nodeId: string, parentId: string | null, query = "?"): BareEvent => ({
   type: "node-start",
   nodeId,
@@ -32,12 +33,12 @@ const start = (nodeId: string, parentId: string | null, query = "?"): BareEvent 
   context: [],
   isDegraded: false,
 });
-const asked = (nodeId: string, purpose: "turn" | "query", callId = "c"): BareEvent => ({
+const asked = (nodeId: string, purpose: "step" | "query", callId = "c"): BareEvent => ({
   type: "model-call-start",
   nodeId,
   callId,
   purpose,
-  turn: 1,
+  step: 1,
   ordinal: 1,
   backend: "b",
   model: "m",
@@ -58,15 +59,20 @@ const answered = (nodeId: string, callId = "c"): BareEvent => ({
   error: null,
   durationMs: 1,
 });
-const stepEnd = (nodeId: string, told: string): BareEvent => ({ type: "step-end", nodeId, turn: 1, told });
+const stepEnd = (nodeId: string, observation: string): BareEvent => ({
+  type: "step-end",
+  nodeId,
+  step: 1,
+  observation,
+});
 
 test("a step is a line with its code, its model calls and its outcome", () => {
   const { lines, now } = follow([
     start("n0", null),
-    { type: "step-start", nodeId: "n0", turn: 1 },
-    asked("n0", "turn"),
+    { type: "step-start", nodeId: "n0", step: 1 },
+    asked("n0", "step"),
     answered("n0"),
-    { type: "code-start", nodeId: "n0", turn: 1, code: "a\nb\n" },
+    { type: "code-start", nodeId: "n0", step: 1, code: "a\nb\n" },
     asked("n0", "query", "q1"),
     asked("n0", "query", "q2"),
     answered("n0", "q1"),
@@ -90,10 +96,10 @@ test("children have lines of their own, and a reply without code shows the obser
   const { lines } = follow([
     start("n0", null),
     start("n1", "n0", "count\nthe first half"),
-    { type: "step-start", nodeId: "n1", turn: 1 },
+    { type: "step-start", nodeId: "n1", step: 1 },
     stepEnd("n1", "Nothing was run: the reply has no block of code."),
     { type: "node-end", nodeId: "n1", status: "partial", stopReason: "tokens", answer: null, usage: USAGE },
-    { type: "limit", nodeId: "n0", axis: "tokens", level: "reached", used: 1234.5, limit: 2000 },
+    { type: "limit-reached", nodeId: "n0", axis: "tokens", used: 1234.5, limit: 2000 },
     { type: "node-end", nodeId: "n0", status: "final", stopReason: "answered", answer: "1", usage: USAGE },
   ]);
   expect(lines).toEqual([

@@ -54,17 +54,17 @@ describe("file_read", () => {
     "nothing.txt",
     "a.txt/b",
     "a\0.txt",
-  ])("refuses %j, and does not tell whether it is there", async (path) => {
+  ])("refuses %j, and does not reveal whether it exists", async (path) => {
     const reading = read({ path });
     await expect(reading).rejects.toThrow(REPLSecurityError);
     await expect(reading).rejects.toThrow(/^Cannot read '.*': there is no such file in /s);
   });
 
-  test.each(["fifo", "deep", ".", ""])("refuses %j, which is no regular file, at once", async (path) => {
+  test.each(["fifo", "deep", ".", ""])("refuses %j, which is not a regular file, at once", async (path) => {
     await expect(read({ path })).rejects.toThrow("it is not a regular file");
   });
 
-  test("reads a huge file in parts, of which the memory is that of the part", async () => {
+  test("reads a huge file in parts, with memory for one part only", async () => {
     writeFileSync(join(top, "docs/huge"), "start");
     truncateSync(join(top, "docs/huge"), 2 ** 40);
     expect(await read({ path: "huge", length: 5 })).toEqual({ text: "start", total_bytes: 2 ** 40, next_offset: 5 });
@@ -73,7 +73,7 @@ describe("file_read", () => {
     await expect(read({ path: "huge", length: 2 ** 30 })).rejects.toThrow(/^file_read: length: /);
   });
 
-  test("breaks no character between two parts", async () => {
+  test("splits no character between two parts", async () => {
     const text = "aé€😀".repeat(50);
     writeFileSync(join(top, "docs/wide"), text);
     let [found, offset] = ["", 0 as number | null];
@@ -102,7 +102,7 @@ describe("file_read", () => {
 });
 
 describe("execute_code", () => {
-  test("gives what the code printed and came to, with the time limit in milliseconds", async () => {
+  test("returns output and value, with the time limit in milliseconds", async () => {
     const asked: unknown[] = [];
     const tools = new ToolRegistry([
       executeCode(async (code, { timeoutMs }) => {

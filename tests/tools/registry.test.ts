@@ -45,20 +45,20 @@ describe("a call", () => {
     ["a value out of bounds", { query: "a", limit: 0 }, /^search: limit: /],
     ["what only the whole can tell", { query: "a", exact: true }, /^search: arguments: an exact search/],
     ["no object at all", ["a"], /^search: /],
-  ])("with %s is a TypeError that says what is wrong, and nothing is done", async (_, args, message) => {
+  ])("with %s is a TypeError that says what is wrong, and the handler is not called", async (_, args, message) => {
     const call = tools.call("search", args, context);
     await expect(call).rejects.toThrow(TypeError);
     await expect(call).rejects.toThrow(message);
   });
 
-  test("of a tool that is not there names those that are", async () => {
+  test("of an unknown tool names the known ones", async () => {
     const call = tools.call("serach", {}, context);
     await expect(call).rejects.toThrow(ToolNotFoundError);
     await expect(call).rejects.toMatchObject({ tool: "serach", known: ["search"] });
     await expect(tools.call("toString", {}, context)).rejects.toThrow(ToolNotFoundError);
   });
 
-  test("answers with a copy of what JSON says, and with null for nothing", async () => {
+  test("returns a copy as JSON data, and null for undefined", async () => {
     const kept = { at: new Date(0), list: [1] };
     const odd = new ToolRegistry([
       { ...named("keeps"), handler: () => kept },
@@ -70,7 +70,7 @@ describe("a call", () => {
     expect(await odd.call("nothing", {}, context)).toBeNull();
   });
 
-  test("whose answer is no JSON fails as the tool's own error", async () => {
+  test("whose result is no JSON fails like an error of the tool", async () => {
     const ring: Record<string, unknown> = {};
     ring["ring"] = ring;
     const odd = new ToolRegistry([
@@ -94,7 +94,7 @@ test("a listing is a Python signature and a docstring", () => {
   ]);
 });
 
-test("pick gives those that are named, each once, and refuses what is not there", () => {
+test("pick selects tools by name, each once, and refuses unknown names", () => {
   const tools = new ToolRegistry([named("a"), named("b"), named("c")]);
   expect(tools.pick(["c", "a", "c"]).names).toEqual(["c", "a"]);
   expect(tools.pick([]).names).toEqual([]);
@@ -109,12 +109,12 @@ describe("names", () => {
     },
   );
 
-  test("refuses a schema that is no object's", () => {
+  test("refuses a schema that is not an object's", () => {
     const schema = z.string() as unknown as z.ZodObject;
     expect(() => new ToolRegistry([{ ...named("a"), schema }])).toThrow("must be a z.object of zod 4");
   });
 
-  test("refuses the same one twice", () => {
+  test("refuses a name that is used twice", () => {
     expect(() => new ToolRegistry([named("a"), named("a")])).toThrow("two tools named 'a'");
   });
 

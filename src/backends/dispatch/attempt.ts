@@ -1,10 +1,11 @@
 // One request to a backend, and what it came to: an answer or an error, and in either case what was used.
 
 import { BackendConnectionError } from "../../errors.ts";
-import type { Backend, BackendRequest, FinishReason, InputUsagePart, StreamPart, TokenUsage } from "../backend.ts";
+import type { Backend, BackendRequest, FinishReason, InputUsagePart, StreamPart } from "../backend.ts";
 import type { CallOptions, Estimates } from "./call.ts";
 import { onAbort } from "../../util/async/on-abort.ts";
-import { estimateInputTokens, estimateTokens, NO_USAGE } from "../usage.ts";
+import { NO_USAGE, toModelUsage, type ModelUsage, type ReportedUsage } from "../../protocol/usage.ts";
+import { estimateInputTokens, estimateTokens } from "../estimate-tokens.ts";
 
 interface Answer {
   readonly text: string;
@@ -34,7 +35,7 @@ export class Try {
   #unwanted = "";
   #hiddenTokens = 0;
   #inputUsage: InputUsagePart["usage"] | null = null;
-  #told: TokenUsage | null = null;
+  #told: ReportedUsage | null = null;
   #finishReason: FinishReason | "cut" = "other";
   #error: unknown = null;
   #isAsked = false;
@@ -54,18 +55,19 @@ export class Try {
     return { text: this.#text, reasoning: this.#reasoning, finishReason: this.#finishReason };
   }
 
-  get usage(): TokenUsage {
-    if (this.#told !== null) return this.#told;
+  get usage(): ModelUsage {
+    if (this.#told !== null) return toModelUsage(this.#told);
     if (!this.#usedAnything()) return NO_USAGE;
     const inputTokens = this.#inputUsage?.inputTokens ?? this.#estimates.inputTokens;
     const { outputTokens, reasoningTokens } = this.#estimateOutput();
     const estimatedTokens = outputTokens + (this.#inputUsage === null ? inputTokens : 0);
     const { cacheReadTokens = 0, cacheWriteTokens = 0 } = this.#inputUsage ?? {};
-    return { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens, reasoningTokens, estimatedTokens };
+    const cached = { cacheReadTokens, cacheWriteTokens };
+    return toModelUsage({ inputTokens, ...cached, outputTokens, reasoningTokens, estimatedTokens });
   }
 
   /** Never more than was asked for: so much a provider does not bill. */
-  #estimateOutput(): Pick<TokenUsage, "outputTokens" | "reasoningTokens"> {
+  #estimateOutput(): Pick<ModelUsage, "outputTokens" | "reasoningTokens"> {
     const { tokensOf, hiddenTokens } = this.#estimates;
     const most = this.#request.maxTokens ?? Infinity;
     const said = tokensOf(this.#text + this.#unwanted);

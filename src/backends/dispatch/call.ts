@@ -1,7 +1,8 @@
 // What a call through the dispatcher is given, and what comes of it.
 
 import type { BackendConnectionError } from "../../errors.ts";
-import type { BackendPart, FinishReason, TokenUsage } from "../backend.ts";
+import type { ModelUsage } from "../../protocol/usage.ts";
+import type { BackendPart, FinishReason } from "../backend.ts";
 
 /** Guesses at what nobody tells, rather too high than too low: a limit is held against them. */
 export interface Estimates {
@@ -21,7 +22,7 @@ export type CallPart =
       readonly error: BackendConnectionError;
       readonly delayMs: number;
       /** Of all tries so far. */
-      readonly usage: TokenUsage;
+      readonly usage: ModelUsage;
     };
 
 export interface CallOptions {
@@ -34,7 +35,7 @@ export interface CallOptions {
 
 export interface CallSpent {
   /** Of all tries. */
-  readonly usage: TokenUsage;
+  readonly usage: ModelUsage;
   /** Requests that were made. */
   readonly tries: number;
 }

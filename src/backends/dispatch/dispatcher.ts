@@ -14,7 +14,7 @@ import { systemClock } from "./clock.ts";
 import type { Clock } from "./clock.ts";
 import { Slots } from "./model-slots.ts";
 import { Try } from "./attempt.ts";
-import { addUsage, NO_USAGE } from "../usage.ts";
+import { addUsage, NO_USAGE } from "../../protocol/usage.ts";
 
 export interface DispatcherOptions {
   /** Requests under way at once, of all models. Default: 64. */

@@ -3,7 +3,8 @@
 // Events and fields that are not known are passed over, since providers add some all the time. A text that is no text is not: an
 // answer with a hole in it would pass for a whole one. Usage is whatever numbers there are.
 
-import type { FinishReason, InputUsagePart, StreamPart, TokenUsage } from "../backend.ts";
+import type { FinishReason, InputUsagePart, StreamPart } from "../backend.ts";
+import type { ReportedUsage } from "../../protocol/usage.ts";
 import { UnreadableEvent } from "./event-stream.ts";
 import type { Fields } from "./event-stream.ts";
 import type { ProviderName } from "./provider-models.ts";
@@ -157,7 +158,7 @@ function messagesInput(usage: Fields): InputUsagePart["usage"] {
 class CompletionsReader implements EventReader {
   #finishReason: FinishReason | null = null;
   #isRefused = false;
-  #usage: TokenUsage | null = null;
+  #usage: ReportedUsage | null = null;
 
   read(event: Fields): StreamPart[] {
     if (event["error"] !== undefined && event["error"] !== null) throw failure(event["error"]);
@@ -198,7 +199,7 @@ function contentOf(content: unknown): StreamPart[] {
 }
 
 /** Of Responses and of Chat Completions, which differ in the names. Null: it is not told. */
-function usageOf({ usage }: Fields): TokenUsage | null {
+function usageOf({ usage }: Fields): ReportedUsage | null {
   const told = toFields(usage);
   const input = told["input_tokens"] ?? told["prompt_tokens"];
   const output = told["output_tokens"] ?? told["completion_tokens"];

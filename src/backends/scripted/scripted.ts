@@ -5,14 +5,15 @@
 import { BackendConnectionError } from "../../errors.ts";
 import type { BackendFault } from "../../errors.ts";
 import { onAbort } from "../../util/async/on-abort.ts";
-import type { Backend, BackendPart, BackendRequest, FinishReason, TokenUsage } from "../backend.ts";
+import type { Backend, BackendPart, BackendRequest, FinishReason } from "../backend.ts";
+import type { ReportedUsage } from "../../protocol/usage.ts";
 
 /** Everything is optional: an empty one is an answer without text. */
 export interface ScriptedAnswer {
   readonly text?: string;
   readonly reasoning?: string;
   /** Default: four characters to a token. Null: the provider does not tell. */
-  readonly usage?: Partial<TokenUsage> | null;
+  readonly usage?: Partial<ReportedUsage> | null;
   /** Before the first part. Default: 0. */
   readonly delayMs?: number;
   /** Thrown after the text. */
@@ -129,7 +130,7 @@ function isHighSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;
 }
 
-function usageOf(request: BackendRequest, answer: ScriptedAnswer): TokenUsage | null {
+function usageOf(request: BackendRequest, answer: ScriptedAnswer): ReportedUsage | null {
   if (answer.usage === null) return null;
   const reasoningTokens = toTokens(answer.reasoning ?? "");
   const outputTokens = toTokens(answer.text ?? "") + reasoningTokens;

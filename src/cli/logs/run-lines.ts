@@ -1,6 +1,7 @@
 // What happened in a run, for people: a few lines for each event, deeper nodes further to the right.
 
-import type { ModelCallEnd, ModelCallStart, RunEvent, Spent } from "../../protocol/runs.ts";
+import type { ModelCallEnd, ModelCallStart, RunEvent } from "../../protocol/run-events.ts";
+import type { ModelUsage } from "../../protocol/usage.ts";
 import type { Colour, Palette } from "../repl/display/palette.ts";
 import { toCost, toCount, toDuration, toSize } from "./format.ts";
 import { toBlock, toLine } from "./text-block.ts";
@@ -47,10 +48,12 @@ export class RunLines {
       case "code-end":
         return this.#code(event);
       case "step-end":
-        return this.#isFull && event.told !== ""
-          ? this.#line(event.nodeId, `${event.nodeId} told`, "quiet") + this.#block(event.nodeId, event.told)
+        return this.#isFull && event.observation !== ""
+          ? this.#line(event.nodeId, `${event.nodeId} observation`, "quiet") +
+              this.#block(event.nodeId, event.observation)
           : "";
-      case "limit":
+      case "limit-warning":
+      case "limit-reached":
         return this.#limit(event);
       case "node-end":
         return this.#nodeEnd(event);
@@ -84,7 +87,7 @@ export class RunLines {
 
   #modelCall(event: ModelCallEnd): string {
     const start = this.#close(event.callId, "model-call-start");
-    const what = start?.purpose === "turn" ? `turn ${start.turn}` : (start?.purpose ?? "call");
+    const what = start?.purpose === "step" ? `step ${start.step}` : (start?.purpose ?? "call");
     const facts = [
       ...(event.isCached ? ["from the cache"] : [toTokens(event.usage), toCost(event.usage.costUsd)]),
       toDuration(event.durationMs),
@@ -96,7 +99,7 @@ export class RunLines {
     const reasoning = this.#isFull && event.reasoning !== "" ? `(${event.reasoning})\n\n` : "";
     // The code follows, in an event of its own.
     const said =
-      this.#isFull || start?.purpose !== "turn" ? event.text : event.text.replace(/^\s*(?:```|~~~).*$/ms, "");
+      this.#isFull || start?.purpose !== "step" ? event.text : event.text.replace(/^\s*(?:```|~~~).*$/ms, "");
     return this.#line(nodeId, line, "strong") + this.#block(nodeId, reasoning + said, { lines: ANSWER_LINES });
   }
 
@@ -121,9 +124,9 @@ export class RunLines {
     );
   }
 
-  #limit({ nodeId, axis, level, used, limit }: Of<"limit">): string {
+  #limit({ type, nodeId, axis, used, limit }: Of<"limit-warning" | "limit-reached">): string {
     const line = `${nodeId} limit  ${axis}: ${toCount(used)} of ${toCount(limit)} used`;
-    return this.#line(nodeId, level === "reached" ? `${line}, reached` : line, "error");
+    return this.#line(nodeId, type === "limit-reached" ? `${line}, reached` : line, "error");
   }
 
   #nodeEnd({ nodeId, status, stopReason, answer, usage }: Of<"node-end">): string {
@@ -181,7 +184,7 @@ export class RunLines {
   }
 }
 
-function toTokens({ inputTokens, outputTokens, reasoningTokens, estimatedTokens }: Spent): string {
+function toTokens({ inputTokens, outputTokens, reasoningTokens, estimatedTokens }: ModelUsage): string {
   const notes = [
     ...(reasoningTokens > 0 ? [`${toCount(reasoningTokens)} reasoning`] : []),
     ...(estimatedTokens > 0 ? [`${toCount(estimatedTokens)} estimated`] : []),

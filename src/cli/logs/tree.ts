@@ -31,7 +31,7 @@ function toName(value: unknown): string {
 /** Without recursion: a log may say that it is very deep. Nodes are made after their parents, so there is no circle. */
 async function* walk(run: RecordedRun, nodes: Map<string, Place[]>): AsyncGenerator<RecordedEvent, void, void> {
   const stack = [{ places: nodes.get(OUTSIDE) ?? [], at: 0 }];
-  await using reader = await run.openPlaces();
+  await using reader = await run.openReader();
   for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
     const place = top.places[top.at];
     top.at += 1;

@@ -40,11 +40,11 @@ const NEEDLES: Readonly<Record<number, string>> = {
 
 /** Answers as the models of the demo. */
 export function demoReply({ messages }: DemoRequest): DemoReply {
-  const turn = messages.filter(({ role }) => role === "assistant").length;
+  const step = messages.filter(({ role }) => role === "assistant").length;
   const question = messages.find(({ role }) => role === "user")?.content ?? "";
   if (question.includes(READ)) return { text: readPiece(question), delayMs: READING_MS };
   const script = question.includes(ADD_UP) ? CHILD : ROOT;
-  return { text: script[Math.min(turn, script.length - 1)] ?? "", delayMs: THINKING_MS };
+  return { text: script[Math.min(step, script.length - 1)] ?? "", delayMs: THINKING_MS };
 }
 
 const READ = "Copy every line about lanterns";

@@ -1,6 +1,8 @@
 // What a run is doing, kept from its events: its nodes, and what each has used. Knows nothing of terminals.
 
-import type { NodeId, RunEvent, RunStatus, Spent } from "../../protocol/runs.ts";
+import type { RunEvent } from "../../protocol/run-events.ts";
+import type { NodeId, RunStatus } from "../../protocol/runs.ts";
+import type { ModelUsage } from "../../protocol/usage.ts";
 
 export interface NodeProgress {
   readonly id: NodeId;
@@ -81,7 +83,7 @@ export class Progress {
     if (node === undefined) return;
     switch (event.type) {
       case "step-start":
-        node.step = event.turn;
+        node.step = event.step;
         return;
       case "model-call-start":
         node.calls.add(event.callId);
@@ -110,13 +112,14 @@ export class Progress {
       case "model-call-delta":
       case "output-delta":
       case "step-end":
-      case "limit":
+      case "limit-warning":
+      case "limit-reached":
         return;
     }
   }
 }
 
-function spend(node: NodeProgress, { tokens, costUsd, llmCalls }: Spent): void {
+function spend(node: NodeProgress, { tokens, costUsd, llmCalls }: ModelUsage): void {
   node.tokens += tokens;
   node.costUsd = sum(node.costUsd, costUsd);
   node.llmCalls += llmCalls;

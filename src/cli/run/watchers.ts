@@ -1,6 +1,7 @@
 // Who tells the user how a run goes, on standard error: a live tree on a terminal, a line for each step elsewhere, or nobody.
 
-import type { RunEvent, RunResult } from "../../protocol/runs.ts";
+import type { RunEvent } from "../../protocol/run-events.ts";
+import type { RunResult } from "../../protocol/runs.ts";
 import { textWidth } from "../../util/text/text-width.ts";
 import { toCost } from "../logs/format.ts";
 import { Progress, type NodeProgress } from "./progress.ts";
@@ -92,8 +93,8 @@ export class LineWatcher implements Watcher {
     if (event.type === "node-start") this.#tell(node, `starts: ${toLine(event.query, 100)}`);
     else if (event.type === "step-start") this.#remember(node, event.time);
     else if (event.type === "step-end") this.#tell(node, this.#describeStep(node, event.time));
-    else if (event.type === "limit") {
-      const what = event.level === "warning" ? "nears its limit" : "has reached its limit";
+    else if (event.type === "limit-warning" || event.type === "limit-reached") {
+      const what = event.type === "limit-warning" ? "nears its limit" : "has reached its limit";
       this.#tell(node, `${event.axis} ${what}: ${round(event.used)} of ${round(event.limit)}`);
     } else if (event.type === "node-end") {
       this.#tell(node, `${toState(node)} after ${toSeconds(event.time - node.startedAt)}`);

@@ -1,15 +1,15 @@
-// The models of one backend, as the orchestrator asks them. The backend is loaded with the first call.
+// The models of one backend behind a dispatcher. The backend is loaded with the first call.
 
 import type { Backend, BackendRequest, ModelPrice } from "../../backends/backend.ts";
 import type { CallOptions, CallOutcome } from "../../backends/dispatch/call.ts";
 import type { Dispatcher } from "../../backends/dispatch/dispatcher.ts";
 import { baseUrlOf, openBackend, secretsOf, type BackendOptions } from "../../backends/open-backend.ts";
 import { priceOf } from "../../backends/prices.ts";
-import { NO_USAGE } from "../../backends/usage.ts";
+import { NO_USAGE } from "../../protocol/usage.ts";
 import type { Models } from "../ports.ts";
 
 export interface BackendModelsOptions extends BackendOptions {
-  /** A name, or one of one's own. */
+  /** A name, or an own implementation. */
   readonly backend: string | Backend;
   readonly prices?: Readonly<Record<string, ModelPrice>>;
 }
@@ -26,7 +26,7 @@ export class BackendModels implements Models {
     this.#dispatcher = dispatcher;
   }
 
-  /** Rejects where it cannot be used: an unknown name, a missing key. */
+  /** Rejects for an unknown name or a missing key. */
   open(): Promise<Backend> {
     const { backend, prices: _, ...options } = this.#options;
     this.#backend ??= typeof backend === "string" ? openBackend(backend, options) : Promise.resolve(backend);
@@ -37,7 +37,7 @@ export class BackendModels implements Models {
     return `${this.backendOf()} ${this.#baseUrl() ?? ""}`;
   }
 
-  /** Keys, which nobody is told. */
+  /** Keys, which must not appear in logs or errors. */
   get secrets(): readonly string[] {
     const { backend: _, prices: __, ...options } = this.#options;
     return secretsOf(this.backendOf(), options);
@@ -76,13 +76,13 @@ export class BackendModels implements Models {
     return price;
   }
 
-  /** Whose prices hold is known by the address. Undefined: it has none. */
+  /** Undefined: it has none. */
   #baseUrl(): string | undefined {
     const { backend, prices: _, ...options } = this.#options;
     try {
       return typeof backend === "string" ? baseUrlOf(backend, options) : undefined;
     } catch {
-      return undefined; // told when the backend is opened
+      return undefined; // reported when the backend is opened
     }
   }
 }

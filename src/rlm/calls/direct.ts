@@ -1,11 +1,11 @@
-// A question whose material is small: one call of the model, which sees all of it.
+// Answers a question with small material by a single model call, without a session.
 
 import { readFile } from "node:fs/promises";
 import type { ContextItem } from "../context/context.ts";
-import type { Account } from "../ledger/ledger.ts";
+import type { Account } from "../ledger/account.ts";
 import { LimitReached } from "../ledger/limit-reached.ts";
-import type { NodeOutcome } from "../node.ts";
-import { answerText } from "./queries.ts";
+import { reportNode, type NodeOutcome } from "../node.ts";
+import { askModel } from "./queries.ts";
 import type { Run } from "../run.ts";
 
 /** About 8,000 tokens. */
@@ -17,32 +17,10 @@ export function isSmall(context: readonly ContextItem[]): boolean {
   );
 }
 
-export async function answerDirectly({
-  run,
-  account,
-  signal,
-}: {
-  readonly run: Run;
-  readonly account: Account;
-  readonly signal: AbortSignal;
-}): Promise<NodeOutcome> {
+export function answerDirectly(run: Run, account: Account, signal: AbortSignal): Promise<NodeOutcome> {
   const { query, context, model } = run.settings;
-  const { nodeId } = account;
-  const sizes = context.map(({ name, kind, bytes }) => ({ name, kind, bytes }));
-  run.teller.tell({
-    type: "node-start",
-    nodeId,
-    parentId: null,
-    depth: 0,
-    query,
-    model,
-    context: sizes,
-    isDegraded: false,
-  });
-  const outcome = await ask(run, account, signal).catch((error: unknown) => giveUp(signal, error));
-  const { status, stopReason, answer } = outcome;
-  run.teller.tell({ type: "node-end", nodeId, status, stopReason, answer, usage: account.spent() });
-  return outcome;
+  const node = { id: account.nodeId, parentId: null, depth: 0, query, model, context, account };
+  return reportNode(run, node, () => ask(run, account, signal).catch((error: unknown) => toUnanswered(signal, error)));
 }
 
 async function ask(run: Run, account: Account, signal: AbortSignal): Promise<NodeOutcome> {
@@ -50,16 +28,18 @@ async function ask(run: Run, account: Account, signal: AbortSignal): Promise<Nod
   const material = await Promise.all(context.map(toText));
   const prompt = [...material, query].join("\n\n");
   let ordinal = 0;
-  const { reply, data, problem } = await answerText(
+  const { reply, data, problem } = await askModel(
     { prompt, schema },
     {
-      calls: run.calls,
-      subModel: model,
+      modelCalls: run.modelCalls,
+      defaultModel: model,
       purpose: "direct",
       patterns,
-      where: () => {
+      nodeId: account.nodeId,
+      account,
+      nextPosition: () => {
         ordinal += 1;
-        return { nodeId: account.nodeId, account, turn: 1, ordinal };
+        return { step: 1, ordinal };
       },
       signal,
     },
@@ -72,7 +52,7 @@ async function ask(run: Run, account: Account, signal: AbortSignal): Promise<Nod
   return { status: "final", stopReason: "answered", answer, ...(schema !== undefined && { data }), why: null };
 }
 
-function giveUp(signal: AbortSignal, error: unknown): NodeOutcome {
+function toUnanswered(signal: AbortSignal, error: unknown): NodeOutcome {
   const limit: unknown = signal.aborted ? signal.reason : error;
   if (limit instanceof LimitReached)
     return { status: "failed", stopReason: limit.axis, answer: null, why: limit.message };

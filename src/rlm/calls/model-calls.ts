@@ -1,69 +1,71 @@
-// Asking models in a run: each call is reserved in the ledger first, answered from the cache or by a backend, settled, and told.
+// Model calls of a run: each is reserved in the ledger, answered by the cache or a backend, settled, and reported as events.
 //
-// However a call ends, what it held is given back and what it spent is counted. Of a call that is cut short by us, because the
-// first block of code was complete and the model went on, nobody tells what it used: that is estimated, and told as an estimate.
+// However a call ends, what it held is given back and what it used is counted. The usage of a call that we end early, because its
+// first block of code is complete, is not reported by providers: it is estimated and marked as such.
 
-import { hash as digestOf } from "node:crypto";
-import type { BackendRequest, ChatMessage, FinishReason } from "../../backends/backend.ts";
+import { hash } from "node:crypto";
+import type { BackendRequest, ChatMessage } from "../../backends/backend.ts";
 import type { CallPart } from "../../backends/dispatch/call.ts";
+import { worstCostUsd } from "../../backends/prices.ts";
 import { BackendConnectionError } from "../../errors.ts";
-import type { ModelCallStart, NodeId, Spent } from "../../protocol/runs.ts";
+import type { ModelCallStart } from "../../protocol/run-events.ts";
+import type { NodeId } from "../../protocol/runs.ts";
+import { NO_USAGE, type ModelUsage } from "../../protocol/usage.ts";
 import { given } from "../../util/omit-undefined.ts";
-import { onAbort } from "../../util/async/on-abort.ts";
-import { ChargedCall, UNSPENT } from "../ledger/charged-call.ts";
-import { toCallAmounts } from "../ledger/call-amounts.ts";
-import { TokenEstimator, worstCostUsd } from "../ledger/token-estimate.ts";
-import type { Account } from "../ledger/ledger.ts";
+import type { EventEmitter } from "../events/event-emitter.ts";
+import { type Account, type MaxUsage, maxUsageOf } from "../ledger/account.ts";
+import { ChargedCall } from "../ledger/charged-call.ts";
+import { TokenEstimator } from "../ledger/token-estimate.ts";
 import type { CachedAnswer, CallCache, Models } from "../ports.ts";
-import type { Teller } from "../events/event-emitter.ts";
+import { SingleFlight } from "./single-flight.ts";
 
-export interface Ask {
+/** Where a call belongs: `ordinal` counts the calls of a step. */
+export type CallPosition = Pick<ModelCallStart, "step" | "ordinal">;
+
+export interface ModelCall extends CallPosition {
   readonly nodeId: NodeId;
   readonly account: Account;
   readonly purpose: ModelCallStart["purpose"];
-  readonly turn: number;
-  readonly ordinal: number;
   readonly model: string;
   readonly messages: readonly ChatMessage[];
   readonly maxTokens?: number | undefined;
   readonly schema?: Readonly<Record<string, unknown>> | undefined;
   readonly signal: AbortSignal;
-  /** Hears the text as it comes; true: that is enough. */
+  /** Receives the text as it arrives. Returning true ends the answer there. */
   readonly onText?: (text: string) => boolean;
-  /** What was heard is void: it is asked again. */
+  /** The text so far is void: the call is attempted again. */
   readonly onRetry?: () => void;
 }
 
 export interface Reply extends CachedAnswer {
   readonly isCached: boolean;
-  readonly finishReason: FinishReason;
-  readonly spent: Spent;
+  readonly usage: ModelUsage;
 }
 
 interface ModelCallsOptions {
   readonly models: Models;
   readonly cache: CallCache | undefined;
-  readonly teller: Teller;
+  readonly events: EventEmitter;
   readonly reasoningEffort?: string | undefined;
 }
 
-/** One that is under way. `bill`: what it has come to, also where it fails. */
-interface Call {
-  readonly ask: Ask;
+interface OpenCall {
+  readonly call: ModelCall;
   readonly request: BackendRequest;
   readonly callId: string;
-  readonly bill: { spent: Spent };
+  /** What was charged so far, also where the call fails. */
+  usage: ModelUsage;
 }
 
-/** What a call asks for when nobody says. So much is held back from a limit while it is under way. */
-const DEFAULT_MAX_TOKENS: Readonly<Record<Ask["purpose"], number>> = {
-  turn: 16_000,
+/** Output tokens of a call that names no limit. They are held while the call is in flight. */
+const DEFAULT_MAX_TOKENS: Readonly<Record<ModelCall["purpose"], number>> = {
+  step: 16_000,
   query: 8_000,
   extract: 8_000,
   direct: 16_000,
 };
-/** After these there is nothing that something would have to be kept for. */
-const LAST_CALLS: ReadonlySet<Ask["purpose"]> = new Set(["extract", "direct"]);
+/** Calls that may use what is kept for finishing. */
+const LAST_CALLS: ReadonlySet<ModelCall["purpose"]> = new Set(["extract", "direct"]);
 const SHORT_ANSWER_TOKENS = 256;
 /** A last answer may be shorter than that, rather than none. */
 const LEAST_ANSWER_TOKENS = 32;
@@ -71,36 +73,35 @@ const LEAST_ANSWER_TOKENS = 32;
 export class ModelCalls {
   readonly #models: Models;
   readonly #cache: CallCache | undefined;
-  readonly #teller: Teller;
-  /** Of every request. */
-  readonly #common: Pick<BackendRequest, "reasoningEffort">;
-  readonly #flying = new Map<string, Promise<Reply>>();
+  readonly #events: EventEmitter;
+  readonly #commonSettings: Pick<BackendRequest, "reasoningEffort">;
+  readonly #inFlight = new SingleFlight<Reply>();
   readonly #estimator = new TokenEstimator();
-  #made = 0;
+  #calls = 0;
 
-  constructor({ models, cache, teller, reasoningEffort }: ModelCallsOptions) {
+  constructor({ models, cache, events, reasoningEffort }: ModelCallsOptions) {
     this.#models = models;
     this.#cache = cache;
-    this.#teller = teller;
-    this.#common = given({ reasoningEffort });
+    this.#events = events;
+    this.#commonSettings = given({ reasoningEffort });
   }
 
   /** Throws LimitReached, BackendConnectionError or the signal's reason. */
-  async ask(ask: Ask): Promise<Reply> {
-    ask.signal.throwIfAborted();
-    const { nodeId, model, messages, turn, ordinal, purpose } = ask;
-    const request = { ...toRequest(ask, ask.maxTokens), ...this.#common };
+  async call(call: ModelCall): Promise<Reply> {
+    call.signal.throwIfAborted();
+    const { nodeId, model, messages, step, ordinal, purpose } = call;
+    const request = { ...toRequest(call), ...this.#commonSettings };
     const requestHash = hashOf(request);
-    this.#made += 1;
-    const callId = `c${this.#made}`;
+    this.#calls += 1;
+    const callId = `c${this.#calls}`;
     const startedAt = performance.now();
     const backend = this.#models.backendOf(model);
-    this.#teller.tell({
+    this.#events.emit({
       type: "model-call-start",
       nodeId,
       callId,
       purpose,
-      turn,
+      step,
       ordinal,
       backend,
       model,
@@ -108,7 +109,7 @@ export class ModelCalls {
       messages,
     });
     const end = (reply: Partial<Reply>, error: string | null): void =>
-      this.#teller.tell({
+      this.#events.emit({
         type: "model-call-end",
         nodeId,
         callId,
@@ -118,41 +119,41 @@ export class ModelCalls {
         finishReason: reply.finishReason ?? "",
         isCached: reply.isCached ?? false,
         isCut: reply.isCut ?? false,
-        usage: reply.spent ?? UNSPENT,
+        usage: reply.usage ?? NO_USAGE,
         error,
         durationMs: performance.now() - startedAt,
       });
-    const call = { ask, request, callId, bill: { spent: UNSPENT } };
+    const open: OpenCall = { call, request, callId, usage: NO_USAGE };
     try {
-      const reply = await this.#answer(call, requestHash);
+      const reply =
+        this.#cache === undefined ? await this.#fetch(open) : await this.#fetchOnce(open, requestHash, this.#cache);
       end(reply, null);
       return reply;
     } catch (error) {
-      end(call.bill, (error as Error).message);
+      end({ usage: open.usage }, (error as Error).message);
       throw error;
     }
   }
 
-  /** What a short answer to these messages can take at most. */
-  async worstOf(model: string, messages: readonly ChatMessage[]): Promise<{ tokens: number; costUsd: number | null }> {
+  /** The most that a short answer to these messages can use. */
+  async shortAnswerUsage(model: string, messages: readonly ChatMessage[]): Promise<MaxUsage> {
     const price = await this.#models.priceOf(model);
     const inputTokens = this.#estimate(model, messages);
     const costUsd = price === undefined ? null : worstCostUsd(price, inputTokens, SHORT_ANSWER_TOKENS);
     return { tokens: inputTokens + SHORT_ANSWER_TOKENS, costUsd };
   }
 
-  /** The first of these, from one of them on, that leaves room for an answer under the limits; else the last. For finishing. */
+  /** The first candidate that leaves enough for an answer under the limits, else the last one. For finishing. */
   async firstAffordable(
     model: string,
     account: Account,
     candidates: readonly (readonly ChatMessage[])[],
-    from = 0,
   ): Promise<readonly ChatMessage[]> {
     const price = await this.#models.priceOf(model);
     const isAffordable = (messages: readonly ChatMessage[]): boolean =>
       account.affordableTokens(this.#estimate(model, messages), price, { finishing: true, model }) >=
       SHORT_ANSWER_TOKENS;
-    return candidates.slice(from).find(isAffordable) ?? candidates.at(-1) ?? [];
+    return candidates.find(isAffordable) ?? candidates.at(-1) ?? [];
   }
 
   #estimate(model: string, messages: readonly ChatMessage[]): number {
@@ -162,48 +163,26 @@ export class ModelCalls {
     );
   }
 
-  /** From the cache, together with the same call that is under way, or from the backend. */
-  #answer(call: Call, hash: string): Promise<Reply> {
-    return this.#cache === undefined ? this.#fetch(call) : this.#share(call, hash, this.#cache);
+  /** From the cache, from an identical call in flight, or from the backend. */
+  async #fetchOnce(open: OpenCall, requestHash: string, cache: CallCache): Promise<Reply> {
+    const { call } = open;
+    const key = hash("sha256", `${this.#models.scope} ${requestHash}`);
+    const { value, isShared } = await this.#inFlight.run(key, call.signal, async () => {
+      const cached = await cache.get(key);
+      call.signal.throwIfAborted();
+      if (cached !== undefined) return toCachedReply(call, cached);
+      const reply = await this.#fetch(open);
+      const { text, reasoning, finishReason, isCut } = reply;
+      // Another finish reason may be due to what was left of a limit, which is not part of the request.
+      if (finishReason === "stop") cache.put(key, { text, reasoning, finishReason, isCut });
+      return reply;
+    });
+    return isShared ? toCachedReply(call, value) : value;
   }
 
-  async #share(call: Call, hash: string, cache: CallCache): Promise<Reply> {
-    const { ask } = call;
-    const key = digestOf("sha256", `${this.#models.scope} ${hash}`);
-    for (let flying = this.#flying.get(key); flying !== undefined; flying = this.#flying.get(key)) {
-      const answer = await orAborted(flying.catch(toSharedError), ask.signal);
-      if (answer !== undefined) return this.#settleCached(ask, answer);
-    }
-    const answering = this.#lookOrFetch(call, key, cache);
-    this.#flying.set(key, answering);
-    try {
-      return await answering;
-    } finally {
-      this.#flying.delete(key);
-    }
-  }
-
-  async #lookOrFetch(call: Call, key: string, cache: CallCache): Promise<Reply> {
-    const cached = await cache.get(key);
-    call.ask.signal.throwIfAborted();
-    if (cached !== undefined) return this.#settleCached(call.ask, cached);
-    const reply = await this.#fetch(call);
-    const { text, reasoning, finishReason, isCut } = reply;
-    // One that was cut off may have been so by what was left of a limit, which is no part of the request.
-    if (finishReason === "stop") cache.put(key, { text, reasoning, finishReason, isCut });
-    return reply;
-  }
-
-  async #settleCached(ask: Ask, answer: CachedAnswer): Promise<Reply> {
-    ask.onText?.(answer.text);
-    ask.account.countCached(ask.model);
-    const spent = { ...UNSPENT, cachedCalls: 1 };
-    const { text, reasoning, finishReason, isCut } = answer;
-    return { text, reasoning, finishReason, isCut, isCached: true, spent };
-  }
-
-  async #fetch({ ask, request, callId, bill }: Call): Promise<Reply> {
-    const { account, model, signal, purpose } = ask;
+  async #fetch(open: OpenCall): Promise<Reply> {
+    const { call, request } = open;
+    const { account, model, signal, purpose } = call;
     const price = await this.#models.priceOf(model);
     const texts = request.messages.map(({ content }) => content);
     const inputTokens = this.#estimator.estimate(model, texts);
@@ -218,62 +197,48 @@ export class ModelCalls {
     const options = { finishing, signal };
     const { reservation, maxTokens } =
       account.reserveCallNow(wanted, options) ?? (await account.reserveCall(wanted, options));
-    const amounts = toCallAmounts(wanted, maxTokens);
-    const charged = new ChargedCall(reservation, { account, model, price, amounts, finishing, signal });
+    const most = maxUsageOf(wanted, maxTokens);
+    const charged = new ChargedCall(reservation, { account, model, price, most, finishing, signal });
     const outcome = await this.#models.call(
       { ...request, maxTokens },
       {
         signal,
         estimates: this.#estimator.estimatesOf(model, inputTokens),
-        onPart: (part) => this.#hear(ask, callId, part, charged),
+        onPart: (part) => this.#onPart(open, part, charged),
       },
     );
-    const spent = charged.end(outcome.usage);
-    bill.spent = spent;
+    open.usage = charged.end(outcome.usage);
     if (!outcome.ok) throw outcome.error;
     const { text, reasoning, usage, tries } = outcome;
-    if ((usage.estimatedTokens ?? 0) === 0 && tries === 1) {
+    if (usage.estimatedTokens === 0 && tries === 1) {
       this.#estimator.learn(model, texts, usage.inputTokens);
       this.#estimator.learnHidden(model, reasoning, usage);
     }
-    if (outcome.finishReason === "refusal" && text.trim() === "") throw refused(this.#models.backendOf(model));
+    if (outcome.finishReason === "refusal" && text.trim() === "") throw toRefusal(this.#models.backendOf(model));
     const isCut = outcome.finishReason === "cut";
-    return {
-      text,
-      reasoning,
-      finishReason: outcome.finishReason === "cut" ? "stop" : outcome.finishReason,
-      isCut,
-      isCached: false,
-      spent,
-    };
+    const finishReason = outcome.finishReason === "cut" ? "stop" : outcome.finishReason;
+    return { text, reasoning, finishReason, isCut, isCached: false, usage: open.usage };
   }
 
-  #hear(ask: Ask, callId: string, part: CallPart, call: ChargedCall): "cut" | undefined | Promise<undefined> {
+  #onPart({ call, callId }: OpenCall, part: CallPart, charged: ChargedCall): "cut" | undefined | Promise<undefined> {
     if (part.type === "retry") {
-      ask.onRetry?.();
-      return call.tryAgain(part.usage);
+      call.onRetry?.();
+      return charged.retry(part.usage);
     }
     const kind = part.type === "text-delta" ? "text" : "reasoning";
-    this.#teller.tell({ type: "model-call-delta", nodeId: ask.nodeId, callId, text: part.text, kind });
-    return kind === "text" && ask.onText?.(part.text) === true ? "cut" : undefined;
+    this.#events.emit({ type: "model-call-delta", nodeId: call.nodeId, callId, text: part.text, kind });
+    return kind === "text" && call.onText?.(part.text) === true ? "cut" : undefined;
   }
 }
 
-/** What a backend did wrong is everybody's; limits and signals are those of whoever asked first. */
-function toSharedError(error: unknown): undefined {
-  if (error instanceof BackendConnectionError) throw error;
+function toCachedReply({ account, model, onText }: ModelCall, answer: CachedAnswer): Reply {
+  const { text, reasoning, finishReason, isCut } = answer;
+  onText?.(text);
+  account.countCached(model);
+  return { text, reasoning, finishReason, isCut, isCached: true, usage: { ...NO_USAGE, cachedCalls: 1 } };
 }
 
-/** Who waits for the call of another gives up when it is told to. */
-async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  let unlisten = (): void => {};
-  const aborted = new Promise<never>((_, reject) => {
-    unlisten = onAbort(signal, () => reject(signal.reason as Error));
-  });
-  return Promise.race([work, aborted]).finally(unlisten);
-}
-
-function refused(backend: string): BackendConnectionError {
+function toRefusal(backend: string): BackendConnectionError {
   return new BackendConnectionError({
     backend,
     fault: "refusal",
@@ -282,16 +247,16 @@ function refused(backend: string): BackendConnectionError {
   });
 }
 
-/** All that a turn was shown comes again in the next one. */
-function toRequest({ model, messages, schema, purpose }: Ask, maxTokens: number | undefined): BackendRequest {
+/** All messages of a step are sent again in the next one. */
+function toRequest({ model, messages, schema, purpose, maxTokens }: ModelCall): BackendRequest {
   const request: { -readonly [Name in keyof BackendRequest]: BackendRequest[Name] } = { model, messages };
-  if (purpose === "turn" || purpose === "extract") request.stableMessages = messages.length;
+  if (purpose === "step" || purpose === "extract") request.stableMessages = messages.length;
   if (maxTokens !== undefined) request.maxTokens = maxTokens;
   if (schema !== undefined) request.schema = schema;
   return request;
 }
 
-/** Canonical: the keys of the request are always made in the same order. */
+/** Canonical, since the keys of a request are always created in the same order. */
 function hashOf(request: BackendRequest): string {
-  return digestOf("sha256", JSON.stringify(request));
+  return hash("sha256", JSON.stringify(request));
 }

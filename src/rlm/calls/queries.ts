@@ -1,25 +1,25 @@
-// `llm_query` and `llm_query_batched`: each prompt is one call of a model. Errors are part of the results.
+// `llm_query` and `llm_query_batched`: each prompt is one model call. Errors are part of the results.
 
 import type { ChatMessage } from "../../backends/backend.ts";
 import { BackendConnectionError } from "../../errors.ts";
-import { compileSchema, parseAnswer, type Checked } from "../reply/answer-schema.ts";
 import { LimitReached } from "../ledger/limit-reached.ts";
-import type { Ask, ModelCalls, Reply } from "./model-calls.ts";
 import { schemaMessage } from "../prompts.ts";
-import type { Query } from "./session-calls.ts";
+import { compileSchema, parseAnswer, type Checked } from "../reply/answer-schema.ts";
+import type { Query } from "./call-arguments.ts";
+import type { CallPosition, ModelCall, ModelCalls, Reply } from "./model-calls.ts";
 
-interface Setting {
-  readonly calls: ModelCalls;
-  readonly subModel: string;
+export interface QueryOptions extends Pick<ModelCall, "nodeId" | "account" | "signal"> {
+  readonly modelCalls: ModelCalls;
+  /** For queries that name no model. */
+  readonly defaultModel: string;
   /** Default: query. */
-  readonly purpose?: Ask["purpose"];
-  /** Whether regular expressions of the schema are tried on the answer. Default: false, since code wrote it. */
+  readonly purpose?: ModelCall["purpose"];
+  /** Whether regular expressions of the schema are tried on the answer. Default: false, since code wrote the schema. */
   readonly patterns?: boolean;
-  readonly where: () => Pick<Ask, "nodeId" | "account" | "turn" | "ordinal">;
-  readonly signal: AbortSignal;
+  readonly nextPosition: () => CallPosition;
 }
 
-/** As Python reads it. Absent: false, or nothing. */
+/** The shape that the Python side reads. */
 interface QueryReply {
   readonly ok: boolean;
   readonly text: string;
@@ -32,17 +32,17 @@ interface QueryReply {
   readonly usage?: { readonly input_tokens: number; readonly output_tokens: number };
 }
 
-/** An answer of the wrong form is asked for again so often. */
+/** How often the model may correct an answer that does not follow the schema. */
 const MAX_CORRECTIONS = 2;
 
-export function answerQueries(queries: readonly Query[], setting: Setting): Promise<QueryReply[]> {
-  return Promise.all(queries.map((query) => answerQuery(query, setting)));
+export function answerQueries(queries: readonly Query[], options: QueryOptions): Promise<QueryReply[]> {
+  return Promise.all(queries.map((query) => answerQuery(query, options)));
 }
 
-async function answerQuery(query: Query, setting: Setting): Promise<QueryReply> {
+async function answerQuery(query: Query, options: QueryOptions): Promise<QueryReply> {
   try {
-    if (!query.schema) return toReply(await ask(query, toMessages(query), setting));
-    const { reply, data, problem } = await answerText(query, setting);
+    if (!query.schema) return toReply(await callModel(query, toMessages(query), options));
+    const { reply, data, problem } = await askModel(query, options);
     if (problem !== undefined) return { ...toReply(reply), ok: false, error: problem, kind: "schema" };
     return { ...toReply(reply), data };
   } catch (error) {
@@ -50,16 +50,16 @@ async function answerQuery(query: Query, setting: Setting): Promise<QueryReply> 
   }
 }
 
-/** With a schema: its data, or what was wrong with the last of the answers. Throws what a call of a model throws. */
-export async function answerText(
+/** With a schema: the data, or what was wrong with the last answer. Throws what a model call throws. */
+export async function askModel(
   query: Query,
-  setting: Setting,
+  options: QueryOptions,
 ): Promise<{ readonly reply: Reply; readonly data?: unknown; readonly problem?: string }> {
-  const { patterns = false } = setting;
+  const { patterns = false } = options;
   const check = query.schema ? compileSchema(query.schema, { patterns }) : undefined;
   const messages = toMessages(query);
   for (let attempt = 0; ; attempt += 1) {
-    const reply = await ask(query, messages.slice(), setting);
+    const reply = await callModel(query, messages.slice(), options);
     if (check === undefined) return { reply };
     const checked = checkText(reply.text, check);
     if (checked.ok) return { reply, data: checked.data };
@@ -71,16 +71,16 @@ export async function answerText(
   }
 }
 
-function ask(query: Query, messages: readonly ChatMessage[], setting: Setting): Promise<Reply> {
-  const { calls, subModel, purpose = "query", where, signal } = setting;
-  const { nodeId, account, turn, ordinal } = where();
-  return calls.ask({
+function callModel(query: Query, messages: readonly ChatMessage[], options: QueryOptions): Promise<Reply> {
+  const { modelCalls, defaultModel, purpose = "query", nodeId, account, signal, nextPosition } = options;
+  const { step, ordinal } = nextPosition();
+  return modelCalls.call({
     nodeId,
     account,
-    turn,
+    step,
     ordinal,
     purpose,
-    model: query.model ?? subModel,
+    model: query.model ?? defaultModel,
     messages,
     maxTokens: query.max_tokens ?? undefined,
     schema: query.schema ?? undefined,
@@ -90,8 +90,8 @@ function ask(query: Query, messages: readonly ChatMessage[], setting: Setting): 
 
 function toMessages({ system, prompt, schema }: Query): ChatMessage[] {
   const form = schema ? `\n\nAnswer with JSON only, which follows this schema:\n${JSON.stringify(schema)}` : "";
-  const asked: ChatMessage = { role: "user", content: `${prompt}${form}` };
-  return system ? [{ role: "system", content: system }, asked] : [asked];
+  const question: ChatMessage = { role: "user", content: `${prompt}${form}` };
+  return system ? [{ role: "system", content: system }, question] : [question];
 }
 
 function checkText(text: string, check: (data: unknown) => Checked): Checked {
@@ -99,19 +99,18 @@ function checkText(text: string, check: (data: unknown) => Checked): Checked {
   return parsed.ok ? check(parsed.data) : parsed;
 }
 
-function toReply({ text, isCached, finishReason, spent }: Reply): QueryReply {
-  const usage = { input_tokens: spent.inputTokens, output_tokens: spent.outputTokens };
-  return { ok: true, text, usage, cached: isCached, truncated: finishReason === "length" };
+function toReply({ text, isCached, finishReason, usage }: Reply): QueryReply {
+  const tokens = { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens };
+  return { ok: true, text, usage: tokens, cached: isCached, truncated: finishReason === "length" };
 }
 
-/** Text, input tokens and output tokens, where there is nothing else to say: there may be thousands. */
-export function shorten(reply: QueryReply): unknown {
+/** A compact form for plain replies, of which there may be thousands: text, input tokens, output tokens. */
+export function toCompact(reply: QueryReply): unknown {
   const { ok, text, usage, cached, truncated, data } = reply;
   const isPlain = ok && usage !== undefined && data === undefined && cached === false && truncated === false;
   return isPlain ? [text, usage.input_tokens, usage.output_tokens] : reply;
 }
 
-/** What was thrown, as a result. */
 export function toFailure(error: unknown): QueryReply {
   const failed = { ok: false, text: "", error: (error as Error).message };
   if (error instanceof LimitReached) return { ...failed, kind: "limit", retryable: false };

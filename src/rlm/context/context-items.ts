@@ -1,13 +1,14 @@
-// From what a caller gives as context to the variables of the root session.
+// The caller's context as variables of the root session.
 
 import { statSync } from "node:fs";
+import { RESERVED_NAMES } from "../../tools/run-names.ts";
+import { isPythonName } from "../../util/python-name.ts";
 import type { ContextFile, ContextItem } from "./context.ts";
-import { checkVariableName } from "./variable-name.ts";
 
-/** One variable's worth of material. */
+/** The value of one variable. */
 export type ContextValue =
   | string
-  /** As JSON it is read by Python: integers of any size stay what they are. */
+  /** JSON is parsed by Python, so integers of any size are exact. */
   | { readonly text: string; readonly as?: "text" | "json" }
   | { readonly json: unknown }
   /** A path of the host, read as text. */
@@ -15,12 +16,12 @@ export type ContextValue =
   /** A dict from name to text. */
   | { readonly files: readonly ContextFile[] };
 
-/** A single value is the variable `context`; an object with other keys has one variable for each. */
+/** A single value is the variable `context`; an object with other keys has one variable per key. */
 export type Context = ContextValue | { readonly [variable: string]: ContextValue };
 
 const KEYS = ["text", "json", "file", "files"];
 
-/** Throws a TypeError for what is none, and the system's error for a file that is not there. */
+/** Throws a TypeError for an invalid context, and the system's error for a missing file. */
 export function toContextItems(context: Context | undefined): readonly ContextItem[] {
   if (context === undefined) return [];
   if (isValue(context)) return [toItem("context", context)];
@@ -37,7 +38,7 @@ function isValue(context: Context): context is ContextValue {
   return isOne && key !== undefined && KEYS.includes(key) && !isNested(context);
 }
 
-/** A variable named like a kind of value. */
+/** True for a variable that is named like a kind of value. */
 function isNested(context: object): boolean {
   const [value] = Object.values(context) as unknown[];
   return (
@@ -67,4 +68,12 @@ function toItem(name: string, value: ContextValue): ContextItem {
     return { name, kind: "files", bytes, value: value.files };
   }
   throw new TypeError(`Cannot use the context '${name}': give a text, { text }, { json }, { file } or { files }`);
+}
+
+/** Throws a RangeError for a name that is not a Python identifier, or is reserved. */
+function checkVariableName(name: string): void {
+  if (!isPythonName(name))
+    throw new RangeError(`Cannot name a variable of the context '${name.slice(0, 80)}': give a Python identifier`);
+  if (RESERVED_NAMES.has(name))
+    throw new RangeError(`Cannot name a variable of the context '${name}': runs have a function of this name`);
 }

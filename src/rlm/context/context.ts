@@ -1,4 +1,4 @@
-// The material of a run: variables of the session, byte for byte, loaded once. The model sees names, sizes and short previews.
+// The context of a run: variables of the session, byte for byte, loaded once. The model sees names, sizes and short previews.
 
 import { readFile, stat } from "node:fs/promises";
 import type { Session } from "../../session/session.ts";
@@ -6,14 +6,14 @@ import type { VariableValue } from "../../session/state/set-variable.ts";
 import { describeContext, type ContextFacts } from "./describe-context.ts";
 
 export interface ContextItem {
-  /** Of the variable. */
+  /** The name of the variable. */
   readonly name: string;
   readonly kind: "text" | "json" | "files" | "bytes";
   readonly bytes: number;
   readonly value: VariableValue | readonly ContextFile[];
 }
 
-/** A file that becomes a value of a dict, by its name. */
+/** A file that becomes a value in a dict, under its name. */
 export interface ContextFile {
   readonly name: string;
   /** On the host. */
@@ -28,7 +28,7 @@ interface Loaded {
 const PREVIEW = 500;
 const BATCH_BYTES = 16 * 1024 * 1024;
 
-/** Sets the variables. A file that is no UTF-8 becomes bytes, so that nothing of it is lost. */
+/** Sets the variables. A file that is not UTF-8 becomes bytes, so that nothing is lost. */
 export async function loadContext(session: Session, items: readonly ContextItem[], signal: AbortSignal): Promise<void> {
   for (const { name, value } of items) {
     if (isFiles(value)) await loadFiles(session, name, value, signal);
@@ -37,7 +37,7 @@ export async function loadContext(session: Session, items: readonly ContextItem[
   }
 }
 
-/** What describes them to the model. */
+/** The description for the model. */
 export async function describeItems(session: Session, items: readonly ContextItem[]): Promise<string> {
   if (items.length === 0) return "";
   const names = JSON.stringify(items.map(({ name }) => name));
@@ -51,7 +51,7 @@ function isFiles(value: ContextItem["value"]): value is readonly ContextFile[] {
   return Array.isArray(value);
 }
 
-/** A dict from name to text. Small files travel together: each trip to the session costs more than they do. */
+/** A dict from name to text. Small files are batched, since a round trip to the session costs more than they do. */
 async function loadFiles(
   session: Session,
   name: string,
@@ -85,21 +85,21 @@ async function loadBatch(session: Session, name: string, batch: readonly Loaded[
   (await session.execute(`__import__("rlm_context").unpack(${JSON.stringify(name)})`, options).result).unwrap();
 }
 
-/** `place`: the variable, and the key in it where it is a dict. */
+/** `target`: the variable, and the key in it where it is a dict. */
 async function loadFile(
   session: Session,
   file: string,
-  place: readonly [string, string | null],
+  target: readonly [string, string | null],
   signal: AbortSignal,
 ): Promise<void> {
   await session.set("_rlm_file", { file, as: "bytes" }, { timeoutMs: null, signal });
-  const [name, key] = place.map((part) => (part === null ? "None" : JSON.stringify(part)));
+  const [name, key] = target.map((part) => (part === null ? "None" : JSON.stringify(part)));
   (
     await session.execute(`__import__("rlm_context").decode_file(${name}, ${key})`, { timeoutMs: null, signal }).result
   ).unwrap();
 }
 
-/** What the session says is a Python literal of JSON text. */
+/** The session answers with base64 of JSON, as a Python literal. */
 function parseFacts(printed: string | undefined): readonly ContextFacts[] {
   if (printed === undefined) return [];
   const json = /^'([\s\S]*)'$/.exec(printed)?.[1];

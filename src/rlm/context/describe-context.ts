@@ -1,20 +1,20 @@
-// What a model is told of the variables it starts with: names, types, sizes, and how each begins and ends.
+// The description of the context variables for the model: names, types, sizes, and how each begins and ends.
 //
-// Previews are quoted as JSON, so that text of the context, whatever it says, stays inside of its quotes and on its line.
+// Previews are quoted as JSON, so that text of the context stays inside its quotes and on its line.
 
 export interface ContextFacts {
   readonly name: string;
-  /** Of Python. */
+  /** The Python type. */
   readonly type: string;
   /** Characters of a str, bytes of bytes, items of others. */
   readonly length?: number;
-  /** Of an array or a table. */
+  /** The shape of an array or a table. */
   readonly shape?: readonly number[];
-  /** Of a table; of a dict its keys, the first of them. */
+  /** The columns of a table, or the first keys of a dict. */
   readonly columns?: readonly string[];
   /** Where it was read from. */
   readonly source?: string;
-  /** How it begins and ends: as text, or as Python would show it. */
+  /** Its beginning and end: as text, or as Python shows it. */
   readonly head?: string;
   readonly tail?: string;
   /** The head is all of it. */
@@ -22,35 +22,35 @@ export interface ContextFacts {
 }
 
 export interface DescribeOptions {
-  /** Of all lines; from 500 up. Default: 6,000. */
+  /** For all lines together; at least 500. Default: 6,000. */
   readonly maxCharacters?: number;
 }
 
 const MAX_CHARACTERS = 6_000;
-/** Of one variable: more shows nothing that code could not show better. */
+/** For one variable. */
 const MAX_PREVIEW = 1_000;
 const MIN_PREVIEW = 40;
 const MAX_WORD = 100;
 const MAX_COLUMNS = 30;
 const HEAD_SHARE = 0.6;
-/** Room for the line that says how many are not described. */
-const REST_ROOM = 80;
+/** Space for the line that counts the variables that are not described. */
+const REST_CHARACTERS = 80;
 
-/** A line for each variable, with previews below it as long as there is room. */
+/** A line for each variable, with previews below it while there is space. */
 export function describeContext(variables: readonly ContextFacts[], options: DescribeOptions = {}): string {
   const { maxCharacters = MAX_CHARACTERS } = options;
   const lines: string[] = [];
-  let room = maxCharacters - REST_ROOM;
+  let left = maxCharacters - REST_CHARACTERS;
   for (const [index, facts] of variables.entries()) {
     const title = toTitle(facts);
-    if (title.length + 1 > room) {
+    if (title.length + 1 > left) {
       lines.push(`… and ${count(variables.length - index)} more variables; SHOW_VARS() lists them`);
       break;
     }
-    const share = Math.floor(room / (variables.length - index)) - title.length - 1;
+    const share = Math.floor(left / (variables.length - index)) - title.length - 1;
     const described = [title, ...toPreview(facts, Math.min(MAX_PREVIEW, share))];
     lines.push(...described);
-    room -= described.reduce((sum, line) => sum + line.length + 1, 0);
+    left -= described.reduce((sum, line) => sum + line.length + 1, 0);
   }
   return lines.join("\n");
 }
@@ -64,14 +64,14 @@ function toTitle({ name, type, length, shape, columns, source }: ContextFacts): 
   return `- \`${word(name)}\`: ${parts.join(", ")}`;
 }
 
-/** A dict says by its length how many keys there are. */
+/** `keys`: how many keys a dict has in total. */
 function toColumns(columns: readonly string[], keys: number | undefined): string {
   const named = columns.slice(0, MAX_COLUMNS).map((column) => quote(cutTo(column, MAX_WORD)));
   const rest = (keys ?? columns.length) - named.length;
   return `${keys === undefined ? "columns" : "keys"} ${named.join(", ")}${rest > 0 ? ` and ${count(rest)} more` : ""}`;
 }
 
-/** Nothing where there is too little room to show something. */
+/** Empty where there is too little space. */
 function toPreview({ head = "", tail, isWhole = false }: ContextFacts, maxCharacters: number): string[] {
   if (head === "" || maxCharacters < MIN_PREVIEW) return [];
   const whole = `  is ${quote(head)}`;
@@ -79,9 +79,9 @@ function toPreview({ head = "", tail, isWhole = false }: ContextFacts, maxCharac
   const [before, after] = ["  begins ", "  ends "];
   const end = isWhole ? head : tail;
   if (end === undefined) return [before + quoteWithin(head, maxCharacters - before.length - 1, "head")];
-  const room = maxCharacters - before.length - after.length - 2;
-  const headRoom = Math.floor(room * HEAD_SHARE);
-  return [before + quoteWithin(head, headRoom, "head"), after + quoteWithin(end, room - headRoom, "tail")];
+  const left = maxCharacters - before.length - after.length - 2;
+  const headLength = Math.floor(left * HEAD_SHARE);
+  return [before + quoteWithin(head, headLength, "head"), after + quoteWithin(end, left - headLength, "tail")];
 }
 
 /** As much of a beginning or an end as fits in quotes. */
@@ -98,7 +98,7 @@ function quoteWithin(text: string, maxCharacters: number, end: "head" | "tail"):
   return quote(take(fits));
 }
 
-/** On one line, whatever a reader takes for the end of a line. Half a surrogate pair is written as its escape. */
+/** On one line for every definition of a line end. A lone surrogate is escaped. */
 function quote(text: string): string {
   return JSON.stringify(text).replaceAll(/[\u007F-\u009F\u2028\u2029]/g, toEscape);
 }
@@ -107,7 +107,7 @@ function toEscape(character: string): string {
   return `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`;
 }
 
-/** Of a name or a type: what is no such character is left out. */
+/** A name or a type, without control characters, spaces and backticks. */
 function word(text: string): string {
   return cutTo(text.replaceAll(/[\p{C}\p{Z}`]/gu, ""), MAX_WORD);
 }

@@ -1,24 +1,24 @@
-// Numbers the events of a run and gives them to whoever listens.
+// Numbers and timestamps the events of a run.
 
 import type { RunId } from "../../protocol/ids.ts";
-import type { RunEvent } from "../../protocol/runs.ts";
+import type { RunEvent } from "../../protocol/run-events.ts";
 
-type Untold<Event> = Event extends RunEvent ? Omit<Event, "runId" | "seq" | "time"> : never;
+type NewEvent<Event> = Event extends RunEvent ? Omit<Event, "runId" | "seq" | "time"> : never;
 
-export class Teller {
+export class EventEmitter {
   readonly #runId: RunId;
   readonly #now: () => number;
-  readonly #hear: (event: RunEvent) => void;
+  readonly #listener: (event: RunEvent) => void;
   #seq = 0;
 
-  constructor(runId: RunId, now: () => number, hear: (event: RunEvent) => void) {
+  constructor(runId: RunId, now: () => number, listener: (event: RunEvent) => void) {
     this.#runId = runId;
     this.#now = now;
-    this.#hear = hear;
+    this.#listener = listener;
   }
 
-  tell(event: Untold<RunEvent>): void {
+  emit(event: NewEvent<RunEvent>): void {
     this.#seq += 1;
-    this.#hear({ runId: this.#runId, seq: this.#seq, time: this.#now(), ...event });
+    this.#listener({ runId: this.#runId, seq: this.#seq, time: this.#now(), ...event });
   }
 }

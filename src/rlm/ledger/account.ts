@@ -1,108 +1,105 @@
-// The part of a node in the ledger of its run: what it spends is held against every limit above it.
+// The account of one node in the ledger of its run. Everything it spends counts against every limit above the node.
 
-import type { LedgerAxis, LedgerLimits, NodeId, Spent } from "../../protocol/runs.ts";
 import { PriceUnknownError } from "../../errors.ts";
+import type { ModelPrice } from "../../backends/backend.ts";
+import { outputForUsd, worstCostUsd } from "../../backends/prices.ts";
+import type { LedgerAxis, LedgerLimits, NodeId } from "../../protocol/runs.ts";
+import { NO_USAGE, toNanoUsd, toReservedNanoUsd, toUsd, type ModelUsage } from "../../protocol/usage.ts";
 import { onAbort } from "../../util/async/on-abort.ts";
-import type { Books } from "./wait-queue.ts";
-import { type Amounts, Bound, fromUnits } from "./limit.ts";
-import {
-  type CallAmounts,
-  type CallRequest,
-  type CallUsage,
-  toAmounts,
-  toCallAmounts,
-  toCharge,
-  toUnits,
-} from "./call-amounts.ts";
-import { outputForUsd, type WorstPrice, worstCostUsd } from "./token-estimate.ts";
-import { toNanoUsd, toUsd } from "./nano-usd.ts";
-import { type Charge, Tally } from "./usage-totals.ts";
+import type { LimitChain, Standing } from "./limit-chain.ts";
+import { Limit, type LimitedUsage, type LimitOptions } from "./limit.ts";
+import type { UsageTotals } from "./usage-totals.ts";
+import type { WaitQueue } from "./wait-queue.ts";
+
+/** The most that a call can use. `llmCalls` is 1 by default; an unknown cost is an error where the cost is limited. */
+export type MaxUsage = Pick<ModelUsage, "tokens" | "costUsd"> & Partial<Pick<ModelUsage, "llmCalls">>;
+
+export interface CallRequest {
+  readonly model: string;
+  /** An upper bound. */
+  readonly inputTokens: number;
+  /** The most output tokens that are useful; fewer are reserved where less is left. */
+  readonly maxTokens: number;
+  /** With fewer output tokens than this the call is refused. Default: 256, or `maxTokens` where that is less. */
+  readonly leastTokens?: number | undefined;
+  /** Undefined: not known. */
+  readonly price: ModelPrice | undefined;
+}
 
 export interface ReserveOptions {
   /** May use the share that is kept for finishing, where the limit is this node's own. Default: false. */
   readonly finishing?: boolean;
-}
-
-interface WaitOptions extends ReserveOptions {
+  /** For the message of a PriceUnknownError. */
+  readonly model?: string;
   readonly signal?: AbortSignal;
 }
 
 export interface Reservation {
-  /** Once, with what was used, be it less or more than was held. Gives what it came to. Throws when the reservation is over. */
-  settle(usage: CallUsage): Spent;
-  /** Nothing was spent. Does nothing when the reservation is over. */
+  /** Call once, with what was used, be it less or more than was held. Returns what was charged. Throws once the reservation is over. */
+  settle(usage: ModelUsage, model: string): ModelUsage;
+  /** Nothing was spent. Does nothing once the reservation is over. */
   release(): void;
 }
 
 interface ReservedCall {
   readonly reservation: Reservation;
-  /** So many tokens of an answer are reserved. */
+  /** The reserved output tokens. */
   readonly maxTokens: number;
 }
 
-/** Of one limit. `left`: neither used, nor held by calls under way, nor kept for finishing. */
-export interface Standing {
-  readonly used: number;
-  readonly limit: number;
-  readonly left: number;
-}
-
-/** A limit above an account. */
-interface Above {
-  readonly bound: Bound;
-  readonly mayFinish: boolean;
+/** Shared by all accounts of a run. */
+export interface SharedState {
+  readonly totals: UsageTotals;
+  readonly queue: WaitQueue;
+  readonly limitOptions: LimitOptions;
 }
 
 const LEAST_TOKENS = 256;
-const AXES: readonly LedgerAxis[] = ["tokens", "costUsd", "llmCalls", "toolCalls", "wallMs", "iterations"];
+
+/** The most that a call with this many output tokens can use. */
+export function maxUsageOf({ inputTokens, price }: CallRequest, outputTokens: number): MaxUsage {
+  const costUsd = price === undefined ? null : worstCostUsd(price, inputTokens, outputTokens);
+  return { tokens: inputTokens + outputTokens, costUsd };
+}
 
 export class Account {
   readonly nodeId: NodeId;
-  readonly #books: Books;
-  /** Its own grant first, the run's limits last. */
-  readonly #above: readonly Above[];
-  readonly #own: Tally;
-  /** Of it and all below it; then the same of its parent, and so on. */
-  readonly #trees: readonly Tally[];
+  readonly #shared: SharedState;
+  readonly #limits: LimitChain;
 
-  private constructor(books: Books, nodeId: NodeId, above: readonly Above[], trees: readonly Tally[]) {
+  constructor(shared: SharedState, nodeId: NodeId, limits: LimitChain) {
+    shared.totals.openNode(nodeId);
     this.nodeId = nodeId;
-    this.#books = books;
-    this.#above = above;
-    this.#own = books.openNode(nodeId);
-    this.#trees = [new Tally(), ...trees];
+    this.#shared = shared;
+    this.#limits = limits;
   }
 
-  static open(books: Books, { nodeId, grant, above, trees = [] }: Opening): Account {
-    const own = grant === undefined ? [] : [{ bound: new Bound(nodeId, grant, books.boundOptions), mayFinish: true }];
-    return new Account(books, nodeId, [...own, ...above], trees);
+  /** The account of a child. A grant larger than what is left does not raise the limits above it. */
+  open(nodeId: NodeId, grant?: LedgerLimits): Account {
+    const own = grant === undefined ? undefined : new Limit(nodeId, grant, this.#shared.limitOptions);
+    return new Account(this.#shared, nodeId, this.#limits.extend(nodeId, own));
   }
 
-  /** Of a child. A grant larger than what is left is bounded by that all the same. */
-  open(childId: NodeId, grant?: LedgerLimits): Account {
-    const above = this.#above.map(({ bound }) => ({ bound, mayFinish: false }));
-    return Account.open(this.#books, { nodeId: childId, grant, above, trees: this.#trees });
+  /** Throws LimitReached or PriceUnknownError; nothing is reserved then. */
+  reserve(most: MaxUsage, { finishing = false, model }: ReserveOptions = {}): Reservation {
+    const held = this.#toHeld(most, model);
+    this.#check(held, finishing);
+    return this.#hold(held);
   }
 
-  /** Throws LimitReached, or PriceUnknownError; nothing is reserved then. */
-  reserve(amounts: CallAmounts, { finishing = false }: ReserveOptions = {}): Reservation {
-    const units = this.#toUnits(amounts);
-    this.#check(units, finishing);
-    return this.#hold(units);
-  }
-
-  /** As `reserve`, but waits while calls under way may give back what is missing. Those that fit go in the order in which they came. */
-  async reserveWhenFree(amounts: CallAmounts, { finishing = false, signal }: WaitOptions = {}): Promise<Reservation> {
+  /** Like `reserve`, but waits while calls in flight may give back what is missing. */
+  async reserveWhenFree(most: MaxUsage, options: ReserveOptions = {}): Promise<Reservation> {
+    const { finishing = false, model, signal } = options;
     signal?.throwIfAborted();
-    const units = this.#toUnits(amounts);
-    if (this.#obstacle(units, finishing) === undefined) return this.#hold(units);
-    return this.#holdWhenFree(units, finishing, signal);
+    const held = this.#toHeld(most, model);
+    if (this.#limits.obstacle(held, finishing) === undefined) return this.#hold(held);
+    return this.#holdWhenFree(held, finishing, signal);
   }
 
-  #holdWhenFree(units: Amounts, finishing: boolean, signal: AbortSignal | undefined): Promise<Reservation> {
+  #holdWhenFree(held: LimitedUsage, finishing: boolean, signal: AbortSignal | undefined): Promise<Reservation> {
     return new Promise((resolve, reject) => {
       const end = (): void => {
-        waiting.stop();
+        leaveQueue();
         stopListening();
       };
       const abort = (): void => {
@@ -110,29 +107,31 @@ export class Account {
         reject(signal?.reason as Error);
       };
       const attempt = (): boolean => {
-        const blocked = this.#obstacle(units, finishing);
-        if (blocked?.isTemporary === true) return false;
+        const obstacle = this.#limits.obstacle(held, finishing);
+        if (obstacle?.isTemporary === true) return false;
         end();
-        if (blocked === undefined) resolve(this.#hold(units));
-        else reject(blocked.bound.toRefusal(blocked.axis, units, blocked.isFinishing));
+        if (obstacle === undefined) resolve(this.#hold(held));
+        else reject(obstacle.refuse());
         return true;
       };
-      const waiting = this.#books.wait({ attempt, amounts: units, line: finishing ? units : this });
+      const leaveQueue = this.#shared.queue.add({ attempt, usage: held, group: finishing ? held : this });
       const stopListening = onAbort(signal, abort);
       attempt();
     });
   }
 
   /**
-   * Reserves a call with as many tokens for the answer as are left, `maxTokens` at most. Waits for calls under way rather than take
-   * less than is really left. Throws as `reserve` does where it would be less than `leastTokens`.
+   * Reserves a call with as many output tokens as are left, `maxTokens` at most. Waits for calls in flight rather than take fewer than
+   * are really left. Throws like `reserve` where that would be fewer than `leastTokens`.
    */
-  async reserveCall(request: CallRequest, options: WaitOptions = {}): Promise<ReservedCall> {
+  async reserveCall(request: CallRequest, options: ReserveOptions = {}): Promise<ReservedCall> {
+    const { model } = request;
     for (let maxTokens = this.#capTokens(request, options); ;) {
       try {
-        return { reservation: await this.reserveWhenFree(toCallAmounts(request, maxTokens), options), maxTokens };
+        const reservation = await this.reserveWhenFree(maxUsageOf(request, maxTokens), { ...options, model });
+        return { reservation, maxTokens };
       } catch (error) {
-        // While it waited, others used more than was to be foreseen.
+        // While it waited, other calls used more than they had reserved.
         const next = this.#capTokens(request, options);
         if (next >= maxTokens) throw error;
         maxTokens = next;
@@ -140,21 +139,24 @@ export class Account {
     }
   }
 
-  /** As `reserveCall`. Undefined: it would have to wait, or does not fit. */
-  reserveCallNow(request: CallRequest, { finishing = false, signal }: WaitOptions = {}): ReservedCall | undefined {
+  /** Like `reserveCall`. Undefined: it would have to wait, or does not fit. */
+  reserveCallNow(request: CallRequest, options: ReserveOptions = {}): ReservedCall | undefined {
+    const { finishing = false, signal } = options;
     signal?.throwIfAborted();
-    const maxTokens = this.#capTokens(request, { finishing });
-    const units = this.#toUnits(toCallAmounts(request, maxTokens));
-    return this.#obstacle(units, finishing) === undefined ? { reservation: this.#hold(units), maxTokens } : undefined;
+    const maxTokens = this.#capTokens(request, options);
+    const held = this.#toHeld(maxUsageOf(request, maxTokens), request.model);
+    return this.#limits.obstacle(held, finishing) === undefined
+      ? { reservation: this.#hold(held), maxTokens }
+      : undefined;
   }
 
-  /** The most tokens of an answer that fit now, for so much input. Infinity: there is no limit; 0: nothing fits. */
+  /** The most output tokens that fit now, for this much input. Infinity: there is no limit; 0: nothing fits. */
   affordableTokens(
     inputTokens: number,
-    price: WorstPrice | undefined,
-    { finishing = false, model }: ReserveOptions & { readonly model?: string } = {},
+    price: ModelPrice | undefined,
+    { finishing = false, model }: ReserveOptions = {},
   ): number {
-    return this.#affordable(inputTokens, price, model, (axis) => this.#room(axis, finishing));
+    return this.#affordable(inputTokens, price, model, (axis) => this.#limits.least("available", axis, finishing));
   }
 
   /** Counts a step, or throws LimitReached. */
@@ -162,167 +164,119 @@ export class Account {
     this.#count("iterations");
   }
 
-  /** Counts a call of a tool, or throws LimitReached. It counts whatever becomes of it. */
-  reserveTool(): void {
+  /** Counts a tool call, or throws LimitReached. It counts whether or not the call succeeds. */
+  countToolCall(): void {
     this.#count("toolCalls");
   }
 
   /** Counts a call that our own cache answered: it holds nothing and costs nothing. */
   countCached(model: string): void {
-    this.#charge({ cachedCalls: 1 }, {}, model);
+    this.#charge({ ...NO_USAGE, cachedCalls: 1 }, model);
   }
 
-  /** Keeps this much of its own limits for finishing, where the share that is kept anyway is less. */
-  keepForFinishing({ tokens, costUsd }: { readonly tokens: number; readonly costUsd: number | null }): void {
-    const units = { tokens, costUsd: toNanoUsd(costUsd ?? 0) };
-    for (const { bound, mayFinish } of this.#above) if (mayFinish) bound.keep(units);
+  /** Keeps at least this much of the node's own limits for finishing. */
+  keepForFinishing(usage: LimitedUsage): void {
+    this.#limits.keepForFinishing(usage);
   }
 
-  /** By axis, of the limit above it that leaves least. Absent: no limit. */
-  standing(): { readonly [axis in LedgerAxis]?: Standing } {
-    const standings = AXES.flatMap((axis) => {
-      const bounds = this.#above.map(({ bound }) => bound).filter((bound) => bound.has(axis));
-      const [tightest] = bounds.toSorted((a, b) => a.room(axis, false) - b.room(axis, false));
-      if (tightest === undefined) return [];
-      const [used, limit, left] = [tightest.used(axis), tightest.limit(axis), tightest.room(axis, false)].map((value) =>
-        fromUnits(axis, value),
-      ) as [number, number, number];
-      return [[axis, { used, limit, left }] as const];
-    });
-    return Object.fromEntries(standings);
+  /** By axis, the limit above the node that leaves least. Absent: no limit. */
+  standing({ finishing = false }: ReserveOptions = {}): { readonly [axis in LedgerAxis]?: Standing } {
+    return this.#limits.standing(finishing);
   }
 
-  /** What this node can still spend, by the tightest limit above it, without what calls under way hold. Absent: no limit. */
-  remaining({ finishing = false }: ReserveOptions = {}): LedgerLimits {
-    const rooms = AXES.filter((axis) => this.#above.some(({ bound }) => bound.has(axis))).map((axis) => {
-      return [axis, fromUnits(axis, this.#room(axis, finishing))] as const;
-    });
-    return Object.fromEntries(rooms);
-  }
-
-  /** By this node itself. */
-  spent(): Spent {
-    return this.#own.toSpent();
-  }
-
-  /** By this node and all below it. */
-  spentBelow(): Spent {
-    return this.#trees[0]?.toSpent() ?? this.spent();
+  /** By this node itself, without its children. */
+  used(): ModelUsage {
+    return this.#shared.totals.ofNode(this.nodeId);
   }
 
   #count(axis: "iterations" | "toolCalls"): void {
-    this.#check({ [axis]: 1 }, false);
-    this.#charge({ [axis]: 1 }, { [axis]: 1 });
+    const usage = { ...NO_USAGE, [axis]: 1 };
+    this.#check(usage, false);
+    this.#charge(usage);
   }
 
-  #hold(units: Amounts): Reservation {
-    for (const { bound } of this.#above) bound.hold(units);
+  #hold(held: LimitedUsage): Reservation {
+    this.#limits.hold(held);
     let isOver = false;
     const giveBack = (): void => {
       isOver = true;
-      for (const { bound } of this.#above) bound.free(units);
+      this.#limits.release(held);
     };
     return {
-      settle: (usage) => {
+      settle: (usage, model) => {
         if (isOver) throw new TypeError("Cannot settle a reservation: it was settled or released before");
-        const charge = toCharge(usage, units.llmCalls ?? 1);
+        checkAmounts(usage);
+        const costUsd = usage.costUsd === null ? null : toUsd(toNanoUsd(usage.costUsd));
+        const charge = { ...usage, costUsd, llmCalls: held.llmCalls ?? 0 };
         giveBack();
-        this.#charge(charge, toAmounts(charge), usage.model);
-        this.#books.wake();
-        return new Tally().add(charge).toSpent();
+        this.#charge(charge, model);
+        this.#shared.queue.wake();
+        return charge;
       },
       release: () => {
         if (isOver) return;
         giveBack();
-        this.#books.wake();
+        this.#shared.queue.wake();
       },
     };
   }
 
-  #charge(charge: Charge, units: Amounts, model?: string): void {
-    for (const { bound } of this.#above) bound.spend(units);
-    this.#own.add(charge);
-    for (const tally of this.#trees) tally.add(charge);
-    this.#books.add(charge, model);
-    for (const { bound } of this.#above) bound.warn();
+  #charge(usage: ModelUsage, model?: string): void {
+    this.#limits.spend(usage);
+    this.#shared.totals.add(usage, this.nodeId, model);
+    this.#limits.warn();
   }
 
-  #check(units: Amounts, finishing: boolean): void {
-    const blocked = this.#obstacle(units, finishing);
-    if (blocked !== undefined) throw blocked.bound.toRefusal(blocked.axis, units, blocked.isFinishing);
+  #check(usage: LimitedUsage, finishing: boolean): void {
+    const obstacle = this.#limits.obstacle(usage, finishing);
+    if (obstacle !== undefined) throw obstacle.refuse();
   }
 
-  /** One that will not pass comes before one that may. */
-  #obstacle(units: Amounts, finishing: boolean): Obstacle | undefined {
-    for (const when of ["ever", "now"] as const) {
-      for (const { bound, mayFinish } of this.#above) {
-        const isFinishing = finishing && mayFinish;
-        const axis = bound.obstacle(units, isFinishing, when);
-        if (axis !== undefined) return { bound, axis, isFinishing, isTemporary: when === "now" };
-      }
-    }
-    return undefined;
+  /** Without a limit on costs, an unknown cost is held as 0. */
+  #toHeld({ tokens, costUsd, llmCalls = 1 }: MaxUsage, model: string | undefined): LimitedUsage {
+    if (costUsd === null) this.#requirePrice(model);
+    checkAmounts({ tokens, costUsd, llmCalls });
+    return { tokens, costUsd: toUsd(toReservedNanoUsd(costUsd ?? 0)), llmCalls };
   }
 
-  #toUnits(amounts: CallAmounts): Amounts {
-    if (amounts.costUsd === null) this.#checkPrice(amounts.model ?? "");
-    return toUnits(amounts);
+  #requirePrice(model = ""): void {
+    if (this.#limits.has("costUsd")) throw new PriceUnknownError({ model });
   }
 
-  #checkPrice(model: string): void {
-    if (this.#above.some(({ bound }) => bound.has("costUsd"))) throw new PriceUnknownError({ model });
-  }
-
-  /** What is left, calls under way not counted, as tokens of an answer; throws where it is too little. */
+  /** The output tokens that fit once calls in flight have given back what they hold. Too few are refused later, by the limit itself. */
   #capTokens(request: CallRequest, { finishing = false }: ReserveOptions): number {
     const { model, inputTokens, maxTokens, price } = request;
     const least = Math.min(maxTokens, request.leastTokens ?? LEAST_TOKENS);
-    const affordable = this.#affordable(inputTokens, price, model, (axis) => this.#left(axis, finishing));
-    // What is too little is refused by its limit, with its numbers.
+    const affordable = this.#affordable(inputTokens, price, model, (axis) =>
+      this.#limits.least("unspent", axis, finishing),
+    );
     return Math.max(least, Math.min(maxTokens, affordable));
   }
 
   #affordable(
     inputTokens: number,
-    price: WorstPrice | undefined,
+    price: ModelPrice | undefined,
     model: string | undefined,
-    roomOf: (axis: LedgerAxis) => number,
+    leftOf: (axis: LedgerAxis) => number,
   ): number {
-    if (price === undefined) this.#checkPrice(model ?? "");
-    if (roomOf("llmCalls") < 1 || roomOf("wallMs") <= 0) return 0;
-    const byTokens = roomOf("tokens") - inputTokens;
-    const costRoom = roomOf("costUsd");
-    if (price === undefined || costRoom === Infinity) return Math.max(0, byTokens);
-    let tokens = Math.min(byTokens, outputForUsd(price, inputTokens, toUsd(costRoom)));
-    // By a token or two, where the sum is rounded up.
-    while (tokens > 0 && toNanoUsd(worstCostUsd(price, inputTokens, tokens)) > costRoom) tokens -= 1;
+    if (price === undefined) this.#requirePrice(model);
+    if (leftOf("llmCalls") < 1 || leftOf("wallMs") <= 0) return 0;
+    const byTokens = leftOf("tokens") - inputTokens;
+    const leftUsd = leftOf("costUsd");
+    if (price === undefined || leftUsd === Infinity) return Math.max(0, byTokens);
+    let tokens = Math.min(byTokens, outputForUsd(price, inputTokens, leftUsd));
+    const heldUsd = (): number => toUsd(toReservedNanoUsd(worstCostUsd(price, inputTokens, tokens)));
+    // Rounding up the cost can make it a token or two less.
+    while (tokens > 0 && heldUsd() > leftUsd) tokens -= 1;
     return Math.max(0, tokens);
   }
-
-  #left(axis: LedgerAxis, finishing: boolean): number {
-    let least = Infinity;
-    for (const { bound, mayFinish } of this.#above) least = Math.min(least, bound.left(axis, finishing && mayFinish));
-    return least;
-  }
-
-  /** As `left`, without what calls under way hold. */
-  #room(axis: LedgerAxis, finishing: boolean): number {
-    let least = Infinity;
-    for (const { bound, mayFinish } of this.#above) least = Math.min(least, bound.room(axis, finishing && mayFinish));
-    return least;
-  }
 }
 
-interface Opening {
-  readonly nodeId: NodeId;
-  readonly grant: LedgerLimits | undefined;
-  readonly above: readonly Above[];
-  readonly trees?: readonly Tally[];
-}
-
-interface Obstacle {
-  readonly bound: Bound;
-  readonly axis: LedgerAxis;
-  readonly isFinishing: boolean;
-  readonly isTemporary: boolean;
+function checkAmounts(amounts: LimitedUsage): void {
+  for (const name in amounts) {
+    const value = amounts[name as keyof LimitedUsage] ?? 0;
+    const isAmount = name === "costUsd" ? Number.isFinite(value) : Number.isSafeInteger(value);
+    if (!isAmount || value < 0)
+      throw new RangeError(`Cannot use ${value} as ${name}: it must be a number of at least 0`);
+  }
 }

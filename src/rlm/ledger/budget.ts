@@ -1,7 +1,8 @@
-// What is left of the limits, as code and as a model is told.
+// What is left of the limits, as shown to code and to models.
 
 import type { LedgerAxis } from "../../protocol/runs.ts";
-import type { Account } from "./ledger.ts";
+import type { Account } from "./account.ts";
+import type { Standing } from "./limit-chain.ts";
 
 const NAMES: Readonly<Record<LedgerAxis, string>> = {
   tokens: "tokens",
@@ -12,12 +13,10 @@ const NAMES: Readonly<Record<LedgerAxis, string>> = {
   iterations: "iterations",
 };
 
-type Entries = [LedgerAxis, { readonly used: number; readonly limit: number; readonly left: number }][];
-
-/** As `budget()` in a session gives it, by the names that a grant has. Only what is limited. */
+/** The value of `budget()` in a session, under the names that a grant has. Only what is limited. */
 export function toBudget(account: Account): Record<string, unknown> {
   return Object.fromEntries(
-    (Object.entries(account.standing()) as Entries).map(([axis, { used, limit, left }]) => {
+    standings(account).map(([axis, { used, limit, left }]) => {
       const unit = axis === "wallMs" ? 1_000 : 1;
       return [NAMES[axis], { used: used / unit, limit: limit / unit, left: left / unit }];
     }),
@@ -25,14 +24,18 @@ export function toBudget(account: Account): Record<string, unknown> {
 }
 
 /**
- * One line for the last message of a turn: what is limited and half used. Before that it would only make every request another
- * one, which no cache knows and no replay finds; code can ask at any time.
+ * One line for the last message of a step: limits that are at least half used. An earlier mention would only make each request
+ * unique, so that caches and replays miss it; code can call `budget()` at any time.
  */
 export function describeBudget(account: Account, blocksLeft: number): string {
-  const left = (Object.entries(account.standing()) as Entries)
+  const left = standings(account)
     .filter(([, standing]) => standing.left <= standing.limit / 2)
     .map(([axis, standing]) => describeLeft(axis, standing.left));
   return `Left: ${[...left, `${blocksLeft} blocks of code`].join(", ")}.`;
+}
+
+function standings(account: Account): [LedgerAxis, Standing][] {
+  return Object.entries(account.standing()) as [LedgerAxis, Standing][];
 }
 
 function describeLeft(axis: LedgerAxis, left: number): string {

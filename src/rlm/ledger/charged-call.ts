@@ -1,121 +1,57 @@
-// One call of a model in the ledger: every try is reserved before it is made and settled with what it used.
+// One model call in the ledger. Every attempt is reserved before it is made and settled with what it used.
 //
-// A call that is tried again may have used something already. That is settled at once, and the next try has to fit as the first one
-// had, so that tries cannot overshoot a limit together. They are one call on the axis of calls.
+// An attempt that failed may have used something. That is settled at once, and the next attempt has to fit as the first one had, so
+// that retries cannot overshoot a limit together. All attempts count as one call.
 
-import type { ModelPrice, TokenUsage } from "../../backends/backend.ts";
+import type { ModelPrice } from "../../backends/backend.ts";
 import { costOf } from "../../backends/prices.ts";
-import { NO_USAGE } from "../../backends/usage.ts";
-import type { Spent } from "../../protocol/runs.ts";
-import type { CallAmounts } from "./call-amounts.ts";
-import type { Account, Reservation } from "./ledger.ts";
+import { addUsage, NO_USAGE, subtractUsage, type ModelUsage } from "../../protocol/usage.ts";
+import type { Account, MaxUsage, Reservation } from "./account.ts";
 
-export const UNSPENT: Spent = {
-  ...NO_USAGE,
-  estimatedTokens: 0,
-  tokens: 0,
-  costUsd: 0,
-  llmCalls: 0,
-  toolCalls: 0,
-  iterations: 0,
-  cachedCalls: 0,
-};
+export interface ChargedCallOptions {
+  readonly account: Account;
+  readonly model: string;
+  readonly price: ModelPrice | undefined;
+  readonly most: MaxUsage;
+  readonly finishing: boolean;
+  readonly signal: AbortSignal;
+}
 
 export class ChargedCall {
-  readonly #account: Account;
-  readonly #model: string;
-  readonly #price: ModelPrice | undefined;
-  readonly #amounts: CallAmounts;
-  readonly #options: { readonly finishing: boolean; readonly signal: AbortSignal };
+  readonly #options: ChargedCallOptions;
   #reservation: Reservation | undefined;
-  #settled: TokenUsage = NO_USAGE;
-  #spent = UNSPENT;
+  #settled = NO_USAGE;
+  #charged = NO_USAGE;
 
-  constructor(
-    reservation: Reservation,
-    call: {
-      readonly account: Account;
-      readonly model: string;
-      readonly price: ModelPrice | undefined;
-      readonly amounts: CallAmounts;
-      readonly finishing: boolean;
-      readonly signal: AbortSignal;
-    },
-  ) {
+  constructor(reservation: Reservation, options: ChargedCallOptions) {
     this.#reservation = reservation;
-    this.#account = call.account;
-    this.#model = call.model;
-    this.#price = call.price;
-    this.#amounts = call.amounts;
-    this.#options = { finishing: call.finishing, signal: call.signal };
+    this.#options = options;
   }
 
-  /** Before another try. `usage`: of all tries so far. Throws LimitReached where another one does not fit. */
-  async tryAgain(usage: TokenUsage): Promise<undefined> {
-    const rest = minus(usage, this.#settled);
-    if (isNothing(rest)) return undefined;
-    this.#settle(usage, rest);
-    this.#reservation = await this.#account.reserveWhenFree({ ...this.#amounts, llmCalls: 0 }, this.#options);
+  /** Call before another attempt, with the usage of all attempts so far. Throws LimitReached where another one does not fit. */
+  async retry(usage: ModelUsage): Promise<undefined> {
+    if (subtractUsage(usage, this.#settled).tokens === 0) return undefined;
+    this.#settle(usage);
+    const { account, most, ...options } = this.#options;
+    this.#reservation = await account.reserveWhenFree({ ...most, llmCalls: 0 }, options);
     return undefined;
   }
 
-  /** Of all tries. A call that used nothing, because none of its requests came through, is as if it had not been made. */
-  end(usage: TokenUsage): Spent {
-    const rest = minus(usage, this.#settled);
-    if (isNothing(rest)) this.#reservation?.release();
-    else this.#settle(usage, rest);
-    return this.#spent;
+  /** Call once, with the usage of all attempts. Returns what was charged: nothing where no request got through. */
+  end(usage: ModelUsage): ModelUsage {
+    if (subtractUsage(usage, this.#settled).tokens === 0) this.#reservation?.release();
+    else this.#settle(usage);
+    return this.#charged;
   }
 
-  /** `rest`: of all, what is not settled yet. */
-  #settle(all: TokenUsage, rest: TokenUsage): void {
-    this.#settled = all;
-    const costUsd = rest.costUsd ?? (this.#price === undefined ? null : costOf(rest, this.#price));
+  #settle(usage: ModelUsage): void {
+    const { model, price } = this.#options;
+    const added = subtractUsage(usage, this.#settled);
+    const costUsd = added.costUsd ?? (price === undefined ? null : costOf(added, price));
     const reservation = this.#reservation;
     this.#reservation = undefined;
-    if (reservation === undefined) return;
-    const { costUsd: _, estimatedTokens = 0, ...counts } = rest;
-    this.#spent = add(this.#spent, reservation.settle({ model: this.#model, costUsd, estimatedTokens, ...counts }));
+    this.#settled = usage;
+    if (reservation !== undefined)
+      this.#charged = addUsage(this.#charged, reservation.settle({ ...added, costUsd }, model));
   }
-}
-
-function isNothing({ inputTokens, outputTokens }: TokenUsage): boolean {
-  return inputTokens + outputTokens === 0;
-}
-
-/** Whole numbers, whatever a backend of somebody's own counts with: the ledger takes no others. */
-function minus(all: TokenUsage, before: TokenUsage): TokenUsage {
-  const counts = {
-    inputTokens: toCount(all.inputTokens) - toCount(before.inputTokens),
-    outputTokens: toCount(all.outputTokens) - toCount(before.outputTokens),
-    cacheReadTokens: toCount(all.cacheReadTokens) - toCount(before.cacheReadTokens),
-    cacheWriteTokens: toCount(all.cacheWriteTokens) - toCount(before.cacheWriteTokens),
-    reasoningTokens: toCount(all.reasoningTokens) - toCount(before.reasoningTokens),
-    estimatedTokens: toCount(all.estimatedTokens ?? 0) - toCount(before.estimatedTokens ?? 0),
-  };
-  const { costUsd } = all;
-  if (costUsd === undefined || !Number.isFinite(costUsd)) return counts;
-  return { ...counts, costUsd: Math.max(0, costUsd - (before.costUsd ?? 0)) };
-}
-
-function toCount(value: number): number {
-  return Number.isFinite(value) && value > 0 ? Math.ceil(value) : 0;
-}
-
-function add(a: Spent, b: Spent): Spent {
-  if (a === UNSPENT) return b;
-  return {
-    inputTokens: a.inputTokens + b.inputTokens,
-    outputTokens: a.outputTokens + b.outputTokens,
-    cacheReadTokens: a.cacheReadTokens + b.cacheReadTokens,
-    cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
-    reasoningTokens: a.reasoningTokens + b.reasoningTokens,
-    estimatedTokens: a.estimatedTokens + b.estimatedTokens,
-    tokens: a.tokens + b.tokens,
-    costUsd: a.costUsd === null || b.costUsd === null ? null : a.costUsd + b.costUsd,
-    llmCalls: a.llmCalls + b.llmCalls,
-    toolCalls: a.toolCalls + b.toolCalls,
-    iterations: a.iterations + b.iterations,
-    cachedCalls: a.cachedCalls + b.cachedCalls,
-  };
 }

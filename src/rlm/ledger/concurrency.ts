@@ -1,21 +1,21 @@
-// How many nodes of a run have a session at once.
+// Limits how many nodes of a run have a session at once.
 //
-// So many at each depth, and the others of that depth wait: a parent that waits for its children never keeps a place that they
-// need, so however deep and wide a tree is, it gets done.
+// Each depth has a semaphore of its own: a parent that waits for its children never holds a slot that they need, so a tree of any
+// depth and width completes.
 
 import { Semaphore } from "../../util/async/semaphore.ts";
 
-export class Children {
-  readonly #maxAtOnce: number;
+export class Concurrency {
+  readonly #maxPerDepth: number;
   readonly #depths = new Map<number, Semaphore>();
 
-  constructor(maxAtOnce: number) {
-    this.#maxAtOnce = maxAtOnce;
+  constructor(maxPerDepth: number) {
+    this.#maxPerDepth = maxPerDepth;
   }
 
-  /** Does the work when it is its turn. Rejects with the signal's reason when that is aborted before. */
-  async enter<T>(depth: number, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    const semaphore = this.#depths.get(depth) ?? new Semaphore(this.#maxAtOnce, Infinity);
+  /** Rejects with the signal's reason when that is aborted while it waits. */
+  async run<T>(depth: number, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    const semaphore = this.#depths.get(depth) ?? new Semaphore(this.#maxPerDepth, Infinity);
     this.#depths.set(depth, semaphore);
     await semaphore.acquire(signal);
     try {

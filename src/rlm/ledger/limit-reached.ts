@@ -1,4 +1,4 @@
-// What a limit of the ledger refused. It stays inside of a run: code sees it as an exception, the loop as the time to finish.
+// A refusal by a limit of the ledger. It stays inside the run: code sees it as an exception, the node as the signal to finish.
 
 import { RLMError } from "../../errors.ts";
 import type { LedgerAxis, NodeId } from "../../protocol/runs.ts";
@@ -12,31 +12,29 @@ const UNITS: Readonly<Record<LedgerAxis, string>> = {
   iterations: "steps",
 };
 
-/** Nothing was reserved or counted. Something smaller may fit in what `remaining` tells; finishing has its own share. */
-export class LimitReached extends RLMError {
-  readonly code = "LIMIT_REACHED";
+interface Refusal {
   readonly axis: LedgerAxis;
-  /** Whose limit it is: the root for the run's own, else the node that got the grant. */
+  /** Whose limit it is: the root for the run's own, else the node that was given the grant. */
   readonly ownerId: NodeId;
   readonly used: number;
   readonly limit: number;
-  /** Of this limit: neither used, nor held by calls under way, nor kept for finishing. */
+  /** What is neither used, nor held by calls in flight, nor kept for finishing. */
   readonly remaining: number;
-  /** It would fit if calls under way gave back all that they hold. */
+  readonly needed: number;
+  /** It would fit if calls in flight gave back all that they hold. */
   readonly isTemporary: boolean;
-  constructor(
-    refusal: {
-      readonly axis: LedgerAxis;
-      readonly ownerId: NodeId;
-      readonly used: number;
-      readonly limit: number;
-      readonly remaining: number;
-      readonly needed: number;
-      readonly isTemporary: boolean;
-    },
-    options?: ErrorOptions,
-  ) {
-    const { axis, used, limit, remaining, needed } = refusal;
+}
+
+/** Nothing was reserved or counted. A smaller call may fit in `remaining`; finishing has a share of its own. */
+export class LimitReached extends RLMError {
+  readonly code = "LIMIT_REACHED";
+  readonly axis: LedgerAxis;
+  readonly ownerId: NodeId;
+  readonly used: number;
+  readonly limit: number;
+  readonly remaining: number;
+  readonly isTemporary: boolean;
+  constructor({ axis, ownerId, used, limit, remaining, needed, isTemporary }: Refusal, options?: ErrorOptions) {
     const [need, left, all] = [needed, remaining, limit].map((value) => toText(value));
     const what =
       axis === "wallMs"
@@ -44,16 +42,16 @@ export class LimitReached extends RLMError {
         : `this needs ${need} ${UNITS[axis]}, ${left} of ${all} are left`;
     super(`Cannot go on: ${what}`, options);
     this.axis = axis;
-    this.ownerId = refusal.ownerId;
+    this.ownerId = ownerId;
     this.used = used;
     this.limit = limit;
     this.remaining = remaining;
-    this.isTemporary = refusal.isTemporary;
+    this.isTemporary = isTemporary;
   }
 }
 
 /** A limit of which nothing is left. */
-export function toLimit(axis: LedgerAxis, ownerId: NodeId, used: number, limit: number): LimitReached {
+export function toExhausted(axis: LedgerAxis, ownerId: NodeId, used: number, limit: number): LimitReached {
   return new LimitReached({ axis, ownerId, used, limit, remaining: 0, needed: 1, isTemporary: false });
 }
 

@@ -1,49 +1,48 @@
-// One set of limits: the run's, or the grant of a node for itself and all below it. Knows what was used and what is held.
+// One set of limits, either the run's or the grant of a node for itself and its descendants, with what was used and what is held.
 //
-// Amounts are whole numbers, money in billionths of a dollar. A share of tokens, money, calls of models and time is kept for
-// finishing, and more of a small limit, where that share would not pay for a call; steps and calls of tools are not part of
-// finishing, so all of them can be used before.
+// A share of tokens, money, model calls and time is kept for finishing; more of a small limit, where that share would not pay for a
+// call. Finishing takes no steps and no tool calls, so all of those can be used before. Money is counted in whole nano-dollars.
 
-import type { LedgerAxis, LedgerLimits, NodeId } from "../../protocol/runs.ts";
+import { ledgerAxis, type LedgerAxis, type LedgerLimits, type NodeId } from "../../protocol/runs.ts";
+import { toNanoUsd, toUsd, type ModelUsage } from "../../protocol/usage.ts";
 import { LimitReached } from "./limit-reached.ts";
-import { toNanoUsd, toUsd } from "./nano-usd.ts";
 
-export type CountedAxis = Exclude<LedgerAxis, "wallMs">;
+type CountedAxis = Exclude<LedgerAxis, "wallMs">;
 
-export type Amounts = Readonly<Partial<Record<CountedAxis, number>>>;
+/** The part of a usage to which limits apply. An absent field or an unknown cost counts as 0. */
+export type LimitedUsage = Partial<Pick<ModelUsage, CountedAxis>>;
 
-/** The owner of the limit, and what became of it. Told once for an axis and level. */
-export type LimitListener = (
-  ownerId: NodeId,
-  axis: LedgerAxis,
-  level: "warning" | "reached",
-  used: number,
-  limit: number,
-) => void;
-
-export interface BoundOptions {
-  readonly finishingShare: number;
-  readonly now: () => number;
-  readonly onLimit: LimitListener;
+export interface LimitNotice {
+  readonly type: "limit-warning" | "limit-reached";
+  /** The node that the limit belongs to. */
+  readonly nodeId: NodeId;
+  readonly axis: LedgerAxis;
+  readonly used: number;
+  readonly limit: number;
 }
 
-const AXES: readonly LedgerAxis[] = ["tokens", "costUsd", "llmCalls", "toolCalls", "wallMs", "iterations"];
-export const COUNTED: readonly CountedAxis[] = ["tokens", "costUsd", "llmCalls", "toolCalls", "iterations"];
+export interface LimitOptions {
+  readonly finishingShare: number;
+  readonly now: () => number;
+  /** Called once for each axis and type. */
+  readonly onLimit: (notice: LimitNotice) => void;
+}
+
+export const LIMITED_COUNTS = ["tokens", "costUsd", "llmCalls", "toolCalls", "iterations"] as const;
 const WARNING_SHARE = 0.8;
 
-export class Bound {
-  /** Null: of the whole run, before it has a node. */
-  ownerId: NodeId | null;
-  readonly #options: BoundOptions;
+export class Limit {
+  readonly ownerId: NodeId;
+  readonly #options: LimitOptions;
+  /** All counters are whole numbers, costs in nano-dollars. */
   readonly #limits: ReadonlyMap<LedgerAxis, number>;
   readonly #used = zeros();
   readonly #held = zeros();
-  /** What finishing takes at least. */
-  readonly #needed = zeros();
-  readonly #told = new Set<string>();
+  readonly #neededForFinishing = zeros();
+  readonly #notified = new Set<string>();
   readonly #startMs: number;
 
-  constructor(ownerId: NodeId | null, limits: LedgerLimits, options: BoundOptions) {
+  constructor(ownerId: NodeId, limits: LedgerLimits, options: LimitOptions) {
     this.ownerId = ownerId;
     this.#options = options;
     this.#limits = parseLimits(limits);
@@ -58,96 +57,101 @@ export class Bound {
     return Math.max(0, this.#options.now() - this.#startMs);
   }
 
-  /** What is neither used nor (unless finishing) kept for finishing. Infinity: no limit. */
-  left(axis: LedgerAxis, isFinishing: boolean): number {
-    const limit = this.#limits.get(axis);
-    if (limit === undefined) return Infinity;
-    const kept = isFinishing ? 0 : this.#kept(axis, limit);
-    return Math.max(0, limit - kept - this.#usedOf(axis));
-  }
-
-  /** What is left and not held by calls under way. */
-  room(axis: LedgerAxis, isFinishing: boolean): number {
-    const held = axis === "wallMs" ? 0 : this.#held[axis];
-    return Math.max(0, this.left(axis, isFinishing) - held);
-  }
-
-  /** The axis on which the amounts do not fit: now, or even if calls under way gave back all they hold. When time is over nothing fits. */
-  obstacle(amounts: Amounts, isFinishing: boolean, when: "now" | "ever"): LedgerAxis | undefined {
-    if (this.left("wallMs", isFinishing) <= 0) return "wallMs";
-    for (const axis of COUNTED) {
-      const amount = amounts[axis] ?? 0;
-      if (amount > 0 && amount > (when === "now" ? this.room(axis, isFinishing) : this.left(axis, isFinishing)))
-        return axis;
-    }
-    return undefined;
-  }
-
-  /** Tells of it, too. */
-  toRefusal(axis: LedgerAxis, amounts: Amounts, isFinishing: boolean): LimitReached {
-    this.warn();
-    this.#tell(axis, "reached");
-    const amount = axis === "wallMs" ? 0 : (amounts[axis] ?? 0);
-    return new LimitReached({
-      axis,
-      ownerId: this.ownerId ?? "",
-      used: fromUnits(axis, this.#usedOf(axis)),
-      limit: fromUnits(axis, this.#limits.get(axis) ?? 0),
-      remaining: fromUnits(axis, this.room(axis, isFinishing)),
-      needed: fromUnits(axis, amount),
-      isTemporary: axis !== "wallMs" && amount <= this.left(axis, isFinishing),
-    });
-  }
-
-  /** Finishing takes this much: so much is kept for it, up to half of a limit. */
-  keep(amounts: Amounts): void {
-    for (const axis of COUNTED) this.#needed[axis] = Math.max(this.#needed[axis], amounts[axis] ?? 0);
-  }
-
   used(axis: LedgerAxis): number {
-    return this.#usedOf(axis);
+    return fromUnits(axis, this.#usedUnits(axis));
   }
 
   /** Infinity: none. */
   limit(axis: LedgerAxis): number {
-    return this.#limits.get(axis) ?? Infinity;
+    return fromUnits(axis, this.#limits.get(axis) ?? Infinity);
   }
 
-  hold(amounts: Amounts): void {
-    for (const axis of COUNTED) this.#held[axis] += amounts[axis] ?? 0;
+  /** What is neither used nor, unless finishing, kept for finishing. Infinity: no limit. */
+  unspent(axis: LedgerAxis, isFinishing: boolean): number {
+    return fromUnits(axis, this.#unspentUnits(axis, isFinishing));
   }
 
-  /** Of what was held. */
-  free(amounts: Amounts): void {
-    for (const axis of COUNTED) this.#held[axis] -= amounts[axis] ?? 0;
+  /** What is unspent and not held by calls in flight. */
+  available(axis: LedgerAxis, isFinishing: boolean): number {
+    return fromUnits(axis, this.#availableUnits(axis, isFinishing));
   }
 
-  spend(amounts: Amounts): void {
-    for (const axis of COUNTED) this.#used[axis] += amounts[axis] ?? 0;
+  /** The first axis on which the usage does not fit: now, or `ever`, when calls in flight have given back all they hold. */
+  blockedAxis(usage: LimitedUsage, isFinishing: boolean, when: "now" | "ever"): LedgerAxis | undefined {
+    if (this.#unspentUnits("wallMs", isFinishing) <= 0) return "wallMs";
+    return LIMITED_COUNTS.find((axis) => {
+      const units = toUnits(axis, usage);
+      if (units === 0) return false;
+      return units > (when === "now" ? this.#availableUnits(axis, isFinishing) : this.#unspentUnits(axis, isFinishing));
+    });
   }
 
-  /** Tells of what is nearly used up, time included. */
+  /** Reports the limit as reached. */
+  refuse(axis: LedgerAxis, usage: LimitedUsage, isFinishing: boolean): LimitReached {
+    this.warn();
+    this.#notify("limit-reached", axis);
+    const needed = axis === "wallMs" ? 0 : (usage[axis] ?? 0);
+    return new LimitReached({
+      axis,
+      ownerId: this.ownerId,
+      used: this.used(axis),
+      limit: this.limit(axis),
+      remaining: this.available(axis, isFinishing),
+      needed,
+      isTemporary: axis !== "wallMs" && needed <= this.unspent(axis, isFinishing),
+    });
+  }
+
+  /** Keeps at least this much for finishing, up to half of the limit. */
+  keepForFinishing(usage: LimitedUsage): void {
+    for (const axis of LIMITED_COUNTS)
+      this.#neededForFinishing[axis] = Math.max(this.#neededForFinishing[axis], toUnits(axis, usage));
+  }
+
+  hold(usage: LimitedUsage): void {
+    add(this.#held, usage, 1);
+  }
+
+  release(usage: LimitedUsage): void {
+    add(this.#held, usage, -1);
+  }
+
+  spend(usage: LimitedUsage): void {
+    add(this.#used, usage, 1);
+  }
+
+  /** Reports every limit that is nearly used up. */
   warn(): void {
     for (const [axis, limit] of this.#limits) {
-      const used = this.#usedOf(axis);
-      if (limit > 0 && used >= limit * WARNING_SHARE) this.#tell(axis, "warning");
+      if (limit > 0 && this.#usedUnits(axis) >= limit * WARNING_SHARE) this.#notify("limit-warning", axis);
     }
   }
 
-  #tell(axis: LedgerAxis, level: "warning" | "reached"): void {
-    const key = `${axis} ${level}`;
-    if (this.#told.has(key)) return;
-    this.#told.add(key);
-    const limit = this.#limits.get(axis) ?? 0;
-    this.#options.onLimit(this.ownerId ?? "", axis, level, fromUnits(axis, this.#usedOf(axis)), fromUnits(axis, limit));
+  #notify(type: LimitNotice["type"], axis: LedgerAxis): void {
+    const key = `${type} ${axis}`;
+    if (this.#notified.has(key)) return;
+    this.#notified.add(key);
+    this.#options.onLimit({ type, nodeId: this.ownerId, axis, used: this.used(axis), limit: this.limit(axis) });
   }
 
-  #kept(axis: LedgerAxis, limit: number): number {
+  #unspentUnits(axis: LedgerAxis, isFinishing: boolean): number {
+    const limit = this.#limits.get(axis);
+    if (limit === undefined) return Infinity;
+    const kept = isFinishing ? 0 : this.#keptUnits(axis, limit);
+    return Math.max(0, limit - kept - this.#usedUnits(axis));
+  }
+
+  #availableUnits(axis: LedgerAxis, isFinishing: boolean): number {
+    const held = axis === "wallMs" ? 0 : this.#held[axis];
+    return Math.max(0, this.#unspentUnits(axis, isFinishing) - held);
+  }
+
+  #keptUnits(axis: LedgerAxis, limit: number): number {
     const share = Math.floor(limit * this.#options.finishingShare);
     switch (axis) {
       case "tokens":
       case "costUsd":
-        return Math.max(share, Math.min(this.#needed[axis], Math.floor(limit / 2)));
+        return Math.max(share, Math.min(this.#neededForFinishing[axis], Math.floor(limit / 2)));
       case "wallMs":
         return share;
       case "llmCalls":
@@ -158,18 +162,31 @@ export class Bound {
     }
   }
 
-  #usedOf(axis: LedgerAxis): number {
+  #usedUnits(axis: LedgerAxis): number {
     return axis === "wallMs" ? this.elapsedMs : this.#used[axis];
   }
 }
 
-export function fromUnits(axis: LedgerAxis, value: number): number {
-  return axis === "costUsd" ? toUsd(value) : value;
+/** Written out, because it runs several times per call. */
+function add(counts: Record<CountedAxis, number>, usage: LimitedUsage, sign: 1 | -1): void {
+  counts.tokens += sign * (usage.tokens ?? 0);
+  counts.costUsd += sign * toNanoUsd(usage.costUsd ?? 0);
+  counts.llmCalls += sign * (usage.llmCalls ?? 0);
+  counts.toolCalls += sign * (usage.toolCalls ?? 0);
+  counts.iterations += sign * (usage.iterations ?? 0);
+}
+
+function toUnits(axis: CountedAxis, usage: LimitedUsage): number {
+  return axis === "costUsd" ? toNanoUsd(usage.costUsd ?? 0) : (usage[axis] ?? 0);
+}
+
+function fromUnits(axis: LedgerAxis, units: number): number {
+  return axis === "costUsd" ? toUsd(units) : units;
 }
 
 function parseLimits(limits: LedgerLimits): ReadonlyMap<LedgerAxis, number> {
   const parsed = new Map<LedgerAxis, number>();
-  for (const axis of AXES) {
+  for (const axis of ledgerAxis.options) {
     const limit = limits[axis];
     if (limit === undefined) continue;
     if (!Number.isFinite(limit) || limit < 0) {

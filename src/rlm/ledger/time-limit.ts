@@ -1,10 +1,10 @@
-// The time of a node that got only so much: its work ends with a share of it left, in which it can finish.
+// The time limit of a run or of a grant: work ends early enough to leave a share of the time for finishing.
 
 import { PausableTimer } from "../../util/async/pausable-timer.ts";
 import type { NodeId } from "../../protocol/runs.ts";
-import { toLimit } from "./limit-reached.ts";
+import { toExhausted } from "./limit-reached.ts";
 
-/** What is kept for the end, of every limit. */
+/** The share of every limit that is kept for finishing. */
 export const FINISHING_SHARE = 0.1;
 
 export class TimeLimit {
@@ -16,12 +16,12 @@ export class TimeLimit {
   constructor(ownerId: NodeId, wallMs: number) {
     const workMs = wallMs * (1 - FINISHING_SHARE);
     this.#timers = [
-      new PausableTimer(workMs, () => this.#work.abort(toLimit("wallMs", ownerId, workMs, wallMs))),
+      new PausableTimer(workMs, () => this.#work.abort(toExhausted("wallMs", ownerId, workMs, wallMs))),
       new PausableTimer(wallMs, () => this.#finishing.abort(new Error("the time is over"))),
     ];
   }
 
-  /** Aborted, with a LimitReached, when the work has to end. */
+  /** Aborted with a LimitReached when the work has to end. */
   get work(): AbortSignal {
     return this.#work.signal;
   }

@@ -1,107 +1,70 @@
-// Who of a run spent what, and who waits for something to be given back.
+// Reservations that wait until calls in flight give something back. Served in order of arrival, except that one that does not fit
+// yet blocks only those in its group that want at least as much.
 
-import type { NodeId, RunUsage, Spent } from "../../protocol/runs.ts";
-import { COUNTED, type Amounts, type BoundOptions } from "./limit.ts";
-import { type Charge, Tally } from "./usage-totals.ts";
+import { LIMITED_COUNTS, type LimitedUsage } from "./limit.ts";
 
-/** Somebody who waits until others give something back. */
-interface Waiting {
-  /** True: it waits no more. */
+export interface Waiter {
+  /** Returns true when it no longer waits. */
   readonly attempt: () => boolean;
-  readonly amounts: Amounts;
-  /** The same for all who wait for the same limits to have room. */
-  readonly line: object;
+  readonly usage: LimitedUsage;
+  /** Waiters of one group wait for the same limits. */
+  readonly group: object;
 }
 
-/** Those of one line who want the same, in the order in which they came. */
-interface Queue {
-  readonly line: object;
-  /** The amounts as a text. */
+/** Waiters of one group that want the same usage, each with the number of its arrival. */
+interface Lane {
+  readonly group: object;
   readonly key: string;
-  readonly amounts: Amounts;
-  /** With a count of those who came before, of all queues. */
-  readonly waiting: Map<Waiting, number>;
+  readonly usage: LimitedUsage;
+  readonly waiters: Map<Waiter, number>;
 }
 
-export class Books {
-  readonly boundOptions: BoundOptions;
-  readonly #total = new Tally();
-  readonly #byModel = new Map<string, Tally>();
-  readonly #byNode = new Map<NodeId, Tally>();
-  readonly #queues = new Map<object, Map<string, Queue>>();
-  #came = 0;
+export class WaitQueue {
+  readonly #groups = new Map<object, Map<string, Lane>>();
+  #arrivals = 0;
 
-  constructor(boundOptions: BoundOptions) {
-    this.boundOptions = boundOptions;
+  /** The waiter is attempted on each `wake` until the returned function is called. */
+  add(waiter: Waiter): () => void {
+    const { group, usage } = waiter;
+    const key = LIMITED_COUNTS.map((axis) => usage[axis] ?? 0).join(" ");
+    const lanes = this.#groups.get(group) ?? new Map<string, Lane>();
+    const lane = lanes.get(key) ?? { group, key, usage, waiters: new Map<Waiter, number>() };
+    lane.waiters.set(waiter, this.#arrivals++);
+    this.#groups.set(group, lanes.set(key, lane));
+    return () => this.#remove(lane, waiter);
   }
 
-  openNode(nodeId: NodeId): Tally {
-    if (this.#byNode.has(nodeId)) throw new RangeError(`Cannot open an account for node '${nodeId}': it has one`);
-    const tally = new Tally();
-    this.#byNode.set(nodeId, tally);
-    return tally;
-  }
-
-  add(charge: Charge, model?: string): void {
-    this.#total.add(charge);
-    if (model === undefined) return;
-    const tally = this.#byModel.get(model) ?? new Tally();
-    this.#byModel.set(model, tally.add(charge));
-  }
-
-  /** Attempted when something was given back, until `stop`. */
-  wait(waiting: Waiting): { readonly stop: () => void } {
-    const { line, amounts } = waiting;
-    const key = COUNTED.map((axis) => amounts[axis] ?? 0).join(" ");
-    const queues = this.#queues.get(line) ?? new Map<string, Queue>();
-    const queue = queues.get(key) ?? { line, key, amounts, waiting: new Map<Waiting, number>() };
-    queue.waiting.set(waiting, this.#came++);
-    this.#queues.set(line, queues.set(key, queue));
-    return { stop: () => this.#leave(queue, waiting) };
-  }
-
-  /** In the order in which they came. Behind one that does not fit, those in its line that want no less are not asked. */
   wake(): void {
-    if (this.#queues.size === 0) return;
-    let queues = Array.from(this.#queues.values(), (ofLine) => [...ofLine.values()]).flat();
-    for (let first = firstOf(queues); first !== undefined; first = firstOf(queues)) {
-      const { line, amounts } = first.queue;
-      if (first.waiting.attempt()) this.#leave(first.queue, first.waiting);
-      else {
-        queues = queues.filter((queue) => queue.line !== line || !isAtLeast(queue.amounts, amounts));
-      }
+    if (this.#groups.size === 0) return;
+    let lanes = Array.from(this.#groups.values(), (ofGroup) => [...ofGroup.values()]).flat();
+    for (let first = firstOf(lanes); first !== undefined; first = firstOf(lanes)) {
+      const { group, usage } = first.lane;
+      if (first.waiter.attempt()) this.#remove(first.lane, first.waiter);
+      else lanes = lanes.filter((lane) => lane.group !== group || !isAtLeast(lane.usage, usage));
     }
   }
 
-  #leave(queue: Queue, waiting: Waiting): void {
-    if (!queue.waiting.delete(waiting) || queue.waiting.size > 0) return;
-    const queues = this.#queues.get(queue.line);
-    queues?.delete(queue.key);
-    if (queues?.size === 0) this.#queues.delete(queue.line);
-  }
-
-  usage(): Omit<RunUsage, "wallMs"> {
-    return { total: this.#total.toSpent(), byModel: toRecord(this.#byModel), byNode: toRecord(this.#byNode) };
+  #remove(lane: Lane, waiter: Waiter): void {
+    if (!lane.waiters.delete(waiter) || lane.waiters.size > 0) return;
+    const lanes = this.#groups.get(lane.group);
+    lanes?.delete(lane.key);
+    if (lanes?.size === 0) this.#groups.delete(lane.group);
   }
 }
 
-/** Who has waited longest. */
-function firstOf(queues: readonly Queue[]): { readonly queue: Queue; readonly waiting: Waiting } | undefined {
-  let first: { readonly queue: Queue; readonly waiting: Waiting } | undefined;
-  let least = Infinity;
-  for (const queue of queues) {
-    const [waiting, came] = queue.waiting.entries().next().value ?? [];
-    if (waiting === undefined || came === undefined || came >= least) continue;
-    first = { queue, waiting };
-    least = came;
+/** The waiter that arrived first. */
+function firstOf(lanes: readonly Lane[]): { readonly lane: Lane; readonly waiter: Waiter } | undefined {
+  let first: { readonly lane: Lane; readonly waiter: Waiter } | undefined;
+  let earliest = Infinity;
+  for (const lane of lanes) {
+    const [waiter, arrival] = lane.waiters.entries().next().value ?? [];
+    if (waiter === undefined || arrival === undefined || arrival >= earliest) continue;
+    first = { lane, waiter };
+    earliest = arrival;
   }
   return first;
 }
 
-function isAtLeast(a: Amounts, b: Amounts): boolean {
-  return COUNTED.every((axis) => (a[axis] ?? 0) >= (b[axis] ?? 0));
-}
-
-function toRecord(tallies: ReadonlyMap<string, Tally>): Record<string, Spent> {
-  return Object.fromEntries(Array.from(tallies, ([key, tally]) => [key, tally.toSpent()]));
+function isAtLeast(a: LimitedUsage, b: LimitedUsage): boolean {
+  return LIMITED_COUNTS.every((axis) => (a[axis] ?? 0) >= (b[axis] ?? 0));
 }

@@ -1,4 +1,4 @@
-// The form that an answer must have: JSON Schema, checked by us whatever a provider promised.
+// The JSON Schema of an answer. We check it ourselves, whatever a provider promises.
 
 import { z } from "zod";
 
@@ -9,11 +9,11 @@ export type Checked = { readonly ok: true; readonly data: unknown } | { readonly
 const MAX_ISSUES = 5;
 
 export interface SchemaOptions {
-  /** Whether regular expressions of the schema are tried on the answer. Whoever writes both can stop the host with one. Default: true. */
+  /** Whether regular expressions of the schema are tried on the answer. Whoever controls both can block the host with one. Default: true. */
   readonly patterns?: boolean;
 }
 
-/** Throws a RangeError for a schema that is none. */
+/** Throws a RangeError for an invalid schema. */
 export function compileSchema(schema: JSONSchema, { patterns = true }: SchemaOptions = {}): (data: unknown) => Checked {
   let parser: z.ZodType;
   try {
@@ -32,7 +32,7 @@ export function compileSchema(schema: JSONSchema, { patterns = true }: SchemaOpt
   };
 }
 
-/** Keywords whose values are schemas, lists of them, or objects of them by name. */
+/** Keywords whose values are schemas or lists of schemas; below, objects of schemas by name. */
 const SCHEMAS: ReadonlySet<string> = new Set(
   "items additionalItems additionalProperties contains propertyNames not if then else anyOf allOf oneOf prefixItems".split(
     " ",
@@ -56,7 +56,7 @@ function withoutPatterns(schema: unknown): unknown {
 
 const FENCED = /^\s*```(?:json)?\s*\n([\s\S]*?)\n?```\s*$/;
 
-/** The JSON of a text that should be JSON, with or without a fence around it. */
+/** Parses a text as JSON, with or without a fence around it. */
 export function parseAnswer(text: string): Checked {
   const bare = FENCED.exec(text)?.[1] ?? text;
   try {

@@ -1,62 +1,61 @@
-// The answer that a node gives: taken as it was given, checked where it must have a form, given back so many times.
+// The answer of a node: the last one submitted counts. It is checked against the schema and sent back for correction a few times.
 
-import { compileSchema, parseAnswer, type Checked, type JSONSchema, type SchemaOptions } from "./answer-schema.ts";
 import type { NodeOutcome } from "../node.ts";
+import { compileSchema, parseAnswer, type Checked, type JSONSchema, type SchemaOptions } from "./answer-schema.ts";
 
-export interface Given {
+export interface SubmittedAnswer {
   readonly text: string;
   readonly data: unknown;
 }
 
-export type Verdict =
+export type AnswerReview =
   | { readonly kind: "none" }
   | { readonly kind: "accepted"; readonly outcome: NodeOutcome }
-  | { readonly kind: "given-back"; readonly problem: string };
+  | { readonly kind: "rejected"; readonly problem: string };
 
-/** So often an answer of the wrong form is given back. */
 const MAX_CORRECTIONS = 3;
 
-export class FinalAnswer {
+export class Answer {
   readonly #check: ((data: unknown) => Checked) | undefined;
-  #given: Given | undefined;
+  #submitted: SubmittedAnswer | undefined;
   #corrections = 0;
 
-  /** Throws a RangeError for a schema that is none. */
+  /** Throws a RangeError for an invalid schema. */
   constructor(schema: JSONSchema | undefined, options: SchemaOptions) {
     this.#check = schema === undefined ? undefined : compileSchema(schema, options);
   }
 
-  /** One that is given later takes its place. */
-  give(given: Given): void {
-    this.#given = given;
+  /** Replaces an earlier one that was not reviewed yet. */
+  submit(answer: SubmittedAnswer): void {
+    this.#submitted = answer;
   }
 
-  /** What becomes of what was given since the last time. */
-  take(): Verdict {
-    const given = this.#given;
-    this.#given = undefined;
-    if (given === undefined) return { kind: "none" };
-    const { text: answer } = given;
-    const checked = this.#checkGiven(given);
+  /** Reviews what was submitted since the last review. An answer that is still wrong after the last correction makes the outcome partial. */
+  review(): AnswerReview {
+    const submitted = this.#submitted;
+    this.#submitted = undefined;
+    if (submitted === undefined) return { kind: "none" };
+    const { text: answer } = submitted;
+    const checked = this.#checkSubmitted(submitted);
     if (checked.ok) {
       const outcome = { status: "final", stopReason: "answered", answer, data: checked.data, why: null } as const;
       return { kind: "accepted", outcome };
     }
     this.#corrections += 1;
-    if (this.#corrections <= MAX_CORRECTIONS) return { kind: "given-back", problem: checked.problem };
+    if (this.#corrections <= MAX_CORRECTIONS) return { kind: "rejected", problem: checked.problem };
     const why = `the answer does not follow the schema: ${checked.problem}`;
     return { kind: "accepted", outcome: { status: "partial", stopReason: "error", answer, why } };
   }
 
-  /** The data of a text, where it has to have a form and has it. */
-  read(text: string): { readonly data?: unknown } {
+  /** The data in a text; empty where there is no schema or the text does not follow it. */
+  parse(text: string): { readonly data?: unknown } {
     if (this.#check === undefined) return {};
     const parsed = parseAnswer(text);
     const checked = parsed.ok ? this.#check(parsed.data) : parsed;
     return checked.ok ? { data: checked.data } : {};
   }
 
-  #checkGiven({ text, data }: Given): Checked {
+  #checkSubmitted({ text, data }: SubmittedAnswer): Checked {
     if (this.#check === undefined) return { ok: true, data };
     const direct = this.#check(data);
     if (direct.ok || typeof data !== "string") return direct;

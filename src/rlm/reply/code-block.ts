@@ -1,7 +1,7 @@
-// Finds the first block of code that can be run, while the message that holds it is still being written.
+// Finds the first runnable block of code in a message while the message still streams in.
 //
-// The moment it is closed the rest of the message is not wanted: a model that goes on writes down the output that it expects. A fence
-// inside of a Python string closes nothing. What is left open at the end is run only where it is surely whole.
+// What follows the block is not wanted: a model that goes on writes down the output that it expects. A fence inside a Python string
+// closes nothing. A block that is left open at the end is run only where it is certainly complete.
 
 import type { FinishReason } from "../../backends/backend.ts";
 import { type Fence, indentOf, isClosing, parseOpening, unindent, withoutFenceAtEnd } from "./fence-line.ts";
@@ -9,21 +9,21 @@ import { TripleQuotes } from "./triple-quotes.ts";
 
 export interface CodeBlock {
   readonly code: string;
-  /** As it was written, in lower case; empty: none. */
+  /** In lower case; empty: none. */
   readonly tag: string;
-  /** Where the line of its opening fence begins in the message, and where the line of its closing fence ends. */
+  /** The span in the message, from the opening fence to the end of the closing fence's line. */
   readonly start: number;
   readonly end: number;
 }
 
 export type ScanEnd =
   | { readonly kind: "code"; readonly block: CodeBlock }
-  /** `tell`: what the model has to know, since nothing was run. */
-  | { readonly kind: "none"; readonly reason: NoCodeReason; readonly tell: string };
+  /** `hint`: what the model is shown, since nothing was run. */
+  | { readonly kind: "none"; readonly reason: NoCodeReason; readonly hint: string };
 
 export type NoCodeReason = "no-code" | "not-runnable" | "empty" | "unclosed" | "cut-off";
 
-/** Whether code is whole and parses as Python. */
+/** Whether code is complete and parses as Python. */
 export type IsComplete = (code: string) => boolean | Promise<boolean>;
 
 const RUNNABLE: ReadonlySet<string> = new Set(["", "repl", "python", "py", "python3", "ipython"]);
@@ -32,9 +32,9 @@ const HOW = "Write Python in a block that begins with ```repl and ends with ``` 
 
 export class CodeScanner {
   readonly #isComplete: IsComplete;
-  /** The beginning of a line whose end has not come. */
+  /** The beginning of an incomplete line. */
   #line = "";
-  /** Where it begins in the message. */
+  /** Its offset in the message. */
   #lineStart = 0;
   #open: OpenBlock | undefined;
   #found: CodeBlock | undefined;
@@ -45,7 +45,7 @@ export class CodeScanner {
     this.#isComplete = isComplete;
   }
 
-  /** The next piece of the message. The block as soon as it is closed; what comes after is not looked at. */
+  /** Takes the next piece of the message. Returns the block as soon as it is closed; text after that is ignored. */
   push(text: string): CodeBlock | undefined {
     let from = 0;
     for (let to = text.indexOf("\n"); to >= 0 && this.#found === undefined; to = text.indexOf("\n", from)) {
@@ -56,7 +56,7 @@ export class CodeScanner {
     return this.#found;
   }
 
-  /** The message is over. */
+  /** Call at the end of the message. */
   async end(finishReason: FinishReason): Promise<ScanEnd> {
     if (this.#found === undefined && this.#line !== "") this.#take(this.#line, 0);
     if (this.#found === undefined && this.#open?.isRunnable === true) {
@@ -87,7 +87,7 @@ export class CodeScanner {
     const inner = parseOpening(line);
     const closes = isClosing(line, open.fence);
     if (open.isBlank) {
-      // A fence right within a fence: the outer one is decoration.
+      // A fence directly inside a fence: the outer one is decoration.
       if (inner !== undefined && (inner.tag !== "" || open.fence.tag === "")) return this.#begin(inner, open.start);
       if (!closes) return open.take(line, this.#lineStart);
       this.#hasEmpty = true;
@@ -95,49 +95,49 @@ export class CodeScanner {
       return;
     }
     if (closes) this.#found = open.toBlock(this.#lineStart);
-    // No Python begins like this: the fence that should have closed was forgotten.
+    // No Python line begins like this: the closing fence was forgotten.
     else if (inner !== undefined && inner.tag !== "") this.#found = open.toBlock(start);
     else open.take(line, this.#lineStart);
   }
 
-  #whyNone(finishReason: FinishReason): { readonly reason: NoCodeReason; readonly tell: string } {
+  #whyNone(finishReason: FinishReason): { readonly reason: NoCodeReason; readonly hint: string } {
     const isCutOff = finishReason === "length";
     if (this.#open?.isRunnable === true && !this.#open.isBlank) {
       return isCutOff
         ? {
             reason: "cut-off",
-            tell: "Nothing was run: your message reached its limit of tokens in the middle of the code. Do it in smaller steps",
+            hint: "Nothing was run: your message reached its limit of tokens in the middle of the code. Do it in smaller steps",
           }
         : {
             reason: "unclosed",
-            tell: `Nothing was run: the block of code has no closing fence and is no complete Python. ${HOW}`,
+            hint: `Nothing was run: the block of code has no closing fence and is no complete Python. ${HOW}`,
           };
     }
     if (this.#skippedTag !== undefined) {
       return {
         reason: "not-runnable",
-        tell: `Nothing was run: a block tagged '${this.#skippedTag}' is not run. ${HOW}`,
+        hint: `Nothing was run: a block tagged '${this.#skippedTag}' is not run. ${HOW}`,
       };
     }
     if (this.#hasEmpty || this.#open !== undefined)
-      return { reason: "empty", tell: `Nothing was run: the block of code is empty. ${HOW}` };
+      return { reason: "empty", hint: `Nothing was run: the block of code is empty. ${HOW}` };
     if (isCutOff) {
       return {
         reason: "cut-off",
-        tell: `Nothing was run: your message reached its limit of tokens before any code. Be brief. ${HOW}`,
+        hint: `Nothing was run: your message reached its limit of tokens before any code. Be brief. ${HOW}`,
       };
     }
-    return { reason: "no-code", tell: `Nothing was run: your message has no block of code. ${HOW}` };
+    return { reason: "no-code", hint: `Nothing was run: your message has no block of code. ${HOW}` };
   }
 }
 
-/** Where the block might end after all. */
+/** A line that may have been meant to close the block. */
 interface Candidate {
-  /** How many lines are its code, and what comes after them. */
+  /** How many lines are code, and the rest of the line after them. */
   readonly lines: number;
   readonly last: string | undefined;
   readonly end: number;
-  /** A closing fence as it should be, but inside of a string. */
+  /** A proper closing fence, but inside a string. */
   readonly isFence: boolean;
 }
 
@@ -164,7 +164,7 @@ class OpenBlock {
     return this.#indent === undefined;
   }
 
-  /** `end`: behind the line. */
+  /** `end`: the offset after the line. */
   take(line: string, end: number): void {
     if (this.#candidates.length < MAX_CANDIDATES) this.#lookForEnd(line, end);
     if (line.trim() !== "") this.#indent ??= Math.min(this.fence.indent, indentOf(line));
@@ -176,7 +176,7 @@ class OpenBlock {
     return { code, tag: this.fence.tag, start: this.start, end };
   }
 
-  /** The block that is left open, where it is whole; else where one of its lines may have been meant to close it. */
+  /** The whole rest where it is complete code, else up to the first line that may have been meant to close the block. */
   async closeAtEnd(end: number, finishReason: FinishReason, isComplete: IsComplete): Promise<CodeBlock | undefined> {
     if (this.isBlank) return undefined;
     const whole = this.toBlock(end);
@@ -185,7 +185,7 @@ class OpenBlock {
       const block = this.#toCandidateBlock(candidate);
       if (await isComplete(block.code)) return block;
     }
-    // A string that is never closed. Python says so best.
+    // A string that is never closed: Python reports it best.
     const fence = this.#candidates.find(({ isFence }) => isFence);
     return fence !== undefined && finishReason !== "length" ? this.#toCandidateBlock(fence) : undefined;
   }

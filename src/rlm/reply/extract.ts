@@ -1,6 +1,6 @@
-// The last call of a node: the best answer that can be had from what it has seen, with what was kept for that.
+// The messages of a node's last call, which asks for the best answer at a limit.
 //
-// The whole conversation where it fits; else the question and as much of what was seen as is affordable, down to the question
+// The whole conversation where it fits; else the question and as much of the transcript as is affordable, down to the question
 // alone: an answer that says how little is known is better than none.
 
 import type { ChatMessage } from "../../backends/backend.ts";
@@ -14,12 +14,12 @@ export interface Conversation {
   readonly messages: readonly ChatMessage[];
 }
 
-/** Of what was seen, in characters. */
+/** Of the transcript, in characters. */
 const SIZES = [60_000, 20_000, 6_000, 2_000, 600];
 const MAX_QUERY = 4_000;
 const SHORT_QUERY = 600;
 
-/** From the best to the shortest. */
+/** From the most complete to the shortest. */
 export function* extractions(conversation: Conversation, why: string): Generator<readonly ChatMessage[]> {
   const { query, messages, schema } = conversation;
   const end = extractMessage(why, schema);
@@ -34,7 +34,7 @@ export function* extractions(conversation: Conversation, why: string): Generator
   yield [toMessage(end, cut(query, SHORT_QUERY))];
 }
 
-/** What the shortest takes: to be kept from the beginning. */
+/** The size of the shortest one, which is kept for finishing from the beginning. */
 export function shortestExtraction(conversation: Omit<Conversation, "messages">): readonly ChatMessage[] {
   const { query, schema } = conversation;
   const end = extractMessage("the limit of tokens is reached".padEnd(150), schema);
@@ -45,7 +45,7 @@ function toMessage(end: string, query: string, seen = "Nothing was seen so far."
   return { role: "user", content: `Question: ${query}\n\n${seen}\n\n${end}` };
 }
 
-/** The first two say what is in the system prompt and in the question. */
+/** Without the first two, the system prompt and the question. */
 function toTranscript(messages: readonly ChatMessage[]): string {
   return messages
     .slice(2)

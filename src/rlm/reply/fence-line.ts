@@ -1,10 +1,10 @@
-// The lines that begin and end a block of code in Markdown: CommonMark's fences, at any indentation and behind the marker of a list
-// item, where models put them.
+// The lines that open and close a block of code in Markdown: CommonMark's fences, at any indentation and after a list marker, where
+// models put them.
 
 export interface Fence {
   readonly character: string;
   readonly length: number;
-  /** Columns before it; so much is taken away from the lines of its block. */
+  /** Columns before it, which are removed from the lines of its block. */
   readonly indent: number;
   /** The first word after it, in lower case; empty: none. */
   readonly tag: string;
@@ -12,7 +12,7 @@ export interface Fence {
 
 const OPENING = /^((?:[ \t]*(?:[-*+]|\d{1,9}[.)])(?=[ \t]))*[ \t]*)(`{3,}|~{3,})(.*)$/;
 const CLOSING = /^([ \t]*)(`{3,}|~{3,})[ \t]*$/;
-/** More than this before the opening one, it is text of the block. */
+/** Indented by more than this beyond the opening fence, it is text of the block. */
 const CLOSING_INDENT = 3;
 const TAB = 4;
 const MAX_TAG = 30;
@@ -32,7 +32,7 @@ export function isClosing(line: string, fence: Fence): boolean {
   return isLongEnough && widthOf(before) <= fence.indent + CLOSING_INDENT;
 }
 
-/** The line without a fence that somebody forgot to give a line of its own; undefined where there is none at its end. */
+/** The line without a fence at its end that should have been on a line of its own. Undefined: there is none. */
 export function withoutFenceAtEnd(line: string, fence: Fence): string | undefined {
   const text = line.trimEnd();
   let end = text.length;
@@ -40,7 +40,7 @@ export function withoutFenceAtEnd(line: string, fence: Fence): string | undefine
   return end > 0 && text.length - end >= fence.length ? text.slice(0, end) : undefined;
 }
 
-/** The lines of a message that are in no block. */
+/** The lines of a message outside of blocks. */
 export function* linesOutsideFences(
   text: string,
 ): Generator<{ readonly line: string; readonly start: number }, void, void> {
@@ -56,15 +56,15 @@ export function* linesOutsideFences(
   }
 }
 
-/** Without so many columns of the whitespace at its beginning. */
+/** Removes this many columns of leading whitespace. */
 export function unindent(line: string, columns: number): string {
   let width = 0;
-  let place = 0;
-  while (width < columns && (line[place] === " " || line[place] === "\t")) {
-    width += line[place] === "\t" ? TAB - (width % TAB) : 1;
-    place += 1;
+  let index = 0;
+  while (width < columns && (line[index] === " " || line[index] === "\t")) {
+    width += line[index] === "\t" ? TAB - (width % TAB) : 1;
+    index += 1;
   }
-  return line.slice(place);
+  return line.slice(index);
 }
 
 export function indentOf(line: string): number {

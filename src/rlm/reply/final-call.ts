@@ -1,15 +1,15 @@
-// An answer given in the text of a message, for models that do not give it in code.
+// FINAL(...) in the text of a message, for models that do not call it in code.
 //
-// Read only where a message has no code, since what code prints may yet change the answer. FINAL(...) stands at the beginning of a line,
-// outside of blocks, with its brackets balanced and nothing behind them. What is nearly that is no answer; the hint says what is missing.
+// Read only where a message has no code, since the output of code may still change the answer. FINAL(...) must be at the beginning of
+// a line, outside of blocks, with balanced brackets and nothing after them. A near miss is no answer; a hint says what is missing.
 
 import { linesOutsideFences } from "./fence-line.ts";
 
 export type TextFinal =
-  /** `text` as it was written, quotes included. */
+  /** `text` is verbatim, quotes included. */
   | { readonly kind: "value"; readonly text: string }
   | { readonly kind: "variable"; readonly name: string }
-  /** `hint`: what the model has to know, null where it tried nothing of the kind. */
+  /** `hint`: what the model is shown; null where it did not attempt an answer. */
   | { readonly kind: "none"; readonly hint: string | null };
 
 const START = /^[ \t]*(FINAL_VAR|FINAL)\(/;
@@ -59,20 +59,20 @@ function toHint(isStarted: boolean, isEmpty: boolean, isMentioned: boolean): str
   return null;
 }
 
-/** The bracket that belongs to the one before `from`, with nothing behind it on its line. */
+/** The bracket that matches the one before `from`, if nothing follows it on its line. */
 function closingBracket(text: string, from: number): number | undefined {
   let depth = 1;
-  for (let place = from; place < text.length; place += 1) {
-    const character = text[place];
-    if (character === '"' || character === "'") place = endOfString(text, place);
+  for (let index = from; index < text.length; index += 1) {
+    const character = text[index];
+    if (character === '"' || character === "'") index = endOfString(text, index);
     else if (character === "(") depth += 1;
     else if (character === ")") depth -= 1;
-    if (depth === 0) return END_OF_LINE.test(text.slice(place + 1, place + 100)) ? place : undefined;
+    if (depth === 0) return END_OF_LINE.test(text.slice(index + 1, index + 100)) ? index : undefined;
   }
   return undefined;
 }
 
-/** The last character of the string that begins here; the quote itself where it begins none, as an apostrophe. */
+/** The last character of the string that begins here; `from` itself where the quote begins none, such as an apostrophe. */
 function endOfString(text: string, from: number): number {
   const quote = text.charAt(from);
   if (/[\p{L}\p{N}]/u.test(text.charAt(from - 1))) return from;
@@ -81,9 +81,9 @@ function endOfString(text: string, from: number): number {
   const closing = isTriple ? triple : quote;
   const lineEnd = text.indexOf("\n", from);
   const limit = isTriple || lineEnd < 0 ? text.length : lineEnd;
-  for (let place = from + closing.length; place < limit; place += 1) {
-    if (text[place] === "\\") place += 1;
-    else if (text.startsWith(closing, place)) return place + closing.length - 1;
+  for (let index = from + closing.length; index < limit; index += 1) {
+    if (text[index] === "\\") index += 1;
+    else if (text.startsWith(closing, index)) return index + closing.length - 1;
   }
   return from;
 }

@@ -1,7 +1,7 @@
-// Whether Python code, given line by line, is inside of a string with three quotes: there a fence is text of the string.
+// Tracks, line by line, whether Python code is inside a triple-quoted string, where a fence is part of the string.
 
 export class TripleQuotes {
-  /** The quotes that end the string; undefined outside of one. */
+  /** The quotes that end the string; undefined outside of a string. */
   #open: string | undefined;
 
   get isOpen(): boolean {
@@ -9,34 +9,34 @@ export class TripleQuotes {
   }
 
   feed(line: string): void {
-    for (let place = 0; place < line.length;) {
-      place = this.#open === undefined ? this.#feedCode(line, place) : this.#feedString(line, place, this.#open);
+    for (let index = 0; index < line.length;) {
+      index = this.#open === undefined ? this.#feedCode(line, index) : this.#feedString(line, index, this.#open);
     }
   }
 
-  #feedCode(line: string, place: number): number {
-    const character = line.charAt(place);
+  #feedCode(line: string, index: number): number {
+    const character = line.charAt(index);
     if (character === "#") return line.length;
-    if (character !== '"' && character !== "'") return place + 1;
+    if (character !== '"' && character !== "'") return index + 1;
     const triple = character.repeat(3);
-    if (!line.startsWith(triple, place)) return endOf(character, line, place + 1) ?? line.length;
+    if (!line.startsWith(triple, index)) return endOf(character, line, index + 1) ?? line.length;
     this.#open = triple;
-    return place + 3;
+    return index + 3;
   }
 
-  #feedString(line: string, place: number, quotes: string): number {
-    const end = endOf(quotes, line, place);
+  #feedString(line: string, index: number, quotes: string): number {
+    const end = endOf(quotes, line, index);
     if (end === undefined) return line.length;
     this.#open = undefined;
     return end;
   }
 }
 
-/** Behind the quotes that end a string; undefined where they are not in this line. A backslash hides what follows it, in raw strings too. */
+/** The index after the closing quotes; undefined where they are not in this line. A backslash escapes what follows it, also in raw strings. */
 function endOf(quotes: string, line: string, from: number): number | undefined {
-  for (let place = from; place < line.length; place += 1) {
-    if (line[place] === "\\") place += 1;
-    else if (line.startsWith(quotes, place)) return place + quotes.length;
+  for (let index = from; index < line.length; index += 1) {
+    if (line[index] === "\\") index += 1;
+    else if (line.startsWith(quotes, index)) return index + quotes.length;
   }
   return undefined;
 }

@@ -1,26 +1,25 @@
-// What a model is shown of what its code printed: beginning and end, how much is between, and the variable that holds it all.
+// Output of code as a model is shown it: head and tail, how much is omitted, and the variable that holds all of it.
 
 import { type ByteSource, textSource } from "../../util/bytes/byte-source.ts";
 import { type Marker, toHeadAndTail, toShare } from "../../util/text/head-and-tail.ts";
 import { countCharacters } from "../../util/text/utf8.ts";
 
 export interface CutOutputOptions {
-  /** What holds the whole in the session, such as `_out[3]`. */
+  /** The expression that holds the whole output in the session, such as `_out[3]`. */
   readonly name: string;
-  /** What is said of it. Default: `the whole is in <name>`. */
+  /** The note about it. Default: `the whole is in <name>`. */
   readonly where?: string;
   /** Of the result; from 200 up. Default: 10,000. */
   readonly maxCharacters?: number;
 }
 
 const MAX_CHARACTERS = 10_000;
-/** In more than this, bytes are told: counting characters reads them all. */
+/** Longer output is measured in bytes: counting characters means reading all of it. */
 const MAX_COUNTED_BYTES = 16 * 1024 * 1024;
 const PIECE_BYTES = 1024 * 1024;
 
 /**
- * Cleaned of terminal commands; whole where it fits. Counts are exact and of what was printed, in characters as Python counts them.
- * No character is broken.
+ * Without terminal escape sequences; whole where it fits. Counts are exact, in characters as Python counts them. No character is split.
  */
 export function cutOutput(
   output: string | ByteSource,

@@ -1,4 +1,5 @@
-// The session of a node: what a run has in it is put there, kept there whatever the code does, and put back when it was lost.
+// The session of a node. The functions and variables of a run are installed there, protected from changes by code, and restored when
+// the state was lost.
 
 import type { OutputStream } from "../../protocol/execution.ts";
 import type { Result } from "../../session/result.ts";
@@ -6,7 +7,7 @@ import type { Session } from "../../session/session.ts";
 import type { ToolListing } from "../../tools/registry.ts";
 import { onAbort } from "../../util/async/on-abort.ts";
 import { type ContextItem, describeItems, loadContext } from "../context/context.ts";
-import { observe } from "./observation.ts";
+import { toObservation } from "./observation.ts";
 
 export interface NodeSessionSettings {
   readonly tools: readonly ToolListing[];
@@ -15,13 +16,13 @@ export interface NodeSessionSettings {
   readonly signal: AbortSignal;
 }
 
-interface Ran {
+interface CodeOutcome {
   readonly result: Result;
-  /** What the model is shown of it. */
-  readonly told: string;
+  /** What the model is shown. */
+  readonly observation: string;
 }
 
-/** For what is ours; only code that holds the interpreter could make it take long. */
+/** For our own code, which is only slow where other code holds the interpreter. */
 const OWN_TIMEOUT_MS = 30_000;
 const RELOADED = "The variables of the context were loaded again.";
 
@@ -31,14 +32,14 @@ export class NodeSession {
   readonly #unlisten: () => void;
   #epoch = 0;
 
-  /** Ends with its signal, at once: nobody needs the state any more, and code may take an interrupt for no reason to stop. */
+  /** Discarded at once when the signal is aborted: the state is not needed any more, and code may ignore an interrupt. */
   constructor(session: Session, settings: NodeSessionSettings) {
     this.#session = session;
     this.#settings = settings;
     this.#unlisten = onAbort(settings.signal, () => this.discard());
   }
 
-  /** Once, first. What describes the context to the model. */
+  /** Call once, first. Returns the description of the context for the model. */
   async prepare(): Promise<string> {
     const { context, signal } = this.#settings;
     this.#epoch = (await this.#install()).unwrap().epoch;
@@ -46,23 +47,23 @@ export class NodeSession {
     return describeItems(this.#session, context);
   }
 
-  /** Rejects where the run was cancelled, or the context could not be loaded again. */
-  async run(code: string, turn: number, onOutput: (stream: OutputStream, text: string) => void): Promise<Ran> {
+  /** Rejects where the run was cancelled, or the context could not be loaded again after a loss of state. */
+  async run(code: string, step: number, onOutput: (stream: OutputStream, text: string) => void): Promise<CodeOutcome> {
     const { cellTimeoutMs, signal } = this.#settings;
-    const wasLost = await this.#renew();
+    const wasLost = await this.#restore();
     const execution = this.#session.execute(code, { timeoutMs: cellTimeoutMs, signal });
     for await (const event of execution) {
       if (event.type === "output-delta") onOutput(event.stream, event.text);
     }
     const result = await execution.result;
     signal.throwIfAborted();
-    const isLost = result.state !== "kept" && (await this.#renew());
-    const told = [
+    const isLost = result.state !== "kept" && (await this.#restore());
+    const parts = [
       wasLost ? `Before this block all variables were lost: the process had ended. ${RELOADED}` : "",
-      await observe(this.#session, execution, result, turn),
+      await toObservation(this.#session, execution, result, step),
       isLost ? RELOADED : "",
     ];
-    return { result, told: told.filter((part) => part !== "").join("\n") };
+    return { result, observation: parts.filter((part) => part !== "").join("\n") };
   }
 
   /** Whether Python could compile it. */
@@ -71,9 +72,9 @@ export class NodeSession {
     return status === "ok";
   }
 
-  /** Gives a variable as the answer. What the model is told where that does not work; else empty. */
-  async giveVariable(name: string): Promise<string> {
-    await this.#renew();
+  /** Submits a variable as the answer. Returns what the model is shown where that fails, else an empty text. */
+  async submitVariable(name: string): Promise<string> {
+    await this.#restore();
     const { error, status } = await this.#own(`FINAL_VAR(${JSON.stringify(name)})`);
     if (error?.name === "Final") return "";
     return error?.value || `FINAL_VAR did not work: ${status}`;
@@ -84,8 +85,8 @@ export class NodeSession {
     void this.#session.discard();
   }
 
-  /** What is ours is there, as before the first block. True: everything else was lost meanwhile, but for the context. */
-  async #renew(): Promise<boolean> {
+  /** Installs what a run needs, as before the first block. True: the state was lost, and the context was loaded again. */
+  async #restore(): Promise<boolean> {
     const { context, signal } = this.#settings;
     const { epoch } = await this.#install();
     signal.throwIfAborted();
@@ -99,7 +100,7 @@ export class NodeSession {
     return this.#own(`install(${JSON.stringify(JSON.stringify(this.#settings.tools))})`);
   }
 
-  /** The module comes from the interpreter, not from a variable that code may have changed. */
+  /** Imports the module rather than use a variable, which code may have changed. */
   #own(call: string): Promise<Result> {
     const { signal } = this.#settings;
     return this.#session.execute(`__import__("rlm_session").${call}`, { timeoutMs: OWN_TIMEOUT_MS, signal }).result;

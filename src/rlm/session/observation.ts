@@ -1,4 +1,4 @@
-// What a model is shown of the code it had run.
+// What a model is shown of the code that it wrote.
 
 import type { ExecutionResult, StateAfter } from "../../protocol/execution.ts";
 import type { Execution } from "../../session/execution/execution.ts";
@@ -8,7 +8,7 @@ import { cutOutput } from "./cut-output.ts";
 const MAX_CHARACTERS = 10_000;
 const MAX_ERROR_CHARACTERS = 4_000;
 const MAX_DISPLAYS = 20;
-/** Of one block, in `_out`. */
+/** Of one block, kept in `_out`. */
 const MAX_KEPT_BYTES = 32 * 1024 * 1024;
 
 const STATE: Readonly<Record<StateAfter, string>> = {
@@ -17,19 +17,19 @@ const STATE: Readonly<Record<StateAfter, string>> = {
   lost: "All variables were lost: the process had to be ended.",
 };
 
-/** What was printed and displayed, the value, the error. What was printed and is cut is put into `_out[turn]`. */
-export async function observe(
+/** Output, displays, the value and the error. Output that is cut is kept whole in `_out[step]`. */
+export async function toObservation(
   session: Session,
   execution: Execution,
   result: ExecutionResult,
-  turn: number,
+  step: number,
 ): Promise<string> {
   const { value, error, status, reason, exitCode, state, incomplete, displays } = result;
   const shownDisplays = displays
     .slice(0, MAX_DISPLAYS)
     .map((bundle) => cutValue(bundle["text/plain"] ?? "(a picture)"));
   const parts = [
-    await showPrinted(session, execution, result, turn),
+    await showPrinted(session, execution, result, step),
     ...shownDisplays,
     displays.length > MAX_DISPLAYS ? `… ${displays.length - MAX_DISPLAYS} more displays …` : "",
     value === undefined ? "" : `→ ${cutValue(value["text/plain"] ?? "")}`,
@@ -43,29 +43,29 @@ export async function observe(
     parts.length === 0
       ? "(no output: print what you want to see, or leave it as the last expression)"
       : parts.join("\n");
-  return `Output of block ${turn}:\n${shown}`;
+  return `Output of block ${step}:\n${shown}`;
 }
 
-/** Where it fits stdout, then stderr; else both as they came. */
+/** Where it fits, stdout and then stderr; else both in the order of their output. */
 async function showPrinted(
   session: Session,
   execution: Execution,
   { stdout, stderr, truncated, state }: ExecutionResult,
-  turn: number,
+  step: number,
 ): Promise<string> {
   const { totalBytes, readableBytes } = execution.output({ length: 0 });
   const isWhole = truncated?.stdout === undefined && truncated?.stderr === undefined;
   const errors = stderr.trim() === "" ? "" : `[stderr]\n${stderr.trimEnd()}`;
   const printed = [stdout.trimEnd(), errors].filter((part) => part !== "").join("\n");
   const keptBytes = Math.min(readableBytes, MAX_KEPT_BYTES);
-  const name = `_out[${turn}]`;
+  const name = `_out[${step}]`;
   const cut = cutOutput(
     isWhole && printed.length <= MAX_CHARACTERS
       ? printed
       : { totalBytes, readableBytes, read: (offset, length) => execution.output({ offset, length }).bytes },
     { maxCharacters: MAX_CHARACTERS, name, where: whereIs(name, keptBytes, totalBytes, state) },
   );
-  if (cut.isCut && state === "kept") await keep(session, execution, turn, keptBytes);
+  if (cut.isCut && state === "kept") await keep(session, execution, step, keptBytes);
   return cut.text;
 }
 
@@ -74,10 +74,10 @@ function whereIs(name: string, keptBytes: number, totalBytes: number, state: Sta
   return keptBytes === totalBytes ? `the whole is in ${name}` : `the first ${keptBytes} bytes are in ${name}`;
 }
 
-async function keep(session: Session, execution: Execution, turn: number, keptBytes: number): Promise<void> {
+async function keep(session: Session, execution: Execution, step: number, keptBytes: number): Promise<void> {
   const { bytes } = execution.output({ length: keptBytes });
   await session.set("_rlm_out", { text: bytes.toString("utf8") });
-  await session.execute(`__import__("rlm_session").keep(${turn})`).result;
+  await session.execute(`__import__("rlm_session").keep(${step})`).result;
 }
 
 function cutValue(text: string): string {

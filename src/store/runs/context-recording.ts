@@ -1,4 +1,4 @@
-// A context on its way into the log of its run: read twice, first for its size, its digest and the keys that may be in it.
+// Records a context in the log of its run. It is read twice, first for its size, its digest, and keys that it may contain.
 
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
@@ -7,7 +7,7 @@ import { readPieces } from "../../util/bytes/read-chunks.ts";
 import type { RunFiles } from "./run-files.ts";
 import { CHUNK_BYTES, type RecordedContext } from "./run-log-format.ts";
 
-/** Contexts of one run that are kept whole, in all, unless somebody says otherwise. */
+/** The default limit on the contexts of one run that are recorded, in total. */
 export const MAX_CONTEXT_BYTES = 64 * 1024 * 1024;
 
 export type ContextSource = { readonly bytes: Uint8Array } | { readonly path: string };
@@ -18,7 +18,7 @@ interface ContextOptions {
   readonly maxBytes: number;
 }
 
-/** Rejects where it cannot be written; what cannot be read is recorded as such. */
+/** Rejects for an error of writing. A context that cannot be read is recorded as such. */
 export async function recordContext(
   source: ContextSource,
   { files, secrets, maxBytes }: ContextOptions,
@@ -35,7 +35,7 @@ export async function recordContext(
     whole.update(chunk);
     chunks.push(digest);
   }
-  if (whole.digest("hex") !== sha256) return { bytes, sha256, chunks: null, omitted: "unreadable" }; // it changed in the meantime
+  if (whole.digest("hex") !== sha256) return { bytes, sha256, chunks: null, omitted: "unreadable" }; // it has changed since
   return { bytes, sha256, chunks, omitted: null };
 }
 
@@ -51,19 +51,19 @@ async function examine(
     hash.update(chunk);
     bytes += chunk.length;
     if (wanted.length === 0 || hasSecret) continue;
-    const joined = Buffer.concat([before, chunk]); // a key may begin in one piece and end in the next
+    const joined = Buffer.concat([before, chunk]); // a key may span two chunks
     hasSecret = wanted.some((secret) => joined.includes(secret));
     before = Buffer.from(joined.subarray(Math.max(0, joined.length - overlap)));
   }
   return { bytes, sha256: hash.digest("hex"), hasSecret };
 }
 
-/** Pieces of the size of a chunk, the last one smaller; valid until the next one is asked for. */
+/** Chunks of equal size, except for the last. Each is valid until the next one is read. */
 async function* readChunks(source: ContextSource, maxBytes: number): AsyncGenerator<Buffer, void, void> {
   if ("bytes" in source) {
     const { buffer, byteOffset, byteLength } = source.bytes;
-    for (let at = 0; at < byteLength; at += CHUNK_BYTES)
-      yield Buffer.from(buffer, byteOffset + at, Math.min(CHUNK_BYTES, byteLength - at));
+    for (let offset = 0; offset < byteLength; offset += CHUNK_BYTES)
+      yield Buffer.from(buffer, byteOffset + offset, Math.min(CHUNK_BYTES, byteLength - offset));
     return;
   }
   const file = await open(source.path, constants.O_RDONLY | constants.O_NONBLOCK);

@@ -1,33 +1,31 @@
-// Events of a run on their way out of its log: references become what they stand for, when somebody wants to see it.
+// Decodes the events of a log. References are resolved only when an event is read as a whole.
 
-import { isObject, parseRunEvent } from "../../protocol/run-events.ts";
-import type { ModelCallStart, RunEvent } from "../../protocol/runs.ts";
+import { parseRunEvent, type ModelCallStart, type RunEvent } from "../../protocol/run-events.ts";
 import { MARKER } from "./run-log-format.ts";
 import type { RunFolder } from "./run-folder.ts";
 
-/** A field as a blob, with long strings in it. */
+/** A field that is a blob may have blobs in it. */
 const MAX_NESTED = 3;
 const MAX_DEPTH = 200;
-/** Of the messages of all nodes that are remembered while a log is read. */
+/** In the messages of all nodes, which are kept while a log is read. */
 const MAX_REMEMBERED_BYTES = 64 * 1024 * 1024;
 
-interface Line {
-  /** Where its line begins in `events.jsonl`. */
+/** The position of a line in `events.jsonl`, its newline included. */
+export interface LineSpan {
   readonly offset: number;
-  /** With its end. */
   readonly bytes: number;
 }
 
-/** One recorded event. What is short is in `stored`; what is long there are references in its place. */
+/** One recorded event. In `stored`, references stand for long values. */
 export class RecordedEvent {
-  readonly line: Line;
+  readonly line: LineSpan;
   readonly stored: Readonly<Record<string, unknown>> & { readonly type: string };
   readonly #folder: RunFolder;
   readonly #messages: readonly unknown[] | undefined;
 
   constructor(
     folder: RunFolder,
-    line: Line,
+    line: LineSpan,
     stored: RecordedEvent["stored"],
     messages: readonly unknown[] | undefined,
   ) {
@@ -37,19 +35,19 @@ export class RecordedEvent {
     this.#messages = messages;
   }
 
-  /** As it was written. Throws where something in it is missing or damaged. */
+  /** With all references resolved. Throws where a value is missing or damaged. */
   async whole(): Promise<RunEvent> {
     if (!("messages" in this.stored)) return this.#parse({});
     if (this.#messages === undefined) throw new Error("Cannot read an event: messages that it refers to are missing");
     return this.#parse({ messages: await decode(this.#messages, this.#folder, 0) });
   }
 
-  /** As it was written, but for `messages`, which is empty: a conversation is longer with every call. */
+  /** Like `whole`, but with empty `messages`: a conversation grows with every call. */
   async withoutMessages(): Promise<RunEvent> {
     return this.#parse("messages" in this.stored ? { messages: [] } : {});
   }
 
-  /** Of a call of a model: the messages that the call before it in the node's conversation did not have. */
+  /** The messages of a model call that the previous call of the conversation did not have. */
   async addedMessages(): Promise<ModelCallStart["messages"]> {
     const { messages } = this.stored;
     const added = Array.isArray(messages) ? messages.filter((item) => !isObject(item) || !("$same" in item)) : [];
@@ -66,7 +64,7 @@ export class RecordedEvent {
   }
 }
 
-/** Reads the lines of one log in their order: what is in a line may rest on earlier ones. */
+/** Decodes the lines of one log in order, since a line may refer to earlier ones. */
 export class EventDecoder {
   readonly #folder: RunFolder;
   readonly #conversations = new Map<string, { callId: string; messages: readonly unknown[]; bytes: number }>();
@@ -76,14 +74,14 @@ export class EventDecoder {
     this.#folder = folder;
   }
 
-  /** Undefined where the line is no event. */
-  read(text: string, line: Line): RecordedEvent | undefined {
+  /** Undefined: the line is not an event. */
+  read(text: string, line: LineSpan): RecordedEvent | undefined {
     const stored = parseLine(text);
     if (stored === undefined) return undefined;
     if (stored.type === "node-end") this.#forget(stored["nodeId"]);
     if (stored.type !== "model-call-start") return new RecordedEvent(this.#folder, line, stored, undefined);
     const messages = this.#expand(stored);
-    if (messages !== undefined && stored["purpose"] === "turn") this.#remember(stored, messages, line.bytes);
+    if (messages !== undefined && stored["purpose"] === "step") this.#remember(stored, messages, line.bytes);
     return new RecordedEvent(this.#folder, line, stored, messages);
   }
 
@@ -144,4 +142,8 @@ async function resolve(reference: object, folder: RunFolder, nested: number): Pr
   if (nested >= MAX_NESTED) throw new RangeError("Cannot read an event: its blobs are too deep");
   const text = (await folder.blob(String($blob))).toString("utf8");
   return encoding === "json" ? decode(JSON.parse(text) as unknown, folder, nested + 1) : text;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,8 +1,8 @@
-// Events of a run on their way into its log: keys removed, long texts made blobs, messages that are known left out.
+// Encodes events for a log: secrets are redacted, long texts become blobs, and known messages become references.
 
 import { createHash } from "node:crypto";
 import { isWellFormed } from "../../protocol/host-messages.ts";
-import type { ModelCallEnd, ModelCallStart, RunEvent } from "../../protocol/runs.ts";
+import type { ModelCallEnd, ModelCallStart, RunEvent } from "../../protocol/run-events.ts";
 import { secretForms } from "../../util/secret-encodings.ts";
 import {
   FIELD_BYTES,
@@ -15,12 +15,12 @@ import {
   type SameMessages,
 } from "./run-log-format.ts";
 
-/** Shorter ones are not looked for: they are in every other word. */
+/** Shorter secrets are not redacted: they would match ordinary words. */
 const MIN_SECRET = 8;
 const MAX_DEPTH = 100;
 const MAX_PARTS = 1_000_000;
 const MAX_CONVERSATIONS = 1000;
-/** Names of fields that are known as they are written. */
+/** Encoded names of fields that are cached. */
 const MAX_KEYS = 1000;
 const MAX_KEY_CHARACTERS = 100;
 
@@ -28,9 +28,9 @@ type Messages = ModelCallStart["messages"];
 
 export class EventEncoder {
   readonly #secrets: readonly string[];
-  /** As they are in JSON. Undefined: that depends on what they stand beside. */
+  /** As they appear in JSON. Undefined: that depends on the text around them. */
   readonly #quotedSecrets: readonly string[] | undefined;
-  /** What a node said to its model last. */
+  /** The latest conversation of each node. */
   readonly #conversations = new Map<string, { readonly callId: string; readonly messages: Messages }>();
   readonly #keys = new Map<string, string>();
   #isFirst = true;
@@ -44,10 +44,10 @@ export class EventEncoder {
     this.#quotedSecrets = isPlain ? this.#secrets.map((secret) => JSON.stringify(secret).slice(1, -1)) : undefined;
   }
 
-  /** One line, with its end, and the blobs that have to be there before it. Never throws. */
+  /** One line with its newline, and the blobs that must be written before it. Never throws. */
   encode(event: RunEvent): { readonly line: string; readonly blobs: ReadonlyMap<string, Buffer> } {
     if (this.#blobs.size > 0) this.#blobs = new Map();
-    const plain = this.#plain(event);
+    const plain = this.#encodePlain(event);
     if (plain !== undefined) return { line: `${plain}\n`, blobs: this.#blobs };
     let fields = this.#isFirst ? `"schemaVersion":${SCHEMA_VERSION}` : "";
     for (const name of Object.keys(event)) {
@@ -60,7 +60,6 @@ export class EventEncoder {
     return { line: `{${fields}}\n`, blobs: this.#blobs };
   }
 
-  /** Without the secrets. */
   redact(text: string): string {
     let kept = text;
     for (const secret of this.#secrets) kept = kept.replaceAll(secret, "[redacted]");
@@ -71,16 +70,16 @@ export class EventEncoder {
     return this.#secrets;
   }
 
-  /** Short calls of models, by the thousand: as JSON says them, where nothing of them is known, long or secret. Undefined: not so. */
-  #plain(event: RunEvent): string | undefined {
+  /** A fast path for short model calls, of which there are thousands: plain JSON. Undefined: something needs to be encoded. */
+  #encodePlain(event: RunEvent): string | undefined {
     if (this.#isFirst || this.#quotedSecrets === undefined || !isShortCall(event)) return undefined;
     if (event.type === "model-call-start" && this.#countKnown(event) > 0) return undefined;
     const json = JSON.stringify(event);
-    // No text in it is longer than the whole, and none has a secret that the whole has not.
+    // If the whole line is short and free of secrets, so is every text in it.
     return isLong(json) || this.#quotedSecrets.some((secret) => json.includes(secret)) ? undefined : json;
   }
 
-  /** How many of its messages are those of an earlier call. */
+  /** How many of the messages are those of an earlier call. */
   #countKnown({ nodeId, messages }: ModelCallStart): number {
     const known = this.#conversations.get(nodeId);
     return known === undefined ? 0 : countSame(known.messages, messages);
@@ -91,7 +90,7 @@ export class EventEncoder {
     const count = this.#countKnown(call);
     const same: SameMessages | undefined =
       known === undefined || count === 0 ? undefined : { $same: known.callId, count };
-    if (call.purpose === "turn") this.#remember(call);
+    if (call.purpose === "step") this.#remember(call);
     let items = same === undefined ? "" : JSON.stringify(same);
     for (let index = count; index < call.messages.length; index += 1) {
       const json = this.#fieldJson(call.messages[index], MAX_LINE_BYTES) ?? "null";
@@ -107,7 +106,7 @@ export class EventEncoder {
     if (this.#conversations.size > MAX_CONVERSATIONS && oldest !== undefined) this.#conversations.delete(oldest);
   }
 
-  /** Undefined: there is nothing to say of it in JSON. */
+  /** Undefined: JSON has no representation of it. */
   #fieldJson(value: unknown, maxBytes: number): string | undefined {
     this.#parts = 0;
     try {
@@ -119,7 +118,7 @@ export class EventEncoder {
     }
   }
 
-  /** As JSON.stringify would say it, in one pass. */
+  /** Like JSON.stringify, with redaction and blobs in the same pass. */
   #json(value: unknown, depth: number): string | undefined {
     this.#parts += 1;
     if (depth > MAX_DEPTH || this.#parts > MAX_PARTS) throw new RangeError("it is too deep, or has too many parts");
@@ -148,7 +147,7 @@ export class EventEncoder {
   #text(text: string): string {
     const clean = this.redact(text);
     if (!isLong(clean)) return JSON.stringify(clean);
-    // Half of a surrogate pair has no bytes in UTF-8. JSON can say it.
+    // A lone surrogate cannot be encoded in UTF-8, but JSON can escape it.
     const isJson = /\p{Surrogate}/u.test(clean);
     return JSON.stringify(isJson ? this.#blob(JSON.stringify(clean), "json") : this.#blob(clean));
   }
@@ -161,7 +160,7 @@ export class EventEncoder {
   }
 }
 
-/** Of which all fields are plain: texts, numbers, and names that mean nothing in the file. */
+/** A call without nested data and without long texts. */
 function isShortCall(event: RunEvent): event is ModelCallStart | ModelCallEnd {
   if (event.type === "model-call-end") return !isLong(event.text) && !isLong(event.reasoning);
   return (
@@ -171,7 +170,7 @@ function isShortCall(event: RunEvent): event is ModelCallStart | ModelCallEnd {
   );
 }
 
-/** How many messages two conversations have in common at their beginning. */
+/** The length of the common prefix of two conversations. */
 function countSame(before: Messages, now: Messages): number {
   let count = 0;
   while (count < before.length && count < now.length) {

@@ -1,4 +1,4 @@
-// The lines of a file that grows, each with its place. A line that has no end yet waits for it; one that is too long is passed over.
+// The lines of a growing file, each with its span. An incomplete last line is kept until its end arrives.
 
 import type { FileHandle } from "node:fs/promises";
 
@@ -6,7 +6,7 @@ const PIECE_BYTES = 64 * 1024;
 const NEWLINE = 0x0a;
 
 export interface LogLine {
-  /** Null: it was too long. */
+  /** Null: it is too long to be read. */
   readonly text: string | null;
   readonly offset: number;
   readonly bytes: number;
@@ -15,27 +15,27 @@ export interface LogLine {
 export class LogLines {
   readonly #file: FileHandle;
   readonly #maxBytes: number;
-  #at: number;
-  /** Where the line begins of which some was read. */
+  #offset: number;
+  /** The offset of the current line. */
   #start: number;
-  /** What was read of it; undefined: it is too long. */
+  /** What was read of the current line; undefined: it is too long. */
   #pieces: Buffer[] | undefined = [];
 
   constructor(file: FileHandle, maxBytes: number, offset = 0) {
     this.#file = file;
     this.#maxBytes = maxBytes;
-    this.#at = offset;
+    this.#offset = offset;
     this.#start = offset;
   }
 
-  /** Those that are whole by now. May be asked again when more has been written. */
+  /** Yields the complete lines. Call again when the file has grown. */
   async *read(): AsyncGenerator<LogLine, void, void> {
     for (;;) {
       const piece = Buffer.allocUnsafe(PIECE_BYTES);
-      const { bytesRead } = await this.#file.read(piece, 0, piece.length, this.#at);
+      const { bytesRead } = await this.#file.read(piece, 0, piece.length, this.#offset);
       if (bytesRead === 0) return;
-      const base = this.#at;
-      this.#at += bytesRead;
+      const base = this.#offset;
+      this.#offset += bytesRead;
       yield* this.#split(piece.subarray(0, bytesRead), base);
     }
   }

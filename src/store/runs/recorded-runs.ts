@@ -1,4 +1,4 @@
-// All recorded runs: which there are, and which have to go.
+// All recorded runs: listed, found by id, and pruned.
 
 import { lstat, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,15 +6,15 @@ import { RunNotFoundError } from "../../errors.ts";
 import type { RunId } from "../../protocol/ids.ts";
 import { RunFolder, type RunSummary } from "./run-folder.ts";
 import type { RunsOptions } from "./run-log-reader.ts";
-import { BEGINNING_MS, isRunId, runsFolder } from "./run-log-format.ts";
+import { STARTING_MS, isRunId, runsFolder } from "./run-log-format.ts";
 
 const KEPT_RUNS = 200;
 const KEPT_BYTES = 2 * 1024 ** 3;
-/** What is being removed; the rest of it is, if whoever did it was stopped. */
+/** Prefix of a run that is being removed. Leftovers of an interrupted removal are removed later. */
 const REMOVED = ".removed-";
 const NAMED = 5;
 
-/** The latest first. What is no run is left out. */
+/** The latest first. Folders that are no runs are left out. */
 export async function listRuns({ folder = runsFolder() }: RunsOptions = {}): Promise<readonly RunSummary[]> {
   const summaries: RunSummary[] = [];
   for (const name of await namesIn(folder)) {
@@ -24,7 +24,7 @@ export async function listRuns({ folder = runsFolder() }: RunsOptions = {}): Pro
   return summaries.sort((a, b) => b.started - a.started || (a.id < b.id ? 1 : -1));
 }
 
-/** The one whose id this is, or begins so. Throws RunNotFoundError. */
+/** Finds a run by its id or an unambiguous prefix. Throws RunNotFoundError. */
 export async function findRun(prefix: string, { folder = runsFolder() }: RunsOptions = {}): Promise<RunId> {
   const names = await namesIn(folder);
   const found = names.includes(prefix) ? [prefix] : names.filter((name) => prefix !== "" && name.startsWith(prefix));
@@ -40,13 +40,13 @@ export async function findRun(prefix: string, { folder = runsFolder() }: RunsOpt
 export interface PruneOptions extends RunsOptions {
   /** How many runs are kept. Default: 200. */
   readonly keep?: number;
-  /** What they may take on disk, in all. Default: 2 GiB. */
+  /** Their total size on disk. Default: 2 GiB. */
   readonly maxBytes?: number;
 }
 
 /**
- * Removes the oldest runs, until the rest is within both bounds; never one that goes on, nor the latest. Answers with the ids of
- * those removed.
+ * Removes the oldest runs until the rest is within both limits; never one in progress, nor the latest. Returns the ids of the removed
+ * runs.
  */
 export async function pruneRuns(options: PruneOptions = {}): Promise<readonly RunId[]> {
   const { folder = runsFolder(), keep = KEPT_RUNS, maxBytes = KEPT_BYTES } = options;
@@ -56,23 +56,23 @@ export async function pruneRuns(options: PruneOptions = {}): Promise<readonly Ru
     const summary = await summaryOf(folder, id);
     const stat = await lstat(join(folder, id)).catch(() => undefined);
     if (stat?.isDirectory() !== true) continue;
-    const isBeginning = summary === undefined && Date.now() - stat.mtimeMs < BEGINNING_MS;
+    const isStarting = summary === undefined && Date.now() - stat.mtimeMs < STARTING_MS;
     runs.push({
       id,
       started: summary?.started ?? stat.mtimeMs,
       bytes: summary?.bytes ?? (await sizeOf(join(folder, id))),
-      isRunning: summary?.status === "running" || isBeginning,
+      isRunning: summary?.status === "running" || isStarting,
     });
   }
   runs.sort((a, b) => b.started - a.started);
   let bytes = 0;
   const removed: RunId[] = [];
-  for (const [at, run] of runs.entries()) {
+  for (const [index, run] of runs.entries()) {
     bytes += run.bytes;
-    const isKept = at === 0 || run.isRunning || (at < keep && bytes <= maxBytes);
+    const isKept = index === 0 || run.isRunning || (index < keep && bytes <= maxBytes);
     if (!isKept && (await remove(folder, run.id))) removed.push(run.id as RunId);
   }
-  await removeRests(folder);
+  await removeLeftovers(folder);
   return removed;
 }
 
@@ -88,7 +88,7 @@ async function summaryOf(folder: string, id: string): Promise<RunSummary | undef
   }
 }
 
-/** Of what is in a folder and in the folders there; links are not followed. */
+/** Of a folder with its subfolders; links are not followed. */
 async function sizeOf(folder: string): Promise<number> {
   let sum = 0;
   for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
@@ -99,7 +99,7 @@ async function sizeOf(folder: string): Promise<number> {
   return sum;
 }
 
-/** Gone for everybody at once, from disk a little later. */
+/** Hides the run at once by renaming it, then deletes it. */
 async function remove(folder: string, id: string): Promise<boolean> {
   const away = join(folder, `${REMOVED}${id}`);
   try {
@@ -107,11 +107,11 @@ async function remove(folder: string, id: string): Promise<boolean> {
     await rm(away, { recursive: true, force: true });
     return true;
   } catch {
-    return false; // somebody else does it, or nobody can
+    return false; // removed by another process, or not permitted
   }
 }
 
-async function removeRests(folder: string): Promise<void> {
+async function removeLeftovers(folder: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [] as string[]))
     if (name.startsWith(REMOVED)) await rm(join(folder, name), { recursive: true, force: true }).catch(() => {});
 }

@@ -1,4 +1,4 @@
-// The files of one run, on the side of whoever writes them: mode 0600, in a folder of mode 0700 that was not there before.
+// Writes the files of one run: mode 0600, in a new folder of mode 0700.
 
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import { makeFolder } from "../../util/data-folder.ts";
 import type { LogWriter } from "./run-log-format.ts";
 
 const MODE = 0o600;
-/** Blobs that are known to be there; of others the disk is asked. */
+/** Blobs that are known to exist; for others the disk is checked. */
 const MAX_KNOWN = 100_000;
 
 export class RunFiles {
@@ -31,7 +31,7 @@ export class RunFiles {
     return new RunFiles(folder, await open(join(folder, "events.jsonl"), "ax", MODE));
   }
 
-  /** Of everything that was written, `meta.json` left out. */
+  /** Written in total, without `meta.json`. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -43,7 +43,7 @@ export class RunFiles {
     this.#bytes += data.length;
   }
 
-  /** Once, however often it is asked for. */
+  /** Writes a blob once, however often it is called. */
   async keepBlob(digest: string, data: Buffer): Promise<void> {
     if (this.#known.has(digest)) return;
     const path = join(this.folder, "blobs", digest);
@@ -57,7 +57,7 @@ export class RunFiles {
     if (this.#known.size < MAX_KNOWN) this.#known.add(digest);
   }
 
-  /** A line more in another file. */
+  /** Appends a line to another file. */
   async appendJson(name: string, value: unknown): Promise<void> {
     const line = Buffer.from(`${JSON.stringify(value)}\n`);
     await appendFile(join(this.folder, name), line, { mode: MODE });
@@ -93,8 +93,8 @@ export function thisWriter(): LogWriter {
   return { pid: process.pid, host: hostname(), since: startOfProcess(process.pid) };
 }
 
-/** Whether that process is there; undefined on another machine, where nobody can tell. */
-export function isThere({ pid, host, since }: LogWriter): boolean | undefined {
+/** Whether that process is alive; undefined on another machine, where that is not known. */
+export function isAlive({ pid, host, since }: LogWriter): boolean | undefined {
   if (host !== hostname()) return undefined;
   try {
     process.kill(pid, 0);
@@ -104,7 +104,7 @@ export function isThere({ pid, host, since }: LogWriter): boolean | undefined {
   return since === null || since === startOfProcess(pid);
 }
 
-/** A number is used again for another process; with the time at which it started it is not. */
+/** Process ids are reused; together with the start time they are unique. */
 function startOfProcess(pid: number): string | null {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8")

@@ -1,51 +1,34 @@
-// The folder of one recorded run, on the side of whoever reads it: anybody may have put anything there.
-//
-// Only regular files are opened, no link is followed, and nothing is read that is larger than what it could be.
+// Reads the folder of one recorded run. Its content is not trusted: only regular files are opened, no link is followed, and every
+// file has a size limit.
 
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { lstat, open, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { RunNotFoundError } from "../../errors.ts";
-import { isObject, isSpent } from "../../protocol/run-events.ts";
 import type { RunId } from "../../protocol/ids.ts";
-import type { RunStatus, Spent, StopReason } from "../../protocol/runs.ts";
-import { isThere } from "./run-files.ts";
+import type { RunStatus } from "../../protocol/runs.ts";
+import { isAlive } from "./run-files.ts";
 import {
-  BEGINNING_MS,
   DIGEST,
   isRunId,
   MAX_META_BYTES,
-  type LogWriter,
+  recordedContext,
+  runMeta,
+  STARTING_MS,
   type RecordedContext,
+  type RunMeta,
 } from "./run-log-format.ts";
 
-/** The most that one text of a run can be. */
 const MAX_BLOB_BYTES = 256 * 1024 * 1024;
 const MAX_CONTEXTS_BYTES = 64 * 1024 * 1024;
-/** On another machine nobody can ask for a process: a log that was not touched for so long has no writer. */
+/** The process of another machine cannot be examined: it is taken for gone when its log was not touched for this long. */
 const QUIET_MS = 60 * 60_000;
 
-export interface RunSummary {
+export interface RunSummary extends Omit<RunMeta, "id" | "status" | "writer"> {
   readonly id: RunId;
-  /** The question, or how it begins. */
-  readonly query: string;
-  readonly model: string;
-  readonly subModel: string;
-  /** Milliseconds since the epoch. */
-  readonly started: number;
-  /** Null: it goes on, or it broke. */
-  readonly ended: number | null;
-  /** `broken`: whoever ran it is gone, and it has no end. */
+  /** `broken`: its process is gone, and it has no end. */
   readonly status: RunStatus | "running" | "broken";
-  readonly stopReason: StopReason | null;
-  /** In all; null while it goes on. */
-  readonly usage: Spent | null;
-  readonly wallMs: number | null;
-  /** Of its log; null while it goes on. */
-  readonly bytes: number | null;
-  /** Events that could not be recorded. */
-  readonly lostEvents: number;
 }
 
 export class RunFolder {
@@ -69,31 +52,35 @@ export class RunFolder {
     return new RunFolder(id as RunId, path);
   }
 
-  /** Undefined where `meta.json` is not there yet, or damaged. */
+  /** Undefined where `meta.json` is missing or damaged. */
   async summary(): Promise<RunSummary | undefined> {
     const text = await this.#read("meta.json", MAX_META_BYTES).catch(() => Buffer.alloc(0));
-    const found = parseJson(text.toString("utf8"));
-    const summary = toSummary(found, this.id);
-    if (summary === undefined || summary.status !== "broken" || summary.ended !== null) return summary;
-    return (await this.#isWritten(found)) ? { ...summary, status: "running" } : summary;
+    const meta = parseMeta(text.toString("utf8"), this.id);
+    if (meta === undefined) return undefined;
+    const { status, writer, ...facts } = meta;
+    const isRunning = status === null && facts.ended === null && (await this.#isWriting(writer));
+    return { ...facts, id: this.id, status: status ?? (isRunning ? "running" : "broken") };
   }
 
-  /** Whether `meta.json` may still come. */
-  async isBeginning(): Promise<boolean> {
+  /** Whether `meta.json` may still appear. */
+  async isStarting(): Promise<boolean> {
     const stat = await lstat(this.path).catch(() => undefined);
-    return stat !== undefined && Date.now() - stat.mtimeMs < BEGINNING_MS;
+    return stat !== undefined && Date.now() - stat.mtimeMs < STARTING_MS;
   }
 
   async contexts(): Promise<readonly RecordedContext[]> {
     const lines = await this.#read("contexts.jsonl", MAX_CONTEXTS_BYTES).catch(() => Buffer.alloc(0));
-    return lines.toString("utf8").split("\n").map(parseJson).filter(isContext);
+    return lines
+      .toString("utf8")
+      .split("\n")
+      .flatMap((line) => recordedContext.safeParse(parseJson(line)).data ?? []);
   }
 
   async openEvents(): Promise<FileHandle> {
     return this.#open("events.jsonl");
   }
 
-  /** Throws where it is not there, or is not what its name says. */
+  /** Throws where it is missing, or its content does not match its digest. */
   async blob(digest: string): Promise<Buffer> {
     if (!DIGEST.test(digest)) throw new RangeError("Cannot read a blob: its name is none");
     const data = await this.#read(join("blobs", digest), MAX_BLOB_BYTES);
@@ -102,10 +89,9 @@ export class RunFolder {
     return data;
   }
 
-  async #isWritten(meta: unknown): Promise<boolean> {
-    const writer = isObject(meta) ? toWriter(meta["writer"]) : undefined;
-    const isAlive = writer === undefined ? false : isThere(writer);
-    if (isAlive !== undefined) return isAlive;
+  async #isWriting(writer: RunMeta["writer"]): Promise<boolean> {
+    const isKnownAlive = writer === null ? false : isAlive(writer);
+    if (isKnownAlive !== undefined) return isKnownAlive;
     const stat = await lstat(join(this.path, "events.jsonl")).catch(() => undefined);
     return stat !== undefined && Date.now() - stat.mtimeMs < QUIET_MS;
   }
@@ -145,42 +131,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-function toSummary(meta: unknown, id: RunId): RunSummary | undefined {
-  if (!isObject(meta) || meta["id"] !== id) return undefined;
-  const { query, model, subModel, started, ended, status, stopReason, usage, wallMs, bytes, lostEvents } = meta;
-  if (typeof query !== "string" || typeof model !== "string" || typeof subModel !== "string") return undefined;
-  if (typeof started !== "number" || typeof lostEvents !== "number") return undefined;
-  const isKnown = status === "final" || status === "partial" || status === "failed" || status === "cancelled";
-  return {
-    id,
-    query,
-    model,
-    subModel,
-    started,
-    ended: toNumber(ended),
-    status: isKnown ? status : "broken",
-    stopReason: typeof stopReason === "string" ? (stopReason as StopReason) : null,
-    usage: isSpent(usage) ? (usage as Spent) : null,
-    wallMs: toNumber(wallMs),
-    bytes: toNumber(bytes),
-    lostEvents,
-  };
-}
-
-function toNumber(value: unknown): number | null {
-  return typeof value === "number" ? value : null;
-}
-
-function toWriter(value: unknown): LogWriter | undefined {
-  if (!isObject(value)) return undefined;
-  const { pid, host, since } = value;
-  if (typeof pid !== "number" || !Number.isSafeInteger(pid) || pid < 1 || typeof host !== "string") return undefined;
-  if (since !== null && typeof since !== "string") return undefined;
-  return { pid, host, since };
-}
-
-function isContext(value: unknown): value is RecordedContext {
-  if (!isObject(value) || typeof value["name"] !== "string") return false;
-  const { chunks } = value;
-  return chunks === null || (Array.isArray(chunks) && chunks.every((name) => DIGEST.test(String(name))));
+function parseMeta(text: string, id: RunId): RunMeta | undefined {
+  const { data } = runMeta.safeParse(parseJson(text));
+  return data?.id === id ? data : undefined;
 }

@@ -1,61 +1,87 @@
-// The format of a recorded run, as docs/trajectories.md describes it: what both its writer and its readers know.
+// The format of a recorded run, shared by its writer and its readers. docs/trajectories.md describes it.
 
+import { z } from "zod";
+import type { Immutable } from "../../protocol/immutable.ts";
+import { runStatus, stopReason } from "../../protocol/runs.ts";
+import { modelUsage } from "../../protocol/usage.ts";
 import { byteLength } from "../../util/bytes/byte-length.ts";
 import { dataPath } from "../../util/data-folder.ts";
 
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
-/** A longer string is a blob. */
+/** Longer strings are stored as blobs. */
 const INLINE_BYTES = 2048;
-/** A field that is still longer when its long strings are blobs is a blob as a whole. */
+/** A field that is longer than this without its long strings is stored as one blob. */
 export const FIELD_BYTES = 16 * 1024;
 export const CHUNK_BYTES = 1024 * 1024;
 /** Longer lines are neither written nor read. */
 export const MAX_LINE_BYTES = 16 * 1024 * 1024;
 export const MAX_META_BYTES = 64 * 1024;
-/** A younger folder without `meta.json` is that of a run that begins. */
-export const BEGINNING_MS = 60_000;
+/** A folder without `meta.json` that is younger than this belongs to a run that is starting. */
+export const STARTING_MS = 60_000;
 const HEAD_CHARACTERS = 200;
 
 const RUN_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 export const DIGEST = /^[0-9a-f]{64}$/;
-/** Keys that mean something in the file. As keys of recorded data they get one more `$`. */
+/** Keys with a meaning in the format. As keys of recorded data they are escaped with another `$`. */
 export const MARKER = /^\$+(?:blob|same)$/;
 
-/** In place of a value that is in `blobs/`. */
+/** Stands for a value in `blobs/`. */
 export interface BlobReference {
   readonly $blob: string;
   readonly bytes: number;
   readonly head: string;
-  /** Absent: the blob is the string in UTF-8. `json`: it is the value as JSON, in which there may be references again. */
+  /** Absent: the blob is a string in UTF-8. `json`: it is a value as JSON, which may contain references. */
   readonly encoding?: "json";
 }
 
-/** In place of the first messages of a call: they are those of an earlier call of the same node. */
+/** Stands for the first messages of a call, which are those of an earlier call of the same node. */
 export interface SameMessages {
   readonly $same: string;
   readonly count: number;
 }
 
-/** A context as it was recorded. */
-export interface RecordedContext {
-  readonly name: string;
-  /** Null: it could not be read. */
-  readonly bytes: number | null;
-  readonly sha256: string | null;
-  /** Blobs, to be put one after the other. Null: it was not kept. */
-  readonly chunks: readonly string[] | null;
-  /** Why it was not kept: too large, a key in it, or it could not be read. */
-  readonly omitted: "size" | "secret" | "unreadable" | null;
-}
+const digest = z.string().regex(DIGEST);
 
-/** Who writes a log, so that others can tell whether it still does. */
-export interface LogWriter {
-  readonly pid: number;
-  readonly host: string;
-  /** Of the process, in whatever unit the system counts; null where it does not tell. */
-  readonly since: string | null;
-}
+/** A line of `contexts.jsonl`. */
+export const recordedContext = z.object({
+  name: z.string(),
+  /** Null: it could not be read. */
+  bytes: z.number().nullable(),
+  sha256: z.string().nullable(),
+  /** The blobs whose concatenation it is. Null: it was not recorded. */
+  chunks: z.array(digest).nullable(),
+  /** Why it was not recorded: too large, contains a key, or could not be read. */
+  omitted: z.enum(["size", "secret", "unreadable"]).nullable(),
+});
+export type RecordedContext = Immutable<z.output<typeof recordedContext>>;
+
+/** The process that writes a log, by which readers find out whether it is alive. */
+const logWriter = z.object({
+  pid: z.int().min(1),
+  host: z.string(),
+  /** The start time of the process, in a unit of the system; null: not known. */
+  since: z.string().nullable(),
+});
+export type LogWriter = Readonly<z.output<typeof logWriter>>;
+
+/** `meta.json`. Fields that only describe the run may be damaged. */
+export const runMeta = z.object({
+  id: z.string(),
+  query: z.string(),
+  model: z.string(),
+  subModel: z.string(),
+  started: z.number(),
+  ended: z.number().nullable().catch(null),
+  status: runStatus.nullable().catch(null),
+  stopReason: stopReason.nullable().catch(null),
+  usage: modelUsage.nullable().catch(null),
+  wallMs: z.number().nullable().catch(null),
+  bytes: z.number().nullable().catch(null),
+  lostEvents: z.number(),
+  writer: logWriter.nullable().catch(null),
+});
+export type RunMeta = Immutable<z.output<typeof runMeta>>;
 
 export function isRunId(value: string): boolean {
   return RUN_ID.test(value);
@@ -65,7 +91,7 @@ export function runsFolder(): string {
   return dataPath("runs");
 }
 
-/** The beginning of a text, for people. */
+/** The beginning of a text. */
 export function toHead(text: string, characters = HEAD_CHARACTERS): string {
   return text.slice(0, characters).replace(/\p{Surrogate}$/u, "");
 }

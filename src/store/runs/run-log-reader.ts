@@ -1,17 +1,19 @@
-// Recorded runs, read: those that have ended, those that broke, and those that go on.
+// Reads recorded runs: ended, broken, or still in progress.
 //
-// A log is read a line at a time, whatever its size. The last line may be torn; what is damaged is passed over and counted.
+// A log is read line by line, whatever its size. The last line may be incomplete; damaged lines are skipped and counted.
 
 import type { FileHandle } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RunId } from "../../protocol/ids.ts";
-import type { ModelCallEnd } from "../../protocol/runs.ts";
-import { EventDecoder, type RecordedEvent } from "./event-decoder.ts";
+import type { ModelCallEnd } from "../../protocol/run-events.ts";
+import { EventDecoder, type LineSpan, type RecordedEvent } from "./event-decoder.ts";
 import { LogLines } from "./log-lines.ts";
 import { RunFolder, type RunSummary } from "./run-folder.ts";
 import { MAX_LINE_BYTES, runsFolder, type RecordedContext } from "./run-log-format.ts";
 
 const POLL_MS = 100;
+const MAX_OPEN_ATTEMPTS = 10;
+/** Calls that are indexed. */
 const MAX_CALLS = 1_000_000;
 
 export interface RunsOptions {
@@ -23,10 +25,10 @@ export interface FollowOptions extends RunsOptions {
   readonly signal?: AbortSignal;
 }
 
-/** By what a call of a model is found again. */
+/** Identifies a model call across runs. */
 export interface CallKey {
   readonly nodeId: string;
-  readonly turn: number;
+  readonly step: number;
   readonly ordinal: number;
   readonly requestHash: string;
 }
@@ -36,17 +38,17 @@ export async function readRun(id: string, { folder = runsFolder() }: RunsOptions
   return new RecordedRun(await RunFolder.open(folder, id));
 }
 
-/** What is recorded, and then what is being recorded, until the run has ended or whoever ran it is gone. Throws RunNotFoundError. */
+/** Yields recorded events and then new ones, until the run has ended or its process is gone. Throws RunNotFoundError. */
 export async function* followRun(id: string, options: FollowOptions = {}): AsyncGenerator<RecordedEvent, void, void> {
   const run = await readRun(id, options);
   yield* run.follow(options.signal);
 }
 
 export class RecordedRun {
-  /** Lines that were passed over so far, because they are no events. */
+  /** Lines that were skipped so far, because they are not events. */
   damagedLines = 0;
   readonly #folder: RunFolder;
-  #calls: Map<string, RecordedEvent["line"]> | undefined;
+  #calls: Map<string, LineSpan> | undefined;
 
   constructor(folder: RunFolder) {
     this.#folder = folder;
@@ -56,7 +58,7 @@ export class RecordedRun {
     return this.#folder.id;
   }
 
-  /** Undefined where `meta.json` is not there yet, or damaged. */
+  /** Undefined where `meta.json` is missing or damaged. */
   async summary(): Promise<RunSummary | undefined> {
     return this.#folder.summary();
   }
@@ -65,18 +67,18 @@ export class RecordedRun {
     return this.#folder.contexts();
   }
 
-  /** The bytes of a context, a piece at a time. Throws where they were not kept. */
+  /** The bytes of a context in chunks. Throws where it was not recorded. */
   async *readContext({ name, chunks }: RecordedContext): AsyncGenerator<Buffer, void, void> {
     if (chunks === null) throw new Error(`Cannot read context '${name}' of run '${this.id}': it was not kept`);
     for (const digest of chunks) yield await this.#folder.blob(digest);
   }
 
-  /** What a reference `$blob` stands for. Throws where it is not there, or is not what its name says. */
+  /** The value of a `$blob` reference. Throws where it is missing, or does not match its digest. */
   async blob(digest: string): Promise<Buffer> {
     return this.#folder.blob(digest);
   }
 
-  /** Those that are recorded by now. */
+  /** The events recorded so far. */
   async *events(): AsyncGenerator<RecordedEvent, void, void> {
     const file = await this.#folder.openEvents();
     try {
@@ -92,7 +94,7 @@ export class RecordedRun {
     const [lines, decoder] = [new LogLines(file, MAX_LINE_BYTES), new EventDecoder(this.#folder)];
     try {
       for (;;) {
-        const isOver = await this.#isOver(); // before reading: what was written until then is read
+        const isOver = await this.#isOver(); // checked before reading, so that nothing written until then is missed
         for await (const event of this.#read(lines, decoder)) {
           signal?.throwIfAborted();
           yield event;
@@ -106,24 +108,23 @@ export class RecordedRun {
     }
   }
 
-  /** For reading events again, in any order. */
-  async openPlaces(): Promise<EventPlaces> {
-    return new EventPlaces(this.#folder, await this.#folder.openEvents());
+  /** For random access to events. */
+  async openReader(): Promise<EventReader> {
+    return new EventReader(this.#folder, await this.#folder.openEvents());
   }
 
-  /** How a call of a model ended; undefined where it is not there, or has no end. The first one reads the log, the others do not. */
-  async findCall({ nodeId, turn, ordinal, requestHash }: CallKey): Promise<ModelCallEnd | undefined> {
+  /** The end of a model call; undefined where it is missing. The first lookup indexes the log. */
+  async findCall({ nodeId, step, ordinal, requestHash }: CallKey): Promise<ModelCallEnd | undefined> {
     this.#calls ??= await this.#indexCalls();
-    const line = this.#calls.get(toKey({ nodeId, turn, ordinal, requestHash }));
+    const line = this.#calls.get(toKey({ nodeId, step, ordinal, requestHash }));
     if (line === undefined) return undefined;
-    await using places = await this.openPlaces();
-    const event = await (await places.eventAt(line)).whole();
+    await using reader = await this.openReader();
+    const event = await (await reader.eventAt(line)).whole();
     return event.type === "model-call-end" ? event : undefined;
   }
 
-  /** Of the first million calls. */
-  async #indexCalls(): Promise<Map<string, RecordedEvent["line"]>> {
-    const [ends, started] = [new Map<string, RecordedEvent["line"]>(), new Map<unknown, string>()];
+  async #indexCalls(): Promise<Map<string, LineSpan>> {
+    const [ends, started] = [new Map<string, LineSpan>(), new Map<unknown, string>()];
     for await (const { stored, line } of this.events()) {
       if (ends.size + started.size >= MAX_CALLS) break;
       if (stored.type === "model-call-start") started.set(stored["callId"], toKey(stored as unknown as CallKey));
@@ -143,9 +144,9 @@ export class RecordedRun {
     }
   }
 
-  /** A folder is there a moment before what is in it. Undefined: it is not going to be. */
+  /** The folder exists a moment before the file. Undefined: the file did not appear. */
   async #awaitEvents(signal?: AbortSignal): Promise<FileHandle | undefined> {
-    for (let tries = 0; tries < 10; tries += 1) {
+    for (let attempt = 0; attempt < MAX_OPEN_ATTEMPTS; attempt += 1) {
       signal?.throwIfAborted();
       try {
         return await this.#folder.openEvents();
@@ -159,11 +160,11 @@ export class RecordedRun {
 
   async #isOver(): Promise<boolean> {
     const summary = await this.summary();
-    return summary === undefined ? !(await this.#folder.isBeginning()) : summary.status !== "running";
+    return summary === undefined ? !(await this.#folder.isStarting()) : summary.status !== "running";
   }
 }
 
-export class EventPlaces implements AsyncDisposable {
+export class EventReader implements AsyncDisposable {
   readonly #folder: RunFolder;
   readonly #file: FileHandle;
 
@@ -172,8 +173,8 @@ export class EventPlaces implements AsyncDisposable {
     this.#file = file;
   }
 
-  /** What was read there before; messages of earlier calls are not known then. */
-  async eventAt(line: RecordedEvent["line"]): Promise<RecordedEvent> {
+  /** The event of a line that was read before. Its `whole` fails where it refers to messages of earlier calls. */
+  async eventAt(line: LineSpan): Promise<RecordedEvent> {
     const data = Buffer.alloc(Math.min(line.bytes, MAX_LINE_BYTES));
     await this.#file.read(data, 0, data.length, line.offset);
     const event = new EventDecoder(this.#folder).read(data.toString("utf8"), line);
@@ -186,6 +187,6 @@ export class EventPlaces implements AsyncDisposable {
   }
 }
 
-function toKey({ nodeId, turn, ordinal, requestHash }: CallKey): string {
-  return JSON.stringify([nodeId, turn, ordinal, requestHash]);
+function toKey({ nodeId, step, ordinal, requestHash }: CallKey): string {
+  return JSON.stringify([nodeId, step, ordinal, requestHash]);
 }

@@ -1,34 +1,34 @@
-// The trajectory of a run, written as it happens: `events.jsonl`, `blobs/`, `contexts.jsonl` and `meta.json` in a folder of its own.
+// Records the trajectory of a run as it happens: `events.jsonl`, `blobs/`, `contexts.jsonl` and `meta.json` in a folder of its own.
 //
-// Whoever writes an event does not wait. Events go to disk in their order, each at once where little happens; where much happens, those
-// of a few milliseconds go together, since a write costs more than a call of a model that is on the same machine. What disks do never
-// reaches the run: the first problem is reported, once, and from then on nothing is recorded. Secrets that it was told never get to the
-// disk.
+// Writing an event never blocks the run. Events go to disk in order: at once when there are few, and batched over a few milliseconds when
+// there are many, since a write can cost more than a local model call. Disk errors do not affect the run: the first one is reported,
+// and nothing is recorded after it. Known secrets never reach the disk.
 
 import type { RunId } from "../../protocol/ids.ts";
-import type { RunEvent, RunResult } from "../../protocol/runs.ts";
+import type { RunEvent } from "../../protocol/run-events.ts";
+import type { RunResult } from "../../protocol/runs.ts";
 import { MAX_CONTEXT_BYTES, recordContext, type ContextSource } from "./context-recording.ts";
 import { EventEncoder } from "./event-encoder.ts";
 import { RunFiles, thisWriter } from "./run-files.ts";
 import { isRunId, runsFolder, SCHEMA_VERSION, toHead } from "./run-log-format.ts";
 
-const MAX_WAITING_EVENTS = 100_000;
-const MAX_WAITING_CHARACTERS = 64 * 1024 * 1024;
+const MAX_QUEUED_EVENTS = 100_000;
+const MAX_QUEUED_CHARACTERS = 64 * 1024 * 1024;
 const BATCH = 256;
-/** From one write to the next, unless the run has ended. */
+/** Between two writes, unless the run has ended. */
 const GATHER_MS = 5;
-/** The same where enough waits for one: the run goes first. */
+/** Between two full batches: lets the run go on. */
 const YIELD_MS = 1;
 const MAX_QUERY = 2000;
 
 export interface RunLogOptions {
   /** Where the folders of runs are. Default: `runs` in the data folder. */
   readonly folder?: string;
-  /** Texts that must not be recorded, such as keys. Those of fewer than 8 characters are not looked for. */
+  /** Texts that must not be recorded, such as keys. Those of fewer than 8 characters are ignored. */
   readonly secrets?: readonly string[];
-  /** Contexts are kept whole up to this many bytes in all, of larger ones size and digest. Null: all of them. Default: 64 MiB. */
+  /** Contexts are recorded up to this many bytes in total; of others only size and digest. Null: no limit. Default: 64 MiB. */
   readonly contextBytes?: number | null;
-  /** Told once, when something could not be recorded. */
+  /** Called once, when something could not be recorded. */
   readonly onProblem?: (why: string) => void;
 }
 
@@ -38,14 +38,14 @@ export class RunLogWriter implements AsyncDisposable {
   readonly #encoder: EventEncoder;
   readonly #onProblem: (why: string) => void;
   #contextBytesLeft: number;
-  #waiting: { readonly event: RunEvent; readonly weight: number }[] = [];
-  #waitingCharacters = 0;
-  /** The work on the disk so far: one thing at a time. */
+  #queue: { readonly event: RunEvent; readonly weight: number }[] = [];
+  #queuedCharacters = 0;
+  /** The disk operations so far, which run one at a time. */
   #work: Promise<void> = Promise.resolve();
   #isDraining = false;
   #writtenAt = -Infinity;
   /** Ends the wait for further events. */
-  #hurry: (() => void) | undefined;
+  #flush: (() => void) | undefined;
   #files: RunFiles | undefined;
   #start: (RunEvent & { readonly type: "run-start" }) | undefined;
   #end: { readonly time: number; readonly result: RunResult } | undefined;
@@ -53,7 +53,7 @@ export class RunLogWriter implements AsyncDisposable {
   #isBroken = false;
   #closing: Promise<void> | undefined;
 
-  /** Nothing is on disk before the first event. Throws a RangeError for an id that cannot be the name of a folder. */
+  /** Creates nothing before the first event. Throws a RangeError for an id that cannot be the name of a folder. */
   constructor(runId: RunId, options: RunLogOptions = {}) {
     if (!isRunId(runId)) throw new RangeError(`Cannot record a run as '${toHead(runId, 80)}': it is no id of a run`);
     this.runId = runId;
@@ -64,7 +64,7 @@ export class RunLogWriter implements AsyncDisposable {
       options.contextBytes === null ? Number.POSITIVE_INFINITY : (options.contextBytes ?? MAX_CONTEXT_BYTES);
   }
 
-  /** Parts of a text on its way are for those who watch: the end of a call and of code has all of it. */
+  /** Deltas are not recorded: the events that end a call or an execution have the whole text. */
   write(event: RunEvent): void {
     if (event.type === "model-call-delta" || event.type === "output-delta" || this.#closing !== undefined) return;
     const weight = weigh(event);
@@ -72,18 +72,18 @@ export class RunLogWriter implements AsyncDisposable {
       this.#lost += 1;
       return;
     }
-    this.#waiting.push({ event, weight });
-    this.#waitingCharacters += weight;
-    if (event.type === "run-end") this.#hurry?.();
+    this.#queue.push({ event, weight });
+    this.#queuedCharacters += weight;
+    if (event.type === "run-end") this.#flush?.();
     if (this.#isDraining) return;
     this.#isDraining = true;
-    void this.#queue(() => this.#drain());
+    void this.#enqueue(() => this.#drain());
   }
 
-  /** Once for each context. Resolves when it is recorded, or is not going to be; never rejects. A file is read, not held in memory. */
+  /** Call once for each context. Never rejects. Files are streamed. */
   async recordContext(name: string, source: ContextSource): Promise<void> {
     if (this.#closing !== undefined) return;
-    await this.#queue(async () => {
+    await this.#enqueue(async () => {
       const files = await this.#open();
       const { secrets } = this.#encoder;
       const context = await recordContext(source, { files, secrets, maxBytes: this.#contextBytesLeft });
@@ -92,10 +92,10 @@ export class RunLogWriter implements AsyncDisposable {
     });
   }
 
-  /** Resolves when everything is on disk; what is written from now on is not. A run without a `run-end` stays a broken one. */
+  /** Resolves when everything is on disk. Later events are ignored. A run without a `run-end` counts as broken. */
   async close(): Promise<void> {
     this.#closing ??= this.#finish();
-    this.#hurry?.();
+    this.#flush?.();
     await this.#closing;
   }
 
@@ -117,17 +117,17 @@ export class RunLogWriter implements AsyncDisposable {
     }
   }
 
-  /** The end of a run is never left out. */
+  /** The end of a run is always recorded. */
   #isFull({ type }: RunEvent, weight: number): boolean {
     const isFull =
-      this.#waiting.length >= MAX_WAITING_EVENTS ||
-      (this.#waiting.length > 0 && this.#waitingCharacters + weight > MAX_WAITING_CHARACTERS);
+      this.#queue.length >= MAX_QUEUED_EVENTS ||
+      (this.#queue.length > 0 && this.#queuedCharacters + weight > MAX_QUEUED_CHARACTERS);
     if (!isFull || type === "run-end") return false;
     if (this.#lost === 0) this.#onProblem("the disk is slower than the run, so some of its events are left out");
     return true;
   }
 
-  async #queue(job: () => Promise<void>): Promise<void> {
+  async #enqueue(job: () => Promise<void>): Promise<void> {
     this.#work = this.#after(this.#work, job);
     return this.#work;
   }
@@ -145,9 +145,9 @@ export class RunLogWriter implements AsyncDisposable {
 
   async #drain(): Promise<void> {
     const files = await this.#open();
-    while (this.#waiting.length > 0) {
+    while (this.#queue.length > 0) {
       await this.#gather();
-      const batch = this.#waiting.slice(0, BATCH);
+      const batch = this.#queue.slice(0, BATCH);
       let lines = "";
       for (const { event } of batch) {
         if (event.type === "run-start") this.#start = event;
@@ -159,26 +159,26 @@ export class RunLogWriter implements AsyncDisposable {
       if (batch.some(({ event }) => event === this.#start)) await this.#writeMeta(files, null);
       await files.append(lines);
       this.#writtenAt = performance.now();
-      this.#waiting.splice(0, batch.length);
-      this.#waitingCharacters -= batch.reduce((sum, { weight }) => sum + weight, 0);
+      this.#queue.splice(0, batch.length);
+      this.#queuedCharacters -= batch.reduce((sum, { weight }) => sum + weight, 0);
     }
     this.#isDraining = false;
   }
 
-  /** What happens at the same moment is one write in any case. */
+  /** Waits for further events of the same batch. */
   async #gather(): Promise<void> {
-    const isLast = this.#closing !== undefined || this.#waiting.at(-1)?.event.type === "run-end";
-    const pauseMs = this.#waiting.length < BATCH ? GATHER_MS : YIELD_MS;
+    const isLast = this.#closing !== undefined || this.#queue.at(-1)?.event.type === "run-end";
+    const pauseMs = this.#queue.length < BATCH ? GATHER_MS : YIELD_MS;
     const leftMs = this.#writtenAt + pauseMs - performance.now();
     await new Promise<void>((resolve) => {
       if (isLast || leftMs <= 0) return void setImmediate(resolve);
       const timer = setTimeout(resolve, leftMs);
-      this.#hurry = () => {
+      this.#flush = () => {
         clearTimeout(timer);
         setImmediate(resolve);
       };
     });
-    this.#hurry = undefined;
+    this.#flush = undefined;
   }
 
   async #open(): Promise<RunFiles> {
@@ -208,8 +208,8 @@ export class RunLogWriter implements AsyncDisposable {
 
   #break(error: unknown): void {
     this.#isBroken = true;
-    this.#lost += this.#waiting.length;
-    this.#waiting = [];
+    this.#lost += this.#queue.length;
+    this.#queue = [];
     this.#onProblem(toReason(error));
   }
 }
@@ -221,7 +221,7 @@ function toReason(error: unknown): string {
   return message;
 }
 
-/** About how many characters it holds. Messages are held by the run in any case. */
+/** The approximate number of characters, without messages, which the run holds in any case. */
 function weigh(value: unknown, depth = 0): number {
   if (typeof value === "string") return value.length;
   if (typeof value !== "object" || value === null || depth > 3) return 8;

@@ -1,7 +1,7 @@
 // Records runs while they go on, one log each, and prunes old logs from time to time.
 
 import type { RunId } from "../../protocol/ids.ts";
-import type { RunEvent } from "../../protocol/runs.ts";
+import type { RunEvent } from "../../protocol/run-events.ts";
 import { pruneRuns } from "./recorded-runs.ts";
 import { RunLogWriter } from "./run-log.ts";
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Backend, BackendPart, BackendRequest, StreamPart, TokenUsage } from "../../../src/backends/backend.ts";
+import type { Backend, BackendPart, BackendRequest, StreamPart } from "../../../src/backends/backend.ts";
+import { NO_USAGE, type ModelUsage } from "../../../src/protocol/usage.ts";
 import type { CallPart } from "../../../src/backends/dispatch/call.ts";
 import { Dispatcher } from "../../../src/backends/dispatch/dispatcher.ts";
 import { ScriptedBackend } from "../../../src/backends/scripted/scripted.ts";
@@ -17,7 +18,7 @@ describe("a call", () => {
       text: "four",
       reasoning: "2 + 2",
       finishReason: "stop",
-      usage: { inputTokens: 9, outputTokens: 3, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 2 },
+      usage: { ...NO_USAGE, inputTokens: 9, outputTokens: 3, tokens: 12, reasoningTokens: 2, costUsd: null },
       tries: 1,
     });
   });
@@ -51,7 +52,7 @@ describe("a call", () => {
   });
 
   test("that is cut counts what was thought out of sight: as the provider lets it be known, as such models do, or all that it may be", async () => {
-    const usageOf = async (maxTokens: number, hiddenTokens = 0): Promise<TokenUsage> => {
+    const usageOf = async (maxTokens: number, hiddenTokens = 0): Promise<ModelUsage> => {
       const stream = async function* (): AsyncGenerator<StreamPart> {
         yield { type: "hidden-reasoning", maxTokens };
         for (;;) yield { type: "text-delta", text: "abc" };

@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { LineWatcher, TreeWatcher } from "../../../src/cli/run/watchers.ts";
 import type { RunId } from "../../../src/protocol/ids.ts";
-import type { RunEvent, RunResult, Spent } from "../../../src/protocol/runs.ts";
+import type { RunEvent } from "../../../src/protocol/run-events.ts";
+import type { RunResult } from "../../../src/protocol/runs.ts";
+import type { ModelUsage } from "../../../src/protocol/usage.ts";
 import { textWidth } from "../../../src/util/text/text-width.ts";
 
 beforeEach(() => {
@@ -14,7 +16,7 @@ afterEach(() => {
 
 const runId = "r1" as RunId;
 
-function spent(tokens: number, costUsd: number | null = 0.001): Spent {
+function spent(tokens: number, costUsd: number | null = 0.001): ModelUsage {
   return {
     inputTokens: tokens,
     outputTokens: 0,
@@ -52,11 +54,11 @@ function nodeStart(nodeId: string, depth: number, time: number, query = `questio
   return { type: "node-start", nodeId, parentId, depth, query, model: "m", context: [], isDegraded: false, time };
 }
 
-function call(nodeId: string, callId: string, time: number, usage?: Spent): Bare<RunEvent> {
+function call(nodeId: string, callId: string, time: number, usage?: ModelUsage): Bare<RunEvent> {
   if (usage === undefined) {
     const facts = {
-      purpose: "turn",
-      turn: 1,
+      purpose: "step",
+      step: 1,
       ordinal: 0,
       backend: "b",
       model: "m",
@@ -72,12 +74,12 @@ function call(nodeId: string, callId: string, time: number, usage?: Spent): Bare
 const story = events(
   { type: "run-start", query: "q", model: "m", subModel: "m", limits: {}, maxDepth: 4, time: 0 },
   nodeStart("n0", 0, 0),
-  { type: "step-start", nodeId: "n0", turn: 1, time: 0 },
+  { type: "step-start", nodeId: "n0", step: 1, time: 0 },
   call("n0", "c1", 0),
   call("n0", "c1", 1000, spent(1000)),
-  { type: "code-start", nodeId: "n0", turn: 1, code: "x", time: 1000 },
+  { type: "code-start", nodeId: "n0", step: 1, code: "x", time: 1000 },
   nodeStart("n1", 1, 1500),
-  { type: "step-start", nodeId: "n1", turn: 1, time: 1500 },
+  { type: "step-start", nodeId: "n1", step: 1, time: 1500 },
   call("n1", "c2", 1500),
 );
 
@@ -113,7 +115,7 @@ test("it is drawn at most ten times a second, over itself, and ends with the sum
   const display = new FakeDisplay();
   let now = 0;
   const watcher = new TreeWatcher(display, () => now);
-  for (let turn = 0; turn < 1000; turn += 1) {
+  for (let step = 0; step < 1000; step += 1) {
     now += 1;
     for (const event of story) watcher.hear(event);
     vi.advanceTimersByTime(1);
@@ -176,8 +178,8 @@ test("elsewhere there is a plain line for each step", () => {
   const watcher = new LineWatcher(display);
   const rest = events(
     call("n1", "c2", 2000, spent(300, null)),
-    { type: "step-end", nodeId: "n1", turn: 1, told: "", time: 2000 },
-    { type: "limit", nodeId: "n0", axis: "tokens", level: "warning", used: 8000, limit: 10_000, time: 2000 },
+    { type: "step-end", nodeId: "n1", step: 1, observation: "", time: 2000 },
+    { type: "limit-warning", nodeId: "n0", axis: "tokens", used: 8000, limit: 10_000, time: 2000 },
     {
       type: "node-end",
       nodeId: "n1",
@@ -187,7 +189,7 @@ test("elsewhere there is a plain line for each step", () => {
       usage: spent(1),
       time: 2500,
     },
-    { type: "step-end", nodeId: "n0", turn: 1, told: "", time: 3000 },
+    { type: "step-end", nodeId: "n0", step: 1, observation: "", time: 3000 },
   );
   for (const event of [...story, ...rest]) watcher.hear(event);
   watcher.end(result);

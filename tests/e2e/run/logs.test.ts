@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { RunEvent } from "../../../src/protocol/runs.ts";
+import type { RunEvent } from "../../../src/protocol/run-events.ts";
 import { RunLogWriter } from "../../../src/store/runs/run-log.ts";
 import {
   callEnd,
@@ -78,14 +78,14 @@ test("logs show prints a tree, with the child where it began", async () => {
   expect(stdout.split("\n").slice(1).join("\n")).toBe(`n0  big
   How many?
   n0 context  context: text, 1.9 MiB
-  n0 turn 1  big  100 in, 20 out, $0.0012, 1.4 s
+  n0 step 1  big  100 in, 20 out, $0.0012, 1.4 s
     I look.
   n0 code
     print(len(context))
     n1  big
       Count the first half
       n1 context  context: text, 1.9 MiB
-      n1 turn 1  big  100 in, 20 out, $0.0012, 1.4 s, failed: Cannot get an answer from scripted: 500
+      n1 step 1  big  100 in, 20 out, $0.0012, 1.4 s, failed: Cannot get an answer from scripted: 500
       n1 final  100 in, 20 out, $0.0012
         21
   n0 query  small  100 in, 20 out, cost unknown, 400 ms
@@ -110,9 +110,9 @@ test("logs show cuts what is long, and --full does not", async () => {
     nodeStart("n0", null),
     callStart({ nodeId: "n0", callId: "c1", messages }),
     callEnd({ nodeId: "n0", callId: "c1", reasoning: "Let me think.", text: `So:\n\`\`\`\n${code}\n\`\`\`` }),
-    { type: "code-start", nodeId: "n0", turn: 1, code },
+    { type: "code-start", nodeId: "n0", step: 1, code },
     codeEnd("n0", 1, "x".repeat(5000)),
-    { type: "step-end", nodeId: "n0", turn: 1, told: "now go on" },
+    { type: "step-end", nodeId: "n0", step: 1, observation: "now go on" },
     callStart({ nodeId: "n0", callId: "c2", messages: [...messages, { role: "user", content: "now go on" }] }),
     callEnd({ nodeId: "n0", callId: "c2" }),
     nodeEnd("n0", "42"),
@@ -157,7 +157,7 @@ test("logs show --follow shows what happens while it happens, and ends with the 
   for (const event of events.slice(0, at)) log.write(event);
   await log.recordContext("context", { bytes: Buffer.from("x") }); // when it is there, so are they
   await using program = start(["logs", "show", ID, "--follow"], data);
-  await program.until(/n0 turn 1/);
+  await program.until(/n0 step 1/);
   expect(program.text("stdout")).not.toContain("n0 code");
   for (const event of events.slice(at)) log.write(event);
   await program.until(/n0 output {2}ok/);
@@ -173,7 +173,7 @@ test("Ctrl-C ends --follow with 130", async () => {
   for (const event of smallRun(ID).slice(0, 6)) log.write(event);
   await log.recordContext("context", { bytes: Buffer.from("x") });
   await using program = start(["logs", "show", ID, "--follow"], data);
-  await program.until(/n0 turn 1/);
+  await program.until(/n0 step 1/);
   program.signal("SIGINT");
   expect(await program.ended).toMatchObject({ code: 130, stderr: "" });
 });

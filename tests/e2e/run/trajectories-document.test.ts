@@ -26,9 +26,9 @@ test("the Python in the document reads every event as it was written", async () 
   using runs = openRuns();
   const messages = [{ role: "system", content: "long ".repeat(1000) }];
   const hard: Bare[] = [
-    callStart({ nodeId: "n0", callId: "c8", turn: 2, messages }),
+    callStart({ nodeId: "n0", callId: "c8", step: 2, messages }),
     callEnd({ nodeId: "n0", callId: "c8", text: "\u2028 ü \uD83D\uDE00\r\n".repeat(500) }),
-    callStart({ nodeId: "n0", callId: "c9", turn: 3, messages: [...messages, { role: "user", content: "short" }] }),
+    callStart({ nodeId: "n0", callId: "c9", step: 3, messages: [...messages, { role: "user", content: "short" }] }),
     codeEnd("n0", 3, "out ".repeat(1000)),
     runEnd(ID, { data: { $blob: "no", $$same: ["x".repeat(3000)], many: Array.from({ length: 9000 }, String) } }),
   ];
@@ -38,7 +38,7 @@ test("the Python in the document reads every event as it was written", async () 
   const script = `${code}\nprint(json.dumps(list(events("."))))`;
   const output = execFileSync(PYTHON, ["-c", script], { cwd: join(runs.folder, ID), encoding: "utf8" });
   const [first, ...others] = JSON.parse(output) as Record<string, unknown>[];
-  expect([first, ...others]).toEqual([{ schemaVersion: 1, ...events[0] }, ...events.slice(1)]);
+  expect([first, ...others]).toEqual([{ schemaVersion: 2, ...events[0] }, ...events.slice(1)]);
 });
 
 test("the lines for jq in the document work", async ({ skip }) => {

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { Dispatcher } from "../../../src/backends/dispatch/dispatcher.ts";
 import { BackendModels } from "../../../src/rlm/calls/backend-models.ts";
 
-test("answers of one address are never those of another, wherever it is said", () => {
+test("answers of one address are never used for another, wherever the address is configured", () => {
   onTestFinished(() => void vi.unstubAllEnvs());
   const scopeOf = (options: { readonly baseUrl?: string } = {}): string =>
     new BackendModels({ backend: "openai", ...options }, new Dispatcher()).scope;

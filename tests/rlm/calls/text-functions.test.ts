@@ -1,4 +1,4 @@
-// The functions that look at long texts, as code of a run meets them.
+// The functions for long texts in the session of a run.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Runtime } from "../../../src/index.ts";
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => runtime.close());
 
-/** What the expression is, in a session of a run. */
+/** The value of an expression in the session of a run. */
 async function valueOf(expression: string, context: string, sub: Script = []): Promise<unknown> {
   const script: Script = (request, signal) =>
     request.model === "sub" && typeof sub === "function" ? sub(request, signal) : code(`FINAL(${expression})`);
@@ -41,7 +41,7 @@ test("peek shows both ends, the type and the length", async () => {
   expect(await valueOf("peek(7)", "")).toBe("[int, no length]\n7");
 });
 
-test("chunk cuts at line ends, and its pieces are the text again", async () => {
+test("chunk cuts at line ends, and its pieces add up to the text", async () => {
   const text = Array.from({ length: 50 }, (_, n) => `line ${n}`).join("\n");
   expect(await valueOf("[max(map(len, chunk(context, 40))), ''.join(chunk(context, 40)) == context]", text)).toEqual([
     expect.toSatisfy((length) => length <= 40),

@@ -1,4 +1,4 @@
-// Tools as code in a session meets them.
+// Tools as functions in a session.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
@@ -48,7 +48,7 @@ test("parameters that Python cannot name are given by position or in a dict", as
   ]);
 });
 
-test("a tool that throws, or answers with what is no JSON, raises in the code, and the run goes on", async () => {
+test("a tool that throws, or whose result is no JSON, raises in the code, and the run continues", async () => {
   const bad = { ...echo, name: "bad", handler: () => Promise.reject(new Error("the warehouse burns")) };
   const ring = { ...echo, name: "ring", handler: () => 1n };
   const attempt = (name: string): string =>
@@ -78,13 +78,13 @@ test("a child has the tools that it is granted, and no others", async () => {
   ]);
 });
 
-test("granting a tool that is not there raises, and names those that are", async () => {
+test("granting an unknown tool raises, and names the known ones", async () => {
   const script = [code("try:\n    rlm_query('child', tools=['ecoh'])\nexcept Exception as e:\n    FINAL(str(e))")];
   const { answer } = await ask(script, { tools: [echo] }).result;
   expect(answer).toContain("Cannot call tool 'ecoh': there are echo");
 });
 
-test("at the limit of calls a tool raises LimitError, and the run goes on", async () => {
+test("at the limit of calls a tool raises LimitError, and the run continues", async () => {
   const call =
     "for n in range(9):\n    try:\n        echo('a')\n    except LimitError as e:\n        FINAL([n, str(e)])";
   const { data, usage } = await ask([code(call)], { tools: [echo], limits: { toolCalls: 3 } }).result;

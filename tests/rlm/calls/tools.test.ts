@@ -23,7 +23,7 @@ async function outcomes(tools: readonly Tool[], calls: readonly string[]): Promi
   return result.data;
 }
 
-test("a tool that fails, answers with what JSON cannot say, or with too much, raises in the code", async () => {
+test("a tool that fails, or whose result is no JSON or too large, raises in the code", async () => {
   const circle: Record<string, unknown> = {};
   circle["self"] = circle;
   const tools = [
@@ -51,7 +51,7 @@ test("a tool that fails, answers with what JSON cannot say, or with too much, ra
   ]);
 });
 
-test("a tool that never answers ends with the run", async () => {
+test("a tool that never returns ends with the run", async () => {
   const controller = new AbortController();
   let heard = false;
   const never = toTool("never", (_, { signal }) => {
@@ -67,7 +67,7 @@ test("a tool that never answers ends with the run", async () => {
   expect(events.map(({ type }) => type)).toContain("tool-call-end");
 });
 
-test("calls at once are told apart", async () => {
+test("parallel calls are kept apart", async () => {
   const one = toTool("one", async () => 1);
   const parallel =
     "import concurrent.futures as c\nwith c.ThreadPoolExecutor(8) as p: r = list(p.map(lambda _: one(), range(20)))";

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { type ContextFacts, describeContext } from "../../../src/rlm/context/describe-context.ts";
 
 describe("describeContext()", () => {
-  test("tells name, type, size, and how each variable begins and ends", () => {
+  test("has the name, type, size, beginning and end of each variable", () => {
     const text = describeContext([
       {
         name: "context",
@@ -47,7 +47,7 @@ describe("describeContext()", () => {
     );
   });
 
-  test("shows beginning and end of what is too long to be shown whole", () => {
+  test("shows the beginning and end of long values", () => {
     const text = describeContext([
       { name: "context", type: "str", length: 9000, head: `a${"x".repeat(8998)}b`, isWhole: true },
     ]);
@@ -56,7 +56,7 @@ describe("describeContext()", () => {
     expect(text.length).toBeGreaterThan(1000);
   });
 
-  test("names columns and variables as far as there is room, and counts the others", () => {
+  test("names columns and variables while there is space, and counts the others", () => {
     const columns = Array.from({ length: 35 }, (_, index) => `c${index}`);
     expect(describeContext([{ name: "t", type: "DataFrame", columns }])).toMatch(/"c29" and 5 more$/);
     const many = Array.from({ length: 2_000 }, (_, index) => ({ name: `v${index}`, type: "str", length: index }));
@@ -66,7 +66,7 @@ describe("describeContext()", () => {
     );
   });
 
-  test("is bounded, breaks no character and lets no text out of its line, whatever the facts are", () => {
+  test("has a limited size, splits no character and keeps every text on its line, whatever the facts are", () => {
     const wild = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.string({ unit: "grapheme" }),

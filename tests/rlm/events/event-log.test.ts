@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import type { RunId } from "../../../src/protocol/ids.ts";
-import type { RunEvent } from "../../../src/protocol/runs.ts";
+import type { RunEvent } from "../../../src/protocol/run-events.ts";
 import { EventLog } from "../../../src/rlm/events/event-log.ts";
 
 const base = { runId: "r1" as RunId, time: 0, nodeId: "n0" };
-const stepEnd = (seq: number, text = ""): RunEvent => ({ ...base, type: "step-end", seq, turn: 1, told: text });
-const delta = (seq: number): RunEvent => ({ ...base, type: "output-delta", seq, turn: 1, stream: "stdout", text: "x" });
+const stepEnd = (seq: number, text = ""): RunEvent => ({ ...base, type: "step-end", seq, step: 1, observation: text });
+const delta = (seq: number): RunEvent => ({ ...base, type: "output-delta", seq, step: 1, stream: "stdout", text: "x" });
 const small = { events: 3, characters: 10_000 };
 
 async function read(log: EventLog, after?: string): Promise<string[]> {

@@ -1,8 +1,10 @@
-// Everything that can happen to a ledger, in every order: what it promises holds after each step.
+// Random sequences of operations on a ledger: its invariants hold after each of them.
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { LedgerLimits, Spent } from "../../../src/protocol/runs.ts";
-import { type Account, Ledger, type Reservation } from "../../../src/rlm/ledger/ledger.ts";
+import type { LedgerLimits } from "../../../src/protocol/runs.ts";
+import { addUsage, NO_USAGE, toModelUsage, type ModelUsage } from "../../../src/protocol/usage.ts";
+import type { Account, Reservation } from "../../../src/rlm/ledger/account.ts";
+import { Ledger } from "../../../src/rlm/ledger/ledger.ts";
 import { LimitReached } from "../../../src/rlm/ledger/limit-reached.ts";
 
 const AXES = ["tokens", "costUsd", "llmCalls", "toolCalls", "iterations"] as const;
@@ -72,7 +74,7 @@ interface Held {
   readonly finishing: boolean;
 }
 
-/** Does the steps on a ledger, and keeps books of its own beside it. */
+/** Does the steps on a ledger, and keeps track of what is held. */
 class World {
   readonly limits: LedgerLimits;
   readonly ledger: Ledger;
@@ -82,7 +84,7 @@ class World {
   constructor(runLimits: LedgerLimits) {
     this.limits = runLimits;
     this.ledger = new Ledger(runLimits, { now: () => 0 });
-    this.nodes = [{ account: this.ledger.open("n0"), parent: undefined, grant: undefined }];
+    this.nodes = [{ account: this.ledger.openRoot(), parent: undefined, grant: undefined }];
   }
 
   do(next: Step): void {
@@ -90,10 +92,13 @@ class World {
       const [held] = this.held.length === 0 ? [] : this.held.splice(next.at % this.held.length, 1);
       if (held === undefined) return;
       if (next.do === "release") return held.reservation.release();
+      if (next.isCached) {
+        held.node.account.countCached(next.model);
+        return held.reservation.release();
+      }
       const outputTokens = Math.floor(held.tokens * next.tokenShare);
-      const used = { cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0, outputTokens, inputTokens: 0 };
       const costUsd = held.costUsd * next.costShare;
-      held.reservation.settle({ ...used, model: next.model, costUsd, isCached: next.isCached });
+      held.reservation.settle(toModelUsage({ ...NO_USAGE, outputTokens, costUsd }), next.model);
       return;
     }
     const node = this.nodes[next.at % this.nodes.length];
@@ -105,9 +110,10 @@ class World {
     }
   }
 
-  /** What a node and all below it used and hold. */
+  /** What a node and its descendants used and hold. */
   below(node: Node): Counts {
-    const spent: Counts = { ...zeros(), ...pick(node.account.spentBelow()) };
+    const nodes = this.nodes.filter((other) => isBelow(other, node));
+    const spent: Counts = pick(nodes.map(({ account }) => account.used()).reduce(addUsage, NO_USAGE));
     for (const held of this.held) {
       if (!isBelow(held.node, node)) continue;
       spent.tokens += held.tokens;
@@ -132,7 +138,7 @@ class World {
         return;
       }
       case "count":
-        return next.what === "tool" ? node.account.reserveTool() : node.account.countIteration();
+        return next.what === "tool" ? node.account.countToolCall() : node.account.countIteration();
     }
   }
 }
@@ -141,17 +147,12 @@ function isBelow(node: Node | undefined, above: Node): boolean {
   return node !== undefined && (node === above || isBelow(node.parent, above));
 }
 
-function zeros(): Counts {
-  return { tokens: 0, costUsd: 0, llmCalls: 0, toolCalls: 0, iterations: 0 };
+function pick({ tokens, llmCalls, toolCalls, iterations, costUsd }: ModelUsage): Counts {
+  return { tokens, llmCalls, toolCalls, iterations, costUsd: costUsd ?? Number.NaN };
 }
 
-function pick(spent: Spent): Counts {
-  const { tokens, llmCalls, toolCalls, iterations } = spent;
-  return { tokens, llmCalls, toolCalls, iterations, costUsd: spent.costUsd ?? Number.NaN };
-}
-
-/** The sum, money in billionths. */
-function sum(parts: readonly Spent[]): Record<string, number> {
+/** The sum, money in nano-dollars. */
+function sum(parts: readonly ModelUsage[]): Record<string, number> {
   const sums: Record<string, number> = {};
   for (const part of parts) {
     for (const [key, value] of Object.entries(part) as [string, number][]) {
@@ -171,9 +172,9 @@ describe("whatever the order of calls in a tree of accounts with grants", () => 
         for (const next of list) {
           world.do(next);
           for (const node of world.nodes) {
-            const bound = node.parent === undefined ? runLimits : (node.grant ?? {});
+            const own = node.parent === undefined ? runLimits : (node.grant ?? {});
             const used = world.below(node);
-            for (const axis of AXES) expect(used[axis]).toBeLessThanOrEqual((bound[axis] ?? Infinity) + 1e-8);
+            for (const axis of AXES) expect(used[axis]).toBeLessThanOrEqual((own[axis] ?? Infinity) + 1e-8);
           }
         }
       }),
@@ -181,7 +182,7 @@ describe("whatever the order of calls in a tree of accounts with grants", () => 
     );
   });
 
-  test("the sum over nodes is the total, and so is the sum over models but for what has no model", () => {
+  test("the sum over nodes is the total, and so is the sum over models, except for what has no model", () => {
     fc.assert(
       fc.property(limits, steps, (runLimits, list) => {
         const world = new World(runLimits);
@@ -189,38 +190,37 @@ describe("whatever the order of calls in a tree of accounts with grants", () => 
         const { total, byNode, byModel } = world.ledger.usage();
         expect(sum(Object.values(byNode))).toEqual(sum([total]));
         const ofModels = { ...total, toolCalls: 0, iterations: 0 };
-        expect({ ...sum([{ ...ofModels, ...blank(total) }]), ...sum(Object.values(byModel)) }).toEqual(sum([ofModels]));
-        expect(world.nodes[0]?.account.spentBelow()).toEqual(total);
+        expect({ ...sum([NO_USAGE]), ...sum(Object.values(byModel)) }).toEqual(sum([ofModels]));
       }),
       { numRuns: 150 },
     );
   });
 
-  test("when all calls have ended, what is left is the limit without what was used", () => {
+  test("when all calls have ended, what is left is the limit minus what was used", () => {
     fc.assert(
       fc.property(limits, steps, (runLimits, list) => {
         const world = new World(runLimits);
         for (const next of list) world.do(next);
         for (const { reservation } of world.held.splice(0)) reservation.release();
         const used = pick(world.ledger.usage().total);
-        const left = world.nodes[0]?.account.remaining({ finishing: true }) ?? {};
+        const standing = world.nodes[0]?.account.standing({ finishing: true }) ?? {};
         for (const axis of AXES) {
           const limit = runLimits[axis];
-          if (limit === undefined) expect(left[axis]).toBeUndefined();
-          else expect(left[axis]).toBeCloseTo(limit - used[axis], 8);
+          if (limit === undefined) expect(standing[axis]).toBeUndefined();
+          else expect(standing[axis]?.left).toBeCloseTo(limit - used[axis], 8);
         }
       }),
       { numRuns: 150 },
     );
   });
 
-  test("what is kept for finishing is there at the end, however hard everybody tried", () => {
+  test("what is kept for finishing is available at the end, whatever the nodes reserved", () => {
     fc.assert(
       fc.property(limits, steps, (runLimits, list) => {
         const world = new World(runLimits);
         const root = world.nodes[0];
         for (const next of list) {
-          // Everybody may finish but the root, whose share it is.
+          // The share belongs to the root: all other nodes may try to finish.
           const isRoot = "at" in next && world.nodes[next.at % world.nodes.length] === root;
           world.do(next.do === "reserve" && isRoot ? { ...next, finishing: false } : next);
         }
@@ -233,7 +233,7 @@ describe("whatever the order of calls in a tree of accounts with grants", () => 
     );
   });
 
-  test("calls that wait for what others hold all end, and none overshoots", async () => {
+  test("calls that wait for others all end, and none exceeds a limit", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 100, max: 3_000 }),
@@ -246,7 +246,7 @@ describe("whatever the order of calls in a tree of accounts with grants", () => 
         fc.scheduler(),
         async (limit, calls, scheduler) => {
           const ledger = new Ledger({ tokens: limit }, { now: () => 0 });
-          const root = ledger.open("n0");
+          const root = ledger.openRoot();
           let held = 0;
           const ended = calls.map(async ({ tokens, share }, index) => {
             const account = index % 2 === 0 ? root : root.open(`n${index + 1}`);
@@ -259,14 +259,8 @@ describe("whatever the order of calls in a tree of accounts with grants", () => 
             expect(held + ledger.usage().total.tokens).toBeLessThanOrEqual(limit);
             await scheduler.schedule(Promise.resolve());
             held -= tokens;
-            const used = {
-              cacheReadTokens: 0,
-              cacheWriteTokens: 0,
-              reasoningTokens: 0,
-              outputTokens: 0,
-              costUsd: null,
-            };
-            reservation.settle({ ...used, model: "m", inputTokens: Math.floor(tokens * share) });
+            const inputTokens = Math.floor(tokens * share);
+            reservation.settle(toModelUsage({ ...NO_USAGE, inputTokens, costUsd: null }), "m");
           });
           await scheduler.waitFor(Promise.all(ended));
           expect(ledger.usage().total.tokens).toBeLessThanOrEqual(limit);
@@ -276,8 +270,3 @@ describe("whatever the order of calls in a tree of accounts with grants", () => 
     );
   });
 });
-
-/** Zero for everything, as a sum over no models has no keys at all. */
-function blank(spent: Spent): Spent {
-  return Object.fromEntries(Object.keys(spent).map((key) => [key, 0])) as unknown as Spent;
-}

@@ -1,42 +1,25 @@
 import { describe, expect, test } from "vitest";
 import { PriceUnknownError } from "../../../src/errors.ts";
 import type { LedgerLimits } from "../../../src/protocol/runs.ts";
-import { type CallUsage, Ledger, type LedgerOptions } from "../../../src/rlm/ledger/ledger.ts";
+import { NO_USAGE, type ModelUsage } from "../../../src/protocol/usage.ts";
+import type { Account, ReserveOptions } from "../../../src/rlm/ledger/account.ts";
+import { Ledger, type LedgerOptions } from "../../../src/rlm/ledger/ledger.ts";
 import { LimitReached } from "../../../src/rlm/ledger/limit-reached.ts";
 
-function usage(tokens: number, costUsd: number | null = 0, model = "m"): CallUsage {
-  return {
-    model,
-    inputTokens: tokens,
-    outputTokens: 0,
-    cacheReadTokens: 0,
-    cacheWriteTokens: 0,
-    reasoningTokens: 0,
-    estimatedTokens: 0,
-    costUsd,
-  };
+function usage(inputTokens: number, costUsd: number | null = 0): ModelUsage {
+  return { ...NO_USAGE, inputTokens, tokens: inputTokens, costUsd };
 }
-
-const zero = {
-  inputTokens: 0,
-  outputTokens: 0,
-  cacheReadTokens: 0,
-  cacheWriteTokens: 0,
-  reasoningTokens: 0,
-  estimatedTokens: 0,
-  tokens: 0,
-  costUsd: 0,
-  llmCalls: 0,
-  toolCalls: 0,
-  iterations: 0,
-  cachedCalls: 0,
-};
 
 function open(limits: LedgerLimits, options: Partial<LedgerOptions> = {}) {
   const clock = { nowMs: 1000 };
-  const told: unknown[][] = [];
-  const ledger = new Ledger(limits, { now: () => clock.nowMs, onLimit: (...event) => told.push(event), ...options });
-  return { ledger, root: ledger.open("n0"), clock, told };
+  const notices: unknown[] = [];
+  const ledger = new Ledger(limits, { now: () => clock.nowMs, onLimit: (notice) => notices.push(notice), ...options });
+  return { ledger, root: ledger.openRoot(), clock, notices };
+}
+
+/** By axis, what is left of the tightest limit. */
+function remaining(account: Account, options: ReserveOptions = {}): LedgerLimits {
+  return Object.fromEntries(Object.entries(account.standing(options)).map(([axis, { left }]) => [axis, left]));
 }
 
 function refused(work: () => unknown): LimitReached {
@@ -52,9 +35,9 @@ function refused(work: () => unknown): LimitReached {
 const price = { inputUsd: 1, outputUsd: 10, cacheReadUsd: 0.1, cacheWriteUsd: 1.25 };
 
 describe("reserve()", () => {
-  test("refuses what does not fit beside what is used and held, and says how much would", () => {
+  test("refuses what does not fit beside used and held amounts, and says how much would fit", () => {
     const { root } = open({ tokens: 1000 });
-    root.reserve({ tokens: 400, costUsd: 0 }).settle(usage(300));
+    root.reserve({ tokens: 400, costUsd: 0 }).settle(usage(300), "m");
     root.reserve({ tokens: 200, costUsd: 0 });
     const refusal = refused(() => root.reserve({ tokens: 401, costUsd: 0 }));
     expect(refusal).toMatchObject({ axis: "tokens", ownerId: "n0", used: 300, limit: 1000, remaining: 400 });
@@ -62,13 +45,13 @@ describe("reserve()", () => {
     expect(() => root.reserve({ tokens: 400, costUsd: 0 })).not.toThrow();
   });
 
-  test("keeps a tenth for finishing, and of calls at least one", () => {
+  test("keeps a tenth for finishing, and at least one call", () => {
     const { root } = open({ tokens: 1000, llmCalls: 3, costUsd: 1 });
-    expect(root.remaining()).toEqual({ tokens: 900, llmCalls: 2, costUsd: 0.9 });
-    root.reserve({ tokens: 900, costUsd: 0.9, llmCalls: 2 }).settle(usage(900, 0.9));
+    expect(remaining(root)).toEqual({ tokens: 900, llmCalls: 2, costUsd: 0.9 });
+    root.reserve({ tokens: 900, costUsd: 0.9, llmCalls: 2 }).settle(usage(900, 0.9), "m");
     expect(refused(() => root.reserve({ tokens: 1, costUsd: 0 })).isTemporary).toBe(false);
-    expect(root.remaining({ finishing: true })).toEqual({ tokens: 100, llmCalls: 1, costUsd: 0.1 });
-    root.reserve({ tokens: 100, costUsd: 0.1 }, { finishing: true }).settle(usage(100, 0.1));
+    expect(remaining(root, { finishing: true })).toEqual({ tokens: 100, llmCalls: 1, costUsd: 0.1 });
+    root.reserve({ tokens: 100, costUsd: 0.1 }, { finishing: true }).settle(usage(100, 0.1), "m");
     expect(refused(() => root.reserve({ tokens: 0, costUsd: 0 }, { finishing: true })).axis).toBe("llmCalls");
   });
 
@@ -82,45 +65,45 @@ describe("reserve()", () => {
 
   test("meets a limit on the cost to the last digit, in whatever pieces it is spent", () => {
     const { root, ledger } = open({ costUsd: 0.3 }, { finishingShare: 0 });
-    for (let call = 0; call < 3; call += 1) root.reserve({ tokens: 0, costUsd: 0.1 }).settle(usage(0, 0.1));
-    expect(root.remaining()).toEqual({ costUsd: 0 });
+    for (let call = 0; call < 3; call += 1) root.reserve({ tokens: 0, costUsd: 0.1 }).settle(usage(0, 0.1), "m");
+    expect(remaining(root)).toEqual({ costUsd: 0 });
     expect(ledger.usage().total.costUsd).toBe(0.3);
   });
 
   test("throws where the cost is limited and the price is not known", () => {
     const { root } = open({ costUsd: 1 });
-    expect(() => root.reserve({ model: "mystery", tokens: 1, costUsd: null })).toThrow(PriceUnknownError);
+    expect(() => root.reserve({ tokens: 1, costUsd: null }, { model: "mystery" })).toThrow(PriceUnknownError);
     expect(() => root.affordableTokens(1, undefined)).toThrow(PriceUnknownError);
     const { root: free, ledger } = open({ tokens: 100 });
     const granted = free.open("n1", { costUsd: 1 });
     expect(() => granted.reserve({ tokens: 1, costUsd: null })).toThrow(PriceUnknownError);
-    free.reserve({ tokens: 1, costUsd: null }).settle(usage(1, null));
+    free.reserve({ tokens: 1, costUsd: null }).settle(usage(1, null), "m");
     expect(ledger.usage().total.costUsd).toBeNull();
   });
 
   test("refuses everything when time is over, but finishing has the last tenth of it", () => {
-    const { root, ledger, clock } = open({ wallMs: 10_000 });
-    expect([ledger.leftMs(), ledger.leftMs({ finishing: true })]).toEqual([9_000, 10_000]);
+    const { root, clock } = open({ wallMs: 10_000 });
+    expect([remaining(root).wallMs, remaining(root, { finishing: true }).wallMs]).toEqual([9_000, 10_000]);
     clock.nowMs += 9_000;
     expect(refused(() => root.reserve({ tokens: 0, costUsd: 0 }))).toMatchObject({ axis: "wallMs", used: 9_000 });
     expect(refused(() => root.countIteration()).message).toBe("Cannot go on: only 0 of 10,000 ms are left");
     root.reserve({ tokens: 0, costUsd: 0 }, { finishing: true }).release();
     clock.nowMs += 1_000;
     expect(refused(() => root.reserve({ tokens: 0, costUsd: 0 }, { finishing: true })).axis).toBe("wallMs");
-    expect(open({}).ledger.leftMs()).toBeUndefined();
+    expect(remaining(open({}).root).wallMs).toBeUndefined();
   });
 
-  test("takes no amount that is none", () => {
+  test("refuses invalid amounts", () => {
     const { root } = open({ tokens: 100 });
     for (const tokens of [-1, Number.NaN, Infinity, 0.5]) {
       expect(() => root.reserve({ tokens, costUsd: 0 })).toThrow(RangeError);
       const reservation = root.reserve({ tokens: 1, costUsd: 0 });
-      expect(() => reservation.settle(usage(tokens))).toThrow(RangeError);
+      expect(() => reservation.settle(usage(tokens), "m")).toThrow(RangeError);
       reservation.release();
     }
     expect(() => open({ tokens: Number.NaN })).toThrow(RangeError);
     expect(() => root.open("n1", { llmCalls: -1 })).toThrow(RangeError);
-    expect(root.remaining()).toEqual({ tokens: 90 });
+    expect(remaining(root)).toEqual({ tokens: 90 });
   });
 });
 
@@ -130,63 +113,53 @@ describe("a reservation", () => {
     const reservation = root.reserve({ tokens: 90, costUsd: 0 });
     reservation.release();
     reservation.release();
-    expect(root.remaining()).toEqual({ tokens: 90, llmCalls: 9 });
-    expect(ledger.usage().total).toEqual(zero);
-    expect(() => reservation.settle(usage(1))).toThrow(TypeError);
+    expect(remaining(root)).toEqual({ tokens: 90, llmCalls: 9 });
+    expect(ledger.usage().total).toEqual(NO_USAGE);
+    expect(() => reservation.settle(usage(1), "m")).toThrow(TypeError);
   });
 
   test("is settled once, and a release after that changes nothing", () => {
     const { root } = open({ tokens: 100 });
     const reservation = root.reserve({ tokens: 50, costUsd: 0 });
-    expect(reservation.settle(usage(20, 0.5))).toEqual({
-      ...zero,
+    expect(reservation.settle(usage(20, 0.5), "m")).toEqual({
+      ...NO_USAGE,
       inputTokens: 20,
       tokens: 20,
       costUsd: 0.5,
       llmCalls: 1,
     });
-    expect(() => reservation.settle(usage(20))).toThrow(TypeError);
+    expect(() => reservation.settle(usage(20), "m")).toThrow(TypeError);
     reservation.release();
-    expect(root.remaining()).toEqual({ tokens: 70 });
+    expect(remaining(root)).toEqual({ tokens: 70 });
   });
 
-  test("is told as it is where more was used than was held", () => {
+  test("is reported in full where more was used than was held", () => {
     const { root, ledger } = open({ tokens: 100 });
-    root.reserve({ tokens: 50, costUsd: 0 }).settle(usage(130));
+    root.reserve({ tokens: 50, costUsd: 0 }).settle(usage(130), "m");
     expect(ledger.usage().total.tokens).toBe(130);
-    expect(root.remaining()).toEqual({ tokens: 0 });
+    expect(remaining(root)).toEqual({ tokens: 0 });
     expect(refused(() => root.reserve({ tokens: 1, costUsd: 0 })).used).toBe(130);
-  });
-
-  test("costs nothing where the answer came from the cache", () => {
-    const { root, ledger } = open({ tokens: 100, llmCalls: 5 });
-    root.reserve({ tokens: 50, costUsd: 0 }).settle({ ...usage(50, 1), isCached: true });
-    expect(root.remaining()).toEqual({ tokens: 90, llmCalls: 4 });
-    root.reserve({ tokens: 0, costUsd: 0, llmCalls: 0 }).settle({ ...usage(0), isCached: true });
-    root.countCached("m");
-    expect(ledger.usage().total).toEqual({ ...zero, cachedCalls: 3 });
-    expect(ledger.usage().byModel).toEqual({ m: { ...zero, cachedCalls: 3 } });
   });
 });
 
 describe("a grant", () => {
-  test("bounds a node and all below it, and takes nothing from the others", () => {
+  test("limits a node and its descendants, and takes nothing from the others", () => {
     const { root } = open({ tokens: 1000 });
     const child = root.open("n1", { tokens: 100, wallMs: 1000 });
     const grandchild = child.open("n2", { tokens: 5000 });
-    expect(grandchild.remaining()).toEqual({ tokens: 90, wallMs: 900 });
-    expect(root.remaining()).toEqual({ tokens: 900 });
-    grandchild.reserve({ tokens: 60, costUsd: 0 }).settle(usage(60));
-    expect([child.remaining().tokens, root.remaining().tokens]).toEqual([30, 840]);
+    expect(remaining(grandchild)).toEqual({ tokens: 90, wallMs: 900 });
+    expect(remaining(root)).toEqual({ tokens: 900 });
+    grandchild.reserve({ tokens: 60, costUsd: 0 }).settle(usage(60), "m");
+    expect([remaining(child).tokens, remaining(root).tokens]).toEqual([30, 840]);
     expect(refused(() => child.reserve({ tokens: 31, costUsd: 0 }))).toMatchObject({ ownerId: "n1", limit: 100 });
     expect(refused(() => grandchild.reserve({ tokens: 31, costUsd: 0 }, { finishing: true })).ownerId).toBe("n1");
-    child.reserve({ tokens: 40, costUsd: 0 }, { finishing: true }).settle(usage(40));
+    child.reserve({ tokens: 40, costUsd: 0 }, { finishing: true }).settle(usage(40), "m");
     expect(() => root.reserve({ tokens: 800, costUsd: 0 })).not.toThrow();
   });
 
-  test("larger than what is left is bounded by what is left", () => {
+  test("that is larger than what is left does not raise the limit", () => {
     const { root } = open({ tokens: 1000 });
-    expect(root.open("n1", { tokens: 1_000_000 }).remaining()).toEqual({ tokens: 900 });
+    expect(remaining(root.open("n1", { tokens: 1_000_000 }))).toEqual({ tokens: 900 });
   });
 
   test("counts time from when it was given", () => {
@@ -194,35 +167,35 @@ describe("a grant", () => {
     clock.nowMs += 5000;
     const child = root.open("n1", { wallMs: 1000 });
     clock.nowMs += 800;
-    expect(child.remaining()).toEqual({ wallMs: 100 });
+    expect(remaining(child)).toEqual({ wallMs: 100 });
   });
 });
 
 describe("counts", () => {
-  test("of steps and calls of tools end at their limit, and none is kept for finishing", () => {
+  test("of steps and tool calls end at their limit, and none is kept for finishing", () => {
     const { root, ledger } = open({ iterations: 2, toolCalls: 1 });
     root.countIteration();
     root.open("n1").countIteration();
-    root.reserveTool();
+    root.countToolCall();
     expect(refused(() => root.countIteration())).toMatchObject({ axis: "iterations", used: 2, limit: 2, remaining: 0 });
-    expect(refused(() => root.reserveTool()).message).toBe(
+    expect(refused(() => root.countToolCall()).message).toBe(
       "Cannot go on: this needs 1 calls of tools, 0 of 1 are left",
     );
     expect(ledger.usage().byNode).toEqual({
-      n0: { ...zero, iterations: 1, toolCalls: 1 },
-      n1: { ...zero, iterations: 1 },
+      n0: { ...NO_USAGE, iterations: 1, toolCalls: 1 },
+      n1: { ...NO_USAGE, iterations: 1 },
     });
   });
 
-  test("by node, by model and in all are of the same calls", () => {
+  test("by node, by model and in total are of the same calls", () => {
     const { root, ledger, clock } = open({});
     const child = root.open("n1");
-    root.reserve({ tokens: 10, costUsd: 1 }).settle(usage(10, 0.5, "large"));
-    child.reserve({ tokens: 10, costUsd: 1 }).settle(usage(3, 0.25, "small"));
-    child.reserve({ tokens: 10, costUsd: 1 }).settle(usage(4, 0.25, "__proto__"));
+    root.reserve({ tokens: 10, costUsd: 1 }).settle(usage(10, 0.5), "large");
+    child.reserve({ tokens: 10, costUsd: 1 }).settle(usage(3, 0.25), "small");
+    child.reserve({ tokens: 10, costUsd: 1 }).settle(usage(4, 0.25), "__proto__");
     clock.nowMs += 7;
     const spent = (tokens: number, costUsd: number, llmCalls: number) => ({
-      ...zero,
+      ...NO_USAGE,
       inputTokens: tokens,
       tokens,
       costUsd,
@@ -239,42 +212,52 @@ describe("counts", () => {
       ["small", spent(3, 0.25, 1)],
       ["__proto__", spent(4, 0.25, 1)],
     ]);
-    expect([root.spent().tokens, root.spentBelow().tokens, child.spentBelow().tokens]).toEqual([10, 17, 7]);
+    expect([root.used().tokens, child.used().tokens]).toEqual([10, 7]);
   });
 
-  test("are of one node each", () => {
+  test("of answers from the cache cost nothing", () => {
+    const { root, ledger } = open({ tokens: 100, llmCalls: 5 });
+    root.countCached("m");
+    expect(remaining(root)).toEqual({ tokens: 90, llmCalls: 4 });
+    expect(ledger.usage().total).toEqual({ ...NO_USAGE, cachedCalls: 1 });
+    expect(ledger.usage().byModel).toEqual({ m: { ...NO_USAGE, cachedCalls: 1 } });
+  });
+
+  test("have one account per node", () => {
     const { root } = open({});
     expect(() => root.open("n0")).toThrow(RangeError);
   });
 });
 
 describe("onLimit", () => {
-  test("is told once at 80 %, and once when something was refused, with the owner of the limit", () => {
-    const { root, told, clock } = open({ tokens: 1000, wallMs: 1000 });
+  test("is called once at 80 %, and once when something was refused, with the owner of the limit", () => {
+    const { root, notices, clock } = open({ tokens: 1000, wallMs: 1000 });
     const child = root.open("n1", { llmCalls: 2 });
-    child.reserve({ tokens: 799, costUsd: 0 }).settle(usage(799));
-    expect(told).toEqual([]);
-    root.reserve({ tokens: 1, costUsd: 0 }).settle(usage(1));
-    root.reserve({ tokens: 1, costUsd: 0 }).settle(usage(1));
-    expect(told.splice(0)).toEqual([["n0", "tokens", "warning", 800, 1000]]);
+    child.reserve({ tokens: 799, costUsd: 0 }).settle(usage(799), "m");
+    expect(notices).toEqual([]);
+    root.reserve({ tokens: 1, costUsd: 0 }).settle(usage(1), "m");
+    root.reserve({ tokens: 1, costUsd: 0 }).settle(usage(1), "m");
+    const warning = { type: "limit-warning", nodeId: "n0", axis: "tokens", used: 800, limit: 1000 };
+    expect(notices.splice(0)).toEqual([warning]);
     refused(() => child.reserve({ tokens: 0, costUsd: 0 }));
     refused(() => child.reserve({ tokens: 0, costUsd: 0 }));
     refused(() => root.reserve({ tokens: 500, costUsd: 0 }));
-    expect(told.splice(0)).toEqual([
-      ["n1", "llmCalls", "reached", 1, 2],
-      ["n0", "tokens", "reached", 801, 1000],
+    expect(notices.splice(0)).toEqual([
+      { type: "limit-reached", nodeId: "n1", axis: "llmCalls", used: 1, limit: 2 },
+      { ...warning, type: "limit-reached", used: 801 },
     ]);
     clock.nowMs += 950;
     refused(() => root.countIteration());
-    expect(told).toEqual([
-      ["n0", "wallMs", "warning", 950, 1000],
-      ["n0", "wallMs", "reached", 950, 1000],
+    const time = { nodeId: "n0", axis: "wallMs", used: 950, limit: 1000 };
+    expect(notices).toEqual([
+      { type: "limit-warning", ...time },
+      { type: "limit-reached", ...time },
     ]);
   });
 });
 
 describe("affordableTokens()", () => {
-  test("is what a call can still answer, by tokens and by cost", () => {
+  test("is the output that a call can still afford, by tokens and by cost", () => {
     const { root } = open({ tokens: 10_000, costUsd: 0.05 }, { finishingShare: 0 });
     // 1,000 tokens of input may be written to the cache: $0.00125. The rest pays for 4,875 tokens.
     expect(root.affordableTokens(1000, price)).toBe(4875);
@@ -287,7 +270,7 @@ describe("affordableTokens()", () => {
     expect(open({ llmCalls: 1 }).root.affordableTokens(1, undefined, { finishing: true })).toBe(Infinity);
   });
 
-  test("takes the dearest price that the input can reach", () => {
+  test("uses the highest price that the input can reach", () => {
     const tiers = [{ ...price, outputUsd: 20, aboveInputTokens: 500 }];
     const { root } = open({ costUsd: 0.01 }, { finishingShare: 0 });
     expect(root.affordableTokens(0, { ...price, tiers })).toBe(1000);
@@ -298,34 +281,34 @@ describe("affordableTokens()", () => {
 describe("reserveCall()", () => {
   const call = { model: "m", inputTokens: 100, maxTokens: 4000, price: undefined };
 
-  test("takes less where less is left, and is refused below what is useful", async () => {
+  test("reserves less where less is left, and is refused below the useful minimum", async () => {
     const { root } = open({ tokens: 1000 });
     const first = await root.reserveCall(call);
     expect(first.maxTokens).toBe(800);
-    first.reservation.settle(usage(600));
+    first.reservation.settle(usage(600), "m");
     await expect(root.reserveCall(call)).rejects.toMatchObject({ axis: "tokens", used: 600, remaining: 300 });
     const second = await root.reserveCall({ ...call, leastTokens: 100 });
     expect(second.maxTokens).toBe(200);
-    second.reservation.settle(usage(300));
+    second.reservation.settle(usage(300), "m");
     expect((await root.reserveCall({ ...call, inputTokens: 10, leastTokens: 1 }, { finishing: true })).maxTokens).toBe(
       90,
     );
   });
 
-  test("waits for calls under way rather than take less than will be there", async () => {
-    const { root, told } = open({ tokens: 1000 });
+  test("waits for calls in flight rather than reserve less than will be left", async () => {
+    const { root, notices } = open({ tokens: 1000 });
     const first = await root.reserveCall({ ...call, maxTokens: 700 });
     const waiting = root.reserveCall({ ...call, maxTokens: 500 });
-    first.reservation.settle(usage(120));
+    first.reservation.settle(usage(120), "m");
     expect((await waiting).maxTokens).toBe(500);
-    expect(told).toEqual([]);
+    expect(notices).toEqual([]);
   });
 
-  test("takes what is left when calls under way used what it waited for", async () => {
+  test("reserves what is left when calls in flight used what it waited for", async () => {
     const { root } = open({ tokens: 1000 });
     const first = await root.reserveCall({ ...call, maxTokens: 700 });
     const waiting = root.reserveCall({ ...call, maxTokens: 700, leastTokens: 10 });
-    first.reservation.settle(usage(750));
+    first.reservation.settle(usage(750), "m");
     expect((await waiting).maxTokens).toBe(50);
   });
 
@@ -337,7 +320,7 @@ describe("reserveCall()", () => {
     stop.abort(new Error("enough"));
     await expect(waiting).rejects.toThrow("enough");
     first.release();
-    expect(root.remaining()).toEqual({ tokens: 900 });
+    expect(remaining(root)).toEqual({ tokens: 900 });
     await expect(root.reserveCall(call, { signal: stop.signal })).rejects.toThrow("enough");
   });
 
@@ -352,7 +335,7 @@ describe("reserveCall()", () => {
         most = Math.max(most, underWay);
         await Promise.resolve();
         underWay -= 1;
-        reservation.settle(usage(60, 0.0001));
+        reservation.settle(usage(60, 0.0001), "m");
       }),
     );
     expect(ledger.usage().total).toMatchObject({ tokens: 6000, llmCalls: 100, costUsd: 0.01 });

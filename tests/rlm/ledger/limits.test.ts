@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { defineTool, type RLMOptions, type RunEvent, type Runtime, ScriptedBackend } from "../../../src/index.ts";
 import { MaxDepthExceeded, TokenBudgetExhausted, ToolBudgetExhausted } from "../../../src/errors.ts";
 import { z } from "zod";
-import type { RunResult, Spent } from "../../../src/protocol/runs.ts";
+import type { RunResult } from "../../../src/protocol/runs.ts";
+import type { ModelUsage } from "../../../src/protocol/usage.ts";
 import { openTestRuntime } from "../../open.ts";
 import { code, isEnd, lastOf, questionOf, type ScriptFunction, scripted, stepOf, watch } from "../scripting.ts";
 
@@ -23,7 +24,7 @@ const tool = defineTool({
 });
 
 function expectSums({ usage: { total, byNode, byModel } }: RunResult): void {
-  const sum = (all: Readonly<Record<string, Spent>>, key: keyof Spent): number =>
+  const sum = (all: Readonly<Record<string, ModelUsage>>, key: keyof ModelUsage): number =>
     Object.values(all).reduce((value, spent) => value + (spent[key] ?? 0), 0);
   for (const key of ["tokens", "llmCalls", "inputTokens", "outputTokens", "cachedCalls"] as const) {
     expect(sum(byNode, key)).toBe(total[key]);
@@ -35,7 +36,7 @@ function expectSums({ usage: { total, byNode, byModel } }: RunResult): void {
   expect(sum(byNode, "iterations")).toBe(total.iterations);
 }
 
-/** What calls are said to have used, those that failed included, is what the run has. */
+/** The usage of all calls, failed ones included, adds up to the usage of the run. */
 function expectSumOfCalls({ usage: { total } }: RunResult, events: readonly RunEvent[]): void {
   for (const key of ["tokens", "estimatedTokens", "llmCalls"] as const) {
     const spent = events.map((event) => (event.type === "model-call-end" ? event.usage[key] : 0));
@@ -64,7 +65,7 @@ describe("200 calls at once", () => {
     expectSums(result);
   });
 
-  test("of a model that says more than it was asked for are told as they are, and the run has an answer", async () => {
+  test("of a model that exceeds its output limit are reported in full, and the run has an answer", async () => {
     const script: ScriptFunction = (request, n) => {
       const reply = greedy(request, n);
       return request.model === "sub" ? { text: "z", usage: usage(20, (request.maxTokens ?? 0) + 300) } : reply;
@@ -91,7 +92,7 @@ test.each([2_500, 4_000, 8_000, 20_000])("a long history leaves an answer under 
   expect(result).toMatchObject({ status: "partial", stopReason: "tokens", answer: "short" });
 });
 
-test("tries of one call are reserved one by one", async () => {
+test("attempts of one call are reserved one by one", async () => {
   const script: ScriptFunction = (request) => {
     if (isEnd(request)) return { text: "after all", usage: usage(300, 5) };
     if (request.model === "sub")
@@ -131,7 +132,7 @@ test("steps of all nodes count together, and at their limit every node has an an
   expectSums(result);
 });
 
-test("a grant bounds a child, which ends with an answer, and the run goes on", async () => {
+test("a grant limits a child, which ends with an answer, and the run continues", async () => {
   const script: ScriptFunction = (request) => {
     if (isEnd(request)) return "what the child has";
     if (questionOf(request) === "small") return code("print(budget()['llm_calls'])");
@@ -151,7 +152,7 @@ test("a grant bounds a child, which ends with an answer, and the run goes on", a
   expect(lines[1]).toContain("1 calls of models");
 });
 
-test("budget() tells what is used and left of every limit, at every depth", async () => {
+test("budget() has what is used and left of every limit, at every depth", async () => {
   const script: ScriptFunction = (request) => {
     if (questionOf(request) === "deeper") return code("FINAL(budget())");
     if (stepOf(request) > 0) return code("FINAL({'child': a.data, 'root': b})");
@@ -181,13 +182,15 @@ test("budget() tells what is used and left of every limit, at every depth", asyn
   expect(child["iterations"]).toEqual({ used: 2, limit: 9, left: 7 });
 });
 
-test("at 80 % of a limit it is told once", async () => {
+test("a limit is reported once at 80 %, and once when it is reached", async () => {
   const script: ScriptFunction = (request) => (isEnd(request) ? "end" : code("print(1)"));
   const { events } = await watch(scripted(runtime, script, { limits: { llmCalls: 10, iterations: 100 } }));
-  const told = events.flatMap((event) => (event.type === "limit" ? [[event.axis, event.level, event.used]] : []));
-  expect(told).toEqual([
-    ["llmCalls", "warning", 8],
-    ["llmCalls", "reached", 9],
+  const notices = events.flatMap((event) =>
+    event.type === "limit-warning" || event.type === "limit-reached" ? [[event.type, event.axis, event.used]] : [],
+  );
+  expect(notices).toEqual([
+    ["limit-warning", "llmCalls", 8],
+    ["limit-reached", "llmCalls", 9],
   ]);
 });
 
@@ -232,7 +235,7 @@ describe("onLimit: throw", () => {
   });
 });
 
-test("without it a refused tool is an error in the code, and the run goes on", async () => {
+test("without it a refused tool is an error in the code, and the run continues", async () => {
   const script = [
     code("n = 0\ntry:\n    for i in range(5): n = add(i, 1)\nexcept LimitError as e: why = str(e)"),
     code("FINAL([n, why])"),
@@ -241,7 +244,7 @@ test("without it a refused tool is an error in the code, and the run goes on", a
   expect(result).toMatchObject({ status: "final", data: [3, expect.stringContaining("calls of tools")] });
 });
 
-test("what is answered from the cache costs nothing, and is there for the next call with more room", async () => {
+test("identical calls are made once and then answered from the cache, at no cost", async () => {
   const backend = new ScriptedBackend(
     (request) => {
       if (request.model === "sub") return { text: `${lastOf(request)} ${Math.random()}`, usage: usage(10, 10) };
@@ -262,7 +265,7 @@ test("what is answered from the cache costs nothing, and is there for the next c
   expect(second.usage.total).toMatchObject({ llmCalls: 0, tokens: 0, costUsd: 0 });
 });
 
-test("calls under way at the end of the time are given up, counted, and leave the run an answer", async () => {
+test("calls in flight at the end of the time are aborted and counted, and the run has an answer", async () => {
   const script: ScriptFunction = (request) => {
     if (isEnd(request)) return { text: "in time", usage: usage(100, 5) };
     if (request.model === "sub") return new Promise<string>(() => {});
@@ -278,7 +281,7 @@ test("calls under way at the end of the time are given up, counted, and leave th
   expect(events.at(-1)?.type).toBe("run-end");
 });
 
-test("code that does not listen to an interrupt takes nothing of the time that is kept for the answer", async () => {
+test("code that ignores an interrupt takes nothing of the time that is kept for the answer", async () => {
   const deaf =
     "import time\nwhile True:\n    try:\n        time.sleep(100)\n    except KeyboardInterrupt:\n        pass";
   const script: ScriptFunction = (request) => (isEnd(request) ? "in time" : code(deaf));
@@ -286,7 +289,7 @@ test("code that does not listen to an interrupt takes nothing of the time that i
   expect(result).toMatchObject({ status: "partial", stopReason: "wallMs", answer: "in time" });
 });
 
-test("what threads still ask for when the answer is given is ended and counted before the run ends", async () => {
+test("calls of threads are aborted and counted before the run ends with its answer", async () => {
   const script: ScriptFunction = (request) => {
     if (request.model === "sub") return new Promise<string>(() => {});
     return code(
@@ -301,7 +304,7 @@ test("what threads still ask for when the answer is given is ended and counted b
   expectSums(result);
 });
 
-test("a grant of time ends a child that does not end, with an answer, and the run goes on", async () => {
+test("a grant of time ends an endless child with an answer, and the run continues", async () => {
   const script: ScriptFunction = (request) => {
     if (isEnd(request)) return "as far as I got";
     if (questionOf(request) === "quick") return code("while True: pass");

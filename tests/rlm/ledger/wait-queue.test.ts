@@ -1,53 +1,48 @@
 import { expect, test } from "vitest";
-import { Books } from "../../../src/rlm/ledger/wait-queue.ts";
+import { WaitQueue } from "../../../src/rlm/ledger/wait-queue.ts";
 
-const open = (): Books => new Books({ finishingShare: 0.1, now: () => 0, onLimit: () => {} });
-
-test("a thousand who want the same are not asked one by one while the first does not fit", () => {
-  const books = open();
-  const line = {};
+test("a thousand waiters of a group are not attempted one by one while the first does not fit", () => {
+  const queue = new WaitQueue();
+  const group = {};
   let attempts = 0;
   const attempt = (): boolean => {
     attempts += 1;
     return false;
   };
-  for (let index = 0; index < 1000; index += 1) books.wait({ line, amounts: { tokens: 100 + index }, attempt });
-  for (let index = 0; index < 1000; index += 1) books.wake();
+  for (let index = 0; index < 1000; index += 1) queue.add({ group, usage: { tokens: 100 + index }, attempt });
+  for (let index = 0; index < 1000; index += 1) queue.wake();
   expect(attempts).toBe(1000);
 });
 
-test("those who fit are asked once, in the order in which they came, whatever they want", () => {
-  const books = open();
-  const line = {};
-  const asked: number[] = [];
-  const stops = [3, 1, 2, 1, 3].map((tokens, index) => {
-    const attempt = (): boolean => asked.push(index) > 0;
-    return books.wait({ line, amounts: { tokens }, attempt });
+test("waiters that fit are attempted once, in order of arrival, whatever they want", () => {
+  const queue = new WaitQueue();
+  const group = {};
+  const attempted: number[] = [];
+  const leave = [3, 1, 2, 1, 3].map((tokens, index) => {
+    const attempt = (): boolean => attempted.push(index) > 0;
+    return queue.add({ group, usage: { tokens }, attempt });
   });
-  stops[1]?.stop();
-  books.wake();
-  books.wake();
-  expect(asked).toEqual([0, 2, 3, 4]);
+  leave[1]?.();
+  queue.wake();
+  queue.wake();
+  expect(attempted).toEqual([0, 2, 3, 4]);
 });
 
-test("one who wants less, or waits for other limits, is asked behind one that does not fit", () => {
-  const books = open();
-  const [mine, other] = [{}, {}];
-  const asked: string[] = [];
-  const wait = (name: string, line: object, amounts: { tokens: number; llmCalls: number }): void => {
-    books.wait({
-      line,
-      amounts,
-      attempt: () => {
-        asked.push(name);
-        return false;
-      },
-    });
+test("a waiter that wants less, or is of another group, is attempted after one that does not fit", () => {
+  const queue = new WaitQueue();
+  const [own, other] = [{}, {}];
+  const attempted: string[] = [];
+  const add = (name: string, group: object, usage: { tokens: number; llmCalls: number }): void => {
+    const attempt = (): boolean => {
+      attempted.push(name);
+      return false;
+    };
+    queue.add({ group, usage, attempt });
   };
-  wait("first", mine, { tokens: 100, llmCalls: 1 });
-  wait("more", mine, { tokens: 200, llmCalls: 1 });
-  wait("less", mine, { tokens: 50, llmCalls: 2 });
-  wait("elsewhere", other, { tokens: 300, llmCalls: 1 });
-  books.wake();
-  expect(asked).toEqual(["first", "less", "elsewhere"]);
+  add("first", own, { tokens: 100, llmCalls: 1 });
+  add("more", own, { tokens: 200, llmCalls: 1 });
+  add("less", own, { tokens: 50, llmCalls: 2 });
+  add("elsewhere", other, { tokens: 300, llmCalls: 1 });
+  queue.wake();
+  expect(attempted).toEqual(["first", "less", "elsewhere"]);
 });

@@ -5,7 +5,7 @@ import type { FinishReason } from "../../../src/backends/backend.ts";
 import { CodeScanner, type ScanEnd } from "../../../src/rlm/reply/code-block.ts";
 import { PYTHON } from "../../open.ts";
 
-/** As Python sees it. */
+/** Whether Python compiles it. */
 function isComplete(code: string): boolean {
   return (
     spawnSync(PYTHON, ["-I", "-S", "-c", "import ast, sys; ast.parse(sys.stdin.read())"], { input: code }).status === 0
@@ -72,12 +72,12 @@ describe("CodeScanner", () => {
     expect(await codeOf(`\`\`\`repl\n${code}\n\`\`\`\nand then`)).toBe(code);
   });
 
-  test("takes the fence that closed nothing for the end where the string is never closed, so that Python tells of it", async () => {
+  test("ends at a fence inside a string that is never closed, so that Python reports the error", async () => {
     expect(await codeOf("```repl\nprint('''a)\n```\nOutput: a")).toBe("print('''a)");
     expect(await scan("```repl\nmd = '''\n```\nmore", "length")).toMatchObject({ kind: "none", reason: "cut-off" });
   });
 
-  test("gives a block as soon as its closing line is there, with its place in the message", () => {
+  test("returns a block as soon as its closing line has arrived, with its span in the message", () => {
     const scanner = new CodeScanner(isComplete);
     const pieces = ["Look", ":\n``", "`repl\npri", "nt(1)\n", "```", "\nOutput: 1\n```repl\n"];
     const blocks = pieces.map((piece) => scanner.push(piece));
@@ -92,7 +92,7 @@ describe("CodeScanner", () => {
     expect(await scan("```python\nprint('oops')", "length")).toEqual({
       kind: "none",
       reason: "cut-off",
-      tell: "Nothing was run: your message reached its limit of tokens in the middle of the code. Do it in smaller steps",
+      hint: "Nothing was run: your message reached its limit of tokens in the middle of the code. Do it in smaller steps",
     });
     expect(await scan("```python\nfor x in")).toMatchObject({ kind: "none", reason: "unclosed" });
     expect(await codeOf("```python\nmd = '''\n```\n'''\nprint(md)")).toBe("md = '''\n```\n'''\nprint(md)");
@@ -113,15 +113,15 @@ describe("CodeScanner", () => {
     ["The answer is 42.", "no-code", "Nothing was run: your message has no block of code."],
     ["", "no-code", "Nothing was run: your message has no block of code."],
     ["`print(1)` and ```print(2)``` in a line", "no-code", "Nothing was run"],
-  ])("says what to tell the model where nothing is run: %j", async (message, reason, tell) => {
-    expect(await scan(message)).toEqual({ kind: "none", reason, tell: expect.stringContaining(tell) });
+  ])("has a hint for the model where nothing is run: %j", async (message, reason, hint) => {
+    expect(await scan(message)).toEqual({ kind: "none", reason, hint: expect.stringContaining(hint) });
   });
 
   test("says that a message without code was cut off", async () => {
     expect(await scan("Let me think", "length")).toMatchObject({ reason: "cut-off" });
   });
 
-  test("finds the same however the message is cut into pieces", async () => {
+  test("finds the same block however the message is split", async () => {
     const line = fc.constantFrom(
       "```",
       "```python",

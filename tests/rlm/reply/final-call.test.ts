@@ -81,7 +81,7 @@ describe("findFinal()", () => {
     );
   });
 
-  test("takes time in proportion to a message full of beginnings", () => {
+  test("takes linear time for a message full of openings", () => {
     expect(findFinal("FINAL('".repeat(50_000).replaceAll("')", "\n"))).toMatchObject({ kind: "none" });
     expect(findFinal("FINAL(\n".repeat(50_000))).toMatchObject({ kind: "none" });
   });

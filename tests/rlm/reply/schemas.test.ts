@@ -25,15 +25,15 @@ const outputSchema = {
   additionalProperties: false,
 };
 
-describe("an answer that must have a form", () => {
-  test("is given back with what is wrong until it has it", async () => {
+describe("an answer with a schema", () => {
+  test("is sent back with the problem until it is valid", async () => {
     const script = [
       "'x'",
       "{'kind': 'c', 'items': []}",
       "{'kind': 'a', 'items': [{'m': 1}]}",
       "{'kind': 'a', 'items': [1, {'n': 2.5}]}",
     ];
-    const { result, told } = await watch(
+    const { result, observations } = await watch(
       scripted(
         runtime,
         script.map((value) => code(`FINAL(${value})`)),
@@ -41,11 +41,11 @@ describe("an answer that must have a form", () => {
       { outputSchema },
     );
     expect(result).toMatchObject({ status: "final", data: { kind: "a", items: [1, { n: 2.5 }] } });
-    expect(told[1]).toMatch(/kind/);
-    expect(told[2]).toMatch(/items/);
+    expect(observations[1]).toMatch(/kind/);
+    expect(observations[2]).toMatch(/items/);
   });
 
-  test("may be text that is JSON, in a fence or not", async () => {
+  test("may be JSON text, with or without a fence", async () => {
     const json = JSON.stringify({ kind: "b", items: [1] });
     for (const text of [json, `\`\`\`json\n${json}\n\`\`\``]) {
       const { result } = await watch(scripted(runtime, [code(`FINAL(${JSON.stringify(text)})`)]), { outputSchema });
@@ -53,7 +53,7 @@ describe("an answer that must have a form", () => {
     }
   });
 
-  test("is taken as it is when it never has it", async () => {
+  test("is taken as it is when it never becomes valid", async () => {
     const { result } = await watch(
       scripted(runtime, () => code("FINAL('no')")),
       { outputSchema },
@@ -63,7 +63,7 @@ describe("an answer that must have a form", () => {
     expect(result.usage.total.llmCalls).toBe(4);
   });
 
-  test("has it also where a limit ends the run, and where it is asked for directly", async () => {
+  test("is checked also at a limit, and in a direct call", async () => {
     const text = JSON.stringify({ kind: "a", items: [7] });
     const script: ScriptFunction = (request) => (isEnd(request) ? text : code("1"));
     const limited = await watch(scripted(runtime, script, { limits: { maxIterations: 1 } }), { outputSchema });
@@ -85,7 +85,7 @@ describe("an answer that must have a form", () => {
   );
 });
 
-test("llm_query with a schema has checked data, asks again, and raises at the end", async () => {
+test("llm_query with a schema checks the data, asks for corrections, and raises in the end", async () => {
   let n = 0;
   const script: ScriptFunction = (request) => {
     if (request.model === "sub")
@@ -99,7 +99,7 @@ test("llm_query with a schema has checked data, asks again, and raises at the en
   expect(result.data).toEqual([{ v: 5 }, "schema"]);
 });
 
-test("patterns of code's own schemas are never tried on the host", async () => {
+test("regular expressions in schemas from code are never run on the host", async () => {
   const evil = {
     type: "object",
     properties: { pattern: { type: "string", pattern: "^(a+)+$" } },
@@ -118,7 +118,7 @@ test("patterns of code's own schemas are never tried on the host", async () => {
   expect((await watch(scripted(runtime, script))).result.data).toBe(true);
 });
 
-test("a schema of code's own that is too large is refused", async () => {
+test("a schema from code that is too large is refused", async () => {
   const { result } = await watch(
     scripted(runtime, [
       code("try: llm_query('x', schema={'enum': ['y' * 100_000]})\nexcept Exception as e: why = str(e)"),

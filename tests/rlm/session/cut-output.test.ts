@@ -7,7 +7,7 @@ const name = "_out[3]";
 const MARKER = /\n?… ([\d,]+) of ([\d,]+) characters omitted; the whole is in _out\[3\] …\n/;
 const HALF = /\p{Surrogate}/u;
 
-/** As Python counts them. */
+/** Characters as Python counts them. */
 function lengthOf(text: string): number {
   return Array.from(text).length;
 }
@@ -21,13 +21,13 @@ const plain = fc
 const size = fc.integer({ min: 200, max: 1500 });
 
 describe("cutOutput()", () => {
-  test("gives what fits as it is, without colours", () => {
+  test("returns short output as it is, without colours", () => {
     expect(cutOutput("a\u001B[31mb\u001B[m\n", { name })).toEqual({ text: "ab\n", isCut: false });
     expect(cutOutput("", { name })).toEqual({ text: "", isCut: false });
     expect(cutOutput("x".repeat(10_000), { name }).isCut).toBe(false);
   });
 
-  test("gives beginning and end, with exact counts and the variable that holds the whole", () => {
+  test("returns head and tail, with exact counts and the variable that holds the whole", () => {
     const { text, isCut } = cutOutput("x".repeat(41_310), { name });
     expect(isCut).toBe(true);
     expect(text.length).toBeLessThanOrEqual(10_000);
@@ -43,7 +43,7 @@ describe("cutOutput()", () => {
     expect(text.endsWith("line 4999\n")).toBe(true);
   });
 
-  test("shows a prefix and a suffix, breaks no character and counts exactly what is between", () => {
+  test("shows a prefix and a suffix, splits no character and counts exactly what is omitted", () => {
     fc.assert(
       fc.property(plain, size, (printed, maxCharacters) => {
         const { text, isCut } = cutOutput(printed, { name, maxCharacters });
@@ -69,7 +69,7 @@ describe("cutOutput()", () => {
     );
   });
 
-  test("tells bytes where there is too much to count, or where not all can be read", () => {
+  test("counts bytes where output is too long, or not all readable", () => {
     const source = (totalBytes: number, readableBytes: number): ByteSource => ({
       totalBytes,
       readableBytes,
@@ -83,7 +83,7 @@ describe("cutOutput()", () => {
     expect(cutOutput(source(4_000_000, 4_000_000), { name }).text).toContain(" of 2,000,000 characters omitted");
   });
 
-  test("leaves the name out where there is no room for it", () => {
+  test("omits the name where there is no space for it", () => {
     const { text } = cutOutput("x".repeat(5000), { name: "y".repeat(500), maxCharacters: 200 });
     expect(text).toMatch(/^x+\n… 4,\d{3} of 5,000 characters omitted …\nx+$/);
   });

@@ -5,7 +5,9 @@ import { lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { RunId } from "../../../src/protocol/ids.ts";
-import type { ModelCallEnd, ModelCallStart, RunEvent, RunResult, Spent } from "../../../src/protocol/runs.ts";
+import type { ModelCallEnd, ModelCallStart, RunEvent } from "../../../src/protocol/run-events.ts";
+import type { RunResult } from "../../../src/protocol/runs.ts";
+import type { ModelUsage } from "../../../src/protocol/usage.ts";
 import { RunLogWriter, type RunLogOptions } from "../../../src/store/runs/run-log.ts";
 import { readRun } from "../../../src/store/runs/run-log-reader.ts";
 
@@ -24,7 +26,7 @@ export function toRunId(name: string): RunId {
   return name as RunId;
 }
 
-function spent(values: Partial<Spent> = {}): Spent {
+function usage(values: Partial<ModelUsage> = {}): ModelUsage {
   return {
     inputTokens: 100,
     outputTokens: 20,
@@ -42,14 +44,14 @@ function spent(values: Partial<Spent> = {}): Spent {
   };
 }
 
-/** An event without what all events have. */
+/** An event without the fields that all events have. */
 export type Bare = RunEvent extends infer Event
   ? Event extends RunEvent
     ? Omit<Event, "runId" | "seq" | "time">
     : never
   : never;
 
-/** Numbers events of one run, a second after the other. */
+/** Numbers the events of one run, one second apart. */
 export function numberer(runId: RunId): (event: Bare) => RunEvent {
   let seq = 0;
   return (event) => {
@@ -72,8 +74,8 @@ export function callStart(call: Pick<ModelCallStart, "nodeId" | "callId"> & Part
   const messages = call.messages ?? [{ role: "user", content: "Go." }];
   return {
     type: "model-call-start",
-    purpose: "turn",
-    turn: 1,
+    purpose: "step",
+    step: 1,
     ordinal: 1,
     backend: "scripted",
     model: "big",
@@ -92,14 +94,14 @@ export function callEnd(call: Pick<ModelCallEnd, "nodeId" | "callId"> & Partial<
     finishReason: "stop",
     isCached: false,
     isCut: false,
-    usage: spent(),
+    usage: usage(),
     error: null,
     durationMs: 1400,
     ...call,
   };
 }
 
-export function codeEnd(nodeId: string, turn: number, stdout = "2000000\n"): Bare {
+export function codeEnd(nodeId: string, step: number, stdout = "2000000\n"): Bare {
   const result = {
     status: "ok",
     stdout,
@@ -108,20 +110,20 @@ export function codeEnd(nodeId: string, turn: number, stdout = "2000000\n"): Bar
     truncated: null,
     sessionId: "s1",
     executionId: "e1",
-    executionCount: turn,
+    executionCount: step,
     epoch: 0,
     durationMs: 3,
     usage: { cpuMs: 2, peakMemoryBytes: 1000 },
   };
-  return { type: "code-end", nodeId, turn, result } as unknown as Bare;
+  return { type: "code-end", nodeId, step, result } as unknown as Bare;
 }
 
 export function nodeEnd(nodeId: string, answer: string): Bare {
-  return { type: "node-end", nodeId, status: "final", stopReason: "answered", answer, usage: spent() };
+  return { type: "node-end", nodeId, status: "final", stopReason: "answered", answer, usage: usage() };
 }
 
 export function runEnd(runId: RunId, result: Partial<RunResult> = {}): Bare {
-  const total = spent({ llmCalls: 3, tokens: 360, costUsd: 0.0036 });
+  const total = usage({ llmCalls: 3, tokens: 360, costUsd: 0.0036 });
   return {
     type: "run-end",
     result: {
@@ -136,29 +138,29 @@ export function runEnd(runId: RunId, result: Partial<RunResult> = {}): Bare {
   };
 }
 
-/** A root that looks, asks a model from code, calls a tool, has a child, and answers. */
+/** A root that runs code, calls a model and a tool from it, has a child, and answers. */
 export function smallRun(runId: RunId): readonly RunEvent[] {
   const bare: readonly Bare[] = [
     runStart(),
     nodeStart("n0", null),
-    { type: "step-start", nodeId: "n0", turn: 1 },
+    { type: "step-start", nodeId: "n0", step: 1 },
     callStart({ nodeId: "n0", callId: "c1" }),
     { type: "model-call-delta", nodeId: "n0", callId: "c1", text: "I", kind: "text" },
     callEnd({ nodeId: "n0", callId: "c1", isCut: true }),
-    { type: "code-start", nodeId: "n0", turn: 1, code: "print(len(context))" },
+    { type: "code-start", nodeId: "n0", step: 1, code: "print(len(context))" },
     callStart({ nodeId: "n0", callId: "c2", purpose: "query", ordinal: 2, model: "small" }),
     nodeStart("n1", "n0", "Count the first half"),
-    callEnd({ nodeId: "n0", callId: "c2", text: "A hundred.", usage: spent({ costUsd: null }), durationMs: 400 }),
+    callEnd({ nodeId: "n0", callId: "c2", text: "A hundred.", usage: usage({ costUsd: null }), durationMs: 400 }),
     { type: "tool-call-start", nodeId: "n0", callId: "t1", tool: "file_read", args: { path: "notes.txt" } },
     { type: "tool-call-end", nodeId: "n0", callId: "t1", ok: true, result: { text: "seven" }, durationMs: 2 },
-    { type: "output-delta", nodeId: "n0", turn: 1, stream: "stdout", text: "2000000\n" },
-    { type: "step-start", nodeId: "n1", turn: 1 },
+    { type: "output-delta", nodeId: "n0", step: 1, stream: "stdout", text: "2000000\n" },
+    { type: "step-start", nodeId: "n1", step: 1 },
     callStart({ nodeId: "n1", callId: "c3" }),
     callEnd({ nodeId: "n1", callId: "c3", ok: false, text: "", error: "Cannot get an answer from scripted: 500" }),
     nodeEnd("n1", "21"),
     codeEnd("n0", 1),
-    { type: "step-end", nodeId: "n0", turn: 1, told: "2000000\n" },
-    { type: "limit", nodeId: "n0", axis: "tokens", level: "warning", used: 8000, limit: 10_000 },
+    { type: "step-end", nodeId: "n0", step: 1, observation: "2000000\n" },
+    { type: "limit-warning", nodeId: "n0", axis: "tokens", used: 8000, limit: 10_000 },
     nodeEnd("n0", "42"),
     runEnd(runId),
   ];
@@ -176,12 +178,12 @@ export async function readAll(runId: string, folder: string): Promise<RunEvent[]
   return events;
 }
 
-/** Without what is for those who watch. */
+/** Without deltas. */
 export function recorded(events: readonly RunEvent[]): RunEvent[] {
   return events.filter(({ type }) => type !== "model-call-delta" && type !== "output-delta");
 }
 
-/** Of all files in a folder. */
+/** The size of all files in a folder. */
 export function sizeOf(folder: string): number {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .map((name) => lstatSync(join(folder, name)))

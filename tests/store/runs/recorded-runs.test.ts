@@ -6,7 +6,7 @@ import { RunLogWriter } from "../../../src/store/runs/run-log.ts";
 import { findRun, listRuns, pruneRuns } from "../../../src/store/runs/recorded-runs.ts";
 import { numberer, openRuns, record, runEnd, runStart, toRunId } from "./recorded-run.ts";
 
-test("listRuns has the latest first, and leaves out what is no run", async () => {
+test("listRuns has the latest first, and leaves out folders that are no runs", async () => {
   using runs = openRuns();
   for (const [at, name] of ["r-a", "r-b", "r-c"].entries()) await recordAt(toRunId(name), at, runs.folder);
   mkdirSync(join(runs.folder, "r-empty"));
@@ -18,11 +18,11 @@ test("listRuns has the latest first, and leaves out what is no run", async () =>
   expect((await listRuns(runs)).map(({ id }) => id)).toEqual(["r-c", "r-b", "r-a"]);
 });
 
-test("listRuns of a folder that is not there is empty", async () => {
+test("listRuns of a missing folder is empty", async () => {
   expect(await listRuns({ folder: "/nowhere" })).toEqual([]);
 });
 
-test("findRun takes an id, or a beginning that only one has", async () => {
+test("findRun takes an id, or an unambiguous prefix", async () => {
   using runs = openRuns();
   for (const name of ["r-ab", "r-abc", "r-x"]) await recordAt(toRunId(name), 0, runs.folder);
   expect(await findRun("r-x", runs)).toBe("r-x");
@@ -40,7 +40,7 @@ test("pruneRuns keeps the last runs", async () => {
   expect(readdirSync(runs.folder).sort()).toEqual(["r-3", "r-4"]);
 });
 
-test("pruneRuns keeps what fits, and always the latest", async () => {
+test("pruneRuns keeps runs within the size limit, and always the latest", async () => {
   using runs = openRuns();
   for (const at of [1, 2, 3]) await recordAt(toRunId(`r-${at}`), at, runs.folder, "x".repeat(100_000));
   expect(await pruneRuns({ ...runs, maxBytes: 250_000 })).toEqual(["r-1"]);
@@ -48,7 +48,7 @@ test("pruneRuns keeps what fits, and always the latest", async () => {
   expect(await pruneRuns({ ...runs, maxBytes: 1, keep: 0 })).toEqual([]);
 });
 
-test("pruneRuns never removes a run that goes on, nor one that begins", async () => {
+test("pruneRuns never removes a run in progress, nor one that is starting", async () => {
   using runs = openRuns();
   await using log = new RunLogWriter(toRunId("r-live"), runs);
   log.write({ ...numberer(toRunId("r-live"))(runStart()), time: 1 });
@@ -60,7 +60,7 @@ test("pruneRuns never removes a run that goes on, nor one that begins", async ()
   expect(existsSync(join(runs.folder, "r-live", "meta.json"))).toBe(true);
 });
 
-test("pruneRuns removes what an earlier one left behind, and follows no link", async () => {
+test("pruneRuns removes leftovers of an earlier removal, and follows no link", async () => {
   using runs = openRuns();
   using other = openRuns();
   writeFileSync(join(other.folder, "precious"), "");

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { RunNotFoundError } from "../../../src/errors.ts";
 import { parseRunEvent } from "../../../src/protocol/run-events.ts";
-import type { RunEvent } from "../../../src/protocol/runs.ts";
+import type { RunEvent } from "../../../src/protocol/run-events.ts";
 import { RunLogWriter } from "../../../src/store/runs/run-log.ts";
 import { followRun, readRun } from "../../../src/store/runs/run-log-reader.ts";
 import {
@@ -32,7 +32,7 @@ import {
 
 const ID = toRunId("r-0123456789abcdef");
 
-test("a torn last line is left out", async () => {
+test("an incomplete last line is skipped", async () => {
   using runs = openRuns();
   const events = recorded(smallRun(ID));
   await record(events, ID, runs);
@@ -43,7 +43,7 @@ test("a torn last line is left out", async () => {
   expect(run.damagedLines).toBe(0);
 });
 
-test("lines that are no events, or far too long, are passed over and counted", async () => {
+test("lines that are no events, or too long, are skipped and counted", async () => {
   using runs = openRuns();
   const events = recorded(smallRun(ID));
   await record(events.slice(0, 2), ID, runs);
@@ -56,7 +56,7 @@ test("lines that are no events, or far too long, are passed over and counted", a
   expect(run.damagedLines).toBe(5);
 });
 
-test("what is read is checked: a field of another type is refused", async () => {
+test("an event with a field of the wrong type is refused", async () => {
   const known = new Set<string>();
   for (const event of smallRun(ID)) {
     known.add(event.type);
@@ -68,7 +68,7 @@ test("what is read is checked: a field of another type is refused", async () => 
   expect(parseRunEvent({ type: "__proto__", runId: ID, seq: 1, time: 1 })).toBeNull();
 });
 
-test("followRun yields what is there and then what comes, until the run has ended", async () => {
+test("followRun yields recorded events and then new ones, until the run has ended", async () => {
   using runs = openRuns();
   const events = recorded(smallRun(ID));
   await using log = new RunLogWriter(ID, runs);
@@ -92,7 +92,7 @@ test("followRun ends with a run that broke", async () => {
   expect(types).toEqual(events.map(({ type }) => type));
 });
 
-test("a run whose process is gone is broken, also where another one has its number by now", async () => {
+test("a run whose process is gone is broken, also where its process id was reused", async () => {
   using runs = openRuns();
   await using log = new RunLogWriter(ID, runs);
   log.write(numberer(ID)(runStart()));
@@ -107,7 +107,7 @@ test("a run whose process is gone is broken, also where another one has its numb
   }
 });
 
-test("followRun stops when its signal says so", async () => {
+test("followRun stops when its signal is aborted", async () => {
   using runs = openRuns();
   await using log = new RunLogWriter(ID, runs);
   log.write(numberer(ID)(runStart()));
@@ -119,7 +119,7 @@ test("followRun stops when its signal says so", async () => {
   await expect(follow()).rejects.toThrow("aborted");
 });
 
-test("a call of a model is found by node, turn, ordinal and hash", async () => {
+test("a model call is found by node, step, ordinal and hash", async () => {
   using runs = openRuns();
   await record(smallRun(ID), ID, runs);
   const run = await readRun(ID, runs);
@@ -127,7 +127,7 @@ test("a call of a model is found by node, turn, ordinal and hash", async () => {
   for (const start of starts) expect(await run.findCall(start)).toMatchObject({ callId: start.callId });
   const [first] = starts;
   if (first === undefined) throw new Error("there is no call");
-  for (const other of [{ nodeId: "n9" }, { turn: 2 }, { ordinal: 9 }, { requestHash: "0" }])
+  for (const other of [{ nodeId: "n9" }, { step: 2 }, { ordinal: 9 }, { requestHash: "0" }])
     expect(await run.findCall({ ...first, ...other })).toBeUndefined();
 });
 
@@ -143,17 +143,17 @@ test.each(["../elsewhere", "..", ".", "", "a/b", "/etc", "nobody"])("there is no
   await expect(readRun(id, runs)).rejects.toThrow(RunNotFoundError);
 });
 
-test("links are not followed: neither of a run, nor of its blobs, nor of one of its files", async () => {
+test("links are not followed: neither to a run, nor to its blobs, nor to one of its files", async () => {
   using runs = openRuns();
-  const told = "long ".repeat(1000);
-  const events = [{ type: "step-end", nodeId: "n0", turn: 1, told } as Bare].map(numberer(ID));
+  const observation = "long ".repeat(1000);
+  const events = [{ type: "step-end", nodeId: "n0", step: 1, observation } as Bare].map(numberer(ID));
   await record(events, ID, runs);
   const [folder, outside] = [join(runs.folder, ID), join(runs.folder, "outside")];
 
   symlinkSync(folder, join(runs.folder, "r-link"));
   await expect(readRun("r-link", runs)).rejects.toThrow(RunNotFoundError);
 
-  const digest = createHash("sha256").update(told).digest("hex");
+  const digest = createHash("sha256").update(observation).digest("hex");
   renameSync(join(folder, "blobs", digest), outside);
   symlinkSync(outside, join(folder, "blobs", digest));
   await expect(readAll(ID, runs.folder)).rejects.toThrow("ELOOP");
@@ -173,9 +173,9 @@ test.each(["../meta.json", "../../../etc/passwd", "", "a".repeat(63), "A".repeat
   "a reference to blob '%s' is refused",
   async (name) => {
     using runs = openRuns();
-    const [event] = [{ type: "step-end", nodeId: "n0", turn: 1, told: "short" } as Bare].map(numberer(ID));
+    const [event] = [{ type: "step-end", nodeId: "n0", step: 1, observation: "short" } as Bare].map(numberer(ID));
     await record([event as RunEvent], ID, runs);
-    const line = { ...event, told: { $blob: name, bytes: 3, head: "" } };
+    const line = { ...event, observation: { $blob: name, bytes: 3, head: "" } };
     writeFileSync(join(runs.folder, ID, "events.jsonl"), `${JSON.stringify(line)}\n`);
     await expect(readAll(ID, runs.folder)).rejects.toThrow(name === "0".repeat(64) ? "ENOENT" : RangeError);
   },
@@ -183,13 +183,13 @@ test.each(["../meta.json", "../../../etc/passwd", "", "a".repeat(63), "A".repeat
 
 test("a blob that was changed is refused", async () => {
   using runs = openRuns();
-  const told = "long ".repeat(1000);
-  await record([{ type: "step-end", nodeId: "n0", turn: 1, told } as Bare].map(numberer(ID)), ID, runs);
-  writeFileSync(join(runs.folder, ID, "blobs", createHash("sha256").update(told).digest("hex")), "another");
+  const observation = "long ".repeat(1000);
+  await record([{ type: "step-end", nodeId: "n0", step: 1, observation } as Bare].map(numberer(ID)), ID, runs);
+  writeFileSync(join(runs.folder, ID, "blobs", createHash("sha256").update(observation).digest("hex")), "another");
   await expect(readAll(ID, runs.folder)).rejects.toThrow("damaged");
 });
 
-test("messages whose earlier call is missing are refused, the rest of the event is not", async () => {
+test("messages that refer to a missing call are refused, the rest of the event is readable", async () => {
   using runs = openRuns();
   const messages = [{ role: "user", content: "Go." }];
   const number = numberer(ID);

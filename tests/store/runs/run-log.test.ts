@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { expect, test, vi } from "vitest";
-import type { RunEvent } from "../../../src/protocol/runs.ts";
+import type { RunEvent } from "../../../src/protocol/run-events.ts";
 import { RunFiles } from "../../../src/store/runs/run-files.ts";
 import { RunLogWriter } from "../../../src/store/runs/run-log.ts";
 import { readRun } from "../../../src/store/runs/run-log-reader.ts";
@@ -27,14 +27,14 @@ import {
 
 const ID = toRunId("r-0123456789abcdef");
 
-test("what is written is read back, without the parts that end events have whole", async () => {
+test("events are read back as they were written, without deltas", async () => {
   using runs = openRuns();
   const events = smallRun(ID);
   await record(events, ID, runs);
   expect(await readAll(ID, runs.folder)).toEqual(recorded(events));
 });
 
-test("events that come one shortly after the other are there, in their order, while the run goes on", async () => {
+test("events in quick succession can be read in order while the run is in progress", async () => {
   using runs = openRuns();
   await using log = new RunLogWriter(ID, runs);
   const events = Array.from({ length: 600 }, () => callEnd({ nodeId: "n0", callId: "c1", text: "x" })).map(
@@ -48,7 +48,7 @@ test("events that come one shortly after the other are there, in their order, wh
   expect(await readAll(ID, runs.folder)).toEqual(recorded(events));
 });
 
-test("whatever events are written are read back equal", { timeout: 60_000 }, async () => {
+test("any events that are written are read back equal", { timeout: 60_000 }, async () => {
   const text = fc.oneof(
     fc.string({ unit: "binary", maxLength: 3000 }),
     fc
@@ -66,12 +66,12 @@ test("whatever events are written are read back equal", { timeout: 60_000 }, asy
   });
   const bare: fc.Arbitrary<Bare> = fc.oneof(
     fc
-      .record({ nodeId: fc.constantFrom("n0", "n1"), messages, purpose: fc.constantFrom("turn", "query") })
+      .record({ nodeId: fc.constantFrom("n0", "n1"), messages, purpose: fc.constantFrom("step", "query") })
       .map((call) =>
         callStart({ callId: `c${Math.random()}`, ...(call as object) } as Parameters<typeof callStart>[0]),
       ),
     text.map((said) => callEnd({ nodeId: "n0", callId: "c1", text: said, reasoning: said })),
-    text.map((told): Bare => ({ type: "step-end", nodeId: "n0", turn: 1, told })),
+    text.map((observation): Bare => ({ type: "step-end", nodeId: "n0", step: 1, observation })),
     text.map((stdout) => codeEnd("n0", 1, stdout)),
     data.map((args): Bare => ({ type: "tool-call-start", nodeId: "n0", callId: "t1", tool: "x", args })),
     data.map((result) => runEnd(ID, { data: result })),
@@ -87,10 +87,10 @@ test("whatever events are written are read back equal", { timeout: 60_000 }, asy
   );
 });
 
-test("the first line has the version, long texts are blobs with their beginning in the line", async () => {
+test("the first line has the version, and long texts are blobs with their beginning in the line", async () => {
   using runs = openRuns();
   const code = `# ${"long ".repeat(1000)}`;
-  await record([runStart(), { type: "code-start", nodeId: "n0", turn: 1, code } as Bare].map(numberer(ID)), ID, runs);
+  await record([runStart(), { type: "code-start", nodeId: "n0", step: 1, code } as Bare].map(numberer(ID)), ID, runs);
   const [first, second] = readFileSync(join(runs.folder, ID, "events.jsonl"), "utf8")
     .trimEnd()
     .split("\n")
@@ -103,7 +103,7 @@ test("the first line has the version, long texts are blobs with their beginning 
     time: STARTED + 2000,
     type: "code-start",
     nodeId: "n0",
-    turn: 1,
+    step: 1,
     code: { $blob: digest, bytes: code.length, head: code.slice(0, 200) },
   });
   expect(readFileSync(join(runs.folder, ID, "blobs", digest), "utf8")).toBe(code);
@@ -119,7 +119,7 @@ test("the folder is for its owner alone", async () => {
   expect(modes).toEqual([0o700, 0o700, 0o600, 0o600, 0o600]);
 });
 
-test("2 MB of context over 10 turns stay under 2.2 MB on disk", async () => {
+test("2 MB of context over 10 steps stay under 2.2 MB on disk", async () => {
   using runs = openRuns();
   const context = Buffer.from(Array.from({ length: 2_000_000 / 10 }, (_, n) => String(n).padStart(9, "0")).join("\n"));
   await using log = new RunLogWriter(ID, runs);
@@ -129,27 +129,27 @@ test("2 MB of context over 10 turns stay under 2.2 MB on disk", async () => {
   expect(sizeOf(join(runs.folder, ID))).toBeLessThan(2_200_000);
 });
 
-test("a conversation takes what is new in it, however many turns it has", async () => {
+test("a conversation adds only its new messages to the log, however many steps it has", async () => {
   using runs = openRuns();
   const sizes: number[] = [];
-  for (const turns of [50, 100, 200]) {
-    const id = toRunId(`r-${turns}`);
-    await record(longRun(turns), id, runs);
+  for (const steps of [50, 100, 200]) {
+    const id = toRunId(`r-${steps}`);
+    await record(longRun(steps), id, runs);
     sizes.push(sizeOf(join(runs.folder, id)));
   }
   const [small = 0, middle = 0, large = 0] = sizes;
-  expect((large - middle) / (middle - small)).toBeLessThan(2.2); // 2 where it grows with turns, 4 with their square
+  expect((large - middle) / (middle - small)).toBeLessThan(2.2); // 2 where it grows with steps, 4 with their square
 });
 
 test("the same text is written once", async () => {
   using runs = openRuns();
-  const told = "again ".repeat(1000);
-  const events = [1, 2, 3].map((turn): Bare => ({ type: "step-end", nodeId: "n0", turn, told }));
+  const observation = "again ".repeat(1000);
+  const events = [1, 2, 3].map((step): Bare => ({ type: "step-end", nodeId: "n0", step, observation }));
   await record(events.map(numberer(ID)), ID, runs);
   expect(blobsOf(join(runs.folder, ID))).toHaveLength(1);
 });
 
-test("secrets are in no file, whatever they were in", async () => {
+test("secrets are in no file, wherever they occurred", async () => {
   using runs = openRuns();
   const secret = "sk-verysecret-0123456789";
   const said = `the key is ${secret} ${"x".repeat(3000)}`;
@@ -179,7 +179,7 @@ test.each([
   ["plain", "sk-0123456789"],
   ["with quotes and line ends", 'key "0123"\\\n456789'],
   ["with half of a character", "key-0123456789\uD83D"],
-])("a secret %s is not in short calls of models either", async (_, secret) => {
+])("a secret %s is not in short model calls either", async (_, secret) => {
   using runs = openRuns();
   const said = `it is ${secret}\uDE00.`;
   const events = [
@@ -196,7 +196,7 @@ test.each([
   expect(end).toEqual({ ...events[2], text: kept, reasoning: kept, error: kept });
 });
 
-test("a context is kept byte for byte, from memory or from a file", async () => {
+test("a context is recorded byte for byte, from memory or from a file", async () => {
   using runs = openRuns();
   const bytes = Buffer.from(Array.from({ length: 2_500_000 }, (_, n) => (n * n) % 256));
   writeFileSync(join(runs.folder, "context.bin"), bytes);
@@ -218,7 +218,7 @@ test("a context is kept byte for byte, from memory or from a file", async () => 
   }
 });
 
-test("of contexts that are too large, size and digest are kept, and of those that cannot be read the name", async () => {
+test("a context that is too large is recorded by size and digest, and an unreadable one by name", async () => {
   using runs = openRuns();
   const bytes = Buffer.from("0123456789");
   await using log = new RunLogWriter(ID, { ...runs, contextBytes: 15 });
@@ -235,7 +235,7 @@ test("of contexts that are too large, size and digest are kept, and of those tha
   ]);
 });
 
-test("meta.json tells how it goes while it goes on, and how it went afterwards", async () => {
+test("meta.json describes the run while it is in progress and after its end", async () => {
   using runs = openRuns();
   await using log = new RunLogWriter(ID, runs);
   const events = smallRun(ID);
@@ -268,7 +268,7 @@ test("a run that was closed without an end is broken", async () => {
   expect(await (await readRun(ID, runs)).summary()).toMatchObject({ status: "broken" });
 });
 
-test("a folder that vanishes is reported once, and nothing throws", async () => {
+test("a folder that disappears is reported once, and nothing throws", async () => {
   using runs = openRuns();
   const problems: string[] = [];
   await using log = new RunLogWriter(ID, { ...runs, onProblem: (why) => problems.push(why) });
@@ -296,7 +296,7 @@ test("a full disk is reported once, what was not recorded is counted, and nothin
   expect(await (await readRun(ID, runs)).summary()).toMatchObject({ status: "final", lostEvents });
 });
 
-test("a place where no folder can be made, or an id that is taken, is a problem and no error", async () => {
+test("a folder that cannot be created, or an id in use, is reported and does not throw", async () => {
   using runs = openRuns();
   writeFileSync(join(runs.folder, "file"), "");
   mkdirSync(join(runs.folder, ID));
@@ -311,7 +311,7 @@ test.each(["", ".", "..", "a/b", "../x", ".hidden", "a".repeat(65), "a\n"])("'%s
   expect(() => new RunLogWriter(toRunId(id))).toThrow(RangeError);
 });
 
-test("what is no data, or has no end, does not keep the event from being recorded", async () => {
+test("an event with cyclic or unserialisable values is recorded without them", async () => {
   using runs = openRuns();
   const endless: Record<string, unknown> = {};
   endless["self"] = endless;
@@ -327,12 +327,12 @@ test("what is no data, or has no end, does not keep the event from being recorde
   ]);
 });
 
-test("events that wait beyond the bound are left out and counted, the end of the run is not", async () => {
+test("events beyond the queue limit are dropped and counted, except for the end of the run", async () => {
   using runs = openRuns();
   const problems: string[] = [];
   await using log = new RunLogWriter(ID, { ...runs, onProblem: (why) => problems.push(why) });
-  const told = "x".repeat(20 * 1024 * 1024);
-  const steps = [1, 2, 3, 4, 5].map((turn): Bare => ({ type: "step-end", nodeId: "n0", turn, told }));
+  const observation = "x".repeat(20 * 1024 * 1024);
+  const steps = [1, 2, 3, 4, 5].map((step): Bare => ({ type: "step-end", nodeId: "n0", step, observation }));
   for (const event of [runStart(), ...steps, runEnd(ID)].map(numberer(ID))) log.write(event);
   await log.close();
   expect(problems).toEqual([expect.stringContaining("slower than the run")]);
@@ -340,17 +340,17 @@ test("events that wait beyond the bound are left out and counted, the end of the
   expect(await run.summary()).toMatchObject({ status: "final", lostEvents: 2 });
 });
 
-/** Each turn adds a reply and what it was told, below the size of a blob and above it. */
-function longRun(turns: number): RunEvent[] {
+/** Each step adds a reply and its observation, below the size of a blob and above it. */
+function longRun(steps: number): RunEvent[] {
   const number = numberer(ID);
   const messages = [{ role: "system", content: "You have a REPL. ".repeat(200) }];
   const events: RunEvent[] = [number(runStart())];
-  for (let turn = 1; turn <= turns; turn += 1) {
-    const text = `turn ${turn}: ${turn % 2 === 0 ? "short" : `long ${turn} `.repeat(300)}`;
-    events.push(number(callStart({ nodeId: "n0", callId: `c${turn}`, turn, messages: [...messages] })));
-    events.push(number(callEnd({ nodeId: "n0", callId: `c${turn}`, text })));
-    messages.push({ role: "assistant", content: text }, { role: "user", content: `output of turn ${turn}` });
-    events.push(number({ type: "step-end", nodeId: "n0", turn, told: `output of turn ${turn}` }));
+  for (let step = 1; step <= steps; step += 1) {
+    const text = `step ${step}: ${step % 2 === 0 ? "short" : `long ${step} `.repeat(300)}`;
+    events.push(number(callStart({ nodeId: "n0", callId: `c${step}`, step, messages: [...messages] })));
+    events.push(number(callEnd({ nodeId: "n0", callId: `c${step}`, text })));
+    messages.push({ role: "assistant", content: text }, { role: "user", content: `output of step ${step}` });
+    events.push(number({ type: "step-end", nodeId: "n0", step, observation: `output of step ${step}` }));
   }
   return [...events, number(runEnd(ID))];
 }

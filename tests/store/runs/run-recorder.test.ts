@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { RunId } from "../../../src/protocol/ids.ts";
-import type { RunEvent } from "../../../src/protocol/runs.ts";
+import type { RunEvent } from "../../../src/protocol/run-events.ts";
 import { RunRecorder } from "../../../src/store/runs/run-recorder.ts";
 
 let data: string;

@@ -1,18 +1,13 @@
 // Runs as clients see them: those of this process from memory, all others from what is recorded.
 
-import type { z } from "zod";
 import { RunNotFoundError } from "../../../errors.ts";
-import type { RunResult } from "../../../protocol/runs.ts";
+import type { RunInfo, RunList, RunResult, RunView } from "../../../protocol/runs.ts";
 import { type Runtime } from "../../../runtime.ts";
 import { listRuns } from "../../../store/runs/recorded-runs.ts";
 import { readRun, type RecordedRun } from "../../../store/runs/run-log-reader.ts";
 import type { Run } from "../../../rlm/run.ts";
 import type { RunSummary } from "../../../store/runs/run-folder.ts";
 import { ProblemError } from "../../net/problem.ts";
-import type { run as runSchema, runList } from "../schemas/runs.ts";
-
-type View = z.output<typeof runSchema>;
-type Info = z.output<typeof runList>["runs"][number];
 
 const MAX_QUERY = 2000;
 
@@ -35,7 +30,7 @@ export function isRecorded(found: Run | RecordedRun): found is RecordedRun {
   return "damagedLines" in found;
 }
 
-export async function describeRun(found: Run | RecordedRun): Promise<View> {
+export async function describeRun(found: Run | RecordedRun): Promise<RunView> {
   if (!isRecorded(found)) return describeLive(found);
   const summary = await found.summary();
   if (summary === undefined) {
@@ -47,8 +42,8 @@ export async function describeRun(found: Run | RecordedRun): Promise<View> {
 }
 
 /** The latest first, and how many there are. */
-export async function listAll(runtime: Runtime, limit: number): Promise<z.output<typeof runList>> {
-  const byId = new Map<string, Info>();
+export async function listAll(runtime: Runtime, limit: number): Promise<RunList> {
+  const byId = new Map<string, RunInfo>();
   for (const summary of await listRuns()) byId.set(summary.id, fromSummary(summary));
   for (const one of runtime.runs.list()) {
     const { result: _, ...info } = await describeLive(one);
@@ -58,7 +53,7 @@ export async function listAll(runtime: Runtime, limit: number): Promise<z.output
   return { runs: runs.slice(0, limit), total: runs.length };
 }
 
-async function describeLive(one: Run): Promise<View> {
+async function describeLive(one: Run): Promise<RunView> {
   const { id, startedAt, endedAt, settings } = one;
   const { query, model, subModel } = settings;
   const result = endedAt === undefined ? undefined : await one.result.catch(() => undefined);
@@ -71,7 +66,7 @@ async function describeLive(one: Run): Promise<View> {
   return { ...about, status, stopReason, endedAt: toTime(endedAt), wallMs, usage: total, result };
 }
 
-function fromSummary(summary: RunSummary): Info {
+function fromSummary(summary: RunSummary): RunInfo {
   const { id, query, model, subModel, status, stopReason, started, ended, wallMs, usage } = summary;
   const times = { startedAt: toTime(started), endedAt: ended === null ? null : toTime(ended) };
   return { id, query, model, subModel, status, stopReason, ...times, wallMs, usage };

@@ -2,7 +2,6 @@
 //
 // A client that goes away leaves its run going on: it is found again by its id, or by asking again under the same Idempotency-Key.
 
-import type { z } from "zod";
 import type { RecordedRun } from "../../../store/runs/run-log-reader.ts";
 import type { Run } from "../../../rlm/run.ts";
 import type { RunRequest } from "../../../rlm/rlm.ts";
@@ -15,7 +14,8 @@ import { followRecorded } from "../responses/recorded-events.ts";
 import { IDEMPOTENCY_KEY } from "../idempotency.ts";
 import { json, route } from "../route.ts";
 import { describeRun, findRecorded, findRun, isRecorded, listAll } from "../responses/run-views.ts";
-import * as schemas from "../schemas/runs.ts";
+import { run as runSchema, runList, startRunRequest, type StartRunRequest } from "../../../protocol/runs.ts";
+import { runEventsQuery, runQuery, runsQuery } from "../schemas/runs.ts";
 import { follow } from "./executions.ts";
 
 const TAG = "Runs";
@@ -37,14 +37,14 @@ const start = route({
     "Answers at once, or after `waitMs`; with server-sent events where `Accept` is `text/event-stream`. The run goes on without its client. " +
     "Which backend and which key are used is the server's configuration alone.",
   headers: { ...IDEMPOTENCY_KEY, accept: "`text/event-stream`: events as they happen, the result in the last of them" },
-  body: schemas.startRunBody,
+  body: startRunRequest,
   answers: {
     200: {
       description: "It was started before, under the same Idempotency-Key; or a stream of events",
-      schema: schemas.run,
+      schema: runSchema,
       types: [EVENTS],
     },
-    201: { description: "It has begun", schema: schemas.run },
+    201: { description: "It has begun", schema: runSchema },
   },
   problems: [404, 409],
   handle: async ({ request, requestId, body }, door) => {
@@ -69,8 +69,8 @@ const list = route({
   path: "/v1/runs",
   tag: TAG,
   summary: "List runs, those that go on and those that were recorded",
-  query: schemas.runsQuery,
-  answers: { 200: { description: "The latest first", schema: schemas.runList } },
+  query: runsQuery,
+  answers: { 200: { description: "The latest first", schema: runList } },
   handle: async ({ query: { limit = DEFAULT_LISTED } }, { runtime }) =>
     json(await listAll(runtime, Math.min(limit, MAX_LISTED))),
 });
@@ -80,8 +80,8 @@ const show = route({
   path: "/v1/runs/{id}",
   tag: TAG,
   summary: "How a run stands, with its result once it has ended",
-  query: schemas.runQuery,
-  answers: { 200: { description: "Its state", schema: schemas.run } },
+  query: runQuery,
+  answers: { 200: { description: "Its state", schema: runSchema } },
   problems: [404],
   handle: async ({ request, params, query: { waitMs } }, { runtime }) => {
     const found = await findRun(runtime, params["id"] ?? "");
@@ -100,7 +100,7 @@ const events = route({
     "Each event once, its number as id; recorded ones first, and then those that happen. Of an earlier run deltas are not recorded. " +
     "Of one that goes on, a reader that is too far behind is told `event-gap`: what is after its `after`, up to its `seq`, is read with `texts=references`.",
   headers: { "last-event-id": "The number of the last event that was seen" },
-  query: schemas.runEventsQuery,
+  query: runEventsQuery,
   answers: { 200: { description: "Its events, up to the end", types: [EVENTS] } },
   problems: [404],
   handle: async ({ request, params, query }, door) => {
@@ -140,7 +140,7 @@ const cancel = route({
   summary: "End a run with all its calls and sessions",
   isLight: true,
   description: "Answers when it is told. Nothing happens where it has ended.",
-  answers: { 202: { description: "It was told", schema: schemas.run } },
+  answers: { 202: { description: "It was told", schema: runSchema } },
   problems: [404, 409],
   handle: async ({ params }, { runtime }) => {
     const found = await findRun(runtime, params["id"] ?? "");
@@ -172,7 +172,7 @@ function toRequest({
   model,
   subModel,
   mode,
-}: Omit<z.output<typeof schemas.startRunBody>, "waitMs">): RunRequest {
+}: Omit<StartRunRequest, "waitMs">): RunRequest {
   return {
     query,
     ...(context !== undefined && { context: typeof context === "string" ? { text: context } : { json: context } }),

@@ -1,88 +1,84 @@
-// Calls that code in the session of a node makes: models, children, tools, the answer.
+// Calls from the code of a node to the host: model calls, child nodes, tools, the answer.
 //
-// A call is open until it is answered. When the node ends, what is still open is ended and waited for, so that nothing is spent
-// and nothing is told behind its back: threads of the code may have asked for something nobody waits for.
+// When the node ends, calls that are still open are aborted and awaited, so that nothing is spent and no event is emitted afterwards:
+// threads of the code may have made calls that nobody waits for.
 
 import { MaxDepthExceeded } from "../../errors.ts";
 import type { HostCall } from "../../session/options.ts";
-import type { StopReason } from "../../protocol/runs.ts";
+import type { LedgerLimits, StopReason } from "../../protocol/runs.ts";
 import { onAbort } from "../../util/async/on-abort.ts";
-import { toBudget } from "../ledger/budget.ts";
+import { given } from "../../util/omit-undefined.ts";
 import type { ContextItem } from "../context/context.ts";
-import type { FinalAnswer } from "../reply/answer.ts";
+import { toBudget } from "../ledger/budget.ts";
 import type { NodeSettings } from "../node.ts";
-import { answerQueries, shorten, toFailure } from "./queries.ts";
+import type { Answer } from "../reply/answer.ts";
 import type { Run } from "../run.ts";
-import { parseCall, type Queries, type Task } from "./session-calls.ts";
+import { parseCall, type Queries, type Task } from "./call-arguments.ts";
+import { answerQueries, toCompact, toFailure, type QueryOptions } from "./queries.ts";
 
-/** Reasons to stop that are no limit. */
+/** Reasons to stop that are not limits. */
 const OTHER_REASONS: ReadonlySet<StopReason> = new Set(["answered", "error", "cancelled"]);
 
-/** Which call it is: the turn, and a count within it. */
-export interface Place {
-  readonly next: () => { readonly turn: number; readonly ordinal: number };
-}
-
-export class NodeCalls {
+export class HostCalls {
   readonly #run: Run;
   readonly #settings: NodeSettings;
-  readonly #place: Place;
-  readonly #final: FinalAnswer;
+  readonly #answer: Answer;
+  readonly #nextPosition: QueryOptions["nextPosition"];
   readonly #open = new Set<Promise<unknown>>();
-  readonly #over = new AbortController();
+  readonly #ended = new AbortController();
   #joined: { readonly signal: AbortSignal; readonly all: AbortSignal; readonly unlisten: () => void } | undefined;
 
-  constructor(run: Run, settings: NodeSettings, place: Place, final: FinalAnswer) {
+  constructor(run: Run, settings: NodeSettings, answer: Answer, nextPosition: QueryOptions["nextPosition"]) {
     this.#run = run;
     this.#settings = settings;
-    this.#place = place;
-    this.#final = final;
+    this.#answer = answer;
+    this.#nextPosition = nextPosition;
   }
 
-  /** Rejects for what is no call of ours, or comes too late. */
-  async answer(call: HostCall): Promise<unknown> {
-    this.#over.signal.throwIfAborted();
-    const answering = this.#answer(call);
-    this.#open.add(answering);
+  /** Rejects for an unknown call, and after `close`. */
+  async handle(call: HostCall): Promise<unknown> {
+    this.#ended.signal.throwIfAborted();
+    const handling = this.#handle(call);
+    this.#open.add(handling);
     try {
-      return await answering;
+      return await handling;
     } finally {
-      this.#open.delete(answering);
+      this.#open.delete(handling);
     }
   }
 
-  /** Resolves when nothing is open any more. */
+  /** Resolves when no call is open any more. */
   async close(): Promise<void> {
-    this.#over.abort(new Error("the node has ended"));
+    this.#ended.abort(new Error("the node has ended"));
     await Promise.allSettled(this.#open);
     this.#joined?.unlisten();
   }
 
-  async #answer({ name, args, signal }: HostCall): Promise<unknown> {
+  async #handle({ name, args, signal }: HostCall): Promise<unknown> {
     const call = parseCall(name, args);
-    const whileWanted = this.#join(signal);
+    const joined = this.#join(signal);
     const { id: nodeId, account, tools } = this.#settings;
     switch (call.name) {
       case "llm_query":
-        return (await this.#query(call, whileWanted)).map(shorten);
+        return (await this.#query(call, joined)).map(toCompact);
       case "rlm_query":
-        return Promise.all(call.tasks.map((task) => this.#delegate(task, whileWanted)));
+        return Promise.all(call.tasks.map((task) => this.#delegate(task, joined)));
       case "tool":
-        return this.#run.tools.call({ nodeId, account, tools, tool: call.tool, args: call.args, signal: whileWanted });
+        return this.#run.toolCalls.call({ nodeId, account, tools, tool: call.tool, args: call.args, signal: joined });
       case "budget":
         return toBudget(account);
       case "final":
-        this.#final.give({ text: call.text, data: call.data });
+        this.#answer.submit({ text: call.text, data: call.data });
         return null;
     }
   }
 
-  /** All calls of an execution have the same signal. */
+  /** All calls of an execution have the same signal, so the joined one is kept. */
   #join(signal: AbortSignal): AbortSignal {
     if (this.#joined?.signal !== signal) {
       this.#joined?.unlisten();
-      const all = AbortSignal.any([signal, this.#settings.signal, this.#over.signal]);
-      // While one listens, the others are added to it, which is much cheaper than to the signal.
+      const all = AbortSignal.any([signal, this.#settings.signal, this.#ended.signal]);
+      // One permanent listener: further ones are then added to ours, which is much cheaper than to the signal.
       this.#joined = { signal, all, unlisten: onAbort(all, () => {}) };
     }
     return this.#joined.all;
@@ -95,23 +91,22 @@ export class NodeCalls {
     const { id: nodeId, account } = this.#settings;
     const queries = prompts.map((prompt) => ({ prompt, model, system, schema, max_tokens }));
     return answerQueries(queries, {
-      calls: this.#run.calls,
-      subModel: this.#run.settings.subModel,
-      where: () => {
-        const { turn, ordinal } = this.#place.next();
-        return { nodeId, account, turn, ordinal };
-      },
+      modelCalls: this.#run.modelCalls,
+      defaultModel: this.#run.settings.subModel,
+      nodeId,
+      account,
+      nextPosition: this.#nextPosition,
       signal,
     });
   }
 
-  /** Errors are part of the result, as those of a query are. */
+  /** Errors are part of the result. Beyond the maximal depth it is a query without a session. */
   async #delegate(task: Task, signal: AbortSignal): Promise<unknown> {
     const { depth } = this.#settings;
     const { maxDepth, onLimit } = this.#run.settings;
     try {
       if (depth + 1 <= maxDepth)
-        return await this.#run.children.enter(depth + 1, signal, () => this.#ask(task, signal));
+        return await this.#run.concurrency.run(depth + 1, signal, () => this.#runChild(task, signal));
       if (onLimit === "throw") this.#run.fail(new MaxDepthExceeded({ depth: depth + 1, limit: maxDepth }));
       const material = task.context === null || task.context === undefined ? "" : `\n\n${toText(task.context)}`;
       const [answer] = await this.#query({ prompts: [`${task.task}${material}`], schema: task.schema }, signal);
@@ -121,8 +116,7 @@ export class NodeCalls {
     }
   }
 
-  /** A child with a session of its own. */
-  async #ask({ task, context, schema, tools: granted, budget }: Task, signal: AbortSignal): Promise<unknown> {
+  async #runChild({ task, context, schema, tools: granted, budget }: Task, signal: AbortSignal): Promise<unknown> {
     const { depth, account, id, tools } = this.#settings;
     const child = this.#run.createNode({
       parentId: id,
@@ -161,16 +155,9 @@ function toContext(context: unknown): ContextItem[] {
   return [{ name: "context", kind: "json", bytes, value: { text, as: "json" } }];
 }
 
-function toGrant(budget: Task["budget"]) {
+function toGrant(budget: Task["budget"]): LedgerLimits | undefined {
   if (!budget) return undefined;
   const { tokens, cost_usd: costUsd, llm_calls: llmCalls, tool_calls: toolCalls, iterations, seconds } = budget;
-  const grant = {
-    tokens,
-    costUsd,
-    llmCalls,
-    toolCalls,
-    iterations,
-    wallMs: seconds === undefined ? undefined : seconds * 1000,
-  };
-  return Object.fromEntries(Object.entries(grant).filter(([, value]) => value !== undefined));
+  const wallMs = seconds === undefined ? undefined : seconds * 1000;
+  return given({ tokens, costUsd, llmCalls, toolCalls, iterations, wallMs });
 }

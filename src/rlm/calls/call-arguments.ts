@@ -1,8 +1,7 @@
-// Calls that code in the session of a node makes: parsed here, once, since code and models behind it are not trusted.
+// The arguments of host calls, parsed once: the code that makes them is not trusted.
 
 import { z } from "zod";
 
-/** As JSON; the host reads it. */
 const MAX_SCHEMA_CHARACTERS = 64 * 1024;
 
 const schema = z
@@ -31,10 +30,9 @@ const task = z.object({
     .nullish(),
 });
 
-/** Of one batch; more are asked for in several. */
 const MAX_BATCH = 10_000;
 
-/** The same is said of all prompts. */
+/** The other fields apply to all prompts. */
 const queries = z.object({
   prompts: z.array(z.string()).min(1).max(MAX_BATCH),
   model: z.string().max(200).nullish(),
@@ -54,17 +52,17 @@ const CALLS = {
 export type Queries = z.output<typeof queries>;
 export type Query = Omit<Queries, "prompts"> & { readonly prompt: string };
 export type Task = z.output<typeof task>;
-export type SessionCall = {
+export type ParsedCall = {
   [Name in keyof typeof CALLS]: { readonly name: Name } & z.output<(typeof CALLS)[Name]>;
 }[keyof typeof CALLS];
 
-/** Throws a TypeError for what is no call of ours. */
-export function parseCall(name: string, args: unknown): SessionCall {
+/** Throws a TypeError for an unknown call or wrong arguments. */
+export function parseCall(name: string, args: unknown): ParsedCall {
   if (!Object.hasOwn(CALLS, name)) throw new TypeError(`There is no call named '${name.slice(0, 80)}'`);
   const parsed = CALLS[name as keyof typeof CALLS].safeParse(args);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     throw new TypeError(`${name}: ${issue?.path.join(".") ?? ""} ${issue?.message ?? "wrong arguments"}`);
   }
-  return { name, ...parsed.data } as SessionCall;
+  return { name, ...parsed.data } as ParsedCall;
 }

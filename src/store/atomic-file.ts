@@ -1,7 +1,7 @@
-// A file that comes to its path whole or not at all, and leaves nothing behind if this process is killed on the way.
+// A file that appears at its path complete or not at all, and leaves nothing behind if this process is killed while it writes.
 //
-// It is written without a name, and given one when it is done. Where the file system cannot do that, it has a temporary
-// name beside its path.
+// It is written as an unnamed file (O_TMPFILE) and linked to its path at the end. Where the file system cannot do that, it has a
+// temporary name beside its path.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -14,14 +14,14 @@ import { randomBytes } from "node:crypto";
 
 const MODE = 0o600;
 
-export class NewFile {
+export class AtomicFile {
   readonly path: string;
   readonly fd: number;
-  /** Where it is until it is done; undefined: nowhere. */
+  /** Its temporary name; undefined: it has none. */
   readonly #temporary: string | undefined;
   #isOpen = true;
 
-  /** Folders above it are made. Throws what the file system says. */
+  /** Creates missing folders. Throws the file system's errors. */
   constructor(path: string) {
     this.path = path;
     makeFolder(dirname(path), 0o777);
@@ -30,11 +30,11 @@ export class NewFile {
     this.fd = unnamed ?? openSync(this.#temporary ?? path, "wx+", MODE);
   }
 
-  /** Puts it in its place, over what is there. On failure nothing has changed, and `discard` is to be called. */
-  async keep(): Promise<void> {
+  /** Replaces what is at the path. On failure nothing has changed, and `discard` must be called. */
+  async commit(): Promise<void> {
     await promisify(fsync)(this.fd);
     if (this.#temporary !== undefined) renameSync(this.#temporary, this.path);
-    else await this.#name();
+    else await this.#link();
     this.#close();
     await syncFolder(dirname(this.path));
   }
@@ -45,7 +45,7 @@ export class NewFile {
     if (this.#temporary !== undefined) rmSync(this.#temporary, { force: true });
   }
 
-  async #name(): Promise<void> {
+  async #link(): Promise<void> {
     if (!existsSync(this.path) && (await link(this.fd, this.path))) return;
     const temporary = temporaryName(this.path);
     try {
@@ -78,7 +78,7 @@ function temporaryName(path: string): string {
   return join(dirname(path), `.${basename(path)}.${randomBytes(6).toString("hex")}.tmp`);
 }
 
-/** Node has no call for it; `ln` has. False where it does not work, whatever the reason. */
+/** Node cannot link an open descriptor, `ln` can. False: it failed, for whatever reason. */
 async function link(fd: number, path: string): Promise<boolean> {
   try {
     const child = spawn("ln", ["-L", "-T", "--", "/proc/self/fd/3", path], {
@@ -91,12 +91,12 @@ async function link(fd: number, path: string): Promise<boolean> {
   }
 }
 
-/** So that the name survives a crash of the machine, too, where the file system can promise that. */
+/** Makes the name survive a crash of the machine, where the file system supports that. */
 async function syncFolder(folder: string): Promise<void> {
   try {
     const fd = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY);
     await promisify(fsync)(fd).finally(() => closeSync(fd));
   } catch {
-    // it cannot
+    // not supported
   }
 }

@@ -1,0 +1,114 @@
+// Usage of models and tools, and what it cost: one type from the report of a backend to the total of a run.
+//
+// Sums of money are exact. They are made in whole nano-dollars, so that what was reserved and given back leaves no remainder and a
+// limit holds to the last digit. Up to nine million dollars.
+
+import { z } from "zod";
+
+export const modelUsage = z
+  .object({
+    inputTokens: z.number().describe("Cached tokens included"),
+    outputTokens: z.number().describe("Reasoning included"),
+    cacheReadTokens: z.number(),
+    cacheWriteTokens: z.number(),
+    reasoningTokens: z.number(),
+    tokens: z.number().describe("Input and output"),
+    estimatedTokens: z
+      .number()
+      .describe("How many of `tokens` are estimated, because the provider did not report them. So is their cost"),
+    costUsd: z.number().nullable().describe("Null: the price of something is not known"),
+    llmCalls: z.number(),
+    toolCalls: z.number(),
+    iterations: z.number(),
+    cachedCalls: z.number().describe("Calls answered from the cache. They cost nothing"),
+  })
+  .meta({ id: "ModelUsage" });
+
+export type ModelUsage = Readonly<z.output<typeof modelUsage>>;
+
+/** What a backend reports of one request. `costUsd` is absent unless the provider states it; `estimatedTokens` is 0 by default. */
+export type ReportedUsage = Pick<
+  ModelUsage,
+  "inputTokens" | "outputTokens" | "cacheReadTokens" | "cacheWriteTokens" | "reasoningTokens"
+> &
+  Partial<Pick<ModelUsage, "estimatedTokens" | "costUsd">>;
+
+export const NO_USAGE: ModelUsage = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+  tokens: 0,
+  estimatedTokens: 0,
+  costUsd: 0,
+  llmCalls: 0,
+  toolCalls: 0,
+  iterations: 0,
+  cachedCalls: 0,
+};
+
+/** Counts become whole numbers of at least 0, and a cost that is no amount becomes unknown, whatever a backend reports. */
+export function toModelUsage(reported: ReportedUsage): ModelUsage {
+  const { estimatedTokens = 0, costUsd = null } = reported;
+  const inputTokens = toCount(reported.inputTokens);
+  const outputTokens = toCount(reported.outputTokens);
+  return {
+    ...NO_USAGE,
+    inputTokens,
+    outputTokens,
+    cacheReadTokens: toCount(reported.cacheReadTokens),
+    cacheWriteTokens: toCount(reported.cacheWriteTokens),
+    reasoningTokens: toCount(reported.reasoningTokens),
+    tokens: inputTokens + outputTokens,
+    estimatedTokens: toCount(estimatedTokens),
+    costUsd: costUsd !== null && Number.isFinite(costUsd) && costUsd >= 0 ? costUsd : null,
+  };
+}
+
+/** The cost is unknown where either of them is. */
+export function addUsage(a: ModelUsage, b: ModelUsage): ModelUsage {
+  return combine(a, b, 1);
+}
+
+export function subtractUsage(a: ModelUsage, b: ModelUsage): ModelUsage {
+  return combine(a, b, -1);
+}
+
+function combine(a: ModelUsage, b: ModelUsage, sign: 1 | -1): ModelUsage {
+  return {
+    inputTokens: a.inputTokens + sign * b.inputTokens,
+    outputTokens: a.outputTokens + sign * b.outputTokens,
+    cacheReadTokens: a.cacheReadTokens + sign * b.cacheReadTokens,
+    cacheWriteTokens: a.cacheWriteTokens + sign * b.cacheWriteTokens,
+    reasoningTokens: a.reasoningTokens + sign * b.reasoningTokens,
+    tokens: a.tokens + sign * b.tokens,
+    estimatedTokens: a.estimatedTokens + sign * b.estimatedTokens,
+    costUsd:
+      a.costUsd === null || b.costUsd === null ? null : toUsd(toNanoUsd(a.costUsd) + sign * toNanoUsd(b.costUsd)),
+    llmCalls: a.llmCalls + sign * b.llmCalls,
+    toolCalls: a.toolCalls + sign * b.toolCalls,
+    iterations: a.iterations + sign * b.iterations,
+    cachedCalls: a.cachedCalls + sign * b.cachedCalls,
+  };
+}
+
+const NANOS = 1_000_000_000;
+
+/** The nearest whole number: for what was spent. */
+export function toNanoUsd(usd: number): number {
+  return Math.round(usd * NANOS);
+}
+
+/** Rounded up, but for the noise of binary fractions: for what is reserved. Never less than the same amount spent. */
+export function toReservedNanoUsd(usd: number): number {
+  return Math.ceil(Math.round(usd * NANOS * 1_000) / 1_000);
+}
+
+export function toUsd(nanoUsd: number): number {
+  return nanoUsd / NANOS;
+}
+
+function toCount(value: number): number {
+  return Number.isFinite(value) && value > 0 ? Math.ceil(value) : 0;
+}
