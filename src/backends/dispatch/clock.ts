@@ -1,9 +1,9 @@
-// Time as a parameter, so that what waits can be tested without waiting.
+// The clock as a parameter, so that tests need not wait.
 
 export interface Clock {
-  /** Milliseconds that only go forward. */
+  /** Monotonic milliseconds. */
   now(): number;
-  /** Calls once after so many milliseconds. Returns how to forget it. */
+  /** Calls the listener once. Returns a function that cancels it. */
   after(ms: number, listener: () => void): () => void;
 }
 

@@ -58,7 +58,7 @@ export class BackendModels implements Models {
       this.#opened = await this.open();
       return await this.#dispatcher.call(this.#opened, request, options);
     } catch (error) {
-      return { ok: false, error, usage: NO_USAGE, tries: 0 };
+      return { ok: false, error, usage: NO_USAGE, attempts: 0 };
     }
   }
 

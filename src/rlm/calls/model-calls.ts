@@ -231,8 +231,8 @@ export class ModelCalls {
     const spent = charged.end(outcome.usage);
     bill.spent = spent;
     if (!outcome.ok) throw outcome.error;
-    const { text, reasoning, usage, tries } = outcome;
-    if ((usage.estimatedTokens ?? 0) === 0 && tries === 1) {
+    const { text, reasoning, usage, attempts } = outcome;
+    if ((usage.estimatedTokens ?? 0) === 0 && attempts === 1) {
       this.#estimator.learn(model, texts, usage.inputTokens);
       this.#estimator.learnHidden(model, reasoning, usage);
     }

@@ -18,7 +18,7 @@ describe("a call", () => {
       reasoning: "2 + 2",
       finishReason: "stop",
       usage: { inputTokens: 9, outputTokens: 3, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 2 },
-      tries: 1,
+      attempts: 1,
     });
   });
 
@@ -28,7 +28,7 @@ describe("a call", () => {
       signal: never,
       onPart: () => (backend.sent >= 3 ? "cut" : undefined),
     });
-    expect(outcome).toMatchObject({ ok: true, text: "onceonceonce", finishReason: "cut", tries: 1 });
+    expect(outcome).toMatchObject({ ok: true, text: "onceonceonce", finishReason: "cut", attempts: 1 });
     // Four times three bytes and what was on its way; the message has ten, and its frame.
     expect(outcome.usage).toMatchObject({ inputTokens: 12, outputTokens: 6 + 32, estimatedTokens: 50 });
     await settle();
@@ -121,7 +121,7 @@ describe("retries", () => {
 
   test("end after the fourth try by default, with the last error", async () => {
     const { outcome, backend } = await run([failing]);
-    expect(outcome).toMatchObject({ ok: false, tries: 4, error: { fault: "server" } });
+    expect(outcome).toMatchObject({ ok: false, attempts: 4, error: { fault: "server" } });
     expect(backend.calls).toBe(4);
   });
 
@@ -129,20 +129,20 @@ describe("retries", () => {
     const { outcome } = await run([{ error: { fault: "server", retryable: true, retryAfterMs: 50_000 } }], {
       maxWaitMs: 120_000,
     });
-    expect(outcome).toMatchObject({ ok: false, tries: 3 });
+    expect(outcome).toMatchObject({ ok: false, attempts: 3 });
   });
 
   test.each(["authentication", "bad-request", "context-too-long", "configuration"] as const)(
     "are not made for %s",
     async (fault) => {
       const { outcome } = await run([{ error: { fault } }]);
-      expect(outcome).toMatchObject({ ok: false, tries: 1, error: { fault }, usage: { inputTokens: 0 } });
+      expect(outcome).toMatchObject({ ok: false, attempts: 1, error: { fault }, usage: { inputTokens: 0 } });
     },
   );
 
   test("are made for an empty answer, which counts", async () => {
     const { outcome } = await run([{ usage: { inputTokens: 100, outputTokens: 1 } }, { text: " \n" }, "there"]);
-    expect(outcome).toMatchObject({ ok: true, text: "there", tries: 3 });
+    expect(outcome).toMatchObject({ ok: true, text: "there", attempts: 3 });
     expect(outcome.usage).toMatchObject({ inputTokens: 100 + 3 + 3, outputTokens: 1 + 1 + 2 });
   });
 
@@ -150,7 +150,7 @@ describe("retries", () => {
     "are not made for an empty answer that ended by %s",
     async (finishReason) => {
       const { outcome } = await run([{ finishReason }]);
-      expect(outcome).toMatchObject({ ok: true, text: "", finishReason, tries: 1 });
+      expect(outcome).toMatchObject({ ok: true, text: "", finishReason, attempts: 1 });
     },
   );
 
@@ -163,13 +163,13 @@ describe("retries", () => {
       "retry",
       "whole",
     ]);
-    expect(outcome).toMatchObject({ ok: true, text: "whole", tries: 2 });
+    expect(outcome).toMatchObject({ ok: true, text: "whole", attempts: 2 });
     expect(outcome.usage).toMatchObject({ inputTokens: 12 + 3, outputTokens: 4 + 2, estimatedTokens: 16 });
   });
 
   test("of requests that were turned away count nothing", async () => {
     const { outcome } = await run([rateLimited, failing, "text"]);
-    expect(outcome).toMatchObject({ tries: 3, usage: { inputTokens: 3, outputTokens: 1 } });
+    expect(outcome).toMatchObject({ attempts: 3, usage: { inputTokens: 3, outputTokens: 1 } });
   });
 
   test("stop at an abort while they wait, with the signal's reason", async () => {
@@ -181,7 +181,7 @@ describe("retries", () => {
     expect([clock.due.length, dispatcher.inFlight]).toEqual([1, 0]);
     const reason = new Error("enough");
     controller.abort(reason);
-    expect(await call).toMatchObject({ ok: false, error: reason, tries: 1 });
+    expect(await call).toMatchObject({ ok: false, error: reason, attempts: 1 });
     expect(clock.due).toEqual([]);
   });
 });
@@ -218,8 +218,8 @@ describe("Retry-After", () => {
     const first = await dispatcher.call(backend, aRequest(), { signal: never });
     const second = await dispatcher.call(backend, aRequest(), { signal: never });
     expect([first, second]).toMatchObject([
-      { ok: false, error: { fault: "rate-limit", retryAfterMs: 3_600_000 }, tries: 1 },
-      { ok: false, error: { fault: "rate-limit", retryAfterMs: 3_600_000 }, tries: 0 },
+      { ok: false, error: { fault: "rate-limit", retryAfterMs: 3_600_000 }, attempts: 1 },
+      { ok: false, error: { fault: "rate-limit", retryAfterMs: 3_600_000 }, attempts: 0 },
     ]);
     await clock.goTo(3_600_000);
     expect(await dispatcher.call(backend, aRequest(), { signal: never })).toMatchObject({ ok: true, text: "answer" });
@@ -260,7 +260,7 @@ describe("slots", () => {
     await settle();
     expect([dispatcher.inFlight, dispatcher.waiting]).toEqual([1, 1]);
     controller.abort("stop");
-    expect(await stuck).toMatchObject({ ok: false, error: "stop", tries: 1 });
+    expect(await stuck).toMatchObject({ ok: false, error: "stop", attempts: 1 });
     expect(await next).toMatchObject({ ok: true, text: "answer" });
   });
 
@@ -272,7 +272,7 @@ describe("slots", () => {
     const calls = [first, second].map(({ signal }) => dispatcher.call(backend, aRequest(), { signal }));
     await settle();
     second.abort("second");
-    expect(await calls[1]).toMatchObject({ ok: false, error: "second", tries: 0, usage: { inputTokens: 0 } });
+    expect(await calls[1]).toMatchObject({ ok: false, error: "second", attempts: 0, usage: { inputTokens: 0 } });
     first.abort("first");
     await calls[0];
     expect([backend.models.length, dispatcher.inFlight, dispatcher.waiting]).toEqual([1, 0, 0]);
