@@ -3,8 +3,8 @@
 import { BackendConnectionError } from "../errors.ts";
 import { checkDuration } from "../util/check-number.ts";
 import type { Backend } from "./backend.ts";
-import type { ProviderName } from "./providers/provider-models.ts";
-import type { TimeLimits } from "./providers/watched-fetch.ts";
+import type { ProviderName } from "./providers/provider-backend.ts";
+import type { TimeLimits } from "./providers/response-limits.ts";
 
 export interface BackendOptions {
   /** Default: from the environment: `OPENAI_API_KEY` and so on. */
