@@ -25,6 +25,7 @@ export type {
   InputHandler,
   InputRequest,
   InspectOptions,
+  LanguageModel,
   Limits,
   LookOptions,
   LoadReport,

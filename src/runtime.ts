@@ -56,6 +56,7 @@ export type { StdlibState } from "./session/kernels/stdlib-loader.ts";
 export type { OperationOptions } from "./session/kernels/interruptible.ts";
 export type { Backend, BackendPart, BackendRequest, ChatMessage, ModelPrice, TokenUsage } from "./backends/backend.ts";
 export { baseUrlOf, checkBackend } from "./backends/open-backend.ts";
+export type { LanguageModel } from "./backends/providers/language-model.ts";
 export { ScriptedBackend } from "./backends/scripted/scripted.ts";
 export type { Context, ContextValue } from "./rlm/context/context-items.ts";
 export type { RLM, RLMLimits, RLMOptions, RunRequest } from "./rlm/rlm.ts";

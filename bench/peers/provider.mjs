@@ -38,7 +38,9 @@ function toEvents(texts) {
   const chunk = (fields) =>
     `data: ${JSON.stringify({ id: "c1", object: "chat.completion.chunk", created: 1_700_000_000, model: "m", ...fields })}\n\n`;
   return [
-    ...texts.map((content) => chunk({ choices: [{ index: 0, delta: { role: "assistant", content }, finish_reason: null }] })),
+    ...texts.map((content) =>
+      chunk({ choices: [{ index: 0, delta: { role: "assistant", content }, finish_reason: null }] }),
+    ),
     chunk({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] }),
     chunk({ choices: [], usage: { prompt_tokens: 10, completion_tokens: 1, total_tokens: 11 } }),
     "data: [DONE]\n\n",

@@ -9,6 +9,8 @@ export interface PriceOptions {
   readonly prices?: Readonly<Record<string, ModelPrice>>;
   /** Of a backend that is not its provider's own: whose prices hold is known by the address. */
   readonly baseUrl?: string;
+  /** Of a model object: its provider, as the table calls it. */
+  readonly provider?: string;
 }
 
 /** Undefined: not known. The table is loaded when it is first asked. */
@@ -19,7 +21,7 @@ export async function priceOf(
 ): Promise<ModelPrice | undefined> {
   const given = own(options.prices, `${backend}/${model}`) ?? own(options.prices, model);
   if (given !== undefined) return given;
-  const provider = providerOf(backend, options.baseUrl);
+  const provider = providerOf(options.provider ?? backend, options);
   if (provider === undefined) return undefined;
   const { calcPrice } = await import("@pydantic/genai-prices");
   const found = calcPrice({ input_tokens: 0, output_tokens: 0 }, model, provider);
@@ -46,9 +48,9 @@ function own<T>(record: Readonly<Record<string, T>> | undefined, key: string): T
 
 function providerOf(
   backend: string,
-  baseUrl?: string,
+  { baseUrl, provider }: PriceOptions,
 ): { providerId: string } | { providerApiUrl: string } | undefined {
-  if (backend === "openai" || backend === "anthropic") return { providerId: backend };
+  if (backend === "openai" || backend === "anthropic" || backend === provider) return { providerId: backend };
   return baseUrl === undefined ? undefined : { providerApiUrl: baseUrl };
 }
 

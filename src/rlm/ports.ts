@@ -6,8 +6,8 @@ import type { RunEvent } from "../protocol/runs.ts";
 
 /** Models that can be asked by name. */
 export interface Models {
-  /** Tells whose answers they are: a cache never gives those of one for those of another. */
-  readonly scope: string;
+  /** Identifies who answers for this model, so that a cache never mixes answers of different providers. */
+  scopeOf(model: string): string;
   /** The name of the backend that answers for this model. */
   backendOf(model: string): string;
   /** With retries, and within limits on how many at once. Never rejects. */

@@ -169,7 +169,7 @@ export class ModelCalls {
 
   async #share(call: Call, hash: string, cache: CallCache): Promise<Reply> {
     const { ask } = call;
-    const key = digestOf("sha256", `${this.#models.scope} ${hash}`);
+    const key = digestOf("sha256", `${this.#models.scopeOf(ask.model)} ${hash}`);
     for (let flying = this.#flying.get(key); flying !== undefined; flying = this.#flying.get(key)) {
       const answer = await orAborted(flying.catch(toSharedError), ask.signal);
       if (answer !== undefined) return this.#settleCached(ask, answer);

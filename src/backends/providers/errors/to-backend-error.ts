@@ -6,10 +6,9 @@
 
 import { BackendConnectionError } from "../../../errors.ts";
 import type { BackendFault } from "../../../errors.ts";
-import { UnreadableEvent, type Fields } from "../protocols/event-stream.ts";
 import { redact } from "./redact.ts";
 import { parseRetryAfter } from "./retry-after.ts";
-import { toFields } from "../protocols/wire-protocol.ts";
+import { toFields, UnreadableEvent, type Fields } from "../protocols/wire-protocol.ts";
 
 const MAX_CAUSES = 5;
 const MAX_BODY_CHARACTERS = 65_536;

@@ -1,9 +1,16 @@
 // The Messages API of Anthropic.
 
 import type { BackendRequest, ChatMessage, FinishReason, InputUsagePart, StreamPart } from "../../backend.ts";
-import type { Fields } from "./event-stream.ts";
 import { toAnthropicSchema } from "./json-schema.ts";
-import { toCount, toDelta, toFields, toStreamError, type EventReader, type WireProtocol } from "./wire-protocol.ts";
+import {
+  toCount,
+  toDelta,
+  toFields,
+  toStreamError,
+  type Fields,
+  type EventReader,
+  type WireProtocol,
+} from "./wire-protocol.ts";
 
 /** The API has no default. Every model accepts this much. */
 const DEFAULT_MAX_TOKENS = 4096;

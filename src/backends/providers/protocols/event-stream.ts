@@ -2,14 +2,9 @@
 
 import { StringDecoder } from "node:string_decoder";
 import { createParser } from "eventsource-parser";
+import { UnreadableEvent, type Fields } from "./wire-protocol.ts";
 
 const MAX_EVENT_CHARACTERS = 8 * 1024 * 1024;
-
-/** An object from outside, not checked yet. */
-export type Fields = Readonly<Record<string, unknown>>;
-
-/** An event is not a JSON object, is too large, or is not what its type says. The rest of the answer cannot be trusted. */
-export class UnreadableEvent extends Error {}
 
 /** Throws UnreadableEvent. An event that the end of the stream cuts off is dropped. `onBytes` is called for every chunk. */
 export async function* readEvents(

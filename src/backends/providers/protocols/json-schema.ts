@@ -21,7 +21,9 @@ export function isStrict(schema: unknown, depth = 0): boolean {
 
 /** Keywords that Anthropic refuses. */
 const REFUSED = new Set(
-  "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems uniqueItems".split(" "),
+  "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems uniqueItems".split(
+    " ",
+  ),
 );
 const MAPS = new Set(["properties", "$defs", "definitions"]);
 const DATA = new Set(["enum", "const", "default", "examples", "required"]);

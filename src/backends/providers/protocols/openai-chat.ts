@@ -1,10 +1,18 @@
 // Chat Completions, as Ollama, vLLM, llama.cpp, LiteLLM, OpenRouter and many others serve it.
 
 import type { BackendRequest, FinishReason, StreamPart, TokenUsage } from "../../backend.ts";
-import { UnreadableEvent, type Fields } from "./event-stream.ts";
 import { isStrict } from "./json-schema.ts";
 import { toOpenAIUsage } from "./openai-usage.ts";
-import { bearer, toDelta, toFields, toStreamError, type EventReader, type WireProtocol } from "./wire-protocol.ts";
+import {
+  bearer,
+  toDelta,
+  toFields,
+  toStreamError,
+  UnreadableEvent,
+  type Fields,
+  type EventReader,
+  type WireProtocol,
+} from "./wire-protocol.ts";
 
 export const openaiChat: WireProtocol = {
   path: "/chat/completions",

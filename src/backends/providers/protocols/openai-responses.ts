@@ -1,10 +1,17 @@
 // The Responses API of OpenAI.
 
 import type { BackendRequest, FinishReason, StreamPart } from "../../backend.ts";
-import type { Fields } from "./event-stream.ts";
 import { isStrict } from "./json-schema.ts";
 import { toOpenAIUsage } from "./openai-usage.ts";
-import { bearer, toDelta, toFields, toStreamError, type EventReader, type WireProtocol } from "./wire-protocol.ts";
+import {
+  bearer,
+  toDelta,
+  toFields,
+  toStreamError,
+  type Fields,
+  type EventReader,
+  type WireProtocol,
+} from "./wire-protocol.ts";
 
 /** The smallest `max_output_tokens` that OpenAI accepts. */
 const MIN_OUTPUT_TOKENS = 16;

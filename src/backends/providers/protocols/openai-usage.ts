@@ -1,8 +1,7 @@
 // Usage as OpenAI and compatible servers report it. Responses and Chat Completions differ in the names of the fields.
 
 import type { TokenUsage } from "../../backend.ts";
-import type { Fields } from "./event-stream.ts";
-import { toCount, toFields } from "./wire-protocol.ts";
+import { toCount, toFields, type Fields } from "./wire-protocol.ts";
 
 /** Null: not reported. */
 export function toOpenAIUsage(event: Fields): TokenUsage | null {

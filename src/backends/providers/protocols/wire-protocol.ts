@@ -4,7 +4,12 @@
 // string is an error: an answer with a hole in it would pass for a whole one.
 
 import type { BackendRequest, StreamPart } from "../../backend.ts";
-import { UnreadableEvent, type Fields } from "./event-stream.ts";
+
+/** An object from outside, not checked yet. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** An event is not a JSON object, is too large, or is not what its type says. The rest of the answer cannot be trusted. */
+export class UnreadableEvent extends Error {}
 
 export interface WireProtocol {
   /** Appended to the base URL. */

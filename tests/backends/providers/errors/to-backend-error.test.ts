@@ -42,14 +42,26 @@ test("an error that is its own cause does not loop", () => {
 
 test.each([
   [{ statusCode: 500 }, { fault: "server", retryable: true }],
-  [{ statusCode: 500, isRetryable: false }, { fault: "server", retryable: false }],
-  [{ statusCode: 400, isRetryable: true }, { fault: "bad-request", retryable: true }],
-  [{ statusCode: 401, isRetryable: true }, { fault: "authentication", retryable: false }],
+  [
+    { statusCode: 500, isRetryable: false },
+    { fault: "server", retryable: false },
+  ],
+  [
+    { statusCode: 400, isRetryable: true },
+    { fault: "bad-request", retryable: true },
+  ],
+  [
+    { statusCode: 401, isRetryable: true },
+    { fault: "authentication", retryable: false },
+  ],
   [{ isRetryable: false }, { fault: "connection", retryable: false }],
   [{ name: "AI_JSONParseError" }, { fault: "malformed", retryable: true }],
   [{ name: "AI_LoadAPIKeyError" }, { fault: "configuration", retryable: false }],
   [{ name: "AI_NoSuchModelError" }, { fault: "bad-request", retryable: false }],
-  [{ statusCode: 200, message: "secret-free" }, { fault: "connection", status: null }],
+  [
+    { statusCode: 200, message: "secret-free" },
+    { fault: "connection", status: null },
+  ],
 ])("an error with %j is %j", (fields, expected) => {
   expect(toBackendError(Object.assign(new Error("it failed"), fields), "b", [])).toMatchObject(expected);
 });

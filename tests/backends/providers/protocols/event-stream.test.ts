@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { readEvents, UnreadableEvent } from "../../../../src/backends/providers/protocols/event-stream.ts";
+import { readEvents } from "../../../../src/backends/providers/protocols/event-stream.ts";
+import { UnreadableEvent } from "../../../../src/backends/providers/protocols/wire-protocol.ts";
 
 test("events are the same however the bytes are split", async () => {
   const text =

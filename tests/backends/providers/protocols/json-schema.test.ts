@@ -11,7 +11,11 @@ test("a schema is strict where all objects are closed and all properties require
 });
 
 test("Anthropic gets closed objects without limits, and properties keep their names", () => {
-  const schema = z.object({ minimum: z.int(), tags: z.array(z.string().min(1)).max(3), kind: z.enum(["minLength", "b"]) });
+  const schema = z.object({
+    minimum: z.int(),
+    tags: z.array(z.string().min(1)).max(3),
+    kind: z.enum(["minLength", "b"]),
+  });
   expect(toAnthropicSchema(z.toJSONSchema(schema, { io: "input" }))).toEqual({
     $schema: "https://json-schema.org/draft/2020-12/schema",
     type: "object",

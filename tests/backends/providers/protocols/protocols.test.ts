@@ -44,54 +44,50 @@ describe("the events of", () => {
     expect(() => read(openaiResponses, [{ type: "error", code: "server_error", message: "broken" }])).toThrow(
       "the provider failed",
     );
-    expect(() => read(openaiResponses, [{ type: "response.failed", response: { error: { message: "broken" } } }])).toThrow(
-      "the provider failed",
-    );
+    expect(() =>
+      read(openaiResponses, [{ type: "response.failed", response: { error: { message: "broken" } } }]),
+    ).toThrow("the provider failed");
   });
 
   test.each<[string, WireProtocol]>([
     ["OpenAI", openaiResponses],
     ["Anthropic", anthropicMessages],
     ["compatible servers", openaiChat],
-  ])(
-    "%s may be anything and yield only parts or an error",
-    (_, protocol) => {
-      const type = fc.constantFrom(
-        "response.completed",
-        "response.output_text.delta",
-        "message_start",
-        "message_delta",
-        "content_block_delta",
-      );
-      const event = fc.oneof(
-        fc.dictionary(fc.string(), fc.anything()),
-        fc.record({
-          type,
-          delta: fc.anything(),
-          response: fc.anything(),
-          message: fc.anything(),
-          usage: fc.anything(),
-        }),
-        fc.record({
-          choices: fc.anything(),
-          usage: fc.dictionary(fc.constantFrom("prompt_tokens", "cost"), fc.anything()),
-        }),
-      );
-      fc.assert(
-        fc.property(fc.array(event), (events) => {
-          let parts;
-          try {
-            parts = read(protocol, events);
-          } catch (error) {
-            expect(error).toBeInstanceOf(Error);
-            return;
-          }
-          for (const part of parts)
-            expect(["text-delta", "reasoning-delta", "input-usage", "end"]).toContain(part.type);
-        }),
-      );
-    },
-  );
+  ])("%s may be anything and yield only parts or an error", (_, protocol) => {
+    const type = fc.constantFrom(
+      "response.completed",
+      "response.output_text.delta",
+      "message_start",
+      "message_delta",
+      "content_block_delta",
+    );
+    const event = fc.oneof(
+      fc.dictionary(fc.string(), fc.anything()),
+      fc.record({
+        type,
+        delta: fc.anything(),
+        response: fc.anything(),
+        message: fc.anything(),
+        usage: fc.anything(),
+      }),
+      fc.record({
+        choices: fc.anything(),
+        usage: fc.dictionary(fc.constantFrom("prompt_tokens", "cost"), fc.anything()),
+      }),
+    );
+    fc.assert(
+      fc.property(fc.array(event), (events) => {
+        let parts;
+        try {
+          parts = read(protocol, events);
+        } catch (error) {
+          expect(error).toBeInstanceOf(Error);
+          return;
+        }
+        for (const part of parts) expect(["text-delta", "reasoning-delta", "input-usage", "end"]).toContain(part.type);
+      }),
+    );
+  });
 });
 
 function read(protocol: WireProtocol, events: readonly Readonly<Record<string, unknown>>[]) {

@@ -1,0 +1,136 @@
+// A model object of the AI SDK as a backend. It answers for its own model only.
+//
+// The object makes the HTTP requests, so keys, addresses and redirects are its own business. Its parts and errors are not trusted.
+
+import { BackendConnectionError } from "../../errors.ts";
+import { onAbort } from "../../util/async/on-abort.ts";
+import type { BackendRequest, FinishReason, StreamPart, TokenUsage } from "../backend.ts";
+import type { LanguageModel, LanguageModelCall, LanguageModelMessage, LanguageModelStream } from "./language-model.ts";
+import { toCount, toDelta, toFields, UnreadableEvent, type Fields } from "./protocols/wire-protocol.ts";
+import type { TimeLimits } from "./response-limits.ts";
+import { StreamingBackend, type Exchange } from "./streaming-backend.ts";
+
+/** Longer than for our own providers: keep-alives of a model that reasons are not seen here. */
+const LIMITS: TimeLimits = { firstByteMs: 300_000, betweenBytesMs: 300_000, totalMs: 1_800_000 };
+
+export class LanguageModelBackend extends StreamingBackend<LanguageModelStream> {
+  readonly #model: LanguageModel;
+
+  constructor(model: LanguageModel, limits: TimeLimits = LIMITS) {
+    super(model.provider, { limits, secrets: [] });
+    this.#model = model;
+  }
+
+  protected async send(request: BackendRequest, { signal }: Exchange): Promise<LanguageModelStream> {
+    const call = { ...toCall(request, this.#model.provider), abortSignal: signal };
+    return (await orAborted(this.#model.doStream(call), signal)).stream;
+  }
+
+  protected async *read(stream: LanguageModelStream, { limits, signal }: Exchange): AsyncGenerator<StreamPart> {
+    const reader = stream.getReader();
+    try {
+      for (;;) {
+        const { done, value } = await orAborted(reader.read(), signal);
+        if (done) break;
+        limits.received(0);
+        for (const part of this.#toParts(toFields(value))) {
+          if (part.type !== "end") limits.startAnswer();
+          yield part;
+          if (part.type === "end") return;
+        }
+      }
+    } finally {
+      Promise.resolve(reader.cancel()).catch(() => {});
+    }
+    throw this.#fault("connection", "the answer broke off before its end");
+  }
+
+  #toParts(part: Fields): StreamPart[] {
+    switch (part["type"]) {
+      case "text-delta":
+      case "reasoning-delta":
+        return toDelta(part["type"], part["delta"]);
+      case "finish":
+        return [this.#toEnd(part)];
+      case "error":
+        throw toStreamError(part["error"]);
+      default:
+        return [];
+    }
+  }
+
+  /** Packages of the AI SDK end a stream that was cut off with neither a reason nor usage. */
+  #toEnd({ finishReason, usage: reported }: Fields): StreamPart {
+    const { unified = finishReason, raw } = toFields(finishReason);
+    const usage = toUsage(toFields(reported));
+    const isUnexplained = unified === "unknown" || (unified === "other" && raw === undefined);
+    if (isUnexplained && usage === null) throw this.#fault("connection", "the answer broke off before its end");
+    if (unified === "error") throw this.#fault("server", "the provider failed");
+    return { type: "end", finishReason: finishReasons.get(unified) ?? "other", usage };
+  }
+
+  #fault(fault: "connection" | "server", why: string): BackendConnectionError {
+    return new BackendConnectionError({ backend: this.name, fault, why, retryable: true });
+  }
+}
+
+const finishReasons = new Map<unknown, FinishReason>([
+  ["stop", "stop"],
+  ["length", "length"],
+  ["content-filter", "refusal"],
+]);
+
+function toCall(request: BackendRequest, provider: string): LanguageModelCall {
+  const { maxTokens, temperature, reasoningEffort, schema } = request;
+  // Each package reads the options under the first word of its provider's name.
+  const [options = provider] = provider.split(".");
+  const effort = options === "anthropic" ? "effort" : "reasoningEffort";
+  return {
+    prompt: toPrompt(request, provider),
+    ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
+    ...(temperature !== undefined && { temperature }),
+    ...(schema !== undefined && { responseFormat: { type: "json", schema } }),
+    ...(reasoningEffort !== undefined && { providerOptions: { [options]: { [effort]: reasoningEffort } } }),
+  };
+}
+
+/** Models of Anthropic are told where the prompt cache may end, as in `anthropic-messages.ts`. */
+function toPrompt({ messages, stableMessages = 0 }: BackendRequest, provider: string): LanguageModelMessage[] {
+  const firstOther = messages.findIndex(({ role }) => role !== "system");
+  const cacheEnds = provider.includes("anthropic") ? [firstOther, stableMessages] : [];
+  return messages.map(({ role, content }, index) => ({
+    ...(role === "system" ? { role, content } : { role, content: [{ type: "text", text: content }] }),
+    ...(cacheEnds.includes(index + 1) && {
+      providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } },
+    }),
+  }));
+}
+
+/** Numbers in version 2, objects since version 3. Null: not reported. */
+function toUsage({ inputTokens: input, outputTokens: output, ...flat }: Fields): TokenUsage | null {
+  const { total: inputTotal = input, cacheRead = flat["cachedInputTokens"], cacheWrite } = toFields(input);
+  const { total: outputTotal = output, reasoning = flat["reasoningTokens"] } = toFields(output);
+  if (typeof inputTotal !== "number" || typeof outputTotal !== "number") return null;
+  return {
+    inputTokens: toCount(inputTotal),
+    outputTokens: toCount(outputTotal),
+    cacheReadTokens: toCount(cacheRead),
+    cacheWriteTokens: toCount(cacheWrite),
+    reasoningTokens: toCount(reasoning),
+  };
+}
+
+/** An event that the package could not validate is unreadable; everything else speaks for itself. */
+function toStreamError(error: unknown): unknown {
+  const { name, message } = toFields(error);
+  if (name === "AI_TypeValidationError" || name === "AI_JSONParseError") return new UnreadableEvent(String(message));
+  return error instanceof Error ? error : { data: toFields(error)["error"] === undefined ? { error } : error };
+}
+
+/** Model objects may ignore the signal. */
+function orAborted<T>(work: PromiseLike<T>, signal: AbortSignal): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const unlisten = onAbort(signal, () => reject(signal.reason as Error));
+    work.then(resolve, reject).then(unlisten, unlisten);
+  });
+}
