@@ -1,11 +1,13 @@
 // A model object of the AI SDK as a backend. It answers for its own model only.
 //
-// The object makes the HTTP requests, so keys, addresses and redirects are its own business. Its parts and errors are not trusted.
+// The object makes the HTTP requests, so keys, addresses and redirects are its own business. It is not trusted: its parts and errors
+// are checked, and the signal holds even where the object ignores it.
 
 import { BackendConnectionError } from "../../errors.ts";
-import { onAbort } from "../../util/async/on-abort.ts";
+import { orAborted } from "../../util/async/or-aborted.ts";
 import type { BackendRequest, FinishReason, StreamPart, TokenUsage } from "../backend.ts";
 import type { LanguageModel, LanguageModelCall, LanguageModelMessage, LanguageModelStream } from "./language-model.ts";
+import { toCacheEnds } from "./protocols/anthropic-messages.ts";
 import { toCount, toDelta, toFields, UnreadableEvent, type Fields } from "./protocols/wire-protocol.ts";
 import type { TimeLimits } from "./response-limits.ts";
 import { StreamingBackend, type Exchange } from "./streaming-backend.ts";
@@ -94,15 +96,11 @@ function toCall(request: BackendRequest, provider: string): LanguageModelCall {
   };
 }
 
-/** Models of Anthropic are told where the prompt cache may end, as in `anthropic-messages.ts`. */
-function toPrompt({ messages, stableMessages = 0 }: BackendRequest, provider: string): LanguageModelMessage[] {
-  const firstOther = messages.findIndex(({ role }) => role !== "system");
-  const cacheEnds = provider.includes("anthropic") ? [firstOther, stableMessages] : [];
-  return messages.map(({ role, content }, index) => ({
+function toPrompt(request: BackendRequest, provider: string): LanguageModelMessage[] {
+  const cacheEnds = provider.includes("anthropic") ? toCacheEnds(request) : [];
+  return request.messages.map(({ role, content }, index) => ({
     ...(role === "system" ? { role, content } : { role, content: [{ type: "text", text: content }] }),
-    ...(cacheEnds.includes(index + 1) && {
-      providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } },
-    }),
+    ...(cacheEnds.includes(index) && { providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } } }),
   }));
 }
 
@@ -125,12 +123,4 @@ function toStreamError(error: unknown): unknown {
   const { name, message } = toFields(error);
   if (name === "AI_TypeValidationError" || name === "AI_JSONParseError") return new UnreadableEvent(String(message));
   return error instanceof Error ? error : { data: toFields(error)["error"] === undefined ? { error } : error };
-}
-
-/** Model objects may ignore the signal. */
-function orAborted<T>(work: PromiseLike<T>, signal: AbortSignal): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    const unlisten = onAbort(signal, () => reject(signal.reason as Error));
-    work.then(resolve, reject).then(unlisten, unlisten);
-  });
 }

@@ -1,17 +1,18 @@
-// A backend that says what it was told to say: for tests, demos and work without a network.
+// A backend that answers from a script: for tests, demos and work without a network.
 //
-// Deterministic and, where no delay is asked for, without one: no timer, no socket.
+// Deterministic. Without a configured delay it uses neither timers nor sockets.
 
 import { BackendConnectionError } from "../../errors.ts";
 import type { BackendFault } from "../../errors.ts";
 import { onAbort } from "../../util/async/on-abort.ts";
+import { orAborted } from "../../util/async/or-aborted.ts";
 import type { Backend, BackendPart, BackendRequest, FinishReason, TokenUsage } from "../backend.ts";
 
-/** Everything is optional: an empty one is an answer without text. */
+/** Everything is optional; `{}` is an answer without text. */
 export interface ScriptedAnswer {
   readonly text?: string;
   readonly reasoning?: string;
-  /** Default: four characters to a token. Null: the provider does not tell. */
+  /** Default: estimated at four bytes to a token. Null: not reported. */
   readonly usage?: Partial<TokenUsage> | null;
   /** Before the first part. Default: 0. */
   readonly delayMs?: number;
@@ -43,13 +44,13 @@ export class ScriptedBackend implements Backend {
   readonly #script: Script;
   #calls = 0;
 
-  /** A list is answered in its order; a call past its end is an error of configuration. */
+  /** A list is answered in order; a call past its end is a `configuration` fault. */
   constructor(script: Script | readonly ScriptedReply[], options: { readonly name?: string } = {}) {
     this.name = options.name ?? "scripted";
     this.#script = typeof script === "function" ? script : inOrder(script, this.name);
   }
 
-  /** How many calls were made. */
+  /** Calls so far. */
   get calls(): number {
     return this.#calls;
   }
@@ -58,7 +59,7 @@ export class ScriptedBackend implements Backend {
     const { signal } = options;
     signal.throwIfAborted();
     const scripted = this.#script(request, this.#calls++);
-    const reply = typeof scripted === "string" ? scripted : await orAborted(scripted, signal);
+    const reply = scripted instanceof Promise ? await orAborted(scripted, signal) : scripted;
     const answer = typeof reply === "string" ? { text: reply } : reply;
     if (answer.delayMs !== undefined && answer.delayMs > 0) await wait(answer.delayMs, signal);
     for (const text of piecesOf(answer.reasoning ?? "")) {
@@ -90,16 +91,6 @@ function inOrder(answers: readonly ScriptedReply[], backend: string): Script {
   };
 }
 
-/** What the script does meanwhile is its own affair. */
-async function orAborted<T>(value: T | Promise<T>, signal: AbortSignal): Promise<T> {
-  if (!(value instanceof Promise)) return value;
-  let unlisten = (): void => {};
-  const aborted = new Promise<never>((_, reject) => {
-    unlisten = onAbort(signal, () => reject(signal.reason as Error));
-  });
-  return Promise.race([value, aborted]).finally(unlisten);
-}
-
 async function wait(delayMs: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   await new Promise<void>((resolve, reject) => {
@@ -114,7 +105,7 @@ async function wait(delayMs: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Never half of a character that takes two units. */
+/** Surrogate pairs are never split. */
 function* piecesOf(text: string): Generator<string> {
   let start = 0;
   while (start < text.length) {

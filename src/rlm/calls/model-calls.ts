@@ -9,7 +9,7 @@ import type { CallPart } from "../../backends/dispatch/call.ts";
 import { BackendConnectionError } from "../../errors.ts";
 import type { ModelCallStart, NodeId, Spent } from "../../protocol/runs.ts";
 import { given } from "../../util/omit-undefined.ts";
-import { onAbort } from "../../util/async/on-abort.ts";
+import { orAborted } from "../../util/async/or-aborted.ts";
 import { ChargedCall, UNSPENT } from "../ledger/charged-call.ts";
 import { toCallAmounts } from "../ledger/call-amounts.ts";
 import { TokenEstimator, worstCostUsd } from "../ledger/token-estimate.ts";
@@ -262,15 +262,6 @@ export class ModelCalls {
 /** What a backend did wrong is everybody's; limits and signals are those of whoever asked first. */
 function toSharedError(error: unknown): undefined {
   if (error instanceof BackendConnectionError) throw error;
-}
-
-/** Who waits for the call of another gives up when it is told to. */
-async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  let unlisten = (): void => {};
-  const aborted = new Promise<never>((_, reject) => {
-    unlisten = onAbort(signal, () => reject(signal.reason as Error));
-  });
-  return Promise.race([work, aborted]).finally(unlisten);
 }
 
 function refused(backend: string): BackendConnectionError {

@@ -10,7 +10,7 @@ import { ManualClock, settle } from "./manual-clock.ts";
 const never = new AbortController().signal;
 
 describe("a call", () => {
-  test("has the text, the reasoning, the reason of its end and the usage", async () => {
+  test("has the text, the reasoning, the finish reason and the usage", async () => {
     const backend = new ScriptedBackend([{ text: "four", reasoning: "2 + 2", usage: { inputTokens: 9 } }]);
     expect(await new Dispatcher().call(backend, aRequest(), { signal: never })).toEqual({
       ok: true,
@@ -22,7 +22,7 @@ describe("a call", () => {
     });
   });
 
-  test("is cut by its listener, which ends the request; what it used is estimated", async () => {
+  test("is cut by its listener, which closes the request; usage is estimated", async () => {
     const backend = new EndlessBackend();
     const outcome = await new Dispatcher().call(backend, aRequest(), {
       signal: never,
@@ -35,7 +35,7 @@ describe("a call", () => {
     expect(backend.isLeft).toBe(true);
   });
 
-  test("that is cut counts the input that the provider told", async () => {
+  test("that is cut counts the input that the provider reported", async () => {
     const backend = new EndlessBackend({ inputTokens: 777, cacheReadTokens: 700, cacheWriteTokens: 7 });
     const outcome = await new Dispatcher().call(backend, aRequest(), {
       signal: never,
@@ -50,7 +50,7 @@ describe("a call", () => {
     });
   });
 
-  test("that is cut counts what was thought out of sight: as the provider lets it be known, as such models do, or all that it may be", async () => {
+  test("that is cut counts hidden reasoning: as reported, as seen from the model before, or all that was allowed", async () => {
     const usageOf = async (maxTokens: number, hiddenTokens = 0): Promise<TokenUsage> => {
       const stream = async function* (): AsyncGenerator<StreamPart> {
         yield { type: "hidden-reasoning", maxTokens };
@@ -70,7 +70,7 @@ describe("a call", () => {
     expect(await usageOf(Infinity)).toMatchObject({ outputTokens: 1000, reasoningTokens: 994 });
   });
 
-  test("estimates the usage where the provider does not tell it", async () => {
+  test("estimates usage that the provider does not report", async () => {
     const backend = new ScriptedBackend([{ text: "12345678", usage: null }]);
     const outcome = await new Dispatcher().call(backend, aRequest(), { signal: never });
     expect(outcome.usage).toMatchObject({ inputTokens: 12, outputTokens: 3, estimatedTokens: 15 });
@@ -87,7 +87,7 @@ describe("a call", () => {
     expect(dispatcher.inFlight).toBe(0);
   });
 
-  test("has a signal of its own, aborted where nobody reads on, unless the backend can share the caller's", async () => {
+  test("has its own signal, aborted when it is left, unless the backend shares the caller's", async () => {
     const signals: AbortSignal[] = [];
     const answer = async function* (signal: AbortSignal): AsyncGenerator<BackendPart> {
       signals.push(signal);
@@ -101,7 +101,7 @@ describe("a call", () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
   });
 
-  test("with a thousand sequential ones costs no timer and no slot", async () => {
+  test("leaves no timer and no slot after a thousand in a row", async () => {
     const dispatcher = new Dispatcher({ clock: new ManualClock() });
     const backend = new ScriptedBackend(() => "an answer of no great length");
     for (let n = 0; n < 1000; n++) await dispatcher.call(backend, aRequest(), { signal: never });
@@ -110,7 +110,7 @@ describe("a call", () => {
 });
 
 describe("retries", () => {
-  test("come with delays that double, between half and whole", async () => {
+  test("have delays that double, with jitter between half and all", async () => {
     const low = await delaysOf({ random: () => 0 });
     const high = await delaysOf({ random: () => 1 });
     expect([low, high]).toEqual([
@@ -119,13 +119,13 @@ describe("retries", () => {
     ]);
   });
 
-  test("end after the fourth try by default, with the last error", async () => {
+  test("end after the fourth attempt by default, with the last error", async () => {
     const { outcome, backend } = await run([failing]);
     expect(outcome).toMatchObject({ ok: false, attempts: 4, error: { fault: "server" } });
     expect(backend.calls).toBe(4);
   });
 
-  test("end when they would wait for longer than allowed all together", async () => {
+  test("end when their delays would add up to more than allowed", async () => {
     const { outcome } = await run([{ error: { fault: "server", retryable: true, retryAfterMs: 50_000 } }], {
       maxWaitMs: 120_000,
     });
@@ -154,7 +154,7 @@ describe("retries", () => {
     },
   );
 
-  test("tell the listener that what came so far is void, and count it as an estimate", async () => {
+  test("tell the listener to discard what it has, and count it as an estimate", async () => {
     const parts: CallPart[] = [];
     const broken = { text: "half an an", error: { fault: "connection", retryable: true } } as const;
     const { outcome } = await run([broken, "whole"], {}, (part) => void parts.push(part));
@@ -167,7 +167,7 @@ describe("retries", () => {
     expect(outcome.usage).toMatchObject({ inputTokens: 12 + 3, outputTokens: 4 + 2, estimatedTokens: 16 });
   });
 
-  test("of requests that were turned away count nothing", async () => {
+  test("of rejected requests count nothing", async () => {
     const { outcome } = await run([rateLimited, failing, "text"]);
     expect(outcome).toMatchObject({ attempts: 3, usage: { inputTokens: 3, outputTokens: 1 } });
   });
@@ -187,7 +187,7 @@ describe("retries", () => {
 });
 
 describe("Retry-After", () => {
-  test("keeps every call from the model until then, and no other model", async () => {
+  test("holds back all calls of the model until then, and no other model", async () => {
     const clock = new ManualClock();
     const dispatcher = new Dispatcher({ clock, random: () => 0 });
     const asked: string[] = [];
@@ -210,7 +210,7 @@ describe("Retry-After", () => {
     expect(clock.due).toEqual([]);
   });
 
-  test("of longer than a call may wait fails it and the next ones at once", async () => {
+  test("that is longer than a call may wait fails it and the next ones at once", async () => {
     const clock = new ManualClock();
     const dispatcher = new Dispatcher({ clock });
     const slow = { error: { fault: "rate-limit", status: 429, retryable: true, retryAfterMs: 3_600_000 } } as const;
@@ -227,7 +227,7 @@ describe("Retry-After", () => {
 });
 
 describe("slots", () => {
-  test("are given in the order of the calls", async () => {
+  test("are acquired in the order of the calls", async () => {
     const order: string[] = [];
     const dispatcher = new Dispatcher({ maxInFlight: 1 });
     const backend = new ScriptedBackend(async ({ model }) => {
@@ -252,7 +252,7 @@ describe("slots", () => {
     await Promise.all(calls);
   });
 
-  test("are free at once after an abort, even of a backend that does not listen", async () => {
+  test("are free at once after an abort, even where the backend ignores it", async () => {
     const dispatcher = new Dispatcher({ maxInFlight: 1 });
     const controller = new AbortController();
     const stuck = dispatcher.call(new HangingBackend(), aRequest(), { signal: controller.signal });
@@ -264,7 +264,7 @@ describe("slots", () => {
     expect(await next).toMatchObject({ ok: true, text: "answer" });
   });
 
-  test("are not taken by a call that is aborted while it waits for one", async () => {
+  test("are not taken by a call that is aborted in the queue", async () => {
     const dispatcher = new Dispatcher({ maxInFlight: 1 });
     const first = new AbortController();
     const second = new AbortController();
@@ -278,7 +278,7 @@ describe("slots", () => {
     expect([backend.models.length, dispatcher.inFlight, dispatcher.waiting]).toEqual([1, 0, 0]);
   });
 
-  test("refuse limits that are none", () => {
+  test("refuse invalid limits", () => {
     expect(() => new Dispatcher({ maxInFlight: 0 })).toThrow(RangeError);
     expect(() => new Dispatcher({ maxTries: 1.5 })).toThrow(RangeError);
   });

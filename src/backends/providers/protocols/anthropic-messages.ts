@@ -39,21 +39,33 @@ function toBody(request: BackendRequest): Fields {
   };
 }
 
-/** System messages are a field of their own. The prompt cache may end after them, and after the messages that later requests repeat. */
-function toMessages({ messages, stableMessages = 0 }: BackendRequest): Fields {
-  const firstOther = messages.findIndex(({ role }) => role !== "system");
-  const systemEnd = firstOther === -1 ? messages.length : firstOther;
-  const toBlock = ({ content }: ChatMessage, index: number) => ({
+/** Indexes of the messages after which the prompt cache may end: the last system message, and the last that later requests repeat. */
+export function toCacheEnds({ messages, stableMessages = 0 }: BackendRequest): readonly number[] {
+  return [countSystem(messages) - 1, stableMessages - 1];
+}
+
+function countSystem(messages: readonly ChatMessage[]): number {
+  const first = messages.findIndex(({ role }) => role !== "system");
+  return first === -1 ? messages.length : first;
+}
+
+/** System messages are a field of their own. */
+function toMessages(request: BackendRequest): Fields {
+  const cacheEnds = toCacheEnds(request);
+  const blocks = request.messages.map(({ content }, index) => ({
     type: "text",
     text: content,
-    ...([systemEnd, stableMessages].includes(index + 1) && { cache_control: { type: "ephemeral" } }),
-  });
-  const system = messages.slice(0, systemEnd).map(toBlock);
-  const rest = messages.slice(systemEnd).map((message, index) => ({
-    role: message.role === "assistant" ? "assistant" : "user",
-    content: [toBlock(message, systemEnd + index)],
+    ...(cacheEnds.includes(index) && { cache_control: { type: "ephemeral" } }),
   }));
-  return { ...(system.length > 0 && { system }), messages: rest };
+  const systemCount = countSystem(request.messages);
+  const messages = request.messages.map(({ role }, index) => ({
+    role: role === "assistant" ? role : "user",
+    content: [blocks[index]],
+  }));
+  return {
+    ...(systemCount > 0 && { system: blocks.slice(0, systemCount) }),
+    messages: messages.slice(systemCount),
+  };
 }
 
 class MessagesReader implements EventReader {

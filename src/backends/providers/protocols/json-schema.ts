@@ -9,8 +9,8 @@ const MAX_DEPTH = 32;
 export function isStrict(schema: unknown, depth = 0): boolean {
   if (depth > MAX_DEPTH) return false;
   if (Array.isArray(schema)) return schema.every((item) => isStrict(item, depth + 1));
-  if (!isObject(schema)) return true;
-  const { type, properties, required, additionalProperties } = schema;
+  if (typeof schema !== "object" || schema === null) return true;
+  const { type, properties, required, additionalProperties } = schema as Schema;
   if (type === "object" || properties !== undefined) {
     const names = Object.keys(properties ?? {});
     const isClosed = additionalProperties === false && Array.isArray(required);
@@ -20,43 +20,30 @@ export function isStrict(schema: unknown, depth = 0): boolean {
 }
 
 /** Keywords that Anthropic refuses. */
-const REFUSED = new Set(
-  "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems uniqueItems".split(
-    " ",
-  ),
-);
+const REFUSED = /^((exclusive)?(Minimum|Maximum)|multipleOf|(min|max)(Length|Items)|uniqueItems)$/i;
+/** Keywords that map names to schemas, and those whose values are no schemas. */
 const MAPS = new Set(["properties", "$defs", "definitions"]);
 const DATA = new Set(["enum", "const", "default", "examples", "required"]);
 
 /** Objects are closed and limits left out, as Anthropic demands. Null: some object has properties of any name, which it cannot express. */
 export function toAnthropicSchema(schema: Schema): Schema | null {
-  try {
-    return close(schema, 0) as Schema;
-  } catch (error) {
-    if (error instanceof Inexpressible) return null;
-    throw error;
-  }
-}
-
-class Inexpressible extends Error {}
-
-function close(schema: unknown, depth: number): unknown {
-  if (depth > MAX_DEPTH) throw new Inexpressible();
-  if (Array.isArray(schema)) return schema.map((item) => close(item, depth + 1));
-  if (!isObject(schema)) return schema;
-  const { type, properties, additionalProperties = false } = schema;
-  const isObjectType = type === "object" || properties !== undefined;
-  if (isObjectType && (additionalProperties !== false || properties === undefined)) throw new Inexpressible();
-  const entries = Object.entries(schema).filter(([keyword]) => !REFUSED.has(keyword));
-  const closed = entries.map(([keyword, value]) => {
-    if (DATA.has(keyword)) return [keyword, value];
-    if (!MAPS.has(keyword) || !isObject(value)) return [keyword, close(value, depth + 1)];
-    const named = Object.entries(value).map(([name, one]) => [name, close(one, depth + 1)]);
-    return [keyword, Object.fromEntries(named)];
-  });
-  return { ...Object.fromEntries(closed), ...(isObjectType && { additionalProperties: false }) };
-}
-
-function isObject(value: unknown): value is Schema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  let isExpressible = true;
+  const close = (value: unknown, depth: number): unknown => {
+    if (depth > MAX_DEPTH) isExpressible = false;
+    if (!isExpressible || typeof value !== "object" || value === null) return value;
+    if (Array.isArray(value)) return value.map((item) => close(item, depth + 1));
+    const { type, properties, additionalProperties = false } = value as Schema;
+    const isObjectType = type === "object" || properties !== undefined;
+    if (isObjectType && (additionalProperties !== false || properties === undefined)) isExpressible = false;
+    const closed = Object.entries(value).flatMap(([keyword, inner]) => {
+      if (REFUSED.test(keyword)) return [];
+      if (DATA.has(keyword)) return [[keyword, inner]];
+      return [[keyword, MAPS.has(keyword) ? closeAll(inner, depth) : close(inner, depth + 1)]];
+    });
+    return { ...Object.fromEntries(closed), ...(isObjectType && { additionalProperties: false }) };
+  };
+  const closeAll = (map: unknown, depth: number): unknown =>
+    Object.fromEntries(Object.entries(map ?? {}).map(([name, inner]) => [name, close(inner, depth + 1)]));
+  const closed = close(schema, 0) as Schema;
+  return isExpressible ? closed : null;
 }
