@@ -83,6 +83,7 @@ async function build(folder, source) {
   const bundled = await rolldown({
     input: entry,
     platform: "node",
+    transform: { define: { __RLM_VERSION__: '"bench"' } },
     plugins: [
       {
         name: "entry",

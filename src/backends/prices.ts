@@ -21,7 +21,7 @@ export async function priceOf(
 ): Promise<ModelPrice | undefined> {
   const given = own(options.prices, `${backend}/${model}`) ?? own(options.prices, model);
   if (given !== undefined) return given;
-  const provider = providerOf(options.provider ?? backend, options);
+  const provider = providerOf(backend, options);
   if (provider === undefined) return undefined;
   const { calcPrice } = await import("@pydantic/genai-prices");
   const found = calcPrice({ input_tokens: 0, output_tokens: 0 }, model, provider);
@@ -50,7 +50,8 @@ function providerOf(
   backend: string,
   { baseUrl, provider }: PriceOptions,
 ): { providerId: string } | { providerApiUrl: string } | undefined {
-  if (backend === "openai" || backend === "anthropic" || backend === provider) return { providerId: backend };
+  if (provider !== undefined) return { providerId: provider };
+  if (backend === "openai" || backend === "anthropic") return { providerId: backend };
   return baseUrl === undefined ? undefined : { providerApiUrl: baseUrl };
 }
 

@@ -4,6 +4,7 @@
 // are checked, and the signal holds even where the object ignores it.
 
 import { BackendConnectionError } from "../../errors.ts";
+import { onAbort } from "../../util/async/on-abort.ts";
 import { orAborted } from "../../util/async/or-aborted.ts";
 import type { BackendRequest, FinishReason, StreamPart, TokenUsage } from "../backend.ts";
 import type { LanguageModel, LanguageModelCall, LanguageModelMessage, LanguageModelStream } from "./language-model.ts";
@@ -15,7 +16,15 @@ import { StreamingBackend, type Exchange } from "./streaming-backend.ts";
 /** Longer than for our own providers: keep-alives of a model that reasons are not seen here. */
 const LIMITS: TimeLimits = { firstByteMs: 300_000, betweenBytesMs: 300_000, totalMs: 1_800_000 };
 
-export class LanguageModelBackend extends StreamingBackend<LanguageModelStream> {
+const OVER = new Error("The call is over");
+
+interface OpenStream {
+  readonly stream: LanguageModelStream;
+  /** Ends the request of an object that does not notice when its stream is cancelled. */
+  readonly controller: AbortController;
+}
+
+export class LanguageModelBackend extends StreamingBackend<OpenStream> {
   readonly #model: LanguageModel;
 
   constructor(model: LanguageModel, limits: TimeLimits = LIMITS) {
@@ -23,26 +32,32 @@ export class LanguageModelBackend extends StreamingBackend<LanguageModelStream> 
     this.#model = model;
   }
 
-  protected async send(request: BackendRequest, { signal }: Exchange): Promise<LanguageModelStream> {
-    const call = { ...toCall(request, this.#model.provider), abortSignal: signal };
-    return (await orAborted(this.#model.doStream(call), signal)).stream;
+  protected async send(request: BackendRequest, { signal }: Exchange): Promise<OpenStream> {
+    const controller = new AbortController();
+    onAbort(signal, () => controller.abort(signal.reason));
+    const call = { ...toCall(request, this.#model.provider), abortSignal: controller.signal };
+    const { stream } = await orAborted(this.#model.doStream(call), signal);
+    return { stream, controller };
   }
 
-  protected async *read(stream: LanguageModelStream, { limits, signal }: Exchange): AsyncGenerator<StreamPart> {
+  protected async *read({ stream, controller }: OpenStream, { limits, signal }: Exchange): AsyncGenerator<StreamPart> {
     const reader = stream.getReader();
+    let isEnded = false;
     try {
       for (;;) {
         const { done, value } = await orAborted(reader.read(), signal);
         if (done) break;
         limits.received(0);
         for (const part of this.#toParts(toFields(value))) {
-          if (part.type !== "end") limits.startAnswer();
+          isEnded = part.type === "end";
+          if (!isEnded) limits.startAnswer();
           yield part;
-          if (part.type === "end") return;
+          if (isEnded) return;
         }
       }
     } finally {
       Promise.resolve(reader.cancel()).catch(() => {});
+      if (!isEnded) controller.abort(OVER);
     }
     throw this.#fault("connection", "the answer broke off before its end");
   }

@@ -4,6 +4,7 @@
 
 import type { IncomingMessage } from "node:http";
 import { BackendConnectionError } from "../../errors.ts";
+import { VERSION } from "../../util/version.ts";
 import type { BackendRequest, StreamPart } from "../backend.ts";
 import { anthropicMessages } from "./protocols/anthropic-messages.ts";
 import { readEvents } from "./protocols/event-stream.ts";
@@ -42,7 +43,9 @@ export class ProviderBackend extends StreamingBackend<IncomingMessage> {
     super(name, { limits, secrets: apiKey === null ? [] : [apiKey] });
     this.#protocol = protocols[name];
     this.#url = new URL(`${baseUrl}${this.#protocol.path}`);
-    this.#headers = { "content-type": "application/json", ...this.#protocol.headers(apiKey) };
+    // Some hosts turn away requests without a user agent.
+    const common = { "content-type": "application/json", "user-agent": `rlm-runtime/${VERSION}` };
+    this.#headers = { ...common, ...this.#protocol.headers(apiKey) };
   }
 
   /** Resolves with a stream of events. */

@@ -59,7 +59,7 @@ export class BackendModels implements Models {
 
   /** Keys, which must appear nowhere. Those of model objects are not known. */
   get secrets(): readonly string[] {
-    return this.#configured === undefined ? [] : secretsOf(toName(this.#configured), this.#backendOptions);
+    return secretsOf(toName(this.#configured), this.#backendOptions);
   }
 
   backendOf(model: string): string {

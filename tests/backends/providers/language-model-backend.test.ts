@@ -142,6 +142,16 @@ describe("a model object", () => {
     await expect(reading).rejects.toBe(reason);
   });
 
+  test("has its signal aborted when the reader leaves", async () => {
+    let signal: AbortSignal | undefined;
+    const model = createLanguageModel("v3", ({ abortSignal }) => {
+      signal = abortSignal;
+      return [text("a"), text("b"), finish];
+    });
+    for await (const _ of new LanguageModelBackend(model).stream(aRequest(), { signal: never })) break;
+    expect(signal?.aborted).toBe(true);
+  });
+
   test("that is silent for too long is aborted", async () => {
     let signal: AbortSignal | undefined;
     const model = createLanguageModel("v3", ({ abortSignal }) => {

@@ -169,6 +169,7 @@ describe.each(["openai", "anthropic", "openai-compatible"])("%s", (name) => {
     await textOf(name, { baseUrl: mock.url, env: {} });
     const headers = mock.requests[0]?.headers;
     expect(name === "anthropic" ? headers?.["x-api-key"] : headers?.authorization?.replace("Bearer ", "")).toBe(KEY);
+    expect(headers?.["user-agent"]).toMatch(/^rlm-runtime\//);
     expect(JSON.stringify(mock.requests[0]?.body)).toContain("a question");
   });
 
