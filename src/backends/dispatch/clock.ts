@@ -1,5 +1,7 @@
 // The clock as a parameter, so that tests need not wait.
 
+import { onAbort } from "../../util/async/on-abort.ts";
+
 export interface Clock {
   /** Monotonic milliseconds. */
   now(): number;
@@ -14,3 +16,18 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer);
   },
 };
+
+/** Rejects with the signal's reason. */
+export async function sleep(ms: number, signal: AbortSignal, clock: Clock = systemClock): Promise<void> {
+  signal.throwIfAborted();
+  await new Promise<void>((resolve, reject) => {
+    const cancel = clock.after(ms, () => {
+      unlisten();
+      resolve();
+    });
+    const unlisten = onAbort(signal, () => {
+      cancel();
+      reject(signal.reason as Error);
+    });
+  });
+}

@@ -7,11 +7,9 @@
 
 import { BackendConnectionError } from "../../errors.ts";
 import { checkCount } from "../../util/check-number.ts";
-import { onAbort } from "../../util/async/on-abort.ts";
 import type { Backend, BackendRequest } from "../backend.ts";
 import type { CallOptions, CallOutcome, CallTotals } from "./call.ts";
-import { systemClock } from "./clock.ts";
-import type { Clock } from "./clock.ts";
+import { sleep, systemClock, type Clock } from "./clock.ts";
 import { ModelSlots } from "./model-slots.ts";
 import { Attempt } from "./attempt.ts";
 import { addUsage, NO_USAGE } from "../usage.ts";
@@ -90,7 +88,7 @@ export class Dispatcher {
         const delayMs = this.#delayBefore(totals.attempts + 1, error, waitedMs);
         if (delayMs === null || !isRetryable(error)) return { ok: false, error: errorOf(error, options), ...totals };
         await options.onPart?.({ type: "retry", error, delayMs, usage: totals.usage });
-        await this.#wait(delayMs, options.signal);
+        await sleep(delayMs, options.signal, this.#clock);
         waitedMs += delayMs;
       }
     } catch (error) {
@@ -112,20 +110,6 @@ export class Dispatcher {
     if (retryAfterMs <= this.#maxWaitMs) return;
     const why = `too many requests: it wants to be left alone for another ${Math.ceil(retryAfterMs / 1000)} s`;
     throw new BackendConnectionError({ backend, fault: "rate-limit", why, status: 429, retryable: true, retryAfterMs });
-  }
-
-  async #wait(ms: number, signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    await new Promise<void>((resolve, reject) => {
-      const cancel = this.#clock.after(ms, () => {
-        unlisten();
-        resolve();
-      });
-      const unlisten = onAbort(signal, () => {
-        cancel();
-        reject(signal.reason as Error);
-      });
-    });
   }
 }
 

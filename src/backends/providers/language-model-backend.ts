@@ -40,26 +40,28 @@ export class LanguageModelBackend extends StreamingBackend<OpenStream> {
     return { stream, controller };
   }
 
-  protected async *read({ stream, controller }: OpenStream, { limits, signal }: Exchange): AsyncGenerator<StreamPart> {
+  protected async *read(
+    { stream, controller }: OpenStream,
+    { limits, signal }: Exchange,
+  ): AsyncGenerator<StreamPart, boolean> {
     const reader = stream.getReader();
     let isEnded = false;
     try {
       for (;;) {
         const { done, value } = await orAborted(reader.read(), signal);
-        if (done) break;
+        if (done || isCutOff(toFields(value))) return false;
         limits.received(0);
         for (const part of this.#toParts(toFields(value))) {
           isEnded = part.type === "end";
           if (!isEnded) limits.startAnswer();
           yield part;
-          if (isEnded) return;
+          if (isEnded) return true;
         }
       }
     } finally {
       Promise.resolve(reader.cancel()).catch(() => {});
       if (!isEnded) controller.abort(OVER);
     }
-    throw this.#fault("connection", "the answer broke off before its end");
   }
 
   #toParts(part: Fields): StreamPart[] {
@@ -76,19 +78,21 @@ export class LanguageModelBackend extends StreamingBackend<OpenStream> {
     }
   }
 
-  /** Packages of the AI SDK end a stream that was cut off with neither a reason nor usage. */
-  #toEnd({ finishReason, usage: reported }: Fields): StreamPart {
-    const { unified = finishReason, raw } = toFields(finishReason);
-    const usage = toUsage(toFields(reported));
-    const isUnexplained = unified === "unknown" || (unified === "other" && raw === undefined);
-    if (isUnexplained && usage === null) throw this.#fault("connection", "the answer broke off before its end");
-    if (unified === "error") throw this.#fault("server", "the provider failed");
-    return { type: "end", finishReason: finishReasons.get(unified) ?? "other", usage };
+  #toEnd({ finishReason, usage }: Fields): StreamPart {
+    const { unified = finishReason } = toFields(finishReason);
+    if (unified !== "error") {
+      return { type: "end", finishReason: finishReasons.get(unified) ?? "other", usage: toUsage(toFields(usage)) };
+    }
+    const why = "the provider failed";
+    throw new BackendConnectionError({ backend: this.name, fault: "server", why, retryable: true });
   }
+}
 
-  #fault(fault: "connection" | "server", why: string): BackendConnectionError {
-    return new BackendConnectionError({ backend: this.name, fault, why, retryable: true });
-  }
+/** Packages of the AI SDK finish a stream that was cut off, with neither a reason nor usage. */
+function isCutOff({ type, finishReason, usage }: Fields): boolean {
+  if (type !== "finish" || toUsage(toFields(usage)) !== null) return false;
+  const { unified = finishReason, raw } = toFields(finishReason);
+  return unified === "unknown" || (unified === "other" && raw === undefined);
 }
 
 const finishReasons = new Map<unknown, FinishReason>([

@@ -66,7 +66,7 @@ export class ProviderBackend extends StreamingBackend<IncomingMessage> {
     throw new BackendConnectionError({ backend: this.name, fault: "malformed", why, retryable: false });
   }
 
-  protected async *read(response: IncomingMessage, { limits }: Exchange): AsyncGenerator<StreamPart> {
+  protected async *read(response: IncomingMessage, { limits }: Exchange): AsyncGenerator<StreamPart, boolean> {
     const reader = this.#protocol.createReader();
     let isEnded = false;
     try {
@@ -75,19 +75,17 @@ export class ProviderBackend extends StreamingBackend<IncomingMessage> {
           if (part.type.endsWith("-delta")) limits.startAnswer();
           isEnded = part.type === "end";
           yield part;
-          if (isEnded) return;
+          if (isEnded) return true;
         }
       }
       const rest = reader.finish?.() ?? [];
       isEnded = rest.length > 0;
       yield* rest;
+      return isEnded;
     } finally {
       if (isEnded) drain(response);
       else response.destroy();
     }
-    if (isEnded) return;
-    const why = "the answer broke off before its end";
-    throw new BackendConnectionError({ backend: this.name, fault: "connection", why, retryable: true });
   }
 }
 

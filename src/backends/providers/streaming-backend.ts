@@ -1,6 +1,7 @@
 // What backends that talk to a provider have in common: limits on time and size, one retry without a refused setting, and errors
 // that are BackendConnectionErrors.
 
+import { BackendConnectionError } from "../../errors.ts";
 import { onAbort } from "../../util/async/on-abort.ts";
 import type { Backend, BackendRequest, StreamPart } from "../backend.ts";
 import { toBackendError } from "./errors/to-backend-error.ts";
@@ -35,8 +36,8 @@ export abstract class StreamingBackend<Response> implements Backend {
   /** Sends the request. Rejects where it is turned away. */
   protected abstract send(request: BackendRequest, exchange: Exchange): Promise<Response>;
 
-  /** Ends with an `end` part or throws. Leaving it closes the response. */
-  protected abstract read(response: Response, exchange: Exchange): AsyncGenerator<StreamPart>;
+  /** Returns true after an `end` part, and false where the response ended before it. Leaving it closes the response. */
+  protected abstract read(response: Response, exchange: Exchange): AsyncGenerator<StreamPart, boolean>;
 
   async *stream(request: BackendRequest, options: { readonly signal: AbortSignal }): AsyncGenerator<StreamPart> {
     options.signal.throwIfAborted();
@@ -45,7 +46,10 @@ export abstract class StreamingBackend<Response> implements Backend {
     const limits = new ResponseLimits(call, this.name, this.#limits);
     const exchange = { limits, signal: call.signal };
     try {
-      yield* this.read(await this.#sendAdapted(request, exchange), exchange);
+      const isComplete = yield* this.read(await this.#sendAdapted(request, exchange), exchange);
+      const why = "the answer broke off before its end";
+      if (!isComplete)
+        throw new BackendConnectionError({ backend: this.name, fault: "connection", why, retryable: true });
     } catch (error) {
       options.signal.throwIfAborted();
       call.signal.throwIfAborted(); // a limit: its fault is the reason

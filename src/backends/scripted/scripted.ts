@@ -4,8 +4,8 @@
 
 import { BackendConnectionError } from "../../errors.ts";
 import type { BackendFault } from "../../errors.ts";
-import { onAbort } from "../../util/async/on-abort.ts";
 import { orAborted } from "../../util/async/or-aborted.ts";
+import { sleep } from "../dispatch/clock.ts";
 import type { Backend, BackendPart, BackendRequest, FinishReason, TokenUsage } from "../backend.ts";
 
 /** Everything is optional; `{}` is an answer without text. */
@@ -61,7 +61,7 @@ export class ScriptedBackend implements Backend {
     const scripted = this.#script(request, this.#calls++);
     const reply = scripted instanceof Promise ? await orAborted(scripted, signal) : scripted;
     const answer = typeof reply === "string" ? { text: reply } : reply;
-    if (answer.delayMs !== undefined && answer.delayMs > 0) await wait(answer.delayMs, signal);
+    if (answer.delayMs !== undefined && answer.delayMs > 0) await sleep(answer.delayMs, signal);
     for (const text of piecesOf(answer.reasoning ?? "")) {
       signal.throwIfAborted();
       yield { type: "reasoning-delta", text };
@@ -89,20 +89,6 @@ function inOrder(answers: readonly ScriptedReply[], backend: string): Script {
     const why = `the script has ${answers.length} answers, and this is call ${n + 1}`;
     throw new BackendConnectionError({ backend, fault: "configuration", why, retryable: false });
   };
-}
-
-async function wait(delayMs: number, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  await new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(() => {
-      unlisten();
-      resolve();
-    }, delayMs);
-    const unlisten = onAbort(signal, () => {
-      clearTimeout(timer);
-      reject(signal.reason as Error);
-    });
-  });
 }
 
 /** Surrogate pairs are never split. */
