@@ -95,6 +95,7 @@ export type { Tool, ToolContext } from "./tools/tool.ts";
 
 // Backends: what answers a model call.
 export { ScriptedBackend } from "./backends/scripted/scripted.ts";
+export type { LanguageModel } from "./backends/providers/language-model.ts";
 export type { Backend, BackendPart, BackendRequest, ChatMessage, ModelPrice } from "./backends/backend.ts";
 
 // Errors.

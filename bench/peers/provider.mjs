@@ -1,5 +1,5 @@
-// A provider of models on loopback, Chat Completions as a stream of events. `sub` answers after a while; `root` writes, at once,
-// code that asks `sub` many times.
+// A provider of models on loopback, Chat Completions as a stream of events. `sub` answers after a delay; `root` writes, at once,
+// code that asks `sub` many times; `long` answers at once with 300 events.
 //
 //   node bench/peers/provider.mjs DELAY_MS CALLS      prints its address; ends with its standard input
 
@@ -14,27 +14,33 @@ const server = createServer((request, response) => {
     body += text;
   });
   request.once("end", () => {
-    const isRoot = JSON.parse(body).model === "root";
+    const { model } = JSON.parse(body);
     setTimeout(
       () => {
         response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" });
-        response.end(isRoot ? ANSWERS.root : ANSWERS.sub);
+        response.end(ANSWERS[model]);
       },
-      isRoot ? 0 : delayMs,
+      model === "sub" ? delayMs : 0,
     );
   });
 });
 server.keepAliveTimeout = 60_000;
 process.stdin.resume().once("end", () => process.exit());
 
-const ANSWERS = { root: toEvents(`\`\`\`repl\n${CODE}\n\`\`\`\n`), sub: toEvents("fine") };
+const ANSWERS = {
+  root: toEvents([`\`\`\`repl\n${CODE}\n\`\`\`\n`]),
+  sub: toEvents(["fine"]),
+  long: toEvents(Array(300).fill("word ")),
+};
 server.listen(0, "127.0.0.1", () => console.log(`http://127.0.0.1:${server.address().port}/v1`));
 
-function toEvents(content) {
+function toEvents(texts) {
   const chunk = (fields) =>
     `data: ${JSON.stringify({ id: "c1", object: "chat.completion.chunk", created: 1_700_000_000, model: "m", ...fields })}\n\n`;
   return [
-    chunk({ choices: [{ index: 0, delta: { role: "assistant", content }, finish_reason: null }] }),
+    ...texts.map((content) =>
+      chunk({ choices: [{ index: 0, delta: { role: "assistant", content }, finish_reason: null }] }),
+    ),
     chunk({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] }),
     chunk({ choices: [], usage: { prompt_tokens: 10, completion_tokens: 1, total_tokens: 11 } }),
     "data: [DONE]\n\n",

@@ -1,8 +1,8 @@
-// Something that answers an LLM request: one request in, one stream of parts out.
+// A backend answers an LLM request: one request in, one stream of parts out.
 //
-// A backend knows a provider's protocol and nothing of runs, budgets or retries. It throws BackendConnectionError for whatever goes
-// wrong with the provider, before the first part or in the midst of a stream, and the signal's reason when it is aborted. Leaving
-// the iteration ends the request. An answer without text ends like any other; the dispatcher is who takes it for a fault.
+// It knows a provider's protocol and nothing of runs, budgets or retries. It throws BackendConnectionError for every failure of the
+// provider, before the first part or within the stream, and the signal's reason when it is aborted. Leaving the iteration closes the
+// request. An answer without text ends like any other; the dispatcher treats it as a fault.
 
 import type { ReportedUsage } from "../protocol/usage.ts";
 
@@ -15,34 +15,34 @@ export interface BackendRequest {
   readonly model: string;
   /** The first ones stay byte for byte the same from step to step, so that a provider can cache them. */
   readonly messages: readonly ChatMessage[];
-  /** How many of the first messages come again unchanged in later requests: there a cache is asked for. Absent: the system's. */
+  /** How many of the first messages later requests repeat; the prompt cache may end there. Absent: only system messages. */
   readonly stableMessages?: number;
-  /** The most tokens of the answer, reasoning included. Absent: the provider's default. */
+  /** Limit on the answer, reasoning included. Absent: the provider's default. */
   readonly maxTokens?: number;
   readonly temperature?: number;
-  /** How much a model that reasons should, in the words of its provider: `low`, `medium`, `high`. Absent: its own default. */
+  /** For reasoning models, as the provider spells it: `low`, `medium`, `high`. Absent: the model's default. */
   readonly reasoningEffort?: string;
-  /** JSON Schema that the answer's text should follow, where the provider can see to it. Whoever asks checks it again. */
+  /** JSON Schema for the answer's text, enforced where the provider can. The caller checks the answer again. */
   readonly schema?: Readonly<Record<string, unknown>>;
 }
 
-/** `length`: cut at `maxTokens` or at the end of the window. `refusal`: the model or a filter would not answer, or not to the end. */
+/** `length`: truncated at `maxTokens` or at the end of the window. `refusal`: the model or a filter refused to answer or to go on. */
 export type FinishReason = "stop" | "length" | "refusal" | "other";
 
 export type BackendPart =
   | { readonly type: "text-delta"; readonly text: string }
   /** Shown and recorded, never part of the answer. */
   | { readonly type: "reasoning-delta"; readonly text: string }
-  /** The last part of an answer that was not broken off. `usage` is null where the provider did not tell. */
+  /** The last part of a complete answer. `usage` is null where the provider did not report it. */
   | { readonly type: "end"; readonly finishReason: FinishReason; readonly usage: ReportedUsage | null };
 
-/** What the request was, where a provider tells it before the end: all that is known of an answer that is broken off. */
+/** Usage of the request, where a provider reports it before the end: all that is known when the answer is cut off. */
 export interface InputUsagePart {
   readonly type: "input-usage";
   readonly usage: Pick<ReportedUsage, "inputTokens" | "cacheReadTokens" | "cacheWriteTokens">;
 }
 
-/** The model thought out of sight: about so much of its answer was never shown. It is billed, and told only at the end. */
+/** The estimated size of reasoning that is not shown. It is billed, and reported only at the end. */
 export interface HiddenReasoningPart {
   readonly type: "hidden-reasoning";
   readonly maxTokens: number;
@@ -51,9 +51,9 @@ export interface HiddenReasoningPart {
 export type StreamPart = BackendPart | InputUsagePart | HiddenReasoningPart;
 
 export interface Backend {
-  /** As it is called in configuration, errors and recordings. */
+  /** Its name in configuration, errors and recordings. */
   readonly name: string;
-  /** It listens to a signal in such a way that one may serve any number of calls (`onAbort`). Absent: each of them gets its own. */
+  /** True: it uses `onAbort`, so one signal may serve any number of calls. Absent: each call gets a signal of its own. */
   readonly sharesSignals?: boolean;
   stream(request: BackendRequest, options: { readonly signal: AbortSignal }): AsyncIterable<StreamPart>;
 }

@@ -1,10 +1,10 @@
-// Backends by name, as configuration and command line give it.
+// Backends by name, as in the configuration and on the command line.
 
 import { BackendConnectionError } from "../errors.ts";
 import { checkDuration } from "../util/check-number.ts";
 import type { Backend } from "./backend.ts";
-import type { ProviderName } from "./providers/provider-models.ts";
-import type { TimeLimits } from "./providers/watched-fetch.ts";
+import type { ProviderName } from "./providers/provider-backend.ts";
+import type { TimeLimits } from "./providers/response-limits.ts";
 
 export interface BackendOptions {
   /** Default: from the environment: `OPENAI_API_KEY` and so on. */
@@ -16,14 +16,14 @@ export interface BackendOptions {
   readonly limits?: Partial<TimeLimits>;
 }
 
-interface Known {
+interface Provider {
   readonly keyVariable: string;
   readonly needsKey: boolean;
   readonly urlVariable: string;
   readonly baseUrl: string | null;
 }
 
-const providers: Readonly<Record<ProviderName, Known>> = {
+const providers: Readonly<Record<ProviderName, Provider>> = {
   openai: {
     keyVariable: "OPENAI_API_KEY",
     needsKey: true,
@@ -37,7 +37,7 @@ const providers: Readonly<Record<ProviderName, Known>> = {
     baseUrl: "https://api.anthropic.com/v1",
   },
   "openai-compatible": {
-    // Of its own: a key for OpenAI must not go to another host unasked.
+    // A variable of its own: a key for OpenAI must not go to another host.
     keyVariable: "OPENAI_COMPATIBLE_API_KEY",
     needsKey: false,
     urlVariable: "OPENAI_COMPATIBLE_BASE_URL",
@@ -52,8 +52,8 @@ const defaults: TimeLimits = { firstByteMs: 120_000, betweenBytesMs: 60_000, tot
 const MAX_FIRST_BYTE_MS = 300_000;
 
 /**
- * Loads what the backend needs; no request is made, and nothing is to be closed. Throws a BackendConnectionError (`configuration`) for
- * an unknown name, a missing key or an address that is none.
+ * Loads the backend. Makes no request and opens nothing that must be closed. Throws a BackendConnectionError (`configuration`) for an
+ * unknown name, a missing key or an invalid address.
  */
 export async function openBackend(name: string, options: BackendOptions = {}): Promise<Backend> {
   if (name === "scripted") {
@@ -66,12 +66,12 @@ export async function openBackend(name: string, options: BackendOptions = {}): P
   return new ProviderBackend(provider, settings);
 }
 
-/** Whether `openBackend` would throw for these: throws the same, and loads nothing. */
+/** Throws what `openBackend` would throw, and loads nothing. */
 export function checkBackend(name: string, options: BackendOptions = {}): void {
   if (name !== "scripted") settingsOf(toProvider(name), options);
 }
 
-/** What must not be told of a backend with these: its key, wherever it comes from. */
+/** The key of a backend, wherever it comes from: it must appear nowhere. */
 export function secretsOf(name: string, options: BackendOptions = {}): readonly string[] {
   const { apiKey, env = process.env } = options;
   const key = (apiKey ?? (isProvider(name) ? env[providers[name].keyVariable] : undefined) ?? "").trim();
@@ -98,19 +98,19 @@ function keyOf(name: ProviderName, { apiKey, env = process.env }: BackendOptions
     if (!needsKey) return null;
     throw configuration(name, `there is no key. Set ${keyVariable}`);
   }
-  // Node tells the whole header in the error for one that it cannot send.
+  // For a header that it cannot send, Node shows its value in the error.
   if (!/^[\x21-\x7e]+$/.test(key)) {
     throw configuration(name, `the key has characters that no key has. Set ${keyVariable} again`);
   }
   return key;
 }
 
-/** A host alone means its `/v1`, which is how some variables are written and some people type. */
+/** A host alone means its `/v1`, as some variables are written. */
 export function baseUrlOf(name: string, { baseUrl, env = process.env }: BackendOptions): string {
   const known = isProvider(name) ? providers[name] : null;
-  const asked = (baseUrl ?? (known === null ? "" : env[known.urlVariable]) ?? "").trim() || (known?.baseUrl ?? "");
-  if (asked === "") throw configuration(name, "it needs the address of its server. Give --base-url or baseUrl");
-  const url = URL.canParse(asked) ? new URL(asked) : null;
+  const text = (baseUrl ?? (known === null ? "" : env[known.urlVariable]) ?? "").trim() || (known?.baseUrl ?? "");
+  if (text === "") throw configuration(name, "it needs the address of its server. Give --base-url or baseUrl");
+  const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !["http:", "https:"].includes(url.protocol)) {
     throw configuration(name, "the address of its server is no URL with http or https");
   }

@@ -10,6 +10,8 @@ export interface PriceOptions {
   readonly prices?: Readonly<Record<string, ModelPrice>>;
   /** Identifies the provider of a compatible backend. */
   readonly baseUrl?: string;
+  /** Of a model object: its provider, as the table calls it. */
+  readonly provider?: string;
 }
 
 /** Undefined: not known. The table is loaded on first use. */
@@ -20,7 +22,7 @@ export async function priceOf(
 ): Promise<ModelPrice | undefined> {
   const configured = own(options.prices, `${backend}/${model}`) ?? own(options.prices, model);
   if (configured !== undefined) return configured;
-  const provider = providerOf(backend, options.baseUrl);
+  const provider = providerOf(backend, options);
   if (provider === undefined) return undefined;
   const { calcPrice } = await import("@pydantic/genai-prices");
   const found = calcPrice({ input_tokens: 0, output_tokens: 0 }, model, provider);
@@ -71,8 +73,9 @@ function own<T>(record: Readonly<Record<string, T>> | undefined, key: string): T
 
 function providerOf(
   backend: string,
-  baseUrl?: string,
+  { baseUrl, provider }: PriceOptions,
 ): { providerId: string } | { providerApiUrl: string } | undefined {
+  if (provider !== undefined) return { providerId: provider };
   if (backend === "openai" || backend === "anthropic") return { providerId: backend };
   return baseUrl === undefined ? undefined : { providerApiUrl: baseUrl };
 }

@@ -4,9 +4,9 @@ import type { BackendRequest, FinishReason, ModelPrice } from "../backends/backe
 import type { CallOptions, CallOutcome } from "../backends/dispatch/call.ts";
 
 export interface Models {
-  /** Identifies whose answers these are: a cache never mixes the answers of two scopes. */
-  readonly scope: string;
-  /** The name of the backend that serves this model. */
+  /** Identifies who answers for this model, so that a cache never mixes answers of different providers. */
+  scopeOf(model: string): string;
+  /** The name of the backend that answers for this model. */
   backendOf(model: string): string;
   /** With retries and limited concurrency. Never rejects. */
   call(request: BackendRequest, options: CallOptions): Promise<CallOutcome>;

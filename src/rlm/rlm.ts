@@ -3,6 +3,7 @@
 import { z } from "zod";
 import type { Backend, ModelPrice } from "../backends/backend.ts";
 import { Dispatcher, type DispatcherOptions } from "../backends/dispatch/dispatcher.ts";
+import type { LanguageModel } from "../backends/providers/language-model.ts";
 import type { CallHandler } from "../session/options.ts";
 import type { RunId } from "../protocol/ids.ts";
 import type { RunEvent } from "../protocol/run-events.ts";
@@ -14,6 +15,7 @@ import { checkCount, checkDuration } from "../util/check-number.ts";
 import { given } from "../util/omit-undefined.ts";
 import { compileSchema, type JSONSchema } from "./reply/answer-schema.ts";
 import { BackendModels } from "./calls/backend-models.ts";
+import { nameModels, type NamedModels } from "./calls/model-names.ts";
 import { toContextItems, type Context } from "./context/context-items.ts";
 import type { CallCache } from "./ports.ts";
 import { Run } from "./run.ts";
@@ -26,15 +28,18 @@ export interface RLMLimits extends LedgerLimits {
 }
 
 export interface RLMOptions {
-  /** `openai`, `anthropic`, `openai-compatible`, `scripted`, or an own implementation. Default: `openai`. */
+  /**
+   * `openai`, `anthropic`, `openai-compatible`, `scripted`, or an own implementation; it serves all models given by name. Default:
+   * `openai`, and none where all models are objects.
+   */
   readonly backend?: string | Backend;
   readonly baseUrl?: string;
   /** Default: from the environment. It never reaches a session, a log or an error. */
   readonly apiKey?: string;
-  /** The model of the root and of nodes below it. */
-  readonly model: string;
+  /** Of the root and of nodes below it: a name, or a language model of the AI SDK, whose name is its `modelId`. */
+  readonly model: string | LanguageModel;
   /** Answers `llm_query`. Default: the model. */
-  readonly subModel?: string;
+  readonly subModel?: string | LanguageModel;
   /** For reasoning models, in the provider's terms: `low`, `medium`, `high`. Other models are called without it. Default: the provider's. */
   readonly reasoningEffort?: string;
   /** For the whole run, all nodes together. Default: 1,000 model calls, 30 minutes; no limit on tokens and cost. */
@@ -83,24 +88,26 @@ const DEFAULT_LIMITS = { maxDepth: 4, maxIterations: 30, llmCalls: 1_000, wallMs
 const DEFAULT_CELL_TIMEOUT_MS = 120_000;
 
 export class RLM {
-  readonly #options: RLMOptions;
+  readonly #options: Omit<RLMOptions, "model" | "subModel">;
+  readonly #names: Pick<NamedModels, "model" | "subModel">;
   readonly #ports: RLMPorts;
   readonly #models: BackendModels;
   readonly #tools: ToolRegistry;
 
   /** Use `runtime.rlm`. */
-  constructor(options: RLMOptions, ports: RLMPorts) {
-    if (typeof options.model !== "string" || options.model === "")
-      throw new TypeError("Cannot set up a run: name a model");
+  constructor({ model, subModel, ...options }: RLMOptions, ports: RLMPorts) {
+    const { objects, needsBackend, ...names } = nameModels(model, subModel);
     checkLimits(options.limits ?? {});
     checkDuration("cellTimeoutMs", options.cellTimeoutMs);
     this.#options = options;
+    this.#names = names;
     this.#ports = ports;
     this.#tools = new ToolRegistry(options.tools ?? []);
-    const { backend = "openai", baseUrl, apiKey, prices } = options;
+    const { backend = needsBackend ? "openai" : undefined, baseUrl, apiKey, prices } = options;
     this.#models = new BackendModels(
       {
         backend,
+        objects,
         ...(baseUrl !== undefined && { baseUrl }),
         ...(apiKey !== undefined && { apiKey }),
         ...(prices !== undefined && { prices }),
@@ -124,9 +131,9 @@ export class RLM {
     if (typeof query !== "string" || query.trim() === "") throw new TypeError("Cannot run: give a question");
     checkLimits(own);
     const { onLimit = "partial" } = this.#options;
-    const { model, subModel = model, mode = "auto" } = { ...this.#options, ...given(chosen) };
+    const { model, subModel = model, mode = "auto" } = { ...this.#options, ...this.#names, ...given(chosen) };
     if (model === "" || subModel === "") throw new TypeError("Cannot run: the name of a model is empty");
-    const { cache = this.#models.backendOf() !== "scripted" } = this.#options;
+    const { cache = this.#models.backendOf(model) !== "scripted" } = this.#options;
     const { maxDepth, maxIterations, ...limits } = { ...this.limits, ...own };
     const items = toContextItems(context);
     const schema = outputSchema === undefined ? undefined : toJSONSchema(outputSchema);

@@ -1,4 +1,8 @@
+import { createOpenAI } from "@ai-sdk/openai";
+import { createOpenAI as createOpenAIv2 } from "ai-sdk-openai-v2";
+import type { Backend } from "../../src/backends/backend.ts";
 import { openBackend } from "../../src/backends/open-backend.ts";
+import { LanguageModelBackend } from "../../src/backends/providers/language-model-backend.ts";
 import { ScriptedBackend } from "../../src/backends/scripted/scripted.ts";
 import type { ScriptedAnswer } from "../../src/backends/scripted/scripted.ts";
 import { openMockProvider } from "../fixtures/mock-provider.ts";
@@ -28,24 +32,41 @@ describeBackend("scripted", {
   capabilities: { canHideUsage: true, countsCacheWrites: true },
 });
 
+const key = { apiKey: "sk-of-the-test" };
+
 describeBackend("openai", {
-  open: () => openAtMock("openai"),
+  open: () => openAtMock((baseUrl) => openBackend("openai", { ...key, baseUrl, env: {} })),
   capabilities: { canHideUsage: true, countsCacheWrites: false },
 });
 
 describeBackend("anthropic", {
-  open: () => openAtMock("anthropic"),
+  open: () => openAtMock((baseUrl) => openBackend("anthropic", { ...key, baseUrl, env: {} })),
   capabilities: { canHideUsage: false, countsCacheWrites: true },
 });
 
 describeBackend("openai-compatible", {
-  open: () => openAtMock("openai-compatible"),
+  open: () => openAtMock((baseUrl) => openBackend("openai-compatible", { ...key, baseUrl, env: {} })),
   capabilities: { canHideUsage: true, countsCacheWrites: false },
 });
 
-async function openAtMock(name: string): Promise<OpenedBackend> {
+describeBackend("a model object of version 3, Responses", {
+  open: () => openAtMock((baseURL) => new LanguageModelBackend(createOpenAI({ ...key, baseURL })("a-model"))),
+  capabilities: { canHideUsage: true, countsCacheWrites: false, reportsRefusals: false },
+});
+
+describeBackend("a model object of version 3, Chat Completions", {
+  open: () => openAtMock((baseURL) => new LanguageModelBackend(createOpenAI({ ...key, baseURL }).chat("a-model"))),
+  capabilities: { canHideUsage: true, countsCacheWrites: false, showsReasoning: false },
+});
+
+describeBackend("a model object of version 2", {
+  open: () => openAtMock((baseURL) => new LanguageModelBackend(createOpenAIv2({ ...key, baseURL })("a-model"))),
+  capabilities: { canHideUsage: false, countsCacheWrites: false, reportsRefusals: false },
+});
+
+async function openAtMock(open: (url: string) => Backend | Promise<Backend>): Promise<OpenedBackend> {
   const mock = await openMockProvider();
-  const backend = await openBackend(name, { apiKey: "sk-of-the-test", baseUrl: mock.url, env: {} });
+  const backend = await open(mock.url);
   const asked = mock.nextRequest();
   return {
     backend,

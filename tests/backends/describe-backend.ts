@@ -1,4 +1,4 @@
-// What every backend promises, as one suite that each of them runs.
+// The contract of every backend, as one suite that each of them runs.
 
 import { describe, expect, test } from "vitest";
 import type { Backend, BackendRequest, StreamPart } from "../../src/backends/backend.ts";
@@ -17,20 +17,24 @@ export interface ContractReply {
 export interface OpenedBackend extends AsyncDisposable {
   readonly backend: Backend;
   readonly model: string;
-  /** The next request answers this. */
+  /** Sets the reply to the next request. */
   plan(reply: ContractReply): void;
-  /** How many requests arrived. */
+  /** Requests that arrived. */
   requests(): number;
-  /** Resolves when a request is there and waits. */
+  /** Resolves when a request has arrived. */
   asked(): Promise<void>;
-  /** Resolves when a request that was not answered to its end is over at the other end, too. */
+  /** Resolves when the server sees that an unfinished request was closed. */
   left(): Promise<void>;
 }
 
 export interface Capabilities {
-  /** False: usage is told in any case. */
+  /** False: usage is always reported. */
   readonly canHideUsage: boolean;
   readonly countsCacheWrites: boolean;
+  /** False: a refusal ends like an answer. Default: true. */
+  readonly reportsRefusals?: boolean;
+  /** False: reasoning is counted and not shown. Default: true. */
+  readonly showsReasoning?: boolean;
 }
 
 const usage = { inputTokens: 120, outputTokens: 30, cacheReadTokens: 100, cacheWriteTokens: 0, reasoningTokens: 7 };
@@ -51,47 +55,49 @@ export function describeBackend(
       expect(parts.at(-1)).toEqual({ type: "end", finishReason: "stop", usage });
     });
 
-    test("keeps reasoning apart from the text", async () => {
+    test("keeps reasoning apart from the text", async ({ skip }) => {
+      if (capabilities.showsReasoning === false) return skip("it does not show reasoning");
       await using opened = await open();
       opened.plan({ reasoning: ["first ", "this"], text: ["answer"] });
       const parts = await collect(opened);
       expect([textOf(parts), textOf(parts, "reasoning-delta")]).toEqual(["answer", "first this"]);
     });
 
-    test.each(["stop", "length", "refusal"] as const)("tells that it ended by %s", async (finish) => {
+    test.for(["stop", "length", "refusal"] as const)("reports that it ended by %s", async (finish, { skip }) => {
+      if (finish === "refusal" && capabilities.reportsRefusals === false) return skip("it does not report refusals");
       await using opened = await open();
       opened.plan({ text: ["some"], finish });
       expect((await collect(opened)).at(-1)).toMatchObject({ type: "end", finishReason: finish });
     });
 
-    test("counts what was written to the cache", async ({ skip }) => {
-      if (!capabilities.countsCacheWrites) return skip("its protocol has no such number");
+    test("counts cache writes", async ({ skip }) => {
+      if (!capabilities.countsCacheWrites) return skip("its protocol does not report them");
       await using opened = await open();
       opened.plan({ text: ["a"], usage: { ...usage, cacheWriteTokens: 15 } });
       expect((await collect(opened)).at(-1)).toMatchObject({ usage: { ...usage, cacheWriteTokens: 15 } });
     });
 
-    test("says so when usage is not told", async ({ skip }) => {
-      if (!capabilities.canHideUsage) return skip("its protocol always tells");
+    test("reports null for usage that it does not know", async ({ skip }) => {
+      if (!capabilities.canHideUsage) return skip("its protocol always reports usage");
       await using opened = await open();
       opened.plan({ text: ["a"], usage: null });
       expect((await collect(opened)).at(-1)).toEqual({ type: "end", finishReason: "stop", usage: null });
     });
 
-    test("ends an answer without text like any other", async () => {
+    test("ends an empty answer like any other", async () => {
       await using opened = await open();
       opened.plan({});
       expect((await collect(opened)).filter(({ type }) => type !== "input-usage")).toHaveLength(1);
     });
 
-    test("makes no request for a call that is aborted already", async () => {
+    test("makes no request when the signal is already aborted", async () => {
       await using opened = await open();
       const reason = new Error("not needed");
       await expect(collect(opened, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
       expect(opened.requests()).toBe(0);
     });
 
-    test("throws the signal's reason when it is aborted before anything came, and leaves", async () => {
+    test("throws the signal's reason when aborted before the answer, and closes the request", async () => {
       await using opened = await open();
       opened.plan({ fault: "silent" });
       const controller = new AbortController();
@@ -103,7 +109,7 @@ export function describeBackend(
       await opened.left();
     });
 
-    test("throws the signal's reason when it is aborted in the midst, and leaves", async () => {
+    test("throws the signal's reason when aborted within the answer, and closes the request", async () => {
       await using opened = await open();
       opened.plan({ text: ["beginning"], fault: "hangs" });
       const controller = new AbortController();
@@ -120,7 +126,7 @@ export function describeBackend(
       await opened.left();
     });
 
-    test("ends the request when the reader leaves", async () => {
+    test("closes the request when the reader leaves", async () => {
       await using opened = await open();
       opened.plan({ text: ["beginning"], fault: "hangs" });
       for await (const part of stream(opened)) if (part.type === "text-delta") break;
@@ -141,7 +147,7 @@ export function describeBackend(
       });
     });
 
-    test("gives what came before a stream was cut, then throws", async () => {
+    test("yields what arrived before a stream was cut off, then throws", async () => {
       await using opened = await open();
       opened.plan({ text: ["begin", "ning"], fault: "cut" });
       const parts: StreamPart[] = [];
@@ -152,7 +158,7 @@ export function describeBackend(
       expect(textOf(parts)).toBe("beginning");
     });
 
-    test("does not mix calls that run at the same time", async () => {
+    test("keeps concurrent calls apart", async () => {
       await using opened = await open();
       opened.plan({ text: ["the ", "same ", "for ", "all"] });
       const texts = await Promise.all(Array.from({ length: 8 }, async () => textOf(await collect(opened))));

@@ -5,7 +5,7 @@ import { openMockProvider } from "../fixtures/mock-provider.ts";
 import { aRequest } from "./describe-backend.ts";
 
 describe("openBackend()", () => {
-  test("names the ones that there are for a name that it does not know", async () => {
+  test("lists the known names for an unknown one", async () => {
     await expect(openBackend("constructor")).rejects.toMatchObject({
       fault: "configuration",
       retryable: false,
@@ -26,7 +26,7 @@ describe("openBackend()", () => {
     }
   });
 
-  test("does not tell a key that cannot be one", async () => {
+  test("does not show an invalid key", async () => {
     const error: unknown = await openBackend("openai", { apiKey: "sk-one\nsk-two", env: {} }).catch(
       (thrown: unknown) => thrown,
     );
@@ -38,7 +38,7 @@ describe("openBackend()", () => {
     ["openai", "OPENAI"],
     ["anthropic", "ANTHROPIC"],
     ["openai-compatible", "OPENAI_COMPATIBLE"],
-  ])("of %s takes key and address from the environment, without the spaces around", async (name, prefix) => {
+  ])("of %s takes key and address from the environment, trimmed", async (name, prefix) => {
     await using mock = await openMockProvider();
     mock.plan({ text: ["a"] });
     const env = { [`${prefix}_API_KEY`]: " sk-from-the-environment\n", [`${prefix}_BASE_URL`]: mock.url };
@@ -48,14 +48,14 @@ describe("openBackend()", () => {
     expect(authorization ?? `Bearer ${String(key)}`).toBe("Bearer sk-from-the-environment");
   });
 
-  test.each(["firstByteMs", "betweenBytesMs", "totalMs"])("refuses a limit %s that is none", async (limit) => {
+  test.each(["firstByteMs", "betweenBytesMs", "totalMs"])("refuses an invalid limit %s", async (limit) => {
     for (const value of [0, -1, Number.NaN, null]) {
       const limits = { [limit]: value } as Record<string, number>;
       await expect(openBackend("openai", { apiKey: "k", limits })).rejects.toThrow(RangeError);
     }
   });
 
-  test("refuses to wait for a first byte longer than Node does", async () => {
+  test("refuses a firstByteMs above 300 s", async () => {
     await expect(openBackend("openai", { apiKey: "k", limits: { firstByteMs: 300_001 } })).rejects.toThrow(RangeError);
   });
 });

@@ -1,4 +1,4 @@
-// One request to a backend, and what it came to: an answer or an error, and in either case what was used.
+// One request to a backend and its outcome: an answer or an error, and in either case the usage.
 
 import { BackendConnectionError } from "../../errors.ts";
 import type { Backend, BackendRequest, FinishReason, InputUsagePart, StreamPart } from "../backend.ts";
@@ -13,34 +13,34 @@ interface Answer {
   readonly finishReason: FinishReason | "cut";
 }
 
-/** More than any model says; what sends more is no model. */
+/** No model writes more. */
 const MAX_CHARACTERS = 64 * 1024 * 1024;
 
-/** An answer that is complete for us may be so for the model. For its end, which tells what was used, so long is waited. */
+/** How long a cut answer may take to reach its end, which reports the usage. */
 const END_MS = 250;
-/** What a model has said by the time it learns that nobody listens. */
-const TOKENS_ON_THE_WAY = 32;
+/** Text after a cut that is only white space does not keep the answer from ending. */
 const MAX_BLANK = 1000;
+/** What a model writes before it notices that the request is closed. */
+const TOKENS_IN_TRANSIT = 32;
 
-/** A reason of its own for every call would cost more than the rest of it. */
+/** One for all calls: a new error for each would cost more than the rest of the call. */
 const OVER = new Error("The call is over");
 
-export class Try {
+export class Attempt {
   readonly #backend: Backend;
   readonly #request: BackendRequest;
   readonly #estimates: Estimates;
   #text = "";
   #reasoning = "";
-  /** What came after the cut. */
-  #unwanted = "";
+  #textAfterCut = "";
   #hiddenTokens = 0;
   #inputUsage: InputUsagePart["usage"] | null = null;
-  #told: ReportedUsage | null = null;
+  #reportedUsage: ReportedUsage | null = null;
   #finishReason: FinishReason | "cut" = "other";
   #error: unknown = null;
-  #isAsked = false;
+  #isSent = false;
 
-  constructor(backend: Backend, request: BackendRequest, estimates: Estimates = estimatesOf(request)) {
+  constructor(backend: Backend, request: BackendRequest, estimates: Estimates = toEstimates(request)) {
     this.#backend = backend;
     this.#request = request;
     this.#estimates = estimates;
@@ -55,9 +55,10 @@ export class Try {
     return { text: this.#text, reasoning: this.#reasoning, finishReason: this.#finishReason };
   }
 
+  /** As reported, else estimated. */
   get usage(): ModelUsage {
-    if (this.#told !== null) return toModelUsage(this.#told);
-    if (!this.#usedAnything()) return NO_USAGE;
+    if (this.#reportedUsage !== null) return toModelUsage(this.#reportedUsage);
+    if (!this.#hasUsage()) return NO_USAGE;
     const inputTokens = this.#inputUsage?.inputTokens ?? this.#estimates.inputTokens;
     const { outputTokens, reasoningTokens } = this.#estimateOutput();
     const estimatedTokens = outputTokens + (this.#inputUsage === null ? inputTokens : 0);
@@ -66,26 +67,26 @@ export class Try {
     return toModelUsage({ inputTokens, ...cached, outputTokens, reasoningTokens, estimatedTokens });
   }
 
-  /** Never more than was asked for: so much a provider does not bill. */
+  /** At most `maxTokens`, since a provider does not bill more. */
   #estimateOutput(): Pick<ModelUsage, "outputTokens" | "reasoningTokens"> {
     const { tokensOf, hiddenTokens } = this.#estimates;
-    const most = this.#request.maxTokens ?? Infinity;
-    const said = tokensOf(this.#text + this.#unwanted);
-    const told = Number.isFinite(Math.min(this.#hiddenTokens, most)) ? this.#hiddenTokens : 0;
-    const thought = Math.max(told, tokensOf(this.#reasoning) + hiddenTokens);
-    const reasoningTokens = Math.min(Math.max(0, most - said), thought);
-    const onTheWay = this.#finishReason === "cut" ? TOKENS_ON_THE_WAY : 0;
-    return { outputTokens: Math.min(most, said + reasoningTokens + onTheWay), reasoningTokens };
+    const { maxTokens = Infinity } = this.#request;
+    const textTokens = tokensOf(this.#text + this.#textAfterCut);
+    const reportedHidden = Number.isFinite(Math.min(this.#hiddenTokens, maxTokens)) ? this.#hiddenTokens : 0;
+    const reasoned = Math.max(reportedHidden, tokensOf(this.#reasoning) + hiddenTokens);
+    const reasoningTokens = Math.min(Math.max(0, maxTokens - textTokens), reasoned);
+    const inTransit = this.#finishReason === "cut" ? TOKENS_IN_TRANSIT : 0;
+    return { outputTokens: Math.min(maxTokens, textTokens + reasoningTokens + inTransit), reasoningTokens };
   }
 
-  /** Never rejects: see `error`. Once. After an abort it waits for nobody, not even for a backend that does not listen. */
+  /** Call once. Never rejects: see `error`. Returns at once after an abort, even where the backend ignores it. */
   async run(options: CallOptions): Promise<void> {
     const { signal } = options;
     const own = this.#backend.sharesSignals === true ? undefined : new AbortController();
     let unlisten = (): void => {};
     try {
       signal.throwIfAborted();
-      this.#isAsked = true;
+      this.#isSent = true;
       await new Promise<void>((resolve, reject) => {
         unlisten = onAbort(signal, () => {
           own?.abort(signal.reason);
@@ -98,7 +99,7 @@ export class Try {
       this.#error = error ?? new Error("Cannot go on: nothing was thrown as the reason");
     } finally {
       unlisten();
-      // Whatever the backend still does for an answer that nobody reads to its end.
+      // Stops a backend that still works on an answer that is not read to its end.
       if (this.#error !== null || this.#finishReason === "cut") own?.abort(OVER);
     }
   }
@@ -110,21 +111,21 @@ export class Try {
         const { done, value: part } = await parts.next();
         signal.throwIfAborted();
         if (done === true) throw this.#fault("connection", "the answer broke off before its end");
-        if (this.#take(part)) return;
+        if (this.#add(part)) return;
         if (part.type !== "text-delta" && part.type !== "reasoning-delta") continue;
-        const heard = options.onPart?.(part);
-        if ((typeof heard === "object" ? await heard : heard) !== "cut") continue;
+        const reaction = options.onPart?.(part);
+        if ((typeof reaction === "object" ? await reaction : reaction) !== "cut") continue;
         signal.throwIfAborted();
         this.#finishReason = "cut";
         return await this.#awaitEnd(parts);
       }
     } finally {
-      // Ends the request; how that goes is nobody's concern any more.
+      // Closes the request. Its outcome no longer matters.
       parts.return?.().catch(() => {});
     }
   }
 
-  /** All that was wanted is there. A model that says more is not waited for. */
+  /** The text is complete. Waits for the end, but not for a model that writes on. */
   async #awaitEnd(parts: AsyncIterator<StreamPart>): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<undefined>((resolve) => {
@@ -135,21 +136,21 @@ export class Try {
         const next = await Promise.race([parts.next(), late]);
         if (next === undefined || next.done === true) return;
         if (next.value.type !== "text-delta" && next.value.type !== "reasoning-delta") {
-          if (this.#take(next.value)) return;
+          if (this.#add(next.value)) return;
           continue;
         }
-        this.#unwanted += next.value.text;
-        if (next.value.text.trim() !== "" || this.#unwanted.length > MAX_BLANK) return;
+        this.#textAfterCut += next.value.text;
+        if (next.value.text.trim() !== "" || this.#textAfterCut.length > MAX_BLANK) return;
       }
     } catch {
-      // It broke off where we would have.
+      // The stream failed where we would have left it.
     } finally {
       clearTimeout(timer);
     }
   }
 
   /** True: that was the end. */
-  #take(part: StreamPart): boolean {
+  #add(part: StreamPart): boolean {
     switch (part.type) {
       case "text-delta":
         this.#text += part.text;
@@ -165,7 +166,7 @@ export class Try {
         break;
       case "end":
         this.#finishReason = part.finishReason;
-        this.#told = part.usage;
+        this.#reportedUsage = part.usage;
         return true;
     }
     if (this.#text.length + this.#reasoning.length > MAX_CHARACTERS) {
@@ -174,14 +175,14 @@ export class Try {
     return false;
   }
 
-  /** Cut short at its limit, or refused, an answer may well be empty: that is told, and another try would be no better. */
+  /** An answer that was truncated or refused may be empty: another attempt would be no better. */
   #isEmpty(): boolean {
     return (this.#finishReason === "stop" || this.#finishReason === "other") && this.#text.trim() === "";
   }
 
-  /** A request that was turned away costs nothing; one that the provider worked on does, whether or not an answer came. */
-  #usedAnything(): boolean {
-    if (!this.#isAsked) return false;
+  /** A request that was turned away costs nothing; one that the provider worked on does, even without an answer. */
+  #hasUsage(): boolean {
+    if (!this.#isSent) return false;
     if (this.#text !== "" || this.#reasoning !== "" || this.#hiddenTokens > 0) return true;
     if (this.#inputUsage !== null || this.#error === null) return true;
     if (!(this.#error instanceof BackendConnectionError)) return true;
@@ -194,7 +195,7 @@ export class Try {
   }
 }
 
-function estimatesOf({ messages }: BackendRequest): Estimates {
+function toEstimates({ messages }: BackendRequest): Estimates {
   const inputTokens = estimateInputTokens(messages.map(({ content }) => content));
   return { inputTokens, tokensOf: estimateTokens, hiddenTokens: 0 };
 }

@@ -1,27 +1,27 @@
-// What a call through the dispatcher is given, and what comes of it.
+// A call through the dispatcher: its options and its outcome.
 
 import type { BackendConnectionError } from "../../errors.ts";
 import type { ModelUsage } from "../../protocol/usage.ts";
 import type { BackendPart, FinishReason } from "../backend.ts";
 
-/** Guesses at what nobody tells, rather too high than too low: a limit is held against them. */
+/** Estimates of what no provider reports. Too high is better than too low, because limits are enforced with them. */
 export interface Estimates {
   /** Of the request. */
   readonly inputTokens: number;
   /** Of a piece of the answer. */
   readonly tokensOf: (text: string) => number;
-  /** How much such a model has been seen to think out of sight. */
+  /** The hidden reasoning seen from this model so far. */
   readonly hiddenTokens: number;
 }
 
 export type CallPart =
   | Extract<BackendPart, { type: "text-delta" | "reasoning-delta" }>
-  /** What came so far is void: the call is tried again, from its beginning, after the delay. */
+  /** Discard everything so far: the call starts again from its beginning after the delay. */
   | {
       readonly type: "retry";
       readonly error: BackendConnectionError;
       readonly delayMs: number;
-      /** Of all tries so far. */
+      /** Of all attempts so far. */
       readonly usage: ModelUsage;
     };
 
@@ -29,20 +29,23 @@ export interface CallOptions {
   readonly signal: AbortSignal;
   /** Default: by the bytes of each text. */
   readonly estimates?: Estimates;
-  /** Called one after the other. `cut`: enough, end the request unless the answer is at its end anyway. What it throws ends the call as well, and is its error. */
+  /**
+   * Called for one part after the other. `cut`: that is enough, close the request unless the answer ends here anyway. An exception
+   * ends the call and is its error.
+   */
   readonly onPart?: (part: CallPart) => "cut" | void | Promise<"cut" | void>;
 }
 
-export interface CallSpent {
-  /** Of all tries. */
+export interface CallTotals {
+  /** Of all attempts. */
   readonly usage: ModelUsage;
-  /** Requests that were made. */
-  readonly tries: number;
+  /** Requests made. */
+  readonly attempts: number;
 }
 
-/** What was used is to be paid for, however the call ended: hence both in one. */
+/** Usage has to be paid for however the call ended, so both outcomes have it. */
 export type CallOutcome =
-  | (CallSpent & {
+  | (CallTotals & {
       readonly ok: true;
       readonly text: string;
       readonly reasoning: string;
@@ -50,4 +53,4 @@ export type CallOutcome =
       readonly finishReason: FinishReason | "cut";
     })
   /** The error is a BackendConnectionError, the signal's reason, or what `onPart` threw. */
-  | (CallSpent & { readonly ok: false; readonly error: unknown });
+  | (CallTotals & { readonly ok: false; readonly error: unknown });

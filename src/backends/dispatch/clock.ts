@@ -1,9 +1,11 @@
-// Time as a parameter, so that what waits can be tested without waiting.
+// The clock as a parameter, so that tests need not wait.
+
+import { onAbort } from "../../util/async/on-abort.ts";
 
 export interface Clock {
-  /** Milliseconds that only go forward. */
+  /** Monotonic milliseconds. */
   now(): number;
-  /** Calls once after so many milliseconds. Returns how to forget it. */
+  /** Calls the listener once. Returns a function that cancels it. */
   after(ms: number, listener: () => void): () => void;
 }
 
@@ -14,3 +16,18 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer);
   },
 };
+
+/** Rejects with the signal's reason. */
+export async function sleep(ms: number, signal: AbortSignal, clock: Clock = systemClock): Promise<void> {
+  signal.throwIfAborted();
+  await new Promise<void>((resolve, reject) => {
+    const cancel = clock.after(ms, () => {
+      unlisten();
+      resolve();
+    });
+    const unlisten = onAbort(signal, () => {
+      cancel();
+      reject(signal.reason as Error);
+    });
+  });
+}

@@ -1,28 +1,27 @@
-// How many calls are in flight, over all and for each model, and who is next.
+// Concurrency slots for calls: a limit for all models together and one for each model, with one FIFO queue per model.
 //
-// First come, first served, except that a call does not wait behind one whose model is full or paused. Where several models have
-// room, the call that has waited longest goes first.
+// A call never waits behind a call whose model is full or paused. Among models with a free slot, the oldest call goes first.
 
 import { onAbort } from "../../util/async/on-abort.ts";
 import type { Clock } from "./clock.ts";
 
-interface Waiting {
+interface Waiter {
   readonly ticket: number;
-  readonly go: () => void;
+  readonly admit: () => void;
 }
 
 interface Lane {
   inFlight: number;
   pausedUntil: number;
-  /** By ticket, the longest waiting first. */
-  readonly waiting: Waiting[];
-  forgetTimer: (() => void) | null;
+  /** Ordered by ticket. */
+  readonly queue: Waiter[];
+  cancelTimer: (() => void) | null;
 }
 
-/** Models that were paused and nobody asked for since; more are looked through for those whose pause is over. */
-const MAX_IDLE_LANES = 1000;
+/** When there are more, those that are idle and no longer paused are removed. */
+const MAX_LANES = 1000;
 
-export class Slots {
+export class ModelSlots {
   readonly #maxInFlight: number;
   readonly #maxPerModel: number;
   readonly #clock: Clock;
@@ -41,52 +40,52 @@ export class Slots {
   }
 
   get waiting(): number {
-    return [...this.#lanes.values()].reduce((sum, { waiting }) => sum + waiting.length, 0);
+    return [...this.#lanes.values()].reduce((sum, { queue }) => sum + queue.length, 0);
   }
 
-  /** A place in the order, which a call keeps while it is tried again. */
-  takeTicket(): number {
+  /** The position of a call in the queue, which it keeps over all its attempts. */
+  createTicket(): number {
     return this.#tickets++;
   }
 
-  /** Milliseconds until the model may be asked again. */
+  /** Milliseconds until the model may be called again. */
   pauseOf(model: string): number {
     return Math.max(0, (this.#lanes.get(model)?.pausedUntil ?? 0) - this.#clock.now());
   }
 
-  /** Nobody asks this model for so long. A pause is never made shorter. */
+  /** Holds back all calls of this model. A pause is never shortened. */
   pause(model: string, ms: number): void {
     const lane = this.#laneOf(model);
     lane.pausedUntil = Math.max(lane.pausedUntil, this.#clock.now() + ms);
-    this.#watchPause(model, lane);
+    this.#schedulePauseEnd(model, lane);
   }
 
-  /** How to give the slot back, which may be called more than once. Undefined: there is none now. Throws the signal's reason. */
-  takeNow(model: string, ticket: number, signal: AbortSignal): (() => void) | undefined {
+  /** Returns an idempotent release function; undefined where no slot is free. Throws the signal's reason. */
+  tryAcquire(model: string, ticket: number, signal: AbortSignal): (() => void) | undefined {
     signal.throwIfAborted();
     const lane = this.#laneOf(model);
     return this.#isNext(lane, ticket) ? this.#enter(model, lane) : undefined;
   }
 
-  /** As `takeNow`, when there is one; rejects with the signal's reason. */
-  take(model: string, ticket: number, signal: AbortSignal): Promise<() => void> {
+  /** Resolves when a slot is free. Rejects with the signal's reason. */
+  acquire(model: string, ticket: number, signal: AbortSignal): Promise<() => void> {
     if (signal.aborted) return Promise.reject(signal.reason as Error);
     const lane = this.#laneOf(model);
     if (this.#isNext(lane, ticket)) return Promise.resolve(this.#enter(model, lane));
     return new Promise<() => void>((resolve, reject) => {
       const unlisten = onAbort(signal, () => {
-        remove(lane.waiting, waiting);
-        this.#tidy(model, lane);
+        remove(lane.queue, waiter);
+        this.#removeIdle(model, lane);
         reject(signal.reason as Error);
       });
-      const go = (): void => {
+      const admit = (): void => {
         unlisten();
         resolve(this.#enter(model, lane));
       };
-      const waiting: Waiting = { ticket, go };
-      insert(lane.waiting, waiting);
-      this.#watchPause(model, lane);
-      this.#admit();
+      const waiter: Waiter = { ticket, admit };
+      insert(lane.queue, waiter);
+      this.#schedulePauseEnd(model, lane);
+      this.#admitWaiters();
     });
   }
 
@@ -99,75 +98,75 @@ export class Slots {
       isHeld = false;
       lane.inFlight--;
       this.#inFlight--;
-      this.#admit();
-      this.#tidy(model, lane);
+      this.#admitWaiters();
+      this.#removeIdle(model, lane);
     };
   }
 
   #isNext(lane: Lane, ticket: number): boolean {
-    return this.#hasRoom(lane) && (lane.waiting[0]?.ticket ?? Infinity) > ticket;
+    return this.#hasFreeSlot(lane) && (lane.queue[0]?.ticket ?? Infinity) > ticket;
   }
 
-  #hasRoom(lane: Lane): boolean {
+  #hasFreeSlot(lane: Lane): boolean {
     if (this.#inFlight >= this.#maxInFlight || lane.inFlight >= this.#maxPerModel) return false;
     return lane.pausedUntil <= this.#clock.now();
   }
 
-  #admit(): void {
-    for (let lane = this.#nextLane(); lane !== null; lane = this.#nextLane()) lane.waiting.shift()?.go();
+  #admitWaiters(): void {
+    for (let lane = this.#nextLane(); lane !== null; lane = this.#nextLane()) lane.queue.shift()?.admit();
   }
 
   #nextLane(): Lane | null {
     let next: Lane | null = null;
-    let best = Infinity;
+    let oldest = Infinity;
     if (this.#inFlight >= this.#maxInFlight) return null;
     for (const lane of this.#lanes.values()) {
-      const ticket = lane.waiting[0]?.ticket;
-      if (ticket === undefined || ticket >= best || !this.#hasRoom(lane)) continue;
+      const ticket = lane.queue[0]?.ticket;
+      if (ticket === undefined || ticket >= oldest || !this.#hasFreeSlot(lane)) continue;
       next = lane;
-      best = ticket;
+      oldest = ticket;
     }
     return next;
   }
 
-  /** One timer for a paused model, and only while somebody waits for it. */
-  #watchPause(model: string, lane: Lane): void {
-    lane.forgetTimer?.();
-    lane.forgetTimer = null;
+  /** One timer per paused model, and only while calls wait for it. */
+  #schedulePauseEnd(model: string, lane: Lane): void {
+    lane.cancelTimer?.();
+    lane.cancelTimer = null;
     const left = lane.pausedUntil - this.#clock.now();
-    if (left <= 0 || lane.waiting.length === 0) return;
-    lane.forgetTimer = this.#clock.after(left, () => {
-      this.#watchPause(model, lane);
-      this.#admit();
-      this.#tidy(model, lane);
+    if (left <= 0 || lane.queue.length === 0) return;
+    lane.cancelTimer = this.#clock.after(left, () => {
+      this.#schedulePauseEnd(model, lane);
+      this.#admitWaiters();
+      this.#removeIdle(model, lane);
     });
   }
 
   #laneOf(model: string): Lane {
     const known = this.#lanes.get(model);
     if (known !== undefined) return known;
-    if (this.#lanes.size >= MAX_IDLE_LANES) for (const [name, idle] of this.#lanes) this.#tidy(name, idle);
-    const lane: Lane = { inFlight: 0, pausedUntil: 0, waiting: [], forgetTimer: null };
+    if (this.#lanes.size >= MAX_LANES) for (const [name, idle] of this.#lanes) this.#removeIdle(name, idle);
+    const lane: Lane = { inFlight: 0, pausedUntil: 0, queue: [], cancelTimer: null };
     this.#lanes.set(model, lane);
     return lane;
   }
 
-  /** A model that nobody uses, waits for or must leave alone is forgotten: names come from code inside sessions. */
-  #tidy(model: string, lane: Lane): void {
-    if (lane.waiting.length > 0) return;
-    lane.forgetTimer?.();
-    lane.forgetTimer = null;
+  /** Names of models come from code inside sessions, so lanes must not pile up. */
+  #removeIdle(model: string, lane: Lane): void {
+    if (lane.queue.length > 0) return;
+    lane.cancelTimer?.();
+    lane.cancelTimer = null;
     if (lane.inFlight === 0 && lane.pausedUntil <= this.#clock.now()) this.#lanes.delete(model);
   }
 }
 
-/** Most come with the highest ticket; one that is tried again belongs near the front. */
-function insert(waiting: Waiting[], one: Waiting): void {
-  const at = waiting.findLastIndex(({ ticket }) => ticket < one.ticket);
-  waiting.splice(at + 1, 0, one);
+/** Most calls have the highest ticket; a retried one belongs near the front. */
+function insert(queue: Waiter[], waiter: Waiter): void {
+  const index = queue.findLastIndex(({ ticket }) => ticket < waiter.ticket);
+  queue.splice(index + 1, 0, waiter);
 }
 
-function remove(waiting: Waiting[], one: Waiting): void {
-  const at = waiting.indexOf(one);
-  if (at !== -1) waiting.splice(at, 1);
+function remove(queue: Waiter[], waiter: Waiter): void {
+  const index = queue.indexOf(waiter);
+  if (index !== -1) queue.splice(index, 1);
 }

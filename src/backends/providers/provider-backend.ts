@@ -1,22 +1,22 @@
-// OpenAI, Anthropic and everything that speaks like OpenAI.
+// OpenAI, Anthropic and servers compatible with OpenAI.
 //
-// One HTTP request for a call, no retries but one: a setting that a model says it does not have (temperature, an effort, a schema for
-// the answer) is left out, at once and from then on. Leaving the iteration, or aborting, ends the request.
+// One HTTP request per call. Leaving the iteration, or aborting, closes it.
 
+import type { IncomingMessage } from "node:http";
 import { BackendConnectionError } from "../../errors.ts";
-import { onAbort } from "../../util/async/on-abort.ts";
-import type { Backend, BackendRequest, StreamPart } from "../backend.ts";
-import { readEvents } from "./event-stream.ts";
-import { toFault } from "./faults.ts";
-import type { Speaker } from "./faults.ts";
-import { HTTPClient } from "./http-client.ts";
-import { loadModel } from "./provider-models.ts";
-import { createEventReader } from "./provider-events.ts";
-import type { CallOptions, LanguageModel, ProviderName } from "./provider-models.ts";
-import { toCallOptions } from "./provider-request.ts";
-import type { Refusable } from "./provider-request.ts";
-import { Watch } from "./watched-fetch.ts";
-import type { TimeLimits } from "./watched-fetch.ts";
+import { VERSION } from "../../util/version.ts";
+import type { BackendRequest, StreamPart } from "../backend.ts";
+import { anthropicMessages } from "./protocols/anthropic-messages.ts";
+import { readEvents } from "./protocols/event-stream.ts";
+import { drain, HTTPClient } from "./http-client.ts";
+import { openaiChat } from "./protocols/openai-chat.ts";
+import { openaiResponses } from "./protocols/openai-responses.ts";
+import { redact } from "./errors/redact.ts";
+import type { TimeLimits } from "./response-limits.ts";
+import { StreamingBackend, type Exchange } from "./streaming-backend.ts";
+import type { WireProtocol } from "./protocols/wire-protocol.ts";
+
+export type ProviderName = "openai" | "anthropic" | "openai-compatible";
 
 export interface ProviderSettings {
   readonly apiKey: string | null;
@@ -24,136 +24,83 @@ export interface ProviderSettings {
   readonly limits: TimeLimits;
 }
 
-/** Ends what may be left of a request. */
-const OVER = new Error("The call is over");
-const MAX_REMEMBERED_MODELS = 1000;
+const protocols: Readonly<Record<ProviderName, WireProtocol>> = {
+  openai: openaiResponses,
+  anthropic: anthropicMessages,
+  "openai-compatible": openaiChat,
+};
 
-export class ProviderBackend implements Backend {
-  readonly name: ProviderName;
-  readonly #settings: ProviderSettings;
-  readonly #speaker: Speaker;
-  readonly #refused = new Map<string, Set<Refusable>>();
+/** How much of an error or of a page in place of an answer is read. */
+const MAX_ERROR_BYTES = 64 * 1024;
+
+export class ProviderBackend extends StreamingBackend<IncomingMessage> {
+  readonly #protocol: WireProtocol;
+  readonly #url: URL;
+  readonly #headers: Readonly<Record<string, string>>;
   readonly #client = new HTTPClient();
-  readonly #models = new Map<string, Promise<LanguageModel>>();
-  readonly #watches = new WeakMap<AbortSignal, Watch>();
 
-  constructor(name: ProviderName, settings: ProviderSettings) {
-    this.name = name;
-    this.#settings = settings;
-    this.#speaker = { backend: name, secrets: settings.apiKey === null ? [] : [settings.apiKey] };
+  constructor(name: ProviderName, { apiKey, baseUrl, limits }: ProviderSettings) {
+    super(name, { limits, secrets: apiKey === null ? [] : [apiKey] });
+    this.#protocol = protocols[name];
+    this.#url = new URL(`${baseUrl}${this.#protocol.path}`);
+    // Some hosts turn away requests without a user agent.
+    const common = { "content-type": "application/json", "user-agent": `rlm-runtime/${VERSION}` };
+    this.#headers = { ...common, ...this.#protocol.headers(apiKey) };
   }
 
-  async *stream(request: BackendRequest, options: { readonly signal: AbortSignal }): AsyncGenerator<StreamPart> {
-    options.signal.throwIfAborted();
-    const call = new AbortController();
-    const unlisten = onAbort(options.signal, () => call.abort(options.signal.reason));
-    const watch = new Watch(call, this.#speaker, this.#settings.limits);
-    try {
-      yield* this.#parts(request, watch, call.signal);
-    } catch (error) {
-      options.signal.throwIfAborted();
-      // A time limit: whatever the abort made of it on its way, the reason is the fault.
-      call.signal.throwIfAborted();
-      throw error instanceof BackendConnectionError ? error : toFault(error, this.#speaker);
-    } finally {
-      unlisten();
-      watch.stop();
-      call.abort(OVER);
+  /** Resolves with a stream of events. */
+  protected async send(request: BackendRequest, { limits, signal }: Exchange): Promise<IncomingMessage> {
+    const body = JSON.stringify(this.#protocol.toBody(request));
+    const response = await this.#client.post(this.#url, { headers: this.#headers, body, signal });
+    limits.received(0);
+    const { statusCode = 0, headers } = response;
+    if (statusCode < 200 || statusCode > 299) {
+      const responseBody = await readBeginning(response);
+      throw Object.assign(new Error("the request failed"), { statusCode, responseHeaders: headers, responseBody });
     }
+    const type = headers["content-type"] ?? "";
+    if (!/^(application\/json|text\/html)/i.test(type)) return response;
+    // Most often the address is wrong.
+    const page = redact(await readBeginning(response), this.secrets);
+    const why = `not a stream of events but ${redact(type, [])}: ${page}`;
+    throw new BackendConnectionError({ backend: this.name, fault: "malformed", why, retryable: false });
   }
 
-  async *#parts(request: BackendRequest, watch: Watch, signal: AbortSignal): AsyncGenerator<StreamPart> {
-    const reader = createEventReader(this.name);
-    const body = await this.#send(request, watch, signal);
-    for await (const event of readEvents(body, (bytes) => watch.received(bytes))) {
-      for (const part of reader.read(event)) {
-        if (part.type.endsWith("-delta")) watch.answering();
-        yield part;
-        if (part.type === "end") return;
+  protected async *read(response: IncomingMessage, { limits }: Exchange): AsyncGenerator<StreamPart, boolean> {
+    const reader = this.#protocol.createReader();
+    let isEnded = false;
+    try {
+      for await (const event of readEvents(toChunks(response), (bytes) => limits.received(bytes))) {
+        for (const part of reader.read(event)) {
+          if (part.type.endsWith("-delta")) limits.startAnswer();
+          isEnded = part.type === "end";
+          yield part;
+          if (isEnded) return true;
+        }
       }
-    }
-    signal.throwIfAborted();
-    const rest = reader.finish();
-    if (rest.length > 0) return yield* rest;
-    const why = "the answer broke off before its end";
-    throw new BackendConnectionError({ backend: this.name, fault: "connection", why, retryable: true });
-  }
-
-  async #send(request: BackendRequest, watch: Watch, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
-    const model = await this.#modelOf(request.model);
-    this.#watches.set(signal, watch);
-    const ask = (): Promise<ReadableStream<Uint8Array>> =>
-      bodyOf(model, { ...toCallOptions(this.name, request, this.#refusedBy(request.model)), abortSignal: signal });
-    try {
-      return await ask();
-    } catch (error) {
-      if (signal.aborted || !this.#learn(request, toFault(error, this.#speaker))) throw error;
-      return ask();
+      const rest = reader.finish?.() ?? [];
+      isEnded = rest.length > 0;
+      yield* rest;
+      return isEnded;
+    } finally {
+      if (isEnded) drain(response);
+      else response.destroy();
     }
   }
-
-  /** Kept, because making one costs more than a request. */
-  #modelOf(name: string): Promise<LanguageModel> {
-    const known = this.#models.get(name);
-    if (known !== undefined) return known;
-    const { apiKey, baseUrl } = this.#settings;
-    const model = loadModel(this.name, name, { apiKey, baseUrl, fetch: this.#fetch });
-    if (this.#models.size >= MAX_REMEMBERED_MODELS) this.#models.clear();
-    this.#models.set(name, model);
-    return model;
-  }
-
-  /** The library passes on the signal that it was given, which is how a request finds its watch. */
-  readonly #fetch: typeof globalThis.fetch = async (input, init) => {
-    const watch = init?.signal ? this.#watches.get(init.signal) : undefined;
-    if (watch === undefined) throw new TypeError("Cannot make a request that nobody watches");
-    const response = await watch.fetch(this.#client, input, init);
-    if (response.ok && response.body !== null) throw new Answered(response.body);
-    return response;
-  };
-
-  /** True: the model refused a setting that it is not asked for again. */
-  #learn(request: BackendRequest, error: BackendConnectionError): boolean {
-    if (error.fault !== "bad-request" || error.status === 404) return false;
-    const refused = this.#refusedBy(request.model);
-    const setting = refusedSetting(request, error.message);
-    if (setting === null || refused.has(setting)) return false;
-    if (this.#refused.size >= MAX_REMEMBERED_MODELS) this.#refused.clear();
-    this.#refused.set(request.model, new Set([...refused, setting]));
-    return true;
-  }
-
-  #refusedBy(model: string): ReadonlySet<Refusable> {
-    return this.#refused.get(model) ?? new Set<Refusable>();
-  }
 }
 
-/** Carries an answer past the library, which makes the request and the errors, and is not needed to read it. */
-class Answered extends Error {
-  readonly body: ReadableStream<Uint8Array>;
-  constructor(body: ReadableStream<Uint8Array>) {
-    super("answered");
-    this.body = body;
-  }
+/** Leaving the iteration does not destroy the response, whose connection may still be of use. */
+function toChunks(response: IncomingMessage): AsyncIterable<Uint8Array> {
+  return { [Symbol.asyncIterator]: () => response.iterator({ destroyOnReturn: false }) };
 }
 
-async function bodyOf(model: LanguageModel, options: CallOptions): Promise<ReadableStream<Uint8Array>> {
-  try {
-    await model.doStream(options);
-  } catch (error) {
-    if (error instanceof Answered) return error.body;
-    throw error;
+async function readBeginning(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes >= MAX_ERROR_BYTES) break;
   }
-  throw new TypeError("Cannot read the answer: the library did not use our fetch");
-}
-
-function refusedSetting(request: BackendRequest, message: string): Refusable | null {
-  if (request.temperature !== undefined && /temperature/i.test(message)) return "temperature";
-  // A value that is none is a mistake to tell; that there is no such setting is not.
-  const isOfEffort = /effort/i.test(message) && !/value|valid|one of|should be|must be/i.test(message);
-  if (request.reasoningEffort !== undefined && isOfEffort) return "effort";
-  const isOfSchema = /response_?format|json_?schema|output_(config|format)|text\.format|structured output/i.test(
-    message,
-  );
-  return request.schema !== undefined && isOfSchema ? "schema" : null;
+  return Buffer.concat(chunks).subarray(0, MAX_ERROR_BYTES).toString("utf8");
 }

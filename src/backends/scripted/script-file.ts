@@ -1,7 +1,7 @@
 // Scripts in files: `{ "rules": [{ "match": "regular expression", "reply": "text", "times": 2 }] }`.
 //
-// The first rule that matches the last message, and is not used up, answers. The model's name is the path of the file, so that
-// `--backend scripted --model demo.json` needs nothing else, and a sub-model can have a file of its own.
+// The first rule that matches the last message and is not used up answers. The name of the model is the path of the file, so that
+// `--backend scripted --model demo.json` needs nothing else, and a sub-model can have its own file.
 
 import { open } from "node:fs/promises";
 import { z } from "zod";
@@ -26,14 +26,14 @@ const fileSchema = z.strictObject({
         /** A regular expression; `.` matches line ends, too. Absent: matches everything. */
         match: z.string().optional(),
         reply: z.union([z.string(), answerSchema]),
-        /** How often the rule answers. Absent: always. */
+        /** How often the rule may answer. Absent: always. */
         times: z.int().min(1).optional(),
       }),
     )
     .max(10_000),
 });
 
-/** Each file is read once, when its model is first asked. */
+/** Each file is read once, with the first call of its model. */
 export class ScriptFilesBackend implements Backend {
   readonly name = "scripted";
   readonly #scripts = new Map<string, Promise<ScriptedBackend>>();
@@ -50,7 +50,7 @@ export class ScriptFilesBackend implements Backend {
   }
 }
 
-/** Throws a RangeError for what is no script: the message says where. */
+/** Throws a RangeError that says what is wrong and where. */
 export function parseScript(value: unknown): Script {
   const parsed = fileSchema.safeParse(value);
   if (!parsed.success) throw new RangeError(`Cannot use this as a script: ${z.prettifyError(parsed.error)}`);

@@ -1,18 +1,19 @@
-// A backend that says what it was told to say: for tests, demos and work without a network.
+// A backend that answers from a script: for tests, demos and work without a network.
 //
-// Deterministic and, where no delay is asked for, without one: no timer, no socket.
+// Deterministic. Without a configured delay it uses neither timers nor sockets.
 
 import { BackendConnectionError } from "../../errors.ts";
 import type { BackendFault } from "../../errors.ts";
-import { onAbort } from "../../util/async/on-abort.ts";
-import type { Backend, BackendPart, BackendRequest, FinishReason } from "../backend.ts";
+import { orAborted } from "../../util/async/or-aborted.ts";
 import type { ReportedUsage } from "../../protocol/usage.ts";
+import { sleep } from "../dispatch/clock.ts";
+import type { Backend, BackendPart, BackendRequest, FinishReason } from "../backend.ts";
 
-/** Everything is optional: an empty one is an answer without text. */
+/** Everything is optional; `{}` is an answer without text. */
 export interface ScriptedAnswer {
   readonly text?: string;
   readonly reasoning?: string;
-  /** Default: four characters to a token. Null: the provider does not tell. */
+  /** Default: estimated at four bytes to a token. Null: not reported. */
   readonly usage?: Partial<ReportedUsage> | null;
   /** Before the first part. Default: 0. */
   readonly delayMs?: number;
@@ -44,13 +45,13 @@ export class ScriptedBackend implements Backend {
   readonly #script: Script;
   #calls = 0;
 
-  /** A list is answered in its order; a call past its end is an error of configuration. */
+  /** A list is answered in order; a call past its end is a `configuration` fault. */
   constructor(script: Script | readonly ScriptedReply[], options: { readonly name?: string } = {}) {
     this.name = options.name ?? "scripted";
     this.#script = typeof script === "function" ? script : inOrder(script, this.name);
   }
 
-  /** How many calls were made. */
+  /** Calls so far. */
   get calls(): number {
     return this.#calls;
   }
@@ -59,9 +60,9 @@ export class ScriptedBackend implements Backend {
     const { signal } = options;
     signal.throwIfAborted();
     const scripted = this.#script(request, this.#calls++);
-    const reply = typeof scripted === "string" ? scripted : await orAborted(scripted, signal);
+    const reply = scripted instanceof Promise ? await orAborted(scripted, signal) : scripted;
     const answer = typeof reply === "string" ? { text: reply } : reply;
-    if (answer.delayMs !== undefined && answer.delayMs > 0) await wait(answer.delayMs, signal);
+    if (answer.delayMs !== undefined && answer.delayMs > 0) await sleep(answer.delayMs, signal);
     for (const text of piecesOf(answer.reasoning ?? "")) {
       signal.throwIfAborted();
       yield { type: "reasoning-delta", text };
@@ -91,31 +92,7 @@ function inOrder(answers: readonly ScriptedReply[], backend: string): Script {
   };
 }
 
-/** What the script does meanwhile is its own affair. */
-async function orAborted<T>(value: T | Promise<T>, signal: AbortSignal): Promise<T> {
-  if (!(value instanceof Promise)) return value;
-  let unlisten = (): void => {};
-  const aborted = new Promise<never>((_, reject) => {
-    unlisten = onAbort(signal, () => reject(signal.reason as Error));
-  });
-  return Promise.race([value, aborted]).finally(unlisten);
-}
-
-async function wait(delayMs: number, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  await new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(() => {
-      unlisten();
-      resolve();
-    }, delayMs);
-    const unlisten = onAbort(signal, () => {
-      clearTimeout(timer);
-      reject(signal.reason as Error);
-    });
-  });
-}
-
-/** Never half of a character that takes two units. */
+/** Surrogate pairs are never split. */
 function* piecesOf(text: string): Generator<string> {
   let start = 0;
   while (start < text.length) {

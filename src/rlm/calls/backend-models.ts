@@ -1,88 +1,128 @@
-// The models of one backend behind a dispatcher. The backend is loaded with the first call.
+// The models of a run by name: model objects, and everything else from one backend, which is opened with the first call.
 
 import type { Backend, BackendRequest, ModelPrice } from "../../backends/backend.ts";
 import type { CallOptions, CallOutcome } from "../../backends/dispatch/call.ts";
 import type { Dispatcher } from "../../backends/dispatch/dispatcher.ts";
 import { baseUrlOf, openBackend, secretsOf, type BackendOptions } from "../../backends/open-backend.ts";
 import { priceOf } from "../../backends/prices.ts";
+import type { LanguageModel } from "../../backends/providers/language-model.ts";
+import { LanguageModelBackend } from "../../backends/providers/language-model-backend.ts";
 import { NO_USAGE } from "../../protocol/usage.ts";
+import { BackendConnectionError } from "../../errors.ts";
 import type { Models } from "../ports.ts";
 
 export interface BackendModelsOptions extends BackendOptions {
-  /** A name, or an own implementation. */
-  readonly backend: string | Backend;
+  /** A name, or one of one's own. Undefined: only the model objects can be asked. */
+  readonly backend: string | Backend | undefined;
+  /** By the name that the run has for each. */
+  readonly objects?: ReadonlyMap<string, LanguageModel>;
   readonly prices?: Readonly<Record<string, ModelPrice>>;
 }
 
+interface NamedObject {
+  readonly object: LanguageModel;
+  readonly backend: Backend;
+}
+
 export class BackendModels implements Models {
-  readonly #options: BackendModelsOptions;
+  readonly #backendOptions: BackendOptions;
+  readonly #configured: string | Backend | undefined;
+  readonly #userPrices: Pick<BackendModelsOptions, "prices">;
+  readonly #objects: ReadonlyMap<string, NamedObject>;
   readonly #dispatcher: Dispatcher;
   readonly #prices = new Map<string, Promise<ModelPrice | undefined>>();
   #backend: Promise<Backend> | undefined;
   #opened: Backend | undefined;
 
-  constructor(options: BackendModelsOptions, dispatcher: Dispatcher) {
-    this.#options = options;
+  constructor({ backend, objects, prices, ...options }: BackendModelsOptions, dispatcher: Dispatcher) {
+    this.#backendOptions = options;
+    this.#configured = backend;
+    this.#userPrices = prices === undefined ? {} : { prices };
+    const named = [...(objects ?? [])].map(
+      ([name, object]) => [name, { object, backend: new LanguageModelBackend(object) }] as const,
+    );
+    this.#objects = new Map(named);
     this.#dispatcher = dispatcher;
   }
 
-  /** Rejects for an unknown name or a missing key. */
-  open(): Promise<Backend> {
-    const { backend, prices: _, ...options } = this.#options;
-    this.#backend ??= typeof backend === "string" ? openBackend(backend, options) : Promise.resolve(backend);
-    return this.#backend;
+  /** Rejects where the backend cannot be used: an unknown name, a missing key. */
+  async open(): Promise<void> {
+    if (this.#configured !== undefined) this.#opened = await this.#openBackend(this.#configured);
   }
 
-  get scope(): string {
-    return `${this.backendOf()} ${this.#baseUrl() ?? ""}`;
+  scopeOf(model: string): string {
+    const object = this.#objects.get(model)?.object;
+    return object === undefined
+      ? `${this.backendOf(model)} ${this.#baseUrl() ?? ""}`
+      : `${object.provider} ${object.modelId}`;
   }
 
-  /** Keys, which must not appear in logs or errors. */
+  /** Keys, which must appear nowhere. Those of model objects are not known. */
   get secrets(): readonly string[] {
-    const { backend: _, prices: __, ...options } = this.#options;
-    return secretsOf(this.backendOf(), options);
+    return secretsOf(toName(this.#configured), this.#backendOptions);
   }
 
-  backendOf(): string {
-    const { backend } = this.#options;
-    return typeof backend === "string" ? backend : backend.name;
+  backendOf(model: string): string {
+    return this.#objects.get(model)?.backend.name ?? toName(this.#configured);
   }
 
   call(request: BackendRequest, options: CallOptions): Promise<CallOutcome> {
-    if (this.#opened === undefined) return this.#openAndCall(request, options);
-    return this.#dispatcher.call(this.#opened, request, options);
+    const backend = this.#objects.get(request.model)?.backend ?? this.#opened;
+    if (backend === undefined) return this.#openAndCall(request, options);
+    return this.#dispatcher.call(backend, request, options);
   }
 
   async #openAndCall(request: BackendRequest, options: CallOptions): Promise<CallOutcome> {
     try {
-      this.#opened = await this.open();
+      if (this.#configured === undefined) throw this.#unknown(request.model);
+      this.#opened = await this.#openBackend(this.#configured);
       return await this.#dispatcher.call(this.#opened, request, options);
     } catch (error) {
-      return { ok: false, error, usage: NO_USAGE, tries: 0 };
+      return { ok: false, error, usage: NO_USAGE, attempts: 0 };
     }
+  }
+
+  #openBackend(configured: string | Backend): Promise<Backend> {
+    this.#backend ??=
+      typeof configured === "string" ? openBackend(configured, this.#backendOptions) : Promise.resolve(configured);
+    return this.#backend;
+  }
+
+  #unknown(model: string): BackendConnectionError {
+    const known = [...this.#objects.keys()].map((name) => `'${name}'`).join(", ");
+    const why = `the models of this run are ${known}. Set 'backend' to ask others by name`;
+    return new BackendConnectionError({ backend: model, fault: "configuration", why, retryable: false });
   }
 
   priceOf(model: string): Promise<ModelPrice | undefined> {
     let price = this.#prices.get(model);
     if (price === undefined) {
-      const { prices } = this.#options;
-      const baseUrl = this.#baseUrl();
-      price = priceOf(this.backendOf(), model, {
-        ...(prices && { prices }),
-        ...(baseUrl !== undefined && { baseUrl }),
-      });
+      price = this.#lookUpPrice(model);
       this.#prices.set(model, price);
     }
     return price;
   }
 
-  /** Undefined: it has none. */
+  #lookUpPrice(model: string): Promise<ModelPrice | undefined> {
+    const object = this.#objects.get(model)?.object;
+    if (object !== undefined) {
+      const [provider = ""] = object.provider.split(".");
+      return priceOf(object.provider, object.modelId, { ...this.#userPrices, provider });
+    }
+    const baseUrl = this.#baseUrl();
+    return priceOf(this.backendOf(model), model, { ...this.#userPrices, ...(baseUrl !== undefined && { baseUrl }) });
+  }
+
+  /** The address decides whose prices apply. Undefined: there is none. */
   #baseUrl(): string | undefined {
-    const { backend, prices: _, ...options } = this.#options;
     try {
-      return typeof backend === "string" ? baseUrlOf(backend, options) : undefined;
+      return typeof this.#configured === "string" ? baseUrlOf(this.#configured, this.#backendOptions) : undefined;
     } catch {
       return undefined; // reported when the backend is opened
     }
   }
+}
+
+function toName(backend: string | Backend | undefined): string {
+  return typeof backend === "object" ? backend.name : (backend ?? "none");
 }

@@ -166,7 +166,7 @@ export class ModelCalls {
   /** From the cache, from an identical call in flight, or from the backend. */
   async #fetchOnce(open: OpenCall, requestHash: string, cache: CallCache): Promise<Reply> {
     const { call } = open;
-    const key = hash("sha256", `${this.#models.scope} ${requestHash}`);
+    const key = hash("sha256", `${this.#models.scopeOf(call.model)} ${requestHash}`);
     const { value, isShared } = await this.#inFlight.run(key, call.signal, async () => {
       const cached = await cache.get(key);
       call.signal.throwIfAborted();
@@ -209,8 +209,8 @@ export class ModelCalls {
     );
     open.usage = charged.end(outcome.usage);
     if (!outcome.ok) throw outcome.error;
-    const { text, reasoning, usage, tries } = outcome;
-    if (usage.estimatedTokens === 0 && tries === 1) {
+    const { text, reasoning, usage, attempts } = outcome;
+    if (usage.estimatedTokens === 0 && attempts === 1) {
       this.#estimator.learn(model, texts, usage.inputTokens);
       this.#estimator.learnHidden(model, reasoning, usage);
     }

@@ -1,4 +1,4 @@
-// The dispatcher under whatever calls, failures and aborts there may be.
+// Properties of the dispatcher under random calls, failures and aborts.
 
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
@@ -8,7 +8,7 @@ import { ScriptedBackend, type ScriptedReply } from "../../../src/backends/scrip
 import { aRequest, failing, rateLimited } from "../describe-backend.ts";
 import { ManualClock } from "./manual-clock.ts";
 
-test("whatever fails and is aborted when, no limit is passed, every call ends and every slot is free", async () => {
+test("no limit is exceeded, every call ends and every slot is released", async () => {
   const reply = fc.constantFrom<ScriptedReply[]>("answer", { text: "" }, failing, rateLimited, {
     error: { fault: "bad-request" },
   });

@@ -11,7 +11,7 @@ import { ManualClock, settle } from "./manual-clock.ts";
 const never = new AbortController().signal;
 
 describe("a call", () => {
-  test("has the text, the reasoning, the reason of its end and the usage", async () => {
+  test("has the text, the reasoning, the finish reason and the usage", async () => {
     const backend = new ScriptedBackend([{ text: "four", reasoning: "2 + 2", usage: { inputTokens: 9 } }]);
     expect(await new Dispatcher().call(backend, aRequest(), { signal: never })).toEqual({
       ok: true,
@@ -19,24 +19,24 @@ describe("a call", () => {
       reasoning: "2 + 2",
       finishReason: "stop",
       usage: { ...NO_USAGE, inputTokens: 9, outputTokens: 3, tokens: 12, reasoningTokens: 2, costUsd: null },
-      tries: 1,
+      attempts: 1,
     });
   });
 
-  test("is cut by its listener, which ends the request; what it used is estimated", async () => {
+  test("is cut by its listener, which closes the request; usage is estimated", async () => {
     const backend = new EndlessBackend();
     const outcome = await new Dispatcher().call(backend, aRequest(), {
       signal: never,
       onPart: () => (backend.sent >= 3 ? "cut" : undefined),
     });
-    expect(outcome).toMatchObject({ ok: true, text: "onceonceonce", finishReason: "cut", tries: 1 });
+    expect(outcome).toMatchObject({ ok: true, text: "onceonceonce", finishReason: "cut", attempts: 1 });
     // Four times three bytes and what was on its way; the message has ten, and its frame.
     expect(outcome.usage).toMatchObject({ inputTokens: 12, outputTokens: 6 + 32, estimatedTokens: 50 });
     await settle();
     expect(backend.isLeft).toBe(true);
   });
 
-  test("that is cut counts the input that the provider told", async () => {
+  test("that is cut counts the input that the provider reported", async () => {
     const backend = new EndlessBackend({ inputTokens: 777, cacheReadTokens: 700, cacheWriteTokens: 7 });
     const outcome = await new Dispatcher().call(backend, aRequest(), {
       signal: never,
@@ -51,7 +51,7 @@ describe("a call", () => {
     });
   });
 
-  test("that is cut counts what was thought out of sight: as the provider lets it be known, as such models do, or all that it may be", async () => {
+  test("that is cut counts hidden reasoning: as reported, as seen from the model before, or all that was allowed", async () => {
     const usageOf = async (maxTokens: number, hiddenTokens = 0): Promise<ModelUsage> => {
       const stream = async function* (): AsyncGenerator<StreamPart> {
         yield { type: "hidden-reasoning", maxTokens };
@@ -71,7 +71,7 @@ describe("a call", () => {
     expect(await usageOf(Infinity)).toMatchObject({ outputTokens: 1000, reasoningTokens: 994 });
   });
 
-  test("estimates the usage where the provider does not tell it", async () => {
+  test("estimates usage that the provider does not report", async () => {
     const backend = new ScriptedBackend([{ text: "12345678", usage: null }]);
     const outcome = await new Dispatcher().call(backend, aRequest(), { signal: never });
     expect(outcome.usage).toMatchObject({ inputTokens: 12, outputTokens: 3, estimatedTokens: 15 });
@@ -88,7 +88,7 @@ describe("a call", () => {
     expect(dispatcher.inFlight).toBe(0);
   });
 
-  test("has a signal of its own, aborted where nobody reads on, unless the backend can share the caller's", async () => {
+  test("has its own signal, aborted when it is left, unless the backend shares the caller's", async () => {
     const signals: AbortSignal[] = [];
     const answer = async function* (signal: AbortSignal): AsyncGenerator<BackendPart> {
       signals.push(signal);
@@ -102,7 +102,7 @@ describe("a call", () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
   });
 
-  test("with a thousand sequential ones costs no timer and no slot", async () => {
+  test("leaves no timer and no slot after a thousand in a row", async () => {
     const dispatcher = new Dispatcher({ clock: new ManualClock() });
     const backend = new ScriptedBackend(() => "an answer of no great length");
     for (let n = 0; n < 1000; n++) await dispatcher.call(backend, aRequest(), { signal: never });
@@ -111,7 +111,7 @@ describe("a call", () => {
 });
 
 describe("retries", () => {
-  test("come with delays that double, between half and whole", async () => {
+  test("have delays that double, with jitter between half and all", async () => {
     const low = await delaysOf({ random: () => 0 });
     const high = await delaysOf({ random: () => 1 });
     expect([low, high]).toEqual([
@@ -120,30 +120,30 @@ describe("retries", () => {
     ]);
   });
 
-  test("end after the fourth try by default, with the last error", async () => {
+  test("end after the fourth attempt by default, with the last error", async () => {
     const { outcome, backend } = await run([failing]);
-    expect(outcome).toMatchObject({ ok: false, tries: 4, error: { fault: "server" } });
+    expect(outcome).toMatchObject({ ok: false, attempts: 4, error: { fault: "server" } });
     expect(backend.calls).toBe(4);
   });
 
-  test("end when they would wait for longer than allowed all together", async () => {
+  test("end when their delays would add up to more than allowed", async () => {
     const { outcome } = await run([{ error: { fault: "server", retryable: true, retryAfterMs: 50_000 } }], {
       maxWaitMs: 120_000,
     });
-    expect(outcome).toMatchObject({ ok: false, tries: 3 });
+    expect(outcome).toMatchObject({ ok: false, attempts: 3 });
   });
 
   test.each(["authentication", "bad-request", "context-too-long", "configuration"] as const)(
     "are not made for %s",
     async (fault) => {
       const { outcome } = await run([{ error: { fault } }]);
-      expect(outcome).toMatchObject({ ok: false, tries: 1, error: { fault }, usage: { inputTokens: 0 } });
+      expect(outcome).toMatchObject({ ok: false, attempts: 1, error: { fault }, usage: { inputTokens: 0 } });
     },
   );
 
   test("are made for an empty answer, which counts", async () => {
     const { outcome } = await run([{ usage: { inputTokens: 100, outputTokens: 1 } }, { text: " \n" }, "there"]);
-    expect(outcome).toMatchObject({ ok: true, text: "there", tries: 3 });
+    expect(outcome).toMatchObject({ ok: true, text: "there", attempts: 3 });
     expect(outcome.usage).toMatchObject({ inputTokens: 100 + 3 + 3, outputTokens: 1 + 1 + 2 });
   });
 
@@ -151,11 +151,11 @@ describe("retries", () => {
     "are not made for an empty answer that ended by %s",
     async (finishReason) => {
       const { outcome } = await run([{ finishReason }]);
-      expect(outcome).toMatchObject({ ok: true, text: "", finishReason, tries: 1 });
+      expect(outcome).toMatchObject({ ok: true, text: "", finishReason, attempts: 1 });
     },
   );
 
-  test("tell the listener that what came so far is void, and count it as an estimate", async () => {
+  test("tell the listener to discard what it has, and count it as an estimate", async () => {
     const parts: CallPart[] = [];
     const broken = { text: "half an an", error: { fault: "connection", retryable: true } } as const;
     const { outcome } = await run([broken, "whole"], {}, (part) => void parts.push(part));
@@ -164,13 +164,13 @@ describe("retries", () => {
       "retry",
       "whole",
     ]);
-    expect(outcome).toMatchObject({ ok: true, text: "whole", tries: 2 });
+    expect(outcome).toMatchObject({ ok: true, text: "whole", attempts: 2 });
     expect(outcome.usage).toMatchObject({ inputTokens: 12 + 3, outputTokens: 4 + 2, estimatedTokens: 16 });
   });
 
-  test("of requests that were turned away count nothing", async () => {
+  test("of rejected requests count nothing", async () => {
     const { outcome } = await run([rateLimited, failing, "text"]);
-    expect(outcome).toMatchObject({ tries: 3, usage: { inputTokens: 3, outputTokens: 1 } });
+    expect(outcome).toMatchObject({ attempts: 3, usage: { inputTokens: 3, outputTokens: 1 } });
   });
 
   test("stop at an abort while they wait, with the signal's reason", async () => {
@@ -182,13 +182,13 @@ describe("retries", () => {
     expect([clock.due.length, dispatcher.inFlight]).toEqual([1, 0]);
     const reason = new Error("enough");
     controller.abort(reason);
-    expect(await call).toMatchObject({ ok: false, error: reason, tries: 1 });
+    expect(await call).toMatchObject({ ok: false, error: reason, attempts: 1 });
     expect(clock.due).toEqual([]);
   });
 });
 
 describe("Retry-After", () => {
-  test("keeps every call from the model until then, and no other model", async () => {
+  test("holds back all calls of the model until then, and no other model", async () => {
     const clock = new ManualClock();
     const dispatcher = new Dispatcher({ clock, random: () => 0 });
     const asked: string[] = [];
@@ -211,7 +211,7 @@ describe("Retry-After", () => {
     expect(clock.due).toEqual([]);
   });
 
-  test("of longer than a call may wait fails it and the next ones at once", async () => {
+  test("that is longer than a call may wait fails it and the next ones at once", async () => {
     const clock = new ManualClock();
     const dispatcher = new Dispatcher({ clock });
     const slow = { error: { fault: "rate-limit", status: 429, retryable: true, retryAfterMs: 3_600_000 } } as const;
@@ -219,8 +219,8 @@ describe("Retry-After", () => {
     const first = await dispatcher.call(backend, aRequest(), { signal: never });
     const second = await dispatcher.call(backend, aRequest(), { signal: never });
     expect([first, second]).toMatchObject([
-      { ok: false, error: { fault: "rate-limit", retryAfterMs: 3_600_000 }, tries: 1 },
-      { ok: false, error: { fault: "rate-limit", retryAfterMs: 3_600_000 }, tries: 0 },
+      { ok: false, error: { fault: "rate-limit", retryAfterMs: 3_600_000 }, attempts: 1 },
+      { ok: false, error: { fault: "rate-limit", retryAfterMs: 3_600_000 }, attempts: 0 },
     ]);
     await clock.goTo(3_600_000);
     expect(await dispatcher.call(backend, aRequest(), { signal: never })).toMatchObject({ ok: true, text: "answer" });
@@ -228,7 +228,7 @@ describe("Retry-After", () => {
 });
 
 describe("slots", () => {
-  test("are given in the order of the calls", async () => {
+  test("are acquired in the order of the calls", async () => {
     const order: string[] = [];
     const dispatcher = new Dispatcher({ maxInFlight: 1 });
     const backend = new ScriptedBackend(async ({ model }) => {
@@ -253,7 +253,7 @@ describe("slots", () => {
     await Promise.all(calls);
   });
 
-  test("are free at once after an abort, even of a backend that does not listen", async () => {
+  test("are free at once after an abort, even where the backend ignores it", async () => {
     const dispatcher = new Dispatcher({ maxInFlight: 1 });
     const controller = new AbortController();
     const stuck = dispatcher.call(new HangingBackend(), aRequest(), { signal: controller.signal });
@@ -261,11 +261,11 @@ describe("slots", () => {
     await settle();
     expect([dispatcher.inFlight, dispatcher.waiting]).toEqual([1, 1]);
     controller.abort("stop");
-    expect(await stuck).toMatchObject({ ok: false, error: "stop", tries: 1 });
+    expect(await stuck).toMatchObject({ ok: false, error: "stop", attempts: 1 });
     expect(await next).toMatchObject({ ok: true, text: "answer" });
   });
 
-  test("are not taken by a call that is aborted while it waits for one", async () => {
+  test("are not taken by a call that is aborted in the queue", async () => {
     const dispatcher = new Dispatcher({ maxInFlight: 1 });
     const first = new AbortController();
     const second = new AbortController();
@@ -273,13 +273,13 @@ describe("slots", () => {
     const calls = [first, second].map(({ signal }) => dispatcher.call(backend, aRequest(), { signal }));
     await settle();
     second.abort("second");
-    expect(await calls[1]).toMatchObject({ ok: false, error: "second", tries: 0, usage: { inputTokens: 0 } });
+    expect(await calls[1]).toMatchObject({ ok: false, error: "second", attempts: 0, usage: { inputTokens: 0 } });
     first.abort("first");
     await calls[0];
     expect([backend.models.length, dispatcher.inFlight, dispatcher.waiting]).toEqual([1, 0, 0]);
   });
 
-  test("refuse limits that are none", () => {
+  test("refuse invalid limits", () => {
     expect(() => new Dispatcher({ maxInFlight: 0 })).toThrow(RangeError);
     expect(() => new Dispatcher({ maxTries: 1.5 })).toThrow(RangeError);
   });

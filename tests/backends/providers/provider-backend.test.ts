@@ -68,7 +68,7 @@ describe.each(["openai", "anthropic", "openai-compatible"])("%s", (name) => {
       { fault: "rate-limit", retryable: true, retryAfterMs: 0 },
     ],
     [
-      "money that is used up",
+      "a quota that is used up",
       { status: 429, body: error("You exceeded your current quota", "insufficient_quota") },
       { fault: "rate-limit", status: 429, retryable: false },
     ],
@@ -93,21 +93,21 @@ describe.each(["openai", "anthropic", "openai-compatible"])("%s", (name) => {
     ["an empty stream", { fault: "closes" }, { fault: "connection", retryable: true }],
     ["an event that is no JSON", { text: ["a"], fault: "malformed" }, { fault: "malformed", retryable: true }],
     ["an event of another shape", { text: ["a"], fault: "wrong-shape" }, { fault: "malformed", retryable: true }],
-    ["a failure told in the stream", { text: ["a"], fault: "error-event" }, { fault: "server", retryable: true }],
-    ["a failure told at the start of it", { fault: "error-event" }, { fault: "server", retryable: true }],
+    ["an error in the stream", { text: ["a"], fault: "error-event" }, { fault: "server", retryable: true }],
+    ["an error at the start of it", { fault: "error-event" }, { fault: "server", retryable: true }],
     [
       "a page in place of an answer",
       { body: "<html>Welcome</html>", headers: { "content-type": "text/html" } },
       { fault: "malformed", retryable: false, message: expect.stringContaining("Welcome") },
     ],
-  ])("knows %s", async (_, reply, expected) => {
+  ])("reports %s", async (_, reply, expected) => {
     await using mock = await openMockProvider();
     mock.plan(reply);
     expect(await faultOf(name, { baseUrl: mock.url })).toMatchObject({ backend: name, ...expected });
     expect(mock.requests).toHaveLength(1);
   });
 
-  test("reads no more of an error than an error can need", async () => {
+  test("reads at most 64 KiB of an error", async () => {
     await using mock = await openMockProvider();
     mock.plan({ status: 500, body: "x".repeat(1_000_000) });
     const fault = await faultOf(name, { baseUrl: mock.url });
@@ -115,7 +115,7 @@ describe.each(["openai", "anthropic", "openai-compatible"])("%s", (name) => {
     expect(fault.message).toContain("... (65036 more characters)");
   });
 
-  test("knows a connection that is refused", async () => {
+  test("reports a refused connection", async () => {
     const server = createServer().listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
@@ -128,14 +128,14 @@ describe.each(["openai", "anthropic", "openai-compatible"])("%s", (name) => {
 
   test.each<[string, MockReply, BackendOptions["limits"], string]>([
     ["before the first byte", { fault: "silent" }, { firstByteMs: 30 }, "nothing came within 0.03 s"],
-    ["after the beginning", { text: ["a"], fault: "hangs" }, { betweenBytesMs: 30 }, "nothing more came within 0.03 s"],
-    ["with signs of life only", { fault: "pings" }, { totalMs: 60 }, "it was not complete within 0.06 s"],
-  ])("gives up a request that is silent %s, and ends it", async (_, reply, limits = {}, why) => {
+    ["within the answer", { text: ["a"], fault: "hangs" }, { betweenBytesMs: 30 }, "nothing more came within 0.03 s"],
+    ["but for keep-alives", { fault: "pings" }, { totalMs: 60 }, "it was not complete within 0.06 s"],
+  ])("times out on a request that is silent %s, and closes it", async (_, reply, limits = {}, why) => {
     await using mock = await openMockProvider();
     mock.plan(reply);
     const fault = await faultOf(name, { baseUrl: mock.url, limits });
     expect(fault).toMatchObject({ fault: "timeout", retryable: true, message: expect.stringContaining(why) });
-    // On a slow machine the limit may pass before the request is there.
+    // On a slow machine the limit may be reached before the request arrives.
     for (const { left } of mock.requests) expect(await left).toBe(true);
   });
 
@@ -158,21 +158,22 @@ describe.each(["openai", "anthropic", "openai-compatible"])("%s", (name) => {
     await using mock = await openMockProvider();
     mock.plan(reply);
     const fault = await faultOf(name, { baseUrl: mock.url });
-    const told = inspect(fault, { depth: 10, showHidden: true }) + JSON.stringify(fault);
-    expect(told).not.toContain(KEY.slice(0, 16));
-    expect(told).not.toContain("a question");
+    const shown = inspect(fault, { depth: 10, showHidden: true }) + JSON.stringify(fault);
+    expect(shown).not.toContain(KEY.slice(0, 16));
+    expect(shown).not.toContain("a question");
   });
 
-  test("sends the key where it belongs and what was asked", async () => {
+  test("sends the key and the messages", async () => {
     await using mock = await openMockProvider();
     mock.plan({ text: ["a"] });
     await textOf(name, { baseUrl: mock.url, env: {} });
     const headers = mock.requests[0]?.headers;
     expect(name === "anthropic" ? headers?.["x-api-key"] : headers?.authorization?.replace("Bearer ", "")).toBe(KEY);
+    expect(headers?.["user-agent"]).toMatch(/^rlm-runtime\//);
     expect(JSON.stringify(mock.requests[0]?.body)).toContain("a question");
   });
 
-  test("leaves out the temperature for a model that refuses it, from then on", async () => {
+  test("stops sending the temperature to a model that refuses it", async () => {
     await using mock = await openMockProvider();
     mock.plan(({ body }) =>
       body["temperature"] === undefined
@@ -185,14 +186,14 @@ describe.each(["openai", "anthropic", "openai-compatible"])("%s", (name) => {
     expect(mock.requests.map(({ body }) => body["temperature"])).toEqual([0, undefined, undefined]);
   });
 
-  test("does not ask again for a 400 that has nothing to do with the temperature", async () => {
+  test("does not repeat a request for a 400 about something else", async () => {
     await using mock = await openMockProvider();
     mock.plan({ status: 400, body: error("unknown field") });
     await faultOf(name, { baseUrl: mock.url }, { temperature: 0 });
     expect(mock.requests).toHaveLength(1);
   });
 
-  test("gives the schema to the provider, and goes without where that is refused", async () => {
+  test("sends the schema, and stops where it is refused", async () => {
     await using mock = await openMockProvider();
     const field = { openai: "text", anthropic: "output_config", "openai-compatible": "response_format" }[name] ?? "";
     mock.plan(({ body }) =>
@@ -212,7 +213,7 @@ describe.each(["openai", "anthropic", "openai-compatible"])("%s", (name) => {
     expect(mock.requests.map(({ body }) => body[field] === undefined)).toEqual([false, true]);
   });
 
-  test("is asked again by the dispatcher after a 429 in the midst of a batch", async () => {
+  test("is retried by the dispatcher after a 429 within a batch", async () => {
     await using mock = await openMockProvider();
     let asked = 0;
     mock.plan(() => (asked++ === 3 ? { status: 429, headers: { "retry-after-ms": "20" } } : { text: ["yes"] }));
@@ -224,20 +225,32 @@ describe.each(["openai", "anthropic", "openai-compatible"])("%s", (name) => {
     expect([mock.requests.length, dispatcher.inFlight]).toEqual([13, 0]);
   });
 
-  test("has its request ended by a cut", async () => {
+  test("reuses its connections", async () => {
+    await using mock = await openMockProvider();
+    mock.plan({ text: ["yes"] });
+    const backend = await openBackend(name, { apiKey: KEY, baseUrl: mock.url });
+    for (let n = 0; n < 3; n++) {
+      const outcome = await new Dispatcher().call(backend, aRequest(), { signal: never });
+      expect(outcome).toMatchObject({ ok: true, text: "yes" });
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(new Set(mock.requests.map(({ clientPort }) => clientPort)).size).toBe(1);
+  });
+
+  test("closes the request after a cut", async () => {
     await using mock = await openMockProvider();
     mock.plan({ text: ["```repl\nx\n```\n"], fault: "hangs", usage: { input: 40, output: 9 } });
     const backend = await openBackend(name, { apiKey: KEY, baseUrl: mock.url });
     const outcome = await new Dispatcher().call(backend, aRequest(), { signal: never, onPart: () => "cut" });
-    expect(outcome).toMatchObject({ ok: true, finishReason: "cut", tries: 1 });
-    const told = name === "anthropic";
-    const [inputTokens, outputTokens] = [told ? 40 : 4 + 8, 5 + 32];
+    expect(outcome).toMatchObject({ ok: true, finishReason: "cut", attempts: 1 });
+    const isInputReported = name === "anthropic";
+    const [inputTokens, outputTokens] = [isInputReported ? 40 : 4 + 8, 5 + 32];
     expect(outcome.usage).toMatchObject({ inputTokens, outputTokens });
-    expect(outcome.usage.estimatedTokens).toBe(told ? outputTokens : inputTokens + outputTokens);
+    expect(outcome.usage.estimatedTokens).toBe(isInputReported ? outputTokens : inputTokens + outputTokens);
     expect(await mock.requests[0]?.left).toBe(true);
   });
 
-  test("tells what it used where it ends behind a cut", async () => {
+  test("reports usage where the answer ends right after a cut", async () => {
     await using mock = await openMockProvider();
     mock.plan({ text: ["```repl\nx\n```\n", "\n"], usage: { input: 40, output: 9, reasoning: 3 } });
     const backend = await openBackend(name, { apiKey: KEY, baseUrl: mock.url });
@@ -249,7 +262,19 @@ describe.each(["openai", "anthropic", "openai-compatible"])("%s", (name) => {
 });
 
 describe("anthropic", () => {
-  test("is told where a cache may end: after the system's messages and after what comes again", async () => {
+  test("is sent a smaller max_tokens once it has named its limit", async () => {
+    await using mock = await openMockProvider();
+    const why = "max_tokens: 16000 > 4096, which is the maximum allowed number of output tokens";
+    mock.plan(({ body }) =>
+      Number(body["max_tokens"]) > 4096 ? { status: 400, body: error(why) } : { text: ["fine"] },
+    );
+    const backend = await openBackend("anthropic", { apiKey: KEY, baseUrl: mock.url });
+    for (const maxTokens of [16_000, 9_000, 100])
+      for await (const _ of backend.stream(aRequest({ maxTokens }), { signal: never }));
+    expect(mock.requests.map(({ body }) => body["max_tokens"])).toEqual([16_000, 4096, 4096, 100]);
+  });
+
+  test("marks where the prompt cache may end: after the system messages and after the repeated ones", async () => {
     await using mock = await openMockProvider();
     mock.plan({ text: ["a"] });
     const messages = [
@@ -272,14 +297,14 @@ describe("anthropic", () => {
   });
 });
 
-describe("models that reason", () => {
+describe("reasoning models", () => {
   const effort = { reasoningEffort: "low" };
 
   test.each([
     ["openai", "gpt-5", { reasoning: { effort: "low" }, include: ["reasoning.encrypted_content"] }],
     ["anthropic", "claude-opus-5-5", { output_config: { effort: "low" } }],
     ["openai-compatible", "qwen3", { reasoning_effort: "low" }],
-  ])("are told their effort: %s", async (name, model, expected) => {
+  ])("are sent their effort: %s", async (name, model, expected) => {
     await using mock = await openMockProvider();
     mock.plan({ text: ["a"] });
     await textOf(name, { baseUrl: mock.url }, { model, temperature: 0.5, maxTokens: 900, ...effort });
@@ -288,28 +313,20 @@ describe("models that reason", () => {
     if (name === "openai") expect(mock.requests[0]?.body).not.toHaveProperty("temperature");
   });
 
-  test("are not told again where they have no such setting, and a value that is none is a mistake", async () => {
+  test("are sent no effort once they refused the setting, but a wrong value is an error", async () => {
     await using mock = await openMockProvider();
     const backend = await openBackend("openai-compatible", { apiKey: KEY, baseUrl: mock.url });
     const ask = (model: string) => new Dispatcher().call(backend, aRequest({ model, ...effort }), { signal: never });
     mock.plan({ status: 400, body: error("Unsupported parameter: 'reasoning_effort'") }, { text: ["a"] });
-    expect(await ask("plain")).toMatchObject({ ok: true, text: "a", tries: 1 });
+    expect(await ask("plain")).toMatchObject({ ok: true, text: "a", attempts: 1 });
     expect(mock.requests.map(({ body }) => body["reasoning_effort"])).toEqual(["low", undefined]);
     mock.plan({ status: 400, body: error("Unsupported value: 'reasoning_effort' does not support 'low'") });
-    expect(await ask("other")).toMatchObject({ ok: false, tries: 1, error: { fault: "bad-request" } });
-  });
-
-  test("with an effort that the library does not know are not asked, and not asked again", async () => {
-    const options = { apiKey: KEY, baseUrl: "http://127.0.0.1:9" };
-    const backend = await openBackend("anthropic", options);
-    const request = aRequest({ model: "claude-opus-5-5", reasoningEffort: "hihg" });
-    const outcome = await new Dispatcher().call(backend, request, { signal: never });
-    expect(outcome).toMatchObject({ ok: false, tries: 1, error: { fault: "bad-request", retryable: false } });
+    expect(await ask("other")).toMatchObject({ ok: false, attempts: 1, error: { fault: "bad-request" } });
   });
 });
 
 describe("openai", () => {
-  test("keeps nothing at the provider, and asks for at least as many tokens as it accepts", async () => {
+  test("stores nothing at the provider, and sends at least the smallest limit that it accepts", async () => {
     await using mock = await openMockProvider();
     mock.plan({ text: ["a"] });
     await textOf("openai", { baseUrl: mock.url }, { maxTokens: 5 });
@@ -344,7 +361,7 @@ describe("openai-compatible", () => {
     expect(mock.requests[0]?.headers.authorization).toBeUndefined();
   });
 
-  test("has the cost where the provider tells it", async () => {
+  test("has the cost that the provider reports", async () => {
     await using mock = await openMockProvider();
     mock.plan({ text: ["a"], costUsd: 0.25 });
     const parts = await partsOf("openai-compatible", { baseUrl: mock.url });

@@ -10,12 +10,12 @@ import { aRequest } from "../describe-backend.ts";
 
 const never = new AbortController().signal;
 
-test("a script sees the request and how many came before", async () => {
+test("a script sees the request and the number of earlier calls", async () => {
   const backend = new ScriptedBackend(async ({ messages }, n) => `${n}: ${messages.at(-1)?.content}`);
   expect([await textOf(backend, "a"), await textOf(backend, "b")]).toEqual(["0: a", "1: b"]);
 });
 
-test("a list is answered in its order, and a call past its end says so", async () => {
+test("a list is answered in order, and a call past its end is an error", async () => {
   const backend = new ScriptedBackend(["one", { text: "two" }]);
   expect([await textOf(backend), await textOf(backend)]).toEqual(["one", "two"]);
   await expect(textOf(backend)).rejects.toMatchObject({
@@ -43,7 +43,7 @@ test("usage is four characters to a token unless it is given", async () => {
   ]);
 });
 
-test("an error of a script's own is thrown as it is", async () => {
+test("an Error in a script is thrown unchanged", async () => {
   const error = new TypeError("mine");
   await expect(textOf(new ScriptedBackend([{ text: "before", error }]))).rejects.toBe(error);
 });
@@ -64,7 +64,7 @@ test("in a file the first rule that matches and is not used up answers", async (
   ]);
 });
 
-test("a file without a rule for a message says which message", async () => {
+test("a message that no rule matches is named in the error", async () => {
   const backend = new ScriptedBackend(parseScript({ rules: [{ match: "^a$", reply: "b" }] }));
   await expect(textOf(backend, "c")).rejects.toMatchObject({
     fault: "configuration",
@@ -79,7 +79,7 @@ test.each([[null], [{ rules: [{ reply: 3 }] }], [{ rules: [{ match: "(", reply: 
   },
 );
 
-test("the script in the documents is one", async () => {
+test("the script in the documents is valid", async () => {
   const [, json = ""] = /```json\n([\s\S]*?)\n```\n\n`match`/.exec(await readFile("docs/backends.md", "utf8")) ?? [];
   const backend = new ScriptedBackend(parseScript(JSON.parse(json)));
   expect(await textOf(backend, "How many lines?")).toBe("```repl\nFINAL(len(context))\n```");

@@ -1,0 +1,146 @@
+// A model object of the AI SDK as a backend. It answers for its own model only.
+//
+// The object makes the HTTP requests, so keys, addresses and redirects are its own business. It is not trusted: its parts and errors
+// are checked, and the signal holds even where the object ignores it.
+
+import type { ReportedUsage } from "../../protocol/usage.ts";
+import { BackendConnectionError } from "../../errors.ts";
+import { onAbort } from "../../util/async/on-abort.ts";
+import { orAborted } from "../../util/async/or-aborted.ts";
+import type { BackendRequest, FinishReason, StreamPart } from "../backend.ts";
+import type { LanguageModel, LanguageModelCall, LanguageModelMessage, LanguageModelStream } from "./language-model.ts";
+import { toCacheEnds } from "./protocols/anthropic-messages.ts";
+import { toCount, toDelta, toFields, UnreadableEvent, type Fields } from "./protocols/wire-protocol.ts";
+import type { TimeLimits } from "./response-limits.ts";
+import { StreamingBackend, type Exchange } from "./streaming-backend.ts";
+
+/** Longer than for our own providers: keep-alives of a model that reasons are not seen here. */
+const LIMITS: TimeLimits = { firstByteMs: 300_000, betweenBytesMs: 300_000, totalMs: 1_800_000 };
+
+const OVER = new Error("The call is over");
+
+interface OpenStream {
+  readonly stream: LanguageModelStream;
+  /** Ends the request of an object that does not notice when its stream is cancelled. */
+  readonly controller: AbortController;
+}
+
+export class LanguageModelBackend extends StreamingBackend<OpenStream> {
+  readonly #model: LanguageModel;
+
+  constructor(model: LanguageModel, limits: TimeLimits = LIMITS) {
+    super(model.provider, { limits, secrets: [] });
+    this.#model = model;
+  }
+
+  protected async send(request: BackendRequest, { signal }: Exchange): Promise<OpenStream> {
+    const controller = new AbortController();
+    onAbort(signal, () => controller.abort(signal.reason));
+    const call = { ...toCall(request, this.#model.provider), abortSignal: controller.signal };
+    const { stream } = await orAborted(this.#model.doStream(call), signal);
+    return { stream, controller };
+  }
+
+  protected async *read(
+    { stream, controller }: OpenStream,
+    { limits, signal }: Exchange,
+  ): AsyncGenerator<StreamPart, boolean> {
+    const reader = stream.getReader();
+    let isEnded = false;
+    try {
+      for (;;) {
+        const { done, value } = await orAborted(reader.read(), signal);
+        if (done || isCutOff(toFields(value))) return false;
+        limits.received(0);
+        for (const part of this.#toParts(toFields(value))) {
+          isEnded = part.type === "end";
+          if (!isEnded) limits.startAnswer();
+          yield part;
+          if (isEnded) return true;
+        }
+      }
+    } finally {
+      Promise.resolve(reader.cancel()).catch(() => {});
+      if (!isEnded) controller.abort(OVER);
+    }
+  }
+
+  #toParts(part: Fields): StreamPart[] {
+    switch (part["type"]) {
+      case "text-delta":
+      case "reasoning-delta":
+        return toDelta(part["type"], part["delta"]);
+      case "finish":
+        return [this.#toEnd(part)];
+      case "error":
+        throw toStreamError(part["error"]);
+      default:
+        return [];
+    }
+  }
+
+  #toEnd({ finishReason, usage }: Fields): StreamPart {
+    const { unified = finishReason } = toFields(finishReason);
+    if (unified !== "error") {
+      return { type: "end", finishReason: finishReasons.get(unified) ?? "other", usage: toUsage(toFields(usage)) };
+    }
+    const why = "the provider failed";
+    throw new BackendConnectionError({ backend: this.name, fault: "server", why, retryable: true });
+  }
+}
+
+/** Packages of the AI SDK finish a stream that was cut off, with neither a reason nor usage. */
+function isCutOff({ type, finishReason, usage }: Fields): boolean {
+  if (type !== "finish" || toUsage(toFields(usage)) !== null) return false;
+  const { unified = finishReason, raw } = toFields(finishReason);
+  return unified === "unknown" || (unified === "other" && raw === undefined);
+}
+
+const finishReasons = new Map<unknown, FinishReason>([
+  ["stop", "stop"],
+  ["length", "length"],
+  ["content-filter", "refusal"],
+]);
+
+function toCall(request: BackendRequest, provider: string): LanguageModelCall {
+  const { maxTokens, temperature, reasoningEffort, schema } = request;
+  // Each package reads the options under the first word of its provider's name.
+  const [options = provider] = provider.split(".");
+  const effort = options === "anthropic" ? "effort" : "reasoningEffort";
+  return {
+    prompt: toPrompt(request, provider),
+    ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
+    ...(temperature !== undefined && { temperature }),
+    ...(schema !== undefined && { responseFormat: { type: "json", schema } }),
+    ...(reasoningEffort !== undefined && { providerOptions: { [options]: { [effort]: reasoningEffort } } }),
+  };
+}
+
+function toPrompt(request: BackendRequest, provider: string): LanguageModelMessage[] {
+  const cacheEnds = provider.includes("anthropic") ? toCacheEnds(request) : [];
+  return request.messages.map(({ role, content }, index) => ({
+    ...(role === "system" ? { role, content } : { role, content: [{ type: "text", text: content }] }),
+    ...(cacheEnds.includes(index) && { providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } } }),
+  }));
+}
+
+/** Numbers in version 2, objects since version 3. Null: not reported. */
+function toUsage({ inputTokens: input, outputTokens: output, ...flat }: Fields): ReportedUsage | null {
+  const { total: inputTotal = input, cacheRead = flat["cachedInputTokens"], cacheWrite } = toFields(input);
+  const { total: outputTotal = output, reasoning = flat["reasoningTokens"] } = toFields(output);
+  if (typeof inputTotal !== "number" || typeof outputTotal !== "number") return null;
+  return {
+    inputTokens: toCount(inputTotal),
+    outputTokens: toCount(outputTotal),
+    cacheReadTokens: toCount(cacheRead),
+    cacheWriteTokens: toCount(cacheWrite),
+    reasoningTokens: toCount(reasoning),
+  };
+}
+
+/** An event that the package could not validate is unreadable; everything else speaks for itself. */
+function toStreamError(error: unknown): unknown {
+  const { name, message } = toFields(error);
+  if (name === "AI_TypeValidationError" || name === "AI_JSONParseError") return new UnreadableEvent(String(message));
+  return error instanceof Error ? error : { data: toFields(error)["error"] === undefined ? { error } : error };
+}

@@ -1,0 +1,52 @@
+// How a provider is spoken to: the path and the body of a request, and the meaning of the events in the response.
+//
+// Each protocol is one file. Unknown events and fields are ignored, because providers add some all the time. Text that is not a
+// string is an error: an answer with a hole in it would pass for a whole one.
+
+import type { BackendRequest, StreamPart } from "../../backend.ts";
+
+/** An object from outside, not checked yet. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** An event is not a JSON object, is too large, or is not what its type says. The rest of the answer cannot be trusted. */
+export class UnreadableEvent extends Error {}
+
+export interface WireProtocol {
+  /** Appended to the base URL. */
+  readonly path: string;
+  /** Without a key only for servers that need none. */
+  headers(apiKey: string | null): Readonly<Record<string, string>>;
+  toBody(request: BackendRequest): Fields;
+  createReader(): EventReader;
+}
+
+/** Reads the events of one response. Throws the error that the provider reports inside the stream. */
+export interface EventReader {
+  read(event: Fields): StreamPart[];
+  /** Called when the stream ends without an `end` part so far. Empty: the stream was cut off. */
+  finish?(): StreamPart[];
+}
+
+export function bearer(apiKey: string | null): Readonly<Record<string, string>> {
+  return apiKey === null ? {} : { authorization: `Bearer ${apiKey}` };
+}
+
+export function toFields(value: unknown): Fields {
+  return typeof value === "object" && value !== null ? (value as Fields) : {};
+}
+
+export function toDelta(type: "text-delta" | "reasoning-delta", text: unknown): StreamPart[] {
+  if (text === undefined || text === null || text === "") return [];
+  if (typeof text !== "string") throw new UnreadableEvent(`a piece of text is ${typeof text}`);
+  return [{ type, text }];
+}
+
+/** A finite count, whatever was sent. */
+export function toCount(value: unknown): number {
+  return typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.round(value) : 0;
+}
+
+/** In the shape that `toBackendError` reads. */
+export function toStreamError(error: unknown): Error {
+  return Object.assign(new Error("the provider failed"), { data: { error: toFields(error) } });
+}
