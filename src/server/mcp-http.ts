@@ -2,7 +2,7 @@
 
 import type { McpServerFactory } from "@modelcontextprotocol/server";
 import type { Context } from "hono";
-import { BodyRoom } from "./net/bodies/memory-budget.ts";
+import { BodyRoom } from "./net/memory-budget.ts";
 import { Wire, type Connection } from "./net/bodies/request-stream.ts";
 import { createGuardedApp, type GuardOptions } from "./net/guards/guarded-app.ts";
 import { listen, type Listening, type ListenOptions } from "./net/listen.ts";

@@ -7,8 +7,8 @@ import { onAbort } from "../util/async/on-abort.ts";
 import type { Mount } from "../environments/environment.ts";
 import type { MCPTool } from "./mcp/tools/tool.ts";
 import type { MCPEndpoint } from "./mcp/endpoint.ts";
-import type { BodyRoom } from "./net/bodies/memory-budget.ts";
-import type { Door } from "./http/server-context.ts";
+import type { BodyRoom } from "./net/memory-budget.ts";
+import type { Door } from "./context/server-context.ts";
 import type { Asked } from "./http/route.ts";
 
 type Around = Pick<Door, "runtime" | "runs" | "begun" | "draining" | "ending">;
@@ -50,7 +50,7 @@ export class MCPDoor {
     const [{ createMCPEndpoint }, { createServerFactory }, { selectTools }, { Folders }] = await Promise.all([
       import("./mcp/endpoint.ts"),
       import("./mcp/server.ts"),
-      import("./mcp/tools/toolbox.ts"),
+      import("./mcp/tools/select-tools.ts"),
       import("./mcp/calls/host-paths.ts"),
     ]);
     const { runtime, runs, begun, draining, ending } = this.#door;

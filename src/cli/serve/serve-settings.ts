@@ -7,7 +7,7 @@ import type { Config } from "../../config/config.ts";
 import { type RuntimeOptions } from "../../runtime.ts";
 import { parseMount } from "../../environments/mounts.ts";
 import type { SessionOptions } from "../../session/session-options.ts";
-import { DEFAULT_BOUNDS, type ServerBounds } from "../../server/net/guards/limits.ts";
+import { DEFAULT_BOUNDS, type ServerBounds } from "../../server/net/guards/request-limiter.ts";
 import { parseOrigin } from "../../server/net/guards/cors.ts";
 import type { LogFormat, LogLevel } from "../../server/observability/log.ts";
 import { given } from "../../util/omit-undefined.ts";

@@ -3,7 +3,7 @@
 import type { GuardOptions } from "../../server/net/guards/guarded-app.ts";
 import { isLoopback } from "../../server/net/guards/guard.ts";
 import type { Listening, ListenOptions } from "../../server/net/listen.ts";
-import { openToken, type Token } from "../../server/token.ts";
+import { openToken, type Token } from "../../server/net/guards/token.ts";
 import { dataFolder } from "../../util/data-folder.ts";
 import { complain } from "../io/print-error.ts";
 import { EXIT } from "../exit-code.ts";

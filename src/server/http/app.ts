@@ -2,19 +2,19 @@
 
 import type { Context } from "hono";
 import type { Runtime } from "../../runtime.ts";
-import { AskedRuns, type ConfiguredModel } from "./run-admission.ts";
-import { BodyRoom } from "../net/bodies/memory-budget.ts";
+import { AskedRuns, type ConfiguredModel } from "../context/run-admission.ts";
+import { BodyRoom } from "../net/memory-budget.ts";
 import { parseBody, parseValue } from "../net/bodies/body.ts";
 import { DEFAULT_PACE } from "../net/bodies/min-throughput.ts";
-import type { Door } from "./server-context.ts";
-import { Executions, type ExecutionsBounds } from "./executions.ts";
+import type { Door } from "../context/server-context.ts";
+import { Executions, type ExecutionsBounds } from "../context/executions.ts";
 import { createGuardedApp, type GuardOptions } from "../net/guards/guarded-app.ts";
-import { Inputs } from "./pending-inputs.ts";
+import { Inputs } from "../context/pending-inputs.ts";
 import { MCPDoor, type MCPDoorOptions } from "../mcp-mount.ts";
-import { Begun } from "../observability/activity.ts";
+import { Begun } from "../observability/activity-tracker.ts";
 import { Metrics } from "../observability/metrics.ts";
 import { ENDING, ProblemError } from "../net/problem.ts";
-import { Retries } from "./idempotency.ts";
+import { Retries } from "../context/idempotency.ts";
 import type { Asked, Route } from "./route.ts";
 import { API_ROUTES, ROUTES } from "./routes.ts";
 import { Spool } from "../net/bodies/spool.ts";

@@ -1,7 +1,7 @@
 // What a route is: one value that is served, validated, counted and documented. There is nothing of a route beside it.
 
 import type { z } from "zod";
-import type { Door } from "./server-context.ts";
+import type { Door } from "../context/server-context.ts";
 import type { Wire } from "../net/bodies/request-stream.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "DELETE";

@@ -4,7 +4,7 @@
 // found by id. A client that goes away mid-call aborts the request's signal, which the SDK hands to the tool.
 
 import { createMcpHandler, type CreateMcpHandlerOptions, type McpServerFactory } from "@modelcontextprotocol/server";
-import type { BodyRoom } from "../net/bodies/memory-budget.ts";
+import type { BodyRoom } from "../net/memory-budget.ts";
 import { readJSON } from "../net/bodies/body.ts";
 import type { Wire } from "../net/bodies/request-stream.ts";
 import { ENDING, toResponse } from "../net/problem.ts";

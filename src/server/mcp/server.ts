@@ -18,7 +18,7 @@ import type { Runtime } from "../../runtime.ts";
 import { VERSION } from "../../util/version.ts";
 import { toToolResult, type Answer } from "./render/result.ts";
 import { toErrorText } from "./render/error.ts";
-import type { Beginning } from "../observability/activity.ts";
+import type { Beginning } from "../observability/activity-tracker.ts";
 import type { Folders } from "./calls/host-paths.ts";
 import { Images } from "./render/images.ts";
 import { toInstructions } from "./instructions.ts";

@@ -5,7 +5,7 @@ import type { ExecutionResult } from "../../protocol/execution.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { Execution } from "../../session/execution/execution.ts";
 import type { Session } from "../../session/session.ts";
-import type { Door } from "../http/server-context.ts";
+import type { Door } from "../context/server-context.ts";
 import type { Answered } from "../net/guards/guarded-app.ts";
 import type { Problem } from "../net/problem.ts";
 import type { Witness } from "./observer.ts";

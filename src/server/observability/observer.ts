@@ -1,11 +1,11 @@
 // Who hears what happens at the door: the log, the metrics. Called while requests wait, so each must be quick, and never throws.
 
 import type { Session } from "../../session/session.ts";
-import type { Door } from "../http/server-context.ts";
+import type { Door } from "../context/server-context.ts";
 import type { Answered, GuardOptions } from "../net/guards/guarded-app.ts";
 import type { Problem } from "../net/problem.ts";
 import type { ListenOptions } from "../net/listen.ts";
-import type { BegunWatcher } from "./activity.ts";
+import type { BegunWatcher } from "./activity-tracker.ts";
 
 export interface Witness extends BegunWatcher {
   answered(answered: Answered): void;

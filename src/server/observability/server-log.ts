@@ -10,7 +10,7 @@ import type { Fields, Log, LogLevel } from "./log.ts";
 import type { Answered } from "../net/guards/guarded-app.ts";
 import { Rates } from "../net/guards/token-buckets.ts";
 import type { Problem } from "../net/problem.ts";
-import type { Origin } from "./activity.ts";
+import type { Origin } from "./activity-tracker.ts";
 import type { Witness } from "./observer.ts";
 
 /** Refusals that somebody may want to hear of. */

@@ -2,11 +2,11 @@
 
 import type { Execution } from "../../session/execution/execution.ts";
 import type { Session } from "../../session/session.ts";
-import type { Door } from "../http/server-context.ts";
+import type { Door } from "../context/server-context.ts";
 import { ENDING, ProblemError, toProblem, toWire } from "../net/problem.ts";
 import { answerInput, start } from "../http/routes/executions.ts";
 import { interruptIn } from "../http/routes/sessions.ts";
-import type { Origin } from "../observability/activity.ts";
+import type { Origin } from "../observability/activity-tracker.ts";
 import type { ClientMessage, ReplyFields } from "./messages.ts";
 import type { Watcher } from "./watcher.ts";
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Runtime } from "../../../src/index.ts";
-import type { Door } from "../../../src/server/http/server-context.ts";
+import type { Door } from "../../../src/server/context/server-context.ts";
 import { openTestRuntime } from "../../open.ts";
 import { openTestDoor, type Ask } from "./request.ts";
 

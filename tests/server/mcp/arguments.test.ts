@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connect, type Connection } from "./connect.ts";
 import { ForkRefusedError } from "../../../src/errors.ts";
 import { toErrorText } from "../../../src/server/mcp/render/error.ts";
-import { selectTools } from "../../../src/server/mcp/tools/toolbox.ts";
+import { selectTools } from "../../../src/server/mcp/tools/select-tools.ts";
 import { openWire } from "./wire.ts";
 
 let mcp: Connection;

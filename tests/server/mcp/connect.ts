@@ -10,7 +10,7 @@ import type { Mount } from "../../../src/environments/environment.ts";
 import type { RLM } from "../../../src/rlm/rlm.ts";
 import { Folders } from "../../../src/server/mcp/calls/host-paths.ts";
 import { createServerFactory, type MCPSettings } from "../../../src/server/mcp/server.ts";
-import { selectTools } from "../../../src/server/mcp/tools/toolbox.ts";
+import { selectTools } from "../../../src/server/mcp/tools/select-tools.ts";
 import { openTestRuntime } from "../../open.ts";
 
 export type Era = "legacy" | "modern";

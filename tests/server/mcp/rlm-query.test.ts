@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ScriptedBackend, type RLM, type RLMOptions, type Runtime } from "../../../src/index.ts";
-import { selectTools } from "../../../src/server/mcp/tools/toolbox.ts";
+import { selectTools } from "../../../src/server/mcp/tools/select-tools.ts";
 import { countOpen } from "../../count-open.ts";
 import { connect, ERAS, factsOf, textOf, type Connection } from "./connect.ts";
 import { openWire } from "./wire.ts";

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { toInstructions } from "../../../src/server/mcp/instructions.ts";
-import { ALL_TOOLS, selectTools } from "../../../src/server/mcp/tools/toolbox.ts";
+import { ALL_TOOLS, selectTools } from "../../../src/server/mcp/tools/select-tools.ts";
 import { connect, ERAS } from "./connect.ts";
 
 /** What the specification says each tool takes; `?` marks what may be absent. */

@@ -6,7 +6,7 @@ import type { Runtime } from "../../../src/runtime.ts";
 import type { RLM } from "../../../src/rlm/rlm.ts";
 import { Folders } from "../../../src/server/mcp/calls/host-paths.ts";
 import { createServerFactory, type MCPSettings } from "../../../src/server/mcp/server.ts";
-import { selectTools } from "../../../src/server/mcp/tools/toolbox.ts";
+import { selectTools } from "../../../src/server/mcp/tools/select-tools.ts";
 import { openTestRuntime } from "../../open.ts";
 
 type Json = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { BodyRoom } from "../../../src/server/net/bodies/memory-budget.ts";
+import { BodyRoom } from "../../../src/server/net/memory-budget.ts";
 import { parseBody } from "../../../src/server/net/bodies/body.ts";
 
 const MIB = 1024 * 1024;

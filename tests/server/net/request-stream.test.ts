@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { BodyRoom, type Hold } from "../../../src/server/net/bodies/memory-budget.ts";
+import { BodyRoom, type Hold } from "../../../src/server/net/memory-budget.ts";
 import { Pace } from "../../../src/server/net/bodies/min-throughput.ts";
 import { Wire } from "../../../src/server/net/bodies/request-stream.ts";
 

@@ -5,7 +5,7 @@
 // then shows both ends that the other is there.
 
 import { Turns } from "../../../util/async/event-loop-yield.ts";
-import type { Door } from "../server-context.ts";
+import type { Door } from "../../context/server-context.ts";
 
 export interface Message {
   /** The place after it. */

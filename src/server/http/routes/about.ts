@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { VERSION } from "../../../util/version.ts";
-import type { Door } from "../server-context.ts";
+import type { Door } from "../../context/server-context.ts";
 import { json, route } from "../route.ts";
 
 const TAG = "Server";

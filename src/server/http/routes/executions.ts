@@ -10,14 +10,14 @@ import type { z } from "zod";
 import { given } from "../../../util/omit-undefined.ts";
 import { onAbort } from "../../../util/async/on-abort.ts";
 import { waitFor } from "../../../util/async/wait-for.ts";
-import type { Door } from "../server-context.ts";
+import type { Door } from "../../context/server-context.ts";
 import { streamEvents, type Message } from "../responses/event-stream.ts";
 import { toOutput } from "../responses/output.ts";
 import { ProblemError, toProblem, toWire, withArguments } from "../../net/problem.ts";
-import { IDEMPOTENCY_KEY } from "../idempotency.ts";
+import { IDEMPOTENCY_KEY } from "../../context/idempotency.ts";
 import { json, nothing, route } from "../route.ts";
 import * as schemas from "../schemas/executions.ts";
-import type { Origin } from "../../observability/activity.ts";
+import type { Origin } from "../../observability/activity-tracker.ts";
 import { sessionOf } from "./sessions.ts";
 
 const TAG = "Executions";

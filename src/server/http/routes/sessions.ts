@@ -6,10 +6,10 @@ import type { Session } from "../../../session/session.ts";
 import type { SessionOptions } from "../../../session/session-options.ts";
 import { given } from "../../../util/omit-undefined.ts";
 import { within } from "../../../util/async/with-timeout.ts";
-import type { Door } from "../server-context.ts";
+import type { Door } from "../../context/server-context.ts";
 import { ProblemError, withArguments } from "../../net/problem.ts";
 import { json, route, type Asked } from "../route.ts";
-import { IDEMPOTENCY_KEY, type Once } from "../idempotency.ts";
+import { IDEMPOTENCY_KEY, type Once } from "../../context/idempotency.ts";
 import { interruptAnswer, openSessionBody, session, sessionList } from "../schemas/sessions.ts";
 
 const TAG = "Sessions";

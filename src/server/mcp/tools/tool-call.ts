@@ -3,7 +3,7 @@
 import type { Runtime } from "../../../runtime.ts";
 import type { RLM } from "../../../rlm/rlm.ts";
 import type { Session } from "../../../session/session.ts";
-import type { Beginning } from "../../observability/activity.ts";
+import type { Beginning } from "../../observability/activity-tracker.ts";
 import type { Folders } from "../calls/host-paths.ts";
 import type { Images } from "../render/images.ts";
 import type { Moment } from "../calls/progress.ts";

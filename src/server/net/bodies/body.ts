@@ -1,7 +1,7 @@
 // A request body on its way from bytes to a value that can be trusted. It is bounded while it is read.
 
 import type { z } from "zod";
-import type { Hold } from "./memory-budget.ts";
+import type { Hold } from "../memory-budget.ts";
 import type { Problem } from "../problem.ts";
 import { parseStrictJSON } from "./strict-json.ts";
 

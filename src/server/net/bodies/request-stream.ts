@@ -6,7 +6,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { ProblemError, toProblem, type Problem } from "../problem.ts";
-import type { BodyRoom, Hold } from "./memory-budget.ts";
+import type { BodyRoom, Hold } from "../memory-budget.ts";
 import { DEFAULT_PACE, Pace, type PaceBounds } from "./min-throughput.ts";
 
 /** What @hono/node-server hands over; there is none where an app is asked without a socket. */

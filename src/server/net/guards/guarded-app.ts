@@ -2,7 +2,7 @@
 // carries the id of its request and is told to whoever listens.
 
 import { Hono, type Context } from "hono";
-import { Bounds, type ServerBounds } from "./limits.ts";
+import { Bounds, type ServerBounds } from "./request-limiter.ts";
 import { answerPreflight, corsHeaders } from "./cors.ts";
 import { checkNames, checkToken, digest } from "./guard.ts";
 import { toProblem, toResponse, type Problem } from "../problem.ts";

@@ -8,7 +8,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Runtime, Session } from "../../../../src/index.ts";
 import { createApp, openDoor } from "../../../../src/server/http/app.ts";
-import type { Door } from "../../../../src/server/http/server-context.ts";
+import type { Door } from "../../../../src/server/context/server-context.ts";
 import { listen, type Listening } from "../../../../src/server/net/listen.ts";
 import { openTestRuntime } from "../../../open.ts";
 import { TOKEN } from "../request.ts";

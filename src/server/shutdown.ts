@@ -1,11 +1,11 @@
 // The end of a server, so that nobody is left in the dark: nothing new begins, what runs has a while to end, what is left is interrupted
 // and whoever waits for it is told.
 
-import type { Runtime } from "../../runtime.ts";
-import type { ShellTask } from "../../tasks/shell-task.ts";
-import { within } from "../../util/async/with-timeout.ts";
-import type { Door } from "./server-context.ts";
-import type { Listening } from "../net/listen.ts";
+import type { Runtime } from "../runtime.ts";
+import type { ShellTask } from "../tasks/shell-task.ts";
+import { within } from "../util/async/with-timeout.ts";
+import type { Door } from "./context/server-context.ts";
+import type { Listening } from "./net/listen.ts";
 
 /** An interrupt that has no effect ends the worker after two seconds. */
 const INTERRUPT_MS = 5_000;

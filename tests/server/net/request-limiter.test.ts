@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Bounds } from "../../../src/server/net/guards/limits.ts";
+import { Bounds } from "../../../src/server/net/guards/request-limiter.ts";
 import { Rates } from "../../../src/server/net/guards/token-buckets.ts";
 
 describe("rates", () => {
