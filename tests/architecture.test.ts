@@ -22,6 +22,7 @@ const parts = ["environments", "output", "backends", "store", "tools", "kernel",
 /** What the servers and the command line use of the parts at run time, besides the runtime itself. */
 const frontEnd = ["runtime.ts", "config", "store", "environments/mounts.ts", "session/limits.ts", ...ground];
 const serverParts = ["server/net", "server/observability"];
+const serverContext = ["server/context", ...serverParts];
 
 /** By folder or file in src/. The longest entry that a path begins with is its layer. */
 const layers: Readonly<Record<string, Layer>> = {
@@ -40,12 +41,13 @@ const layers: Readonly<Record<string, Layer>> = {
   session: { imports: ["kernel", "tasks", "environments", "output", ...ground] },
   rlm: { imports: ["session", "tools", "backends", ...ground] },
   "runtime.ts": { imports: [...parts, ...ground] },
-  "server/net": { imports: ["server/token.ts", ...frontEnd], types: parts },
-  "server/observability": { imports: ["server/net", ...frontEnd], types: [...parts, "server/http"] },
-  "server/http": { imports: ["server/mcp-mount.ts", ...serverParts, ...frontEnd], types: [...parts, "server/ws"] },
-  "server/ws": { imports: ["server/http", ...serverParts, ...frontEnd], types: parts },
+  "server/net": { imports: frontEnd, types: parts },
+  "server/observability": { imports: ["server/net", ...frontEnd], types: parts },
+  "server/context": { imports: [...serverParts, ...frontEnd], types: parts },
+  "server/http": { imports: [...serverContext, ...frontEnd], types: parts },
+  "server/ws": { imports: ["server/http/schemas", ...serverContext, ...frontEnd], types: parts },
   "server/mcp": { imports: [...serverParts, ...frontEnd], types: parts },
-  server: { imports: ["server/http", "server/mcp", ...serverParts, ...frontEnd], types: parts },
+  server: { imports: ["server/mcp", ...serverContext, ...frontEnd], types: parts },
   client: { imports: ["cli", ...ground] },
   cli: { imports: ["server", "client", "backends", ...frontEnd], types: parts },
   "index.ts": {

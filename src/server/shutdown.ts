@@ -4,8 +4,8 @@
 import type { Runtime } from "../runtime.ts";
 import type { ShellTask } from "../tasks/shell-task.ts";
 import { within } from "../util/async/with-timeout.ts";
-import type { Door } from "./context/server-context.ts";
-import type { Listening } from "./net/listen.ts";
+import type { ServerContext } from "./context/server-context.ts";
+import type { HTTPListener } from "./net/listen.ts";
 
 /** An interrupt that has no effect ends the worker after two seconds. */
 const INTERRUPT_MS = 5_000;
@@ -16,18 +16,22 @@ const CLOSE_MS = 2_000;
 
 export class Shutdown {
   readonly #draining = new AbortController();
-  readonly #ending = new AbortController();
+  readonly #closing = new AbortController();
 
-  /** For the door. */
-  get signals(): Pick<Door, "draining" | "ending"> {
-    return { draining: this.#draining.signal, ending: this.#ending.signal };
+  /** For the context. */
+  get signals(): Pick<ServerContext, "draining" | "closing"> {
+    return { draining: this.#draining.signal, closing: this.#closing.signal };
   }
 
   /**
    * Resolves when nothing listens and no connection is left. The server goes on listening during the grace, so that results can be
    * fetched and health asked for. The runtime is closed by whoever opened it, afterwards.
    */
-  async run({ runtime, executions }: Pick<Door, "runtime" | "executions">, listening: Listening, graceMs: number) {
+  async run(
+    { runtime, executions }: Pick<ServerContext, "runtime" | "executions">,
+    listening: HTTPListener,
+    graceMs: number,
+  ) {
     this.#draining.abort();
     listening.drain();
     await within(graceMs, Promise.allSettled([executions.idle(), runtime.runs.idle(), tasksEnded(runtime)]));
@@ -35,7 +39,7 @@ export class Shutdown {
     await within(INTERRUPT_MS, Promise.allSettled(cancelled));
     const closed = listening.close(CLOSE_MS);
     await within(TELL_MS, closed);
-    this.#ending.abort();
+    this.#closing.abort();
     await closed;
   }
 }

@@ -1,56 +1,59 @@
-// What the routes of one server share.
+// The state that all interfaces of one server share.
 
 import type { Runtime } from "../../runtime.ts";
 import type { Session } from "../../session/session.ts";
 import type { SessionOptions } from "../../session/session-options.ts";
-import type { AskedRuns } from "./run-admission.ts";
-import type { BodyRoom } from "../net/memory-budget.ts";
-import type { PaceBounds } from "../net/bodies/min-throughput.ts";
-import type { Executions } from "./executions.ts";
-import type { Inputs } from "./pending-inputs.ts";
-import type { MCPDoor } from "../mcp-mount.ts";
-import type { Begun } from "../observability/activity-tracker.ts";
-import type { Metrics } from "../observability/metrics.ts";
-import type { Retries } from "./idempotency.ts";
+import type { RequestStream } from "../net/bodies/request-stream.ts";
+import type { ThroughputLimit } from "../net/bodies/min-throughput.ts";
 import type { Spool } from "../net/bodies/spool.ts";
 import type { Tickets } from "../net/guards/tickets.ts";
+import type { MemoryBudget } from "../net/memory-budget.ts";
+import type { ActivityTracker } from "../observability/activity-tracker.ts";
+import type { Metrics } from "../observability/metrics.ts";
+import type { Executions } from "./executions.ts";
+import type { Idempotency } from "./idempotency.ts";
+import type { PendingInputs } from "./pending-inputs.ts";
+import type { RunAdmission } from "./run-admission.ts";
 
-/** A request to become a WebSocket, while the routes look at it. */
-export interface Upgrade {
-  /** Set by the route that accepts it: what is to be watched. */
-  session?: Session;
-  /** Set with it. */
-  requestId?: string;
-}
-
-export interface Door {
+export interface ServerContext {
   readonly runtime: Runtime;
-  /** Those that began here. */
+  /** Started over HTTP and WebSocket. */
   readonly executions: Executions;
-  /** Told of everything that requests begin. */
-  readonly begun: Begun;
-  /** Memory for what is asked. */
-  readonly bodies: BodyRoom;
-  /** How slow clients may be that send or take much. */
-  readonly pace: PaceBounds;
-  /** Those of them that wait for a line. */
-  readonly inputs: Inputs;
-  /** What was asked with an Idempotency-Key. */
-  readonly retries: Retries;
-  /** Counted since the start. */
+  readonly activity: ActivityTracker;
+  /** For request bodies that are read as a whole. */
+  readonly bodyMemory: MemoryBudget;
+  /** Of clients that upload or download. */
+  readonly minThroughput: ThroughputLimit;
+  readonly pendingInputs: PendingInputs;
+  readonly idempotency: Idempotency;
   readonly metrics: Metrics;
-  /** What sessions have unless a request says otherwise. */
+  /** Defaults of new sessions. */
   readonly sessionDefaults: Pick<SessionOptions, "env" | "includeStdlib">;
-  /** Recursive runs that began here, and which model they ask. */
-  readonly runs: AskedRuns;
-  readonly mcp: MCPDoor;
-  /** Large bodies and session files on their way. */
+  readonly runs: RunAdmission;
+  readonly mcp: MCPHandler;
+  /** Large bodies and session files in transit. */
   readonly spool: Spool;
-  /** What opens a WebSocket in place of the token. */
   readonly tickets: Tickets;
   readonly upgrades: WeakMap<Request, Upgrade>;
-  /** Aborted when the server begins to end: nothing new begins, and what goes on may take a while. */
+  /** Aborted when shutdown begins: nothing new starts, and running work gets a grace period. */
   readonly draining: AbortSignal;
-  /** Aborted when that while is over: what would never end by itself ends now. */
-  readonly ending: AbortSignal;
+  /** Aborted when the grace period is over: open streams end now. */
+  readonly closing: AbortSignal;
+}
+
+export interface MCPRequest {
+  readonly request: Request;
+  readonly requestId: string;
+  readonly stream: RequestStream;
+}
+
+/** Answers `POST /mcp`. An interface, because HTTP and MCP do not import each other. */
+export interface MCPHandler {
+  answer(request: MCPRequest, bodyMemory: MemoryBudget): Promise<Response>;
+}
+
+/** A request to become a WebSocket. The route that accepts it sets both fields. */
+export interface Upgrade {
+  session?: Session;
+  requestId?: string;
 }

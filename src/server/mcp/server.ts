@@ -16,10 +16,10 @@ import {
 } from "@modelcontextprotocol/server";
 import type { Runtime } from "../../runtime.ts";
 import { VERSION } from "../../util/version.ts";
-import { toToolResult, type Answer } from "./render/result.ts";
-import { toErrorText } from "./render/error.ts";
-import type { Beginning } from "../observability/activity-tracker.ts";
-import type { Folders } from "./calls/host-paths.ts";
+import { toCallToolResult, type ToolResult } from "./render/result.ts";
+import { renderError } from "./render/error.ts";
+import type { Activity } from "../observability/activity-tracker.ts";
+import type { HostPaths } from "./calls/host-paths.ts";
 import { Images } from "./render/images.ts";
 import { toInstructions } from "./instructions.ts";
 import { serveOutput } from "./output-resource.ts";
@@ -27,14 +27,14 @@ import { toOutputSchema } from "./output-schema.ts";
 import { serveTasks, TASKS_EXTENSION, toTaskResult } from "./tasks-extension.ts";
 import type { MCPTool } from "./tools/tool.ts";
 import { DEFAULT_WAITS, type ToolCall, type Waits } from "./tools/tool-call.ts";
-import { Moment } from "./calls/progress.ts";
+import { ShortWait } from "./calls/progress.ts";
 
 export interface MCPSettings {
   readonly tools: readonly MCPTool[];
-  readonly folders: Folders;
+  readonly hostPaths: HostPaths;
   /** What `rlm_query` asks. Absent: that tool is not to be offered. */
   readonly rlm?: ToolCall["rlm"] & object;
-  /** Results also as JSON with a schema. Many clients then show a model the JSON in place of the text. Default: false. */
+  /** Results also as JSON with a schema. Many clients then show a model the JSON in file of the text. Default: false. */
   readonly isStructured?: boolean;
   /** Whether several clients use it, and so the same sessions. Default: false. */
   readonly isShared?: boolean;
@@ -43,7 +43,7 @@ export interface MCPSettings {
   /** Told of what is a fault of ours. */
   readonly onUnexpected: (error: unknown) => void;
   /** Told of what calls begin, with the request of HTTP that a call came in. Default: nobody. */
-  readonly onBegun?: (beginning: Beginning, request: Request | undefined) => void;
+  readonly onActivity?: (beginning: Activity, request: Request | undefined) => void;
 }
 
 const LIST_HINT = { ttlMs: 3_600_000, cacheScope: "public" } as const;
@@ -55,28 +55,28 @@ export function createServerFactory(runtime: Runtime, settings: MCPSettings): Mc
   const tools = offered.map((tool) => toListed(tool, isStructured));
   const instructions = toInstructions({
     tools: [...byName.keys()],
-    hasFiles: settings.folders.mounts.length > 0,
+    hasFiles: settings.hostPaths.mounts.length > 0,
     isShared: settings.isShared === true,
   });
   const kept: Kept = {
     runtime,
-    folders: settings.folders,
+    hostPaths: settings.hostPaths,
     rlm: settings.rlm,
     waits: { ...DEFAULT_WAITS, ...settings.waits },
     offers: (name) => byName.has(name),
     images: new Images(),
-    memory: {},
-    moment: new Moment(),
+    state: {},
+    shortWait: new ShortWait(),
   };
 
-  const answer = async (name: string, args: unknown, call: ToolCall): Promise<Answer> => {
+  const answer = async (name: string, args: unknown, call: ToolCall): Promise<ToolResult> => {
     const tool = byName.get(name);
     if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, describeUnknown(name, byName));
     try {
       return await tool.call(args, call);
     } catch (error) {
       if (call.signal.aborted) throw error;
-      const text = toErrorText(error, call);
+      const text = renderError(error, call);
       if (text === undefined) onUnexpected(error);
       return { text: text ?? UNEXPECTED, isError: true };
     }
@@ -99,13 +99,13 @@ export function createServerFactory(runtime: Runtime, settings: MCPSettings): Mc
     server.registerCapabilities({ tools: {}, resources: {} });
     server.setRequestHandler("tools/list", () => ({ tools }));
     server.setRequestHandler("tools/call", async ({ params }, context) => {
-      const begun = (beginning: Beginning): void => settings.onBegun?.(beginning, context.http?.req);
-      const call = toCall(kept, begun, context);
+      const onActivity = (beginning: Activity): void => settings.onActivity?.(beginning, context.http?.req);
+      const call = toCall(kept, onActivity, context);
       const given = await answer(params.name, params.arguments, call);
       if (given.task !== undefined && knowsTasks(context)) return toTaskResult(given.task) as unknown as CallToolResult;
-      return toToolResult(given, { isStructured, notes: call.notes });
+      return toCallToolResult(given, { isStructured, notes: call.notes });
     });
-    if (era === "modern") serveTasks(server, kept, (ended) => toToolResult(ended, { isStructured }));
+    if (era === "modern") serveTasks(server, kept, (ended) => toCallToolResult(ended, { isStructured }));
     serveOutput(server, runtime);
     return mcp;
   };
@@ -117,12 +117,12 @@ function toListed({ listing, runs }: MCPTool, isStructured: boolean): Tool {
 }
 
 /** What all calls have in common. */
-type Kept = Omit<ToolCall, "begun" | "signal" | "notes" | "report">;
+type Kept = Omit<ToolCall, "onActivity" | "signal" | "notes" | "report">;
 
-function toCall(kept: Kept, begun: ToolCall["begun"], { mcpReq }: ServerContext): ToolCall {
+function toCall(kept: Kept, onActivity: ToolCall["onActivity"], { mcpReq }: ServerContext): ToolCall {
   const { signal, _meta: meta } = mcpReq;
   const progressToken = meta?.progressToken;
-  const call: ToolCall = { ...kept, begun, signal, notes: [] };
+  const call: ToolCall = { ...kept, onActivity, signal, notes: [] };
   if (progressToken === undefined) return call;
   let progress = 0;
   const report = (message: string): void => {

@@ -7,8 +7,8 @@ import { z } from "zod";
 import { TaskNotFoundError } from "../../errors.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { Task } from "../../tasks/tasks.ts";
-import type { Answer } from "./render/result.ts";
-import { toEndedAnswer } from "./render/task.ts";
+import type { ToolResult } from "./render/result.ts";
+import { renderEnded } from "./render/task.ts";
 import type { ToolCall } from "./tools/tool-call.ts";
 import { toSeconds } from "./render/format.ts";
 
@@ -29,7 +29,7 @@ interface TaskState {
   readonly pollIntervalMs: number;
 }
 
-/** In place of a result: the call goes on as this task. */
+/** In file of a result: the call goes on as this task. */
 export function toTaskResult(task: Task): TaskState & { readonly resultType: "task" } {
   return { resultType: "task", ...toState(task) };
 }
@@ -39,7 +39,7 @@ const params = z.looseObject({ taskId: z.string() });
 export function serveTasks(
   server: McpServer["server"],
   shared: Pick<ToolCall, "runtime" | "images">,
-  toResult: (answer: Answer) => CallToolResult,
+  toResult: (answer: ToolResult) => CallToolResult,
 ): void {
   const { runtime } = shared;
   server.registerCapabilities({ extensions: { [TASKS_EXTENSION]: {} } });
@@ -47,7 +47,7 @@ export function serveTasks(
     const task = find(runtime, taskId);
     const state = toState(task);
     if (state.status !== "completed") return { ...state };
-    return { ...state, result: toResult(await toEndedAnswer(shared, task)) };
+    return { ...state, result: toResult(await renderEnded(shared, task)) };
   });
   server.setRequestHandler("tasks/update", { params }, async ({ taskId }) => {
     find(runtime, taskId);

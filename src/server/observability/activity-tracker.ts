@@ -1,4 +1,4 @@
-// What requests begin, whichever door they came through: told to whoever watches, with the request that began it.
+// Reports what requests start, over any interface, together with the request that started it.
 
 import type { ExecutionResult } from "../../protocol/execution.ts";
 import type { RunResult } from "../../protocol/runs.ts";
@@ -6,49 +6,48 @@ import type { Execution } from "../../session/execution/execution.ts";
 import type { Run } from "../../rlm/run.ts";
 import type { ShellTask } from "../../tasks/shell-task.ts";
 
-/** Of a WebSocket: the id of the request that became it. */
-export type Origin = { readonly requestId: string } | { readonly connectionId: string };
+/** Of a WebSocket: the id of the request that was upgraded. */
+export type ActivityOrigin = { readonly requestId: string } | { readonly connectionId: string };
 
-export type Beginning = { readonly execution: Execution } | { readonly task: ShellTask } | { readonly run: Run };
+export type Activity = { readonly execution: Execution } | { readonly task: ShellTask } | { readonly run: Run };
 
-export interface BegunWatcher {
+export interface ActivityObserver {
   /** Undefined: the session could not run it. */
-  executionEnded(execution: Execution, result: ExecutionResult | undefined, origin: Origin): void;
-  taskStarted(task: ShellTask, origin: Origin): void;
-  taskEnded(task: ShellTask, origin: Origin): void;
-  runStarted(run: Run, origin: Origin): void;
+  executionEnded(execution: Execution, result: ExecutionResult | undefined, origin: ActivityOrigin): void;
+  taskStarted(task: ShellTask, origin: ActivityOrigin): void;
+  taskEnded(task: ShellTask, origin: ActivityOrigin): void;
+  runStarted(run: Run, origin: ActivityOrigin): void;
   /** Undefined: it threw. */
-  runEnded(run: Run, result: RunResult | undefined, origin: Origin): void;
+  runEnded(run: Run, result: RunResult | undefined, origin: ActivityOrigin): void;
 }
 
-export class Begun {
-  /** Default: nobody. */
-  watcher: BegunWatcher | undefined;
+export class ActivityTracker {
+  observer: ActivityObserver | undefined;
 
-  /** Called once for each, when it has begun; its end is seen to. */
-  note(beginning: Beginning, origin: Origin): void {
-    if ("execution" in beginning) this.#noteExecution(beginning.execution, origin);
-    else if ("task" in beginning) this.#noteTask(beginning.task, origin);
-    else this.#noteRun(beginning.run, origin);
+  /** Called once for each activity, when it has started. Its end is reported, too. */
+  track(activity: Activity, origin: ActivityOrigin): void {
+    if ("execution" in activity) this.#trackExecution(activity.execution, origin);
+    else if ("task" in activity) this.#trackTask(activity.task, origin);
+    else this.#trackRun(activity.run, origin);
   }
 
-  #noteExecution(execution: Execution, origin: Origin): void {
+  #trackExecution(execution: Execution, origin: ActivityOrigin): void {
     execution.result.then(
-      (result) => this.watcher?.executionEnded(execution, result, origin),
-      () => this.watcher?.executionEnded(execution, undefined, origin),
+      (result) => this.observer?.executionEnded(execution, result, origin),
+      () => this.observer?.executionEnded(execution, undefined, origin),
     );
   }
 
-  #noteTask(task: ShellTask, origin: Origin): void {
-    this.watcher?.taskStarted(task, origin);
-    void task.ended.then(() => this.watcher?.taskEnded(task, origin));
+  #trackTask(task: ShellTask, origin: ActivityOrigin): void {
+    this.observer?.taskStarted(task, origin);
+    void task.ended.then(() => this.observer?.taskEnded(task, origin));
   }
 
-  #noteRun(run: Run, origin: Origin): void {
-    this.watcher?.runStarted(run, origin);
+  #trackRun(run: Run, origin: ActivityOrigin): void {
+    this.observer?.runStarted(run, origin);
     run.result.then(
-      (result) => this.watcher?.runEnded(run, result, origin),
-      () => this.watcher?.runEnded(run, undefined, origin),
+      (result) => this.observer?.runEnded(run, result, origin),
+      () => this.observer?.runEnded(run, undefined, origin),
     );
   }
 }

@@ -1,4 +1,4 @@
-// Folders of the host that are mounted where a session keeps its own files: a session's end is not theirs.
+// HostPaths of the host that are mounted where a session keeps its own files: a session's end is not theirs.
 
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Runtime } from "../../../src/index.ts";
-import { createApp, openDoor } from "../../../src/server/http/app.ts";
+import { createServerContext } from "../../../src/server/create-context.ts";
+import { createApp } from "../../../src/server/http/app.ts";
 import { openTestRuntime } from "../../open.ts";
 
 const token = "secret";
@@ -16,7 +17,7 @@ afterAll(() => runtime.close());
 
 async function post(body: unknown, to: Runtime = runtime, signal?: AbortSignal) {
   const text = typeof body === "string" ? body : JSON.stringify(body);
-  const app = createApp(openDoor(to), { token });
+  const app = createApp(createServerContext(to), { token });
   const response = await app.request(execute, { method: "POST", headers: sent, body: text, ...(signal && { signal }) });
   const type = response.headers.get("content-type");
   return {
@@ -135,7 +136,7 @@ describe("errors", () => {
     const heard: unknown[] = [];
     const failure = new Error("the secret is 42");
     const broken = { openSession: () => Promise.reject(failure) } as unknown as Runtime;
-    const app = createApp(openDoor(broken), { token, onUnexpected: (error) => void heard.push(error) });
+    const app = createApp(createServerContext(broken), { token, onUnexpected: (error) => void heard.push(error) });
     const response = await app.request(execute, { method: "POST", headers: sent, body: `{"code":"1"}` });
     expect(response.status).toBe(500);
     expect(await response.json()).toMatchObject({
@@ -151,14 +152,14 @@ describe("errors", () => {
     ["DELETE", "/v1/version", 405],
     ["POST", "/v1/health", 405],
   ])("%s %s: %i", async (method, path, status) => {
-    const response = await createApp(openDoor(runtime), { token }).request(path, { method, headers: sent });
+    const response = await createApp(createServerContext(runtime), { token }).request(path, { method, headers: sent });
     expect(response.status).toBe(status);
     expect(response.headers.get("content-type")).toBe("application/problem+json");
     expect(await response.json()).toMatchObject({ status });
   });
 
   test("OPTIONS, and the refusal of another method, say what a route answers", async () => {
-    const app = createApp(openDoor(runtime), { token });
+    const app = createApp(createServerContext(runtime), { token });
     const allowed = async (method: string, path: string): Promise<unknown> => {
       const { status, headers } = await app.request(path, { method, headers: sent });
       return [status, headers.get("allow")];
@@ -173,21 +174,23 @@ describe("errors", () => {
   test.each(["/v1/version", execute, "/nowhere", "/", "/v1/health/", "//v1/health"])(
     "%s wants the token",
     async (path) => {
-      const response = await createApp(openDoor(runtime), { token }).request(path, { headers: { host: "localhost" } });
+      const response = await createApp(createServerContext(runtime), { token }).request(path, {
+        headers: { host: "localhost" },
+      });
       expect(response.status).toBe(401);
     },
   );
 });
 
 test("GET /v1/health needs no token", async () => {
-  const response = await createApp(openDoor(runtime), { token }).request("/v1/health", {
+  const response = await createApp(createServerContext(runtime), { token }).request("/v1/health", {
     headers: { host: "localhost" },
   });
   expect(await response.json()).toEqual({ status: "ok", live: true, ready: true });
 });
 
 test("GET /v1/version tells versions", async () => {
-  const response = await createApp(openDoor(runtime), { token }).request("/v1/version", { headers: sent });
+  const response = await createApp(createServerContext(runtime), { token }).request("/v1/version", { headers: sent });
   expect(await response.json()).toEqual({
     version: expect.stringMatching(/^\d+\.\d+\.\d+/),
     node: process.versions.node,

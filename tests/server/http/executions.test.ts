@@ -5,13 +5,13 @@ import type { ExecutionId, SessionId } from "../../../src/protocol/ids.ts";
 import { SpillFiles } from "../../../src/output/spill-file.ts";
 import { Execution } from "../../../src/session/execution/execution.ts";
 import { openTestRuntime } from "../../open.ts";
-import { openTestDoor, readEvents, type Ask } from "./request.ts";
+import { openTestServer, readEvents, type Ask } from "./request.ts";
 
 let runtime: Runtime;
 let ask: Ask;
 beforeAll(async () => {
   runtime = await openTestRuntime({ ids: "random" });
-  ({ ask } = openTestDoor(runtime));
+  ({ ask } = openTestServer(runtime));
 });
 afterAll(() => runtime.close());
 

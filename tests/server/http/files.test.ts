@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Runtime } from "../../../src/index.ts";
 import { openTestRuntime } from "../../open.ts";
-import { openTestDoor, type Ask } from "./request.ts";
+import { openTestServer, type Ask } from "./request.ts";
 
 const MIB = 1024 * 1024;
 
@@ -10,7 +10,7 @@ let ask: Ask;
 let files: string;
 beforeAll(async () => {
   runtime = await openTestRuntime({ ids: "random", limits: { diskBytes: 64 * MIB } });
-  ({ ask } = openTestDoor(runtime));
+  ({ ask } = openTestServer(runtime));
   const session = await runtime.openSession();
   files = `/v1/sessions/${session.id}/files`;
 });

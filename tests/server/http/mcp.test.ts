@@ -3,22 +3,22 @@
 import { Client, StreamableHTTPClientTransport, type CallToolResult } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ScriptedBackend, type Runtime } from "../../../src/index.ts";
-import { listen, type Listening } from "../../../src/server/net/listen.ts";
+import { listen, type HTTPListener } from "../../../src/server/net/listen.ts";
 import { openTestRuntime } from "../../open.ts";
 import { code } from "../../rlm/scripting.ts";
-import { checkDocumented, openTestDoor, TOKEN, type Ask } from "./request.ts";
+import { checkDocumented, openTestServer, TOKEN, type Ask } from "./request.ts";
 
 const ERAS = ["legacy", "modern"] as const;
 
 let runtime: Runtime;
-let server: Listening;
+let server: HTTPListener;
 let ask: Ask;
 const draining = new AbortController();
-const ending = new AbortController();
+const closing = new AbortController();
 beforeAll(async () => {
   runtime = await openTestRuntime({ ids: "random" });
-  const signals = { draining: draining.signal, ending: ending.signal };
-  const opened = openTestDoor(runtime, signals);
+  const signals = { draining: draining.signal, closing: closing.signal };
+  const opened = openTestServer(runtime, signals);
   ({ ask } = opened);
   server = await listen(opened.app, { host: "127.0.0.1", port: 0 });
 });
@@ -93,14 +93,14 @@ test("a model that is configured answers rlm_query, within the bound of all runs
     isSilent ? new Promise<never>(() => {}) : code("FINAL(context.count('a'))"),
   );
   const model = { backend, model: "m", mode: "rlm", cache: false, log: false } as const;
-  const { app, door } = openTestDoor(runtime, { model, runsAtOnce: 1 });
+  const { app, context } = openTestServer(runtime, { model, maxRuns: 1 });
   const other = await listen(app, { host: "127.0.0.1", port: 0 });
   try {
     await using asking = await connect("modern", other.url);
     expect(await names(asking)).toContain("rlm_query");
     expect(await text(asking, "rlm_query", { query: "How many?", context: "banana" })).toMatch(/^3\n/);
     isSilent = true;
-    const silent = door.runs.start({ query: "?" });
+    const silent = context.runs.start({ query: "?" });
     expect(await text(asking, "rlm_query", { query: "How many?" })).toMatch(/^Cannot start another run: .*runs/);
     silent.cancel();
     await silent.result;
@@ -112,5 +112,5 @@ test("a model that is configured answers rlm_query, within the bound of all runs
 test("a server that is about to end takes no more messages", async () => {
   draining.abort();
   expect(await ask("POST", "/mcp", { json: {} })).toMatchObject({ status: 503, body: { code: "ENDING" } });
-  ending.abort();
+  closing.abort();
 });

@@ -11,7 +11,7 @@ import { API_ROUTES, ROUTES } from "../../../src/server/http/routes.ts";
 import { makeDataFolder } from "../../make-data-folder.ts";
 import { openTestRuntime } from "../../open.ts";
 import { code } from "../../rlm/scripting.ts";
-import { openTestDoor, type Ask } from "./request.ts";
+import { openTestServer, type Ask } from "./request.ts";
 import { EXAMPLES, type Stage } from "./route-examples.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -67,7 +67,7 @@ describe("the description", () => {
     const places = operation?.parameters.map(({ in: place, name }) => `${place} ${name}`) ?? [];
     expect(new Set(places).size).toBe(places.length);
     const statuses = [
-      ...Object.keys(one.answers),
+      ...Object.keys(one.responses),
       ...(one.problems ?? []).map(String),
       ...(one.isOpen === true ? [] : Object.keys(COMMON_PROBLEMS)),
     ];
@@ -110,7 +110,7 @@ describe("each route", () => {
     runtime = await openTestRuntime({ ids: "random" });
     await runtime.warm();
     const backend = new ScriptedBackend(() => code("print('x' * 20_000)\nFINAL(len(context))"));
-    ({ ask } = openTestDoor(runtime, { model: { backend, model: "root", mode: "rlm", cache: false } }));
+    ({ ask } = openTestServer(runtime, { model: { backend, model: "root", mode: "rlm", cache: false } }));
   });
   afterAll(async () => {
     await runtime.close();
@@ -150,14 +150,14 @@ describe("each route", () => {
     const answered = await EXAMPLES[name]?.(createStage());
     expect(answered, "an example").toBeDefined();
     const { status = 0, type = null, body } = answered ?? {};
-    if (101 in one.answers) return expect(status, "it is a WebSocket").toBe(426);
+    if (101 in one.responses) return expect(status, "it is a WebSocket").toBe(426);
     expect(status, JSON.stringify(body)).toBeLessThan(400);
     const described = operation?.responses[status];
     expect(Object.keys(described?.content ?? {}), `${name} ${status}`).toEqual(
       type === null ? [] : expect.arrayContaining([type]),
     );
     const schema = type === null ? undefined : described?.content?.[type]?.schema;
-    if (one.answers[status]?.schema !== undefined && type === "application/json") {
+    if (one.responses[status]?.schema !== undefined && type === "application/json") {
       expect(schema).toBeDefined();
       expect(toValidator(schema ?? {}).safeParse(body).error?.message).toBeUndefined();
     }

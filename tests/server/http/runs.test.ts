@@ -8,7 +8,7 @@ import { listen } from "../../../src/server/net/listen.ts";
 import { makeDataFolder } from "../../make-data-folder.ts";
 import { openTestRuntime } from "../../open.ts";
 import { code, type Script } from "../../rlm/scripting.ts";
-import { openTestDoor, readEvents, TOKEN, type Ask } from "./request.ts";
+import { openTestServer, readEvents, TOKEN, type Ask } from "./request.ts";
 
 const KEY = "sk-not-to-be-seen-by-anybody";
 const DELTAS = new Set(["model-call-delta", "output-delta"]);
@@ -26,7 +26,7 @@ afterAll(async () => {
   rmSync(data, { recursive: true, force: true });
 });
 
-function openWith(script: Script, options: Partial<RLMOptions> = {}, runsAtOnce = 8): Ask {
+function openWith(script: Script, options: Partial<RLMOptions> = {}, maxRuns = 8): Ask {
   const model: RLMOptions = {
     backend: new ScriptedBackend(script),
     model: "root",
@@ -36,7 +36,7 @@ function openWith(script: Script, options: Partial<RLMOptions> = {}, runsAtOnce 
     apiKey: KEY,
     ...options,
   };
-  return openTestDoor(runtime, { model, runsAtOnce }).ask;
+  return openTestServer(runtime, { model, maxRuns }).ask;
 }
 
 /** What never answers, until the run is ended. */
@@ -83,7 +83,7 @@ describe("a run", () => {
     await runtime.runs.settled(path.slice("/v1/runs/".length));
     // A process that knows nothing of it but what is on disk.
     await using other = await openTestRuntime({ poolSize: 0 });
-    const { ask: askOther } = openTestDoor(other);
+    const { ask: askOther } = openTestServer(other);
     const recorded = told.filter(({ type }) => !DELTAS.has(type));
     expect(await readEvents((await askOther("GET", `${path}/events`)).response)).toEqual(recorded);
     const rest = await askOther("GET", `${path}/events?after=${recorded[2]?.id}`);
@@ -160,7 +160,7 @@ describe("a run", () => {
     expect(body["total"]).toBeGreaterThan(2);
     await Promise.all(runs.map(({ id }) => runtime.runs.settled(id)));
     await using other = await openTestRuntime({ poolSize: 0 });
-    expect((await openTestDoor(other).ask("GET", "/v1/runs?limit=2")).body).toEqual(body);
+    expect((await openTestServer(other).ask("GET", "/v1/runs?limit=2")).body).toEqual(body);
   });
 });
 
@@ -187,7 +187,7 @@ describe("a record", () => {
       writeFileSync(join(folder, "events.jsonl"), `${lines.slice(0, -1).join("\n")}\n{"torn`);
       writeMeta(folder, { ...meta, ended: null, status: null, usage: null, writer: null });
     });
-    const { ask } = openTestDoor(runtime);
+    const { ask } = openTestServer(runtime);
     expect((await ask("GET", path)).body).toMatchObject({ status: "broken", result: null });
     const events = await readEvents((await ask("GET", `${path}/events`)).response);
     expect(events.slice(-2).map(({ type }) => type)).toEqual(["node-end", "run-broken"]);
@@ -196,7 +196,7 @@ describe("a record", () => {
 
   test("of a run that goes on in another process is not ended from here", async () => {
     const path = await copyRun((folder, meta) => writeMeta(folder, { ...meta, ended: null, status: null }));
-    const { ask } = openTestDoor(runtime);
+    const { ask } = openTestServer(runtime);
     expect((await ask("GET", path)).body).toMatchObject({ status: "running" });
     expect(await ask("POST", `${path}/cancel`)).toMatchObject({ status: 409, body: { code: "RUN_ELSEWHERE" } });
   });
@@ -207,7 +207,7 @@ describe("a record", () => {
       for (const name of readdirSync(join(folder, "blobs"))) writeFileSync(join(folder, "blobs", name), "changed");
     });
     const unexpected: unknown[] = [];
-    const { ask } = openTestDoor(runtime, { onUnexpected: (error) => void unexpected.push(error) });
+    const { ask } = openTestServer(runtime, { onUnexpected: (error) => void unexpected.push(error) });
     const events = await readEvents((await ask("GET", `${path}/events`)).response);
     const types = events.map(({ type }) => type);
     expect(types).toContain("event-lost");
@@ -285,7 +285,7 @@ describe("what a client may say", () => {
 
   test("no path as a model, where models are files", async () => {
     const model = { backend: "scripted", model: join(data, "script.json") };
-    const { ask } = openTestDoor(runtime, { model });
+    const { ask } = openTestServer(runtime, { model });
     const { status, body } = await ask("POST", "/v1/runs", { json: { query: "?", model: "/etc/passwd" } });
     expect({ status, detail: body["detail"] }).toEqual({ status: 422, detail: expect.stringContaining("scripts") });
   });
@@ -304,7 +304,7 @@ describe("what a client may say", () => {
 
 test("over a socket a blob may be kept for ever, and nothing else", async () => {
   const backend = new ScriptedBackend([code("print('x' * 5000)"), code("FINAL('done')")]);
-  const { app, ask } = openTestDoor(runtime, { model: { backend, model: "m", mode: "rlm", cache: false } });
+  const { app, ask } = openTestServer(runtime, { model: { backend, model: "m", mode: "rlm", cache: false } });
   const path = await start(ask, { query: "?", waitMs: 30_000 });
   await runtime.runs.settled(path.slice("/v1/runs/".length));
   const [name] = readdirSync(join(data, path.slice("/v1/".length), "blobs"));
@@ -322,7 +322,7 @@ test("over a socket a blob may be kept for ever, and nothing else", async () => 
 
 test("without a model nothing is asked, and the answer says how to configure one", async () => {
   const whyNot = "none is configured: set RLM_MODEL and the key of its provider, or write rlm.toml";
-  const { ask } = openTestDoor(runtime, { model: { whyNot } });
+  const { ask } = openTestServer(runtime, { model: { whyNot } });
   expect(await ask("POST", "/v1/runs", { json: { query: "?" } })).toMatchObject({
     status: 409,
     body: { code: "NO_MODEL", detail: `No model can be asked: ${whyNot}` },
@@ -340,7 +340,7 @@ test("the key of the provider is in no answer, whatever the provider says", asyn
   const { port } = provider.address() as AddressInfo;
   try {
     const backend = { backend: "openai-compatible", baseUrl: `http://127.0.0.1:${port}` };
-    const { ask } = openTestDoor(runtime, {
+    const { ask } = openTestServer(runtime, {
       model: { ...backend, apiKey: KEY, model: "m", mode: "rlm", cache: false },
     });
     const path = await start(ask, { query: "?", waitMs: 30_000 });
@@ -357,14 +357,14 @@ test("the key of the provider is in no answer, whatever the provider says", asyn
 });
 
 test("the end of the server ends a stream that has no end", async () => {
-  const ending = new AbortController();
+  const closing = new AbortController();
   const model = { backend: new ScriptedBackend(silent), model: "m", mode: "rlm", cache: false } as const;
-  const { ask } = openTestDoor(runtime, { model, ending: ending.signal });
+  const { ask } = openTestServer(runtime, { model, closing: closing.signal });
   const path = await start(ask, { query: "?" });
   const streams = await Promise.all(
     ["whole", "references"].map((texts) => ask("GET", `${path}/events?texts=${texts}`)),
   );
-  ending.abort();
+  closing.abort();
   for (const { response } of streams) expect((await readEvents(response)).at(-1)?.type).toBe("server-end");
   await ask("POST", `${path}/cancel`);
 });

@@ -3,16 +3,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Runtime } from "../../../src/index.ts";
-import type { Door } from "../../../src/server/context/server-context.ts";
+import type { ServerContext } from "../../../src/server/context/server-context.ts";
 import { openTestRuntime } from "../../open.ts";
-import { openTestDoor, type Ask } from "./request.ts";
+import { openTestServer, type Ask } from "./request.ts";
 
 let runtime: Runtime;
-let door: Door;
+let context: ServerContext;
 let ask: Ask;
 beforeAll(async () => {
   runtime = await openTestRuntime({ ids: "random" });
-  ({ ask, door } = openTestDoor(runtime));
+  ({ ask, context } = openTestServer(runtime));
 });
 afterAll(() => runtime.close());
 
@@ -110,7 +110,7 @@ describe("a session file", () => {
     });
     expect(await valueOf("/v1/sessions/again", "len(x), f()")).toBe("(1000, 'ä')");
     expect(await ask("POST", "/v1/sessions/load?id=again", { body: bytes })).toMatchObject({ status: 409 });
-    expect(door.spool.files).toBe(0);
+    expect(context.spool.files).toBe(0);
   });
 
   test("has a bounded report that says how much it leaves out", async () => {
@@ -141,7 +141,7 @@ describe("a session file", () => {
       expect(answer).toMatchObject({ status: 403, body: { code: "SECURITY" } });
       expect(answer.body["detail"]).toMatch(/^Cannot load the session file: (?!.*(proc|tmp))/);
     }
-    expect([runtime.sessions.list().length, door.spool.files]).toEqual([before, 0]);
+    expect([runtime.sessions.list().length, context.spool.files]).toEqual([before, 0]);
   });
 
   test("cannot be asked for by a path of the host", async () => {
@@ -158,7 +158,7 @@ describe("a session file", () => {
     expect(answer.body["detail"]).toMatch(
       /^Cannot save to the session file in session '\S+': it took longer than 300 ms$/,
     );
-    expect(door.spool.files).toBe(0);
+    expect(context.spool.files).toBe(0);
   });
 
   test("has no name on the server's disk while it is written, so that nothing can stay behind", async () => {
@@ -179,7 +179,7 @@ waits = Waits()`;
     vi.stubEnv("TMPDIR", folder);
     const saved = save(path);
     await expect.poll(async () => (await ask("GET", `${path}/files/begun?stat=true`)).status).toBe(200);
-    expect([door.spool.files, readdirSync(folder)]).toEqual([1, []]);
+    expect([context.spool.files, readdirSync(folder)]).toEqual([1, []]);
     await ask("PUT", `${path}/files/go`, { body: "" });
     expect((await saved).bytes.length).toBeGreaterThan(100);
     expect(readdirSync(folder)).toEqual([]);
@@ -190,13 +190,13 @@ waits = Waits()`;
     const { response } = await ask("POST", `${path}/save`);
     const reader = response.body?.getReader();
     await reader?.read();
-    expect(door.spool.files).toBe(1);
+    expect(context.spool.files).toBe(1);
     await reader?.cancel();
-    expect(door.spool.files).toBe(0);
+    expect(context.spool.files).toBe(0);
     const controller = new AbortController();
     await ask("POST", `${path}/save`, { signal: controller.signal }); // never read
     controller.abort();
-    await expect.poll(() => door.spool.files).toBe(0);
+    await expect.poll(() => context.spool.files).toBe(0);
   });
 
   test("waits for no more than a few others", async () => {
@@ -207,6 +207,6 @@ waits = Waits()`;
     expect(one).toMatchObject({ status: 429, body: { code: "TOO_MANY_TRANSFERS" } });
     expect(one.headers.get("retry-after")).toBe("1");
     await Promise.all(answers.map(({ response }) => response.arrayBuffer()));
-    expect(door.spool.files).toBe(0);
+    expect(context.spool.files).toBe(0);
   });
 });

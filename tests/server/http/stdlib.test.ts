@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Runtime } from "../../../src/index.ts";
 import { makeDataFolder } from "../../make-data-folder.ts";
 import { openTestRuntime } from "../../open.ts";
-import { openTestDoor, type Ask } from "./request.ts";
+import { openTestServer, type Ask } from "./request.ts";
 
 let folder: string;
 let runtime: Runtime;
@@ -12,7 +12,7 @@ beforeAll(async () => {
   folder = makeDataFolder();
   vi.stubEnv("RLM_DATA", folder);
   runtime = await openTestRuntime({ ids: "random" });
-  ({ ask } = openTestDoor(runtime));
+  ({ ask } = openTestServer(runtime));
 });
 afterAll(async () => {
   await runtime.close();

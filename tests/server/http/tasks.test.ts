@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Runtime } from "../../../src/index.ts";
 import { openTestRuntime } from "../../open.ts";
 import { code, scripted } from "../../rlm/scripting.ts";
-import { openTestDoor, readEvents, type Ask } from "./request.ts";
+import { openTestServer, readEvents, type Ask } from "./request.ts";
 
 let runtime: Runtime;
 let ask: Ask;
 beforeAll(async () => {
   runtime = await openTestRuntime({ ids: "random", limits: { tasks: 10 } });
-  ({ ask } = openTestDoor(runtime));
+  ({ ask } = openTestServer(runtime));
 });
 afterAll(() => runtime.close());
 

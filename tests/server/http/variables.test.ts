@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Runtime } from "../../../src/index.ts";
-import type { Door } from "../../../src/server/context/server-context.ts";
+import type { ServerContext } from "../../../src/server/context/server-context.ts";
 import { openTestRuntime } from "../../open.ts";
-import { openTestDoor, type Ask } from "./request.ts";
+import { openTestServer, type Ask } from "./request.ts";
 
 const MIB = 1024 * 1024;
 const JSON_TYPE = { "content-type": "application/json" };
@@ -13,12 +13,12 @@ const JSON_TYPE = { "content-type": "application/json" };
 const folder = mkdtempSync(join(tmpdir(), "rlm-test-"));
 
 let runtime: Runtime;
-let door: Door;
+let context: ServerContext;
 let ask: Ask;
 let session: string;
 beforeAll(async () => {
   runtime = await openTestRuntime({ ids: "random" });
-  ({ ask, door } = openTestDoor(runtime));
+  ({ ask, context } = openTestServer(runtime));
   session = `/v1/sessions/${(await runtime.openSession()).id}`;
 });
 afterAll(async () => {
@@ -72,7 +72,7 @@ describe("a variable", () => {
     expect(await valueOf("t == 'ä' * (2 * 1024 * 1024)")).toBe("True");
     expect((await put("j", "application/json", `[${"1,".repeat(MIB)}2]`)).status).toBe(204);
     expect(await valueOf("len(j), j[-1]")).toBe("(1048577, 2)");
-    expect(door.spool.files).toBe(0);
+    expect(context.spool.files).toBe(0);
     expect(readdirSync(folder)).toEqual([]);
     vi.unstubAllEnvs();
   });
@@ -91,7 +91,7 @@ describe("a variable", () => {
     await valueOf("a = 'before'");
     expect(await put(name, type, body)).toMatchObject({ status, body: { code } });
     expect(await valueOf("a")).toBe("'before'");
-    expect(door.spool.files).toBe(0);
+    expect(context.spool.files).toBe(0);
   });
 
   test("is not touched by an upload that breaks off, and code does not wait for it", async () => {
@@ -111,7 +111,7 @@ describe("a variable", () => {
       body: { code: "MALFORMED" },
     });
     expect(await code).toBe("'before'");
-    expect(door.spool.files).toBe(0);
+    expect(context.spool.files).toBe(0);
   });
 });
 

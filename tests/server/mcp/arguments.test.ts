@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connect, type Connection } from "./connect.ts";
 import { ForkRefusedError } from "../../../src/errors.ts";
-import { toErrorText } from "../../../src/server/mcp/render/error.ts";
+import { renderError } from "../../../src/server/mcp/render/error.ts";
 import { selectTools } from "../../../src/server/mcp/tools/select-tools.ts";
 import { openWire } from "./wire.ts";
 
@@ -99,7 +99,7 @@ test("no message names a tool that is not offered", async () => {
   );
   expect(await core.failure("execute_python", { code: "#".repeat(4_000_001) })).toMatch(/into a file and read that\.$/);
   const refused = new ForkRefusedError({ action: "fork", why: "threads run" });
-  expect(toErrorText(refused, { runtime: mcp.runtime, offers: () => false })).toBe(
+  expect(renderError(refused, { runtime: mcp.runtime, offers: () => false })).toBe(
     "Cannot fork: threads run. Try again when its code has ended.",
   );
 });

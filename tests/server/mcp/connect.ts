@@ -8,7 +8,7 @@ import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Runtime, RuntimeOptions } from "../../../src/runtime.ts";
 import type { Mount } from "../../../src/environments/environment.ts";
 import type { RLM } from "../../../src/rlm/rlm.ts";
-import { Folders } from "../../../src/server/mcp/calls/host-paths.ts";
+import { HostPaths } from "../../../src/server/mcp/calls/host-paths.ts";
 import { createServerFactory, type MCPSettings } from "../../../src/server/mcp/server.ts";
 import { selectTools } from "../../../src/server/mcp/tools/select-tools.ts";
 import { openTestRuntime } from "../../open.ts";
@@ -77,7 +77,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Connection>
   const unexpected: unknown[] = beside?.unexpected ?? [];
   const factory = createServerFactory(runtime, {
     tools: selectTools("all"),
-    folders: new Folders({ mounts, sessionFiles }),
+    hostPaths: new HostPaths({ mounts, sessionFiles }),
     onUnexpected: (error) => void unexpected.push(error),
     ...(toRLM !== undefined && { rlm: toRLM(runtime) }),
     ...settings,

@@ -6,7 +6,7 @@ import { McpServer, type McpServerFactory } from "@modelcontextprotocol/server";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { Runtime } from "../../../src/index.ts";
-import type { Listening } from "../../../src/server/net/listen.ts";
+import type { HTTPListener } from "../../../src/server/net/listen.ts";
 import { serveMCPOverHTTP } from "../../../src/server/mcp-http.ts";
 import { countProcesses, uniqueSleep } from "../../e2e/processes.ts";
 import { openTestRuntime } from "../../open.ts";
@@ -17,7 +17,7 @@ type Era = (typeof ERAS)[number];
 const MODERN = "2026-07-28";
 
 let runtime: Runtime;
-let server: Listening;
+let server: HTTPListener;
 const unexpected: unknown[] = [];
 beforeAll(async () => {
   runtime = await openTestRuntime();
@@ -28,7 +28,7 @@ afterAll(async () => {
   await runtime.close();
 });
 
-function serve(factory: McpServerFactory): Promise<Listening> {
+function serve(factory: McpServerFactory): Promise<HTTPListener> {
   return serveMCPOverHTTP(factory, {
     host: "127.0.0.1",
     port: 0,

@@ -14,11 +14,11 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Folders } from "../../../src/server/mcp/calls/host-paths.ts";
+import { HostPaths } from "../../../src/server/mcp/calls/host-paths.ts";
 import { connect, factsOf, textOf, type Connection } from "./connect.ts";
 
 let mcp: Connection;
-/** Folders of the host: one that sessions may only read, one that they may write to, one that they do not see. */
+/** HostPaths of the host: one that sessions may only read, one that they may write to, one that they do not see. */
 let host: string;
 
 beforeAll(async () => {
@@ -178,12 +178,12 @@ describe("variables", () => {
   });
 
   test("a path that is not absolute begins in the session's folder, then in the one that the server was started in", async () => {
-    const folders = new Folders({
+    const hostPaths = new HostPaths({
       mounts: [{ path: join(host, "read"), mode: "ro" }],
       sessionFiles: mcp.sessionFiles,
       startedIn: join(host, "read"),
     });
-    await using inProject = await connect({ folders, beside: mcp });
+    await using inProject = await connect({ hostPaths, beside: mcp });
     writeFileSync(join(host, "read", "both.txt"), "of the project");
     await inProject.text("set_repl_context", { key: "found", path: "./both.txt" });
     expect(await mcp.text("execute_python", { code: "found" })).toBe("→ 'of the project'");

@@ -1,11 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { parseOrigin } from "../../../src/server/net/guards/cors.ts";
-import { createGuardedApp, type Answered, type GuardOptions } from "../../../src/server/net/guards/guarded-app.ts";
+import {
+  createGuardedApp,
+  type AnsweredRequest,
+  type GuardOptions,
+} from "../../../src/server/net/guards/guarded-app.ts";
 
 const TOKEN = "secret";
 
 function openApp(options: Partial<GuardOptions> = {}) {
-  const answered: Answered[] = [];
+  const answered: AnsweredRequest[] = [];
   let release: () => void = () => {};
   const held = new Promise<void>((resolve) => void (release = resolve));
   const app = createGuardedApp(
@@ -22,7 +26,7 @@ function openApp(options: Partial<GuardOptions> = {}) {
         },
       },
     ],
-    { token: TOKEN, onAnswer: (one) => void answered.push(one), ...options },
+    { token: TOKEN, onAnswered: (one) => void answered.push(one), ...options },
   );
   const ask = async (path: string, headers: Record<string, string> = {}, remote = "10.0.0.1", method = "GET") =>
     app.request(
@@ -69,9 +73,9 @@ test("every answer is told of, by the route and without the query", async () => 
   expect(JSON.stringify(answered)).not.toMatch(/hush|wrong|secret/);
 });
 
-describe("bounds", () => {
+describe("limits", () => {
   test("an address that asks too fast is told when to come back; another one and what is open are not touched", async () => {
-    const { ask } = openApp({ bounds: { rate: { perSecond: 0.01, burst: 2 } } });
+    const { ask } = openApp({ limits: { rate: { perSecond: 0.01, burst: 2 } } });
     const statuses = [await ask("/things/1"), await ask("/things/1"), await ask("/things/1")];
     expect(statuses.map(({ status }) => status)).toEqual([200, 200, 429]);
     expect(Number(statuses[2]?.headers.get("retry-after"))).toBeGreaterThan(90);
@@ -80,7 +84,7 @@ describe("bounds", () => {
   });
 
   test("wrong tokens are refused with 429 after a while, and the right one is let in from the same address", async () => {
-    const { ask } = openApp({ bounds: { failures: { perSecond: 0.01, burst: 3 } } });
+    const { ask } = openApp({ limits: { failures: { perSecond: 0.01, burst: 3 } } });
     const guess = () => ask("/things/1", { authorization: "Bearer guess" });
     for (let time = 0; time < 3; time += 1) expect((await guess()).status).toBe(401);
     const refused = await guess();
@@ -94,7 +98,7 @@ describe("bounds", () => {
     ["without a token", {}],
     ["with a wrong one", { authorization: "Bearer wrong" }],
   ])("a flood %s does not use up what the right token may ask", async (_, headers) => {
-    const { ask } = openApp({ bounds: { rate: { perSecond: 0.01, burst: 2 } } });
+    const { ask } = openApp({ limits: { rate: { perSecond: 0.01, burst: 2 } } });
     const strange = { authorization: "", ...headers };
     const statuses = [
       await ask("/things/1", strange),
@@ -106,7 +110,7 @@ describe("bounds", () => {
   });
 
   test("requests beyond those that may be under way are refused, and those under way answered", async () => {
-    const { ask, release } = openApp({ bounds: { requests: 2 } });
+    const { ask, release } = openApp({ limits: { requests: 2 } });
     const held = [ask("/held"), ask("/held")];
     const refused = await ask("/things/1");
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
@@ -118,7 +122,7 @@ describe("bounds", () => {
   });
 
   test("a request that is refused or fails does not stay under way", async () => {
-    const { ask } = openApp({ bounds: { requests: 1, failures: { perSecond: 1, burst: 1000 } } });
+    const { ask } = openApp({ limits: { requests: 1, failures: { perSecond: 1, burst: 1000 } } });
     for (let time = 0; time < 5; time += 1) await ask("/things/1", { authorization: "Bearer wrong" });
     await ask("/nowhere");
     expect((await ask("/things/1")).status).toBe(200);

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { Bounds } from "../../../src/server/net/guards/request-limiter.ts";
-import { Rates } from "../../../src/server/net/guards/token-buckets.ts";
+import { RequestLimiter } from "../../../src/server/net/guards/request-limiter.ts";
+import { TokenBuckets } from "../../../src/server/net/guards/token-buckets.ts";
 
 describe("rates", () => {
   test("a burst, then so many in a second, each key for itself", () => {
     let now = 0;
-    const rates = new Rates({ perSecond: 2, burst: 3 }, () => now);
+    const rates = new TokenBuckets({ perSecond: 2, burst: 3 }, () => now);
     expect([1, 2, 3].map(() => rates.take("a"))).toEqual([0, 0, 0]);
     expect(rates.take("a")).toBe(0.5);
     expect(rates.take("b")).toBe(0);
@@ -18,40 +18,40 @@ describe("rates", () => {
   });
 
   test("the table does not grow beyond its bound", () => {
-    const rates = new Rates({ perSecond: 1, burst: 1 }, () => 0, 100);
+    const rates = new TokenBuckets({ perSecond: 1, burst: 1 }, () => 0, 100);
     for (let number = 0; number < 1000; number += 1) rates.take(`address ${number}`);
     expect(rates.size).toBe(100);
     expect(rates.take("address 999")).toBe(1);
   });
 });
 
-describe("bounds", () => {
+describe("limits", () => {
   test("too fast is 429 with the whole second after which it works again", () => {
     let now = 0;
-    const bounds = new Bounds({ rate: { perSecond: 0.4, burst: 1 } }, () => now);
-    expect(bounds.enter("10.0.0.1")).toBeUndefined();
-    expect(bounds.enter("10.0.0.1")).toMatchObject({
+    const limits = new RequestLimiter({ rate: { perSecond: 0.4, burst: 1 } }, () => now);
+    expect(limits.enter("10.0.0.1")).toBeUndefined();
+    expect(limits.enter("10.0.0.1")).toMatchObject({
       status: 429,
       code: "RATE_LIMITED",
       headers: { "retry-after": "3" },
     });
     now = 3000;
-    expect(bounds.enter("10.0.0.1")).toBeUndefined();
+    expect(limits.enter("10.0.0.1")).toBeUndefined();
   });
 
   test("too many at once is 503 until one has left", () => {
-    const bounds = new Bounds({ requests: 2 });
-    expect([bounds.enter("a"), bounds.enter("b"), bounds.checkRoom()]).toEqual([undefined, undefined, undefined]);
+    const limits = new RequestLimiter({ requests: 2 });
+    expect([limits.enter("a"), limits.enter("b"), limits.checkLoad()]).toEqual([undefined, undefined, undefined]);
     const full = { status: 503, code: "OVERLOADED", headers: { "retry-after": "1" } };
-    bounds.enter("c");
-    expect(bounds.checkRoom()).toMatchObject(full);
-    bounds.leave();
-    expect(bounds.checkRoom()).toBeUndefined();
+    limits.enter("c");
+    expect(limits.checkLoad()).toMatchObject(full);
+    limits.leave();
+    expect(limits.checkLoad()).toBeUndefined();
   });
 
   test("those that need little have a hundred places more, and no others", () => {
-    const bounds = new Bounds({ requests: 2 });
-    const entered = Array.from({ length: 103 }, () => bounds.enter("a"));
+    const limits = new RequestLimiter({ requests: 2 });
+    const entered = Array.from({ length: 103 }, () => limits.enter("a"));
     expect(entered.slice(0, 102).every((problem) => problem === undefined)).toBe(true);
     expect(entered[102]).toMatchObject({ status: 503, code: "OVERLOADED" });
   });
@@ -64,8 +64,8 @@ describe("bounds", () => {
     ["::ffff:10.0.0.1", "10.0.0.1", true],
     ["::ffff:10.0.0.1", "::ffff:10.0.0.2", false],
   ])("%s and %s share a rate: %s", (one, other, shares) => {
-    const bounds = new Bounds({ rate: { perSecond: 1, burst: 1 } }, () => 0);
-    bounds.enter(one);
-    expect(bounds.enter(other) !== undefined).toBe(shares);
+    const limits = new RequestLimiter({ rate: { perSecond: 1, burst: 1 } }, () => 0);
+    limits.enter(one);
+    expect(limits.enter(other) !== undefined).toBe(shares);
   });
 });

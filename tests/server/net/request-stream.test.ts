@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { BodyRoom, type Hold } from "../../../src/server/net/memory-budget.ts";
-import { Pace } from "../../../src/server/net/bodies/min-throughput.ts";
-import { Wire } from "../../../src/server/net/bodies/request-stream.ts";
+import { BODY_MEMORY, MemoryBudget, type Reservation } from "../../../src/server/net/memory-budget.ts";
+import { MinThroughput } from "../../../src/server/net/bodies/min-throughput.ts";
+import { RequestStream } from "../../../src/server/net/bodies/request-stream.ts";
 
 const TOO_SLOW = { problem: { status: 408, code: "TOO_SLOW", headers: { connection: "close" } } };
 
@@ -17,21 +17,20 @@ describe("a body that is read at once", () => {
       },
     };
     const incoming = { complete, socket } as unknown as IncomingMessage;
-    const wire = new Wire(new Request("http://localhost"), { incoming }, { bytes: 10, windowMs: 5 });
-    return { wire, looks: () => looks };
+    const stream = new RequestStream(new Request("http://localhost"), { incoming }, { bytes: 10, windowMs: 5 });
+    return { stream, looks: () => looks };
   }
 
   test("is given up when too little of it came in a while", async () => {
-    const { wire } = stub(false, [0, 10, 10, 20, 20, 29]); // a look is two readings, and one is before the first
-    const room = new BodyRoom();
-    const { leftBytes } = room;
-    const never = (hold: Hold): Promise<void> => new Promise(() => void hold.take(1_000_000));
-    await expect(wire.whileReading(room, never)).rejects.toMatchObject(TOO_SLOW);
-    expect(room.leftBytes).toBe(leftBytes); // though nobody has told the reader
+    const { stream } = stub(false, [0, 10, 10, 20, 20, 29]); // a look is two readings, and one is before the first
+    const budget = new MemoryBudget(BODY_MEMORY);
+    const never = (memory: Reservation): Promise<void> => new Promise(() => void memory.tryGrow(1_000_000));
+    await expect(stream.whileReading(budget, never)).rejects.toMatchObject(TOO_SLOW);
+    expect(budget.usedBytes).toBe(0); // though nobody has told the reader
   });
 
   test("may take long while something comes, and fail for reasons of its own", async () => {
-    const { wire, looks } = stub(
+    const { stream, looks } = stub(
       false,
       Array.from({ length: 100 }, (_, at) => at * 10),
     );
@@ -39,15 +38,15 @@ describe("a body that is read at once", () => {
       while (looks() < 8) await new Promise((resolve) => void setTimeout(resolve, 5));
       return 7;
     };
-    expect(await wire.whileReading(new BodyRoom(), until)).toBe(7);
-    await expect(wire.whileReading(new BodyRoom(), () => Promise.reject(new Error("broken")))).rejects.toThrow(
-      "broken",
-    );
+    expect(await stream.whileReading(new MemoryBudget(BODY_MEMORY), until)).toBe(7);
+    await expect(
+      stream.whileReading(new MemoryBudget(BODY_MEMORY), () => Promise.reject(new Error("broken"))),
+    ).rejects.toThrow("broken");
   });
 
   test("that is all there is not waited for", async () => {
-    const { wire, looks } = stub(true, [0]);
-    expect(await wire.whileReading(new BodyRoom(), async () => 7)).toBe(7);
+    const { stream, looks } = stub(true, [0]);
+    expect(await stream.whileReading(new MemoryBudget(BODY_MEMORY), async () => 7)).toBe(7);
     expect(looks()).toBe(0);
   });
 });
@@ -59,7 +58,7 @@ describe("a body that is taken piece by piece", () => {
     work: () => Promise<void> = async () => {},
   ): Promise<number> => {
     const request = new Request("http://localhost", { method: "PUT", body, duplex: "half" });
-    return new Wire(request, {}, bounds).receive(async (content) => {
+    return new RequestStream(request, {}, bounds).receive(async (content) => {
       let total = 0;
       for await (const piece of content) {
         total += piece.length;
@@ -94,38 +93,38 @@ describe("a body that is taken piece by piece", () => {
   });
 });
 
-describe("a pace", () => {
+describe("a minimum throughput", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
   function open() {
     const onStall = vi.fn();
-    return { pace: new Pace(onStall, { bytes: 100, windowMs: 1000 }), onStall };
+    return { minThroughput: new MinThroughput(onStall, { bytes: 100, windowMs: 1000 }), onStall };
   }
 
   test("may be slow for ever, as long as enough comes", () => {
-    const { pace, onStall } = open();
+    const { minThroughput, onStall } = open();
     for (let count = 0; count < 100; count += 1) {
-      pace.wait();
+      minThroughput.expectData();
       vi.advanceTimersByTime(490);
-      pace.came(50);
+      minThroughput.received(50);
     }
     expect(onStall).not.toHaveBeenCalled();
     for (let count = 0; count < 3; count += 1) {
-      pace.wait();
+      minThroughput.expectData();
       vi.advanceTimersByTime(490);
-      pace.came(30);
+      minThroughput.received(30);
     }
     expect(onStall).toHaveBeenCalledTimes(1);
   });
 
   test("does not count time in which it is not the other end's turn", () => {
-    const { pace, onStall } = open();
-    pace.wait();
+    const { minThroughput, onStall } = open();
+    minThroughput.expectData();
     vi.advanceTimersByTime(900);
-    pace.came(1);
+    minThroughput.received(1);
     vi.advanceTimersByTime(1_000_000);
-    pace.wait();
+    minThroughput.expectData();
     vi.advanceTimersByTime(99);
     expect(onStall).not.toHaveBeenCalled();
     vi.advanceTimersByTime(2);
@@ -133,11 +132,11 @@ describe("a pace", () => {
   });
 
   test("gives more time for more bytes", () => {
-    const { pace, onStall } = open();
-    pace.give(400);
+    const { minThroughput, onStall } = open();
+    minThroughput.expectRead(400);
     vi.advanceTimersByTime(3999);
-    pace.taken();
-    pace.give(1);
+    minThroughput.stop();
+    minThroughput.expectRead(1);
     vi.advanceTimersByTime(999);
     expect(onStall).not.toHaveBeenCalled();
     vi.advanceTimersByTime(2);

@@ -2,16 +2,16 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Runtime } from "../../../src/index.ts";
 import { Tickets } from "../../../src/server/net/guards/tickets.ts";
 import { openTestRuntime } from "../../open.ts";
-import { openTestDoor, type Ask } from "../http/request.ts";
+import { openTestServer, type Ask } from "../http/request.ts";
 
 let runtime: Runtime;
 let ask: Ask;
 let take: (ticket: string, sessionId: string) => boolean;
 beforeAll(async () => {
   runtime = await openTestRuntime();
-  const { ask: ask_, door } = openTestDoor(runtime);
+  const { ask: ask_, context } = openTestServer(runtime);
   ask = ask_;
-  take = (ticket, sessionId) => door.tickets.take(ticket, sessionId);
+  take = (ticket, sessionId) => context.tickets.take(ticket, sessionId);
 });
 afterAll(() => runtime.close());
 
@@ -32,11 +32,11 @@ describe("tickets", () => {
   test("are good once, for their session, for half a minute", () => {
     let now = 0;
     const tickets = new Tickets(() => now);
-    const once = tickets.give();
+    const once = tickets.issue();
     expect([tickets.take(once.ticket, "a"), tickets.take(once.ticket, "a")]).toEqual([true, false]);
-    const bound = tickets.give("a");
+    const bound = tickets.issue("a");
     expect([tickets.take(bound.ticket, "b"), tickets.take(bound.ticket, "a")]).toEqual([false, false]);
-    const [old, fresh] = [tickets.give(), tickets.give()];
+    const [old, fresh] = [tickets.issue(), tickets.issue()];
     now = 29_999;
     expect(tickets.take(fresh.ticket, "a")).toBe(true);
     now = 30_000;
@@ -47,10 +47,10 @@ describe("tickets", () => {
   test("that wait to be used are bounded, and make room when they expire", () => {
     let now = 0;
     const tickets = new Tickets(() => now);
-    for (let count = 0; count < 1000; count += 1) tickets.give();
-    expect(() => tickets.give()).toThrow("Cannot give another ticket");
+    for (let count = 0; count < 1000; count += 1) tickets.issue();
+    expect(() => tickets.issue()).toThrow("Cannot give another ticket");
     now = 30_000;
-    expect(tickets.give().expiresAt).toBe(60_000);
+    expect(tickets.issue().expiresAt).toBe(60_000);
   });
 });
 

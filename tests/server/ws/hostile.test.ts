@@ -133,7 +133,7 @@ describe("a client that does not read", () => {
   });
 
   test("is let go when it takes nothing for two beats", async () => {
-    await using own = await openServer(runtime, { beatMs: 300 });
+    await using own = await openServer(runtime, { heartbeatMs: 300 });
     await using watched = await runtime.openSession();
     const socket = await openRaw(own, `/v1/sessions/${watched.id}/ws`);
     socket.pause();
@@ -183,7 +183,7 @@ test.each(["ping", "pong"] as const)("a flood of %ss is read in turns, and costs
 
 describe("many that hold much at once", () => {
   test("messages that never end: some are told to go, memory is bounded, and an ordinary client notices nothing", async () => {
-    await using own = await openServer(runtime, { heldBytes: 4 * MIB });
+    await using own = await openServer(runtime, { maxHeldBytes: 4 * MIB });
     await using ordinary = await own.connect(path);
     const greedy = await Promise.all(Array.from({ length: 12 }, () => own.connect(path)));
     const piece = " ".repeat(MIB / 4);
@@ -204,7 +204,7 @@ describe("many that hold much at once", () => {
   });
 
   test("readers that take nothing: none is sent away, and each hears all of it later", async () => {
-    await using own = await openServer(runtime, { heldBytes: 6 * MIB });
+    await using own = await openServer(runtime, { maxHeldBytes: 6 * MIB });
     await using session = await runtime.openSession();
     const at = `/v1/sessions/${session.id}/ws`;
     const slow = await Promise.all(Array.from({ length: 3 }, () => own.connect(at)));
@@ -239,7 +239,7 @@ describe("many that hold much at once", () => {
 
 describe("a client that is gone without a word", () => {
   test("is noticed by its silence, and one that answers stays", async () => {
-    await using own = await openServer(runtime, { beatMs: 1500 });
+    await using own = await openServer(runtime, { heartbeatMs: 1500 });
     await using client = await own.connect(path);
     const socket = await openRaw(own); // takes everything, and never answers a ping
     socket.resume();

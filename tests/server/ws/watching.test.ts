@@ -81,7 +81,7 @@ describe("a watcher", () => {
   });
 
   test("keeps its session from ending for idleness, until it is found to be gone", async () => {
-    await using own = await openServer(runtime, { beatMs: 1500 });
+    await using own = await openServer(runtime, { heartbeatMs: 1500 });
     const watched = await runtime.openSession({ idleTimeoutMs: 200 });
     const hold = watched.hold();
     const headers = { authorization: `Bearer ${TOKEN}` };

@@ -1,4 +1,4 @@
-// Runs as clients see them: those of this process from memory, all others from what is recorded.
+// Runs as clients see them: those of this process from memory, all others from their records.
 
 import type { z } from "zod";
 import { RunNotFoundError } from "../../../errors.ts";
@@ -16,12 +16,12 @@ type Info = z.output<typeof runList>["runs"][number];
 
 const MAX_QUERY = 2000;
 
-/** One that is in memory, or one that is only recorded. Throws a ProblemError where there is neither. */
+/** Throws a ProblemError when the run is neither in memory nor recorded. */
 export async function findRun(runtime: Runtime, id: string): Promise<Run | RecordedRun> {
   return runtime.runs.get(id) ?? (await findRecorded(id));
 }
 
-/** Throws a ProblemError where it is not recorded. */
+/** Throws a ProblemError when it is not recorded. */
 export async function findRecorded(id: string): Promise<RecordedRun> {
   try {
     return await readRun(id);
@@ -46,7 +46,7 @@ export async function describeRun(found: Run | RecordedRun): Promise<View> {
   return { ...info, result: summary.ended === null ? null : ((await resultIn(found)) ?? null) };
 }
 
-/** The latest first, and how many there are. */
+/** The latest first. */
 export async function listAll(runtime: Runtime, limit: number): Promise<z.output<typeof runList>> {
   const byId = new Map<string, Info>();
   for (const summary of await listRuns()) byId.set(summary.id, fromSummary(summary));

@@ -1,8 +1,8 @@
-// The server itself: whether it lives, what it is.
+// Health and version.
 
 import { z } from "zod";
 import { VERSION } from "../../../util/version.ts";
-import type { Door } from "../../context/server-context.ts";
+import type { ServerContext } from "../../context/server-context.ts";
 import { json, route } from "../route.ts";
 
 const TAG = "Server";
@@ -25,7 +25,7 @@ const versionAnswer = z
   })
   .meta({ id: "Version" });
 
-function toHealth({ runtime, draining }: Door): z.output<typeof healthAnswer> {
+function toHealth({ runtime, draining }: ServerContext): z.output<typeof healthAnswer> {
   if (draining.aborted) return { status: "ending", live: true, ready: false };
   const isReady = runtime.report().tier !== null;
   return { status: isReady ? "ok" : "starting", live: true, ready: isReady };
@@ -38,8 +38,8 @@ const health = route({
   summary: "Whether the server lives, and whether it takes work",
   isOpen: true,
   isLight: true,
-  answers: { 200: { description: "It lives", schema: healthAnswer } },
-  handle: (_asked, door) => json(toHealth(door)),
+  responses: { 200: { description: "It lives", schema: healthAnswer } },
+  handle: (_request, context) => json(toHealth(context)),
 });
 
 const ready = route({
@@ -49,13 +49,13 @@ const ready = route({
   summary: "Whether the server takes work, as a status",
   isOpen: true,
   isLight: true,
-  answers: {
+  responses: {
     200: { description: "It does", schema: healthAnswer },
     503: { description: "It starts, or is about to end", schema: healthAnswer },
   },
-  handle: (_asked, door) => {
-    const said = toHealth(door);
-    return json(said, said.ready ? 200 : 503);
+  handle: (_request, context) => {
+    const state = toHealth(context);
+    return json(state, state.ready ? 200 : 503);
   },
 });
 
@@ -65,8 +65,8 @@ const version = route({
   tag: TAG,
   summary: "Versions, and where sessions run",
   isLight: true,
-  answers: { 200: { description: "Versions", schema: versionAnswer } },
-  handle: (_asked, { runtime }) => {
+  responses: { 200: { description: "Versions", schema: versionAnswer } },
+  handle: (_request, { runtime }) => {
     const { name, tier, python } = runtime.report();
     const versions = { version: VERSION, node: process.versions.node, python: python?.version ?? null };
     return json({ ...versions, environment: name, tier });

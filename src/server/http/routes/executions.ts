@@ -1,28 +1,25 @@
-// Executions: code in a session, and what can be asked about it afterwards.
+// Executions: running code in a session, and reading, following and cancelling it afterwards.
 //
-// A client that goes away leaves its execution running: it is found again by its id, or by asking again under the same Idempotency-Key.
+// An execution goes on when its client disconnects. It is found by its id, or by repeating the request with the same Idempotency-Key.
 
+import type { z } from "zod";
 import type { ExecutionResult } from "../../../protocol/execution.ts";
 import type { VariableList } from "../../../protocol/variables.ts";
 import type { Execution } from "../../../session/execution/execution.ts";
-import type { Session } from "../../../session/session.ts";
-import type { z } from "zod";
-import { given } from "../../../util/omit-undefined.ts";
 import { onAbort } from "../../../util/async/on-abort.ts";
 import { waitFor } from "../../../util/async/wait-for.ts";
-import type { Door } from "../../context/server-context.ts";
-import { streamEvents, type Message } from "../responses/event-stream.ts";
+import { given } from "../../../util/omit-undefined.ts";
+import type { ServerContext } from "../../context/server-context.ts";
+import { answerInput, finalEvent, startExecution } from "../../context/session-requests.ts";
+import { withArguments } from "../../net/problem.ts";
+import { streamFollowed, toCursor } from "../responses/event-stream.ts";
 import { toOutput } from "../responses/output.ts";
-import { ProblemError, toProblem, toWire, withArguments } from "../../net/problem.ts";
-import { IDEMPOTENCY_KEY } from "../../context/idempotency.ts";
-import { json, nothing, route } from "../route.ts";
+import { BYTES, EVENTS, json, MAX_WAIT_MS, noContent, route, wantsEvents, type RouteRequest } from "../route.ts";
 import * as schemas from "../schemas/executions.ts";
-import type { Origin } from "../../observability/activity-tracker.ts";
+import { IDEMPOTENCY_KEY, startOnce } from "../start-once.ts";
 import { sessionOf } from "./sessions.ts";
 
 const TAG = "Executions";
-const MAX_WAIT_MS = 60_000;
-const EVENTS = "text/event-stream";
 
 const execute = route({
   method: "POST",
@@ -38,61 +35,41 @@ const execute = route({
     prefer: "`respond-async`: do not wait for the end",
   },
   body: schemas.executeBody,
-  answers: {
+  responses: {
     200: { description: "The result, or a stream of events", schema: schemas.executeAnswer, types: [EVENTS] },
     202: { description: "It has begun, or waits for its turn", schema: schemas.execution },
   },
   problems: [404, 410],
-  handle: async ({ request, requestId, params, body: { onDisconnect, ...body } }, door) => {
-    const { headers } = request;
-    const { id, isRetry } = door.retries.once(
-      headers.get("idempotency-key"),
-      `execute ${params["id"]}`,
-      body,
-      () => start(sessionOf({ params }, door), body, { requestId }, door).id,
-    );
-    const execution = door.executions.get(await id);
+  handle: async ({ request, requestId, params, body: { onDisconnect, ...body } }, context) => {
+    const scope = `execute ${params["id"]}`;
+    const { id, headers: started } = await startOnce(request, { path: "/v1/executions", scope, body }, context, () => {
+      return startExecution(sessionOf({ params }, context), body, { requestId }, context).id;
+    });
+    const execution = context.executions.get(id);
     if (onDisconnect === "interrupt") onAbort(request.signal, () => execution.cancel());
-    const told = {
-      "execution-id": execution.id,
-      location: `/v1/executions/${execution.id}`,
-      ...(isRetry && { "idempotency-replayed": "true" }),
-    };
-    if (headers.get("accept")?.includes(EVENTS) === true) {
-      const rest = (): AsyncIterable<Message> => restOf(execution, body.variables, door);
-      return follow(execution, undefined, door, { headers: told, rest });
+    const headers = { "execution-id": id, ...started };
+    if (wantsEvents(request)) {
+      const variables = body.variables ? () => variablesOf(execution, context) : undefined;
+      return streamFollowed(execution, context, { headers, finalEvent: () => finalEvent(execution, variables) });
     }
-    if (headers.get("prefer")?.includes("respond-async") === true) return json(describe(execution, door), 202, told);
+    if (request.headers.get("prefer")?.includes("respond-async") === true)
+      return json(describe(execution, context), 202, headers);
     const result: ExecutionResult = await execution.result;
-    return json(body.variables ? { ...result, variables: await variablesAfter(execution, door) } : result, 200, told);
+    if (!body.variables) return json(result, 200, headers);
+    // The session may have closed since. The result is not lost for that.
+    const variables = await variablesOf(execution, context).catch(() => null);
+    return json({ ...result, variables }, 200, headers);
   },
 });
-
-type ExecuteBody = Omit<z.output<typeof schemas.executeBody>, "onDisconnect">;
-
-/** Throws what `Executions.start` throws. */
-export function start(
-  session: Session,
-  { code, input, timeoutMs, env, fileName }: ExecuteBody,
-  origin: Origin,
-  door: Door,
-): Execution {
-  const execution: Execution = door.executions.start(session, code, {
-    ...given({ timeoutMs, env, fileName }),
-    ...(input === "ask" && { onInput: door.inputs.handlerOf(() => execution.id) }),
-  });
-  door.begun.note({ execution }, origin);
-  return execution;
-}
 
 const history = route({
   method: "GET",
   path: "/v1/sessions/{id}/executions",
   tag: TAG,
   summary: "What was executed in a session, the last 1,000",
-  answers: { 200: { description: "Oldest first", schema: schemas.historyList } },
+  responses: { 200: { description: "Oldest first", schema: schemas.historyList } },
   problems: [404],
-  handle: (asked, door) => json({ executions: sessionOf(asked, door).history() }),
+  handle: (request, context) => json({ executions: sessionOf(request, context).history() }),
 });
 
 const show = route({
@@ -101,13 +78,13 @@ const show = route({
   tag: TAG,
   summary: "How an execution stands, with its result once it has ended",
   query: schemas.executionQuery,
-  answers: { 200: { description: "Its state", schema: schemas.execution } },
+  responses: { 200: { description: "Its state", schema: schemas.execution } },
   problems: [404],
-  handle: async ({ params, query, request }, door) => {
-    const execution = door.executions.get(params["id"] ?? "");
+  handle: async ({ params, query, request }, context) => {
+    const execution = executionOf({ params }, context);
     if (query.waitMs !== undefined)
       await waitFor(execution.result, Math.min(query.waitMs, MAX_WAIT_MS), request.signal);
-    return json(describe(execution, door));
+    return json(describe(execution, context));
   },
 });
 
@@ -118,9 +95,9 @@ const output = route({
   summary: "What an execution printed, from a byte offset",
   description: "Byte for byte. The headers `Next-Offset`, `Total-Bytes` and `Readable-Bytes` say where it goes on.",
   query: schemas.outputQuery,
-  answers: { 200: { description: "The bytes", types: ["application/octet-stream"] } },
+  responses: { 200: { description: "The bytes", types: [BYTES] } },
   problems: [404],
-  handle: (asked, door) => toOutput(door.executions.get(asked.params["id"] ?? ""), asked),
+  handle: (request, context) => toOutput(executionOf(request, context), request),
 });
 
 const events = route({
@@ -130,12 +107,12 @@ const events = route({
   summary: "Follow an execution, from its beginning or from where a reader was",
   headers: { "last-event-id": "The id of the last event that was seen" },
   query: schemas.eventsQuery,
-  answers: { 200: { description: "Its events, up to the end", types: [EVENTS] } },
+  responses: { 200: { description: "Its events, up to the end", types: [EVENTS] } },
   problems: [404],
-  handle: ({ request, params, query }, door) => {
-    const after = query.after ?? request.headers.get("last-event-id") ?? undefined;
-    const execution = door.executions.get(params["id"] ?? "");
-    return withArguments(() => follow(execution, after, door, { rest: () => restOf(execution, false, door) }));
+  handle: (request, context) => {
+    const execution = executionOf(request, context);
+    const options = { after: toCursor(request), finalEvent: () => finalEvent(execution, undefined) };
+    return withArguments(() => streamFollowed(execution, context, options));
   },
 });
 
@@ -145,12 +122,12 @@ const cancel = route({
   tag: TAG,
   summary: "Interrupt one execution; one that waits for its turn never starts",
   isLight: true,
-  answers: { 202: { description: "It was told", schema: schemas.execution } },
+  responses: { 202: { description: "It was told", schema: schemas.execution } },
   problems: [404],
-  handle: ({ params }, door) => {
-    const execution = door.executions.get(params["id"] ?? "");
+  handle: ({ params }, context) => {
+    const execution = executionOf({ params }, context);
     execution.cancel();
-    return json(describe(execution, door), 202);
+    return json(describe(execution, context), 202);
   },
 });
 
@@ -161,89 +138,26 @@ const stdin = route({
   summary: "Answer code that waits for a line",
   isLight: true,
   body: schemas.stdinBody,
-  answers: { 204: { description: "The code has it" } },
+  responses: { 204: { description: "The code has it" } },
   problems: [404, 409],
-  handle: ({ params, body }, door) => {
-    const execution = door.executions.get(params["id"] ?? "");
-    answerInput(execution, body.text, door);
-    return nothing();
+  handle: ({ params, body }, context) => {
+    answerInput(executionOf({ params }, context), body.text, context);
+    return noContent();
   },
 });
 
-/** Throws a ProblemError where it waits for nothing. */
-export function answerInput({ id }: Execution, text: string | null, { inputs }: Pick<Door, "inputs">): void {
-  if (!inputs.answer(id, text)) throw new ProblemError(NOT_WAITING);
-}
-
 export const executionRoutes = [execute, history, show, output, events, cancel, stdin];
 
-const NOT_WAITING = {
-  status: 409,
-  code: "NOT_WAITING",
-  detail: "The execution waits for no input: it was answered, has ended, or was started without `input: ask`",
-};
-
-/** What happens, with places between. */
-interface Followed {
-  follow(options: FollowOptions): AsyncIterable<{ readonly event: Message["event"]; readonly place: string }>;
+/** Throws a ProblemError. */
+function executionOf({ params }: Pick<RouteRequest, "params">, { executions }: ServerContext): Execution {
+  return executions.get(params["id"] ?? "");
 }
 
-interface FollowOptions {
-  readonly after?: string;
-  readonly signal?: AbortSignal;
+async function variablesOf({ sessionId }: Execution, { runtime }: ServerContext): Promise<VariableList> {
+  return runtime.sessions.get(sessionId).variables();
 }
 
-interface Telling {
-  readonly headers?: Readonly<Record<string, string>>;
-  /** What is told when the story has ended, and is no part of it. */
-  readonly rest?: () => AsyncIterable<Message>;
-}
-
-/** Throws a RangeError for what is no place in it. */
-export function follow(
-  story: Followed,
-  after: string | undefined,
-  door: Door,
-  { headers = {}, rest }: Telling = {},
-): Response {
-  const toMessages = async function* (signal: AbortSignal): AsyncGenerator<Message> {
-    for await (const { event, place } of story.follow({ ...(after !== undefined && { after }), signal })) {
-      yield { id: place, event };
-    }
-    if (rest !== undefined && !signal.aborted) yield* rest();
-  };
-  if (after !== undefined) story.follow({ after }); // throws for what is no place
-  return streamEvents(toMessages, door, headers);
-}
-
-/** Once the story has ended. */
-async function* restOf(execution: Execution, wantsVariables: boolean, door: Door): AsyncGenerator<Message> {
-  const { id: executionId } = execution;
-  const problem = await execution.result.then(
-    () => undefined,
-    (error: unknown) => toWire(toProblem(error)),
-  );
-  if (problem !== undefined) {
-    const event = { type: "execution-failed", executionId, problem };
-    yield { event };
-    return;
-  }
-  const variables = wantsVariables ? await variablesAfter(execution, door) : null;
-  if (variables === null) return;
-  const event = { type: "variables", executionId, ...variables };
-  yield { event };
-}
-
-/** Null: the session has closed meanwhile, or cannot be looked into. The result is not lost for that. */
-async function variablesAfter({ sessionId }: Execution, { runtime }: Door): Promise<VariableList | null> {
-  try {
-    return await runtime.sessions.get(sessionId).variables();
-  } catch {
-    return null;
-  }
-}
-
-function describe(execution: Execution, { executions }: Pick<Door, "executions">): z.output<typeof schemas.execution> {
+function describe(execution: Execution, { executions }: ServerContext): z.output<typeof schemas.execution> {
   const { id, sessionId, startedAt } = execution;
   const isOver = executions.isOver(execution);
   return {

@@ -1,4 +1,4 @@
-// POST /mcp: the runtime for MCP clients.
+// POST /mcp, for MCP clients.
 
 import { z } from "zod";
 import { route } from "../route.ts";
@@ -7,8 +7,8 @@ const message = z
   .union([z.looseObject({ jsonrpc: z.literal("2.0") }), z.array(z.unknown())])
   .meta({ id: "MCPMessage", description: "A message of JSON-RPC, as the Model Context Protocol has it" });
 
-/** It answers by the rules of its own protocol, errors included. */
-const speak = route({
+/** Errors are those of JSON-RPC, not problems. */
+const mcp = route({
   method: "POST",
   path: "/mcp",
   tag: "MCP",
@@ -20,7 +20,7 @@ const speak = route({
     "mcp-protocol-version": "Which version it speaks",
   },
   rawBody: { types: ["application/json"], description: "A message of JSON-RPC; at most 16 MiB" },
-  answers: {
+  responses: {
     200: {
       description: "An answer, or a stream of events that ends with it",
       schema: message,
@@ -32,7 +32,7 @@ const speak = route({
     406: { description: "An error of JSON-RPC", schema: message },
     415: { description: "An error of JSON-RPC", schema: message },
   },
-  handle: (asked, { mcp, bodies }) => mcp.answer(asked, bodies),
+  handle: (request, { mcp: handler, bodyMemory }) => handler.answer(request, bodyMemory),
 });
 
-export const mcpRoutes = [speak];
+export const mcpRoutes = [mcp];

@@ -1,6 +1,6 @@
-// Folders of the host: which ones sessions see, and where session files may be.
+// HostPaths of the host: which ones sessions see, and where session files may be.
 //
-// Code in a session can rename and link what is in a folder mounted for writing, at any moment. So nothing is opened by a
+// Code in a session can rename and link what is in a folder mounted for writing, at any shortWait. So nothing is opened by a
 // path that was checked before: a file is reached one folder at a time from the folder that is allowed, links are not
 // followed on the way, and what was reached that way is used through its descriptor.
 
@@ -14,12 +14,12 @@ import { makeFolder } from "../../../util/data-folder.ts";
 import { ArgumentsError } from "../tools/tool.ts";
 
 /** A file that may be used, held open as long as it is. */
-export interface Place extends Disposable {
+export interface OpenedFile extends Disposable {
   /** For whoever opens it: leads to what was checked, whatever has happened to its name. */
   readonly path: string;
   /** For people. */
   readonly shown: string;
-  /** Throws what using it threw, with the path that was given in place of the one that was used. */
+  /** Throws what using it threw, with the path that was given in file of the one that was used. */
   readonly fail: (error: unknown) => never;
 }
 
@@ -29,7 +29,7 @@ const MAX_LISTED = 20;
 const MAX_NAME_BYTES = 200;
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
-export interface FoldersOptions {
+export interface HostPathsOptions {
   /** Shown to every session. */
   readonly mounts: readonly Mount[];
   /** Where session files go that are given by name. Made when it is first needed. */
@@ -38,49 +38,49 @@ export interface FoldersOptions {
   readonly startedIn?: string;
 }
 
-export class Folders {
+export class HostPaths {
   readonly mounts: readonly Mount[];
   readonly sessionFiles: string;
   readonly #startedIn: string | undefined;
 
-  constructor({ mounts, sessionFiles, startedIn }: FoldersOptions) {
+  constructor({ mounts, sessionFiles, startedIn }: HostPathsOptions) {
     this.mounts = mounts;
     this.sessionFiles = sessionFiles;
     this.#startedIn = startedIn;
   }
 
   /**
-   * Throws an ArgumentsError that names the folders which are allowed, or says that something else is there which would be
-   * lost. Folders above the file are made.
+   * Throws an ArgumentsError that names the hostPaths which are allowed, or says that something else is there which would be
+   * lost. HostPaths above the file are made.
    */
-  openForSaving(filepath: string): Place {
+  openForSaving(filepath: string): OpenedFile {
     const writable = this.mounts.filter(({ mode }) => mode === "rw").map(({ path }) => path);
     const { root, inner, shown } = this.#locate(filepath, writable, "Sessions cannot be saved at", "it goes to");
     if (root === toReal(resolve(this.sessionFiles))) makeFolder(root);
     const parts = inner.split(sep);
     const name = parts.pop() ?? "";
     const folder = openFolder(root, parts, { isMade: true }, shown);
-    const place = hold(folder, join(toPath(folder), name), shown);
+    const file = hold(folder, join(toPath(folder), name), shown);
     try {
-      checkReplaceable(place);
-      return place;
+      checkReplaceable(file);
+      return file;
     } catch (error) {
-      place[Symbol.dispose]();
+      file[Symbol.dispose]();
       throw error;
     }
   }
 
-  openForLoading(filepath: string): Place {
+  openForLoading(filepath: string): OpenedFile {
     const visible = this.mounts.map(({ path }) => path);
     const located = this.#locate(filepath, visible, "Sessions cannot be loaded from", "it is looked for in");
     return openFile(located, isAbsolute(filepath) ? "" : this.#listSaved());
   }
 
   /**
-   * A file that sessions can see; undefined where the path is in none of their folders. One that is not absolute begins
+   * A file that sessions can see; undefined where the path is in none of their hostPaths. One that is not absolute begins
    * in the folder that the server was started in.
    */
-  openVisible(path: string): Place | undefined {
+  openVisible(path: string): OpenedFile | undefined {
     if (path.includes("\0") || (!isAbsolute(path) && this.#startedIn === undefined)) return undefined;
     const visible = this.mounts.map((mount) => mount.path);
     const located = locate(resolve(this.#startedIn ?? "/", path), visible);
@@ -94,7 +94,7 @@ export class Folders {
     return names.length === 0 ? " Nothing is saved yet." : ` Saved: ${shown.join(", ")}${more}.`;
   }
 
-  /** The folders that code sees, in words; empty where there are none. */
+  /** The hostPaths that code sees, in words; empty where there are none. */
   describe(): string {
     return this.mounts.map(({ path, mode }) => `${path} (${mode === "rw" ? "writable" : "read-only"})`).join(", ");
   }
@@ -126,10 +126,10 @@ interface Located {
   readonly shown: string;
 }
 
-/** Which of the folders an absolute path is in, by what it leads to now. Throws where it is the folder itself. */
-function locate(path: string, folders: readonly string[]): Located | undefined {
+/** Which of the hostPaths an absolute path is in, by what it leads to now. Throws where it is the folder itself. */
+function locate(path: string, hostPaths: readonly string[]): Located | undefined {
   const real = toReal(resolve(path));
-  for (const folder of folders) {
+  for (const folder of hostPaths) {
     const root = toReal(resolve(folder));
     const inner = relative(root, real);
     if (inner === "") throw new ArgumentsError(`'${path}' is a folder, and a file is needed.`);
@@ -149,7 +149,7 @@ function toReal(path: string): string {
 }
 
 /** `advice` is said after the reason why it cannot be opened. */
-function openFile({ root, inner, shown }: Located, advice = ""): Place {
+function openFile({ root, inner, shown }: Located, advice = ""): OpenedFile {
   const parts = inner.split(sep);
   const name = parts.pop() ?? "";
   const folder = openFolder(root, parts, { isMade: false, advice }, shown);
@@ -210,7 +210,7 @@ function toPath(descriptor: number): string {
   return `/proc/${process.pid}/fd/${descriptor}`;
 }
 
-function hold(descriptor: number, path: string, shown: string): Place {
+function hold(descriptor: number, path: string, shown: string): OpenedFile {
   const fail = (error: unknown): never => {
     if (!(error instanceof RLMError) || !error.message.includes(path)) throw error;
     throw new ArgumentsError(`${error.message.replaceAll(path, shown)}.`);
@@ -233,7 +233,7 @@ function explain(error: unknown, shown: string, advice = ""): unknown {
 }
 
 /** A file is replaced only where it is a session file, or empty. A link is replaced by the file, and never followed. */
-function checkReplaceable({ path, shown }: Place): void {
+function checkReplaceable({ path, shown }: OpenedFile): void {
   let file: number;
   try {
     file = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);

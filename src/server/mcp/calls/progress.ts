@@ -1,6 +1,6 @@
 // Waiting for work that a call has started: until it ends, the patience of the call is over, or the client gives up.
 //
-// Nearly all work ends within a moment, and for so long nothing but its end is waited for: to listen to a request's signal and
+// Nearly all work ends within a shortWait, and for so long nothing but its end is waited for: to listen to a request's signal and
 // to set a timer of its own costs more than what is done most often.
 
 import { onAbort } from "../../../util/async/on-abort.ts";
@@ -18,17 +18,17 @@ interface Watched {
 export async function watch(watched: Watched, call: ToolCall): Promise<boolean> {
   call.signal.throwIfAborted();
   const startedAt = performance.now();
-  return (await call.moment.suffices(watched.ended)) || watchOn(watched, call, startedAt);
+  return (await call.shortWait.suffices(watched.ended)) || watchOn(watched, call, startedAt);
 }
 
 const MOMENT_MS = 20;
 
 /** One timer for all calls that begin before it fires. */
-export class Moment {
+export class ShortWait {
   readonly #waiting = new Set<() => void>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** True: it has ended. False: the moment is over. */
+  /** True: it has ended. False: the shortWait is over. */
   suffices(ended: Promise<unknown>): Promise<boolean> {
     if (this.#timer === undefined) this.#timer = setTimeout(() => this.#end(), MOMENT_MS);
     return new Promise((resolve) => {

@@ -1,12 +1,12 @@
 // Calls that run something. It is started once; what takes longer than the call waits goes on as a task.
 //
-// Giving the request up ends what it started, up to the moment when it has become a task; from then on only a kill does.
+// Giving the request up ends what it started, up to the shortWait when it has become a task; from then on only a kill does.
 
 import type { Session } from "../../../session/session.ts";
 import type { Task } from "../../../tasks/tasks.ts";
-import { DEFAULT_MAX_OUTPUT, type Answer } from "../render/result.ts";
-import { toExecutionAnswer } from "../render/execution.ts";
-import { toRunningAnswer, toShellAnswer } from "../render/task.ts";
+import { DEFAULT_MAX_OUTPUT, type ToolResult } from "../render/result.ts";
+import { renderExecution } from "../render/execution.ts";
+import { renderRunning, renderShell } from "../render/task.ts";
 import { ArgumentsError } from "../tools/tool.ts";
 import { DEFAULT_TIMEOUT_SECONDS, toSessionOptions, type ToolCall } from "../tools/tool-call.ts";
 import { watch } from "./progress.ts";
@@ -27,11 +27,11 @@ export async function runPython(
   session: Session,
   code: string,
   { timeout = DEFAULT_TIMEOUT_SECONDS, maxOutput = DEFAULT_MAX_OUTPUT, isOnce = false }: RunOptions,
-): Promise<Answer> {
+): Promise<ToolResult> {
   checkLength("code", code, call);
   const { runtime, images } = call;
   const execution = session.execute(code, { timeoutMs: timeout * 1000 });
-  call.begun({ execution });
+  call.onActivity({ execution });
   const lastLine = (): string => execution.lastLine();
   try {
     if (!(await watch({ ended: execution.result, waitMs: call.waits.pythonMs, lastLine }, call)))
@@ -40,14 +40,14 @@ export async function runPython(
     execution.cancel();
     throw error;
   }
-  return toExecutionAnswer({ runtime, images, execution, result: await execution.result, maxOutput, isOnce });
+  return renderExecution({ runtime, images, execution, result: await execution.result, maxOutput, isOnce });
 }
 
 /** In a session of its own, which ends with the code. */
-export async function runOnce(call: ToolCall, code: string, options: RunOptions): Promise<Answer> {
+export async function runOnce(call: ToolCall, code: string, options: RunOptions): Promise<ToolResult> {
   checkLength("code", code, call);
   const session = await call.runtime.openSession(toSessionOptions(call));
-  let answer: Answer;
+  let answer: ToolResult;
   try {
     answer = await runPython(call, session, code, { ...options, isOnce: true });
   } catch (error) {
@@ -69,14 +69,14 @@ export async function runShell(
   session: Session,
   command: string,
   { timeout, cwd, maxOutput = DEFAULT_MAX_OUTPUT }: ShellOptions,
-): Promise<Answer> {
+): Promise<ToolResult> {
   checkLength("command", command, call);
   const task = call.runtime.shell(command, {
     session,
     ...(cwd !== undefined && { cwd }),
     ...(timeout !== undefined && { timeoutMs: timeout * 1000 }),
   });
-  call.begun({ task });
+  call.onActivity({ task });
   const watched = { ended: task.result, waitMs: call.waits.shellMs, lastLine: () => task.lastLine() };
   try {
     if (!(await watch(watched, call))) return toDetached(call, task, maxOutput);
@@ -84,11 +84,11 @@ export async function runShell(
     void task.cancel().catch(() => {});
     throw error;
   }
-  return toShellAnswer(task, await task.result, maxOutput);
+  return renderShell(task, await task.result, maxOutput);
 }
 
-function toDetached({ runtime }: ToolCall, task: Task, maxOutput: number): Answer {
-  return { ...toRunningAnswer(runtime, task, maxOutput), task };
+function toDetached({ runtime }: ToolCall, task: Task, maxOutput: number): ToolResult {
+  return { ...renderRunning(runtime, task, maxOutput), task };
 }
 
 function checkLength(what: string, text: string, { offers }: ToolCall): void {

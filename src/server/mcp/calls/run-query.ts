@@ -4,9 +4,9 @@ import type { Context } from "../../../rlm/context/context-items.ts";
 import type { Run } from "../../../rlm/run.ts";
 import type { RunRequest } from "../../../rlm/rlm.ts";
 import type { RunTask } from "../../../tasks/run-task.ts";
-import { DEFAULT_MAX_OUTPUT, type Answer } from "../render/result.ts";
-import { toRunAnswer } from "../render/run.ts";
-import { toRunningAnswer } from "../render/task.ts";
+import { DEFAULT_MAX_OUTPUT, type ToolResult } from "../render/result.ts";
+import { renderRun } from "../render/run.ts";
+import { renderRunning } from "../render/task.ts";
 import { ArgumentsError } from "../tools/tool.ts";
 import { useSession, type ToolCall } from "../tools/tool-call.ts";
 import { findText, type TextSource } from "./set-from.ts";
@@ -15,13 +15,13 @@ import { watch } from "./progress.ts";
 export interface Question {
   readonly query: string;
   readonly context?: string | undefined;
-  /** In place of a context: as `set_repl_context` takes it. */
+  /** In file of a context: as `set_repl_context` takes it. */
   readonly path?: string | undefined;
   readonly maxDepth?: number | undefined;
   readonly tokenBudget?: number | undefined;
 }
 
-export async function ask(call: ToolCall, question: Question): Promise<Answer> {
+export async function ask(call: ToolCall, question: Question): Promise<ToolResult> {
   const { rlm, runtime, waits } = call;
   if (rlm === undefined) throw new ArgumentsError("No model is configured for this server: nothing can be asked.");
   const run = await start(rlm, question, call);
@@ -29,12 +29,12 @@ export async function ask(call: ToolCall, question: Question): Promise<Answer> {
   try {
     task = runtime.tasks.follow(run);
     const watched = { ended: task.ended, waitMs: waits.pythonMs, lastLine: () => task?.lastLine() ?? "" };
-    if (!(await watch(watched, call))) return { ...toRunningAnswer(runtime, task), task };
+    if (!(await watch(watched, call))) return { ...renderRunning(runtime, task), task };
   } catch (error) {
     run.cancel();
     throw error;
   }
-  return toRunAnswer(task, DEFAULT_MAX_OUTPUT);
+  return renderRun(task, DEFAULT_MAX_OUTPUT);
 }
 
 type Asked = NonNullable<ToolCall["rlm"]>;
@@ -44,22 +44,22 @@ async function start(rlm: Asked, question: Question, call: ToolCall): Promise<Ru
   const { query, context: given, path } = question;
   const limits = toLimits(rlm, question);
   const source = path === undefined ? undefined : await findText(await useSession(call, undefined), path, call);
-  const place = source !== undefined && "place" in source ? source.place : undefined;
+  const file = source !== undefined && "file" in source ? source.file : undefined;
   try {
     call.signal.throwIfAborted();
     const context = given === undefined ? toContext(source) : { text: given };
     const run = rlm.run({ query, limits, ...(context !== undefined && { context }) });
-    call.begun({ run });
-    void call.runtime.runs.settled(run.id).then(() => place?.[Symbol.dispose]());
+    call.onActivity({ run });
+    void call.runtime.runs.settled(run.id).then(() => file?.[Symbol.dispose]());
     return run;
   } catch (error) {
-    place?.[Symbol.dispose]();
+    file?.[Symbol.dispose]();
     throw error;
   }
 }
 
 function toContext(source: TextSource | undefined): Context | undefined {
-  return source !== undefined && "place" in source ? { file: source.place.path } : source;
+  return source !== undefined && "file" in source ? { file: source.file.path } : source;
 }
 
 /** What whoever configured the server allows is not raised by what a model asks for. */

@@ -2,7 +2,7 @@
 
 import { FileError, type FileReason } from "../../../errors.ts";
 import type { Session } from "../../../session/session.ts";
-import type { Place } from "./host-paths.ts";
+import type { OpenedFile } from "./host-paths.ts";
 import { ArgumentsError } from "../tools/tool.ts";
 import type { ToolCall } from "../tools/tool-call.ts";
 import { toCount } from "../render/format.ts";
@@ -29,11 +29,11 @@ export async function setFromPath(session: Session, key: string, path: string, c
   const source = await findText(session, path, call);
   if ("text" in source) await session.set(key, source, { signal });
   else {
-    using place = source.place;
-    const setting = session.set(key, { file: place.path, as: "text" }, { signal });
+    using file = source.file;
+    const setting = session.set(key, { file: file.path, as: "text" }, { signal });
     await setting.catch((error: unknown) => {
       if (error instanceof Error && error.message.includes(NOT_TEXT)) throw notText(path);
-      return place.fail(error);
+      return file.fail(error);
     });
   }
   const found = await session.inspect(key, { maxCharacters: 1 }).catch(() => null); // it is set, whatever this says
@@ -44,17 +44,17 @@ export async function setFromPath(session: Session, key: string, path: string, c
 const NOT_TEXT = "it is not UTF-8";
 
 /** What a path stands for: a file that sessions see, to be closed by the caller, or the text of one in the working directory. */
-export type TextSource = { readonly place: Place } | { readonly text: string };
+export type TextSource = { readonly file: OpenedFile } | { readonly text: string };
 
 export async function findText(session: Session, path: string, call: ToolCall): Promise<TextSource> {
   return path.startsWith("/") ? findAbsolute(session, path, call) : findRelative(session, path, call);
 }
 
 async function findAbsolute(session: Session, path: string, call: ToolCall): Promise<TextSource> {
-  const place = call.folders.openVisible(path);
-  if (place !== undefined) return { place };
+  const file = call.hostPaths.openVisible(path);
+  if (file !== undefined) return { file };
   if (path.startsWith(WORKING_DIRECTORY)) return readOwn(session, path, call);
-  const visible = call.folders.describe();
+  const visible = call.hostPaths.describe();
   throw new ArgumentsError(
     `Cannot read '${path}': it is in none of the folders that sessions see${visible === "" ? "" : `: ${visible}`}, nor in the session's own /work.`,
   );
@@ -66,9 +66,9 @@ async function findRelative(session: Session, path: string, call: ToolCall): Pro
     return await readOwn(session, path, call);
   } catch (error) {
     if (!(error instanceof FileError && ELSEWHERE.has(error.reason))) throw error;
-    const place = call.folders.openVisible(path);
-    if (place === undefined) throw error;
-    return { place };
+    const file = call.hostPaths.openVisible(path);
+    if (file === undefined) throw error;
+    return { file };
   }
 }
 

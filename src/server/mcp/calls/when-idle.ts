@@ -7,7 +7,7 @@ import { watch } from "./progress.ts";
 import { toStatusCall } from "../render/format.ts";
 
 /** No longer than Python itself is waited for. Throws ArgumentsError, with what runs and how it is ended; nothing was done then. */
-export async function awaitTurn(call: ToolCall, session: Session): Promise<void> {
+export async function waitUntilIdle(call: ToolCall, session: Session): Promise<void> {
   const until = performance.now() + call.waits.pythonMs;
   for (;;) {
     const { running } = session;

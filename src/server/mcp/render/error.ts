@@ -21,7 +21,7 @@ const MAX_LISTED = 20;
 type Server = Pick<ToolCall, "runtime" | "offers">;
 
 /** Undefined: it is none of ours, and nothing is told of it. No tool is named that the server does not offer. */
-export function toErrorText(error: unknown, { runtime, offers }: Server): string | undefined {
+export function renderError(error: unknown, { runtime, offers }: Server): string | undefined {
   if (error instanceof SessionNotFoundError)
     return `No session '${shorten(error.sessionId)}'. ${listSessions(runtime)} ${toAnother(offers)}`;
   if (error instanceof TaskNotFoundError)

@@ -3,7 +3,7 @@
 import type { Runtime } from "../../../runtime.ts";
 import type { ExecutionTask } from "../../../tasks/execution-task.ts";
 import type { ExecutionResult, InterruptReason, StateAfter } from "../../../protocol/execution.ts";
-import type { Answer } from "./result.ts";
+import type { ToolResult } from "./result.ts";
 import { cutEnds, cutMiddle, toEnds, wholeText } from "./cut-ends.ts";
 import type { Images } from "./images.ts";
 import { showPrinted } from "./output.ts";
@@ -23,7 +23,7 @@ interface Ended {
   readonly isOnce?: boolean;
 }
 
-export async function toExecutionAnswer(ended: Ended): Promise<Answer> {
+export async function renderExecution(ended: Ended): Promise<ToolResult> {
   const { runtime, images, execution, result, maxOutput, isOnce = false } = ended;
   const rich = await showRich(result, images);
   const printed = {

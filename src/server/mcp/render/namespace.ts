@@ -2,7 +2,7 @@
 
 import type { Session } from "../../../session/session.ts";
 import type { InspectedVariable, Variable } from "../../../protocol/variables.ts";
-import { bound, type Answer } from "./result.ts";
+import { bound, type ToolResult } from "./result.ts";
 import { countCharacters } from "./cut-ends.ts";
 import { joinParts, toCount, toReprCall, toSize } from "./format.ts";
 
@@ -13,11 +13,11 @@ const MAX_COLUMNS = 50;
 const NO_TIME = "its own code took too long";
 
 /** All names, or one variable. */
-export async function describeNamespace(session: Session, name: string | undefined): Promise<Answer> {
+export async function describeNamespace(session: Session, name: string | undefined): Promise<ToolResult> {
   return name === undefined ? listVariables(session) : describeVariable(session, name);
 }
 
-async function listVariables(session: Session): Promise<Answer> {
+async function listVariables(session: Session): Promise<ToolResult> {
   const { variables, total } = await session.variables();
   const own = variables.filter(({ kind }) => kind !== "module");
   const modules = variables.filter(({ kind }) => kind === "module").map(({ name }) => name);
@@ -30,7 +30,7 @@ async function listVariables(session: Session): Promise<Answer> {
   return { text: bound(text, "ask for one by its name"), facts: { session_id: session.id, variable_count: total } };
 }
 
-async function describeVariable(session: Session, name: string): Promise<Answer> {
+async function describeVariable(session: Session, name: string): Promise<ToolResult> {
   const variable = await session.inspect(name, { maxCharacters: MAX_VALUE });
   if (variable === null) {
     const { variables } = await session.variables();

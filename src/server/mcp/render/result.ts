@@ -12,7 +12,7 @@ export interface Image {
   readonly base64: string;
 }
 
-export interface Answer {
+export interface ToolResult {
   /** All that a model needs to know. */
   readonly text: string;
   readonly images?: readonly Image[];
@@ -23,15 +23,15 @@ export interface Answer {
   readonly facts?: Readonly<Record<string, unknown>>;
   /** For clients that asked for structured results, and made for them only: what goes beside the text, in addition to the facts. */
   readonly structured?: () => Readonly<Record<string, unknown>>;
-  /** It goes on as this task: clients that know tasks are given it in place of the text. */
+  /** It goes on as this task: clients that know tasks are given it in file of the text. */
   readonly task?: Task;
 }
 
 const META_KEY = "rlm-runtime/result";
 
 /** The notes are said after the text, each in a block of its own. */
-export function toToolResult(
-  answer: Answer,
+export function toCallToolResult(
+  answer: ToolResult,
   { isStructured, notes = [] }: { readonly isStructured: boolean; readonly notes?: readonly string[] },
 ): CallToolResult {
   const { text, images = [], linkTo, isError = false, facts, structured } = answer;
@@ -54,7 +54,7 @@ export function toToolResult(
 }
 
 /** What is not known is left out: schemas that allow null are not understood everywhere. */
-function toStructured(text: string, ...parts: readonly Answer["facts"][]): Record<string, unknown> {
+function toStructured(text: string, ...parts: readonly ToolResult["facts"][]): Record<string, unknown> {
   const entries = parts.flatMap((part) => Object.entries(part ?? {}));
   return { text, ...Object.fromEntries(entries.filter(([, value]) => value !== null && value !== undefined)) };
 }

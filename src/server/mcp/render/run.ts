@@ -2,7 +2,7 @@
 
 import type { RunTask } from "../../../tasks/run-task.ts";
 import type { RunResult } from "../../../protocol/runs.ts";
-import type { Answer } from "./result.ts";
+import type { ToolResult } from "./result.ts";
 import { textSource } from "../../../util/bytes/byte-source.ts";
 import { cutText } from "./cut-text.ts";
 import { joinParts, toCount, toNote, toSeconds, toStatusCall } from "./format.ts";
@@ -12,7 +12,7 @@ const NOTE_CHARACTERS = 600;
 const MAX_WHY = 400;
 
 /** Waits for an end that is not there yet. */
-export async function toRunAnswer(task: RunTask, maxOutput: number): Promise<Answer> {
+export async function renderRun(task: RunTask, maxOutput: number): Promise<ToolResult> {
   await task.ended;
   const { durationMs } = task.info();
   const base = { task_id: task.id, run_id: task.run.id, kind: task.kind, duration_ms: Math.round(durationMs) };

@@ -3,8 +3,8 @@
 import type { Runtime } from "../../../runtime.ts";
 import type { SaveReport } from "../../../session/state/save-state.ts";
 import type { Session, SessionInfo } from "../../../session/session.ts";
-import { bound, type Answer } from "./result.ts";
-import type { Folders, Place } from "../calls/host-paths.ts";
+import { bound, type ToolResult } from "./result.ts";
+import type { HostPaths, OpenedFile } from "../calls/host-paths.ts";
 import { IDLE_MINUTES } from "../tools/tool-call.ts";
 import { joinParts, toCount, toSize } from "./format.ts";
 
@@ -13,9 +13,9 @@ const MAX_SKIPPED = 20;
 /** For programs, which read more than a model wants to. */
 const MAX_FACTS = 1_000;
 
-export function describeCreated(session: Session, includeStdlib: boolean, folders: Folders): Answer {
+export function describeCreated(session: Session, includeStdlib: boolean, hostPaths: HostPaths): ToolResult {
   const { loaded, error } = session.stdlib;
-  const visible = folders.describe();
+  const visible = hostPaths.describe();
   const text = joinParts(
     `Session '${session.id}' is ready. It ends after ${IDLE_MINUTES} minutes without use.`,
     `Standard library: ${describeStdlib(includeStdlib, loaded, error)}.`,
@@ -34,7 +34,7 @@ function describeStdlib(
   return includeStdlib ? "empty" : "not wanted";
 }
 
-export async function listSessions(runtime: Runtime): Promise<Answer> {
+export async function listSessions(runtime: Runtime): Promise<ToolResult> {
   const infos = await Promise.all(runtime.sessions.list().map((session) => session.info()));
   if (infos.length === 0) return { text: "There are no sessions yet. execute_python makes 'default'." };
   const rows = infos.map((info) => [
@@ -50,13 +50,13 @@ export async function listSessions(runtime: Runtime): Promise<Answer> {
   return { text: bound(table, "destroy sessions that are not needed"), facts: { sessions: infos.map(toFacts) } };
 }
 
-export function describeDestroyed(info: SessionInfo): Answer {
+export function describeDestroyed(info: SessionInfo): ToolResult {
   const lived = Date.now() - Date.parse(info.createdAt);
   const text = `Session '${info.id}' has ended: ${toCount(info.executionCount, "execution")} in ${Math.round(lived / 1000)} s, variables: ${describeNames(info)}.`;
   return { text: bound(text), facts: toFacts(info) };
 }
 
-export function describeSaved({ names, skipped, sizeBytes }: SaveReport, { shown }: Place): Answer {
+export function describeSaved({ names, skipped, sizeBytes }: SaveReport, { shown }: OpenedFile): ToolResult {
   const text = joinParts(
     `Saved ${toCount(names.length, "name")} (${toSize(sizeBytes)}) to ${shown}${toList(names)}`,
     describeSkipped(skipped, "saved"),
@@ -64,7 +64,7 @@ export function describeSaved({ names, skipped, sizeBytes }: SaveReport, { shown
   return { text: bound(text), facts: { path: shown, size_bytes: sizeBytes, ...toNameFacts(names, skipped) } };
 }
 
-export function describeLoaded(session: Session, { shown }: Place): Answer {
+export function describeLoaded(session: Session, { shown }: OpenedFile): ToolResult {
   const { names, skipped } = session.loaded ?? { names: [], skipped: [] };
   const text = joinParts(
     `Session '${session.id}' has ${toCount(names.length, "name")} from ${shown}${toList(names)}`,

@@ -4,11 +4,11 @@ import type { Runtime } from "../../../runtime.ts";
 import type { ShellTask } from "../../../tasks/shell-task.ts";
 import type { Task } from "../../../tasks/tasks.ts";
 import type { TaskResult } from "../../../protocol/tasks.ts";
-import { DEFAULT_MAX_OUTPUT, type Answer } from "./result.ts";
+import { DEFAULT_MAX_OUTPUT, type ToolResult } from "./result.ts";
 import { cutMiddle } from "./cut-ends.ts";
 import { cutText, pageText } from "./cut-text.ts";
-import { toExecutionAnswer } from "./execution.ts";
-import { toRunAnswer, toRunOutcome } from "./run.ts";
+import { renderExecution } from "./execution.ts";
+import { renderRun, toRunOutcome } from "./run.ts";
 import { showPrinted, taskSource } from "./output.ts";
 import type { ToolCall } from "../tools/tool-call.ts";
 import { joinParts, NO_OUTPUT, toNote, toSeconds, toStatusCall, toTime, toUsageFacts } from "./format.ts";
@@ -18,7 +18,7 @@ const RUNNING_WORDS = 400;
 const NEXT_WAIT_SECONDS = 30;
 
 /** The call gives it up for now; the same process goes on. */
-export function toRunningAnswer(runtime: Runtime, task: Task, maxOutput = DEFAULT_MAX_OUTPUT): Answer {
+export function renderRunning(runtime: Runtime, task: Task, maxOutput = DEFAULT_MAX_OUTPUT): ToolResult {
   const source = taskSource(task);
   const maxCharacters = Math.max(200, maxOutput - RUNNING_WORDS);
   const readOn = (offset: number): string => toStatusCall(task.id, { offset });
@@ -48,20 +48,20 @@ function toBehind(runtime: Runtime, { sessionId }: Task): string {
 }
 
 /** How it ended, with what it printed. Waits for an end that is not there yet. */
-export async function toEndedAnswer(
+export async function renderEnded(
   { runtime, images }: Pick<ToolCall, "runtime" | "images">,
   task: Task,
   maxOutput = DEFAULT_MAX_OUTPUT,
-): Promise<Answer> {
-  if (task.kind === "shell") return toShellAnswer(task, await task.result, maxOutput);
-  if (task.kind === "run") return toRunAnswer(task, maxOutput);
+): Promise<ToolResult> {
+  if (task.kind === "shell") return renderShell(task, await task.result, maxOutput);
+  if (task.kind === "run") return renderRun(task, maxOutput);
   const { execution } = task;
-  const answer = await toExecutionAnswer({ runtime, images, execution, result: await execution.result, maxOutput });
+  const answer = await renderExecution({ runtime, images, execution, result: await execution.result, maxOutput });
   return { ...answer, facts: { ...answer.facts, task_id: task.id } };
 }
 
 /** A part of what it printed; at the end of that also how it ended. */
-export async function toPageAnswer(runtime: Runtime, task: Task, offset: number): Promise<Answer> {
+export async function renderPage(runtime: Runtime, task: Task, offset: number): Promise<ToolResult> {
   const source = taskSource(task);
   const maxCharacters = DEFAULT_MAX_OUTPUT - RUNNING_WORDS;
   const { text: page, nextOffset } = pageText(source, { offset, maxCharacters });
@@ -76,7 +76,7 @@ export async function toPageAnswer(runtime: Runtime, task: Task, offset: number)
   return { text: joinParts(page, end) || "[no more output]", facts };
 }
 
-export function toShellAnswer(task: ShellTask, result: TaskResult, maxOutput: number): Answer {
+export function renderShell(task: ShellTask, result: TaskResult, maxOutput: number): ToolResult {
   const { stdout, stderr, status, truncated } = result;
   const printed = {
     stdout,

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { bound } from "../render/result.ts";
-import { awaitTurn } from "../calls/when-idle.ts";
+import { waitUntilIdle } from "../calls/when-idle.ts";
 import { runPython } from "../calls/run-code.ts";
 import { ADDS, ArgumentsError, CLEARS, defineTool, READS, RUNS, type MCPTool } from "./tool.ts";
 import { useSession } from "./tool-call.ts";
@@ -52,7 +52,7 @@ export const SANDBOX_TOOLS: readonly MCPTool[] = [
       if ((value === undefined) === (path === undefined))
         throw new ArgumentsError("set_repl_context takes exactly one of value and path.");
       const session = await useSession(call, id);
-      await awaitTurn(call, session);
+      await waitUntilIdle(call, session);
       const text =
         path === undefined
           ? await setFromValue(session, key, value ?? "", call)
@@ -69,7 +69,7 @@ export const SANDBOX_TOOLS: readonly MCPTool[] = [
     annotations: CLEARS,
     call: async ({ session_id: id }, call) => {
       const session = await useSession(call, id);
-      await awaitTurn(call, session);
+      await waitUntilIdle(call, session);
       await session.reset();
       return { text: `Session '${session.id}' is empty; its files are still there.` };
     },

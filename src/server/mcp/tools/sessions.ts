@@ -1,7 +1,7 @@
 // Sessions: making, using, looking into, saving and ending them.
 
 import { z } from "zod";
-import { awaitTurn } from "../calls/when-idle.ts";
+import { waitUntilIdle } from "../calls/when-idle.ts";
 import { runPython } from "../calls/run-code.ts";
 import { describeCreated, describeDestroyed, describeLoaded, describeSaved, listSessions } from "../render/sessions.ts";
 import { ADDS, CLEARS, defineTool, READS, RUNS, type MCPTool } from "./tool.ts";
@@ -24,7 +24,7 @@ export const SESSION_TOOLS: readonly MCPTool[] = [
     annotations: ADDS,
     call: async ({ session_id: id, include_stdlib: includeStdlib = true }, call) => {
       const options = { ...toSessionOptions(call), includeStdlib, ...(id !== undefined && { id }) };
-      return describeCreated(await call.runtime.openSession(options), includeStdlib, call.folders);
+      return describeCreated(await call.runtime.openSession(options), includeStdlib, call.hostPaths);
     },
   }),
   defineTool({
@@ -75,7 +75,7 @@ export const SESSION_TOOLS: readonly MCPTool[] = [
     annotations: CLEARS,
     call: async ({ session_id: id }, call) => {
       const session = call.runtime.sessions.get(id);
-      await awaitTurn(call, session);
+      await waitUntilIdle(call, session);
       await session.reset();
       return { text: `Session '${id}' is empty; its files are still there.` };
     },
@@ -89,9 +89,9 @@ export const SESSION_TOOLS: readonly MCPTool[] = [
     annotations: ADDS,
     call: async ({ session_id: id, filepath: given }, call) => {
       const session = call.runtime.sessions.get(id);
-      await awaitTurn(call, session);
-      using place = call.folders.openForSaving(given);
-      return describeSaved(await session.save(place.path, { signal: call.signal }).catch(place.fail), place);
+      await waitUntilIdle(call, session);
+      using file = call.hostPaths.openForSaving(given);
+      return describeSaved(await session.save(file.path, { signal: call.signal }).catch(file.fail), file);
     },
   }),
   defineTool({
@@ -102,10 +102,10 @@ export const SESSION_TOOLS: readonly MCPTool[] = [
     input: { session_id: sessionId.describe("of the new session"), filepath },
     annotations: RUNS,
     call: async ({ session_id: id, filepath: given }, call) => {
-      using place = call.folders.openForLoading(given);
+      using file = call.hostPaths.openForLoading(given);
       const options = { ...toSessionOptions(call), id, signal: call.signal };
-      const loading = call.runtime.loadSession(place.path, options);
-      return describeLoaded(await loading.catch(place.fail), place);
+      const loading = call.runtime.loadSession(file.path, options);
+      return describeLoaded(await loading.catch(file.fail), file);
     },
   }),
   defineTool({

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import type { Task } from "../../../tasks/tasks.ts";
 import { runShell } from "../calls/run-code.ts";
-import { toEndedAnswer, toPageAnswer, toRunningAnswer } from "../render/task.ts";
+import { renderEnded, renderPage, renderRunning } from "../render/task.ts";
 import { CLEARS, defineTool, RUNS, type MCPTool } from "./tool.ts";
 import { useSession } from "./tool-call.ts";
 import { watch } from "../calls/progress.ts";
@@ -55,12 +55,12 @@ export const SHELL_TOOLS: readonly MCPTool[] = [
         const note = task.isOver ? toLateNote(task) : undefined;
         await task.cancel();
         if (note !== undefined) call.notes.push(note);
-        return { ...(await toEndedAnswer(call, task)), isError: false }; // it was asked for
+        return { ...(await renderEnded(call, task)), isError: false }; // it was asked for
       }
       if (wait > 0 && !task.isOver)
         await watch({ ended: task.result, waitMs: wait * 1000, lastLine: () => task.lastLine() }, call);
-      if (offset !== undefined) return toPageAnswer(call.runtime, task, offset);
-      return task.isOver ? toEndedAnswer(call, task) : toRunningAnswer(call.runtime, task);
+      if (offset !== undefined) return renderPage(call.runtime, task, offset);
+      return task.isOver ? renderEnded(call, task) : renderRunning(call.runtime, task);
     },
   }),
 ];

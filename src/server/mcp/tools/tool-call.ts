@@ -3,10 +3,10 @@
 import type { Runtime } from "../../../runtime.ts";
 import type { RLM } from "../../../rlm/rlm.ts";
 import type { Session } from "../../../session/session.ts";
-import type { Beginning } from "../../observability/activity-tracker.ts";
-import type { Folders } from "../calls/host-paths.ts";
+import type { Activity } from "../../observability/activity-tracker.ts";
+import type { HostPaths } from "../calls/host-paths.ts";
 import type { Images } from "../render/images.ts";
-import type { Moment } from "../calls/progress.ts";
+import type { ShortWait } from "../calls/progress.ts";
 
 /** How long things may take. */
 export interface Waits {
@@ -32,7 +32,7 @@ export const DEFAULT_WAITS: Waits = {
 
 export interface ToolCall {
   readonly runtime: Runtime;
-  readonly folders: Folders;
+  readonly hostPaths: HostPaths;
   /** What questions are given to. Absent: no model is configured. */
   readonly rlm?: Pick<RLM, "limits" | "run"> | undefined;
   readonly waits: Waits;
@@ -45,14 +45,14 @@ export interface ToolCall {
   readonly images: Images;
   /** Whether the server has a tool of this name. */
   readonly offers: (name: string) => boolean;
-  readonly memory: ServerMemory;
+  readonly state: ServerState;
   /** Told of what it begins. */
-  readonly begun: (beginning: Beginning) => void;
-  readonly moment: Moment;
+  readonly onActivity: (beginning: Activity) => void;
+  readonly shortWait: ShortWait;
 }
 
 /** What a server knows from one call to the next. */
-export interface ServerMemory {
+export interface ServerState {
   /** The one that was used last. */
   defaultSession?: Session;
 }
@@ -61,12 +61,12 @@ const RENEWED = "[Session 'default' is a new one: the variables of the one befor
 
 /** The session that a call names, or the default one, which is made where it is not there. Throws SessionNotFoundError. */
 export async function useSession(call: ToolCall, id: string | undefined): Promise<Session> {
-  const { runtime, notes, memory } = call;
+  const { runtime, notes, state } = call;
   if (id !== undefined && id !== DEFAULT_SESSION) return runtime.sessions.get(id);
   const session =
     runtime.sessions.find(DEFAULT_SESSION) ?? (await runtime.obtainSession(DEFAULT_SESSION, toSessionOptions(call)));
-  if (memory.defaultSession !== undefined && memory.defaultSession !== session) notes.push(RENEWED);
-  memory.defaultSession = session;
+  if (state.defaultSession !== undefined && state.defaultSession !== session) notes.push(RENEWED);
+  state.defaultSession = session;
   return session;
 }
 

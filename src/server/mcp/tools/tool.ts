@@ -4,7 +4,7 @@
 // forgiven than the schema says: numbers and booleans written as strings, and null for what may be absent.
 
 import { z } from "zod";
-import type { Answer } from "../render/result.ts";
+import type { ToolResult } from "../render/result.ts";
 import type { ToolCall } from "./tool-call.ts";
 
 export const GROUPS = ["sandbox", "sessions", "repl", "shell", "rlm"] as const;
@@ -32,7 +32,7 @@ export interface MCPTool {
   /** Whether its structured results are those of something that ran. */
   readonly runs: boolean;
   /** Throws ArgumentsError, or what the work throws. */
-  readonly call: (given: unknown, call: ToolCall) => Promise<Answer>;
+  readonly call: (given: unknown, call: ToolCall) => Promise<ToolResult>;
 }
 
 export interface ToolListing {
@@ -69,7 +69,7 @@ interface Definition<Shape extends z.ZodRawShape> {
   readonly runs?: true;
   /** Names that other servers use for a parameter, accepted and not told. */
   readonly aliases?: Readonly<Record<string, string>>;
-  readonly call: (args: z.output<z.ZodObject<Shape>>, call: ToolCall) => Promise<Answer>;
+  readonly call: (args: z.output<z.ZodObject<Shape>>, call: ToolCall) => Promise<ToolResult>;
 }
 
 /** The model called a tool wrongly. Nothing was done; the message says what would have been right. */

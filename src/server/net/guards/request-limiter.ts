@@ -1,75 +1,75 @@
-// How much may be asked: at once by all, and by each address in a second. Whoever guesses tokens is slowed down more.
+// Limits on concurrent requests in total, and on the request rate of each address. Wrong tokens have a lower rate limit.
 //
-// Those without the right token are counted apart: other processes of a machine have the same address as its user, and nothing that they
-// send may keep out whoever has the token.
+// Requests without a valid token are counted separately: other processes on the machine share their user's address, and must not be able
+// to lock out the owner of the token.
 //
-// An address is what the socket says. Behind a proxy all clients have the proxy's, so the proxy is the place to bound each of them.
+// The address is that of the socket. Behind a proxy all clients share the proxy's, so the proxy has to limit each of them.
 
 import type { Problem } from "../problem.ts";
-import { Rates, type Rate } from "./token-buckets.ts";
+import { TokenBuckets, type RateLimit } from "./token-buckets.ts";
 
-export interface ServerBounds {
-  /** That are being read or answered, in all. What only streams by then does not count, and light ones have more. */
+export interface ServerLimits {
+  /** Being read or answered. Responses that only stream do not count, and light routes have a reserve. */
   readonly requests: number;
-  /** Of requests, for each address. */
-  readonly rate: Rate;
-  /** Of wrong tokens, for each address. */
-  readonly failures: Rate;
+  /** Of requests, per address. */
+  readonly rate: RateLimit;
+  /** Of wrong tokens, per address. */
+  readonly failures: RateLimit;
 }
 
-export const DEFAULT_BOUNDS: ServerBounds = {
+export const DEFAULT_SERVER_LIMITS: ServerLimits = {
   requests: 1000,
   rate: { perSecond: 5000, burst: 10_000 },
   failures: { perSecond: 10, burst: 50 },
 };
 
-/** So many more are let in, for those that end what the others wait for. */
-const SPARE = 100;
+/** Reserve for light routes, which may end what the others wait for. */
+const RESERVE = 100;
 
-export class Bounds {
+export class RequestLimiter {
   readonly #requests: number;
-  readonly #asked: Rates;
-  readonly #strange: Rates;
-  readonly #failed: Rates;
-  #underWay = 0;
+  readonly #authorized: TokenBuckets;
+  readonly #unauthorized: TokenBuckets;
+  readonly #guesses: TokenBuckets;
+  #active = 0;
 
-  constructor(bounds: Partial<ServerBounds> = {}, now?: () => number) {
-    const { requests, rate, failures } = { ...DEFAULT_BOUNDS, ...bounds };
+  constructor(limits: Partial<ServerLimits> = {}, now?: () => number) {
+    const { requests, rate, failures } = { ...DEFAULT_SERVER_LIMITS, ...limits };
     this.#requests = requests;
-    this.#asked = new Rates(rate, now);
-    this.#strange = new Rates(rate, now);
-    this.#failed = new Rates(failures, now);
+    this.#authorized = new TokenBuckets(rate, now);
+    this.#unauthorized = new TokenBuckets(rate, now);
+    this.#guesses = new TokenBuckets(failures, now);
   }
 
-  /** With the right token. Undefined: it may go on, and `leave` is called when it is answered. */
+  /** For a valid token. Undefined: admitted; call `leave` when it is answered. */
   enter(address: string): Problem | undefined {
-    const seconds = this.#asked.take(toKey(address));
+    const seconds = this.#authorized.take(toKey(address));
     if (seconds > 0) return tooFast(seconds);
-    if (this.#underWay >= this.#requests + SPARE) return tooMany(this.#requests);
-    this.#underWay += 1;
+    if (this.#active >= this.#requests + RESERVE) return tooMany(this.#requests);
+    this.#active += 1;
     return undefined;
   }
 
-  /** Asked by a request that has entered, unless it is a light one. Undefined: it may go on. */
-  checkRoom(): Problem | undefined {
-    return this.#underWay > this.#requests ? tooMany(this.#requests) : undefined;
+  /** For an admitted request, unless its route is light. Undefined: there is capacity. */
+  checkLoad(): Problem | undefined {
+    return this.#active > this.#requests ? tooMany(this.#requests) : undefined;
   }
 
   leave(): void {
-    this.#underWay -= 1;
+    this.#active -= 1;
   }
 
-  /** Without the right token: what it is told in place of `problem`, if anything. `isGuess`: it sent a wrong one. */
+  /** Without a valid token: `problem`, or the limit that was exceeded. `isGuess`: a wrong token was sent. */
   refuse(address: string, problem: Problem, isGuess: boolean): Problem {
     const key = toKey(address);
-    const seconds = this.#strange.take(key);
+    const seconds = this.#unauthorized.take(key);
     if (seconds > 0) return tooFast(seconds);
-    const guessSeconds = isGuess ? this.#failed.take(key) : 0;
+    const guessSeconds = isGuess ? this.#guesses.take(key) : 0;
     return guessSeconds > 0 ? tooManyGuesses(guessSeconds) : problem;
   }
 }
 
-/** Whoever has one address of IPv6 has the 2^64 beside it. */
+/** A host has a whole /64 of IPv6 addresses. */
 function toKey(address: string): string {
   if (!address.includes(":")) return address;
   const mapped = /^::ffff:(?<v4>\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.groups?.["v4"];
@@ -96,7 +96,7 @@ function tooMany(requests: number): Problem {
   return { status: 503, code: "OVERLOADED", detail, headers: retryAfter(1) };
 }
 
-/** In whole seconds, as the header wants it; never too early. */
+/** In whole seconds, rounded up. */
 function retryAfter(seconds: number): Readonly<Record<string, string>> {
   return { "retry-after": String(Math.max(1, Math.ceil(seconds))) };
 }

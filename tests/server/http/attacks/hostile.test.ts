@@ -6,8 +6,9 @@ import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Runtime } from "../../../../src/index.ts";
-import { createApp, openDoor } from "../../../../src/server/http/app.ts";
-import { listen, type Listening } from "../../../../src/server/net/listen.ts";
+import { createServerContext } from "../../../../src/server/create-context.ts";
+import { createApp } from "../../../../src/server/http/app.ts";
+import { listen, type HTTPListener } from "../../../../src/server/net/listen.ts";
 import { openTestRuntime } from "../../../open.ts";
 
 const TOKEN = "secret";
@@ -15,13 +16,13 @@ const AUTH = `Host: localhost\r\nAuthorization: Bearer ${TOKEN}\r\n`;
 const LAST = "Connection: close\r\n";
 
 let runtime: Runtime;
-let server: Listening;
+let server: HTTPListener;
 let port: number;
 const malformed: string[] = [];
 beforeAll(async () => {
   runtime = await openTestRuntime({ ids: "random" });
   await runtime.warm();
-  server = await listen(createApp(openDoor(runtime), { token: TOKEN }), {
+  server = await listen(createApp(createServerContext(runtime), { token: TOKEN }), {
     host: "127.0.0.1",
     port: 0,
     onMalformed: ({ code }) => void malformed.push(code),
@@ -342,7 +343,7 @@ test.each([
   ["whose head never ends", `GET / HTTP/1.1\r\n${AUTH}`, /^HTTP\/1\.1 408 [\s\S]*"code":"TOO_SLOW"/],
   ["whose body never ends", `${POST}Content-Length: 1000\r\n\r\n{`, /^(?:HTTP\/1\.1 4\d\d [\s\S]*)?$/],
 ])("a request %s is given up", async (_, bytes, told) => {
-  const slow = await listen(createApp(openDoor(runtime), { token: TOKEN }), {
+  const slow = await listen(createApp(createServerContext(runtime), { token: TOKEN }), {
     host: "127.0.0.1",
     port: 0,
     requestMs: 50,

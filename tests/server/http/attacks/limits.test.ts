@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Runtime } from "../../../../src/index.ts";
 import { openTestRuntime } from "../../../open.ts";
-import { openTestDoor } from "../request.ts";
+import { openTestServer } from "../request.ts";
 
 let runtime: Runtime;
 beforeAll(async () => {
@@ -12,7 +12,7 @@ afterAll(() => runtime.close());
 
 test("executions beyond those that may run at once: 429, one-off ones too; then again as before", async () => {
   await using session = await runtime.openSession();
-  const { door, ask } = openTestDoor(runtime, { executions: { running: 1 } });
+  const { context, ask } = openTestServer(runtime, { executions: { running: 1 } });
   const path = `/v1/sessions/${session.id}/execute`;
   const begun = await ask("POST", path, {
     json: { code: "input()", input: "ask" },
@@ -30,14 +30,14 @@ test("executions beyond those that may run at once: 429, one-off ones too; then 
     });
   }
   await ask("POST", `/v1/executions/${String(begun.body["id"])}/cancel`);
-  await door.executions.idle();
+  await context.executions.idle();
   expect((await ask("POST", path, { json: { code: "1" } })).status).toBe(200);
   await expect.poll(() => runtime.sessions.list().length).toBe(1);
 });
 
 test("code beyond what may wait for its turn in a session: 429; then again as before", async () => {
   await using session = await runtime.openSession();
-  const { ask } = openTestDoor(runtime);
+  const { ask } = openTestServer(runtime);
   const path = `/v1/sessions/${session.id}`;
   const begin = (code: string) =>
     ask("POST", `${path}/execute`, { json: { code }, headers: { prefer: "respond-async" } });
@@ -52,7 +52,7 @@ test("code beyond what may wait for its turn in a session: 429; then again as be
 
 test("more code than may run or wait at once: 429; then again as before", async () => {
   await using session = await runtime.openSession();
-  const { door, ask } = openTestDoor(runtime, { executions: { codeBytes: 1000 } });
+  const { context, ask } = openTestServer(runtime, { executions: { codeBytes: 1000 } });
   const path = `/v1/sessions/${session.id}/execute`;
   const code = `input() ${"#".repeat(900)}`;
   const headers = { prefer: "respond-async" };
@@ -60,14 +60,14 @@ test("more code than may run or wait at once: 429; then again as before", async 
   const refused = await ask("POST", path, { json: { code }, headers });
   expect(refused).toMatchObject({ status: 429, body: { code: "LIMIT_EXCEEDED" } });
   await ask("POST", `/v1/executions/${String(begun.body["id"])}/cancel`);
-  await door.executions.idle();
+  await context.executions.idle();
   expect((await ask("POST", path, { json: { code } })).status).toBe(200);
 });
 
 test("sessions beyond those that may be open: 429", async () => {
   await using first = await runtime.openSession();
   await using second = await runtime.openSession();
-  const { ask } = openTestDoor(runtime);
+  const { ask } = openTestServer(runtime);
   const { status, body, headers } = await ask("POST", "/v1/sessions", { json: {} });
   expect([status, body["code"], headers.get("retry-after")]).toEqual([429, "LIMIT_EXCEEDED", "1"]);
   expect(first.id).not.toBe(second.id);
@@ -75,7 +75,7 @@ test("sessions beyond those that may be open: 429", async () => {
 
 test("when as many requests wait as may be, what they wait for can be looked at and ended", async () => {
   await using session = await runtime.openSession();
-  const { ask } = openTestDoor(runtime, { bounds: { requests: 1 } });
+  const { ask } = openTestServer(runtime, { limits: { requests: 1 } });
   const path = `/v1/sessions/${session.id}`;
   const waiting = ask("POST", `${path}/execute`, { json: { code: "while True: pass" } });
   await expect.poll(() => session.state).toBe("running");
@@ -89,13 +89,13 @@ test("when as many requests wait as may be, what they wait for can be looked at 
 });
 
 test("a one-off execution is forgotten when it has ended", async () => {
-  const { ask } = openTestDoor(runtime);
+  const { ask } = openTestServer(runtime);
   const { body } = await ask("POST", "/process/interpreter/execute", { json: { code: "1" } });
   expect(await ask("GET", `/v1/executions/${String(body["executionId"])}`)).toMatchObject({ status: 404 });
 });
 
 test("sessions have what the server has configured, unless the request says otherwise", async () => {
-  const { ask } = openTestDoor(runtime, {
+  const { ask } = openTestServer(runtime, {
     sessionDefaults: { env: { A: "server", B: "server" }, includeStdlib: false },
   });
   const opened = await ask("POST", "/v1/sessions", { json: { env: { B: "request" } } });
@@ -109,7 +109,7 @@ test("sessions have what the server has configured, unless the request says othe
 
 test("while the server ends nothing begins, and what runs can be looked at, answered, cancelled and closed", async () => {
   const draining = new AbortController();
-  const { ask } = openTestDoor(runtime, { draining: draining.signal });
+  const { ask } = openTestServer(runtime, { draining: draining.signal });
   const { body: session } = await ask("POST", "/v1/sessions", { json: {} });
   const path = `/v1/sessions/${String(session["id"])}`;
   const begun = await ask("POST", `${path}/execute`, {

@@ -7,9 +7,10 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Runtime, Session } from "../../../../src/index.ts";
-import { createApp, openDoor } from "../../../../src/server/http/app.ts";
-import type { Door } from "../../../../src/server/context/server-context.ts";
-import { listen, type Listening } from "../../../../src/server/net/listen.ts";
+import { createServerContext } from "../../../../src/server/create-context.ts";
+import { createApp } from "../../../../src/server/http/app.ts";
+import type { ServerContext } from "../../../../src/server/context/server-context.ts";
+import { listen, type HTTPListener } from "../../../../src/server/net/listen.ts";
 import { openTestRuntime } from "../../../open.ts";
 import { TOKEN } from "../request.ts";
 
@@ -17,12 +18,12 @@ const MIB = 1024 * 1024;
 const headers = { authorization: `Bearer ${TOKEN}` };
 
 let runtime: Runtime;
-let door: Door;
-let server: Listening;
+let context: ServerContext;
+let server: HTTPListener;
 beforeAll(async () => {
   runtime = await openTestRuntime({ ids: "random", limits: { diskBytes: 256 * MIB } });
-  door = openDoor(runtime);
-  server = await listen(createApp(door, { token: TOKEN }), { host: "127.0.0.1", port: 0 });
+  context = createServerContext(runtime);
+  server = await listen(createApp(context, { token: TOKEN }), { host: "127.0.0.1", port: 0 });
 });
 afterAll(async () => {
   await server.close(0);
@@ -149,9 +150,9 @@ describe("an upload", () => {
     const sending = begin(`${filesOf(session).replace("/files", "/variables")}/v`);
     sending.setHeader("content-type", "application/octet-stream");
     sending.write(new Uint8Array(4 * MIB));
-    await expect.poll(() => door.spool.files).toBe(1);
+    await expect.poll(() => context.spool.files).toBe(1);
     sending.destroy();
-    await expect.poll(() => door.spool.files).toBe(0);
+    await expect.poll(() => context.spool.files).toBe(0);
   });
 });
 
@@ -185,8 +186,8 @@ describe("a download", () => {
 
 describe("a client that moves a byte now and then", () => {
   test("loses its place for an upload and a download to others, and is told where it can be", async () => {
-    const pace = { bytes: 64 * 1024, windowMs: 300 };
-    const own = openDoor(runtime, { pace });
+    const minThroughput = { bytes: 64 * 1024, windowMs: 300 };
+    const own = createServerContext(runtime, { minThroughput });
     const listening = await listen(createApp(own, { token: TOKEN }), { host: "127.0.0.1", port: 0 });
     await using session = await runtime.openSession();
     const at = `${listening.url}/v1/sessions/${session.id}`;
@@ -205,13 +206,12 @@ describe("a client that moves a byte now and then", () => {
     }
     expect(own.spool.files).toBe(0);
 
-    const { leftBytes } = own.bodies;
     const json = begin(`${at}/execute`, MIB);
     json.method = "POST";
     const answer = answerTo(json);
     json.write(" ");
     expect((await answer).status).toBe(408);
-    expect(own.bodies.leftBytes).toBe(leftBytes);
+    expect(own.bodyMemory.usedBytes).toBe(0);
 
     (await session.execute("x = bytes(50_000_000)").result).unwrap();
     const socket = connect(Number(new URL(listening.url).port), "127.0.0.1").on("error", () => {});
@@ -231,8 +231,8 @@ describe("what was printed", () => {
 
   test("is the same in one piece and in many", async () => {
     await using session = await runtime.openSession();
-    const { id } = door.executions.start(session, code, {});
-    await door.executions.idle();
+    const { id } = context.executions.start(session, code, {});
+    await context.executions.idle();
     const path = `${server.url}/v1/executions/${id}/output`;
     const response = await fetch(`${path}?offset=5&length=100000000`, { headers });
     expect(response.headers.get("content-length")).toBe(String(40 * MIB - 5));
@@ -245,8 +245,8 @@ describe("what was printed", () => {
 
   test("costs little memory while nobody takes it", async () => {
     await using session = await runtime.openSession();
-    const { id } = door.executions.start(session, code, {});
-    await door.executions.idle();
+    const { id } = context.executions.start(session, code, {});
+    await context.executions.idle();
     const { hostname, port } = new URL(server.url);
     const growth = await growthOf(async () => {
       const sockets = Array.from({ length: 20 }, () => connect(Number(port), hostname).pause());

@@ -13,7 +13,7 @@ import {
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { Folders, toMounts } from "../../../../src/server/mcp/calls/host-paths.ts";
+import { HostPaths, toMounts } from "../../../../src/server/mcp/calls/host-paths.ts";
 
 let root: string;
 beforeEach(() => {
@@ -61,8 +61,8 @@ describe("toMounts", () => {
 });
 
 describe("a place", () => {
-  const open = (): Folders =>
-    new Folders({ mounts: [{ path: join(root, "project"), mode: "rw" }], sessionFiles: join(root, "sessions") });
+  const open = (): HostPaths =>
+    new HostPaths({ mounts: [{ path: join(root, "project"), mode: "rw" }], sessionFiles: join(root, "sessions") });
 
   test("stays what was checked when its folder becomes a link to another", () => {
     using place = open().openForSaving(join(root, "project", "data", "s.rlm"));
