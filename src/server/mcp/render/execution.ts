@@ -4,7 +4,7 @@ import type { Runtime } from "../../../runtime.ts";
 import type { ExecutionTask } from "../../../tasks/execution-task.ts";
 import type { ExecutionResult, InterruptReason, StateAfter } from "../../../protocol/execution.ts";
 import type { ToolResult } from "./result.ts";
-import { cutEnds, cutMiddle, toEnds, wholeText } from "./cut-ends.ts";
+import { truncateText } from "../../../util/text/truncate-text.ts";
 import type { Images } from "./images.ts";
 import { showPrinted } from "./output.ts";
 import { showRich, type Rich } from "./rich.ts";
@@ -60,7 +60,7 @@ function toRest(result: ExecutionResult, { displayed, value, left }: Rich, value
     error === undefined
       ? showValue(value, result, { maxCharacters: main, isReadable })
       : showTraceback(error.traceback, main);
-  return joinParts(cutMiddle(displayed, room - shown.length, SHOW_LESS), shown, end);
+  return joinParts(truncateText(displayed, { maxCharacters: room - shown.length, hint: () => SHOW_LESS }), shown, end);
 }
 
 const HEADINGS = 20;
@@ -70,9 +70,8 @@ const CATCH = "catch the exception and print a part of it";
 const LONG_TRACEBACK = 59_000;
 
 function showTraceback(traceback: string, maxCharacters: number): string {
-  if (traceback.length <= maxCharacters && traceback.length <= LONG_TRACEBACK) return traceback;
-  const ends = traceback.length > LONG_TRACEBACK ? toEnds(traceback) : wholeText(traceback);
-  return cutEnds(ends, maxCharacters, () => CATCH);
+  const isTruncated = traceback.length > LONG_TRACEBACK;
+  return truncateText(traceback, { maxCharacters, hint: () => CATCH, isTruncated });
 }
 
 function toFacts(
@@ -101,7 +100,8 @@ function toFacts(
 
 function toStructured(result: ExecutionResult, values: ValueOptions): Record<string, unknown> {
   const { stdout, stderr, value, error } = result;
-  const within = (text: string, hint = "see task_id"): string => cutMiddle(text, values.maxCharacters, hint);
+  const within = (text: string, hint = "see task_id"): string =>
+    truncateText(text, { maxCharacters: values.maxCharacters, hint: () => hint });
   return {
     stdout: within(stdout),
     stderr: within(stderr),

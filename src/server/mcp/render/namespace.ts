@@ -2,8 +2,8 @@
 
 import type { Session } from "../../../session/session.ts";
 import type { InspectedVariable, Variable } from "../../../protocol/variables.ts";
-import { bound, type ToolResult } from "./result.ts";
-import { countCharacters } from "./cut-ends.ts";
+import { limitLength, type ToolResult } from "./result.ts";
+import { countCharacters } from "../../../util/text/truncate-text.ts";
 import { joinParts, toCount, toReprCall, toSize } from "./format.ts";
 
 const MAX_PREVIEW = 80;
@@ -27,7 +27,10 @@ async function listVariables(session: Session): Promise<ToolResult> {
     modules.length === 0 ? "" : `modules: ${modules.join(", ")}`,
     unlisted > 0 ? `and ${toCount(unlisted, "more name")}` : "",
   );
-  return { text: bound(text, "ask for one by its name"), facts: { session_id: session.id, variable_count: total } };
+  return {
+    text: limitLength(text, "ask for one by its name"),
+    facts: { session_id: session.id, variable_count: total },
+  };
 }
 
 async function describeVariable(session: Session, name: string): Promise<ToolResult> {
@@ -37,9 +40,15 @@ async function describeVariable(session: Session, name: string): Promise<ToolRes
     const known = variables.slice(0, 20).map((other) => other.name);
     const names =
       known.length === 0 ? "It has none." : `It has: ${known.join(", ")}${variables.length > 20 ? ", …" : ""}.`;
-    return { text: bound(`Session '${session.id}' has no variable '${name.slice(0, 80)}'. ${names}`), isError: true };
+    return {
+      text: limitLength(`Session '${session.id}' has no variable '${name.slice(0, 80)}'. ${names}`),
+      isError: true,
+    };
   }
-  return { text: bound(toDetails(variable, session.id)), facts: { session_id: session.id, name, type: variable.type } };
+  return {
+    text: limitLength(toDetails(variable, session.id)),
+    facts: { session_id: session.id, name, type: variable.type },
+  };
 }
 
 function toLine(variable: Variable): string {

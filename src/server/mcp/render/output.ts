@@ -6,8 +6,8 @@
 import { cleanTerminalText } from "../../../util/text/clean-terminal-text.ts";
 import type { Task } from "../../../tasks/tasks.ts";
 import type { ByteSource } from "../../../util/bytes/byte-source.ts";
-import { cutMiddle } from "./cut-ends.ts";
-import { cutText } from "./cut-text.ts";
+import { truncateOutput } from "../../../util/text/truncate.ts";
+import { truncateText } from "../../../util/text/truncate-text.ts";
 import { joinParts, toStatusCall } from "./format.ts";
 
 export interface Printed {
@@ -36,11 +36,19 @@ export function showPrinted(printed: Printed, after: string, maxCharacters: numb
     if (text.length <= maxCharacters) return { text };
   }
   const task = stdout === "" && stderr === "" ? undefined : toTask();
-  if (task === undefined) return { text: cutMiddle(rest, maxCharacters, "print a part of it") };
-  const end = cutMiddle(rest, Math.floor(maxCharacters * 0.75), "print a part of it");
-  const readOn = (offset: number): string => toStatusCall(task.id, { offset });
+  if (task === undefined) return { text: truncateText(rest, { maxCharacters, hint: PRINT_PART }) };
+  const end = truncateText(rest, { maxCharacters: Math.floor(maxCharacters * 0.75), hint: PRINT_PART });
   const room = maxCharacters - end.length - 1;
-  return { text: joinParts(cutText(taskSource(task), { maxCharacters: room, readOn }).text, end), cutFrom: task };
+  const hint = (offset: number): string => toReadOn(task, offset);
+  const { text } = truncateOutput(taskSource(task), { maxCharacters: room, hint });
+  return { text: joinParts(text, end), cutFrom: task };
+}
+
+const PRINT_PART = (): string => "print a part of it";
+
+/** The hint where output of a task is omitted. */
+export function toReadOn({ id }: Task, offset: number): string {
+  return `read on with ${toStatusCall(id, { offset })}`;
 }
 
 /** Both streams of a task in the order in which they came. */

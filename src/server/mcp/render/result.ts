@@ -2,7 +2,7 @@
 
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
 import type { Task } from "../../../tasks/tasks.ts";
-import { cutMiddle } from "./cut-ends.ts";
+import { truncateText } from "../../../util/text/truncate-text.ts";
 
 /** The most characters that any answer has, unless more was asked for. */
 export const DEFAULT_MAX_OUTPUT = 10_000;
@@ -59,9 +59,9 @@ function toStructured(text: string, ...parts: readonly ToolResult["facts"][]): R
   return { text, ...Object.fromEntries(entries.filter(([, value]) => value !== null && value !== undefined)) };
 }
 
-/** A text that is one of ours, such as a listing, within the bound of every answer. */
-export function bound(text: string, hint = "ask for less"): string {
-  return cutMiddle(text, DEFAULT_MAX_OUTPUT, hint);
+/** For texts of the server itself, such as listings. */
+export function limitLength(text: string, hint = "ask for less"): string {
+  return truncateText(text, { maxCharacters: DEFAULT_MAX_OUTPUT, hint: () => hint });
 }
 
 export function outputUri(taskId: string): string {

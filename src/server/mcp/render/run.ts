@@ -4,8 +4,9 @@ import type { RunTask } from "../../../tasks/run-task.ts";
 import type { RunResult } from "../../../protocol/runs.ts";
 import type { ToolResult } from "./result.ts";
 import { textSource } from "../../../util/bytes/byte-source.ts";
-import { cutText } from "./cut-text.ts";
-import { joinParts, toCount, toNote, toSeconds, toStatusCall } from "./format.ts";
+import { truncateOutput } from "../../../util/text/truncate.ts";
+import { toReadOn } from "./output.ts";
+import { joinParts, toCount, toNote, toSeconds } from "./format.ts";
 
 /** Room for what is said after the answer. */
 const NOTE_CHARACTERS = 600;
@@ -47,9 +48,9 @@ export async function toRunOutcome(task: RunTask): Promise<string> {
 /** Whole where it fits; what is cut is read from the output of the task, which the answer is the end of. */
 function showAnswer(task: RunTask, { answer }: RunResult, maxOutput: number): { text: string; isCut: boolean } {
   if (answer === null) return { text: "", isCut: false };
-  return cutText(textSource(answer), {
+  return truncateOutput(textSource(answer), {
     maxCharacters: Math.max(200, maxOutput - NOTE_CHARACTERS),
-    readOn: (offset) => toStatusCall(task.id, { offset: task.answerOffset + offset }),
+    hint: (offset) => toReadOn(task, task.answerOffset + offset),
   });
 }
 

@@ -3,7 +3,7 @@
 import type { Runtime } from "../../../runtime.ts";
 import type { SaveReport } from "../../../session/state/save-state.ts";
 import type { Session, SessionInfo } from "../../../session/session.ts";
-import { bound, type ToolResult } from "./result.ts";
+import { limitLength, type ToolResult } from "./result.ts";
 import type { HostPaths, OpenedFile } from "../calls/host-paths.ts";
 import { IDLE_MINUTES } from "../tools/tool-call.ts";
 import { joinParts, toCount, toSize } from "./format.ts";
@@ -21,7 +21,7 @@ export function describeCreated(session: Session, includeStdlib: boolean, hostPa
     `Standard library: ${describeStdlib(includeStdlib, loaded, error)}.`,
     visible === "" ? "" : `Folders that it sees: ${visible}.`,
   );
-  return { text: bound(text), facts: { session_id: session.id, stdlib_loaded: loaded } };
+  return { text: limitLength(text), facts: { session_id: session.id, stdlib_loaded: loaded } };
 }
 
 function describeStdlib(
@@ -47,13 +47,13 @@ export async function listSessions(runtime: Runtime): Promise<ToolResult> {
     describeNames(info),
   ]);
   const table = toTable(["id", "state", "executions", "created", "last executed", "memory", "variables"], rows);
-  return { text: bound(table, "destroy sessions that are not needed"), facts: { sessions: infos.map(toFacts) } };
+  return { text: limitLength(table, "destroy sessions that are not needed"), facts: { sessions: infos.map(toFacts) } };
 }
 
 export function describeDestroyed(info: SessionInfo): ToolResult {
   const lived = Date.now() - Date.parse(info.createdAt);
   const text = `Session '${info.id}' has ended: ${toCount(info.executionCount, "execution")} in ${Math.round(lived / 1000)} s, variables: ${describeNames(info)}.`;
-  return { text: bound(text), facts: toFacts(info) };
+  return { text: limitLength(text), facts: toFacts(info) };
 }
 
 export function describeSaved({ names, skipped, sizeBytes }: SaveReport, { shown }: OpenedFile): ToolResult {
@@ -61,7 +61,7 @@ export function describeSaved({ names, skipped, sizeBytes }: SaveReport, { shown
     `Saved ${toCount(names.length, "name")} (${toSize(sizeBytes)}) to ${shown}${toList(names)}`,
     describeSkipped(skipped, "saved"),
   );
-  return { text: bound(text), facts: { path: shown, size_bytes: sizeBytes, ...toNameFacts(names, skipped) } };
+  return { text: limitLength(text), facts: { path: shown, size_bytes: sizeBytes, ...toNameFacts(names, skipped) } };
 }
 
 export function describeLoaded(session: Session, { shown }: OpenedFile): ToolResult {
@@ -70,7 +70,7 @@ export function describeLoaded(session: Session, { shown }: OpenedFile): ToolRes
     `Session '${session.id}' has ${toCount(names.length, "name")} from ${shown}${toList(names)}`,
     describeSkipped(skipped, "loaded"),
   );
-  return { text: bound(text), facts: { session_id: session.id, path: shown, ...toNameFacts(names, skipped) } };
+  return { text: limitLength(text), facts: { session_id: session.id, path: shown, ...toNameFacts(names, skipped) } };
 }
 
 function toList(names: readonly string[]): string {

@@ -5,11 +5,11 @@ import type { ShellTask } from "../../../tasks/shell-task.ts";
 import type { Task } from "../../../tasks/tasks.ts";
 import type { TaskResult } from "../../../protocol/tasks.ts";
 import { DEFAULT_MAX_OUTPUT, type ToolResult } from "./result.ts";
-import { cutMiddle } from "./cut-ends.ts";
-import { cutText, pageText } from "./cut-text.ts";
+import { pageOutput, truncateOutput } from "../../../util/text/truncate.ts";
+import { truncateText } from "../../../util/text/truncate-text.ts";
 import { renderExecution } from "./execution.ts";
 import { renderRun, toRunOutcome } from "./run.ts";
-import { showPrinted, taskSource } from "./output.ts";
+import { showPrinted, taskSource, toReadOn } from "./output.ts";
 import type { ToolCall } from "../tools/tool-call.ts";
 import { joinParts, NO_OUTPUT, toNote, toSeconds, toStatusCall, toTime, toUsageFacts } from "./format.ts";
 
@@ -21,8 +21,7 @@ const NEXT_WAIT_SECONDS = 30;
 export function renderRunning(runtime: Runtime, task: Task, maxOutput = DEFAULT_MAX_OUTPUT): ToolResult {
   const source = taskSource(task);
   const maxCharacters = Math.max(200, maxOutput - RUNNING_WORDS);
-  const readOn = (offset: number): string => toStatusCall(task.id, { offset });
-  const { text: output } = cutText(source, { maxCharacters, readOn });
+  const { text: output } = truncateOutput(source, { maxCharacters, hint: (offset) => toReadOn(task, offset) });
   const text = joinParts(
     toState(runtime, task),
     output === "" ? "No output yet." : `Output so far:\n${output}`,
@@ -64,7 +63,7 @@ export async function renderEnded(
 export async function renderPage(runtime: Runtime, task: Task, offset: number): Promise<ToolResult> {
   const source = taskSource(task);
   const maxCharacters = DEFAULT_MAX_OUTPUT - RUNNING_WORDS;
-  const { text: page, nextOffset } = pageText(source, { offset, maxCharacters });
+  const { text: page, nextOffset } = pageOutput(source, { offset, maxCharacters });
   const facts = { ...toTaskFacts(task), offset, next_offset: nextOffset, total_bytes: source.totalBytes };
   if (nextOffset !== null) {
     const left = (source.totalBytes - nextOffset).toLocaleString("en-US");
@@ -84,7 +83,8 @@ export function renderShell(task: ShellTask, result: TaskResult, maxOutput: numb
     isWhole: truncated?.stdout === undefined && truncated?.stderr === undefined,
     toTask: () => task,
   };
-  const within = (streamed: string): string => cutMiddle(streamed, maxOutput, "see task_id");
+  const within = (streamed: string): string =>
+    truncateText(streamed, { maxCharacters: maxOutput, hint: () => "see task_id" });
   const { text, cutFrom } = showPrinted(printed, toShellOutcome(task, result), maxOutput);
   return {
     text: text || NO_OUTPUT,

@@ -2,7 +2,7 @@
 
 import type { Runtime } from "../../../runtime.ts";
 import type { ExecutionResult } from "../../../protocol/execution.ts";
-import { cutEnds, toEnds, wholeText } from "./cut-ends.ts";
+import { truncateText } from "../../../util/text/truncate-text.ts";
 import { toReprCall } from "./format.ts";
 
 /** By way of `builtins`, where it is also found when a variable is called `_`. */
@@ -27,10 +27,10 @@ export function cutValue(
   { truncated, sessionId }: ExecutionResult,
   { maxCharacters, isReadable }: ValueOptions,
 ): string {
-  if (truncated?.value === undefined && text.length <= maxCharacters) return text;
-  const ends = truncated?.value === undefined ? wholeText(text) : toEnds(text);
+  const isTruncated = truncated?.value !== undefined;
+  if (!isTruncated && text.length <= maxCharacters) return text;
   const readOn = (from: number, to: number): string => `read on with ${toReprCall(LAST_VALUE, [from, to], sessionId)}`;
-  return cutEnds(ends, maxCharacters, isReadable() ? readOn : () => ASSIGN);
+  return truncateText(text, { maxCharacters, hint: isReadable() ? readOn : () => ASSIGN, isTruncated });
 }
 
 /** Whether the session still calls it its last value: nothing has been run in it since. */

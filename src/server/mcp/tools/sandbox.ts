@@ -1,7 +1,7 @@
 // Python in the default session, and its variables.
 
 import { z } from "zod";
-import { bound } from "../render/result.ts";
+import { limitLength } from "../render/result.ts";
 import { waitUntilIdle } from "../calls/when-idle.ts";
 import { runPython } from "../calls/run-code.ts";
 import { ADDS, ArgumentsError, CLEARS, defineTool, READS, RUNS, type MCPTool } from "./tool.ts";
@@ -57,7 +57,7 @@ export const SANDBOX_TOOLS: readonly MCPTool[] = [
         path === undefined
           ? await setFromValue(session, key, value ?? "", call)
           : await setFromPath(session, key, path, call);
-      return { text: bound(text) };
+      return { text: limitLength(text) };
     },
   }),
   defineTool({
