@@ -1,5 +1,5 @@
-// The end of a server, so that nobody is left in the dark: nothing new begins, what runs has a while to end, what is left is interrupted
-// and whoever waits for it is told.
+// Graceful shutdown: nothing new starts, running work gets a grace period, and the rest is interrupted, so that waiting clients get a
+// result.
 
 import type { Runtime } from "../runtime.ts";
 import type { ShellTask } from "../tasks/shell-task.ts";
@@ -9,23 +9,23 @@ import type { HTTPListener } from "./net/listen.ts";
 
 /** An interrupt that has no effect ends the worker after two seconds. */
 const INTERRUPT_MS = 5_000;
-/** Results and last events are on their way for so long, before streams that would go on are ended. */
+/** Time for results and last events to be sent before open streams are ended. */
 const TELL_MS = 500;
-/** Connections that are left by then are cut. */
+/** Remaining connections are closed after this time. */
 const CLOSE_MS = 2_000;
 
 export class Shutdown {
   readonly #draining = new AbortController();
   readonly #closing = new AbortController();
 
-  /** For the context. */
+  /** For the server context. */
   get signals(): Pick<ServerContext, "draining" | "closing"> {
     return { draining: this.#draining.signal, closing: this.#closing.signal };
   }
 
   /**
-   * Resolves when nothing listens and no connection is left. The server goes on listening during the grace, so that results can be
-   * fetched and health asked for. The runtime is closed by whoever opened it, afterwards.
+   * Resolves when the server no longer listens and all connections are closed. It listens during the grace period, so that clients can
+   * fetch results and check its health. The caller closes the runtime afterwards.
    */
   async run(
     { runtime, executions }: Pick<ServerContext, "runtime" | "executions">,
@@ -44,7 +44,7 @@ export class Shutdown {
   }
 }
 
-/** Those that are paused would wait for ever. */
+/** Paused tasks would never end. */
 async function tasksEnded(runtime: Runtime): Promise<void> {
   const running = liveTasks(runtime).filter(({ status }) => status === "running");
   await Promise.allSettled(running.map(({ ended }) => ended));

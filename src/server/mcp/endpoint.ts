@@ -9,7 +9,7 @@ import { readJSON } from "../net/bodies/body.ts";
 import type { RequestStream } from "../net/bodies/request-stream.ts";
 import { SHUTTING_DOWN, toResponse } from "../net/problem.ts";
 import { CancellableCalls } from "./transport/cancellable-calls.ts";
-import { MAX_MESSAGE_BYTES } from "./transport/message-size.ts";
+import { MAX_MESSAGE_BYTES } from "./transport/bounded-lines.ts";
 
 export interface MCPEndpoint {
   /** For POST; other methods are not used, because the transport has no sessions. */

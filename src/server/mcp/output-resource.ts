@@ -1,4 +1,4 @@
-// The output of tasks as resources: all of it, a part at a time.
+// The output of tasks as resources, in pages.
 
 import { ResourceNotFoundError, type McpServer } from "@modelcontextprotocol/server";
 import { TaskNotFoundError } from "../../errors.ts";

@@ -1,6 +1,6 @@
-// The tasks extension: clients that know it ask for the result of a call that became a task, and deliver it by themselves.
+// The tasks extension: clients that support it poll for the result of a call that became a task.
 //
-// Its tasks are the runtime's own, so `shell_status` reads them, too, by the same id.
+// Its tasks are those of the runtime, so `shell_status` reads them by the same id.
 
 import { ProtocolError, ProtocolErrorCode, type CallToolResult, type McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
@@ -29,7 +29,7 @@ interface TaskState {
   readonly pollIntervalMs: number;
 }
 
-/** In file of a result: the call goes on as this task. */
+/** Instead of a result: the call goes on as this task. */
 export function toTaskResult(task: Task): TaskState & { readonly resultType: "task" } {
   return { resultType: "task", ...toState(task) };
 }
@@ -83,7 +83,7 @@ function toState(task: Task): TaskState {
   };
 }
 
-/** A failure of the code or the command is a result like any other: the extension keeps `failed` for the protocol's own. */
+/** Failed code or a failed command is a regular result: the extension reserves `failed` for protocol errors. */
 function toStatus(status: Task["status"]): TaskState["status"] {
   if (status === "running" || status === "paused") return "working";
   return status === "cancelled" ? "cancelled" : "completed";

@@ -91,7 +91,7 @@ export class Outbox {
     }
   }
 
-  /** Waits until the reader has caught up. False: the socket has closed. */
+  /** Timings until the reader has caught up. False: the socket has closed. */
   async sendWhenReady(frame: Buffer): Promise<boolean> {
     await this.#turns.next();
     await this.#ready();

@@ -164,12 +164,12 @@ describe("a session file", () => {
   test("has no name on the server's disk while it is written, so that nothing can stay behind", async () => {
     const waits = `
 import os, time
-class Waits:
+class Timings:
     def __getstate__(self):
         open("begun", "w").close()
         while not os.path.exists("go"): time.sleep(0.01)
         return {}
-waits = Waits()`;
+waits = Timings()`;
     const path = await open(waits);
     const folder = mkdtempSync(join(tmpdir(), "rlm-state-"));
     onTestFinished(() => {

@@ -13,7 +13,7 @@ const WAIT_FOR_FILE = "import os, time\nwhile not os.path.exists('go'): time.sle
 
 describe.each(ERAS)("in the %s era", (era) => {
   test("a command runs exactly once across the boundary, and shell_status has the rest", async () => {
-    await using mcp = await connect({ era, waits: WAITS });
+    await using mcp = await connect({ era, timings: WAITS });
     const command = "echo ran >> log; echo first; until [ -e go ]; do sleep 0.01; done; echo second";
     const started = await mcp.call("shell", { command });
     expect(started.isError ?? false).toBe(false);
@@ -32,7 +32,7 @@ describe.each(ERAS)("in the %s era", (era) => {
   });
 
   test("Python becomes a task, too, with its value at the end", async () => {
-    await using mcp = await connect({ era, waits: WAITS });
+    await using mcp = await connect({ era, timings: WAITS });
     const code = `runs = globals().get('runs', 0) + 1\nprint('begun')\n${WAIT_FOR_FILE}\nruns`;
     expect(await mcp.text("execute_python", { code })).toMatch(/^Still running: task t1 .*begun/s);
     expect(await mcp.text("shell_status", { task_id: "t1" })).toMatch(/^Still running/);
@@ -42,7 +42,7 @@ describe.each(ERAS)("in the %s era", (era) => {
   });
 
   test("progress comes while a call waits, with values that rise and the last line", async () => {
-    await using mcp = await connect({ era, waits: { ...WAITS, shellMs: 2_000 } });
+    await using mcp = await connect({ era, timings: { ...WAITS, shellMs: 2_000 } });
     const heard: { progress: number; message?: string | undefined }[] = [];
     const params = { name: "shell", arguments: { command: "echo working; until [ -e go ]; do sleep 0.01; done" } };
     let release: Promise<unknown> | undefined;
@@ -76,7 +76,7 @@ describe.each(ERAS)("in the %s era", (era) => {
 });
 
 test("cancelling the wait for a task leaves the task alone; kill ends it", async () => {
-  await using mcp = await connect({ waits: WAITS });
+  await using mcp = await connect({ timings: WAITS });
   const sleep = uniqueSleep();
   await mcp.text("shell", { command: `sleep ${sleep}` });
   const request = new AbortController();
@@ -95,14 +95,14 @@ test("cancelling the wait for a task leaves the task alone; kill ends it", async
 });
 
 test("a task of Python is ended by kill as well, and the session lives on", async () => {
-  await using mcp = await connect({ waits: WAITS });
+  await using mcp = await connect({ timings: WAITS });
   await mcp.text("execute_python", { code: "x = 1\nwhile True: pass" });
   expect(await text(mcp, "shell_status", { task_id: "t1", kill: true })).toContain("cancelled");
   expect(await mcp.text("execute_python", { code: "x" })).toBe("→ 1");
 });
 
 test("what is done between executions waits no longer than code is waited for", async () => {
-  await using mcp = await connect({ waits: WAITS });
+  await using mcp = await connect({ timings: WAITS });
   await mcp.text("execute_python", { code: `x = 1\n${WAIT_FOR_FILE}` });
   const calls: [string, Record<string, string>][] = [
     ["set_repl_context", { key: "x", value: "2" }],
@@ -121,7 +121,7 @@ test("what is done between executions waits no longer than code is waited for", 
 });
 
 test("what waits for its turn says so", async () => {
-  await using mcp = await connect({ waits: WAITS });
+  await using mcp = await connect({ timings: WAITS });
   await mcp.text("execute_python", { code: WAIT_FOR_FILE });
   expect(await mcp.text("execute_python", { code: "1" })).toMatch(
     /^Waiting for its turn in session 'default' behind task t1: task t2\./,
@@ -131,7 +131,7 @@ test("what waits for its turn says so", async () => {
 });
 
 test("reading past the end of the output, or of a task that has ended, says that there is no more", async () => {
-  await using mcp = await connect({ waits: WAITS });
+  await using mcp = await connect({ timings: WAITS });
   await mcp.text("shell", { command: "echo a; sleep 0.5" });
   await mcp.text("shell_status", { task_id: "t1", wait: 50 });
   expect(await mcp.text("shell_status", { task_id: "t1", offset: 2 })).toMatch(/^\[(completed|[\d.]+ s)\]$/);
@@ -139,7 +139,7 @@ test("reading past the end of the output, or of a task that has ended, says that
 });
 
 test("a one-off that became a task ends its session with itself", async () => {
-  await using mcp = await connect({ waits: WAITS });
+  await using mcp = await connect({ timings: WAITS });
   expect(await mcp.text("python", { code: "import time\nprint('a')\ntime.sleep(0.6)\n7" })).toMatch(
     /^Still running: task t1/,
   );
@@ -152,7 +152,7 @@ describe("the tasks extension", () => {
   const capabilities = { extensions: { "io.modelcontextprotocol/tasks": {} } };
 
   test("a client that knows it is given a task, and the result when it asks", async () => {
-    await using wire = await openWire({ capabilities, waits: WAITS });
+    await using wire = await openWire({ capabilities, timings: WAITS });
     const code = `print('begun')\n${WAIT_FOR_FILE}\n1 / 0`;
     const created = await wire.call("execute_python", { code });
     expect(created.result).toMatchObject({ resultType: "task", taskId: "t1", status: "working", pollIntervalMs: 1000 });
@@ -169,12 +169,12 @@ describe("the tasks extension", () => {
   });
 
   test("what ends in time is a plain result", async () => {
-    await using wire = await openWire({ capabilities, waits: WAITS });
+    await using wire = await openWire({ capabilities, timings: WAITS });
     expect((await wire.call("shell", { command: "echo a" })).result).toMatchObject({ content: [{ text: "a" }] });
   });
 
   test("tasks/cancel ends it; another id is an error of the protocol", async () => {
-    await using wire = await openWire({ capabilities, waits: WAITS });
+    await using wire = await openWire({ capabilities, timings: WAITS });
     const sleep = uniqueSleep();
     await wire.call("shell", { command: `sleep ${sleep}` });
     expect((await wire.request("tasks/update", { taskId: "t1" })).error).toBeUndefined();

@@ -56,7 +56,7 @@ describe.each(ERAS)("in the %s era", (era) => {
 
   test("one that takes long goes on as a task, with a line for each step and the answer at its end", async () => {
     const { script, release } = held([code("print('looked')\nx = 1"), code("FINAL('forty-two')")]);
-    await using mcp = await open(script, {}, { era, waits: WAITS });
+    await using mcp = await open(script, {}, { era, timings: WAITS });
     const started = await mcp.text("rlm_query", { query: "?" });
     expect(started).toMatch(
       /^Still running: task (t\d+) \([\d.]+ s so far\)\. Now: n0 (starts|step 1: the model thinks)\.\nNo output yet\./,
@@ -73,7 +73,7 @@ describe.each(ERAS)("in the %s era", (era) => {
 
   test("progress names the step", async () => {
     const { script, release } = held([code("FINAL(1)")]);
-    await using mcp = await open(script, {}, { era, waits: { ...WAITS, pythonMs: 10_000 } });
+    await using mcp = await open(script, {}, { era, timings: { ...WAITS, pythonMs: 10_000 } });
     const heard: (string | undefined)[] = [];
     const onprogress = ({ message }: { message?: string | undefined }): void => {
       heard.push(message);
@@ -131,7 +131,7 @@ describe("the material", () => {
 
   test("stays open until the run has ended, and no longer", async () => {
     const { script, release } = held([code("FINAL(len(context))")]);
-    await using mcp = await open(script, { log: true }, { waits: WAITS });
+    await using mcp = await open(script, { log: true }, { timings: WAITS });
     const path = join(folder, "log.txt");
     await mcp.text("rlm_query", { query: "?", path });
     await expect.poll(() => countOpen(path)).toBe(1); // a second is there while the session is given the text
@@ -187,7 +187,7 @@ test("an answer too long for a message is cut, and read on by offset to its last
 
 test("cancelling the request ends the run, and kill ends one that became a task", async () => {
   const { script } = held([]);
-  await using mcp = await open(script, {}, { waits: { ...WAITS, pythonMs: 10_000 } });
+  await using mcp = await open(script, {}, { timings: { ...WAITS, pythonMs: 10_000 } });
   const request = new AbortController();
   const call = mcp.client.callTool(
     { name: "rlm_query", arguments: { query: "?" } },
@@ -196,7 +196,7 @@ test("cancelling the request ends the run, and kill ends one that became a task"
   await expect(call).rejects.toThrow(/abort/i);
   expect(await mcp.runtime.runs.list().at(-1)?.result).toMatchObject({ status: "cancelled" });
 
-  await using other = await open(script, {}, { waits: WAITS });
+  await using other = await open(script, {}, { timings: WAITS });
   const id = /task (t\d+)/.exec(await other.text("rlm_query", { query: "?" }))?.[1] ?? "";
   const killed = await other.call("shell_status", { task_id: id, kill: true });
   expect(textOf(killed)).toMatch(/^\[cancelled/);
@@ -215,7 +215,7 @@ test("a run cannot be paused or written to", async () => {
 test("a client that knows tasks is given one, and the answer when it asks", async () => {
   const { script, release } = held([code("FINAL('here')")]);
   const capabilities = { extensions: { "io.modelcontextprotocol/tasks": {} } };
-  await using wire = await openWire({ capabilities, waits: WAITS, toRLM: toRLM(script) });
+  await using wire = await openWire({ capabilities, timings: WAITS, toRLM: toRLM(script) });
   const created = await wire.call("rlm_query", { query: "?" });
   expect(created.result).toMatchObject({ resultType: "task", taskId: "t1", status: "working" });
   expect(created.result?.["statusMessage"]).toMatch(/^[\d.]+ s: n0 /);

@@ -101,7 +101,7 @@ describe("sessions", () => {
   });
 
   test("end after a time without use, and the text says that variables are gone", async () => {
-    await using idle = await connect({ waits: { idleMs: 100 } });
+    await using idle = await connect({ timings: { idleMs: 100 } });
     await idle.text("create_repl_session", { session_id: "brief" });
     await idle.text("execute_python", { code: "x = 1" });
     await expect.poll(() => idle.runtime.sessions.list().length).toBe(0);
@@ -111,7 +111,7 @@ describe("sessions", () => {
       { type: "text", text: "→ 1" },
       { type: "text", text: "[Session 'default' is a new one: the variables of the one before are gone.]" },
     ]);
-    await using structured = await connect({ beside: idle, isStructured: true, waits: { idleMs: 100 } });
+    await using structured = await connect({ beside: idle, isStructured: true, timings: { idleMs: 100 } });
     await structured.text("execute_python", { code: "x = 1" });
     await expect.poll(() => idle.runtime.sessions.list().length).toBe(0);
     expect((await structured.call("execute_python", { code: "1" })).structuredContent).toMatchObject({

@@ -1,6 +1,6 @@
-// Calls that run something. It is started once; what takes longer than the call waits goes on as a task.
+// Calls that run Python or a command. Work that takes longer than the call waits goes on as a task.
 //
-// Giving the request up ends what it started, up to the shortWait when it has become a task; from then on only a kill does.
+// Cancelling the request ends the work until it has become a task; from then on only a kill does.
 
 import type { Session } from "../../../session/session.ts";
 import type { Task } from "../../../tasks/tasks.ts";
@@ -9,17 +9,17 @@ import { renderExecution } from "../render/execution.ts";
 import { renderRunning, renderShell } from "../render/task.ts";
 import { ArgumentsError } from "../tools/tool.ts";
 import { DEFAULT_TIMEOUT_SECONDS, toSessionOptions, type ToolCall } from "../tools/tool-call.ts";
-import { watch } from "./progress.ts";
+import { waitForEnd } from "./progress.ts";
 
 export interface RunOptions {
-  /** Seconds that the code itself may take. */
+  /** Seconds. */
   readonly timeout?: number | undefined;
   readonly maxOutput?: number | undefined;
-  /** Whether the session ends with the code. Default: false. */
+  /** The session ends with the code. Default: false. */
   readonly isOnce?: boolean;
 }
 
-/** More is data rather than code, and data has a better way in. */
+/** More is data rather than code, and should be loaded from a file. */
 const MAX_CODE_CHARACTERS = 4_000_000;
 
 export async function runPython(
@@ -34,7 +34,7 @@ export async function runPython(
   call.onActivity({ execution });
   const lastLine = (): string => execution.lastLine();
   try {
-    if (!(await watch({ ended: execution.result, waitMs: call.waits.pythonMs, lastLine }, call)))
+    if (!(await waitForEnd({ ended: execution.result, waitMs: call.timings.pythonMs, lastLine }, call)))
       return toDetached(call, runtime.tasks.adopt(execution), maxOutput);
   } catch (error) {
     execution.cancel();
@@ -43,21 +43,21 @@ export async function runPython(
   return renderExecution({ runtime, images, execution, result: await execution.result, maxOutput, isOnce });
 }
 
-/** In a session of its own, which ends with the code. */
+/** In a session that ends with the code. */
 export async function runOnce(call: ToolCall, code: string, options: RunOptions): Promise<ToolResult> {
   checkLength("code", code, call);
   const session = await call.runtime.openSession(toSessionOptions(call));
-  let answer: ToolResult;
+  let result: ToolResult;
   try {
-    answer = await runPython(call, session, code, { ...options, isOnce: true });
+    result = await runPython(call, session, code, { ...options, isOnce: true });
   } catch (error) {
     void session.discard();
     throw error;
   }
-  const { task } = answer;
+  const { task } = result;
   if (task === undefined) void session.discard();
   else void task.ended.then(() => session.discard());
-  return answer;
+  return result;
 }
 
 export interface ShellOptions extends RunOptions {
@@ -77,9 +77,9 @@ export async function runShell(
     ...(timeout !== undefined && { timeoutMs: timeout * 1000 }),
   });
   call.onActivity({ task });
-  const watched = { ended: task.result, waitMs: call.waits.shellMs, lastLine: () => task.lastLine() };
+  const work = { ended: task.result, waitMs: call.timings.shellMs, lastLine: () => task.lastLine() };
   try {
-    if (!(await watch(watched, call))) return toDetached(call, task, maxOutput);
+    if (!(await waitForEnd(work, call))) return toDetached(call, task, maxOutput);
   } catch (error) {
     void task.cancel().catch(() => {});
     throw error;

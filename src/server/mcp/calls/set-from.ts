@@ -1,4 +1,4 @@
-// Variables from outside: from what a model says, or from a file that it need not see.
+// Sets variables from a value in the call, or from a file that the model need not see.
 
 import { FileError, type FileReason } from "../../../errors.ts";
 import type { Session } from "../../../session/session.ts";
@@ -10,7 +10,7 @@ import { toCount } from "../render/format.ts";
 /** Where code in a session finds its working directory. */
 const WORKING_DIRECTORY = "/work/";
 
-/** JSON where it parses, else the text itself. */
+/** JSON if it parses, else text. */
 export async function setFromValue(
   session: Session,
   key: string,
@@ -23,7 +23,7 @@ export async function setFromValue(
   return `${key} is set in session '${session.id}': ${what}.`;
 }
 
-/** The text of a file in the session's working directory, or of one that sessions see. */
+/** Sets the text of a file in the session's working directory, or in a visible folder. */
 export async function setFromPath(session: Session, key: string, path: string, call: ToolCall): Promise<string> {
   const { signal } = call;
   const source = await findText(session, path, call);
@@ -36,14 +36,14 @@ export async function setFromPath(session: Session, key: string, path: string, c
       return file.fail(error);
     });
   }
-  const found = await session.inspect(key, { maxCharacters: 1 }).catch(() => null); // it is set, whatever this says
+  const found = await session.inspect(key, { maxCharacters: 1 }).catch(() => null); // only for the message
   const length = found?.length === undefined ? "" : `, ${toCount(found.length, "character")}`;
   return `${key} is set in session '${session.id}': the text of ${path}${length}.`;
 }
 
 const NOT_TEXT = "it is not UTF-8";
 
-/** What a path stands for: a file that sessions see, to be closed by the caller, or the text of one in the working directory. */
+/** The caller closes the file. */
 export type TextSource = { readonly file: OpenedFile } | { readonly text: string };
 
 export async function findText(session: Session, path: string, call: ToolCall): Promise<TextSource> {
@@ -60,7 +60,7 @@ async function findAbsolute(session: Session, path: string, call: ToolCall): Pro
   );
 }
 
-/** First in the working directory, then where the server was started: a model takes either for where it is. */
+/** First in the working directory, then where the server was started: a model may mean either. */
 async function findRelative(session: Session, path: string, call: ToolCall): Promise<TextSource> {
   try {
     return await readOwn(session, path, call);

@@ -1,4 +1,4 @@
-// The variables of a session in words: what they are, never all that they hold.
+// Renders the variables of a session: types, sizes and previews, never whole values.
 
 import type { Session } from "../../../session/session.ts";
 import type { InspectedVariable, Variable } from "../../../protocol/variables.ts";
@@ -7,12 +7,11 @@ import { countCharacters } from "../../../util/text/truncate-text.ts";
 import { joinParts, toCount, toReprCall, toSize } from "./format.ts";
 
 const MAX_PREVIEW = 80;
-/** Of one variable that was asked for. */
+/** Of a single variable. */
 const MAX_VALUE = 2_000;
 const MAX_COLUMNS = 50;
 const NO_TIME = "its own code took too long";
 
-/** All names, or one variable. */
 export async function describeNamespace(session: Session, name: string | undefined): Promise<ToolResult> {
   return name === undefined ? listVariables(session) : describeVariable(session, name);
 }
@@ -89,7 +88,7 @@ function toCutNote(name: string, total: number | null, sessionId: string): strin
   return `[the first ${MAX_VALUE.toLocaleString("en-US")}${of} characters; ${call}]`;
 }
 
-/** What can be written in code as it is. */
+/** Whether the name can be written in code as it is. */
 const IDENTIFIER = /^[\p{ID_Start}_]\p{ID_Continue}*$/u;
 
 function shorten(text: string): string {

@@ -1,4 +1,4 @@
-// Sessions in words.
+// Renders sessions.
 
 import type { Runtime } from "../../../runtime.ts";
 import type { SaveReport } from "../../../session/state/save-state.ts";
@@ -10,7 +10,7 @@ import { joinParts, toCount, toSize } from "./format.ts";
 
 const MAX_NAMES = 12;
 const MAX_SKIPPED = 20;
-/** For programs, which read more than a model wants to. */
+/** For programs, which read more than a model. */
 const MAX_FACTS = 1_000;
 
 export function describeCreated(session: Session, includeStdlib: boolean, hostPaths: HostPaths): ToolResult {
@@ -77,7 +77,7 @@ function toList(names: readonly string[]): string {
   return names.length === 0 ? "." : `: ${shorten(names)}`;
 }
 
-/** The first of them, and how many there are. */
+/** The first names, and their total. */
 function toNameFacts(names: readonly string[], skipped: SaveReport["skipped"]): Record<string, unknown> {
   return {
     names: names.slice(0, MAX_FACTS),
@@ -116,7 +116,7 @@ function toFacts(info: SessionInfo): Record<string, unknown> {
   };
 }
 
-/** `2026-11-16T05:20:40.123Z` without what nobody reads. */
+/** `2026-11-16T05:20:40.123Z` becomes `2026-11-16 05:20:40`. */
 function toClock(time: string): string {
   return `${time.slice(0, 10)} ${time.slice(11, 19)}`;
 }

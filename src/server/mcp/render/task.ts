@@ -1,4 +1,4 @@
-// What a model is told of a task: that it goes on, how it ended, what it has printed.
+// Renders tasks: running, ended, and pages of their output.
 
 import type { Runtime } from "../../../runtime.ts";
 import type { ShellTask } from "../../../tasks/shell-task.ts";
@@ -13,14 +13,14 @@ import { showPrinted, taskSource, toReadOn } from "./output.ts";
 import type { ToolCall } from "../tools/tool-call.ts";
 import { joinParts, NO_OUTPUT, toNote, toSeconds, toStatusCall, toTime, toUsageFacts } from "./format.ts";
 
-/** Room for what is said around the output of a task that goes on. */
-const RUNNING_WORDS = 400;
+/** Reserved for the text around the output. */
+const RESERVED_CHARACTERS = 400;
 const NEXT_WAIT_SECONDS = 30;
 
-/** The call gives it up for now; the same process goes on. */
+/** For a call that returns while the task goes on. */
 export function renderRunning(runtime: Runtime, task: Task, maxOutput = DEFAULT_MAX_OUTPUT): ToolResult {
   const source = taskSource(task);
-  const maxCharacters = Math.max(200, maxOutput - RUNNING_WORDS);
+  const maxCharacters = Math.max(200, maxOutput - RESERVED_CHARACTERS);
   const { text: output } = truncateOutput(source, { maxCharacters, hint: (offset) => toReadOn(task, offset) });
   const text = joinParts(
     toState(runtime, task),
@@ -38,7 +38,7 @@ function toState(runtime: Runtime, task: Task): string {
   return `${status === "paused" ? "Paused" : "Still running"}: task ${id} (${toSeconds(durationMs)} s so far).${doing}`;
 }
 
-/** What runs in its session, where that is a task: whoever does not want to wait can end it. */
+/** Names the task that runs in the session now, which could be killed. */
 function toBehind(runtime: Runtime, { sessionId }: Task): string {
   const runs = (task: Task): boolean =>
     task.kind === "execution" && task.sessionId === sessionId && !task.isOver && task.execution.startedAt !== undefined;
@@ -46,7 +46,7 @@ function toBehind(runtime: Runtime, { sessionId }: Task): string {
   return first === undefined ? "" : ` behind task ${first.id}`;
 }
 
-/** How it ended, with what it printed. Waits for an end that is not there yet. */
+/** Waits for the end of the task. */
 export async function renderEnded(
   { runtime, images }: Pick<ToolCall, "runtime" | "images">,
   task: Task,
@@ -55,14 +55,14 @@ export async function renderEnded(
   if (task.kind === "shell") return renderShell(task, await task.result, maxOutput);
   if (task.kind === "run") return renderRun(task, maxOutput);
   const { execution } = task;
-  const answer = await renderExecution({ runtime, images, execution, result: await execution.result, maxOutput });
-  return { ...answer, facts: { ...answer.facts, task_id: task.id } };
+  const rendered = await renderExecution({ runtime, images, execution, result: await execution.result, maxOutput });
+  return { ...rendered, facts: { ...rendered.facts, task_id: task.id } };
 }
 
-/** A part of what it printed; at the end of that also how it ended. */
+/** A page of output; the last page also says how the task ended. */
 export async function renderPage(runtime: Runtime, task: Task, offset: number): Promise<ToolResult> {
   const source = taskSource(task);
-  const maxCharacters = DEFAULT_MAX_OUTPUT - RUNNING_WORDS;
+  const maxCharacters = DEFAULT_MAX_OUTPUT - RESERVED_CHARACTERS;
   const { text: page, nextOffset } = pageOutput(source, { offset, maxCharacters });
   const facts = { ...toTaskFacts(task), offset, next_offset: nextOffset, total_bytes: source.totalBytes };
   if (nextOffset !== null) {
@@ -95,7 +95,7 @@ export function renderShell(task: ShellTask, result: TaskResult, maxOutput: numb
   };
 }
 
-/** The reason that says no more than the status does. */
+/** Says no more than the status. */
 const CANCELLED = "it was cancelled";
 
 function toShellOutcome(task: Task, result: TaskResult): string {

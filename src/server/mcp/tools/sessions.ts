@@ -1,4 +1,4 @@
-// Sessions: making, using, looking into, saving and ending them.
+// Sessions: creating, using, inspecting, saving and ending them.
 
 import { z } from "zod";
 import { waitUntilIdle } from "../calls/when-idle.ts";
@@ -8,6 +8,7 @@ import { ADDS, CLEARS, defineTool, READS, RUNS, type MCPTool } from "./tool.ts";
 import { toSessionOptions } from "./tool-call.ts";
 import { describeNamespace } from "../render/namespace.ts";
 import { code, sessionId, timeout } from "./parameters.ts";
+import { clearSession } from "./sandbox.ts";
 
 const filepath = z.string();
 
@@ -73,12 +74,7 @@ export const SESSION_TOOLS: readonly MCPTool[] = [
     description: "Like clear_repl_context, but the session must exist.",
     input: { session_id: sessionId },
     annotations: CLEARS,
-    call: async ({ session_id: id }, call) => {
-      const session = call.runtime.sessions.get(id);
-      await waitUntilIdle(call, session);
-      await session.reset();
-      return { text: `Session '${id}' is empty; its files are still there.` };
-    },
+    call: async ({ session_id: id }, call) => clearSession(call, call.runtime.sessions.get(id)),
   }),
   defineTool({
     name: "save_repl_session",

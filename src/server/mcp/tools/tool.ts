@@ -1,7 +1,7 @@
-// A tool is data: what a client is told of it, and what is done when it is called.
+// A tool is data: its listing, and the function that runs when it is called.
 //
-// Arguments come from a model. They are checked here, once, against the schema that was published, and a little more is
-// forgiven than the schema says: numbers and booleans written as strings, and null for what may be absent.
+// Arguments come from a model. They are validated here, once, against the published schema, with some tolerance: numbers and booleans may
+// be strings, and optional ones may be null.
 
 import { z } from "zod";
 import type { ToolResult } from "../render/result.ts";
@@ -10,12 +10,12 @@ import type { ToolCall } from "./tool-call.ts";
 export const GROUPS = ["sandbox", "sessions", "repl", "shell", "rlm"] as const;
 export type ToolGroup = (typeof GROUPS)[number];
 
-/** What a client may believe of a tool without calling it. Absent hints are the pessimistic ones: the protocol says so. */
+/** What a client may assume of a tool. Absent hints mean the worst case, as the protocol defines. */
 export interface Annotations {
   readonly readOnlyHint?: true;
   readonly destructiveHint?: false;
   readonly idempotentHint?: true;
-  /** Nothing in a sandbox reaches the network; what is given to a model of a provider does. */
+  /** Nothing in a sandbox reaches the network, but data for a provider's model does. */
   readonly openWorldHint: boolean;
 }
 
@@ -27,9 +27,9 @@ export const CLEARS: Annotations = { idempotentHint: true, openWorldHint: false 
 
 export interface MCPTool {
   readonly group: ToolGroup;
-  /** As `tools/list` gives it; the same text in every run. */
+  /** As in `tools/list`. The same text in every process. */
   readonly listing: ToolListing;
-  /** Whether its structured results are those of something that ran. */
+  /** Its structured results describe something that ran. */
   readonly runs: boolean;
   /** Throws ArgumentsError, or what the work throws. */
   readonly call: (given: unknown, call: ToolCall) => Promise<ToolResult>;
@@ -67,12 +67,12 @@ interface Definition<Shape extends z.ZodRawShape> {
   /** Clients that hide most tools until they are searched for should show this one. */
   readonly isCore?: true;
   readonly runs?: true;
-  /** Names that other servers use for a parameter, accepted and not told. */
+  /** Names that other servers use for a parameter: accepted, but not listed. */
   readonly aliases?: Readonly<Record<string, string>>;
   readonly call: (args: z.output<z.ZodObject<Shape>>, call: ToolCall) => Promise<ToolResult>;
 }
 
-/** The model called a tool wrongly. Nothing was done; the message says what would have been right. */
+/** The model called a tool with wrong arguments. Nothing was done; the message says what is right. */
 export class ArgumentsError extends Error {
   override readonly name = "ArgumentsError";
 }
@@ -102,7 +102,7 @@ export function defineTool<Shape extends z.ZodRawShape>(definition: Definition<S
   };
 }
 
-/** Only what informs: no dialect, no bounds that every integer has. */
+/** Without the dialect, and without limits that every integer has. */
 function toPublished(schema: z.ZodObject): ObjectSchema {
   const { properties = {}, required } = z.toJSONSchema(schema, { io: "input" });
   const published = Object.entries(properties).map(([name, property]) => {
@@ -124,7 +124,7 @@ function toPublished(schema: z.ZodObject): ObjectSchema {
   };
 }
 
-/** Nobody comes near the others by mistake. */
+/** Larger limits are irrelevant in practice. */
 function isInformative(bound: number | undefined): boolean {
   return bound !== undefined && Math.abs(bound) < 1_000_000;
 }
