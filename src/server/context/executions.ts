@@ -131,7 +131,7 @@ export class Executions {
       if (!isTooMuch && at - ended.at < keptMs) break;
       this.#ended.delete(oldest);
       this.#endedBytes -= ended.bytes;
-      // A session of the same name may have activity anew, and counts from one again.
+      // A new session of the same name reuses ids.
       if (this.#byId.get(oldest.id) === oldest) this.#byId.delete(oldest.id);
     }
   }

@@ -65,5 +65,5 @@ const INVALID_KEY: Problem = {
 const KEY_REUSED: Problem = {
   status: 422,
   code: "KEY_REUSED",
-  detail: "The Idempotency-Key was used for another request: take a new one for each thing that is to happen",
+  detail: "The Idempotency-Key was used for another request: use a new key for each request",
 };

@@ -49,7 +49,7 @@ export const API_ROUTES: readonly Route[] = [
     method: "GET",
     path: "/v1/docs",
     tag: "Server",
-    summary: "This description, as a page",
+    summary: "This description as a page",
     isOpen: true,
     isLight: true,
     responses: { 200: { description: "A page without scripts", types: ["text/html; charset=utf-8"] } },

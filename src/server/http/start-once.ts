@@ -4,8 +4,7 @@ import type { ServerContext } from "../context/server-context.ts";
 
 /** For the descriptions of routes. */
 export const IDEMPOTENCY_KEY = {
-  "idempotency-key":
-    "1 to 255 visible characters: asked again with the same key, what began goes on and nothing begins twice",
+  "idempotency-key": "1 to 255 visible characters. Repeating a request with the same key starts nothing twice",
 };
 
 interface Started {

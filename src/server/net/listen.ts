@@ -156,5 +156,5 @@ function toURL({ address, family, port }: AddressInfo): string {
 const TOO_MANY_CONNECTIONS: Problem = {
   status: 503,
   code: "TOO_MANY_CONNECTIONS",
-  detail: "There are as many connections as may be",
+  detail: "The limit on connections is reached",
 };

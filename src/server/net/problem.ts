@@ -66,7 +66,7 @@ const UNEXPECTED: Problem = { status: 500, code: "INTERNAL", detail: "The server
 export const SHUTTING_DOWN: Problem = {
   status: 503,
   code: "ENDING",
-  detail: "The server is about to end: nothing new begins",
+  detail: "The server is shutting down and accepts no new work",
   headers: { "retry-after": "5", connection: "close" },
 };
 

@@ -1,4 +1,4 @@
-// Bytes of any size as an answer, at the reader's minThroughput, with their number told before the first of them.
+// A response of any size with a known length, streamed with backpressure.
 
 import { onAbort } from "../../../util/async/on-abort.ts";
 import type { RequestStream } from "../../net/bodies/request-stream.ts";

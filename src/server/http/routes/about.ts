@@ -11,7 +11,7 @@ const healthAnswer = z
   .strictObject({
     status: z.enum(["ok", "starting", "ending"]),
     live: z.literal(true),
-    ready: z.boolean().describe("It takes work: sessions can be opened, and it is not about to end"),
+    ready: z.boolean().describe("Accepts work: it has started, and is not shutting down"),
   })
   .meta({ id: "Health" });
 
@@ -21,7 +21,7 @@ const versionAnswer = z
     node: z.string(),
     python: z.string().nullable(),
     environment: z.string(),
-    tier: z.string().nullable().describe("The kind of walls around sessions. Null: none was opened yet"),
+    tier: z.string().nullable().describe("How sessions are isolated. Null: none was opened yet"),
   })
   .meta({ id: "Version" });
 
@@ -35,10 +35,10 @@ const health = route({
   method: "GET",
   path: "/v1/health",
   tag: TAG,
-  summary: "Whether the server lives, and whether it takes work",
+  summary: "Whether the server is live and ready",
   isOpen: true,
   isLight: true,
-  responses: { 200: { description: "It lives", schema: healthAnswer } },
+  responses: { 200: { description: "It is live", schema: healthAnswer } },
   handle: (_request, context) => json(toHealth(context)),
 });
 
@@ -46,12 +46,12 @@ const ready = route({
   method: "GET",
   path: "/v1/health/ready",
   tag: TAG,
-  summary: "Whether the server takes work, as a status",
+  summary: "Whether the server is ready, as a status",
   isOpen: true,
   isLight: true,
   responses: {
-    200: { description: "It does", schema: healthAnswer },
-    503: { description: "It starts, or is about to end", schema: healthAnswer },
+    200: { description: "It is ready", schema: healthAnswer },
+    503: { description: "It is starting or shutting down", schema: healthAnswer },
   },
   handle: (_request, context) => {
     const state = toHealth(context);
@@ -63,7 +63,7 @@ const version = route({
   method: "GET",
   path: "/v1/version",
   tag: TAG,
-  summary: "Versions, and where sessions run",
+  summary: "Versions, and the environment of sessions",
   isLight: true,
   responses: { 200: { description: "Versions", schema: versionAnswer } },
   handle: (_request, { runtime }) => {

@@ -27,17 +27,17 @@ const execute = route({
   tag: TAG,
   summary: "Execute code in a session",
   description:
-    "Answers with the result when it has ended; with server-sent events where `Accept` is `text/event-stream`; at once where " +
-    "`Prefer` is `respond-async`. Code that fails is an answer like any other: see `status`.",
+    "Responds with the result when the code has ended; with server-sent events if `Accept` is `text/event-stream`; at once if " +
+    "`Prefer` is `respond-async`. Code that fails is not an error of the request: see `status`.",
   headers: {
     ...IDEMPOTENCY_KEY,
-    accept: "`text/event-stream`: events as they happen, the result in the last of them",
+    accept: "`text/event-stream`: events as they happen; the last one has the result",
     prefer: "`respond-async`: do not wait for the end",
   },
   body: schemas.executeBody,
   responses: {
     200: { description: "The result, or a stream of events", schema: schemas.executeAnswer, types: [EVENTS] },
-    202: { description: "It has begun, or waits for its turn", schema: schemas.execution },
+    202: { description: "Running or queued", schema: schemas.execution },
   },
   problems: [404, 410],
   handle: async ({ request, requestId, params, body: { onDisconnect, ...body } }, context) => {
@@ -66,7 +66,7 @@ const history = route({
   method: "GET",
   path: "/v1/sessions/{id}/executions",
   tag: TAG,
-  summary: "What was executed in a session, the last 1,000",
+  summary: "The last 1,000 executions of a session",
   responses: { 200: { description: "Oldest first", schema: schemas.historyList } },
   problems: [404],
   handle: (request, context) => json({ executions: sessionOf(request, context).history() }),
@@ -76,7 +76,7 @@ const show = route({
   method: "GET",
   path: "/v1/executions/{id}",
   tag: TAG,
-  summary: "How an execution stands, with its result once it has ended",
+  summary: "The state of an execution, with its result when it has ended",
   query: schemas.executionQuery,
   responses: { 200: { description: "Its state", schema: schemas.execution } },
   problems: [404],
@@ -92,8 +92,8 @@ const output = route({
   method: "GET",
   path: "/v1/executions/{id}/output",
   tag: TAG,
-  summary: "What an execution printed, from a byte offset",
-  description: "Byte for byte. The headers `Next-Offset`, `Total-Bytes` and `Readable-Bytes` say where it goes on.",
+  summary: "The output of an execution, from a byte offset",
+  description: "The raw bytes. The headers `Next-Offset`, `Total-Bytes` and `Readable-Bytes` say where to continue.",
   query: schemas.outputQuery,
   responses: { 200: { description: "The bytes", types: [BYTES] } },
   problems: [404],
@@ -104,10 +104,10 @@ const events = route({
   method: "GET",
   path: "/v1/executions/{id}/events",
   tag: TAG,
-  summary: "Follow an execution, from its beginning or from where a reader was",
-  headers: { "last-event-id": "The id of the last event that was seen" },
+  summary: "Follow an execution, from the beginning or from a cursor",
+  headers: { "last-event-id": "The id of the last event received" },
   query: schemas.eventsQuery,
-  responses: { 200: { description: "Its events, up to the end", types: [EVENTS] } },
+  responses: { 200: { description: "The events, up to the end", types: [EVENTS] } },
   problems: [404],
   handle: (request, context) => {
     const execution = executionOf(request, context);
@@ -120,9 +120,9 @@ const cancel = route({
   method: "POST",
   path: "/v1/executions/{id}/cancel",
   tag: TAG,
-  summary: "Interrupt one execution; one that waits for its turn never starts",
+  summary: "Interrupt one execution, or remove it from the queue",
   isLight: true,
-  responses: { 202: { description: "It was told", schema: schemas.execution } },
+  responses: { 202: { description: "Cancellation was requested", schema: schemas.execution } },
   problems: [404],
   handle: ({ params }, context) => {
     const execution = executionOf({ params }, context);
@@ -135,10 +135,10 @@ const stdin = route({
   method: "POST",
   path: "/v1/executions/{id}/stdin",
   tag: TAG,
-  summary: "Answer code that waits for a line",
+  summary: "Send a line to code that waits for input",
   isLight: true,
   body: schemas.stdinBody,
-  responses: { 204: { description: "The code has it" } },
+  responses: { 204: { description: "Delivered" } },
   problems: [404, 409],
   handle: ({ params, body }, context) => {
     answerInput(executionOf({ params }, context), body.text, context);

@@ -52,16 +52,17 @@ const readFile = route({
   method: "GET",
   path: FILE,
   tag: TAG,
-  summary: "The bytes of a file, or the list of a folder",
-  description: "Files are never answered as `application/json`, so that a list cannot be taken for one.",
+  summary: "The content of a file, or the list of a folder",
+  description:
+    "The content of a file never has the type `application/json`, so that it cannot be confused with a list.",
   query: schemas.fileQuery,
   headers: {
-    range: "One range of bytes, as in `bytes=0-99`; several are answered with the whole",
-    "if-range": "The `Last-Modified` of an earlier answer: the range only where the file is that still",
+    range: "One range of bytes, as in `bytes=0-99`; several give the whole file",
+    "if-range": "The `Last-Modified` of an earlier response: the range only if the file is unchanged",
   },
   responses: {
     200: { description: "The file; a list or an entry as JSON", schema: schemas.fileAnswer, types: FILE_TYPES },
-    206: { description: "The range that was asked for", types: FILE_TYPES },
+    206: { description: "The requested range", types: FILE_TYPES },
   },
   problems: [404, 409, 410, 416],
   handle: async (read, context) => {
@@ -84,14 +85,13 @@ const write = route({
   method: "PUT",
   path: FILE,
   tag: TAG,
-  summary: "Make or replace a file with the body, as it comes",
+  summary: "Create or replace a file with the body",
   description:
-    "Folders on the way are made. Others see the old content or the new, never a part of it; an upload that ends early leaves the old. " +
-    "A path that ends in `/` makes a folder.",
-  rawBody: { types: [BYTES], description: "The bytes; of any type" },
+    "Creates missing folders. The file is replaced atomically; an incomplete upload changes nothing. A path that ends in `/` creates a folder.",
+  rawBody: { types: [BYTES], description: "The content" },
   responses: {
-    200: { description: "It was there, and is replaced", schema: schemas.fileEntry },
-    201: { description: "It is new", schema: schemas.fileEntry },
+    200: { description: "Replaced", schema: schemas.fileEntry },
+    201: { description: "Created", schema: schemas.fileEntry },
   },
   problems: [404, 409, 410, 507],
   handle: async ({ request, params, stream }, context) => {
@@ -110,8 +110,8 @@ const remove = route({
   method: "DELETE",
   path: FILE,
   tag: TAG,
-  summary: "Remove a file, a link, or a folder with all that is in it",
-  responses: { 204: { description: "It is gone" } },
+  summary: "Remove a file, a link, or a folder with its content",
+  responses: { 204: { description: "Removed" } },
   problems: [404, 409, 410],
   handle: async ({ request, params }, context) => {
     const { files } = sessionOf({ params }, context);

@@ -11,7 +11,7 @@ const interpret = route({
   method: "POST",
   path: "/process/interpreter/execute",
   tag: "Executions",
-  summary: "Execute code once, in a session of its own that is gone afterwards",
+  summary: "Execute code in a temporary session",
   body: interpreterBody,
   responses: { 200: { description: "The result", schema: executionResult } },
   handle: async ({ request, requestId, body: { code, timeout, envs } }, context) => {

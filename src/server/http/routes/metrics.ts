@@ -8,9 +8,9 @@ const metrics = route({
   method: "GET",
   path: "/metrics",
   tag: "Server",
-  summary: "What goes on, in numbers, in the text format of Prometheus",
+  summary: "Metrics in the text format of Prometheus",
   isLight: true,
-  responses: { 200: { description: "The numbers", types: [TYPE] } },
+  responses: { 200: { description: "The metrics", types: [TYPE] } },
   handle: async (_request, context) =>
     new Response(await context.metrics.render(), { headers: { "content-type": TYPE } }),
 });

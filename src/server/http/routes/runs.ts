@@ -28,19 +28,19 @@ const start = route({
   method: "POST",
   path: "/v1/runs",
   tag: TAG,
-  summary: "Ask a question over material that is too long to read",
+  summary: "Start a run: a question over a long context",
   description:
-    "Answers at once, or after `waitMs`; with server-sent events where `Accept` is `text/event-stream`. The run goes on without its client. " +
-    "Which backend and which key are used is the server's configuration alone.",
-  headers: { ...IDEMPOTENCY_KEY, accept: "`text/event-stream`: events as they happen, the result in the last of them" },
+    "Responds at once, or after `waitMs`; with server-sent events if `Accept` is `text/event-stream`. The run does not depend on the " +
+    "connection. The server's configuration alone decides which backend and which key are used.",
+  headers: { ...IDEMPOTENCY_KEY, accept: "`text/event-stream`: events as they happen; the last one has the result" },
   body: schemas.startRunBody,
   responses: {
     200: {
-      description: "It was started before, under the same Idempotency-Key; or a stream of events",
+      description: "Already started with the same Idempotency-Key; or a stream of events",
       schema: schemas.run,
       types: [EVENTS],
     },
-    201: { description: "It has begun", schema: schemas.run },
+    201: { description: "Started", schema: schemas.run },
   },
   problems: [404, 409],
   handle: async ({ request, requestId, body: { waitMs, ...body } }, context) => {
@@ -60,7 +60,7 @@ const list = route({
   method: "GET",
   path: "/v1/runs",
   tag: TAG,
-  summary: "List runs, those that go on and those that were recorded",
+  summary: "List running and recorded runs",
   query: schemas.runsQuery,
   responses: { 200: { description: "The latest first", schema: schemas.runList } },
   handle: async ({ query: { limit = DEFAULT_LISTED } }, { runtime }) =>
@@ -71,7 +71,7 @@ const show = route({
   method: "GET",
   path: "/v1/runs/{id}",
   tag: TAG,
-  summary: "How a run stands, with its result once it has ended",
+  summary: "The state of a run, with its result when it has ended",
   query: schemas.runQuery,
   responses: { 200: { description: "Its state", schema: schemas.run } },
   problems: [404],
@@ -87,13 +87,13 @@ const events = route({
   method: "GET",
   path: "/v1/runs/{id}/events",
   tag: TAG,
-  summary: "Follow a run, from its beginning or from where a reader was",
+  summary: "Follow a run, from the beginning or from a cursor",
   description:
-    "Each event once, its number as id; recorded ones first, and then those that happen. Of an earlier run deltas are not recorded. " +
-    "Of one that goes on, a reader that is too far behind is told `event-gap`: what is after its `after`, up to its `seq`, is read with `texts=references`.",
-  headers: { "last-event-id": "The number of the last event that was seen" },
+    "Each event once, with its number as id: recorded events first, then live ones. Deltas are not recorded. A reader of a running run that " +
+    "is too far behind gets an `event-gap`: read the events after its `after`, up to its `seq`, with `texts=references`.",
+  headers: { "last-event-id": "The number of the last event received" },
   query: schemas.runEventsQuery,
-  responses: { 200: { description: "Its events, up to the end", types: [EVENTS] } },
+  responses: { 200: { description: "The events, up to the end", types: [EVENTS] } },
   problems: [404],
   handle: async ({ request, params, query }, context) => {
     const after = query.after ?? toSequenceNumber(request.headers.get("last-event-id"));
@@ -110,8 +110,8 @@ const blob = route({
   tag: TAG,
   summary: "A long text of a run, by its hash",
   description:
-    "What `$blob` in an event stands for. The same hash always means the same bytes, so it may be kept for ever.",
-  responses: { 200: { description: "The bytes: a text in UTF-8, JSON, or a piece of the context", types: [BYTES] } },
+    "The value of a `$blob` in an event. A hash always means the same bytes, so the response may be cached forever.",
+  responses: { 200: { description: "The bytes: UTF-8 text, JSON, or a part of the context", types: [BYTES] } },
   problems: [404],
   handle: async ({ params }) => {
     const { id = "", hash = "" } = params;
@@ -129,10 +129,10 @@ const cancel = route({
   method: "POST",
   path: "/v1/runs/{id}/cancel",
   tag: TAG,
-  summary: "End a run with all its calls and sessions",
+  summary: "Cancel a run with all its calls and sessions",
   isLight: true,
-  description: "Answers when it is told. Nothing happens where it has ended.",
-  responses: { 202: { description: "It was told", schema: schemas.run } },
+  description: "Responds without waiting for the end. Does nothing when it has ended.",
+  responses: { 202: { description: "Cancellation was requested", schema: schemas.run } },
   problems: [404, 409],
   handle: async ({ params }, { runtime }) => {
     const found = await findRun(runtime, params["id"] ?? "");
@@ -148,7 +148,7 @@ export const runRoutes = [start, list, show, events, blob, cancel];
 const ELSEWHERE: Problem = {
   status: 409,
   code: "RUN_ELSEWHERE",
-  detail: "Another process runs it: it can be ended only there",
+  detail: "Another process runs it: it can be cancelled only there",
 };
 
 function noBlob(hash: string): Problem {

@@ -22,8 +22,8 @@ const open = route({
   headers: IDEMPOTENCY_KEY,
   body: openSessionBody,
   responses: {
-    200: { description: "It was opened before, under the same Idempotency-Key", schema: session },
-    201: { description: "It is open", schema: session },
+    200: { description: "Already opened with the same Idempotency-Key", schema: session },
+    201: { description: "The open session", schema: session },
   },
   problems: [409],
   handle: async ({ request, body }, context) => {
@@ -54,7 +54,7 @@ const show = route({
   method: "GET",
   path: "/v1/sessions/{id}",
   tag: TAG,
-  summary: "What is known of a session",
+  summary: "The state of a session",
   isLight: true,
   responses: { 200: { description: "Its statistics", schema: session } },
   problems: [404],
@@ -76,10 +76,9 @@ const interrupt = route({
   method: "POST",
   path: "/v1/sessions/{id}/interrupt",
   tag: TAG,
-  summary: "Interrupt what runs now, as Ctrl-C would",
+  summary: "Interrupt the running execution, like Ctrl-C",
   isLight: true,
-  description:
-    "Answers when it has stopped, and with what became of the namespace. Nothing happens where nothing runs.",
+  description: "Responds when it has stopped, with the state of the namespace. Does nothing when no code is running.",
   responses: { 200: { description: "What was interrupted", schema: interruptAnswer } },
   problems: [404],
   handle: async (request, context) => json(await interruptSession(sessionOf(request, context))),
@@ -89,9 +88,9 @@ const reset = route({
   method: "POST",
   path: "/v1/sessions/{id}/reset",
   tag: TAG,
-  summary: "Empty the namespace, when what was asked before has ended",
-  description: "Id, statistics and files stay.",
-  responses: { 200: { description: "It is empty", schema: session } },
+  summary: "Clear the namespace, after all earlier requests",
+  description: "Keeps the id, the statistics and the files.",
+  responses: { 200: { description: "The empty session", schema: session } },
   problems: [404],
   handle: async (request, context) => {
     const found = sessionOf(request, context);

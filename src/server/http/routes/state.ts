@@ -1,6 +1,6 @@
-// The state of a session as a whole: copied, kept to return to, saved to a file, activity from one.
+// The whole state of a session: fork, checkpoints, rewind, save and load.
 //
-// Session files go through a file of this server that no client can name; paths of the host never come from outside.
+// Session files pass through anonymous files of the server. Clients never name a path on the host.
 
 import type { z } from "zod";
 import { REPLSecurityError, SessionStateError } from "../../../errors.ts";
@@ -38,7 +38,7 @@ const keep = route({
   method: "POST",
   path: "/v1/sessions/{id}/checkpoints",
   tag: TAG,
-  summary: "Keep the namespace as it is, to return to; files are not part of it",
+  summary: "Create a checkpoint of the namespace, without files",
   responses: { 201: { description: "The checkpoint", schema: schemas.checkpoint } },
   problems: [404, 409, 410],
   handle: async (request, context) => json(await sessionOf(request, context).checkpoint(), 201),
@@ -58,8 +58,8 @@ const drop = route({
   method: "DELETE",
   path: "/v1/sessions/{id}/checkpoints/{checkpointId}",
   tag: TAG,
-  summary: "Give a checkpoint up, and the memory it holds",
-  responses: { 204: { description: "It is gone" } },
+  summary: "Drop a checkpoint and free its memory",
+  responses: { 204: { description: "Removed" } },
   problems: [404],
   handle: ({ params }, context) => {
     const session = sessionOf({ params }, context);
@@ -72,10 +72,10 @@ const rewind = route({
   method: "POST",
   path: "/v1/sessions/{id}/rewind",
   tag: TAG,
-  summary: "Go back to a checkpoint, or to before the last execution",
-  description: "Undoing needs a session that was opened with `autoCheckpoint`. Files stay as they are.",
+  summary: "Return to a checkpoint, or to before the last execution",
+  description: "Undoing an execution needs a session that was opened with `autoCheckpoint`. Files do not change.",
   body: schemas.rewindBody,
-  responses: { 200: { description: "The session as it is now", schema: sessionSchema } },
+  responses: { 200: { description: "The session afterwards", schema: sessionSchema } },
   problems: [404, 409, 410],
   handle: async ({ params, body: { checkpoint } }, context) => {
     const session = sessionOf({ params }, context);
@@ -89,9 +89,9 @@ const save = route({
   method: "POST",
   path: "/v1/sessions/{id}/save",
   tag: TAG,
-  summary: "Save every variable that can be saved, as a session file",
+  summary: "Save all variables that can be saved to a session file",
   description:
-    "The header `Save-Report` has, as JSON, `saved` and `skippedCount`, and of `skipped` as many names with the reason as fit; `omitted` more.",
+    "The header `Save-Report` is JSON: `saved`, `skippedCount`, as many of `skipped` (name and reason) as fit, and the number of `omitted` ones.",
   query: schemas.saveQuery,
   responses: { 200: { description: "The session file", types: [SESSION_FILE] } },
   problems: [404, 409, 410, 507],
@@ -120,10 +120,10 @@ const load = route({
   path: "/v1/sessions/load",
   tag: TAG,
   summary: "A new session with the state of a session file",
-  description: "The file is only ever read inside a sandbox; one that is damaged is refused before.",
+  description: "The file is loaded inside a sandbox only. A damaged file is refused before that.",
   query: schemas.loadQuery,
-  rawBody: { types: [SESSION_FILE, "application/octet-stream"], description: "A session file, 4 GiB at most" },
-  responses: { 201: { description: "The session, and what came out of the file", schema: schemas.loadAnswer } },
+  rawBody: { types: [SESSION_FILE, "application/octet-stream"], description: "A session file; at most 4 GiB" },
+  responses: { 201: { description: "The session, and what was loaded", schema: schemas.loadAnswer } },
   problems: [409, 507],
   handle: async ({ query, request, stream }, context) => {
     await using file: SpooledFile = await stream.receive((content) => context.spool.receive(content, MAX_FILE_BYTES));

@@ -39,18 +39,18 @@ const create = route({
   method: "POST",
   path: PATH,
   tag: TAG,
-  summary: "Run a shell command in a session, once",
+  summary: "Run a shell command in a session",
   description:
-    "Answers at once, or after `waitMs`; with server-sent events where `Accept` is `text/event-stream`. The task goes on without its client.",
+    "Responds at once, or after `waitMs`; with server-sent events if `Accept` is `text/event-stream`. The task does not depend on the connection.",
   headers: { ...IDEMPOTENCY_KEY, accept: "`text/event-stream`: events as they happen, up to the end" },
   body: schemas.startTaskBody,
   responses: {
     200: {
-      description: "It was started before, under the same Idempotency-Key; or a stream of events",
+      description: "Already started with the same Idempotency-Key; or a stream of events",
       schema: schemas.task,
       types: [EVENTS],
     },
-    201: { description: "It has started", schema: schemas.task },
+    201: { description: "Started", schema: schemas.task },
   },
   problems: [404, 410],
   handle: async ({ request, requestId, body: { waitMs, ...body } }, context) => {
@@ -67,9 +67,9 @@ const list = route({
   method: "GET",
   path: PATH,
   tag: TAG,
-  summary: "List the tasks that run, and those that ended lately",
+  summary: "List running tasks, and those that ended recently",
   query: schemas.tasksQuery,
-  responses: { 200: { description: "In the order in which they started", schema: schemas.taskList } },
+  responses: { 200: { description: "In the order of their start", schema: schemas.taskList } },
   handle: ({ query }, { runtime }) => {
     const tasks = runtime.tasks.list().map((one) => one.info());
     const isMeant = ({ status, sessionId }: (typeof tasks)[number]): boolean =>
@@ -82,7 +82,7 @@ const show = route({
   method: "GET",
   path: `${PATH}/{id}`,
   tag: TAG,
-  summary: "How a task stands, with its result once it has ended",
+  summary: "The state of a task, with its result when it has ended",
   query: schemas.taskQuery,
   responses: { 200: { description: "Its state", schema: schemas.task } },
   problems: [404],
@@ -97,9 +97,9 @@ const output = route({
   method: "GET",
   path: `${PATH}/{id}/output`,
   tag: TAG,
-  summary: "What a task printed, from a byte offset",
+  summary: "The output of a task, from a byte offset",
   description:
-    "Byte for byte. The headers `Next-Offset`, `Total-Bytes` and `Readable-Bytes` say where it goes on. Of a run: a line for each step, then the answer.",
+    "The raw bytes. The headers `Next-Offset`, `Total-Bytes` and `Readable-Bytes` say where to continue. For a run: a line for each step, then the answer.",
   query: outputQuery,
   responses: { 200: { description: "The bytes", types: [BYTES] } },
   problems: [404],
@@ -110,11 +110,11 @@ const events = route({
   method: "GET",
   path: `${PATH}/{id}/events`,
   tag: TAG,
-  summary: "Follow a task, from its beginning or from where a reader was",
-  description: "Of an execution its own events, of a run those of the run.",
-  headers: { "last-event-id": "The id of the last event that was seen" },
+  summary: "Follow a task, from the beginning or from a cursor",
+  description: "A task that is an execution or a run has the events of that.",
+  headers: { "last-event-id": "The id of the last event received" },
   query: eventsQuery,
-  responses: { 200: { description: "Its events, up to the end", types: [EVENTS] } },
+  responses: { 200: { description: "The events, up to the end", types: [EVENTS] } },
   problems: [404],
   handle: (request, context) =>
     withArguments(() => streamFollowed(taskOf(request, context), context, { after: toCursor(request) })),
@@ -146,19 +146,19 @@ function control(action: string, { apply, ...description }: Control): Route {
 
 const cancel = control("cancel", {
   summary: "End a task and everything that it started",
-  description: "Answers when nothing is left of it, after 10 s at most. Nothing happens where it has ended.",
+  description: "Responds when all its processes have ended, after 10 s at most. Does nothing when it has ended.",
   problems: [404],
   apply: (task) => within(CANCEL_MS, task.cancel()),
 });
 
 const pause = control("pause", {
-  summary: "Hold every process of a shell command",
+  summary: "Pause every process of a shell command",
   problems: [404, 409],
   apply: (task) => task.pause(),
 });
 
 const resume = control("resume", {
-  summary: "Let a shell command go on",
+  summary: "Resume a shell command",
   problems: [404, 409],
   apply: (task) => task.resume(),
 });
@@ -169,15 +169,15 @@ const stdin = route({
   tag: TAG,
   summary: "Write to a shell command that was started with `stdin: open`",
   isLight: true,
-  description: "As JSON `{ text?, close? }`, or as bytes where `Content-Type` is `application/octet-stream`.",
+  description: "As JSON `{ text?, close? }`, or as bytes if `Content-Type` is `application/octet-stream`.",
   query: schemas.taskInputQuery,
   rawBody: {
     types: ["application/json", BYTES],
     description: "`{ text?, close? }`, or the bytes themselves; at most 64 MiB",
   },
   responses: {
-    202: { description: "It waits to be read" },
-    204: { description: "It is on its way" },
+    202: { description: "Not read yet" },
+    204: { description: "Delivered" },
   },
   problems: [404, 409],
   handle: async ({ request, params, query, stream }, context) => {

@@ -17,9 +17,9 @@ const list = route({
   method: "GET",
   path: "/v1/sessions/{id}/variables",
   tag: TAG,
-  summary: "List the variables of a session, while code may run",
+  summary: "List the variables of a session, even while code runs",
   query: schemas.variablesQuery,
-  responses: { 200: { description: "Names and what is known of their values", schema: schemas.variableList } },
+  responses: { 200: { description: "Names, and summaries of their values", schema: schemas.variableList } },
   problems: [404, 410],
   handle: async ({ params, query }, context) => json(await sessionOf({ params }, context).variables(given(query))),
 });
@@ -28,9 +28,9 @@ const inspect = route({
   method: "GET",
   path: "/v1/sessions/{id}/variables/{name}",
   tag: TAG,
-  summary: "Look at one variable, within bounds",
+  summary: "Inspect one variable, within limits",
   query: schemas.inspectQuery,
-  responses: { 200: { description: "What was found out", schema: schemas.inspectedVariable } },
+  responses: { 200: { description: "The summary", schema: schemas.inspectedVariable } },
   problems: [404, 410],
   handle: async ({ params, query }, context) => {
     const name = params["name"] ?? "";
@@ -46,11 +46,11 @@ const set = route({
   tag: TAG,
   summary: "Set a variable to the body",
   description:
-    "JSON becomes the value that Python reads in it, integers of any size included; text becomes a `str`; other bytes become `bytes`. " +
-    "1 GiB at most. Nothing is set unless all of it came.",
+    "JSON becomes the Python value, with integers of any size; text becomes a `str`; other bytes become `bytes`. At most 1 GiB. Nothing is " +
+    "set when the body is incomplete.",
   query: schemas.setQuery,
-  rawBody: { types: VALUE_TYPES, description: "The value; its type says what it becomes" },
-  responses: { 204: { description: "It is set" } },
+  rawBody: { types: VALUE_TYPES, description: "The value; its media type decides the Python type" },
+  responses: { 204: { description: "Set" } },
   problems: [404, 410, 415, 507],
   handle: async ({ request, params, query, stream }, context) => {
     const session = sessionOf({ params }, context);
@@ -68,7 +68,7 @@ const complete = route({
   method: "POST",
   path: "/v1/sessions/{id}/complete",
   tag: TAG,
-  summary: "What could stand at a place in code",
+  summary: "Completions at a position in code",
   body: schemas.lookBody,
   responses: { 200: { description: "The first 500 matches", schema: schemas.completions } },
   problems: [404, 410],
@@ -80,9 +80,9 @@ const signature = route({
   method: "POST",
   path: "/v1/sessions/{id}/signature",
   tag: TAG,
-  summary: "The signature of the call that is open at a place in code",
+  summary: "The signature of the call around a position in code",
   body: schemas.lookBody,
-  responses: { 200: { description: "It, or null", schema: schemas.signatureAnswer } },
+  responses: { 200: { description: "The signature, or null", schema: schemas.signatureAnswer } },
   problems: [404, 410],
   handle: async ({ params, body: { code, cursor, timeoutMs } }, context) => {
     const session = sessionOf({ params }, context);

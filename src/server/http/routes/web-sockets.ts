@@ -11,9 +11,9 @@ const issueTicket = route({
   method: "POST",
   path: "/v1/tickets",
   tag: TAG,
-  summary: "A ticket for one WebSocket, for browsers, which cannot send a token with it",
+  summary: "A ticket for one WebSocket, for browsers, which cannot send a token",
   body: ticketBody,
-  responses: { 201: { description: "Good for one use, within 30 seconds", schema: ticket } },
+  responses: { 201: { description: "Valid for one use within 30 seconds", schema: ticket } },
   problems: [404],
   handle: ({ body }, context) => {
     if (body.sessionId !== undefined) sessionOf({ params: { id: body.sessionId } }, context);
@@ -26,12 +26,12 @@ const webSocket = route({
   method: "GET",
   path: "/v1/sessions/{id}/ws",
   tag: TAG,
-  summary: "Watch a session and work in it, over a WebSocket",
+  summary: "Watch and use a session over a WebSocket",
   description:
-    "Every watcher gets every event of the session as a JSON text frame, after a `hello`. Any of them may send `execute`, `interrupt`, " +
-    "`cancel`, `stdin`, `follow` and `ping`; each is answered with a `reply`.",
+    "Every client gets a `hello` and then every event of the session, as JSON text frames. Each may send `execute`, `interrupt`, " +
+    "`cancel`, `stdin`, `follow` and `ping`, and gets a `reply` to each.",
   query: webSocketQuery,
-  responses: { 101: { description: "It is a WebSocket from here on" } },
+  responses: { 101: { description: "The WebSocket is open" } },
   problems: [404, 426],
   handle: ({ request, requestId, params }, context) => {
     const session = sessionOf({ params }, context);
