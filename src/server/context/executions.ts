@@ -35,7 +35,10 @@ interface Ended {
   readonly outcome: Outcome;
 }
 
-type Outcome = { readonly result: ExecutionResult } | { readonly problem: WireProblem };
+/** The problem: why the session could not run it. */
+type Outcome =
+  | { readonly result: ExecutionResult; readonly problem?: undefined }
+  | { readonly problem: WireProblem; readonly result?: undefined };
 
 export class Executions {
   readonly #limits: ExecutionLimits;
@@ -92,20 +95,9 @@ export class Executions {
     throw new ProblemError({ status: 404, code: "EXECUTION_NOT_FOUND", detail });
   }
 
-  /** Undefined: it is running, or the session could not run it. */
-  resultOf(execution: Execution): ExecutionResult | undefined {
-    const outcome = this.#ended.get(execution)?.outcome;
-    return outcome !== undefined && "result" in outcome ? outcome.result : undefined;
-  }
-
-  /** Why the session could not run it, if so. */
-  problemOf(execution: Execution): WireProblem | undefined {
-    const outcome = this.#ended.get(execution)?.outcome;
-    return outcome !== undefined && "problem" in outcome ? outcome.problem : undefined;
-  }
-
-  isOver(execution: Execution): boolean {
-    return this.#ended.has(execution);
+  /** Undefined: it is queued or running. */
+  outcomeOf(execution: Execution): Outcome | undefined {
+    return this.#ended.get(execution)?.outcome;
   }
 
   /** Resolves when none is running. */
@@ -121,7 +113,7 @@ export class Executions {
   }
 
   #keep(execution: Execution, outcome: Outcome): void {
-    const bytes = execution.code.length + ("result" in outcome ? sizeOf(outcome.result) : 0);
+    const bytes = execution.code.length + (outcome.result === undefined ? 0 : sizeOf(outcome.result));
     const at = Date.now();
     this.#ended.set(execution, { at, bytes, outcome });
     this.#endedBytes += bytes;

@@ -14,7 +14,7 @@ const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 /** When sessions do not answer in time, the total of the last measurement is reported. */
 const MEASURE_MS = 1_000;
 
-export class Metrics implements Observer {
+export class Metrics implements Partial<Observer> {
   readonly #registry = new Registry();
   readonly #requests = new Counter({
     name: "rlm_http_requests_total",
@@ -98,26 +98,14 @@ export class Metrics implements Observer {
     this.#refusals.inc({ code });
   }
 
-  unexpected(): void {}
-
   sessionOpened(): void {
     this.#opened.inc();
   }
-
-  sessionClosed(): void {}
 
   executionEnded(_execution: Execution, result: ExecutionResult | undefined): void {
     this.#executions.inc({ status: result?.status ?? "failed" });
     if (result !== undefined) this.#executionSeconds.observe(result.durationMs / 1000);
   }
-
-  taskStarted(): void {}
-
-  taskEnded(): void {}
-
-  runStarted(): void {}
-
-  runEnded(): void {}
 
   #gauge(name: string, help: string, read: () => number): void {
     const gauge: Gauge = new Gauge({ name, help, registers: [this.#registry], collect: () => gauge.set(read()) });

@@ -1,4 +1,4 @@
-// The log and the metrics observe a server. Observers are called while requests wait: they must be quick and never throw.
+// The log and the metrics observe a server. Observers are called while requests wait: they must be quick and never throw. Each implements the events it needs.
 
 import type { Runtime } from "../../runtime.ts";
 import type { Session } from "../../session/session.ts";
@@ -28,27 +28,27 @@ interface Observed {
 }
 
 /** Reports sessions and activity to the observers from now on. The returned callbacks report requests and connections. */
-export function connectObservers({ runtime, activity }: Observed, observers: readonly Observer[]): Callbacks {
-  const notify = (event: (observer: Observer) => void): void => {
+export function connectObservers({ runtime, activity }: Observed, observers: readonly Partial<Observer>[]): Callbacks {
+  const notify = (event: (observer: Partial<Observer>) => void): void => {
     for (const observer of observers) event(observer);
   };
   runtime.sessions.watcher = {
-    onOpened: (session) => notify((observer) => observer.sessionOpened(session)),
-    onClosing: (session, why) => notify((observer) => observer.sessionClosed(session, why)),
+    onOpened: (session) => notify((observer) => observer.sessionOpened?.(session)),
+    onClosing: (session, why) => notify((observer) => observer.sessionClosed?.(session, why)),
   };
   activity.observer = {
     executionEnded: (execution, result, origin) => {
-      for (const observer of observers) observer.executionEnded(execution, result, origin); // hot path
+      for (const observer of observers) observer.executionEnded?.(execution, result, origin); // hot path
     },
-    taskStarted: (...event) => notify((observer) => observer.taskStarted(...event)),
-    taskEnded: (...event) => notify((observer) => observer.taskEnded(...event)),
-    runStarted: (...event) => notify((observer) => observer.runStarted(...event)),
-    runEnded: (...event) => notify((observer) => observer.runEnded(...event)),
+    taskStarted: (...event) => notify((observer) => observer.taskStarted?.(...event)),
+    taskEnded: (...event) => notify((observer) => observer.taskEnded?.(...event)),
+    runStarted: (...event) => notify((observer) => observer.runStarted?.(...event)),
+    runEnded: (...event) => notify((observer) => observer.runEnded?.(...event)),
   };
   return {
-    onAnswered: (answered) => notify((observer) => observer.requestAnswered(answered)),
-    onUnexpected: (error, requestId) => notify((observer) => observer.unexpected(error, requestId)),
-    onCut: (problem, remote) => notify((observer) => observer.connectionCut(problem, remote)),
-    onMalformed: (problem, remote) => notify((observer) => observer.malformed(problem, remote)),
+    onAnswered: (answered) => notify((observer) => observer.requestAnswered?.(answered)),
+    onUnexpected: (error, requestId) => notify((observer) => observer.unexpected?.(error, requestId)),
+    onCut: (problem, remote) => notify((observer) => observer.connectionCut?.(problem, remote)),
+    onMalformed: (problem, remote) => notify((observer) => observer.malformed?.(problem, remote)),
   };
 }

@@ -159,14 +159,14 @@ async function variablesOf({ sessionId }: Execution, { runtime }: ServerContext)
 
 function describe(execution: Execution, { executions }: ServerContext): z.output<typeof schemas.execution> {
   const { id, sessionId, startedAt } = execution;
-  const isOver = executions.isOver(execution);
+  const outcome = executions.outcomeOf(execution);
   return {
     id,
     sessionId,
-    state: isOver ? "ended" : startedAt === undefined ? "waiting" : "running",
+    state: outcome !== undefined ? "ended" : startedAt === undefined ? "waiting" : "running",
     startedAt: startedAt === undefined ? null : new Date(startedAt).toISOString(),
     outputBytes: execution.printed.total,
-    result: (executions.resultOf(execution) as z.output<typeof schemas.executionResult> | undefined) ?? null,
-    ...given({ problem: executions.problemOf(execution) }),
+    result: (outcome?.result as z.output<typeof schemas.executionResult> | undefined) ?? null,
+    ...given({ problem: outcome?.problem }),
   };
 }
