@@ -29,7 +29,7 @@ async function post(body: unknown, to: Runtime = runtime, signal?: AbortSignal) 
 }
 
 describe(`POST ${execute}`, () => {
-  test("answers with the whole result", async () => {
+  test("responds with the whole result", async () => {
     const { status, body } = await post({ code: "print('out'); 6*7" });
     expect({ status, ...body }).toMatchObject({
       status: "ok",
@@ -41,13 +41,13 @@ describe(`POST ${execute}`, () => {
     });
   });
 
-  test("an exception in the code is an answer, not an error", async () => {
+  test("an exception in the code is a result, not an error", async () => {
     const { status, body } = await post({ code: "1/0" });
     expect(status).toBe(200);
     expect(body).toMatchObject({ status: "error", error: { name: "ZeroDivisionError", value: "division by zero" } });
   });
 
-  test("every call has a session of its own, gone afterwards", async () => {
+  test("every call has a temporary session", async () => {
     await post({ code: "x = 1" });
     expect((await post({ code: "x" })).body).toMatchObject({ status: "error", error: { name: "NameError" } });
     await expect.poll(() => runtime.sessions.list().length).toBe(0);
@@ -69,7 +69,7 @@ describe(`POST ${execute}`, () => {
     expect(body).toMatchObject({ status: "interrupted", reason: "timeout" });
   });
 
-  test("a client that goes away takes its code with it", async () => {
+  test("the code is interrupted when the client disconnects", async () => {
     const client = new AbortController();
     const answer = post({ code: "import time; time.sleep(600)", timeout: 600 }, runtime, client.signal);
     await expect.poll(async () => (await runtime.sessions.list()[0]?.info())?.state).toBe("running");
@@ -108,12 +108,12 @@ describe(`POST ${execute}`, () => {
   });
 });
 
-test("a variable that no program can be given is the client's mistake", async () => {
+test("an invalid environment variable is an error of the client", async () => {
   expect(await post({ code: "1", envs: { A: "\uD800" } })).toMatchObject({ status: 422, body: { code: "INVALID" } });
 });
 
 describe("errors", () => {
-  test("too many sessions: 429, and when to come back", async () => {
+  test("too many sessions: 429 with Retry-After", async () => {
     await using small = await openTestRuntime({ limits: { sessions: 1 } });
     await using held = await small.openSession();
     const { status, body, headers } = await post({ code: "1" }, small);
@@ -132,7 +132,7 @@ describe("errors", () => {
     expect(body["detail"]).toContain("Install Python");
   });
 
-  test("the unexpected: 500, and nothing of what is inside", async () => {
+  test("an internal error: 500, without details", async () => {
     const heard: unknown[] = [];
     const failure = new Error("the secret is 42");
     const broken = { openSession: () => Promise.reject(failure) } as unknown as Runtime;
@@ -158,7 +158,7 @@ describe("errors", () => {
     expect(await response.json()).toMatchObject({ status });
   });
 
-  test("OPTIONS, and the refusal of another method, say what a route answers", async () => {
+  test("OPTIONS and a 405 list the methods of a route", async () => {
     const app = createApp(createServerContext(runtime), { token });
     const allowed = async (method: string, path: string): Promise<unknown> => {
       const { status, headers } = await app.request(path, { method, headers: sent });
@@ -189,7 +189,7 @@ test("GET /v1/health needs no token", async () => {
   expect(await response.json()).toEqual({ status: "ok", live: true, ready: true });
 });
 
-test("GET /v1/version tells versions", async () => {
+test("GET /v1/version has the versions", async () => {
   const response = await createApp(createServerContext(runtime), { token }).request("/v1/version", { headers: sent });
   expect(await response.json()).toEqual({
     version: expect.stringMatching(/^\d+\.\d+\.\d+/),

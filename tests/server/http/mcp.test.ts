@@ -54,7 +54,7 @@ async function text(client: Client, name: string, args: Record<string, unknown>)
 }
 
 describe.each(ERAS)("a client of the %s era", (era) => {
-  test("uses a session that was opened over the other routes, and the other way round", async () => {
+  test("shares sessions with the other routes", async () => {
     await using client = await connect(era);
     const { body: session } = await ask("POST", "/v1/sessions");
     await ask("POST", `/v1/sessions/${String(session["id"])}/execute`, { json: { code: "x = 41" } });
@@ -66,7 +66,7 @@ describe.each(ERAS)("a client of the %s era", (era) => {
     expect(body).toMatchObject({ value: { "text/plain": "'from here'" } });
   });
 
-  test("shares commands and their default session, too", async () => {
+  test("shares commands and the default session", async () => {
     await using client = await connect(era);
     await text(client, "shell", { command: `echo ${era} > which` });
     const { body } = await ask("POST", "/v1/tasks", { json: { command: "cat which", waitMs: 20_000 } });
@@ -75,7 +75,7 @@ describe.each(ERAS)("a client of the %s era", (era) => {
   });
 });
 
-test("other methods, and those without the token, are refused as everywhere", async () => {
+test("other methods, and requests without the token, are refused", async () => {
   expect(await ask("GET", "/mcp")).toMatchObject({ status: 405, body: { code: "METHOD_NOT_ALLOWED" } });
   expect(await ask("DELETE", "/mcp")).toMatchObject({ status: 405 });
   const headers = { authorization: "Bearer wrong" };
@@ -84,7 +84,7 @@ test("other methods, and those without the token, are refused as everywhere", as
   expect(await ask("POST", "/mcp", { body: "{" })).toMatchObject({ status: 400, body: { error: { code: -32_700 } } });
 });
 
-test("a model that is configured answers rlm_query, within the bound of all runs; without one there is no such tool", async () => {
+test("a configured model answers rlm_query, within the limit on runs; without one the tool is not listed", async () => {
   await using client = await connect("modern");
   const names = async (one: Client) => (await one.listTools()).tools.map(({ name }) => name);
   expect(await names(client)).not.toContain("rlm_query");
@@ -109,7 +109,7 @@ test("a model that is configured answers rlm_query, within the bound of all runs
   }
 });
 
-test("a server that is about to end takes no more messages", async () => {
+test("a server that shuts down accepts no more messages", async () => {
   draining.abort();
   expect(await ask("POST", "/mcp", { json: {} })).toMatchObject({ status: 503, body: { code: "ENDING" } });
   closing.abort();

@@ -28,8 +28,8 @@ async function valueOf(path: string, code: string): Promise<unknown> {
   return (body["value"] as Record<string, unknown> | undefined)?.["text/plain"] ?? body["status"];
 }
 
-describe("a copy", () => {
-  test("has namespace and files of its own", async () => {
+describe("a fork", () => {
+  test("has its own namespace and files", async () => {
     const path = await open("x = 1; open('f', 'w').write('1')");
     const copy = await ask("POST", `${path}/fork`, { json: { id: "copy-1" } });
     expect(copy).toMatchObject({ status: 201, body: { id: "copy-1", state: "idle" } });
@@ -56,7 +56,7 @@ describe("a copy", () => {
 });
 
 describe("checkpoints", () => {
-  test("are made, listed, returned to, and given up", async () => {
+  test("are created, listed, rewound to, and dropped", async () => {
     const path = await open("x = 1");
     const { status, body } = await ask("POST", `${path}/checkpoints`);
     expect([status, body]).toMatchObject([201, { id: "c1", executionCount: 1, isAutomatic: false }]);
@@ -71,7 +71,7 @@ describe("checkpoints", () => {
     expect(await ask("POST", `${path}/rewind`, { json: { checkpoint: "c1" } })).toMatchObject(gone);
   });
 
-  test("that are automatic undo executions, one after the other", async () => {
+  test("undo executions one after the other when they are automatic", async () => {
     const path = await open("x = 1", { autoCheckpoint: true });
     await valueOf(path, "x = 2");
     await valueOf(path, "x = 3");
@@ -113,7 +113,7 @@ describe("a session file", () => {
     expect(context.spool.files).toBe(0);
   });
 
-  test("has a bounded report that says how much it leaves out", async () => {
+  test("has a report of limited size that counts what it omits", async () => {
     const path = await open(
       "import threading\nfor i in range(500): globals()[f'a_rather_long_name_{i}'] = threading.Lock()",
     );
@@ -124,7 +124,7 @@ describe("a session file", () => {
     expect(told).toBeGreaterThan(0);
   });
 
-  test("that is damaged, hostile or none is refused, and tells nothing of the host", async () => {
+  test("is refused when it is damaged, hostile or no session file, without revealing anything of the host", async () => {
     const { bytes } = await save(await open("x = 1"));
     const damaged = bytes.slice().fill(0, 40, 60);
     const short = bytes.slice(0, -10);
@@ -144,14 +144,14 @@ describe("a session file", () => {
     expect([runtime.sessions.list().length, context.spool.files]).toEqual([before, 0]);
   });
 
-  test("cannot be asked for by a path of the host", async () => {
+  test("cannot be loaded from a path on the host", async () => {
     const path = await open("x = 1");
     expect(await ask("POST", `${path}/save?path=/tmp/x`)).toMatchObject({ status: 422 });
     expect(await ask("POST", "/v1/sessions/load?path=/etc/passwd", { body: "" })).toMatchObject({ status: 422 });
     expect(await ask("POST", "/v1/sessions/load?autoCheckpoint=51", { body: "" })).toMatchObject({ status: 422 });
   });
 
-  test("that cannot be made in time is a problem and not a download", async () => {
+  test("that is not saved in time gives a problem, not a download", async () => {
     const path = await open("class Slow:\n  def __reduce__(self):\n    while True: pass\nslow = Slow()");
     const answer = await ask("POST", `${path}/save?timeoutMs=300`);
     expect(answer).toMatchObject({ status: 409, body: { code: "SESSION_STATE" } });
@@ -161,7 +161,7 @@ describe("a session file", () => {
     expect(context.spool.files).toBe(0);
   });
 
-  test("has no name on the server's disk while it is written, so that nothing can stay behind", async () => {
+  test("is anonymous on the server's disk while it is written, so that nothing is left behind", async () => {
     const waits = `
 import os, time
 class Timings:
@@ -185,7 +185,7 @@ waits = Timings()`;
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test("is gone from the server when its reader goes", async () => {
+  test("is removed from the server when its reader disconnects", async () => {
     const path = await open("x = bytes(5_000_000)");
     const { response } = await ask("POST", `${path}/save`);
     const reader = response.body?.getReader();
@@ -199,7 +199,7 @@ waits = Timings()`;
     await expect.poll(() => context.spool.files).toBe(0);
   });
 
-  test("waits for no more than a few others", async () => {
+  test("is refused when too many transfers are running", async () => {
     const path = await open("x = bytes(2_000_000)");
     const answers = [];
     for (let count = 0; count < 8; count += 1) answers.push(await ask("POST", `${path}/save`));

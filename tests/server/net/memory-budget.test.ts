@@ -128,7 +128,7 @@ describe("the budget of all WebSockets", () => {
     expect(budget.usedBytes).toBe(100 * KIB);
   });
 
-  test("is never exceeded, whatever comes in which order", () => {
+  test("is never exceeded, in any order of operations", () => {
     const { budget, evicted, join, pass } = open();
     const reservations = Array.from({ length: 50 }, (_, number) => join(String(number)));
     let seed = 7;

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { RequestLimiter } from "../../../src/server/net/guards/request-limiter.ts";
 import { TokenBuckets } from "../../../src/server/net/guards/token-buckets.ts";
 
-describe("rates", () => {
-  test("a burst, then so many in a second, each key for itself", () => {
+describe("token buckets", () => {
+  test("allow a burst, then a rate, separately for each key", () => {
     let now = 0;
     const rates = new TokenBuckets({ perSecond: 2, burst: 3 }, () => now);
     expect([1, 2, 3].map(() => rates.take("a"))).toEqual([0, 0, 0]);
@@ -17,7 +17,7 @@ describe("rates", () => {
     expect([1, 2, 3, 4].map(() => rates.take("a") > 0)).toEqual([false, false, false, true]);
   });
 
-  test("the table does not grow beyond its bound", () => {
+  test("their number is limited", () => {
     const rates = new TokenBuckets({ perSecond: 1, burst: 1 }, () => 0, 100);
     for (let number = 0; number < 1000; number += 1) rates.take(`address ${number}`);
     expect(rates.size).toBe(100);
@@ -26,7 +26,7 @@ describe("rates", () => {
 });
 
 describe("limits", () => {
-  test("too fast is 429 with the whole second after which it works again", () => {
+  test("exceeding the rate gives 429 with the seconds to wait, rounded up", () => {
     let now = 0;
     const limits = new RequestLimiter({ rate: { perSecond: 0.4, burst: 1 } }, () => now);
     expect(limits.enter("10.0.0.1")).toBeUndefined();
@@ -39,7 +39,7 @@ describe("limits", () => {
     expect(limits.enter("10.0.0.1")).toBeUndefined();
   });
 
-  test("too many at once is 503 until one has left", () => {
+  test("too many concurrent requests give 503 until one has left", () => {
     const limits = new RequestLimiter({ requests: 2 });
     expect([limits.enter("a"), limits.enter("b"), limits.checkLoad()]).toEqual([undefined, undefined, undefined]);
     const full = { status: 503, code: "OVERLOADED", headers: { "retry-after": "1" } };
@@ -49,7 +49,7 @@ describe("limits", () => {
     expect(limits.checkLoad()).toBeUndefined();
   });
 
-  test("those that need little have a hundred places more, and no others", () => {
+  test("light requests have a reserve of a hundred", () => {
     const limits = new RequestLimiter({ requests: 2 });
     const entered = Array.from({ length: 103 }, () => limits.enter("a"));
     expect(entered.slice(0, 102).every((problem) => problem === undefined)).toBe(true);

@@ -6,7 +6,7 @@ import { RequestStream } from "../../../src/server/net/bodies/request-stream.ts"
 
 const TOO_SLOW = { problem: { status: 408, code: "TOO_SLOW", headers: { connection: "close" } } };
 
-describe("a body that is read at once", () => {
+describe("a body that is read as a whole", () => {
   /** A message of which so much has come at each look. */
   function stub(complete: boolean, came: readonly number[]) {
     let looks = 0;
@@ -21,7 +21,7 @@ describe("a body that is read at once", () => {
     return { stream, looks: () => looks };
   }
 
-  test("is given up when too little of it came in a while", async () => {
+  test("is refused when it arrives too slowly", async () => {
     const { stream } = stub(false, [0, 10, 10, 20, 20, 29]); // a look is two readings, and one is before the first
     const budget = new MemoryBudget(BODY_MEMORY);
     const never = (memory: Reservation): Promise<void> => new Promise(() => void memory.tryGrow(1_000_000));
@@ -29,7 +29,7 @@ describe("a body that is read at once", () => {
     expect(budget.usedBytes).toBe(0); // though nobody has told the reader
   });
 
-  test("may take long while something comes, and fail for reasons of its own", async () => {
+  test("may take long while data arrives, and passes on other errors", async () => {
     const { stream, looks } = stub(
       false,
       Array.from({ length: 100 }, (_, at) => at * 10),
@@ -44,14 +44,14 @@ describe("a body that is read at once", () => {
     ).rejects.toThrow("broken");
   });
 
-  test("that is all there is not waited for", async () => {
+  test("is not timed when it has arrived already", async () => {
     const { stream, looks } = stub(true, [0]);
     expect(await stream.whileReading(new MemoryBudget(BODY_MEMORY), async () => 7)).toBe(7);
     expect(looks()).toBe(0);
   });
 });
 
-describe("a body that is taken piece by piece", () => {
+describe("a body that is read chunk by chunk", () => {
   const bounds = { bytes: 1000, windowMs: 50 };
   const take = async (
     body: ReadableStream<Uint8Array>,
@@ -79,15 +79,15 @@ describe("a body that is taken piece by piece", () => {
     });
   };
 
-  test("ends when one byte comes now and then", async () => {
+  test("is refused when single bytes arrive now and then", async () => {
     await expect(take(drip(1, Infinity, 5))).rejects.toMatchObject(TOO_SLOW);
   });
 
-  test("ends when nothing comes", async () => {
+  test("is refused when nothing arrives", async () => {
     await expect(take(new ReadableStream())).rejects.toMatchObject(TOO_SLOW);
   });
 
-  test("is whole, or broken by whoever takes it, as before", async () => {
+  test("is complete, or passes on the reader's error", async () => {
     expect(await take(drip(1000, 3, 0))).toBe(3000);
     await expect(take(drip(1, Infinity, 0), () => Promise.reject(new RangeError("no")))).rejects.toThrow("no");
   });
@@ -102,7 +102,7 @@ describe("a minimum throughput", () => {
     return { minThroughput: new MinThroughput(onStall, { bytes: 100, windowMs: 1000 }), onStall };
   }
 
-  test("may be slow for ever, as long as enough comes", () => {
+  test("allows a slow transfer for ever while enough arrives", () => {
     const { minThroughput, onStall } = open();
     for (let count = 0; count < 100; count += 1) {
       minThroughput.expectData();
@@ -118,7 +118,7 @@ describe("a minimum throughput", () => {
     expect(onStall).toHaveBeenCalledTimes(1);
   });
 
-  test("does not count time in which it is not the other end's turn", () => {
+  test("does not count time in which the client has nothing to do", () => {
     const { minThroughput, onStall } = open();
     minThroughput.expectData();
     vi.advanceTimersByTime(900);
@@ -131,7 +131,7 @@ describe("a minimum throughput", () => {
     expect(onStall).toHaveBeenCalledTimes(1);
   });
 
-  test("gives more time for more bytes", () => {
+  test("allows more time for more bytes", () => {
     const { minThroughput, onStall } = open();
     minThroughput.expectRead(400);
     vi.advanceTimersByTime(3999);

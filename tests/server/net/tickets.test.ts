@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => runtime.close());
 
 describe("tickets", () => {
-  test("are given to whoever has the token, for any session or for one that there is", async () => {
+  test("are issued to clients with the token, for any session or for an existing one", async () => {
     const { status, body } = await ask("POST", "/v1/tickets");
     expect(status).toBe(201);
     expect(Buffer.from(body["ticket"] as string, "base64url")).toHaveLength(32);
@@ -29,7 +29,7 @@ describe("tickets", () => {
     expect(take(bound.body["ticket"] as string, session.id)).toBe(true);
   });
 
-  test("are good once, for their session, for half a minute", () => {
+  test("are valid once, for their session, for half a minute", () => {
     let now = 0;
     const tickets = new Tickets(() => now);
     const once = tickets.issue();
@@ -44,7 +44,7 @@ describe("tickets", () => {
     expect(tickets.take("", "a")).toBe(false);
   });
 
-  test("that wait to be used are bounded, and make room when they expire", () => {
+  test("are limited in number while unused, and expire", () => {
     let now = 0;
     const tickets = new Tickets(() => now);
     for (let count = 0; count < 1000; count += 1) tickets.issue();
@@ -54,7 +54,7 @@ describe("tickets", () => {
   });
 });
 
-test("the route of the WebSocket asks plain requests to upgrade", async () => {
+test("the WebSocket route requires an upgrade", async () => {
   await using session = await runtime.openSession();
   const { status, body, headers } = await ask("GET", `/v1/sessions/${session.id}/ws`);
   expect([status, body["code"], headers.get("upgrade")]).toEqual([426, "UPGRADE_REQUIRED", "websocket"]);

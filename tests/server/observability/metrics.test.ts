@@ -29,7 +29,7 @@ test("needs the token", async () => {
   expect((await ask("GET", "/metrics", undefined, { authorization: "" })).status).toBe(401);
 });
 
-test("counts what happened, with labels that nobody outside chooses", async () => {
+test("counts events, with labels that clients cannot choose", async () => {
   const { ask, read } = openCounted();
   const { id } = (await (await ask("POST", "/v1/sessions", {})).json()) as { id: string };
   await ask("POST", `/v1/sessions/${id}/execute`, { code: "1+1" });
@@ -67,7 +67,7 @@ test("counts what happened, with labels that nobody outside chooses", async () =
 });
 
 describe("the exposition", () => {
-  test("every histogram adds up", async () => {
+  test("every histogram is consistent", async () => {
     const { ask, read } = openCounted();
     await ask("GET", "/v1/version");
     const samples = await read();

@@ -59,7 +59,7 @@ test.each([
   ["is refused again and again", "/v1/version", "localhost", 401],
   ["only asks how the server is", "/v1/health", "localhost", 200],
   ["does not even say whom they ask", "/v1/health", undefined, 400],
-])("whoever %s does not fill the log", async (_, path, host, status) => {
+])("a client that %s does not fill the log", async (_, path, host, status) => {
   const sink = new PassThrough();
   const logged = text(sink);
   const log = openLog({ level: "info", format: "json", sink });
@@ -91,7 +91,7 @@ test.each([
 });
 
 describe("the log of a busy session", () => {
-  test("has a line for each thing that happened", async () => {
+  test("has a line for each event", async () => {
     const lines = (await logOf("info")).trimEnd().split("\n");
     const events = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
     expect(events.filter(({ event }) => event === "request").map(({ route, status }) => [route, status])).toEqual([
@@ -129,7 +129,7 @@ describe("the log of a busy session", () => {
   });
 });
 
-test("what runs carries the id of the request that began it, over any interface", async () => {
+test("activity carries the id of the request that started it, over any interface", async () => {
   const sink = new PassThrough();
   const logged = text(sink);
   const log = openLog({ level: "info", format: "json", sink });

@@ -43,7 +43,7 @@ function open(budget = new MemoryBudget(MESSAGE_MEMORY)) {
 }
 
 describe("an outbox", () => {
-  test("is full when 4 MiB wait, one large frame aside", () => {
+  test("is full when 4 MiB are buffered, one large frame aside", () => {
     const { outbox, drain } = open();
     outbox.send(Buffer.alloc(4 * MIB));
     expect(outbox.isFull).toBe(false);
@@ -63,7 +63,7 @@ describe("an outbox", () => {
     expect(outbox.isFull).toBe(true);
   });
 
-  test("is full earlier while all of them together hold much", () => {
+  test("is full earlier while the memory budget is tight", () => {
     const budget = new MemoryBudget({ ...MESSAGE_MEMORY, maxBytes: MIB });
     const { outbox } = open(budget);
     outbox.send(Buffer.alloc(300 * 1024));
@@ -75,7 +75,7 @@ describe("an outbox", () => {
     expect(outbox.isFull).toBe(false);
   });
 
-  test("answers the last ping of a turn, and of many to a reader that takes nothing the last, later", async () => {
+  test("answers the last ping of an iteration, and for a stuck reader only the last one, later", async () => {
     const { webSocket, outbox, drain } = open();
     const ping = async (...contents: string[]): Promise<void> => {
       for (const content of contents) outbox.pong(Buffer.from(content));
@@ -90,7 +90,7 @@ describe("an outbox", () => {
     expect(webSocket.sent).toEqual(["pong 2", "large", "pong 5", "pong 6"]);
   });
 
-  test("sends what can wait when all before it was taken, and not after the socket has closed", async () => {
+  test("sends replayed frames when all before were taken, and not after the socket has closed", async () => {
     for (const how of ["drain", "close"] as const) {
       const { webSocket, outbox, drain } = open();
       expect(await outbox.sendWhenReady(Buffer.alloc(MIB))).toBe(true);
@@ -108,7 +108,7 @@ describe("an outbox", () => {
     }
   });
 
-  test("lets everybody else have a turn while it is read to, however fast it takes everything", async () => {
+  test("yields to the event loop during a replay, however fast the reader is", async () => {
     const { webSocket, outbox } = open();
     let hadTurn = false;
     setImmediate(() => (hadTurn = true));
@@ -129,7 +129,7 @@ describe("an outbox", () => {
     expect(webSocket.isTerminated).toBe(true);
   });
 
-  test("sends what is held after what is told", () => {
+  test("sends frames of a batch after messages", () => {
     const { webSocket, outbox } = open();
     outbox.batch(() => {
       outbox.send(Buffer.from("event"));
@@ -138,7 +138,7 @@ describe("an outbox", () => {
     expect(webSocket.sent).toEqual([`{"type":"server-end","why":""}`, "event"]);
   });
 
-  test("lets a reader be as slow as it likes while it takes something", () => {
+  test("lets a reader be as slow as it likes while it reads something", () => {
     const { webSocket, outbox } = open();
     outbox.send(Buffer.alloc(1000));
     for (let count = 0; count < 10; count += 1) {
@@ -153,7 +153,7 @@ describe("an outbox", () => {
     expect(webSocket.isTerminated).toBe(true);
   });
 
-  test("asks whoever has nothing to take for a sign of life", () => {
+  test("pings an idle client", () => {
     const { webSocket, outbox } = open();
     outbox.heartbeat();
     webSocket.emit("pong");

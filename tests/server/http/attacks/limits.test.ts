@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => runtime.close());
 
-test("executions beyond those that may run at once: 429, one-off ones too; then again as before", async () => {
+test("executions beyond the limit: 429, temporary ones too; then it recovers", async () => {
   await using session = await runtime.openSession();
   const { context, ask } = openTestServer(runtime, { executions: { running: 1 } });
   const path = `/v1/sessions/${session.id}/execute`;
@@ -35,7 +35,7 @@ test("executions beyond those that may run at once: 429, one-off ones too; then 
   await expect.poll(() => runtime.sessions.list().length).toBe(1);
 });
 
-test("code beyond what may wait for its turn in a session: 429; then again as before", async () => {
+test("code beyond the queue of a session: 429; then it recovers", async () => {
   await using session = await runtime.openSession();
   const { ask } = openTestServer(runtime);
   const path = `/v1/sessions/${session.id}`;
@@ -50,7 +50,7 @@ test("code beyond what may wait for its turn in a session: 429; then again as be
   expect((await ask("POST", `${path}/execute`, { json: { code: "3" } })).body["value"]).toEqual({ "text/plain": "3" });
 });
 
-test("more code than may run or wait at once: 429; then again as before", async () => {
+test("more code than the limit on its size: 429; then it recovers", async () => {
   await using session = await runtime.openSession();
   const { context, ask } = openTestServer(runtime, { executions: { codeBytes: 1000 } });
   const path = `/v1/sessions/${session.id}/execute`;
@@ -64,7 +64,7 @@ test("more code than may run or wait at once: 429; then again as before", async 
   expect((await ask("POST", path, { json: { code } })).status).toBe(200);
 });
 
-test("sessions beyond those that may be open: 429", async () => {
+test("sessions beyond the limit: 429", async () => {
   await using first = await runtime.openSession();
   await using second = await runtime.openSession();
   const { ask } = openTestServer(runtime);
@@ -73,7 +73,7 @@ test("sessions beyond those that may be open: 429", async () => {
   expect(first.id).not.toBe(second.id);
 });
 
-test("when as many requests wait as may be, what they wait for can be looked at and ended", async () => {
+test("when the limit on requests is reached, what they wait for can be inspected and ended", async () => {
   await using session = await runtime.openSession();
   const { ask } = openTestServer(runtime, { limits: { requests: 1 } });
   const path = `/v1/sessions/${session.id}`;
@@ -88,13 +88,13 @@ test("when as many requests wait as may be, what they wait for can be looked at 
   expect((await waiting).body).toMatchObject({ status: "interrupted" });
 });
 
-test("a one-off execution is forgotten when it has ended", async () => {
+test("the result of a temporary execution is not kept", async () => {
   const { ask } = openTestServer(runtime);
   const { body } = await ask("POST", "/process/interpreter/execute", { json: { code: "1" } });
   expect(await ask("GET", `/v1/executions/${String(body["executionId"])}`)).toMatchObject({ status: 404 });
 });
 
-test("sessions have what the server has configured, unless the request says otherwise", async () => {
+test("sessions have the configured defaults, unless the request says otherwise", async () => {
   const { ask } = openTestServer(runtime, {
     sessionDefaults: { env: { A: "server", B: "server" }, includeStdlib: false },
   });
@@ -107,7 +107,7 @@ test("sessions have what the server has configured, unless the request says othe
   await ask("DELETE", `/v1/sessions/${String(opened.body["id"])}`);
 });
 
-test("while the server ends nothing begins, and what runs can be looked at, answered, cancelled and closed", async () => {
+test("during shutdown nothing starts, and running work can be inspected, answered, cancelled and closed", async () => {
   const draining = new AbortController();
   const { ask } = openTestServer(runtime, { draining: draining.signal });
   const { body: session } = await ask("POST", "/v1/sessions", { json: {} });

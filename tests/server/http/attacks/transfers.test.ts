@@ -73,7 +73,7 @@ async function answerTo(sending: ReturnType<typeof begin>): Promise<{ status: nu
 }
 
 describe("200 MiB", () => {
-  test("up and down take little memory and arrive as they were", async () => {
+  test("take little memory in both directions, and arrive unchanged", async () => {
     await using session = await runtime.openSession();
     const url = `${filesOf(session)}/big`;
     const up = await growthOf(async () => {
@@ -95,7 +95,7 @@ describe("200 MiB", () => {
     expect(Math.max(up, down)).toBeLessThan(120);
   });
 
-  test("that the session does not take wait in the client and not in the server", async () => {
+  test("that the session does not read wait in the client, not in the server", async () => {
     await using session = await runtime.openSession();
     const sending = begin(`${filesOf(session)}/slow`, 200 * MIB);
     const answer = answerTo(sending);
@@ -116,7 +116,7 @@ describe("200 MiB", () => {
 });
 
 describe("an upload", () => {
-  test("whose client goes leaves the old file", async () => {
+  test("whose client disconnects leaves the old file", async () => {
     await using session = await runtime.openSession();
     await session.files.write("f", "old");
     const sending = begin(`${filesOf(session)}/f`);
@@ -127,7 +127,7 @@ describe("an upload", () => {
     expect((await session.files.read("f")).toString()).toBe("old");
   });
 
-  test("that is larger than the session's disk is answered 413 while it is being sent", async () => {
+  test("that is larger than the session's disk gets 413 while it is being sent", async () => {
     await using session = await runtime.openSession({ limits: { diskBytes: 8 * MIB } });
     const sending = begin(`${filesOf(session)}/f`, 1024 * MIB);
     const answer = answerTo(sending);
@@ -135,7 +135,7 @@ describe("an upload", () => {
     expect(await answer).toMatchObject({ status: 413, text: expect.stringContaining('"code":"FILE"') });
   });
 
-  test("ends when its session does", async () => {
+  test("ends with its session", async () => {
     const session = await runtime.openSession();
     const sending = begin(`${filesOf(session)}/f`);
     const answer = answerTo(sending);
@@ -145,7 +145,7 @@ describe("an upload", () => {
     expect((await answer).status).toBe(410);
   });
 
-  test("of a variable ends with its client, and nothing of it stays", async () => {
+  test("of a variable ends with its client, and leaves nothing", async () => {
     await using session = await runtime.openSession();
     const sending = begin(`${filesOf(session).replace("/files", "/variables")}/v`);
     sending.setHeader("content-type", "application/octet-stream");
@@ -157,7 +157,7 @@ describe("an upload", () => {
 });
 
 describe("a download", () => {
-  test("is cut when its session ends, and is not taken for whole", async () => {
+  test("is cut when its session ends, and cannot be taken for complete", async () => {
     const session = await runtime.openSession();
     (await session.execute("open('f', 'wb').truncate(200 * 1024 * 1024)").result).unwrap();
     const response = await fetch(`${filesOf(session)}/f`, { headers });
@@ -170,7 +170,7 @@ describe("a download", () => {
     await expect(readAll()).rejects.toThrow("terminated");
   });
 
-  test("whose reader goes gives its place to others", async () => {
+  test("whose reader disconnects frees its slot", async () => {
     await using session = await runtime.openSession();
     (await session.execute("open('f', 'wb').truncate(200 * 1024 * 1024)").result).unwrap();
     for (let count = 0; count < 20; count += 1) {
@@ -184,8 +184,8 @@ describe("a download", () => {
   });
 });
 
-describe("a client that moves a byte now and then", () => {
-  test("loses its place for an upload and a download to others, and is told where it can be", async () => {
+describe("a client that transfers single bytes now and then", () => {
+  test("loses its slot for uploads and downloads, and learns why where possible", async () => {
     const minThroughput = { bytes: 64 * 1024, windowMs: 300 };
     const own = createServerContext(runtime, { minThroughput });
     const listening = await listen(createApp(own, { token: TOKEN }), { host: "127.0.0.1", port: 0 });
@@ -226,10 +226,10 @@ describe("a client that moves a byte now and then", () => {
   });
 });
 
-describe("what was printed", () => {
+describe("output", () => {
   const code = "for i in range(40): print(chr(97 + i % 26) * (1 << 20), end='')";
 
-  test("is the same in one piece and in many", async () => {
+  test("is the same in one chunk and in many", async () => {
     await using session = await runtime.openSession();
     const { id } = context.executions.start(session, code, {});
     await context.executions.idle();
@@ -243,7 +243,7 @@ describe("what was printed", () => {
     expect([await past.text(), past.headers.get("next-offset")]).toEqual(["", String(41 * MIB)]);
   });
 
-  test("costs little memory while nobody takes it", async () => {
+  test("costs little memory while nobody reads it", async () => {
     await using session = await runtime.openSession();
     const { id } = context.executions.start(session, code, {});
     await context.executions.idle();
@@ -261,7 +261,7 @@ describe("what was printed", () => {
   });
 });
 
-describe("a path as it is sent, which no URL class has put in order", () => {
+describe("a raw path that no URL parser has normalized", () => {
   test.each([
     ["/files/../../../../etc/passwd", 404],
     ["/files/%2e%2e/%2e%2e/%2e%2e/etc/passwd", 404],

@@ -14,14 +14,14 @@ function silent(signal: AbortSignal): AsyncIterable<EventMessage> {
   return { [Symbol.asyncIterator]: () => ({ next: () => gone }) };
 }
 
-test("an answer that nobody reads begins nothing", () => {
+test("a response that nobody reads opens nothing", () => {
   const open = vi.fn(silent);
   for (let i = 0; i < 10; i += 1) streamEvents(open, { closing: never });
   expect(open).not.toHaveBeenCalled();
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("a reader of nothing hears that the server is there, and one that takes nothing costs one comment", async () => {
+test("a silent stream has heartbeats, and a stuck reader costs one of them", async () => {
   const reader = reading(streamEvents(silent, { closing: never }));
   for (let i = 0; i < 3; i += 1) {
     const next = reader.read();
@@ -37,7 +37,7 @@ test("a reader of nothing hears that the server is there, and one that takes not
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("events that fail end the stream and leave nothing behind", async () => {
+test("a failing source ends the stream and leaves no timer", async () => {
   const broken = async function* (): AsyncGenerator<EventMessage> {
     yield { id: "1", event: { type: "one" } };
     throw new Error("cannot be read");
