@@ -91,7 +91,7 @@ export class Outbox {
     }
   }
 
-  /** Timings until the reader has caught up. False: the socket has closed. */
+  /** Waits until the reader has caught up. False: the socket has closed. */
   async sendWhenReady(frame: Buffer): Promise<boolean> {
     await this.#turns.next();
     await this.#ready();

@@ -182,17 +182,17 @@ export class Watcher {
     });
   }
 
-  #fallBehind(one: Replay): void {
+  #fallBehind(replay: Replay): void {
     if ((this.#replays?.length ?? 0) >= MAX_REPLAYS) {
-      this.#skip(one.execution.id);
+      this.#skip(replay.execution.id);
       return;
     }
-    (this.#replayed ??= new Set()).add(one.execution.id);
+    (this.#replayed ??= new Set()).add(replay.execution.id);
     if (this.#replays !== undefined) {
-      this.#replays.push(one);
+      this.#replays.push(replay);
       return;
     }
-    const replays = (this.#replays = [one]);
+    const replays = (this.#replays = [replay]);
     this.#run(async () => {
       for (let next = replays[0]; next !== undefined; next = replays[0]) {
         await this.#replay(next.execution.id, this.#open(next));

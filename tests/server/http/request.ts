@@ -1,4 +1,4 @@
-// A context without a socket, for tests. Every answer is compared with what is documented of its route.
+// A server without a socket, for tests. Every response is compared with the documentation of its route.
 
 import { expect } from "vitest";
 import type { Runtime } from "../../../src/index.ts";

@@ -164,12 +164,12 @@ describe("a session file", () => {
   test("is anonymous on the server's disk while it is written, so that nothing is left behind", async () => {
     const waits = `
 import os, time
-class Timings:
+class Waits:
     def __getstate__(self):
         open("begun", "w").close()
         while not os.path.exists("go"): time.sleep(0.01)
         return {}
-waits = Timings()`;
+waits = Waits()`;
     const path = await open(waits);
     const folder = mkdtempSync(join(tmpdir(), "rlm-state-"));
     onTestFinished(() => {

@@ -1,4 +1,4 @@
-// What models say wrongly, and what they are told.
+// Wrong arguments, and the messages that a model gets.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connect, type Connection } from "./connect.ts";

@@ -22,7 +22,7 @@ interface ConnectOptions extends Partial<MCPSettings> {
   readonly runtime?: RuntimeOptions;
   /** Connects to the runtime of another connection. */
   readonly beside?: Connection;
-  /** What `rlm_query` asks. */
+  /** For `rlm_query`. */
   readonly toRLM?: (runtime: Runtime) => RLM;
 }
 

@@ -290,7 +290,7 @@ function ask({ method = "POST", url = server.url, path = "/mcp", headers = {}, b
   });
 }
 
-/** A request under way, whose answer nobody reads. */
+/** A pending request, whose response nobody reads. */
 function post({ headers, body }: { headers: Record<string, string>; body: string }, url = server.url) {
   const request = httpRequest(url, { method: "POST", headers: { ...SENT, ...headers } });
   request.on("error", () => {}).end(body);

@@ -18,7 +18,7 @@ import { HostPaths } from "../../../src/server/mcp/calls/host-paths.ts";
 import { connect, factsOf, textOf, type Connection } from "./connect.ts";
 
 let mcp: Connection;
-/** HostPaths of the host: one that sessions may only read, one that they may write to, one that they do not see. */
+/** Folders of the host: one that sessions may only read, one that they may write to, one that they do not see. */
 let host: string;
 
 beforeAll(async () => {

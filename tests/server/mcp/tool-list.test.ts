@@ -1,4 +1,4 @@
-// What a client is told of the tools before it calls any.
+// What clients see of the tools before they call any.
 
 import { describe, expect, test } from "vitest";
 import { toInstructions } from "../../../src/server/mcp/instructions.ts";

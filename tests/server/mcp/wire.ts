@@ -59,7 +59,7 @@ export class RequestStream implements AsyncDisposable {
 interface WireOptions extends Partial<MCPSettings> {
   /** What the client says of itself in every request. */
   readonly capabilities?: Json;
-  /** What `rlm_query` asks. */
+  /** For `rlm_query`. */
   readonly toRLM?: (runtime: Runtime) => RLM;
 }
 

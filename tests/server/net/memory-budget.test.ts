@@ -12,7 +12,7 @@ function forBodies(maxBytes: number): MemoryBudget {
   return new MemoryBudget({ ...BODY_MEMORY, maxBytes });
 }
 
-/** A request whose body ends when it is told to. */
+/** A request whose body ends on demand. */
 function slow(headers: Record<string, string> = {}) {
   let end = (): void => {};
   const body = new ReadableStream<Uint8Array>({

@@ -7,7 +7,7 @@ import { RequestStream } from "../../../src/server/net/bodies/request-stream.ts"
 const TOO_SLOW = { problem: { status: 408, code: "TOO_SLOW", headers: { connection: "close" } } };
 
 describe("a body that is read as a whole", () => {
-  /** A message of which so much has come at each look. */
+  /** A request of which this much has arrived at each check. */
   function stub(complete: boolean, came: readonly number[]) {
     let looks = 0;
     const socket = {

@@ -4,7 +4,7 @@ import { LogFile } from "../../../src/server/observability/log-file.ts";
 import { LogWriter } from "../../../src/server/observability/log-writer.ts";
 import { openLog } from "../../../src/server/observability/log.ts";
 
-/** Takes what it is given at once, or never. */
+/** Accepts everything at once, or nothing. */
 class Sink extends Writable {
   text = "";
   readonly #takes: boolean;
@@ -81,7 +81,7 @@ test("a stuck reader costs limited memory, blocks nothing, and dropped lines are
 });
 
 describe("a full disk", () => {
-  /** A disk of so many bytes. */
+  /** A disk with limited space. */
   function openDisk(room: number) {
     const disk = { text: "", room, complaints: [] as string[] };
     const file = new LogFile(-1, {

@@ -67,7 +67,7 @@ export class Client implements AsyncDisposable {
     return this.next("reply");
   }
 
-  /** Runs code to its end, with all that was heard of it. */
+  /** Runs code to its end. */
   async execute(code: string, options: object = {}): Promise<Message> {
     const { executionId } = await this.ask({ type: "execute", code, ...options });
     for (;;) {
@@ -76,7 +76,7 @@ export class Client implements AsyncDisposable {
     }
   }
 
-  /** What was printed, as it was heard. */
+  /** The output, as received. */
   printed(executionId?: unknown): string {
     const own = this.messages.filter(
       ({ type, executionId: id }) => type === "output-delta" && (executionId ?? id) === id,
@@ -166,7 +166,7 @@ async function openSocket(port: number): Promise<Socket> {
   return socket;
 }
 
-/** A handshake as it should be, but for what is given. */
+/** A valid handshake, except for the given headers. */
 export function handshake(path: string, headers: Readonly<Record<string, string | undefined>> = {}): string {
   const all = {
     Host: "localhost",

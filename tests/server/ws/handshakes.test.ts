@@ -147,7 +147,7 @@ describe("offers to upgrade that are not for a WebSocket", () => {
   });
 });
 
-/** Of a client: masked with zeros. */
+/** A client's frame, masked with zeros. */
 function frame(text: string): Buffer {
   return Buffer.concat([Buffer.of(0x81, 0x80 | text.length, 0, 0, 0, 0), Buffer.from(text)]);
 }

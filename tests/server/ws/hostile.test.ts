@@ -128,7 +128,7 @@ describe("a client that does not read", () => {
     expect(await slow.next("execution-end")).toMatchObject({ executionId, place: "end", result: { status: "ok" } });
     expect(slow.printed(executionId).length).toBe(100_000_000);
     expect(slow.messages.filter(({ type }) => type === "lagged")).toEqual([]);
-    // And hears again what begins after that.
+    // And gets live events again afterwards.
     expect(await slow.execute("6*7")).toMatchObject({ value: { "text/plain": "42" } });
   });
 
@@ -278,7 +278,7 @@ async function closeCode(socket: Socket): Promise<number | null> {
   return frame[0] === 0x88 ? frame.readUInt16BE(2) : null;
 }
 
-/** Of a client: masked with zeros. */
+/** A client's frame, masked with zeros. */
 function toFrame(text: string): Buffer {
   return Buffer.concat([Buffer.of(0x81, 0x80 | text.length, 0, 0, 0, 0), Buffer.from(text)]);
 }

@@ -17,7 +17,7 @@ afterAll(async () => {
 
 const pathOf = ({ id }: Session): string => `/v1/sessions/${id}/ws`;
 
-/** Resolves when it has ended because nobody used it. */
+/** Resolves when the session has expired. */
 async function idled(session: Session): Promise<void> {
   const why = await new Promise<string>((resolve) => {
     session.subscribe((event) => event.type === "session-end" && resolve(event.why));
@@ -141,7 +141,7 @@ describe("an execution that is followed", () => {
 
     await using second = await server.connect(pathOf(session));
     expect(await second.next("hello")).toMatchObject({ running: executionId, state: "running" });
-    // Not heard: it began before.
+    // Not sent live: it started before.
     expect(await second.ask({ type: "stdin", executionId, text: "" })).toMatchObject({ ok: true });
     await using third = await server.connect(pathOf(session));
     expect(await second.ask({ type: "follow", id: "f", executionId, after: place })).toEqual({

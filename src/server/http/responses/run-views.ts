@@ -50,18 +50,18 @@ export async function describeRun(found: Run | RecordedRun): Promise<View> {
 export async function listAll(runtime: Runtime, limit: number): Promise<z.output<typeof runList>> {
   const byId = new Map<string, Info>();
   for (const summary of await listRuns()) byId.set(summary.id, fromSummary(summary));
-  for (const one of runtime.runs.list()) {
-    const { result: _, ...info } = await describeLive(one);
-    byId.set(one.id, info);
+  for (const run of runtime.runs.list()) {
+    const { result: _, ...info } = await describeLive(run);
+    byId.set(run.id, info);
   }
   const runs = [...byId.values()].toSorted((a, b) => (a.startedAt < b.startedAt ? 1 : -1));
   return { runs: runs.slice(0, limit), total: runs.length };
 }
 
-async function describeLive(one: Run): Promise<View> {
-  const { id, startedAt, endedAt, settings } = one;
+async function describeLive(run: Run): Promise<View> {
+  const { id, startedAt, endedAt, settings } = run;
   const { query, model, subModel } = settings;
-  const result = endedAt === undefined ? undefined : await one.result.catch(() => undefined);
+  const result = endedAt === undefined ? undefined : await run.result.catch(() => undefined);
   const about = { id, query: query.slice(0, MAX_QUERY), model, subModel, startedAt: toTime(startedAt) };
   if (endedAt === undefined || result === undefined) {
     return { ...about, status: "running", stopReason: null, endedAt: null, wallMs: null, usage: null, result: null };

@@ -254,9 +254,9 @@ function checkReplaceable({ path, shown }: OpenedFile): void {
  * The folders that sessions see: the one that the server was started in, read-only and where allowed, and the requested ones. Throws a
  * REPLSecurityError for a requested folder that is not allowed.
  */
-export function toMounts(startedIn: string, asked: readonly Mount[]): readonly Mount[] {
-  const given = resolveMounts(asked);
-  const unique = given.filter(({ path }, at) => given.findLastIndex((other) => other.path === path) === at);
+export function toMounts(startedIn: string, requested: readonly Mount[]): readonly Mount[] {
+  const resolved = resolveMounts(requested);
+  const unique = resolved.filter(({ path }, at) => resolved.findLastIndex((other) => other.path === path) === at);
   const start = resolveStart(startedIn);
   const isSeen = start === undefined || unique.some(({ path }) => `${start.path}/`.startsWith(`${path}/`));
   return isSeen ? unique : [start, ...unique];

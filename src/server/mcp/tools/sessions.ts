@@ -83,10 +83,10 @@ export const SESSION_TOOLS: readonly MCPTool[] = [
     description: "Save a session's variables, functions and imports to a file that load_repl_session reads.",
     input: { session_id: sessionId, filepath: filepath.describe("a name, or a path in a writable folder") },
     annotations: ADDS,
-    call: async ({ session_id: id, filepath: given }, call) => {
+    call: async ({ session_id: id, filepath: path }, call) => {
       const session = call.runtime.sessions.get(id);
       await waitUntilIdle(call, session);
-      using file = call.hostPaths.openForSaving(given);
+      using file = call.hostPaths.openForSaving(path);
       return describeSaved(await session.save(file.path, { signal: call.signal }).catch(file.fail), file);
     },
   }),
@@ -97,8 +97,8 @@ export const SESSION_TOOLS: readonly MCPTool[] = [
     description: "Make a session from a saved file.",
     input: { session_id: sessionId.describe("of the new session"), filepath },
     annotations: RUNS,
-    call: async ({ session_id: id, filepath: given }, call) => {
-      using file = call.hostPaths.openForLoading(given);
+    call: async ({ session_id: id, filepath: path }, call) => {
+      using file = call.hostPaths.openForLoading(path);
       const options = { ...toSessionOptions(call), id, signal: call.signal };
       const loading = call.runtime.loadSession(file.path, options);
       return describeLoaded(await loading.catch(file.fail), file);

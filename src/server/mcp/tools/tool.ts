@@ -32,7 +32,7 @@ export interface MCPTool {
   /** Its structured results describe something that ran. */
   readonly runs: boolean;
   /** Throws ArgumentsError, or what the work throws. */
-  readonly call: (given: unknown, call: ToolCall) => Promise<ToolResult>;
+  readonly call: (args: unknown, call: ToolCall) => Promise<ToolResult>;
 }
 
 export interface ToolListing {
@@ -94,8 +94,8 @@ export function defineTool<Shape extends z.ZodRawShape>(definition: Definition<S
       annotations,
       ...(definition.isCore && { _meta: ALWAYS_LOAD }),
     },
-    call: async (given, call) => {
-      const parsed = schema.safeParse(forgive(name, given, inputSchema, aliases));
+    call: async (args, call) => {
+      const parsed = schema.safeParse(forgive(name, args, inputSchema, aliases));
       if (!parsed.success) throw new ArgumentsError(describe(name, parsed.error));
       return definition.call(parsed.data, call);
     },
@@ -131,14 +131,14 @@ function isInformative(bound: number | undefined): boolean {
 
 function forgive(
   tool: string,
-  given: unknown,
+  args: unknown,
   { properties }: ObjectSchema,
   aliases: Readonly<Record<string, string>>,
 ): Record<string, unknown> {
-  if (given === undefined || given === null) return {};
-  if (typeof given !== "object" || Array.isArray(given)) throw new ArgumentsError(`${tool} takes an object`);
+  if (args === undefined || args === null) return {};
+  if (typeof args !== "object" || Array.isArray(args)) throw new ArgumentsError(`${tool} takes an object`);
   const forgiven: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(given)) {
+  for (const [key, value] of Object.entries(args)) {
     const name = Object.hasOwn(properties, key) ? key : (aliases[key] ?? key);
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
     if (property === undefined) throw new ArgumentsError(describeUnknown(tool, key, properties));

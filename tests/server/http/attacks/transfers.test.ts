@@ -1,4 +1,4 @@
-// Large bodies and large answers over a real socket: memory stays flat, and nothing hangs whoever goes away.
+// Large bodies and responses over a real socket: memory stays flat, and nothing hangs when either end disconnects.
 
 import { createHash } from "node:crypto";
 import { once } from "node:events";

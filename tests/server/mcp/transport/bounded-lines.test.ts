@@ -1,4 +1,4 @@
-// Lines within a bound.
+// Lines of limited length.
 
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
