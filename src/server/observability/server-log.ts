@@ -38,7 +38,7 @@ export class ServerLog implements Observer {
     durationMs,
     remote,
     code,
-    isUnauthenticated,
+    isAnonymous,
   }: AnsweredRequest): void {
     const fields = {
       requestId,
@@ -51,7 +51,7 @@ export class ServerLog implements Observer {
       path: this.#log.isDebug ? path.slice(0, MAX_CHARACTERS) : undefined,
     };
     const level = status === 500 ? "error" : WARNING_STATUSES.has(status) ? "warn" : "info";
-    if (isUnauthenticated || level === "warn") return this.#writeLimited(level, "request", fields);
+    if (isAnonymous || level === "warn") return this.#writeLimited(level, "request", fields);
     this.#writeOmitted();
     this.#log.write(level, "request", fields);
   }

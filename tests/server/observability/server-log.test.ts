@@ -57,8 +57,8 @@ async function logOf(level: LogLevel): Promise<string> {
 
 test.each([
   ["is refused again and again", "/v1/version", "localhost", 401],
-  ["only asks how the server is", "/v1/health", "localhost", 200],
-  ["does not even say whom they ask", "/v1/health", undefined, 400],
+  ["only polls its health", "/v1/health", "localhost", 200],
+  ["sends no Host", "/v1/health", undefined, 400],
 ])("a client that %s does not fill the log", async (_, path, host, status) => {
   const sink = new PassThrough();
   const logged = text(sink);

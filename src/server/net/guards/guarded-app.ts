@@ -36,7 +36,7 @@ export interface AnsweredRequest {
   /** Of the problem, if it is one. */
   readonly code: string | undefined;
   /** The request had no valid token, whether or not it needed one. */
-  readonly isUnauthenticated: boolean;
+  readonly isAnonymous: boolean;
 }
 
 export interface GuardedRoute {
@@ -84,17 +84,7 @@ export function createGuardedApp(routes: readonly GuardedRoute[], options: Guard
     const { status } = context.res;
     const durationMs = performance.now() - startedAt;
     const { route = "other", code, hasToken } = context.var as Partial<Env["Variables"]>;
-    onAnswered({
-      requestId,
-      method,
-      route,
-      path,
-      status,
-      durationMs,
-      remote,
-      code,
-      isUnauthenticated: hasToken !== true,
-    });
+    onAnswered({ requestId, method, route, path, status, durationMs, remote, code, isAnonymous: hasToken !== true });
   });
   for (const served of routes) {
     const { method, path, name = path } = served;
