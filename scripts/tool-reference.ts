@@ -2,7 +2,7 @@
 
 import { toInstructions } from "../src/server/mcp/instructions.ts";
 import { GROUPS, type Annotations, type MCPTool, type ToolGroup } from "../src/server/mcp/tools/tool.ts";
-import { ALL_TOOLS } from "../src/server/mcp/tools/toolbox.ts";
+import { ALL_TOOLS } from "../src/server/mcp/tools/select-tools.ts";
 
 const HEADINGS: Readonly<Record<ToolGroup, string>> = {
   sandbox: "Python with state, and its variables",

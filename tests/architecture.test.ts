@@ -32,6 +32,7 @@ const frontEnd = [
   ...ground,
 ];
 const serverParts = ["server/net", "server/observability"];
+const serverContext = ["server/context", ...serverParts];
 
 /** By folder or file in src/. The longest matching entry is the layer of a file. */
 const layers: Readonly<Record<string, Layer>> = {
@@ -49,15 +50,16 @@ const layers: Readonly<Record<string, Layer>> = {
   kernel: { imports: ["environments/environment.ts", "output", ...ground] },
   tasks: { imports: ["environments/environment.ts", "output", ...ground] },
   session: { imports: ["kernel", "tasks", ...contract, "output", ...ground], types: ["environments/registry.ts"] },
-  rlm: { imports: ["session", "tools", "backends", "output", ...ground] },
+  rlm: { imports: ["session", "tools", "backends", ...ground] },
   "runtime-options.ts": { imports: [...parts, ...ground] },
   "runtime.ts": { imports: ["runtime-options.ts", ...parts, ...ground] },
-  "server/net": { imports: ["server/token.ts", ...frontEnd], types: parts },
-  "server/observability": { imports: ["server/net", ...frontEnd], types: [...parts, "server/http"] },
-  "server/http": { imports: ["server/mcp-mount.ts", ...serverParts, ...frontEnd], types: [...parts, "server/ws"] },
-  "server/ws": { imports: ["server/http", ...serverParts, ...frontEnd], types: parts },
+  "server/net": { imports: frontEnd, types: parts },
+  "server/observability": { imports: ["server/net", ...frontEnd], types: parts },
+  "server/context": { imports: [...serverParts, ...frontEnd], types: parts },
+  "server/http": { imports: [...serverContext, ...frontEnd], types: parts },
+  "server/ws": { imports: ["server/http/schemas", ...serverContext, ...frontEnd], types: parts },
   "server/mcp": { imports: [...serverParts, ...frontEnd], types: parts },
-  server: { imports: ["server/http", "server/mcp", ...serverParts, ...frontEnd], types: parts },
+  server: { imports: ["server/mcp", ...serverContext, ...frontEnd], types: parts },
   client: { imports: ["cli", ...ground] },
   cli: { imports: ["server", "client", "backends", ...frontEnd], types: ["runtime-options.ts", ...parts] },
   "index.ts": {

@@ -6,11 +6,12 @@
 import { createWriteStream } from "node:fs";
 import { z } from "zod";
 import { openRuntime } from "../../src/runtime.ts";
-import { createApp, openDoor } from "../../src/server/http/app.ts";
+import { createServerContext } from "../../src/server/create-context.ts";
+import { createApp } from "../../src/server/http/app.ts";
 import { json, route } from "../../src/server/http/route.ts";
 import { listen } from "../../src/server/net/listen.ts";
 import { ServerLog } from "../../src/server/observability/server-log.ts";
-import { tellWitnesses } from "../../src/server/observability/observer.ts";
+import { connectObservers } from "../../src/server/observability/observer.ts";
 import { openLog } from "../../src/server/observability/log.ts";
 import { WebSockets } from "../../src/server/ws/web-sockets.ts";
 
@@ -20,7 +21,7 @@ const echo = route({
   tag: "Bench",
   summary: "What was sent",
   body: z.strictObject({ code: z.string() }),
-  answers: { 200: { description: "What was sent" } },
+  responses: { 200: { description: "What was sent" } },
   handle: ({ body }) => json(body),
 });
 
@@ -32,12 +33,12 @@ const runtime = await openRuntime({
 });
 await runtime.warm();
 const token = process.env["RLM_TOKEN"] ?? "";
-const door = openDoor(runtime, { executions: { running: 2000 } });
+const context = createServerContext(runtime, { executions: { running: 2000 } });
 const log = openLog({ level: "info", format: "json", sink: createWriteStream("/dev/null") });
-const told = tellWitnesses(door, [door.metrics, new ServerLog(log)]);
-const bounds = { rate: { perSecond: 1_000_000, burst: 1_000_000 } };
-const app = createApp(door, { token, ...told, bounds }, [echo]);
-const upgrader = new WebSockets(door, { token, onUnexpected: told.onUnexpected });
+const observed = connectObservers(context, [context.metrics, new ServerLog(log)]);
+const limits = { rate: { perSecond: 1_000_000, burst: 1_000_000 } };
+const app = createApp(context, { token, ...observed, limits }, [echo]);
+const upgrader = new WebSockets(context, { token, onUnexpected: observed.onUnexpected });
 const listening = await listen(app, { host: "127.0.0.1", port: 0, upgrader });
 process.stdout.write(`${listening.url}\n`);
 process.stdin.resume().once("end", () => void listening.close(0).then(() => runtime.close()));

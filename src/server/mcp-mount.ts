@@ -1,73 +1,69 @@
-// MCP beside the other routes, on the same runtime: a session that was opened over one is there for the other.
+// MCP at /mcp of `rlm serve`, on the same runtime as the other routes: both see the same sessions.
 //
-// The protocol is loaded with the first message that comes.
+// The protocol is loaded with the first message.
 
-import { dataPath } from "../util/data-folder.ts";
-import { onAbort } from "../util/async/on-abort.ts";
 import type { Mount } from "../environments/environment.ts";
-import type { MCPTool } from "./mcp/tools/tool.ts";
+import { onAbort } from "../util/async/on-abort.ts";
+import { dataPath } from "../util/data-folder.ts";
+import type { MCPHandler, MCPRequest, ServerContext } from "./context/server-context.ts";
 import type { MCPEndpoint } from "./mcp/endpoint.ts";
-import type { BodyRoom } from "./net/bodies/memory-budget.ts";
-import type { Door } from "./http/server-context.ts";
-import type { Asked } from "./http/route.ts";
+import type { MCPTool } from "./mcp/tools/tool.ts";
+import type { MemoryBudget } from "./net/memory-budget.ts";
 
-type Around = Pick<Door, "runtime" | "runs" | "begun" | "draining" | "ending">;
+type MountContext = Pick<ServerContext, "runtime" | "runs" | "activity" | "draining" | "closing">;
 
-export interface MCPDoorOptions {
-  /** Folders that every session of the runtime sees, resolved. Default: none. */
+export interface MCPMountOptions {
+  /** Resolved folders that every session of the runtime sees. Default: none. */
   readonly mounts?: readonly Mount[];
   /** Default: all that work. */
   readonly tools?: readonly MCPTool[];
-  /** Results also as JSON with a schema. Default: false. */
+  /** Adds JSON with a schema to results. Default: false. */
   readonly isStructured?: boolean;
-  /** Hears of what is a fault of ours. Default: nobody. */
+  /** Receives internal errors. Default: ignored. */
   readonly onUnexpected?: (error: unknown) => void;
 }
 
 const REQUEST_ID = "x-request-id";
 
-export class MCPDoor {
-  readonly #door: Around;
-  readonly #options: MCPDoorOptions;
+export class MCPMount implements MCPHandler {
+  readonly #context: MountContext;
+  readonly #options: MCPMountOptions;
   #endpoint: Promise<MCPEndpoint> | undefined;
 
-  constructor(door: Around, options: MCPDoorOptions = {}) {
-    this.#door = door;
+  constructor(context: MountContext, options: MCPMountOptions = {}) {
+    this.#context = context;
     this.#options = options;
   }
 
-  async answer(
-    { request, requestId, wire }: Pick<Asked, "request" | "requestId" | "wire">,
-    room: BodyRoom,
-  ): Promise<Response> {
+  async answer({ request, requestId, stream }: MCPRequest, bodyMemory: MemoryBudget): Promise<Response> {
     this.#endpoint ??= this.#open();
     const endpoint = await this.#endpoint;
-    request.headers.set(REQUEST_ID, requestId); // a call of a tool knows its request by the headers alone
-    return endpoint.answer(request, wire, room);
+    request.headers.set(REQUEST_ID, requestId); // a tool call sees only the headers of its request
+    return endpoint.answer(request, stream, bodyMemory);
   }
 
   async #open(): Promise<MCPEndpoint> {
-    const [{ createMCPEndpoint }, { createServerFactory }, { selectTools }, { Folders }] = await Promise.all([
+    const [{ createMCPEndpoint }, { createServerFactory }, { selectTools }, { HostPaths }] = await Promise.all([
       import("./mcp/endpoint.ts"),
       import("./mcp/server.ts"),
-      import("./mcp/tools/toolbox.ts"),
+      import("./mcp/tools/select-tools.ts"),
       import("./mcp/calls/host-paths.ts"),
     ]);
-    const { runtime, runs, begun, draining, ending } = this.#door;
+    const { runtime, runs, activity, draining, closing } = this.#context;
     const { mounts = [], tools, isStructured = false, onUnexpected = () => {} } = this.#options;
-    const rlm = runs.bounded;
+    const rlm = runs.limited;
     const factory = createServerFactory(runtime, {
       tools: tools ?? selectTools("all", rlm === undefined ? "none is configured" : undefined),
       isStructured,
-      folders: new Folders({ mounts, sessionFiles: dataPath("sessions") }),
+      hostPaths: new HostPaths({ mounts, sessionFiles: dataPath("sessions") }),
       isShared: true,
       ...(rlm !== undefined && { rlm }),
       onUnexpected,
-      onBegun: (beginning, request) => begun.note(beginning, { requestId: request?.headers.get(REQUEST_ID) ?? "" }),
+      onActivity: (started, request) => activity.track(started, { requestId: request?.headers.get(REQUEST_ID) ?? "" }),
     });
     const endpoint = createMCPEndpoint(factory, onUnexpected);
     onAbort(draining, () => void endpoint.drain().catch(onUnexpected));
-    onAbort(ending, () => void endpoint.close().catch(onUnexpected));
+    onAbort(closing, () => void endpoint.close().catch(onUnexpected));
     return endpoint;
   }
 }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Environments } from "../../src/environments/environments.ts";
 import { Runtime } from "../../src/runtime.ts";
 import { toEnvironmentOptions, toRuntimeSettings } from "../../src/runtime-options.ts";
-import { toErrorText } from "../../src/server/mcp/render/error.ts";
+import { renderError } from "../../src/server/mcp/render/error.ts";
 import { toProblem } from "../../src/server/net/problem.ts";
 import { Sessions } from "../../src/session/sessions.ts";
 import { describeEnvironment } from "../contracts/environment.ts";
@@ -94,7 +94,7 @@ describe("a session on an environment without fork, checkpoint and shell", () =>
     const errors = await Promise.all(attempts.map((attempt) => attempt().then(String, (error: Error) => error)));
     const server = { runtime, offers: () => true };
     expect(errors.map((error) => toProblem(error).status)).toEqual([409, 409]);
-    expect(errors.map((error) => toErrorText(error, server))).toEqual(
+    expect(errors.map((error) => renderError(error, server))).toEqual(
       errors.map((error) => `${(error as Error).message}.`),
     );
   });

@@ -9,9 +9,9 @@ import { z } from "zod";
 import { loadConfig, type Config } from "../../config/config.ts";
 import { RLMError } from "../../errors.ts";
 import { DEFAULT_LIMITS } from "../../session/options.ts";
-import { DEFAULT_RUNS } from "../../server/http/run-admission.ts";
-import { DEFAULT_EXECUTIONS } from "../../server/http/executions.ts";
-import { DEFAULT_BOUNDS } from "../../server/net/guards/limits.ts";
+import { DEFAULT_MAX_RUNS } from "../../server/context/run-admission.ts";
+import { DEFAULT_EXECUTION_LIMITS } from "../../server/context/executions.ts";
+import { DEFAULT_SERVER_LIMITS } from "../../server/net/guards/request-limiter.ts";
 import { dataFolder, dataPath } from "../../util/data-folder.ts";
 import type { Finding } from "./doctor.ts";
 import { tryModels } from "./models.ts";
@@ -139,9 +139,9 @@ function toLimits(limits: typeof DEFAULT_LIMITS): string {
 
 function toBounds({ requests, executions, runs }: Config["server"]): string {
   const most = [
-    `${requests ?? DEFAULT_BOUNDS.requests} requests`,
-    `${executions ?? DEFAULT_EXECUTIONS.running} executions`,
-    `${runs ?? DEFAULT_RUNS} runs`,
+    `${requests ?? DEFAULT_SERVER_LIMITS.requests} requests`,
+    `${executions ?? DEFAULT_EXECUTION_LIMITS.running} executions`,
+    `${runs ?? DEFAULT_MAX_RUNS} runs`,
   ];
   return `${most.join(", ")} at once`;
 }

@@ -1,6 +1,6 @@
 // Which tools a server offers to MCP clients, as the user says it.
 
-import { selectTools } from "../../server/mcp/tools/toolbox.ts";
+import { selectTools } from "../../server/mcp/tools/select-tools.ts";
 import type { MCPTool } from "../../server/mcp/tools/tool.ts";
 import { UsageError } from "../options/usage-error.ts";
 

@@ -11,7 +11,7 @@ import { parseMount } from "../../environments/mounts.ts";
 import type { Limits } from "../../session/options.ts";
 import type { Mount } from "../../environments/environment.ts";
 import { RLMError } from "../../errors.ts";
-import { Folders, toMounts } from "../../server/mcp/calls/host-paths.ts";
+import { HostPaths, toMounts } from "../../server/mcp/calls/host-paths.ts";
 import { createServerFactory } from "../../server/mcp/server.ts";
 import { serveMCPOverStdio, type StdioConnection } from "../../server/mcp/transport/stdio.ts";
 import { DEFAULT_TIMEOUT_SECONDS, IDLE_MINUTES } from "../../server/mcp/tools/tool-call.ts";
@@ -69,7 +69,7 @@ async function open(options: MCPServeArguments, limits: Partial<Limits> = {}): P
   const factory = createServerFactory(runtime, {
     tools: offered,
     ...("model" in asked && { rlm: runtime.rlm(asked) }),
-    folders: new Folders({ mounts, sessionFiles: dataPath("sessions"), startedIn: process.cwd() }),
+    hostPaths: new HostPaths({ mounts, sessionFiles: dataPath("sessions"), startedIn: process.cwd() }),
     isStructured: structured === true,
     isShared: http === true,
     onUnexpected: logUnexpected,

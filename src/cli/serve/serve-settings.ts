@@ -7,7 +7,7 @@ import type { Config } from "../../config/config.ts";
 import type { RuntimeOptions } from "../../runtime-options.ts";
 import { parseMount } from "../../environments/mounts.ts";
 import type { SessionOptions } from "../../session/options.ts";
-import { DEFAULT_BOUNDS, type ServerBounds } from "../../server/net/guards/limits.ts";
+import { DEFAULT_SERVER_LIMITS, type ServerLimits } from "../../server/net/guards/request-limiter.ts";
 import { parseOrigin } from "../../server/net/guards/cors.ts";
 import type { LogFormat, LogLevel } from "../../server/observability/log.ts";
 import { given } from "../../util/omit-undefined.ts";
@@ -30,9 +30,9 @@ export interface ServeSettings {
   readonly address: AddressArguments;
   readonly allowedOrigins: readonly string[];
   readonly graceMs: number;
-  readonly bounds: ServerBounds;
+  readonly bounds: ServerLimits;
   readonly executions: { readonly running?: number };
-  readonly runs: { readonly runsAtOnce?: number };
+  readonly runs: { readonly maxRuns?: number };
   readonly mcp: {
     /** Absent: all. */
     readonly tools?: { readonly choice: string; readonly said: string };
@@ -57,7 +57,10 @@ export function toServeSettings(flags: ServeArguments, config: Config): ServeSet
   const { server, sessions, limits } = config;
   const { mount = sessions.mounts } = flags;
   const { allowHost = server.allow_hosts, allowOrigin = server.allow_origins ?? [] } = flags;
-  const { rate = DEFAULT_BOUNDS.rate.perSecond, wrong_tokens: guesses = DEFAULT_BOUNDS.failures.perSecond } = server;
+  const {
+    rate = DEFAULT_SERVER_LIMITS.rate.perSecond,
+    wrong_tokens: guesses = DEFAULT_SERVER_LIMITS.failures.perSecond,
+  } = server;
   return {
     address: {
       host: flags.host ?? server.host ?? DEFAULT_ADDRESS.host,
@@ -67,12 +70,12 @@ export function toServeSettings(flags: ServeArguments, config: Config): ServeSet
     allowedOrigins: asUsage(() => allowOrigin.map(parseOrigin)),
     graceMs: (flags.grace ?? server.grace ?? DEFAULT_GRACE_SECONDS) * 1000,
     bounds: {
-      requests: server.requests ?? DEFAULT_BOUNDS.requests,
+      requests: server.requests ?? DEFAULT_SERVER_LIMITS.requests,
       rate: { perSecond: rate, burst: Math.max(1, rate * RATE_BURST_SECONDS) },
       failures: { perSecond: guesses, burst: Math.max(1, guesses * WRONG_TOKEN_BURST_SECONDS) },
     },
     executions: given({ running: server.executions }),
-    runs: given({ runsAtOnce: server.runs }),
+    runs: given({ maxRuns: server.runs }),
     mcp: { isStructured: flags.structured ?? server.structured ?? false, ...given({ tools: toTools(flags, config) }) },
     listen: given({ requestMs: toMs(server.request_timeout), maxConnections: server.connections }),
     runtime: {

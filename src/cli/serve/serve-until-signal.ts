@@ -2,8 +2,8 @@
 
 import type { GuardOptions } from "../../server/net/guards/guarded-app.ts";
 import { isLoopback } from "../../server/net/guards/guard.ts";
-import type { Listening, ListenOptions } from "../../server/net/listen.ts";
-import { openToken, type Token } from "../../server/token.ts";
+import type { HTTPListener, ListenOptions } from "../../server/net/listen.ts";
+import { openToken, type Token } from "../../server/net/guards/token.ts";
 import { dataFolder } from "../../util/data-folder.ts";
 import { complain } from "../io/print-error.ts";
 import { EXIT } from "../exit-code.ts";
@@ -16,11 +16,11 @@ export interface AddressArguments {
 }
 
 interface Door {
-  listen(options: GuardOptions & Pick<ListenOptions, "host" | "port">): Promise<Listening>;
+  listen(options: GuardOptions & Pick<ListenOptions, "host" | "port">): Promise<HTTPListener>;
   /** What to print on stdout; nothing is printed where a signal comes first. */
-  greet(listening: Listening, token: Token): string | Promise<string>;
+  greet(listening: HTTPListener, token: Token): string | Promise<string>;
   /** Called after the signal, and where `greet` failed. Resolves when nothing listens any more. */
-  end(listening: Listening): Promise<void>;
+  end(listening: HTTPListener): Promise<void>;
 }
 
 /** Resolves with an exit code. Throws a UsageError, or what `greet` throws; nothing listens any more then. */

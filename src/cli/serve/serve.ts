@@ -1,14 +1,15 @@
 // `rlm serve`: the runtime over HTTP until a signal ends it.
 
 import { loadConfig } from "../../config/config.ts";
-import { createApp, openDoor } from "../../server/http/app.ts";
-import { listen, type Listening } from "../../server/net/listen.ts";
+import { createServerContext } from "../../server/create-context.ts";
+import { createApp } from "../../server/http/app.ts";
+import { listen, type HTTPListener } from "../../server/net/listen.ts";
 import { ServerLog } from "../../server/observability/server-log.ts";
-import { Shutdown } from "../../server/http/shutdown.ts";
-import { tellWitnesses } from "../../server/observability/observer.ts";
+import { Shutdown } from "../../server/shutdown.ts";
+import { connectObservers } from "../../server/observability/observer.ts";
 import { WebSockets } from "../../server/ws/web-sockets.ts";
 import type { MCPTool } from "../../server/mcp/tools/tool.ts";
-import type { Token } from "../../server/token.ts";
+import type { Token } from "../../server/net/guards/token.ts";
 import { openRuntime, type Runtime } from "../../runtime.ts";
 import { resolveMounts } from "../../environments/mounts.ts";
 import { given } from "../../util/omit-undefined.ts";
@@ -45,14 +46,21 @@ export async function serve(flags: ServeArguments): Promise<number> {
       onUnexpected: (error: unknown) => lines.unexpected(error),
       ...given({ tools }),
     };
-    const door = openDoor(runtime, { ...shutdown.signals, model, mcp, executions, sessionDefaults, ...settings.runs });
-    const told = tellWitnesses(door, [door.metrics, lines]);
+    const context = createServerContext(runtime, {
+      ...shutdown.signals,
+      model,
+      mcp,
+      executions,
+      sessionDefaults,
+      ...settings.runs,
+    });
+    const observed = connectObservers(context, [context.metrics, lines]);
     return await serveUntilSignal(address, {
       listen: ({ host, port, ...guard }) => {
-        const app = createApp(door, { ...guard, ...told, allowedOrigins, bounds });
-        const { onUnexpected, onMalformed, onCut } = told;
-        const upgrader = new WebSockets(door, { token: guard.token, onUnexpected, onCut });
-        door.metrics.websockets = () => upgrader;
+        const app = createApp(context, { ...guard, ...observed, allowedOrigins, limits: bounds });
+        const { onUnexpected, onMalformed, onCut } = observed;
+        const upgrader = new WebSockets(context, { token: guard.token, onUnexpected, onCut });
+        context.metrics.websockets = () => upgrader;
         const { maxConnections } = files;
         return listen(app, { host, port, ...settings.listen, maxConnections, onMalformed, onCut, upgrader });
       },
@@ -64,8 +72,8 @@ export async function serve(flags: ServeArguments): Promise<number> {
         return greeting(runtime, listening, token, files.few);
       },
       end: async (listening) => {
-        say("info", "server-drain", { graceMs, executions: door.executions.running });
-        await shutdown.run(door, listening, graceMs);
+        say("info", "server-drain", { graceMs, executions: context.executions.running });
+        await shutdown.run(context, listening, graceMs);
       },
     });
   } finally {
@@ -84,7 +92,7 @@ async function chooseFrom(
   return chooseTools(tools.choice, whyNoModel, tools.said);
 }
 
-function greeting(runtime: Runtime, { url }: Listening, token: Token, few: string | undefined): string {
+function greeting(runtime: Runtime, { url }: HTTPListener, token: Token, few: string | undefined): string {
   const { name, tier, python } = runtime.report();
   const header = quote(`Authorization: Bearer ${token.value}`);
   return [

@@ -1,10 +1,10 @@
-// The path of a file of a session, as it stands in a URL: percent-encoded bytes, of which not all are UTF-8.
+// The path of a session file in a URL: percent-encoded bytes, which need not be UTF-8.
 
 const PREFIX = /^\/v1\/sessions\/[^/]+\/files\//;
 
 /**
- * Bytes that are no text become lone surrogates, as names of files have them. Read from the URL and not from the router, which
- * leaves such bytes encoded, so that two names would look alike.
+ * Bytes that are not UTF-8 become lone surrogates, as in Python's file names. The router would leave such bytes encoded, so that two names
+ * could be confused; so the URL itself is decoded.
  */
 export function toFilePath({ url }: Pick<Request, "url">): string {
   const encoded = new URL(url).pathname.replace(PREFIX, "");
@@ -24,7 +24,7 @@ function decode(bytes: Buffer): string {
   return text;
 }
 
-/** Of a character that begins with this byte; 0: none does. */
+/** The length of a character that starts with this byte; 0: none does. */
 function lengthOf(first: number): number {
   if (first < 0x80) return 1;
   if (first < 0xc2) return 0;

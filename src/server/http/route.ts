@@ -1,54 +1,59 @@
-// What a route is: one value that is served, validated, counted and documented. There is nothing of a route beside it.
+// A route is one value: what is served, validated, counted and documented all comes from it.
 
 import type { z } from "zod";
-import type { Door } from "./server-context.ts";
-import type { Wire } from "../net/bodies/request-stream.ts";
+import type { ServerContext } from "../context/server-context.ts";
+import type { RequestStream } from "../net/bodies/request-stream.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "DELETE";
 
-/** What comes back under one status. */
-export interface Answer {
+export const EVENTS = "text/event-stream";
+export const BYTES = "application/octet-stream";
+/** How long a `GET` may wait for the end of something. */
+export const MAX_WAIT_MS = 60_000;
+
+/** The response with one status. */
+export interface RouteResponse {
   readonly description: string;
-  /** Of the JSON that is answered; it has an `id` in its metadata. Absent: there is none. */
+  /** Of a JSON body; its metadata has an `id`. Absent: the body is not JSON. */
   readonly schema?: z.ZodType;
-  /** Where it is something other than JSON, beside it or in its place. */
+  /** Media types other than JSON. */
   readonly types?: readonly string[];
 }
 
-/** A body that is taken as it comes, piece by piece. */
+/** A body that the handler reads as a stream. */
 export interface RawBody {
   readonly types: readonly string[];
   readonly description: string;
 }
 
-export interface Asked<Query = unknown, Body = unknown> {
+export interface RouteRequest<Query = unknown, Body = unknown> {
   readonly request: Request;
-  /** As it is in the answer and in the log. */
+  /** As in the response and the log. */
   readonly requestId: string;
   /** Of the path, decoded. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
   readonly body: Body;
-  /** For a raw body, and for answers of any size. */
-  readonly wire: Wire;
+  /** For raw bodies and large responses. */
+  readonly stream: RequestStream;
 }
 
 interface Description {
   readonly method: Method;
-  /** As in OpenAPI: `/v1/sessions/{id}`. `{path+}` stands for the rest of the path, slashes included. */
+  /** As in OpenAPI: `/v1/sessions/{id}`. `{path+}` matches the rest of the path, slashes included. */
   readonly path: string;
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
-  /** Request headers that mean something here. */
+  /** Request headers that this route reads. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** By status; what any route may answer is not repeated. */
-  readonly answers: Readonly<Record<number, Answer>>;
-  /** Codes of problems that this route has beside those of all, by status. */
+  /** By status, beside those that every route has. */
+  readonly responses: Readonly<Record<number, RouteResponse>>;
+  /** Statuses of problems, beside those that every route has. */
   readonly problems?: readonly number[];
-  /** It needs no token. */
+  /** Needs no token. */
   readonly isOpen?: boolean;
-  /** Begins nothing, though it may be a POST or PUT, and is quick: it is answered while the server ends or is overloaded, too. */
+  /** Quick, and starts nothing even if it is a POST or PUT: served while the server is overloaded or shuts down. */
   readonly isLight?: boolean;
   /** Of JSON. Default: 64 MiB. */
   readonly maxBodyBytes?: number;
@@ -59,15 +64,15 @@ interface Spec<Query extends z.ZodType, Body extends z.ZodType> extends Descript
   /** An empty body is `{}`. */
   readonly body?: Body;
   readonly rawBody?: RawBody;
-  handle(asked: Asked<z.output<Query>, z.output<Body>>, door: Door): Response | Promise<Response>;
+  handle(request: RouteRequest<z.output<Query>, z.output<Body>>, context: ServerContext): Response | Promise<Response>;
 }
 
-/** A route whose types have done their work. */
+/** A route without the types of its query and body. */
 export interface Route extends Description {
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
   readonly rawBody?: RawBody;
-  handle(asked: Asked<never, never>, door: Door): Response | Promise<Response>;
+  handle(request: RouteRequest<never, never>, context: ServerContext): Response | Promise<Response>;
 }
 
 export function route<Query extends z.ZodType, Body extends z.ZodType>(spec: Spec<Query, Body>): Route {
@@ -78,6 +83,10 @@ export function json(value: unknown, status = 200, headers: Readonly<Record<stri
   return new Response(JSON.stringify(value), { status, headers: { "content-type": "application/json", ...headers } });
 }
 
-export function nothing(): Response {
+export function noContent(): Response {
   return new Response(null, { status: 204 });
+}
+
+export function wantsEvents({ headers }: Request): boolean {
+  return headers.get("accept")?.includes(EVENTS) === true;
 }

@@ -1,4 +1,4 @@
-// Every route of `rlm serve` that is a request and an answer. What is not here is not served.
+// Every route of `rlm serve`.
 
 import { z } from "zod";
 import { createOpenAPI } from "./description/openapi.ts";
@@ -34,7 +34,7 @@ export const ROUTES: readonly Route[] = [
   ...webSocketRoutes,
 ];
 
-/** The description of all: for programs, and for people. */
+/** The description of all routes, for programs and for people. */
 export const API_ROUTES: readonly Route[] = [
   route({
     method: "GET",
@@ -42,24 +42,24 @@ export const API_ROUTES: readonly Route[] = [
     tag: "Server",
     summary: "This description",
     isLight: true,
-    answers: { 200: { description: "OpenAPI 3.1", schema: z.looseObject({}).meta({ id: "OpenAPI" }) } },
+    responses: { 200: { description: "OpenAPI 3.1", schema: z.looseObject({}).meta({ id: "OpenAPI" }) } },
     handle: () => json(description.document),
   }),
   route({
     method: "GET",
     path: "/v1/docs",
     tag: "Server",
-    summary: "This description, as a page",
+    summary: "This description as a page",
     isOpen: true,
     isLight: true,
-    answers: { 200: { description: "A page without scripts", types: ["text/html; charset=utf-8"] } },
+    responses: { 200: { description: "A page without scripts", types: ["text/html; charset=utf-8"] } },
     handle: () => new Response(description.page, { headers: PAGE_HEADERS }),
   }),
 ];
 
 const PAGE_HEADERS = { "content-type": "text/html; charset=utf-8", "content-security-policy": PAGE_POLICY };
 
-/** Made when it is first asked for, and once: whoever may not ask for anything else may ask for the page. */
+/** Created once, on the first request: the page needs no token, so it must be cheap to serve. */
 class Description {
   #document: object | undefined;
   #page: string | undefined;

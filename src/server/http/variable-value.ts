@@ -1,7 +1,7 @@
-// A body that becomes the value of a variable.
+// Receives a body that becomes the value of a variable.
 //
-// All of it is here before the session hears of it: otherwise code would wait for a client that sends slowly, or never goes on.
-// What is small is held in memory, the rest in a file.
+// It is received completely before the session is involved: code must not wait for a slow client. Small values are kept in memory, others
+// in a file.
 
 import type { VariableValue } from "../../session/state/set-variable.ts";
 import { ProblemError } from "../net/problem.ts";
@@ -21,11 +21,11 @@ const IN_MEMORY_BYTES = MIB;
 const MAX_BYTES = 1024 * MIB;
 
 interface ReceivedValue extends AsyncDisposable {
-  /** Until it is disposed of. */
+  /** Valid until it is disposed. */
   readonly value: VariableValue;
 }
 
-/** Throws a ProblemError for types that say nothing of what is meant. */
+/** Throws a ProblemError for other media types. */
 export function toKind(contentType: string | null): Kind {
   const [type = "", ...parameters] = (contentType ?? "").toLowerCase().split(";");
   const kind = KINDS[type.trim()];
@@ -35,7 +35,7 @@ export function toKind(contentType: string | null): Kind {
   throw new ProblemError({ status: 415, code: "UNSUPPORTED_TYPE", detail });
 }
 
-/** Throws what `Spool.receive` throws, and a ProblemError for text that is none. */
+/** Throws what `Spool.receive` throws, and a ProblemError for text that is not UTF-8. */
 export async function receiveValue(
   content: AsyncIterable<Uint8Array>,
   kind: Kind,
@@ -50,8 +50,8 @@ export async function receiveValue(
     first.push(value);
     total += value.length;
   }
-  const held = await spool.receive(chain(first, iterator), MAX_BYTES);
-  return { value: { file: held.path, as: kind }, [Symbol.asyncDispose]: () => held[Symbol.asyncDispose]() };
+  const file = await spool.receive(chain(first, iterator), MAX_BYTES);
+  return { value: { file: file.path, as: kind }, [Symbol.asyncDispose]: () => file[Symbol.asyncDispose]() };
 }
 
 async function* chain(first: Uint8Array[], rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array, void> {

@@ -1,34 +1,34 @@
-// MCP as a route: one POST in, one answer or one stream of events out, both protocol eras, no state of its own.
+// MCP as a route: one POST in, one response or event stream out, for both protocol eras, without state.
 //
-// The factory builds a server for each request, so what must outlive one, sessions and tasks, lives outside of it and is
-// found by id. A client that goes away mid-call aborts the request's signal, which the SDK hands to the tool.
+// The factory builds a server for each request. Sessions and tasks outlive requests, so they are kept elsewhere and found by id. A client
+// that disconnects during a call aborts the request's signal, which the SDK passes to the tool.
 
 import { createMcpHandler, type CreateMcpHandlerOptions, type McpServerFactory } from "@modelcontextprotocol/server";
-import type { BodyRoom } from "../net/bodies/memory-budget.ts";
+import type { MemoryBudget } from "../net/memory-budget.ts";
 import { readJSON } from "../net/bodies/body.ts";
-import type { Wire } from "../net/bodies/request-stream.ts";
-import { ENDING, toResponse } from "../net/problem.ts";
+import type { RequestStream } from "../net/bodies/request-stream.ts";
+import { SHUTTING_DOWN, toResponse } from "../net/problem.ts";
 import { CancellableCalls } from "./transport/cancellable-calls.ts";
-import { MAX_MESSAGE_BYTES } from "./transport/message-size.ts";
+import { MAX_MESSAGE_BYTES } from "./transport/bounded-lines.ts";
 
 export interface MCPEndpoint {
-  /** For POST; the other methods have no meaning here, because there is no session of the transport. */
-  answer(request: Request, wire: Wire, room: BodyRoom): Promise<Response>;
-  /** Ends the streams that would never end by themselves. Calls go on, new ones too. */
+  /** For POST; other methods are not used, because the transport has no sessions. */
+  answer(request: Request, stream: RequestStream, bodyMemory: MemoryBudget): Promise<Response>;
+  /** Ends subscriptions, which would never end by themselves. Calls go on, and new ones are accepted. */
   drain(): Promise<void>;
-  /** Aborts what is under way. Nothing is answered afterwards. */
+  /** Aborts all calls. Nothing is answered afterwards. */
   close(): Promise<void>;
 }
 
-/** Clients that wait for a change of lists, which never comes: few would do, and each holds a connection. */
+/** Subscriptions to list changes, which never come; each holds a connection. */
 const MAX_SUBSCRIPTIONS = 100;
-/** A stream with nothing to say says so, before the server's listener takes its reader for gone. */
+/** Shorter than the write timeout of the listener, so that a silent stream is not taken for dead. */
 const KEEP_ALIVE_MS = 15_000;
 const NOT_JSON = { jsonrpc: "2.0", error: { code: -32_700, message: "The body is not JSON in UTF-8" }, id: null };
 
-/** `onUnexpected` hears of what was a fault of ours. */
+/** `onUnexpected` receives internal errors. */
 export function createMCPEndpoint(factory: McpServerFactory, onUnexpected: (error: unknown) => void): MCPEndpoint {
-  // It hears of what clients did wrong, too: only the answer tells whose fault it was.
+  // `onerror` is called for mistakes of clients, too; only the status of the response tells whose fault it was.
   let latest: unknown;
   let draining = false;
   const options: CreateMcpHandlerOptions = {
@@ -40,14 +40,14 @@ export function createMCPEndpoint(factory: McpServerFactory, onUnexpected: (erro
   const calls = createMcpHandler(factory, options);
   const subscriptions = createMcpHandler(factory, options);
   return {
-    answer: async (request, wire, room) => {
-      const body = await wire.whileReading(room, (hold) => readJSON(request, hold, MAX_MESSAGE_BYTES));
+    answer: async (request, stream, bodyMemory) => {
+      const body = await stream.whileReading(bodyMemory, (memory) => readJSON(request, memory, MAX_MESSAGE_BYTES));
       if ("problem" in body) {
         return body.problem.status === 422 ? Response.json(NOT_JSON, { status: 400 }) : toResponse(body.problem);
       }
-      const isLasting = isSubscription(body.value);
-      if (isLasting && draining) return toResponse(ENDING);
-      const handler = isLasting ? subscriptions : calls;
+      const isStream = isSubscription(body.value);
+      if (isStream && draining) return toResponse(SHUTTING_DOWN);
+      const handler = isStream ? subscriptions : calls;
       const answer = (own: Request): Promise<Response> => handler.fetch(own, { parsedBody: body.value });
       const response = await cancellable.answer(request, body.value, answer);
       if (response.status === 500) onUnexpected(latest);

@@ -1,8 +1,7 @@
-// What the workflow is, in the first words that any client shows. At most 500 characters.
+// The instructions that clients show to a model first. At most 500 characters.
 
-/** Of what a server has. */
 interface Offer {
-  /** Names of the tools that are offered. */
+  /** Names of the offered tools. */
   readonly tools: readonly string[];
   /** Whether sessions see any folder of the host. */
   readonly hasFiles: boolean;
@@ -10,7 +9,7 @@ interface Offer {
   readonly isShared: boolean;
 }
 
-/** Only what is true of this server: no tool is named that it does not offer. */
+/** Says only what is true of this server: names no tool that it does not offer. */
 export function toInstructions({ tools, hasFiles, isShared }: Offer): string {
   const has = (...names: readonly string[]): boolean => names.every((name) => tools.includes(name));
   return [

@@ -1,11 +1,11 @@
-// The output of tasks as resources: all of it, a part at a time.
+// The output of tasks as resources, in pages.
 
 import { ResourceNotFoundError, type McpServer } from "@modelcontextprotocol/server";
 import { TaskNotFoundError } from "../../errors.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { Task } from "../../tasks/tasks.ts";
 import { outputUri } from "./render/result.ts";
-import { pageText } from "./render/cut-text.ts";
+import { pageOutput } from "../../util/text/truncate.ts";
 import { taskSource } from "./render/output.ts";
 
 const MAX_CHARACTERS = 100_000;
@@ -22,7 +22,7 @@ export function serveOutput(server: McpServer["server"], runtime: Runtime): void
   server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [TEMPLATE] }));
   server.setRequestHandler("resources/read", ({ params: { uri } }) => {
     const { task, offset } = find(runtime, uri);
-    const { text, nextOffset } = pageText(taskSource(task), { offset, maxCharacters: MAX_CHARACTERS });
+    const { text, nextOffset } = pageOutput(taskSource(task), { offset, maxCharacters: MAX_CHARACTERS });
     const more = nextOffset === null ? "" : `\n[more: ${outputUri(task.id)}?offset=${nextOffset}]`;
     return { contents: [{ uri, mimeType: "text/plain", text: text + more }] };
   });

@@ -1,7 +1,7 @@
-// The MCP server: one factory for every connection and request, of both protocol eras and over any transport.
+// The MCP server: one factory for every connection and request, for both protocol eras and any transport.
 //
-// A server object lives as long as a connection on stdio and as long as a request on HTTP. Whatever outlives it (sessions,
-// tasks, their output) is in the runtime; the list of tools is made once, so that it is the same text every time.
+// A server object lives as long as a connection on stdio and as long as a request on HTTP. What outlives it (sessions, tasks, their output)
+// is in the runtime. The list of tools is created once, so that its text never varies.
 
 import {
   CLIENT_CAPABILITIES_META_KEY,
@@ -16,34 +16,34 @@ import {
 } from "@modelcontextprotocol/server";
 import type { Runtime } from "../../runtime.ts";
 import { VERSION } from "../../util/version.ts";
-import { toToolResult, type Answer } from "./render/result.ts";
-import { toErrorText } from "./render/error.ts";
-import type { Beginning } from "../observability/activity.ts";
-import type { Folders } from "./calls/host-paths.ts";
+import { toCallToolResult, type ToolResult } from "./render/result.ts";
+import { renderError } from "./render/error.ts";
+import type { Activity } from "../observability/activity-tracker.ts";
+import type { HostPaths } from "./calls/host-paths.ts";
 import { Images } from "./render/images.ts";
 import { toInstructions } from "./instructions.ts";
 import { serveOutput } from "./output-resource.ts";
 import { toOutputSchema } from "./output-schema.ts";
 import { serveTasks, TASKS_EXTENSION, toTaskResult } from "./tasks-extension.ts";
 import type { MCPTool } from "./tools/tool.ts";
-import { DEFAULT_WAITS, type ToolCall, type Waits } from "./tools/tool-call.ts";
-import { Moment } from "./calls/progress.ts";
+import { DEFAULT_TIMINGS, type ToolCall, type Timings } from "./tools/tool-call.ts";
+import { ShortWait } from "./calls/progress.ts";
 
 export interface MCPSettings {
   readonly tools: readonly MCPTool[];
-  readonly folders: Folders;
-  /** What `rlm_query` asks. Absent: that tool is not to be offered. */
+  readonly hostPaths: HostPaths;
+  /** For `rlm_query`. Absent: that tool must not be offered. */
   readonly rlm?: ToolCall["rlm"] & object;
-  /** Results also as JSON with a schema. Many clients then show a model the JSON in place of the text. Default: false. */
+  /** Adds JSON with a schema to results. Many clients then show a model the JSON instead of the text. Default: false. */
   readonly isStructured?: boolean;
-  /** Whether several clients use it, and so the same sessions. Default: false. */
+  /** Several clients share the server and its sessions. Default: false. */
   readonly isShared?: boolean;
   /** Default: 30 s for Python, 5 s for commands, progress every 5 s. */
-  readonly waits?: Partial<Waits>;
-  /** Told of what is a fault of ours. */
+  readonly timings?: Partial<Timings>;
+  /** Receives internal errors. */
   readonly onUnexpected: (error: unknown) => void;
-  /** Told of what calls begin, with the request of HTTP that a call came in. Default: nobody. */
-  readonly onBegun?: (beginning: Beginning, request: Request | undefined) => void;
+  /** Called with what calls start, and the HTTP request of the call, if any. Default: ignored. */
+  readonly onActivity?: (activity: Activity, request: Request | undefined) => void;
 }
 
 const LIST_HINT = { ttlMs: 3_600_000, cacheScope: "public" } as const;
@@ -52,31 +52,31 @@ const UNEXPECTED = "The server failed at this; its log has the reason.";
 export function createServerFactory(runtime: Runtime, settings: MCPSettings): McpServerFactory {
   const { tools: offered, isStructured = false, onUnexpected } = settings;
   const byName = new Map(offered.map((tool) => [tool.listing.name, tool]));
-  const tools = offered.map((tool) => toListed(tool, isStructured));
+  const tools = offered.map((tool) => toListing(tool, isStructured));
   const instructions = toInstructions({
     tools: [...byName.keys()],
-    hasFiles: settings.folders.mounts.length > 0,
+    hasFiles: settings.hostPaths.mounts.length > 0,
     isShared: settings.isShared === true,
   });
-  const kept: Kept = {
+  const shared: SharedCallState = {
     runtime,
-    folders: settings.folders,
+    hostPaths: settings.hostPaths,
     rlm: settings.rlm,
-    waits: { ...DEFAULT_WAITS, ...settings.waits },
+    timings: { ...DEFAULT_TIMINGS, ...settings.timings },
     offers: (name) => byName.has(name),
     images: new Images(),
-    memory: {},
-    moment: new Moment(),
+    state: {},
+    shortWait: new ShortWait(),
   };
 
-  const answer = async (name: string, args: unknown, call: ToolCall): Promise<Answer> => {
+  const callTool = async (name: string, args: unknown, call: ToolCall): Promise<ToolResult> => {
     const tool = byName.get(name);
     if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, describeUnknown(name, byName));
     try {
       return await tool.call(args, call);
     } catch (error) {
       if (call.signal.aborted) throw error;
-      const text = toErrorText(error, call);
+      const text = renderError(error, call);
       if (text === undefined) onUnexpected(error);
       return { text: text ?? UNEXPECTED, isError: true };
     }
@@ -99,30 +99,31 @@ export function createServerFactory(runtime: Runtime, settings: MCPSettings): Mc
     server.registerCapabilities({ tools: {}, resources: {} });
     server.setRequestHandler("tools/list", () => ({ tools }));
     server.setRequestHandler("tools/call", async ({ params }, context) => {
-      const begun = (beginning: Beginning): void => settings.onBegun?.(beginning, context.http?.req);
-      const call = toCall(kept, begun, context);
-      const given = await answer(params.name, params.arguments, call);
-      if (given.task !== undefined && knowsTasks(context)) return toTaskResult(given.task) as unknown as CallToolResult;
-      return toToolResult(given, { isStructured, notes: call.notes });
+      const onActivity = (activity: Activity): void => settings.onActivity?.(activity, context.http?.req);
+      const call = createCall(shared, onActivity, context);
+      const result = await callTool(params.name, params.arguments, call);
+      if (result.task !== undefined && supportsTasks(context))
+        return toTaskResult(result.task) as unknown as CallToolResult;
+      return toCallToolResult(result, { isStructured, notes: call.notes });
     });
-    if (era === "modern") serveTasks(server, kept, (ended) => toToolResult(ended, { isStructured }));
+    if (era === "modern") serveTasks(server, shared, (result) => toCallToolResult(result, { isStructured }));
     serveOutput(server, runtime);
     return mcp;
   };
 }
 
-function toListed({ listing, runs }: MCPTool, isStructured: boolean): Tool {
+function toListing({ listing, runs }: MCPTool, isStructured: boolean): Tool {
   const listed = { ...listing, ...(isStructured && { outputSchema: toOutputSchema(runs) }) };
-  return listed as unknown as Tool; // its own types for schemas are those of any JSON
+  return listed as unknown as Tool; // the SDK's schema types are narrower than JSON Schema
 }
 
-/** What all calls have in common. */
-type Kept = Omit<ToolCall, "begun" | "signal" | "notes" | "report">;
+/** What all calls share. */
+type SharedCallState = Omit<ToolCall, "onActivity" | "signal" | "notes" | "report">;
 
-function toCall(kept: Kept, begun: ToolCall["begun"], { mcpReq }: ServerContext): ToolCall {
+function createCall(shared: SharedCallState, onActivity: ToolCall["onActivity"], { mcpReq }: ServerContext): ToolCall {
   const { signal, _meta: meta } = mcpReq;
   const progressToken = meta?.progressToken;
-  const call: ToolCall = { ...kept, begun, signal, notes: [] };
+  const call: ToolCall = { ...shared, onActivity, signal, notes: [] };
   if (progressToken === undefined) return call;
   let progress = 0;
   const report = (message: string): void => {
@@ -133,8 +134,8 @@ function toCall(kept: Kept, begun: ToolCall["begun"], { mcpReq }: ServerContext)
   return { ...call, report };
 }
 
-/** Whether this very request says that its client knows the tasks extension. */
-function knowsTasks({ mcpReq }: ServerContext): boolean {
+/** Whether this request declares that its client supports the tasks extension. */
+function supportsTasks({ mcpReq }: ServerContext): boolean {
   const envelope: Readonly<Record<string, unknown>> = mcpReq.envelope ?? {};
   const capabilities = envelope[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined; // checked by the SDK
   return Object.hasOwn(capabilities?.extensions ?? {}, TASKS_EXTENSION);

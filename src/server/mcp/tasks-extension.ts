@@ -1,14 +1,14 @@
-// The tasks extension: clients that know it ask for the result of a call that became a task, and deliver it by themselves.
+// The tasks extension: clients that support it poll for the result of a call that became a task.
 //
-// Its tasks are the runtime's own, so `shell_status` reads them, too, by the same id.
+// Its tasks are those of the runtime, so `shell_status` reads them by the same id.
 
 import { ProtocolError, ProtocolErrorCode, type CallToolResult, type McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { TaskNotFoundError } from "../../errors.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { Task } from "../../tasks/tasks.ts";
-import type { Answer } from "./render/result.ts";
-import { toEndedAnswer } from "./render/task.ts";
+import type { ToolResult } from "./render/result.ts";
+import { renderEnded } from "./render/task.ts";
 import type { ToolCall } from "./tools/tool-call.ts";
 import { toSeconds } from "./render/format.ts";
 
@@ -29,7 +29,7 @@ interface TaskState {
   readonly pollIntervalMs: number;
 }
 
-/** In place of a result: the call goes on as this task. */
+/** Instead of a result: the call goes on as this task. */
 export function toTaskResult(task: Task): TaskState & { readonly resultType: "task" } {
   return { resultType: "task", ...toState(task) };
 }
@@ -39,7 +39,7 @@ const params = z.looseObject({ taskId: z.string() });
 export function serveTasks(
   server: McpServer["server"],
   shared: Pick<ToolCall, "runtime" | "images">,
-  toResult: (answer: Answer) => CallToolResult,
+  toResult: (answer: ToolResult) => CallToolResult,
 ): void {
   const { runtime } = shared;
   server.registerCapabilities({ extensions: { [TASKS_EXTENSION]: {} } });
@@ -47,7 +47,7 @@ export function serveTasks(
     const task = find(runtime, taskId);
     const state = toState(task);
     if (state.status !== "completed") return { ...state };
-    return { ...state, result: toResult(await toEndedAnswer(shared, task)) };
+    return { ...state, result: toResult(await renderEnded(shared, task)) };
   });
   server.setRequestHandler("tasks/update", { params }, async ({ taskId }) => {
     find(runtime, taskId);
@@ -83,7 +83,7 @@ function toState(task: Task): TaskState {
   };
 }
 
-/** A failure of the code or the command is a result like any other: the extension keeps `failed` for the protocol's own. */
+/** Failed code or a failed command is a regular result: the extension reserves `failed` for protocol errors. */
 function toStatus(status: Task["status"]): TaskState["status"] {
   if (status === "running" || status === "paused") return "working";
   return status === "cancelled" ? "cancelled" : "completed";

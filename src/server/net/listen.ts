@@ -1,4 +1,4 @@
-// The app on a socket: bounded in time and number, and able to end without breaking what is under way.
+// Serves an app on a socket: with limits on time and connections, and a graceful shutdown.
 
 import { createServer, type Server, type ServerOptions } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
@@ -8,25 +8,25 @@ import { Expectations } from "./guards/expectations.ts";
 import { FLOOD, MALFORMED, refuseMalformed, toMalformed } from "./guards/refuse-malformed.ts";
 import { handleUpgrades, type Upgrader } from "./upgrade.ts";
 
-export interface Listening {
-  /** `http://127.0.0.1:8000`, with the port that was really taken. */
+export interface HTTPListener {
+  /** `http://127.0.0.1:8000`, with the actual port. */
   readonly url: string;
-  /** From now on every answer says that its connection ends with it. */
+  /** From now on every response closes its connection. */
   drain(): void;
-  /** Stops accepting, waits for the requests under way for so long at most, then ends what is left. */
+  /** Stops accepting, waits this long for open requests, then closes all connections. */
   close(drainMs: number): Promise<void>;
 }
 
 const OPTIONS: ServerOptions = {
   maxHeaderSize: 16 * 1024,
-  // Node's own answer would not be a problem. Who may ask is checked here.
+  // Node's own response would not be a problem document. The guards check the header.
   requireHostHeader: false,
   keepAliveTimeout: 65_000,
-  // Probes the other end, so that a machine that vanished is noticed.
+  // Detects clients that have vanished.
   keepAlive: true,
   keepAliveInitialDelay: 30_000,
 };
-/** Of every answer. Set here, since whatever touches the headers of a Response makes it several times as slow. */
+/** Of every response. Set on the raw response: touching the headers of a Response makes it several times as slow. */
 const SECURITY = [
   ["x-content-type-options", "nosniff"],
   ["cache-control", "no-store"],
@@ -37,60 +37,60 @@ const DEFAULT_REQUEST_MS = 3_600_000;
 const DEFAULT_CHECK_MS = 5_000;
 const DEFAULT_WRITE_MS = 60_000;
 export const DEFAULT_MAX_CONNECTIONS = 10_000;
-/** Of one connection. Whoever sends so many without an answer to one of them does nothing else, and nobody else would have a turn. */
+/** Pipelined requests on one connection. More would starve all others. */
 const MAX_UNANSWERED = 100;
-/** Connections that fall idle while the server closes are closed after so long at most. */
+/** How often idle connections are closed during shutdown. */
 const IDLE_CHECK_MS = 50;
 
 export interface ListenOptions {
   readonly host: string;
-  /** 0: any that is free. */
+  /** 0: any free port. */
   readonly port: number;
-  /** A request that takes longer to arrive, with its body, is given up. Default: an hour, for a large upload. */
+  /** The time in which a request must arrive with its body. Default: an hour, for large uploads. */
   readonly requestMs?: number;
-  /** How often connections are looked at for that. Default: 5 s. */
+  /** How often that is checked. Default: 5 s. */
   readonly checkMs?: number;
-  /** A client that takes nothing of its answer for so long is gone. Default: 60 s. */
+  /** A client that reads nothing of its response for this long is disconnected. Default: 60 s. */
   readonly writeMs?: number;
-  /** What is more is closed as soon as it comes. Default: 10,000. */
+  /** More are closed at once. Default: 10,000. */
   readonly maxConnections?: number;
-  /** What makes WebSockets of connections. Default: nothing does. */
+  /** Default: no upgrades. */
   readonly upgrader?: Upgrader;
-  /** Hears of what was no HTTP, and from where it came. Default: nobody. */
+  /** Called when something that is not HTTP arrives. Default: ignored. */
   readonly onMalformed?: (problem: Problem, remote: string) => void;
-  /** Hears of connections that were ended without a word. Default: nobody. */
+  /** Called when a connection is closed without a response. Default: ignored. */
   readonly onCut?: (problem: Problem, remote: string) => void;
 }
 
-export interface Served {
+export interface FetchHandler {
   fetch(
     request: Request,
     bindings: Pick<HttpBindings, "incoming"> & Partial<HttpBindings>,
   ): Response | Promise<Response>;
 }
 
-/** Rejects with the error of the system when the address cannot be had. */
-export async function listen(app: Served, options: ListenOptions): Promise<Listening> {
+/** Rejects with the system's error when the address is not available. */
+export async function listen(app: FetchHandler, options: ListenOptions): Promise<HTTPListener> {
   const { host, port, requestMs = DEFAULT_REQUEST_MS, writeMs = DEFAULT_WRITE_MS } = options;
   const { maxConnections = DEFAULT_MAX_CONNECTIONS, checkMs = DEFAULT_CHECK_MS } = options;
   const { onMalformed = () => {}, onCut = () => {} } = options;
   let draining = false;
-  const answer = async (request: Request, env: unknown): Promise<Response> => {
+  const respond = async (request: Request, env: unknown): Promise<Response> => {
     const bindings = env as HttpBindings;
     const { incoming, outgoing } = bindings;
     for (const [name, value] of SECURITY) outgoing.setHeader(name, value);
     if (incoming.url?.startsWith("/") !== true) {
-      // A whole URL names a host, too, and nobody but a proxy sends one: there is no second name to check.
+      // An absolute URL names a second host. Only proxies send one, so it is refused rather than checked.
       onMalformed(MALFORMED, incoming.socket.remoteAddress ?? "");
       return toResponse(MALFORMED);
     }
     const response = await app.fetch(request, bindings);
     if (draining || expectations.isWaiting(incoming)) outgoing.setHeader("connection", "close");
-    // Counts from here: code may take longer to run than a client may take to read.
+    // Set only now: code may run longer than a client may take to read.
     outgoing.setTimeout(writeMs, () => void outgoing.destroy());
     return response;
   };
-  const listener = getRequestListener(answer, { hostname: host, errorHandler: () => toResponse(MALFORMED) });
+  const listener = getRequestListener(respond, { hostname: host, errorHandler: () => toResponse(MALFORMED) });
   const times = {
     headersTimeout: Math.min(HEADERS_MS, requestMs),
     requestTimeout: requestMs,
@@ -100,9 +100,9 @@ export async function listen(app: Served, options: ListenOptions): Promise<Liste
   server.maxConnections = maxConnections;
   server.on("drop", (dropped) => onCut(TOO_MANY_CONNECTIONS, dropped?.remoteAddress ?? ""));
   const expectations = new Expectations(server);
-  refuseWhatIsNone(server, options);
+  refuseInvalid(server, options);
   server.on("request", (incoming, outgoing) => {
-    // What else had come on a connection that was cut is parsed all the same.
+    // Node goes on parsing what a closed connection had received.
     if (!incoming.socket.destroyed) void listener(incoming, outgoing);
   });
   const { upgrader } = options;
@@ -119,7 +119,7 @@ export async function listen(app: Served, options: ListenOptions): Promise<Liste
       const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
       upgrader?.drain();
       const timer = setTimeout(() => {
-        upgrader?.end();
+        upgrader?.close();
         server.closeAllConnections();
       }, drainMs);
       await closed;
@@ -129,21 +129,21 @@ export async function listen(app: Served, options: ListenOptions): Promise<Liste
   };
 }
 
-/** Requests that cannot be parsed, methods that are no requests to us, and more at once than anybody means. */
-function refuseWhatIsNone(server: Server, { onMalformed = () => {} }: ListenOptions): void {
-  const answering = new WeakMap<Socket, number>();
+/** Refuses requests that cannot be parsed, CONNECT, and pipelines that are too long. */
+function refuseInvalid(server: Server, { onMalformed = () => {} }: ListenOptions): void {
+  const pending = new WeakMap<Socket, number>();
   server.on("request", ({ socket }, outgoing) => {
-    const unanswered = (answering.get(socket) ?? 0) + 1;
-    answering.set(socket, unanswered);
+    const unanswered = (pending.get(socket) ?? 0) + 1;
+    pending.set(socket, unanswered);
     if (unanswered === MAX_UNANSWERED) {
       onMalformed(FLOOD, socket.remoteAddress ?? "");
       socket.destroy();
     }
-    outgoing.once("close", () => answering.set(socket, (answering.get(socket) ?? 1) - 1));
+    outgoing.once("close", () => pending.set(socket, (pending.get(socket) ?? 1) - 1));
   });
   const refuse = (socket: Socket, problem: Problem | undefined): void => {
     if (problem !== undefined) onMalformed(problem, socket.remoteAddress ?? "");
-    refuseMalformed(socket, problem, (answering.get(socket) ?? 0) > 0);
+    refuseMalformed(socket, problem, (pending.get(socket) ?? 0) > 0);
   };
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => refuse(socket as Socket, toMalformed(error)));
   server.on("connect", (_request, socket) => refuse(socket as Socket, MALFORMED));
@@ -156,5 +156,5 @@ function toURL({ address, family, port }: AddressInfo): string {
 const TOO_MANY_CONNECTIONS: Problem = {
   status: 503,
   code: "TOO_MANY_CONNECTIONS",
-  detail: "There are as many connections as may be",
+  detail: "The limit on connections is reached",
 };

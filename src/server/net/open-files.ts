@@ -1,5 +1,5 @@
-// How many files this process may have open: every connection is one, and so is much of a session. Where the system allows few, there are
-// fewer of both, so that neither can take what the other needs.
+// Divides the limit on open files between connections and sessions. Where the system allows few, there are fewer of both, so that neither
+// starves the other.
 
 import { readFileSync } from "node:fs";
 import type { Limits } from "../../session/options.ts";
@@ -8,20 +8,20 @@ export interface OpenFiles extends Pick<Limits, "sessions" | "tasks"> {
   readonly connections: number;
 }
 
-/** With less there would be hardly a session. */
-const LEAST = 128;
-/** Of the process itself, sandboxes in waiting, files on their way, and what comes and goes. */
+/** Below this there is no room for sessions. */
+const MIN_FILES = 128;
+/** For the process itself, pooled sandboxes, transfers, and short-lived files. */
 const BASE = 80;
-/** The pipes of a worker, and those of a command. */
+/** The pipes of a worker and of a command. */
 const PER_SESSION = 7;
-/** Of what is left, sessions may have so much. */
+/** Of the remaining files. */
 const SESSIONS_SHARE = 0.75;
 
-/** As many of each as fit: what was wanted, where the system allows it. Throws an error that says what to do where next to none would. */
+/** Lowers what is wanted to what fits. Throws an error that says what to do when almost nothing fits. */
 export function planOpenFiles(wanted: OpenFiles, limit: number = openFileLimit()): OpenFiles {
-  if (limit < LEAST) {
+  if (limit < MIN_FILES) {
     throw new Error(
-      `cannot serve with a limit of ${limit} open files: at least ${LEAST} are needed. Raise it with 'ulimit -n 4096'`,
+      `cannot serve with a limit of ${limit} open files: at least ${MIN_FILES} are needed. Raise it with 'ulimit -n 4096'`,
     );
   }
   const left = limit - BASE;
@@ -30,14 +30,14 @@ export function planOpenFiles(wanted: OpenFiles, limit: number = openFileLimit()
   return { sessions, tasks, connections: Math.min(wanted.connections, left - sessions * PER_SESSION) };
 }
 
-/** Undefined: there is all that was wanted. */
+/** Undefined: nothing was lowered. */
 export function describeFewFiles(wanted: OpenFiles, planned: OpenFiles): string | undefined {
   const { sessions, connections } = planned;
   if (sessions === wanted.sessions && connections === wanted.connections) return undefined;
   return `at most ${sessions} sessions and ${connections} connections: the system's limit on open files is low, raise it with 'ulimit -n'`;
 }
 
-/** Node has raised it as far as it may. Infinity: the system does not tell. */
+/** Node has raised it to the hard limit. Infinity: unknown. */
 function openFileLimit(): number {
   try {
     const limits = readFileSync("/proc/self/limits", "utf8");

@@ -1,6 +1,6 @@
-// What clients are told when something goes wrong: the one table from errors to statuses, and the form of the answer.
+// Problem documents (RFC 9457), and the one table from errors to statuses.
 //
-// Every error is `application/problem+json` (RFC 9457) with a stable `code`. What is unexpected tells nothing of us.
+// Every error is `application/problem+json` with a stable `code`. Unexpected errors reveal no details.
 
 import { FileError, RLMError, type FileReason } from "../../errors.ts";
 
@@ -11,7 +11,7 @@ export interface Problem {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Thrown where a problem is found in the middle of something. */
+/** Carries a problem to where the response is made. */
 export class ProblemError extends Error {
   readonly problem: Problem;
   constructor(problem: Problem) {
@@ -41,7 +41,7 @@ const TITLES: Readonly<Record<number, string>> = {
   507: "Insufficient storage",
 };
 
-/** Our errors by their code; one that is not listed is a fault of ours, 500. */
+/** By the code of an RLMError. Others are internal errors: 500. */
 const STATUS_BY_CODE: Readonly<Record<string, number>> = {
   SECURITY: 403,
   SESSION_NOT_FOUND: 404,
@@ -64,10 +64,10 @@ const STATUS_BY_CODE: Readonly<Record<string, number>> = {
 const RETRY_AFTER_SECONDS = "1";
 const UNEXPECTED: Problem = { status: 500, code: "INTERNAL", detail: "The server failed; its log has the reason" };
 
-export const ENDING: Problem = {
+export const SHUTTING_DOWN: Problem = {
   status: 503,
   code: "ENDING",
-  detail: "The server is about to end: nothing new begins",
+  detail: "The server is shutting down and accepts no new work",
   headers: { "retry-after": "5", connection: "close" },
 };
 
@@ -92,7 +92,7 @@ export function toProblem(error: unknown): Problem {
   return { status, code, detail: message, ...((status === 429 || status === 503) && { headers }) };
 }
 
-/** For what only the runtime can see to be wrong with a request: its complaint about an argument is a problem of the client's. */
+/** For arguments that only the runtime can validate: its TypeErrors and RangeErrors become problems of the client. */
 export async function withArguments<Value>(call: () => Value | Promise<Value>): Promise<Value> {
   try {
     return await call();
@@ -115,7 +115,7 @@ export function toBody({ status, code, detail }: Problem, requestId?: string): o
   return { type: "about:blank", title, status, detail, code, ...(requestId !== undefined && { requestId }) };
 }
 
-/** A problem that is told in the middle of something else. */
+/** A problem inside another message. */
 export type WireProblem = Pick<Problem, "status" | "code" | "detail">;
 
 export function toWire({ status, code, detail }: Problem): WireProblem {

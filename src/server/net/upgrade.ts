@@ -1,39 +1,38 @@
-// Requests that would have the connection become something else, before it is decided what becomes of them.
+// Upgrade requests: handed to the upgrader that wants them, or served as if they did not ask for an upgrade.
 
 import { STATUS_CODES, type IncomingMessage, type Server } from "node:http";
 import type { Duplex } from "node:stream";
 import { toResponse, type Problem } from "./problem.ts";
 
-/** What makes connections into something other than HTTP. */
 export interface Upgrader {
-  /** Whether it takes care of such a request; the others are answered as if they had not asked for it. */
-  isFor(incoming: IncomingMessage): boolean;
-  /** `ask` answers as the routes would. */
-  upgrade(incoming: IncomingMessage, stream: Duplex, head: Buffer, ask: Ask): void;
-  /** The server begins to end: whoever has nothing to wait for goes. */
+  /** Whether it handles this request. */
+  accepts(incoming: IncomingMessage): boolean;
+  /** `respond` runs the routes. */
+  upgrade(incoming: IncomingMessage, stream: Duplex, head: Buffer, respond: RequestHandler): void;
+  /** Shutdown begins: closes idle connections. */
   drain(): void;
-  /** Now all have to go. */
-  end(): void;
+  /** Closes all connections. */
+  close(): void;
 }
 
-export type Ask = (request: Request, incoming: IncomingMessage) => Response | Promise<Response>;
+export type RequestHandler = (request: Request, incoming: IncomingMessage) => Response | Promise<Response>;
 
-/** How long a client that was refused may take to read why. */
+/** How long a refused client may take to read why. */
 const LINGER_MS = 1000;
 const HOP_HEADERS = new Set(["connection", "upgrade", "http2-settings"]);
 
-export function handleUpgrades(server: Server, upgrader: Upgrader, ask: Ask): void {
+export function handleUpgrades(server: Server, upgrader: Upgrader, respond: RequestHandler): void {
   server.on("upgrade", (incoming, stream, head) => {
-    if (!upgrader.isFor(incoming)) {
+    if (!upgrader.accepts(incoming)) {
       ignoreUpgrade(server, incoming, stream, head);
       return;
     }
-    stream.on("error", () => {}); // it has gone, and nothing was promised to it
-    upgrader.upgrade(incoming, stream, head, ask);
+    stream.on("error", () => {}); // the client has disconnected
+    upgrader.upgrade(incoming, stream, head, respond);
   });
 }
 
-/** Answers on a connection that has left HTTP behind, and ends it. */
+/** Writes a response to the raw socket and ends the connection. */
 export async function refuse(stream: Duplex, refusal: Problem | Response): Promise<void> {
   const response = refusal instanceof Response ? refusal : toResponse(refusal);
   const body = Buffer.from(await response.arrayBuffer());
@@ -50,8 +49,8 @@ export async function refuse(stream: Duplex, refusal: Problem | Response): Promi
 }
 
 /**
- * A client may offer to speak something else and must bear that nobody listens; some offer it with every request. Node has let go of the
- * connection by now, so it is given the same request once more, without the offer.
+ * A server may ignore an upgrade, and some clients offer one with every request. Node has detached the connection by now, so the same
+ * request is replayed to it without the upgrade headers.
  */
 function ignoreUpgrade(
   server: Server,

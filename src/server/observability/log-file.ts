@@ -1,17 +1,17 @@
-// The file of a log. A full disk does not end it: what cannot be written is given back as an error, and the next line is tried again.
+// A log file. It survives a full disk: a failed write reports its error, and the next one tries again.
 
 import { write } from "node:fs";
 import { promisify } from "node:util";
 import type { LogSink } from "./log-writer.ts";
 
 export interface LogFileOptions {
-  /** Called when it cannot be written any more, once until it can be again. */
+  /** Called once when writing begins to fail, and again after it has recovered and fails anew. */
   readonly onFail: (error: Error) => void;
-  /** How many bytes were written. Default: to the descriptor. */
+  /** Resolves with the number of bytes written. Default: writes to the descriptor. */
   readonly append?: (bytes: Buffer) => Promise<number>;
 }
 
-interface Waiting {
+interface PendingWrite {
   readonly bytes: Buffer;
   readonly done: (error?: Error) => void;
 }
@@ -20,10 +20,10 @@ export class LogFile implements LogSink {
   readonly writable = true;
   readonly #append: (bytes: Buffer) => Promise<number>;
   readonly #onFail: (error: Error) => void;
-  readonly #waiting: Waiting[] = [];
-  /** Of what was written in part: nothing else comes before it, so that no line is torn. */
+  readonly #queue: PendingWrite[] = [];
+  /** The rest of a partial write: it is written before anything else, so that no line is torn. */
   #rest: Buffer = Buffer.alloc(0);
-  #waitingBytes = 0;
+  #queuedBytes = 0;
   #isWriting = false;
   #hasFailed = false;
 
@@ -33,27 +33,27 @@ export class LogFile implements LogSink {
   }
 
   get writableLength(): number {
-    return this.#waitingBytes;
+    return this.#queuedBytes;
   }
 
   write(text: string, done: (error?: Error) => void): void {
     const bytes = Buffer.from(text);
-    this.#waiting.push({ bytes, done });
-    this.#waitingBytes += bytes.length;
+    this.#queue.push({ bytes, done });
+    this.#queuedBytes += bytes.length;
     if (!this.#isWriting) void this.#writeAll();
   }
 
   async #writeAll(): Promise<void> {
     this.#isWriting = true;
-    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+    for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
       const error = await this.#writeOne(next.bytes);
-      this.#waitingBytes -= next.bytes.length;
+      this.#queuedBytes -= next.bytes.length;
       next.done(error);
     }
     this.#isWriting = false;
   }
 
-  /** The error where nothing of it was written; what was begun is ended later. */
+  /** Returns the error when nothing was written; a partial write is finished later. */
   async #writeOne(bytes: Buffer): Promise<Error | undefined> {
     let isBegun = false;
     try {

@@ -1,43 +1,42 @@
-// Lines on their way out, a few milliseconds at a time. Nobody waits for whoever reads them: what does not fit or cannot be written is
-// dropped, and how much that was is said when there is room again.
+// Writes log lines in batches and never blocks: lines that do not fit into the buffer or cannot be written are dropped, and their number
+// is logged when there is room again.
 
-/** Where they go: what a stream has, or what can go on after an error. */
+/** A writable stream, or something like it that survives errors. */
 export interface LogSink {
-  /** False: nothing will be taken any more. */
+  /** False: it accepts nothing any more. */
   readonly writable: boolean;
-  /** That waits to be taken. */
+  /** Buffered bytes. */
   readonly writableLength: number;
-  /** An error: nothing of it was taken. */
+  /** On an error, nothing of the text was written. */
   write(text: string, done: (error?: Error | null) => void): unknown;
 }
 
-const MAX_WAITING_BYTES = 1024 * 1024;
+const MAX_BUFFERED_BYTES = 1024 * 1024;
 const FLUSH_BYTES = 64 * 1024;
 const FLUSH_MS = 50;
 
 export class LogWriter {
   readonly #sink: LogSink;
-  /** The line that says how many were dropped. */
-  readonly #tellDropped: (count: number) => string;
+  readonly #toDroppedLine: (count: number) => string;
   #lines: string[] = [];
   #length = 0;
   #dropped = 0;
-  /** How many lines those that wait are, or tell of. */
-  #meant = 0;
+  /** Lines that are lost if the buffer is: its own, and those whose loss it reports. */
+  #pending = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(sink: LogSink, tellDropped: (count: number) => string) {
+  constructor(sink: LogSink, toDroppedLine: (count: number) => string) {
     this.#sink = sink;
-    this.#tellDropped = tellDropped;
+    this.#toDroppedLine = toDroppedLine;
   }
 
-  /** One line with its end. */
+  /** A line with its newline. */
   write(line: string): void {
-    if (this.#sink.writableLength + this.#length + line.length > MAX_WAITING_BYTES) {
+    if (this.#sink.writableLength + this.#length + line.length > MAX_BUFFERED_BYTES) {
       this.#dropped += 1;
       return;
     }
-    if (this.#dropped > 0) this.#add(this.#tellDropped(this.#dropped), this.#dropped);
+    if (this.#dropped > 0) this.#add(this.#toDroppedLine(this.#dropped), this.#dropped);
     this.#dropped = 0;
     this.#add(line, 1);
     if (this.#length > FLUSH_BYTES) this.flush();
@@ -50,10 +49,10 @@ export class LogWriter {
     if (this.#lines.length > 0 && this.#sink.writable) this.#send();
     this.#lines = [];
     this.#length = 0;
-    this.#meant = 0;
+    this.#pending = 0;
   }
 
-  /** Resolves when all is taken, or after so long. */
+  /** Resolves when everything is written, or after the limit. */
   async end(limitMs: number): Promise<void> {
     this.flush();
     if (this.#sink.writableLength === 0 || !this.#sink.writable) return;
@@ -66,15 +65,15 @@ export class LogWriter {
   }
 
   #send(): void {
-    const meant = this.#meant;
+    const pending = this.#pending;
     this.#sink.write(this.#lines.join(""), (error) => {
-      if (error instanceof Error) this.#dropped += meant;
+      if (error instanceof Error) this.#dropped += pending;
     });
   }
 
-  #add(line: string, meant: number): void {
+  #add(line: string, pending: number): void {
     this.#lines.push(line);
     this.#length += line.length;
-    this.#meant += meant;
+    this.#pending += pending;
   }
 }

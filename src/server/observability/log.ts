@@ -1,6 +1,6 @@
-// What a server says of itself: one line for each thing that happened, as JSON or for people.
+// The server log: one line for each event, as JSON or for people.
 //
-// Never in it: tokens, tickets, queries, headers, values of environment variables, and above the level `debug` no code and no output.
+// It never contains tokens, tickets, query strings, headers or values of environment variables, and code only at level `debug`.
 
 import { pino, stdTimeFunctions } from "pino";
 import { toTerminalText } from "../../util/text/terminal-text.ts";
@@ -12,9 +12,9 @@ export type Fields = Readonly<Record<string, string | number | boolean | null | 
 
 export interface Log {
   readonly isDebug: boolean;
-  /** `event` is a few words with hyphens, what happened. */
+  /** `event` is kebab-case, such as `session-open`. */
   write(level: LogLevel, event: string, fields?: Fields): void;
-  /** Resolves when all is written, or after a moment. */
+  /** Resolves when everything is written, or after 500 ms. */
   end(): Promise<void>;
 }
 
@@ -49,7 +49,7 @@ export function openLog({ level, format, sink }: LogOptions): Log {
   };
 }
 
-/** `2026-01-01T12:00:00.000Z info request method=GET status=200`; what is quoted cannot become a second line. */
+/** `2026-01-01T12:00:00.000Z info request method=GET status=200`. Quoting keeps values on one line. */
 function toText(line: string): string {
   const { time, level, event, ...fields } = JSON.parse(line) as Record<string, unknown>;
   const pairs = Object.entries(fields).map(([name, value]) => `${name}=${toValue(value)}`);

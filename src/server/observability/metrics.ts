@@ -1,21 +1,20 @@
-// What Prometheus reads at /metrics. Labels are bounded: routes are those of the table, codes and statuses are ours.
+// What Prometheus reads at /metrics. Label values are limited: routes come from the table, codes and statuses are ours.
 
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { ExecutionResult } from "../../protocol/execution.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { Execution } from "../../session/execution/execution.ts";
 import type { Session } from "../../session/session.ts";
-import type { Door } from "../http/server-context.ts";
-import type { Answered } from "../net/guards/guarded-app.ts";
+import type { AnsweredRequest } from "../net/guards/guarded-app.ts";
 import type { Problem } from "../net/problem.ts";
-import type { Witness } from "./observer.ts";
+import type { Observer } from "./observer.ts";
 
-/** From half a millisecond to five minutes: a warm `1+1` takes about one, and code may take long. */
+/** From half a millisecond to five minutes: a warm `1+1` takes about one millisecond. */
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
-/** Sessions that do not answer by then are counted with what they had before. */
+/** When sessions do not answer in time, the total of the last measurement is reported. */
 const MEASURE_MS = 1_000;
 
-export class Metrics implements Witness {
+export class Metrics implements Partial<Observer> {
   readonly #registry = new Registry();
   readonly #requests = new Counter({
     name: "rlm_http_requests_total",
@@ -53,11 +52,11 @@ export class Metrics implements Witness {
     buckets: BUCKETS,
     registers: [this.#registry],
   });
-  /** How many are open now, and what they hold. Set by whoever serves them. */
+  /** Set by the server that has them. */
   websockets: () => { readonly size: number; readonly heldBytes: number } = () => ({ size: 0, heldBytes: 0 });
   #sessionBytes = 0;
 
-  constructor({ runtime, executions }: Pick<Door, "runtime" | "executions">) {
+  constructor(runtime: Runtime, executions: { readonly running: number }) {
     this.#gauge("rlm_sessions", "Sessions that are open", () => runtime.sessions.list().length);
     this.#gauge("rlm_executions_running", "Executions that run or wait for their turn", () => executions.running);
     this.#gauge("rlm_tasks_running", "Shell commands that run", () => countTasks(runtime));
@@ -85,7 +84,7 @@ export class Metrics implements Witness {
     return this.#registry.metrics();
   }
 
-  answered({ method, route, status, durationMs, code }: Answered): void {
+  requestAnswered({ method, route, status, durationMs, code }: AnsweredRequest): void {
     this.#requests.inc({ method: route === "other" ? "other" : method, route, status });
     this.#requestSeconds.observe({ route }, durationMs / 1000);
     if (code !== undefined) this.#refusals.inc({ code });
@@ -95,36 +94,23 @@ export class Metrics implements Witness {
     this.#refusals.inc({ code });
   }
 
-  cut({ code }: Problem): void {
+  connectionCut({ code }: Problem): void {
     this.#refusals.inc({ code });
   }
-
-  unexpected(): void {}
 
   sessionOpened(): void {
     this.#opened.inc();
   }
-
-  sessionClosed(): void {}
 
   executionEnded(_execution: Execution, result: ExecutionResult | undefined): void {
     this.#executions.inc({ status: result?.status ?? "failed" });
     if (result !== undefined) this.#executionSeconds.observe(result.durationMs / 1000);
   }
 
-  taskStarted(): void {}
-
-  taskEnded(): void {}
-
-  runStarted(): void {}
-
-  runEnded(): void {}
-
   #gauge(name: string, help: string, read: () => number): void {
     const gauge: Gauge = new Gauge({ name, help, registers: [this.#registry], collect: () => gauge.set(read()) });
   }
 
-  /** One that does not answer keeps nobody waiting. */
   async #measure({ sessions }: Runtime): Promise<number> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<undefined>((resolve) => {

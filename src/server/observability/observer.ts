@@ -1,52 +1,54 @@
-// Who hears what happens at the door: the log, the metrics. Called while requests wait, so each must be quick, and never throws.
+// The log and the metrics observe a server. Observers are called while requests wait: they must be quick and never throw. Each implements the events it needs.
 
+import type { Runtime } from "../../runtime.ts";
 import type { Session } from "../../session/session.ts";
-import type { Door } from "../http/server-context.ts";
-import type { Answered, GuardOptions } from "../net/guards/guarded-app.ts";
-import type { Problem } from "../net/problem.ts";
+import type { AnsweredRequest, GuardOptions } from "../net/guards/guarded-app.ts";
 import type { ListenOptions } from "../net/listen.ts";
-import type { BegunWatcher } from "./activity.ts";
+import type { Problem } from "../net/problem.ts";
+import type { ActivityObserver, ActivityTracker } from "./activity-tracker.ts";
 
-export interface Witness extends BegunWatcher {
-  answered(answered: Answered): void;
-  /** It was no HTTP. */
+export interface Observer extends ActivityObserver {
+  requestAnswered(answered: AnsweredRequest): void;
+  /** Something that is not HTTP arrived. */
   malformed(problem: Problem, remote: string): void;
-  /** A connection was ended by us, for a reason that its client may not have heard. */
-  cut(problem: Problem, remote: string): void;
+  /** The server ended a connection. The client may not know why. */
+  connectionCut(problem: Problem, remote: string): void;
   unexpected(error: unknown, requestId?: string): void;
   sessionOpened(session: Session): void;
   sessionClosed(session: Session, why: string): void;
 }
 
-type Listeners = Required<
-  Pick<GuardOptions, "onAnswer" | "onUnexpected"> & Pick<ListenOptions, "onMalformed" | "onCut">
+type Callbacks = Required<
+  Pick<GuardOptions, "onAnswered" | "onUnexpected"> & Pick<ListenOptions, "onMalformed" | "onCut">
 >;
 
-/** Tells them of the door's sessions, and of what requests begin there, from now on; of requests when the app and the socket are given what is returned. */
-export function tellWitnesses(
-  { runtime, begun }: Pick<Door, "runtime" | "begun">,
-  witnesses: readonly Witness[],
-): Listeners {
-  const tell = (event: (witness: Witness) => void): void => {
-    for (const witness of witnesses) event(witness);
+interface Observed {
+  readonly runtime: Runtime;
+  readonly activity: ActivityTracker;
+}
+
+/** Reports sessions and activity to the observers from now on. The returned callbacks report requests and connections. */
+export function connectObservers({ runtime, activity }: Observed, observers: readonly Partial<Observer>[]): Callbacks {
+  const notify = (event: (observer: Partial<Observer>) => void): void => {
+    for (const observer of observers) event(observer);
   };
   runtime.sessions.observer = {
-    onOpened: (session) => tell((witness) => witness.sessionOpened(session)),
-    onClosing: (session, why) => tell((witness) => witness.sessionClosed(session, why)),
+    onOpened: (session) => notify((observer) => observer.sessionOpened?.(session)),
+    onClosing: (session, why) => notify((observer) => observer.sessionClosed?.(session, why)),
   };
-  begun.watcher = {
+  activity.observer = {
     executionEnded: (execution, result, origin) => {
-      for (const witness of witnesses) witness.executionEnded(execution, result, origin); // most often
+      for (const observer of observers) observer.executionEnded?.(execution, result, origin); // hot path
     },
-    taskStarted: (...told) => tell((witness) => witness.taskStarted(...told)),
-    taskEnded: (...told) => tell((witness) => witness.taskEnded(...told)),
-    runStarted: (...told) => tell((witness) => witness.runStarted(...told)),
-    runEnded: (...told) => tell((witness) => witness.runEnded(...told)),
+    taskStarted: (...event) => notify((observer) => observer.taskStarted?.(...event)),
+    taskEnded: (...event) => notify((observer) => observer.taskEnded?.(...event)),
+    runStarted: (...event) => notify((observer) => observer.runStarted?.(...event)),
+    runEnded: (...event) => notify((observer) => observer.runEnded?.(...event)),
   };
   return {
-    onAnswer: (answered) => tell((witness) => witness.answered(answered)),
-    onUnexpected: (error, requestId) => tell((witness) => witness.unexpected(error, requestId)),
-    onCut: (problem, remote) => tell((witness) => witness.cut(problem, remote)),
-    onMalformed: (problem, remote) => tell((witness) => witness.malformed(problem, remote)),
+    onAnswered: (answered) => notify((observer) => observer.requestAnswered?.(answered)),
+    onUnexpected: (error, requestId) => notify((observer) => observer.unexpected?.(error, requestId)),
+    onCut: (problem, remote) => notify((observer) => observer.connectionCut?.(problem, remote)),
+    onMalformed: (problem, remote) => notify((observer) => observer.malformed?.(problem, remote)),
   };
 }

@@ -1,4 +1,4 @@
-// From what happens at the door to lines of the log.
+// Writes what happens in a server to its log.
 
 import type { ExecutionResult } from "../../protocol/execution.ts";
 import type { RunResult } from "../../protocol/runs.ts";
@@ -7,29 +7,39 @@ import type { Run } from "../../rlm/run.ts";
 import type { Session } from "../../session/session.ts";
 import type { ShellTask } from "../../tasks/shell-task.ts";
 import type { Fields, Log, LogLevel } from "./log.ts";
-import type { Answered } from "../net/guards/guarded-app.ts";
-import { Rates } from "../net/guards/token-buckets.ts";
+import type { AnsweredRequest } from "../net/guards/guarded-app.ts";
+import { TokenBuckets } from "../net/guards/token-buckets.ts";
 import type { Problem } from "../net/problem.ts";
-import type { Origin } from "./activity.ts";
-import type { Witness } from "./observer.ts";
+import type { ActivityOrigin } from "./activity-tracker.ts";
+import type { Observer } from "./observer.ts";
 
-/** Refusals that somebody may want to hear of. */
-const WARNED: ReadonlySet<number> = new Set([401, 403, 429, 503, 507]);
-/** Lines about them, and about requests without the token: whoever has none must not fill a disk. */
-const BOUNDED = { perSecond: 10, burst: 500 };
+/** Logged as warnings. */
+const WARNING_STATUSES: ReadonlySet<number> = new Set([401, 403, 429, 503, 507]);
+/** Of warnings and of requests without the token: a client that has none must not fill the disk. */
+const RATE_LIMIT = { perSecond: 10, burst: 500 };
 const MAX_CHARACTERS = 500;
 
-export class ServerLog implements Witness {
+export class ServerLog implements Observer {
   readonly #log: Log;
-  readonly #bounded: Rates;
-  #leftOut = 0;
+  readonly #buckets: TokenBuckets;
+  #omitted = 0;
 
   constructor(log: Log, now?: () => number) {
     this.#log = log;
-    this.#bounded = new Rates(BOUNDED, now);
+    this.#buckets = new TokenBuckets(RATE_LIMIT, now);
   }
 
-  answered({ requestId, method, route, path, status, durationMs, remote, code, isStranger }: Answered): void {
+  requestAnswered({
+    requestId,
+    method,
+    route,
+    path,
+    status,
+    durationMs,
+    remote,
+    code,
+    isAnonymous,
+  }: AnsweredRequest): void {
     const fields = {
       requestId,
       method,
@@ -40,18 +50,18 @@ export class ServerLog implements Witness {
       code,
       path: this.#log.isDebug ? path.slice(0, MAX_CHARACTERS) : undefined,
     };
-    const level = status === 500 ? "error" : WARNED.has(status) ? "warn" : "info";
-    if (isStranger || level === "warn") return this.#writeBounded(level, "request", fields);
-    this.#tellLeftOut();
+    const level = status === 500 ? "error" : WARNING_STATUSES.has(status) ? "warn" : "info";
+    if (isAnonymous || level === "warn") return this.#writeLimited(level, "request", fields);
+    this.#writeOmitted();
     this.#log.write(level, "request", fields);
   }
 
   malformed({ status, code }: Problem, remote: string): void {
-    this.#writeBounded("warn", "request-malformed", { status, code, remote });
+    this.#writeLimited("warn", "request-malformed", { status, code, remote });
   }
 
-  cut({ code }: Problem, remote: string): void {
-    this.#writeBounded("warn", "connection-cut", { code, remote });
+  connectionCut({ code }: Problem, remote: string): void {
+    this.#writeLimited("warn", "connection-cut", { code, remote });
   }
 
   unexpected(error: unknown, requestId?: string): void {
@@ -67,7 +77,11 @@ export class ServerLog implements Witness {
     this.#log.write("info", "session-close", { sessionId: id, why });
   }
 
-  executionEnded({ id, sessionId, code }: Execution, result: ExecutionResult | undefined, origin: Origin): void {
+  executionEnded(
+    { id, sessionId, code }: Execution,
+    result: ExecutionResult | undefined,
+    origin: ActivityOrigin,
+  ): void {
     this.#log.write("info", "execution-end", {
       requestId: "requestId" in origin ? origin.requestId : undefined,
       connectionId: "connectionId" in origin ? origin.connectionId : undefined,
@@ -80,23 +94,23 @@ export class ServerLog implements Witness {
     });
   }
 
-  taskStarted({ id, sessionId, command }: ShellTask, origin: Origin): void {
+  taskStarted({ id, sessionId, command }: ShellTask, origin: ActivityOrigin): void {
     const shown = this.#log.isDebug && { command: command.slice(0, MAX_CHARACTERS) };
     this.#log.write("info", "task-start", { ...origin, taskId: id, sessionId, ...shown });
   }
 
-  taskEnded(task: ShellTask, origin: Origin): void {
+  taskEnded(task: ShellTask, origin: ActivityOrigin): void {
     const { id, sessionId, status, exitCode, durationMs } = task.info();
     const end = { taskId: id, sessionId, status, exitCode, durationMs: round(durationMs) };
     this.#log.write("info", "task-end", { ...origin, ...end });
   }
 
-  runStarted({ id, settings: { query, model } }: Run, origin: Origin): void {
+  runStarted({ id, settings: { query, model } }: Run, origin: ActivityOrigin): void {
     const shown = this.#log.isDebug && { query: query.slice(0, MAX_CHARACTERS) };
     this.#log.write("info", "run-start", { ...origin, runId: id, model, ...shown });
   }
 
-  runEnded({ id, startedAt, endedAt }: Run, result: RunResult | undefined, origin: Origin): void {
+  runEnded({ id, startedAt, endedAt }: Run, result: RunResult | undefined, origin: ActivityOrigin): void {
     this.#log.write("info", "run-end", {
       ...origin,
       runId: id,
@@ -107,19 +121,19 @@ export class ServerLog implements Witness {
     });
   }
 
-  /** The metrics count all. */
-  #writeBounded(level: LogLevel, event: string, fields: Fields): void {
-    if (this.#bounded.take("all") > 0) {
-      this.#leftOut += 1;
+  /** The metrics count every request. */
+  #writeLimited(level: LogLevel, event: string, fields: Fields): void {
+    if (this.#buckets.take("all") > 0) {
+      this.#omitted += 1;
       return;
     }
-    this.#tellLeftOut();
+    this.#writeOmitted();
     this.#log.write(level, event, fields);
   }
 
-  #tellLeftOut(): void {
-    if (this.#leftOut > 0) this.#log.write("warn", "requests-left-out", { count: this.#leftOut });
-    this.#leftOut = 0;
+  #writeOmitted(): void {
+    if (this.#omitted > 0) this.#log.write("warn", "requests-left-out", { count: this.#omitted });
+    this.#omitted = 0;
   }
 }
 

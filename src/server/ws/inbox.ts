@@ -1,33 +1,33 @@
-// The receiving side of one WebSocket: how much is there of a message that is not whole yet.
+// Counts the bytes that one WebSocket has received of an incomplete message.
 //
-// The library keeps the pieces and tells of whole messages alone, so what comes is counted before the library sees it. While a message is
-// in pieces, everything is: a piece of one byte keeps all that came with it.
+// The library buffers fragments and reports complete messages only, so chunks are counted before the library sees them. Until a message is
+// complete everything is counted: a fragment of one byte keeps the whole chunk that it came in.
 
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
-import { PIECE_BYTES, type Share } from "./memory-budget.ts";
+import { BUFFER_OVERHEAD_BYTES, type Reservation } from "../net/memory-budget.ts";
 
-/** Of a ping or pong of a client: two bytes, and four for its mask. */
-const CONTROL_HEAD_BYTES = 6;
+/** Of a client's ping or pong: two bytes, and four for its mask. */
+const CONTROL_HEADER_BYTES = 6;
 
 export class Inbox {
-  readonly #share: Share;
-  /** Since the last whole message. */
+  readonly #memory: Reservation;
+  /** Since the last complete message. */
   #bytes = 0;
-  #pieces = 0;
-  /** Of those, bytes that are part of no message. */
+  #chunks = 0;
+  /** Bytes of these that belong to no message. */
   #controlBytes = 0;
 
-  constructor(webSocket: WebSocket, stream: Duplex, share: Share) {
-    this.#share = share;
-    stream.prependListener("data", (piece: Buffer) => {
-      this.#bytes += piece.length;
-      this.#pieces += 1;
-      share.setIn(this.#bytes + this.#pieces * PIECE_BYTES);
+  constructor(webSocket: WebSocket, stream: Duplex, memory: Reservation) {
+    this.#memory = memory;
+    stream.prependListener("data", (chunk: Buffer) => {
+      this.#bytes += chunk.length;
+      this.#chunks += 1;
+      memory.resize(this.#bytes + this.#chunks * BUFFER_OVERHEAD_BYTES);
     });
     webSocket.on("message", () => this.#reset());
     const onControl = (content: Buffer): void => {
-      this.#controlBytes += CONTROL_HEAD_BYTES + content.length;
+      this.#controlBytes += CONTROL_HEADER_BYTES + content.length;
       if (this.#controlBytes >= this.#bytes) this.#reset();
     };
     webSocket.on("ping", onControl).on("pong", onControl);
@@ -35,8 +35,8 @@ export class Inbox {
 
   #reset(): void {
     this.#bytes = 0;
-    this.#pieces = 0;
+    this.#chunks = 0;
     this.#controlBytes = 0;
-    this.#share.setIn(0);
+    this.#memory.resize(0);
   }
 }

@@ -1,56 +1,57 @@
-// The sending side of one WebSocket: bounded, and aware of a reader that takes nothing.
+// The sending side of one WebSocket: limits what is buffered, and detects a reader that has stopped reading.
 
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
 import { EventLoopYield } from "../../util/async/event-loop-yield.ts";
-import { SMALL_BYTES, type Share } from "./memory-budget.ts";
+import { MESSAGE_MEMORY, type Reservation } from "../net/memory-budget.ts";
 import type { ServerMessage } from "./messages.ts";
 
-/** What waits to be taken. Past it, events are left out; one that is larger itself is not held against the reader. */
-const MAX_WAITING_BYTES = 4 * 1024 * 1024;
-/** Replies are never left out: a reader that lets so much lie is gone. */
-const MAX_REPLY_BYTES = 2 * MAX_WAITING_BYTES;
-/** What is read again comes when less than this waits. */
-const PACED_BYTES = 1024 * 1024;
-/** The same while all of them together hold much. */
-const TIGHT_WAITING_BYTES = 256 * 1024;
-const TIGHT_PACED_BYTES = 64 * 1024;
-/** A reader that takes nothing from one beat to the next but one is gone. */
-const MAX_STUCK_BEATS = 2;
+/** Past this, events are skipped. A single larger frame is not held against the reader. */
+const MAX_BUFFERED_BYTES = 4 * 1024 * 1024;
+/** Replies are never skipped: a reader with this much unread is gone. */
+const MAX_REPLY_BYTES = 2 * MAX_BUFFERED_BYTES;
+/** Replayed events are sent when less than this is buffered. */
+const REPLAY_BYTES = 1024 * 1024;
+/** The same two limits while the memory budget is tight. */
+const TIGHT_BUFFERED_BYTES = 256 * 1024;
+const TIGHT_REPLAY_BYTES = 64 * 1024;
+/** A reader that takes nothing for this many heartbeats is gone. */
+const MAX_STUCK_HEARTBEATS = 2;
 
+const { uncountedBytes: UNCOUNTED_BYTES } = MESSAGE_MEMORY;
 const AS_TEXT = { binary: false };
 
 export class Outbox {
   readonly #webSocket: WebSocket;
   readonly #stream: Duplex;
-  readonly #share: Share;
+  readonly #memory: Reservation;
   readonly #onDrain: () => void;
   readonly #loop = new EventLoopYield();
-  #waiting: (() => void)[] | undefined;
-  /** Frames that come after what is being made ready. */
-  #held: Buffer[] | undefined;
-  /** Of the largest frame that is on its way, where it is larger than what may wait. */
+  #waiters: (() => void)[] | undefined;
+  /** Frames to send when a batch is complete. */
+  #batch: Buffer[] | undefined;
+  /** The size of the largest buffered frame, if it alone exceeds the limit. */
   #largeBytes = 0;
   #sentBytes = 0;
-  #takenBefore = 0;
-  #stuckBeats = 0;
-  #wasHeard = true;
-  /** Of the last ping that is not answered yet. */
-  #pinged: Buffer | undefined;
+  #writtenBefore = 0;
+  #stuckHeartbeats = 0;
+  #isAlive = true;
+  /** The content of the last ping that is not answered yet. */
+  #pendingPing: Buffer | undefined;
 
-  /** `onDrain`: everything was taken. */
-  constructor(webSocket: WebSocket, stream: Duplex, share: Share, onDrain: () => void) {
+  /** `onDrain`: the reader has taken everything. */
+  constructor(webSocket: WebSocket, stream: Duplex, memory: Reservation, onDrain: () => void) {
     this.#webSocket = webSocket;
     this.#stream = stream;
-    this.#share = share;
+    this.#memory = memory;
     this.#onDrain = onDrain;
     stream.on("drain", () => this.#drained());
-    webSocket.on("pong", () => this.hear());
+    webSocket.on("pong", () => this.markAlive());
     webSocket.once("close", () => this.#wake());
   }
 
   get isFull(): boolean {
-    const most = this.#share.isTight ? TIGHT_WAITING_BYTES : MAX_WAITING_BYTES;
+    const most = this.#memory.isTight ? TIGHT_BUFFERED_BYTES : MAX_BUFFERED_BYTES;
     return this.#webSocket.bufferedAmount > most + this.#largeBytes;
   }
 
@@ -58,17 +59,17 @@ export class Outbox {
     return this.#webSocket.readyState === this.#webSocket.OPEN;
   }
 
-  /** A frame that others may get, too. */
+  /** The frame may be shared with other sockets. */
   send(frame: Buffer): void {
-    if (this.#held !== undefined) {
-      this.#held.push(frame);
+    if (this.#batch !== undefined) {
+      this.#batch.push(frame);
       return;
     }
     this.#write(frame);
   }
 
-  /** Something that must be heard: where it cannot be, the connection ends. Comes before what is held. */
-  tell(message: ServerMessage): void {
+  /** For messages that must arrive: the connection ends when they cannot. Sent before frames of the current batch. */
+  sendMessage(message: ServerMessage): void {
     if (this.#webSocket.bufferedAmount > MAX_REPLY_BYTES + this.#largeBytes) {
       this.#webSocket.terminate();
       return;
@@ -76,78 +77,77 @@ export class Outbox {
     this.#write(Buffer.from(JSON.stringify(message)));
   }
 
-  /** What is sent meanwhile goes out after what is told meanwhile, and all of it in one piece. */
-  together(work: () => void): void {
+  /** Writes what `work` sends at once, messages before frames. */
+  batch(work: () => void): void {
     this.#stream.cork();
-    this.#held = [];
+    this.#batch = [];
     try {
       work();
     } finally {
-      const held = this.#held;
-      this.#held = undefined;
-      for (const frame of held) this.send(frame);
+      const batch = this.#batch;
+      this.#batch = undefined;
+      for (const frame of batch) this.send(frame);
       this.#stream.uncork();
     }
   }
 
-  /** Something that can wait. False: the socket has closed. */
-  async sendPaced(frame: Buffer): Promise<boolean> {
+  /** Waits until the reader has caught up. False: the socket has closed. */
+  async sendWhenReady(frame: Buffer): Promise<boolean> {
     await this.#loop.yieldIfDue();
-    await this.#room();
+    await this.#ready();
     if (!this.isOpen) return false;
     this.#loop.add(frame.length);
     this.send(frame);
     return true;
   }
 
-  /** There was a sign of life. */
-  hear(): void {
-    this.#wasHeard = true;
+  markAlive(): void {
+    this.#isAlive = true;
   }
 
-  /** Answers a ping: of those that come in one turn, or while much waits, the last alone. */
+  /** Answers a ping. Of several in one event loop iteration, or while much is buffered, only the last is answered. */
   pong(content: Buffer): void {
-    this.hear();
-    if (this.#pinged === undefined) setImmediate(() => this.#answerPing());
-    this.#pinged = content;
+    this.markAlive();
+    if (this.#pendingPing === undefined) setImmediate(() => this.#answerPing());
+    this.#pendingPing = content;
   }
 
-  /** Now and then: asks for a sign of life, and ends a connection that gave none since it was asked last. */
-  beat(): void {
+  /** Called periodically: pings the client, and ends the connection when there was no sign of life since the last time. */
+  heartbeat(): void {
     const { bufferedAmount } = this.#webSocket;
-    const taken = this.#sentBytes - bufferedAmount;
-    // What the library sends by itself is not in the sum, which can only make the difference smaller.
-    this.#stuckBeats = bufferedAmount > 0 && taken <= this.#takenBefore ? this.#stuckBeats + 1 : 0;
-    const isGone = bufferedAmount > 0 ? this.#stuckBeats >= MAX_STUCK_BEATS : !this.#wasHeard;
+    const written = this.#sentBytes - bufferedAmount;
+    // Frames that the library sends by itself are not in the sum, which can only make it smaller.
+    this.#stuckHeartbeats = bufferedAmount > 0 && written <= this.#writtenBefore ? this.#stuckHeartbeats + 1 : 0;
+    const isGone = bufferedAmount > 0 ? this.#stuckHeartbeats >= MAX_STUCK_HEARTBEATS : !this.#isAlive;
     if (isGone) this.#webSocket.terminate();
     else if (bufferedAmount === 0 && this.isOpen) {
-      this.#wasHeard = false;
+      this.#isAlive = false;
       this.#webSocket.ping();
     }
-    this.#takenBefore = this.#sentBytes - this.#webSocket.bufferedAmount;
+    this.#writtenBefore = this.#sentBytes - this.#webSocket.bufferedAmount;
   }
 
   #write(frame: Buffer): void {
     this.#sentBytes += frame.length;
-    if (frame.length > MAX_WAITING_BYTES) this.#largeBytes = Math.max(this.#largeBytes, frame.length);
+    if (frame.length > MAX_BUFFERED_BYTES) this.#largeBytes = Math.max(this.#largeBytes, frame.length);
     if (!this.isOpen) return;
-    if (this.#webSocket.bufferedAmount + frame.length <= SMALL_BYTES) this.#webSocket.send(frame, AS_TEXT);
+    if (this.#webSocket.bufferedAmount + frame.length <= UNCOUNTED_BYTES) this.#webSocket.send(frame, AS_TEXT);
     else this.#writeCounted(frame);
   }
 
-  /** Resolves when there is room, or the socket has closed. */
-  async #room(): Promise<void> {
-    const most = this.#share.isTight ? TIGHT_PACED_BYTES : PACED_BYTES;
+  /** Resolves when little is buffered, or the socket has closed. */
+  async #ready(): Promise<void> {
+    const most = this.#memory.isTight ? TIGHT_REPLAY_BYTES : REPLAY_BYTES;
     if (!this.isOpen || this.#webSocket.bufferedAmount < most) return;
-    await new Promise<void>((resolve) => void (this.#waiting ??= []).push(resolve));
+    await new Promise<void>((resolve) => void (this.#waiters ??= []).push(resolve));
   }
 
   #writeCounted(frame: Buffer): void {
-    let taken = (): void => {};
-    this.#webSocket.send(frame, AS_TEXT, () => taken());
-    // Often the system takes it at once, of which nobody hears before the next turn.
-    if (this.#webSocket.bufferedAmount > SMALL_BYTES) taken = this.#share.addOut(frame);
-    else this.#share.clearOut();
+    let release = (): void => {};
+    this.#webSocket.send(frame, AS_TEXT, () => release());
+    // Often the system takes the frame at once, but the callback comes only in the next event loop iteration.
+    if (this.#webSocket.bufferedAmount > UNCOUNTED_BYTES) release = this.#memory.hold(frame);
+    else this.#memory.releaseBuffers();
   }
 
   #drained(): void {
@@ -157,17 +157,17 @@ export class Outbox {
     this.#onDrain();
   }
 
-  /** Where much waits: later, when that was taken. */
+  /** While much is buffered: later, when it has drained. */
   #answerPing(): void {
-    const pinged = this.#pinged;
-    if (pinged === undefined || !this.isOpen || this.#webSocket.bufferedAmount > TIGHT_PACED_BYTES) return;
-    this.#pinged = undefined;
-    this.#webSocket.pong(pinged);
+    const ping = this.#pendingPing;
+    if (ping === undefined || !this.isOpen || this.#webSocket.bufferedAmount > TIGHT_REPLAY_BYTES) return;
+    this.#pendingPing = undefined;
+    this.#webSocket.pong(ping);
   }
 
   #wake(): void {
-    const waiting = this.#waiting;
-    this.#waiting = undefined;
-    for (const resolve of waiting ?? []) resolve();
+    const waiters = this.#waiters;
+    this.#waiters = undefined;
+    for (const resolve of waiters ?? []) resolve();
   }
 }

@@ -1,43 +1,41 @@
-// What a watcher may ask for. Only executions of its own session are its business: a ticket may be for one session alone.
+// The requests of a WebSocket. They reach only executions of its own session: its ticket may be for one session alone.
 
 import type { Execution } from "../../session/execution/execution.ts";
 import type { Session } from "../../session/session.ts";
-import type { Door } from "../http/server-context.ts";
-import { ENDING, ProblemError, toProblem, toWire } from "../net/problem.ts";
-import { answerInput, start } from "../http/routes/executions.ts";
-import { interruptIn } from "../http/routes/sessions.ts";
-import type { Origin } from "../observability/activity.ts";
+import type { ServerContext } from "../context/server-context.ts";
+import { answerInput, finalEvent, interruptSession, startExecution } from "../context/session-requests.ts";
+import { ProblemError, SHUTTING_DOWN } from "../net/problem.ts";
+import type { ActivityOrigin } from "../observability/activity-tracker.ts";
 import type { ClientMessage, ReplyFields } from "./messages.ts";
 import type { Watcher } from "./watcher.ts";
 
-/** Who asks, and about what. */
-interface Around {
+interface Connection {
   readonly watcher: Watcher;
   readonly session: Session;
-  readonly origin: Origin;
-  readonly door: Door;
+  readonly origin: ActivityOrigin;
+  readonly context: ServerContext;
 }
 
-/** Throws what becomes a reply that is not ok. */
-export function answerRequest(message: ClientMessage, around: Around): ReplyFields | Promise<ReplyFields> {
-  const { session, door } = around;
+/** What it throws becomes a reply that is not ok. */
+export function handleRequest(message: ClientMessage, connection: Connection): ReplyFields | Promise<ReplyFields> {
+  const { session, context } = connection;
   switch (message.type) {
     case "execute":
-      return execute(message, around);
+      return execute(message, connection);
     case "interrupt":
-      return interruptIn(session);
+      return interruptSession(session);
     case "cancel": {
-      const execution = executionOf(message.executionId, session, door);
+      const execution = executionOf(message.executionId, session, context);
       execution.cancel();
       return { executionId: execution.id };
     }
     case "stdin": {
-      const execution = executionOf(message.executionId, session, door);
-      answerInput(execution, message.text, door);
+      const execution = executionOf(message.executionId, session, context);
+      answerInput(execution, message.text, context);
       return { executionId: execution.id };
     }
     case "follow":
-      return follow(message.executionId, message.after, around);
+      return follow(message.executionId, message.after, connection);
     case "ping":
       return {};
   }
@@ -45,34 +43,22 @@ export function answerRequest(message: ClientMessage, around: Around): ReplyFiel
 
 function execute(
   { type: _type, id: _id, key, ...body }: Extract<ClientMessage, { type: "execute" }>,
-  { watcher, session, origin, door }: Around,
+  { watcher, session, origin, context }: Connection,
 ): ReplyFields | Promise<ReplyFields> {
-  if (door.draining.aborted) throw new ProblemError(ENDING);
-  const begin = (): string => {
-    const execution = start(session, body, origin, door);
-    tellRest(execution, body.variables, watcher, session);
+  if (context.draining.aborted) throw new ProblemError(SHUTTING_DOWN);
+  const start = (): string => {
+    const execution = startExecution(session, body, origin, context);
+    const variables = body.variables ? () => session.variables() : undefined;
+    void finalEvent(execution, variables).then((event) => event && watcher.send(event));
     return execution.id;
   };
-  const { id, isRetry } = door.retries.once(key ?? null, `execute ${session.id}`, body, begin);
+  const { id, isRetry } = context.idempotency.once(key ?? null, `execute ${session.id}`, body, start);
   const toReply = (executionId: string): ReplyFields => ({ executionId, ...(isRetry && { replayed: true }) });
   return typeof id === "string" ? toReply(id) : id.then(toReply);
 }
 
-/** What is not an event of the session. */
-function tellRest(execution: Execution, wantsVariables: boolean, watcher: Watcher, session: Session): void {
-  const { id: executionId } = execution;
-  const tellVariables = async (): Promise<void> => {
-    const variables = await session.variables().catch(() => undefined); // it has closed
-    if (variables !== undefined) watcher.tell({ type: "variables", executionId, ...variables });
-  };
-  execution.result.then(
-    () => (wantsVariables ? tellVariables() : undefined),
-    (error: unknown) => watcher.tell({ type: "execution-failed", executionId, problem: toWire(toProblem(error)) }),
-  );
-}
-
-function follow(id: string, after: string | undefined, { watcher, session, door }: Around): ReplyFields {
-  const execution = executionOf(id, session, door);
+function follow(id: string, after: string | undefined, { watcher, session, context }: Connection): ReplyFields {
+  const execution = executionOf(id, session, context);
   try {
     watcher.follow(execution, after);
   } catch (error) {
@@ -82,8 +68,8 @@ function follow(id: string, after: string | undefined, { watcher, session, door 
   return { executionId: execution.id };
 }
 
-/** Of this session; what runs may have begun at another door. Throws a ProblemError. */
-function executionOf(id: string, session: Session, { executions }: Door): Execution {
+/** The running execution may have been started over another interface. Throws a ProblemError. */
+function executionOf(id: string, session: Session, { executions }: ServerContext): Execution {
   if (session.running?.id === id) return session.running;
   const execution = executions.get(id);
   if (execution.sessionId === session.id) return execution;

@@ -1,8 +1,8 @@
-// One WebSocket that watches a session: what it hears, what it follows, and what it asks.
+// One WebSocket that watches a session: its events, the executions that it follows, and its requests.
 //
-// An execution is heard live from its beginning as long as the reader keeps up. When it does not, the rest is read to it from the story
-// at its own pace, and so is every execution that begins meanwhile, one after the other; an execution that ran already when the watcher
-// came is read to it when it asks. So a slow reader hears everything in order, later, and costs no more memory than another.
+// A watcher gets the events of an execution live, from the start, as long as it keeps up. When it falls behind, the rest is replayed from
+// the execution's log with backpressure, and so is every execution that starts meanwhile, one after the other. Executions that were
+// running before it connected are replayed on request. So a slow reader gets everything in order, later, and costs no more memory.
 
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
@@ -23,52 +23,51 @@ import {
   type ServerMessage,
 } from "./messages.ts";
 import { Inbox } from "./inbox.ts";
-import type { MessageRoom } from "./memory-budget.ts";
+import type { MemoryBudget } from "../net/memory-budget.ts";
 import { Outbox } from "./outbox.ts";
 
-/** In a row. */
-const MAX_MISTAKES = 10;
-const MAX_ASKED = 32;
-/** That are answered before it is everybody else's turn. */
-const MAX_IN_A_TURN = 50;
+/** Invalid messages in a row. */
+const MAX_INVALID = 10;
+const MAX_PENDING = 32;
+/** Messages that are handled in one iteration of the event loop. */
+const MAX_PER_ITERATION = 50;
 const MAX_FOLLOWED = 8;
-/** That wait to be read. */
-const MAX_BEHIND = 100;
+/** Executions that wait to be replayed. */
+const MAX_REPLAYS = 100;
 const MAX_LAGGED_EXECUTIONS = 100;
-/** How long one that has to go may take to hear it. */
+/** How long a dismissed client may take to read why. */
 const DISMISS_MS = 1000;
 
-/** An event on its way to all watchers of a session. */
-export interface Heard {
+/** An event for all watchers of a session. */
+export interface WatchedEvent {
   readonly event: SessionEvent;
-  /** Of which it is a part. Undefined: of none, or it is all that there is to tell of one that never began. */
+  /** Undefined: the event belongs to no execution, or to one that never started. */
   readonly execution: Execution | undefined;
-  /** Where the execution was before it. Undefined: at its beginning, or there is no such cursor. */
+  /** The cursor before it. Undefined: at the beginning, or there is no cursor for it. */
   readonly before: string | undefined;
-  /** The same for all. */
+  /** Serialized once for all watchers. */
   readonly frame: () => Buffer;
 }
 
 export interface WatcherPorts {
   readonly session: Session;
-  readonly room: MessageRoom;
-  answer(message: ClientMessage, watcher: Watcher): ReplyFields | Promise<ReplyFields>;
+  readonly memory: MemoryBudget;
+  handle(message: ClientMessage, watcher: Watcher): ReplyFields | Promise<ReplyFields>;
   onUnexpected(error: unknown): void;
-  /** It has heard the last of something that was read to it. */
-  onRead(): void;
-  /** It has to go, since all of them together hold too much. */
+  /** A replay has ended. */
+  onReplayed(): void;
+  /** It is closed to free memory. */
   onDismiss(): void;
 }
 
-/** Events that were left out. */
+/** Skipped events. */
 interface Lag {
   omitted: number;
   readonly executions: Set<string>;
   moreExecutions: number;
 }
 
-/** What is to be read to a watcher that did not keep up. */
-interface Behind {
+interface Replay {
   readonly execution: Execution;
   readonly after: string | undefined;
 }
@@ -77,50 +76,56 @@ export class Watcher {
   readonly #webSocket: WebSocket;
   readonly #outbox: Outbox;
   readonly #ports: WatcherPorts;
-  /** The execution that is heard live. */
+  /** The execution whose events are sent live. */
   #live: string | undefined;
-  /** Executions that are read to it, or will be. */
-  #read: Set<string> | undefined;
+  /** Executions that are replayed, or will be. */
+  #replayed: Set<string> | undefined;
   #follows = 0;
-  #behind: Behind[] | undefined;
+  #replays: Replay[] | undefined;
   #closing: AbortController | undefined;
   #lag: Lag | undefined;
-  #mistakes = 0;
-  #asked = 0;
-  #inThisTurn = 0;
+  #invalid = 0;
+  #pending = 0;
+  #inThisIteration = 0;
 
   constructor(webSocket: WebSocket, stream: Duplex, ports: WatcherPorts) {
     this.#webSocket = webSocket;
     this.#ports = ports;
-    const share = ports.room.share({ dismiss: () => this.#dismiss(stream), cut: () => this.terminate() });
-    this.#outbox = new Outbox(webSocket, stream, share, () => this.#tellLag());
-    void new Inbox(webSocket, stream, share);
+    const memory = ports.memory.reserve({ dismiss: () => this.#dismiss(stream), cut: () => this.terminate() });
+    this.#outbox = new Outbox(webSocket, stream, memory, () => this.#sendLag());
+    void new Inbox(webSocket, stream, memory);
     webSocket.on("message", (data, isBinary) => this.#receive(data as Buffer, isBinary));
     webSocket.on("ping", (content) => {
-      this.#takeTurns();
+      this.#yield();
       this.#outbox.pong(content);
     });
-    webSocket.on("pong", () => this.#takeTurns());
-    webSocket.once("close", () => share.close());
+    webSocket.on("pong", () => this.#yield());
+    webSocket.once("close", () => memory.close());
     webSocket.on("error", () => {}); // the library closes it, with the right code
     webSocket.once("close", () => this.#closing?.abort());
     const { session } = ports;
     const { id: sessionId, state, epoch, running } = session;
-    this.#outbox.tell({ type: "hello", protocol: PROTOCOL, sessionId, state, epoch, running: running?.id ?? null });
+    this.#outbox.sendMessage({
+      type: "hello",
+      protocol: PROTOCOL,
+      sessionId,
+      state,
+      epoch,
+      running: running?.id ?? null,
+    });
   }
 
-  /** There is something to read to it yet. */
-  get isReading(): boolean {
-    return (this.#read?.size ?? 0) > 0;
+  get isReplaying(): boolean {
+    return (this.#replayed?.size ?? 0) > 0;
   }
 
-  /** What must be heard. */
-  tell(message: ServerMessage): void {
-    this.#outbox.tell(message);
+  /** For messages that must arrive. */
+  send(message: ServerMessage): void {
+    this.#outbox.sendMessage(message);
   }
 
-  beat(): void {
-    this.#outbox.beat();
+  heartbeat(): void {
+    this.#outbox.heartbeat();
   }
 
   close(code: number, why: string): void {
@@ -131,7 +136,7 @@ export class Watcher {
     this.#webSocket.terminate();
   }
 
-  /** What it sends is read and forgotten until it has gone: it would not hear why otherwise. */
+  /** Its data is read and discarded until it has gone: otherwise it would not read the close frame. */
   #dismiss(stream: Duplex): void {
     this.close(CLOSE.tooMuchHeld, "the server holds too much for all its sockets: try again later");
     stream.removeAllListeners("data").resume();
@@ -139,79 +144,79 @@ export class Watcher {
     this.#ports.onDismiss();
   }
 
-  hear({ event, execution, before, frame }: Heard): void {
+  onEvent({ event, execution, before, frame }: WatchedEvent): void {
     if (execution === undefined) {
-      const isPart = "executionId" in event || event.type === "session-end"; // rare, and somebody waits for it
-      if (!isPart && this.#outbox.isFull) this.#leaveOut();
+      const isPart = "executionId" in event || event.type === "session-end"; // rare, and clients wait for these
+      if (!isPart && this.#outbox.isFull) this.#skip();
       else this.#outbox.send(frame());
       return;
     }
     const { id } = execution;
-    if (this.#read?.has(id) === true) return;
+    if (this.#replayed?.has(id) === true) return;
     const isStart = event.type === "execution-start";
     if (!isStart && id !== this.#live) {
       if (this.#lag?.executions.has(id) === true) this.#lag.omitted += 1;
-    } else if (this.#outbox.isFull || (isStart && this.#behind !== undefined)) {
+    } else if (this.#outbox.isFull || (isStart && this.#replays !== undefined)) {
       this.#live = undefined;
       if (isStart || before !== undefined) this.#fallBehind({ execution, after: before });
-      else this.#leaveOut(id);
+      else this.#skip(id);
     } else {
       this.#live = id;
       this.#outbox.send(frame());
     }
   }
 
-  /** From the cursor to the end, at the reader's pace. Throws a RangeError for an invalid cursor, and a ProblemError. */
+  /** Replays from a cursor to the end. Throws a RangeError for an invalid cursor, and a ProblemError. */
   follow(execution: Execution, after: string | undefined): void {
     const { id } = execution;
-    if (this.#read?.has(id) === true) throw new ProblemError({ ...FOLLOWED, detail: `It follows '${id}' already` });
+    if (this.#replayed?.has(id) === true) throw new ProblemError({ ...FOLLOWED, detail: `It follows '${id}' already` });
     if (this.#follows >= MAX_FOLLOWED) throw new ProblemError(TOO_MANY_FOLLOWED);
-    const story = this.#open({ execution, after });
-    (this.#read ??= new Set()).add(id);
+    const events = this.#open({ execution, after });
+    (this.#replayed ??= new Set()).add(id);
     this.#follows += 1;
     if (this.#live === id) this.#live = undefined;
     this.#run(async () => {
-      await this.#tellStory(id, story);
+      await this.#replay(id, events);
       this.#follows -= 1;
-      this.tell({ type: "follow-end", executionId: id });
+      this.send({ type: "follow-end", executionId: id });
     });
   }
 
-  #fallBehind(one: Behind): void {
-    if ((this.#behind?.length ?? 0) >= MAX_BEHIND) {
-      this.#leaveOut(one.execution.id);
+  #fallBehind(replay: Replay): void {
+    if ((this.#replays?.length ?? 0) >= MAX_REPLAYS) {
+      this.#skip(replay.execution.id);
       return;
     }
-    (this.#read ??= new Set()).add(one.execution.id);
-    if (this.#behind !== undefined) {
-      this.#behind.push(one);
+    (this.#replayed ??= new Set()).add(replay.execution.id);
+    if (this.#replays !== undefined) {
+      this.#replays.push(replay);
       return;
     }
-    const behind = (this.#behind = [one]);
+    const replays = (this.#replays = [replay]);
     this.#run(async () => {
-      for (let next = behind[0]; next !== undefined; next = behind[0]) {
-        await this.#tellStory(next.execution.id, this.#open(next));
-        behind.shift();
+      for (let next = replays[0]; next !== undefined; next = replays[0]) {
+        await this.#replay(next.execution.id, this.#open(next));
+        replays.shift();
       }
-      this.#behind = undefined;
+      this.#replays = undefined;
     });
   }
 
-  #open({ execution, after }: Behind): ReturnType<Execution["follow"]> {
+  #open({ execution, after }: Replay): ReturnType<Execution["follow"]> {
     const { signal } = (this.#closing ??= new AbortController());
     return execution.follow({ ...(after !== undefined && { after }), signal });
   }
 
-  async #tellStory(id: string, story: ReturnType<Execution["follow"]>): Promise<void> {
-    for await (const { event, cursor } of story) {
-      if (!(await this.#outbox.sendPaced(Buffer.from(JSON.stringify({ ...event, cursor }))))) return;
+  async #replay(id: string, events: ReturnType<Execution["follow"]>): Promise<void> {
+    for await (const { event, cursor } of events) {
+      if (!(await this.#outbox.sendWhenReady(Buffer.from(JSON.stringify({ ...event, cursor }))))) return;
     }
-    this.#read?.delete(id);
+    this.#replayed?.delete(id);
   }
 
-  #run(reading: () => Promise<void>): void {
-    reading().then(
-      () => this.#ports.onRead(),
+  #run(replay: () => Promise<void>): void {
+    replay().then(
+      () => this.#ports.onReplayed(),
       (error: unknown) => {
         this.#ports.onUnexpected(error);
         this.terminate();
@@ -219,7 +224,7 @@ export class Watcher {
     );
   }
 
-  #leaveOut(id?: string): void {
+  #skip(id?: string): void {
     const lag = (this.#lag ??= { omitted: 0, executions: new Set(), moreExecutions: 0 });
     lag.omitted += 1;
     if (id === undefined || lag.executions.has(id)) return;
@@ -227,16 +232,16 @@ export class Watcher {
     else lag.moreExecutions += 1;
   }
 
-  #tellLag(): void {
+  #sendLag(): void {
     if (this.#lag === undefined) return;
     const { omitted, moreExecutions, executions } = this.#lag;
     this.#lag = undefined;
-    this.tell({ type: "lagged", omitted, executions: [...executions], moreExecutions });
+    this.send({ type: "lagged", omitted, executions: [...executions], moreExecutions });
   }
 
   #receive(data: Buffer, isBinary: boolean): void {
-    this.#outbox.hear();
-    this.#takeTurns();
+    this.#outbox.markAlive();
+    this.#yield();
     if (isBinary) {
       this.close(CLOSE.unsupported, "messages are JSON in text frames");
       return;
@@ -244,45 +249,45 @@ export class Watcher {
     const parsed = parseMessage(data.toString("utf8"));
     if ("problem" in parsed) {
       this.#reply(parsed.id, { ok: false, problem: toWire(parsed.problem) });
-      this.#mistakes += 1;
-      if (this.#mistakes >= MAX_MISTAKES) this.close(CLOSE.policy, "too many messages that make no sense");
+      this.#invalid += 1;
+      if (this.#invalid >= MAX_INVALID) this.close(CLOSE.policy, "too many messages that make no sense");
       return;
     }
-    this.#mistakes = 0;
-    this.#outbox.together(() => this.#ask(parsed.message));
+    this.#invalid = 0;
+    this.#outbox.batch(() => this.#handle(parsed.message));
   }
 
-  /** Megabytes of small messages may be there at once, and would be read before anything else. */
-  #takeTurns(): void {
-    this.#inThisTurn += 1;
-    if (this.#inThisTurn === 1) {
+  /** Megabytes of small messages may arrive at once, and would block the event loop. */
+  #yield(): void {
+    this.#inThisIteration += 1;
+    if (this.#inThisIteration === 1) {
       setImmediate(() => {
-        this.#inThisTurn = 0;
+        this.#inThisIteration = 0;
         if (this.#webSocket.isPaused) this.#webSocket.resume();
       });
     }
-    if (this.#inThisTurn === MAX_IN_A_TURN) this.#webSocket.pause();
+    if (this.#inThisIteration === MAX_PER_ITERATION) this.#webSocket.pause();
   }
 
-  #ask(message: ClientMessage): void {
+  #handle(message: ClientMessage): void {
     try {
-      if (this.#asked >= MAX_ASKED) throw new ProblemError(TOO_MANY_ASKED);
-      const answered = this.#ports.answer(message, this);
-      if (answered instanceof Promise) void this.#await(message.id, answered);
-      else this.#reply(message.id, { ok: true, ...answered });
+      if (this.#pending >= MAX_PENDING) throw new ProblemError(TOO_MANY_PENDING);
+      const reply = this.#ports.handle(message, this);
+      if (reply instanceof Promise) void this.#await(message.id, reply);
+      else this.#reply(message.id, { ok: true, ...reply });
     } catch (error) {
       this.#refuse(message.id, error);
     }
   }
 
-  async #await(id: MessageId, answered: Promise<ReplyFields>): Promise<void> {
-    this.#asked += 1;
+  async #await(id: MessageId, reply: Promise<ReplyFields>): Promise<void> {
+    this.#pending += 1;
     try {
-      this.#reply(id, { ok: true, ...(await answered) });
+      this.#reply(id, { ok: true, ...(await reply) });
     } catch (error) {
       this.#refuse(id, error);
     } finally {
-      this.#asked -= 1;
+      this.#pending -= 1;
     }
   }
 
@@ -296,7 +301,7 @@ export class Watcher {
     id: MessageId,
     outcome: ({ readonly ok: true } & ReplyFields) | { readonly ok: false; readonly problem: WireProblem },
   ): void {
-    this.#outbox.tell({ type: "reply", id: id ?? null, ...outcome });
+    this.#outbox.sendMessage({ type: "reply", id: id ?? null, ...outcome });
   }
 }
 
@@ -321,8 +326,8 @@ const TOO_MANY_FOLLOWED: Problem = {
   code: "TOO_MANY_FOLLOWED",
   detail: `A socket follows ${MAX_FOLLOWED} executions at once`,
 };
-const TOO_MANY_ASKED: Problem = {
+const TOO_MANY_PENDING: Problem = {
   status: 429,
   code: "TOO_MANY_ASKED",
-  detail: `${MAX_ASKED} requests of this socket wait for their answer`,
+  detail: `${MAX_PENDING} requests of this socket wait for their answer`,
 };

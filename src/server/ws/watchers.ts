@@ -1,4 +1,4 @@
-// Those who watch one session: each event is put into words once for all of them. As long as there are any it does not end for idleness.
+// The watchers of one session. Each event is serialized once for all of them. While there are any, the session does not expire.
 
 import type { SessionEvent } from "../../protocol/events.ts";
 import type { Execution } from "../../session/execution/execution.ts";
@@ -6,7 +6,7 @@ import type { Session } from "../../session/session.ts";
 import { CLOSE } from "./messages.ts";
 import type { Watcher } from "./watcher.ts";
 
-const WHY_END = "the server is about to end";
+const SHUTDOWN_REASON = "the server is about to end";
 
 export class Watchers {
   readonly session: Session;
@@ -15,17 +15,17 @@ export class Watchers {
   readonly #hold: Disposable;
   readonly #onEmpty: () => void;
   #running: Execution | undefined;
-  /** After the last event of what runs. */
+  /** After the last event of the running execution. */
   #cursor: string | undefined;
   #isDraining = false;
 
-  /** `onEmpty`: nobody watches any more, or there is nothing to be watched. */
+  /** `onEmpty`: the last watcher has gone. */
   constructor(session: Session, onEmpty: () => void) {
     this.session = session;
     this.#onEmpty = onEmpty;
     this.#running = session.running;
     this.#cursor = this.#running?.cursor;
-    this.#subscription = session.subscribe((event) => this.#tell(event));
+    this.#subscription = session.subscribe((event) => this.#publish(event));
     this.#hold = session.hold();
   }
 
@@ -41,20 +41,20 @@ export class Watchers {
     this.#onEmpty();
   }
 
-  /** Those who have nothing more to hear go at once, the others when they have heard the end. */
+  /** Idle watchers are closed at once, the others when the running execution has ended. */
   drain(): void {
     this.#isDraining = true;
-    for (const watcher of this.#watchers) watcher.tell({ type: "server-end", why: WHY_END });
-    this.dismiss();
+    for (const watcher of this.#watchers) watcher.send({ type: "server-end", why: SHUTDOWN_REASON });
+    this.closeIdle();
   }
 
-  /** While the server ends: whoever waits for nothing goes. */
-  dismiss(): void {
+  /** During shutdown: closes watchers that wait for nothing. */
+  closeIdle(): void {
     if (!this.#isDraining || this.session.state === "running") return;
-    for (const watcher of this.#watchers) if (!watcher.isReading) watcher.close(CLOSE.serverEnd, WHY_END);
+    for (const watcher of this.#watchers) if (!watcher.isReplaying) watcher.close(CLOSE.serverEnd, SHUTDOWN_REASON);
   }
 
-  #tell(event: SessionEvent): void {
+  #publish(event: SessionEvent): void {
     if (event.type === "execution-start") {
       this.#running = this.session.running;
       this.#cursor = undefined;
@@ -64,19 +64,19 @@ export class Watchers {
     const cursor = execution?.cursor;
     if (execution !== undefined) this.#cursor = cursor;
     let frame: Buffer | undefined;
-    const heard = { event, execution, before, frame: () => (frame ??= toFrame(event, cursor)) };
-    for (const watcher of this.#watchers) watcher.hear(heard);
+    const watched = { event, execution, before, frame: () => (frame ??= toFrame(event, cursor)) };
+    for (const watcher of this.#watchers) watcher.onEvent(watched);
     if (event.type === "execution-end") this.#end(execution);
     if (event.type === "session-end") {
       for (const watcher of this.#watchers) watcher.close(CLOSE.sessionEnd, "the session has ended");
     }
   }
 
-  /** Undefined: of one that never began. */
+  /** Undefined: it never started. */
   #end(execution: Execution | undefined): void {
     if (execution !== undefined) this.#running = undefined;
-    // What waits for its turn begins right after this.
-    if (this.#isDraining) setImmediate(() => this.dismiss());
+    // The next queued execution starts right after this.
+    if (this.#isDraining) setImmediate(() => this.closeIdle());
   }
 }
 

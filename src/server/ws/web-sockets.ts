@@ -1,7 +1,7 @@
-// The WebSockets of one server: who is let in, who is still there, and how they go.
+// The WebSockets of one server: upgrade, heartbeat and shutdown.
 //
-// A request to become one passes the same guards and the same route as any other, and is answered like any other where it is refused.
-// One timer asks all of them for signs of life, a few at a time.
+// An upgrade request passes the same guards and routes as any other request, and is refused like any other. One timer pings all sockets, a
+// few at a time.
 
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
@@ -9,29 +9,30 @@ import type { Duplex } from "node:stream";
 import { WebSocketServer, type ServerOptions, type WebSocket } from "ws";
 import type { Session } from "../../session/session.ts";
 import { onAbort } from "../../util/async/on-abort.ts";
-import type { Door, Upgrade } from "../http/server-context.ts";
+import { given } from "../../util/omit-undefined.ts";
+import type { ServerContext, Upgrade } from "../context/server-context.ts";
 import type { GuardOptions } from "../net/guards/guarded-app.ts";
 import type { Problem } from "../net/problem.ts";
-import type { Origin } from "../observability/activity.ts";
-import { refuse, type Ask, type Upgrader } from "../net/upgrade.ts";
-import { MessageRoom } from "./memory-budget.ts";
+import type { ActivityOrigin } from "../observability/activity-tracker.ts";
+import { refuse, type RequestHandler, type Upgrader } from "../net/upgrade.ts";
+import { MemoryBudget, MESSAGE_MEMORY } from "../net/memory-budget.ts";
 import { CLOSE } from "./messages.ts";
-import { answerRequest } from "./requests.ts";
+import { handleRequest } from "./requests.ts";
 import { Watcher } from "./watcher.ts";
 import { Watchers } from "./watchers.ts";
 
 export interface WebSocketsOptions extends Pick<GuardOptions, "token" | "onUnexpected"> {
-  /** How often a client is asked for a sign of life; one that gave none by the next time is gone. Default: 30 s. */
-  readonly beatMs?: number;
-  /** What all of them together may hold of messages in both directions. Default: 512 MiB. */
-  readonly heldBytes?: number;
-  /** Hears of those who had to go because of that, and where they were. Default: nobody. */
+  /** Between two pings of a client; one that gave no sign of life by the next is gone. Default: 30 s. */
+  readonly heartbeatMs?: number;
+  /** Memory budget of all sockets for messages in both directions. Default: 512 MiB. */
+  readonly maxHeldBytes?: number;
+  /** Called when a socket is closed to free memory. Default: ignored. */
   readonly onCut?: (problem: Problem, remote: string) => void;
 }
 
 const PATH = /^\/v1\/sessions\/(?<id>[^/?#]+)\/ws(?:\?|$)/;
-const DEFAULT_BEAT_MS = 30_000;
-const BEAT_PARTS = 30;
+const DEFAULT_HEARTBEAT_MS = 30_000;
+const HEARTBEAT_PARTS = 30;
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 const SETTINGS: ServerOptions & { readonly closeTimeout: number } = {
   noServer: true,
@@ -39,63 +40,68 @@ const SETTINGS: ServerOptions & { readonly closeTimeout: number } = {
   perMessageDeflate: false,
   maxPayload: MAX_MESSAGE_BYTES,
   autoPong: false,
-  /** How long a client may take to say goodbye. */
+  /** How long a client may take to complete the closing handshake. */
   closeTimeout: 10_000,
   handleProtocols: () => false,
 };
-/** The same when all have to go. */
-const GOODBYE_MS = 1000;
+/** The same when the server closes. */
+const CLOSE_MS = 1000;
 
 export class WebSockets implements Upgrader {
-  readonly #door: Door;
+  readonly #context: ServerContext;
   readonly #token: string;
   readonly #onUnexpected: (error: unknown) => void;
   readonly #onCut: (problem: Problem, remote: string) => void;
   readonly #server: WebSocketServer;
-  readonly #room: MessageRoom;
+  readonly #memory: MemoryBudget;
   readonly #bySession = new Map<Session, Watchers>();
-  /** Everyone, in parts that are asked for a sign of life one after the other. */
-  readonly #parts: readonly Set<Watcher>[] = Array.from({ length: BEAT_PARTS }, () => new Set<Watcher>());
+  /** All watchers, in groups that are pinged one after the other. */
+  readonly #parts: readonly Set<Watcher>[] = Array.from({ length: HEARTBEAT_PARTS }, () => new Set<Watcher>());
   readonly #partMs: number;
   #opened = 0;
   #count = 0;
-  #beats = 0;
+  #heartbeats = 0;
   #timer: NodeJS.Timeout | undefined;
   #isDraining = false;
 
-  constructor(door: Door, options: WebSocketsOptions) {
-    const { token, onUnexpected = () => {}, onCut = () => {}, beatMs = DEFAULT_BEAT_MS, heldBytes } = options;
-    this.#door = door;
+  constructor(context: ServerContext, options: WebSocketsOptions) {
+    const {
+      token,
+      onUnexpected = () => {},
+      onCut = () => {},
+      heartbeatMs = DEFAULT_HEARTBEAT_MS,
+      maxHeldBytes,
+    } = options;
+    this.#context = context;
     this.#token = token;
     this.#onUnexpected = onUnexpected;
     this.#onCut = onCut;
-    this.#room = new MessageRoom(heldBytes);
-    this.#partMs = beatMs / BEAT_PARTS;
+    this.#memory = new MemoryBudget({ ...MESSAGE_MEMORY, ...given({ maxBytes: maxHeldBytes }) });
+    this.#partMs = heartbeatMs / HEARTBEAT_PARTS;
     this.#server = new WebSocketServer(SETTINGS);
     this.#server.on(
       "wsClientError",
       ({ message }, stream) => void refuse(stream, { ...BAD_HANDSHAKE, detail: message }),
     );
-    onAbort(door.draining, () => this.drain());
-    onAbort(door.ending, () => this.end());
+    onAbort(context.draining, () => this.drain());
+    onAbort(context.closing, () => this.close());
   }
 
-  /** How many are open. */
   get size(): number {
     return this.#count;
   }
 
-  /** What they hold, where it is more than a little. */
+  /** Of messages, small ones aside. */
   get heldBytes(): number {
-    return this.#room.bytes;
+    return this.#memory.usedBytes;
   }
 
-  isFor({ url = "", headers }: IncomingMessage): boolean {
+  accepts({ url = "", headers }: IncomingMessage): boolean {
     return headers.upgrade?.toLowerCase() === "websocket" && PATH.test(url);
   }
 
-  upgrade(incoming: IncomingMessage, stream: Duplex, head: Buffer, ask: Ask): void {
-    this.#upgrade(incoming, stream, head, ask).catch((error: unknown) => {
+  upgrade(incoming: IncomingMessage, stream: Duplex, head: Buffer, respond: RequestHandler): void {
+    this.#upgrade(incoming, stream, head, respond).catch((error: unknown) => {
       this.#onUnexpected(error);
       stream.destroy();
     });
@@ -107,20 +113,20 @@ export class WebSockets implements Upgrader {
     for (const watchers of this.#bySession.values()) watchers.drain();
   }
 
-  end(): void {
+  close(): void {
     this.drain();
     const all = this.#parts.flatMap((part) => [...part]);
     for (const watcher of all) watcher.close(CLOSE.serverEnd, "the server ends");
     setTimeout(() => {
       for (const watcher of all) watcher.terminate();
-    }, GOODBYE_MS).unref();
+    }, CLOSE_MS).unref();
   }
 
-  async #upgrade(incoming: IncomingMessage, stream: Duplex, head: Buffer, ask: Ask): Promise<void> {
+  async #upgrade(incoming: IncomingMessage, stream: Duplex, head: Buffer, respond: RequestHandler): Promise<void> {
     const { request, hasBadTicket } = this.#toRequest(incoming);
     const upgrade: Upgrade = {};
-    this.#door.upgrades.set(request, upgrade);
-    const response = await ask(request, incoming);
+    this.#context.upgrades.set(request, upgrade);
+    const response = await respond(request, incoming);
     const { session, requestId: connectionId = "" } = upgrade;
     if (session === undefined) return refuse(stream, hasBadTicket && response.status === 401 ? BAD_TICKET : response);
     this.#server.handleUpgrade(incoming, stream, head, (webSocket) =>
@@ -128,7 +134,7 @@ export class WebSockets implements Upgrader {
     );
   }
 
-  /** As the routes know requests: with the token where there was a ticket for it, which nobody sees again. */
+  /** For the routes: a valid ticket is replaced by the token, and no ticket is passed on. */
   #toRequest(incoming: IncomingMessage): { readonly request: Request; readonly hasBadTicket: boolean } {
     const url = new URL(`http://localhost${incoming.url}`);
     const headers = toHeaders(incoming);
@@ -136,13 +142,13 @@ export class WebSockets implements Upgrader {
     if (ticket === null) return { request: new Request(url, { headers }), hasBadTicket: false };
     url.searchParams.delete("ticket");
     const sessionId = decode(PATH.exec(incoming.url ?? "")?.groups?.["id"] ?? "");
-    const isGood = this.#door.tickets.take(ticket, sessionId);
+    const isGood = this.#context.tickets.take(ticket, sessionId);
     headers.delete("authorization");
     if (isGood) headers.set("authorization", `Bearer ${this.#token}`);
     return { request: new Request(url, { headers }), hasBadTicket: !isGood };
   }
 
-  #open(webSocket: WebSocket, stream: Duplex, session: Session, origin: Origin): void {
+  #open(webSocket: WebSocket, stream: Duplex, session: Session, origin: ActivityOrigin): void {
     if (session.state === "closed" || this.#isDraining) {
       webSocket.on("error", () => {});
       webSocket.close(session.state === "closed" ? CLOSE.sessionEnd : CLOSE.serverEnd);
@@ -152,18 +158,18 @@ export class WebSockets implements Upgrader {
     const { remoteAddress = "" } = stream as Partial<Socket>;
     const watcher = new Watcher(webSocket, stream, {
       session,
-      room: this.#room,
-      answer: (message, self) => answerRequest(message, { watcher: self, session, origin, door: this.#door }),
+      memory: this.#memory,
+      handle: (message, self) => handleRequest(message, { watcher: self, session, origin, context: this.#context }),
       onUnexpected: this.#onUnexpected,
-      onRead: () => watchers.dismiss(),
+      onReplayed: () => watchers.closeIdle(),
       onDismiss: () => this.#onCut(TOO_MUCH_HELD, remoteAddress),
     });
     watchers.add(watcher);
-    const part = this.#parts[this.#opened % BEAT_PARTS];
+    const part = this.#parts[this.#opened % HEARTBEAT_PARTS];
     this.#opened += 1;
     this.#count += 1;
     part?.add(watcher);
-    this.#timer ??= setInterval(() => this.#beat(), this.#partMs).unref();
+    this.#timer ??= setInterval(() => this.#heartbeat(), this.#partMs).unref();
     webSocket.once("close", () => {
       part?.delete(watcher);
       this.#count -= 1;
@@ -182,9 +188,9 @@ export class WebSockets implements Upgrader {
     return watchers;
   }
 
-  #beat(): void {
-    this.#beats += 1;
-    for (const watcher of this.#parts[this.#beats % BEAT_PARTS] ?? []) watcher.beat();
+  #heartbeat(): void {
+    this.#heartbeats += 1;
+    for (const watcher of this.#parts[this.#heartbeats % HEARTBEAT_PARTS] ?? []) watcher.heartbeat();
   }
 }
 
@@ -196,7 +202,7 @@ function toHeaders({ headersDistinct }: IncomingMessage): Headers {
   return headers;
 }
 
-/** As the routes read it; what cannot be read is nobody's. */
+/** Decodes as the router does. Empty: it cannot be decoded, and matches nothing. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -1,4 +1,4 @@
-// Pixels as a PNG, of 8 bits a colour and without transparency.
+// Encodes pixels as a PNG with 8 bits per channel and no transparency.
 
 import { promisify } from "node:util";
 import { crc32, deflate as deflateLater } from "node:zlib";
@@ -8,7 +8,7 @@ import { PNG_SIGNATURE, type Pixels } from "./png.ts";
 const deflate = promisify<Buffer, Buffer>(deflateLater);
 const COLOURS = 2;
 
-/** Figures, which have large areas of one colour, get small as they are; photographs do when each pixel is guessed first. */
+/** Figures, with large areas of one colour, compress best unfiltered; photographs compress better when each pixel is predicted first. */
 export async function toPng(pixels: Pixels): Promise<Buffer> {
   const [plain, guessed] = await Promise.all([deflate(toRows(pixels)), deflate(toGuessedRows(pixels))]);
   const header = Buffer.alloc(13);
@@ -23,7 +23,7 @@ export async function toPng(pixels: Pixels): Promise<Buffer> {
   ]);
 }
 
-/** A row begins with the number of its filter: 0 for none. */
+/** A row begins with its filter type: 0 for none. */
 function toRows({ width, height, rgb }: Pixels): Buffer {
   const stride = width * 3;
   const rows = Buffer.alloc((stride + 1) * height);

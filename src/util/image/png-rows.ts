@@ -1,20 +1,19 @@
-// The rows of a PNG, from the bytes in which they are packed: the guess that each row was written down against is undone,
-// samples of 1 to 16 bits become 8, and every kind of colour becomes red, green and blue on white.
+// Decodes the rows of a PNG: undoes the filters, converts samples of 1 to 16 bits to 8 bits, and all colour types to RGB on white.
 
 export interface PngFormat {
   readonly width: number;
   readonly height: number;
-  /** Bits of a sample. */
+  /** Bits per sample. */
   readonly depth: number;
   readonly type: number;
-  /** Samples of a pixel. */
+  /** Samples per pixel. */
   readonly channels: number;
   readonly isInterlaced: boolean;
   readonly palette: Buffer | undefined;
   readonly transparency: Buffer | undefined;
 }
 
-/** Part of an image that is packed as an image of its own: every so many pixels, from some place on. */
+/** A sub-image of an interlaced image: every few pixels, from a starting position on. */
 interface Pass {
   readonly left: number;
   readonly top: number;
@@ -24,7 +23,7 @@ interface Pass {
 
 const NONE = new Uint8Array();
 const WHOLE: Pass = { left: 0, top: 0, right: 1, down: 1 };
-/** The seven passes of an interlaced image. */
+/** The seven passes of an interlaced image (Adam7). */
 const INTERLACED: readonly Pass[] = [
   { left: 0, top: 0, right: 8, down: 8 },
   { left: 4, top: 0, right: 8, down: 8 },
@@ -35,12 +34,12 @@ const INTERLACED: readonly Pass[] = [
   { left: 0, top: 1, right: 1, down: 2 },
 ];
 
-/** How many bytes the packed rows must have. */
+/** The expected number of bytes of the unpacked rows. */
 export function bytesOfRows(format: PngFormat): number {
   return passesOf(format).reduce((sum, { stride, height }) => sum + (stride + 1) * height, 0);
 }
 
-/** A row begins with the number of its filter. What is packed has the size that it must have. */
+/** A row begins with its filter type. The data has the expected size. */
 export function hasKnownFilters(packed: Buffer, format: PngFormat): boolean {
   return passesOf(format).every(({ start, stride, height }) => {
     for (let row = 0; row < height; row += 1) if ((packed[start + row * (stride + 1)] ?? 0) > 4) return false;
@@ -48,7 +47,10 @@ export function hasKnownFilters(packed: Buffer, format: PngFormat): boolean {
   });
 }
 
-/** From the top, three bytes a pixel; each is valid until the next. Empty ones, where there is more to do before the next. The packed bytes are used up. */
+/**
+ * From the top, three bytes per pixel; each row is valid until the next. An empty row means that there is work to do before the next one.
+ * Consumes the data.
+ */
 export function* readRows(packed: Buffer, format: PngFormat): Generator<Uint8Array, void, void> {
   if (!format.isInterlaced) return yield* readPass(packed, format, WHOLE);
   const rgb = new Uint8Array(format.width * format.height * 3);
@@ -84,13 +86,13 @@ function* readPass(packed: Buffer, format: PngFormat, pass: Pass): Generator<Uin
 interface Place {
   readonly pass: Pass;
   readonly start: number;
-  /** Bytes of a row, without the one for its filter. */
+  /** Bytes per row, without the filter type. */
   readonly stride: number;
   readonly width: number;
   readonly height: number;
 }
 
-/** Where each pass is among the packed bytes; those of a small image may have no pixels, and are not there. */
+/** The position of each pass in the data. Passes without pixels, in small images, are absent. */
 function passesOf({ width, height, depth, channels, isInterlaced }: PngFormat): Place[] {
   const places: Place[] = [];
   let start = 0;
@@ -104,7 +106,7 @@ function passesOf({ width, height, depth, channels, isInterlaced }: PngFormat): 
   return places;
 }
 
-/** In place. `distance` is how far back the pixel to the left is. A loop for each filter, because this is most of the work. */
+/** In place. `distance`: bytes to the pixel on the left. One loop per filter, because most of the time is spent here. */
 function unfilter(filter: number, row: Uint8Array, above: Uint8Array, distance: number): void {
   const { length } = row;
   if (filter === 1) {
@@ -125,7 +127,7 @@ function unfilter(filter: number, row: Uint8Array, above: Uint8Array, distance: 
   }
 }
 
-/** Which of the three is nearest to what they suggest. */
+/** The Paeth predictor. */
 export function nearest(left: number, up: number, corner: number): number {
   const toLeft = Math.abs(up - corner);
   const toUp = Math.abs(left - corner);
@@ -134,7 +136,7 @@ export function nearest(left: number, up: number, corner: number): number {
   return toUp <= toCorner ? up : corner;
 }
 
-/** Makes red, green and blue of the samples of a row, in one array that is used again. */
+/** Converts the samples of a row to RGB, in an array that is reused. */
 function converter(format: PngFormat, width: number): (row: Uint8Array) => Uint8Array {
   const { depth, channels, type } = format;
   const samples = new Uint8Array(width * channels);
@@ -148,7 +150,7 @@ function converter(format: PngFormat, width: number): (row: Uint8Array) => Uint8
   };
 }
 
-/** Of 16 bits the upper 8; of fewer their number. */
+/** Of 16 bits the upper 8; others as they are. */
 function toSamples(row: Uint8Array, depth: number, samples: Uint8Array): Uint8Array {
   const [perByte, mask] = [8 / depth, (1 << depth) - 1];
   for (let index = 0; index < samples.length; index += 1) {
@@ -161,7 +163,7 @@ function toSamples(row: Uint8Array, depth: number, samples: Uint8Array): Uint8Ar
   return samples;
 }
 
-/** A colour for each value that a sample can have: those of the palette, or greys. */
+/** One colour for each sample value: of the palette, or a grey. */
 function toColours({ type, depth, palette, transparency }: PngFormat): Uint8Array {
   const colours = new Uint8Array(256 * 3);
   const most = depth >= 8 ? 255 : (1 << depth) - 1;
@@ -186,7 +188,7 @@ function fromTable(values: Uint8Array, colours: Uint8Array, rgb: Uint8Array): Ui
   return rgb;
 }
 
-/** Colours, of which one may mean transparent. (Of 16 bits it is shown as it is: the lower ones are gone by now.) */
+/** One colour may be transparent. (With 16 bits it is not: the lower bits are gone by now.) */
 function withoutKey(values: Uint8Array, { depth, transparency }: PngFormat, rgb: Uint8Array): Uint8Array {
   if (depth !== 8 || transparency?.length !== 6) return values;
   const [red, green, blue] = [transparency.readUInt16BE(0), transparency.readUInt16BE(2), transparency.readUInt16BE(4)];
@@ -197,7 +199,7 @@ function withoutKey(values: Uint8Array, { depth, transparency }: PngFormat, rgb:
   return rgb;
 }
 
-/** Grey and alpha, or colours and alpha. */
+/** Grey with alpha, or RGB with alpha. */
 function onWhite(values: Uint8Array, channels: number, rgb: Uint8Array): Uint8Array {
   const step = channels === 4 ? 1 : 0;
   for (let from = 0, at = 0; at < rgb.length; from += channels, at += 3) {

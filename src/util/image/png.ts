@@ -1,5 +1,5 @@
-// Pixels of a PNG. The image comes from user code: every length and every checksum in it is checked before anything is
-// made of it, and what is out of the ordinary is undefined rather than half right.
+// Decodes PNGs. The image comes from user code: every length and checksum is verified before it is used, and anything unusual gives
+// undefined rather than a partial result.
 
 import { promisify } from "node:util";
 import { crc32, inflate as inflateLater, inflateSync, type ZlibOptions } from "node:zlib";
@@ -8,7 +8,7 @@ import { type PngFormat, bytesOfRows, hasKnownFilters, readRows } from "./png-ro
 export interface Pixels {
   readonly width: number;
   readonly height: number;
-  /** Red, green and blue of each, rows from the top; transparent ones are white behind. */
+  /** RGB, rows from the top, transparency on white. */
   readonly rgb: Uint8Array;
 }
 
@@ -16,8 +16,8 @@ export interface Png {
   readonly width: number;
   readonly height: number;
   /**
-   * Red, green and blue, as above, from the top; each valid until the next. To be read once. Empty ones are none, and tell that
-   * there is work before the next: none takes long.
+   * RGB from the top; each row is valid until the next. Can be read once. An empty row means that there is work to do before the next one,
+   * so that no step takes long.
    */
   readonly rows: Iterable<Uint8Array>;
 }
@@ -25,24 +25,24 @@ export interface Png {
 export const PNG_SIGNATURE: Buffer = Buffer.from("89504e470d0a1a0a", "hex");
 const DEFAULT_MAX_PIXELS = 16 * 1024 * 1024;
 const MAX_INFLATED_BYTES = 256 * 1024 * 1024;
-/** Of image data: programs write thousands of bytes into each, and one costs us more than that. */
+/** Image data chunks: programs write thousands of bytes into each, and a chunk has a cost. */
 const MAX_CHUNKS = 65_536;
-/** The others that are looked at. */
+/** Other chunks that are read. */
 const KNOWN = ["IHDR", "PLTE", "tRNS"];
-/** Samples of a pixel, and the bits that one may have, by colour type. */
+/** By colour type. */
 const COLOUR_TYPES: Readonly<Record<number, { readonly channels: number; readonly depths: readonly number[] }>> = {
   0: { channels: 1, depths: [1, 2, 4, 8, 16] }, // grey
-  2: { channels: 3, depths: [8, 16] }, // colours
+  2: { channels: 3, depths: [8, 16] }, // RGB
   3: { channels: 1, depths: [1, 2, 4, 8] }, // palette
   4: { channels: 2, depths: [8, 16] }, // grey and alpha
-  6: { channels: 4, depths: [8, 16] }, // colours and alpha
+  6: { channels: 4, depths: [8, 16] }, // RGB and alpha
 };
 
 export function isPng(data: Buffer): boolean {
   return data.subarray(0, PNG_SIGNATURE.length).equals(PNG_SIGNATURE);
 }
 
-/** What the first bytes say, without looking further. */
+/** Reads the header only. */
 export function pngSize(data: Buffer): { readonly width: number; readonly height: number } | undefined {
   if (!isPng(data) || data.length < 24) return undefined;
   return { width: data.readUInt32BE(16), height: data.readUInt32BE(20) };
@@ -61,10 +61,7 @@ export function parsePng(data: Buffer): Pixels | undefined {
   return { width: png.width, height: png.height, rgb };
 }
 
-/**
- * For an image that is larger than one wants to hold, or to wait for: a row at a time, unpacked beside whatever else goes on. At
- * most 16 mebipixels, where nothing else is said.
- */
+/** For images that are too large to hold or to wait for: unpacks row by row, in small steps. Default limit: 16 mebipixels. */
 export async function readPng(data: Buffer, { maxPixels = DEFAULT_MAX_PIXELS } = {}): Promise<Png | undefined> {
   const packed = findPacked(data, maxPixels);
   if (packed === undefined) return undefined;
@@ -79,7 +76,7 @@ const CHUNK_BYTES = 1024 * 1024;
 interface Packed {
   readonly format: PngFormat;
   readonly bytes: Buffer;
-  /** Which they must have when they are unpacked. */
+  /** The expected size of the unpacked data. */
   readonly size: number;
 }
 
@@ -96,7 +93,7 @@ function toRead({ format, size }: Packed, rows: Buffer | undefined): Png | undef
   return { width: format.width, height: format.height, rows: readRows(rows, format) };
 }
 
-/** By name: all of the image data joined, the first one of the others. Undefined where there is no proper end. */
+/** By type: all image data joined, and the first of each other type. Undefined: there is no proper end. */
 function parseChunks(data: Buffer): Map<string, Buffer> | undefined {
   if (!isPng(data)) return undefined;
   const found = new Map<string, Buffer>();

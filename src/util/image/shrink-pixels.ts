@@ -1,12 +1,12 @@
-// An image made smaller: a pixel of the result is the mean of the area that it covers, so that thin lines get fainter and
-// never vanish. Whatever else goes on has its turn every few milliseconds.
+// Scales an image down. Each pixel is the mean of the area that it covers, so thin lines get fainter and never vanish. Yields to the event
+// loop every few milliseconds.
 
 import { setImmediate as othersTurn } from "node:timers/promises";
 import type { Pixels, Png } from "./png.ts";
 
 const SLICE_MS = 10;
 
-/** So that neither side is longer than this; proportions stay. The rows of the image are used up. */
+/** Neither side is longer than this; proportions are kept. Consumes the rows. */
 export async function shrinkPixels(image: Png, maxSide: number): Promise<Pixels> {
   const scale = Math.min(1, maxSide / Math.max(image.width, image.height));
   const width = Math.max(1, Math.round(image.width * scale));
@@ -38,7 +38,7 @@ export async function shrinkPixels(image: Png, maxSide: number): Promise<Pixels>
   return { width, height, rgb };
 }
 
-/** Where the pixels of the image go: this share of each to one pixel of the result, and the rest to the one after. */
+/** For each source pixel: its target pixel, and its share there; the rest goes to the next one. */
 interface Shares {
   readonly indexes: Uint32Array;
   readonly shares: Float64Array;
@@ -50,7 +50,7 @@ function toShares(from: number, to: number): Shares {
   return { indexes, shares };
 }
 
-/** The sums of a row, as long as the result is wide. */
+/** The sums of one target row. */
 function toNarrow(row: Uint8Array, { indexes, shares }: Shares, narrow: Float64Array): void {
   let [red, green, blue] = [0, 0, 0];
   for (let x = 0, from = 0; x < indexes.length; x += 1, from += 3) {

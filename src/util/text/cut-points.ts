@@ -1,8 +1,8 @@
-// Where to cut bytes that were printed, so that both sides read well: at the end of a line where lines are short, else
-// between two characters and not inside a terminal command.
+// Where to cut printed bytes: at the end of a line where lines are short, else between two characters and outside of terminal control
+// sequences.
 //
-// It rests on two facts: a byte gives at most one character (UTF-16 unit), and cleaning makes nothing longer. So there is
-// always a place that fits, even where the length of the cleaned text does not grow with the bytes.
+// A byte gives at most one UTF-16 unit, and cleaning makes nothing longer. So there is always a cut that fits, even though the length of
+// the cleaned text does not grow monotonically with the bytes.
 
 import { cleanTerminalText } from "./clean-terminal-text.ts";
 import { TerminalParser } from "./terminal-parser.ts";
@@ -10,12 +10,12 @@ import { isCharacterStart } from "./utf8.ts";
 
 const NEWLINE = 0x0a;
 
-/** What a model is shown of them. */
+/** Decoded, without control sequences. */
 export function toText(bytes: Buffer): string {
   return cleanTerminalText(bytes.toString("utf8"));
 }
 
-/** How many bytes, from the first, give at most so many characters. */
+/** The number of leading bytes that give at most this many characters. */
 export function headLength(bytes: Buffer, maxCharacters: number): number {
   const fits = (length: number): boolean => toText(bytes.subarray(0, length)).length <= maxCharacters;
   const sure = Math.min(bytes.length, maxCharacters);
@@ -26,10 +26,10 @@ export function headLength(bytes: Buffer, maxCharacters: number): number {
   return clear > 0 && fits(clear) ? clear : characterBefore(bytes, sure);
 }
 
-/** How many bytes, up to the last, give at most so many characters. */
+/** The number of trailing bytes that give at most this many characters. */
 export function tailLength(bytes: Buffer, maxCharacters: number): number {
   const { length } = bytes;
-  const fits = (place: number): boolean => toText(bytes.subarray(place)).length <= maxCharacters;
+  const fits = (start: number): boolean => toText(bytes.subarray(start)).length <= maxCharacters;
   const sure = Math.max(0, length - maxCharacters);
   const free = length - lastThat((count) => fits(length - count), length - sure, length);
   const line = free === 0 ? 0 : bytes.indexOf(NEWLINE, free - 1) + 1;
@@ -38,7 +38,7 @@ export function tailLength(bytes: Buffer, maxCharacters: number): number {
   return length - (clear < length && fits(clear) ? clear : characterAfter(bytes, sure));
 }
 
-/** By halving, from one that holds; it need not hold for everything below. */
+/** Binary search from a known match; the condition need not be monotonic. */
 function lastThat(holds: (count: number) => boolean, known: number, limit: number): number {
   if (holds(limit)) return limit;
   let [yes, no] = [known, limit];
@@ -51,39 +51,39 @@ function lastThat(holds: (count: number) => boolean, known: number, limit: numbe
 }
 
 function characterBefore(bytes: Buffer, limit: number): number {
-  let place = limit;
-  while (place > 0 && !isCharacterStart(bytes, place)) place -= 1;
-  return place;
+  let index = limit;
+  while (index > 0 && !isCharacterStart(bytes, index)) index -= 1;
+  return index;
 }
 
 function characterAfter(bytes: Buffer, limit: number): number {
-  let place = limit;
-  while (!isCharacterStart(bytes, place)) place += 1;
-  return place;
+  let index = limit;
+  while (!isCharacterStart(bytes, index)) index += 1;
+  return index;
 }
 
-/** The last place up to the limit that is between two characters and outside of a terminal command. */
+/** The last clear index up to the limit: between two characters and outside of a control sequence. */
 function clearBefore(bytes: Buffer, limit: number): number {
   let last = 0;
-  for (const place of clearPlaces(bytes)) {
-    if (place > limit) break;
-    last = place;
+  for (const index of clearIndices(bytes)) {
+    if (index > limit) break;
+    last = index;
   }
   return last;
 }
 
 function clearAfter(bytes: Buffer, limit: number): number {
-  for (const place of clearPlaces(bytes)) if (place >= limit) return place;
+  for (const index of clearIndices(bytes)) if (index >= limit) return index;
   return bytes.length;
 }
 
-function* clearPlaces(bytes: Buffer): Generator<number, void, void> {
+function* clearIndices(bytes: Buffer): Generator<number, void, void> {
   const parser = new TerminalParser({ text: () => undefined, sequence: () => undefined });
-  // A character for each byte. Commands are ASCII; that some can begin with a C1 control is left aside here.
+  // One character per byte. Control sequences are ASCII; those that begin with a C1 control are ignored here.
   const ascii = bytes.toString("latin1").replaceAll(/[\u0080-\u00FF]/g, "x");
-  for (let place = 0; place < bytes.length; place += 1) {
-    if (parser.isInText && isCharacterStart(bytes, place)) yield place;
-    parser.write(ascii.charAt(place));
+  for (let index = 0; index < bytes.length; index += 1) {
+    if (parser.isInText && isCharacterStart(bytes, index)) yield index;
+    parser.write(ascii.charAt(index));
   }
   yield bytes.length;
 }

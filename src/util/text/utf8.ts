@@ -1,6 +1,6 @@
-// Cutting UTF-8 without leaving half a character at either end of the cut.
+// Cutting UTF-8 between characters.
 
-/** Without the character that is incomplete at the end, if there is one. */
+/** Removes an incomplete character at the end. */
 export function trimBrokenEnd(data: Buffer): Buffer {
   for (let back = 1; back <= 3 && back <= data.length; back += 1) {
     const byte = data[data.length - back] ?? 0;
@@ -10,7 +10,7 @@ export function trimBrokenEnd(data: Buffer): Buffer {
   return data;
 }
 
-/** Without the rest of a character whose beginning was cut off. */
+/** Removes the rest of a character at the start whose first byte is missing. */
 export function trimBrokenStart(data: Buffer): Buffer {
   let start = 0;
   while (start < 3 && isContinuation(data[start])) start += 1;
@@ -33,7 +33,7 @@ function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80;
 }
 
-/** Of text that may be cut anywhere: a character is counted where it begins. */
+/** The data may be cut anywhere: a character is counted by its first byte. */
 export function countCharacters(data: Buffer): number {
   let count = 0;
   for (const byte of data) if (!isContinuation(byte)) count += 1;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Runtime } from "../../../src/index.ts";
-import { createApp, openDoor } from "../../../src/server/http/app.ts";
+import { createServerContext } from "../../../src/server/create-context.ts";
+import { createApp } from "../../../src/server/http/app.ts";
 import { LOCAL_CAPABILITIES } from "../../environments/open-local.ts";
 import { openTestRuntime } from "../../open.ts";
 
@@ -17,7 +18,7 @@ afterAll(() => runtime.close());
 
 async function post(body: unknown, to: Runtime = runtime, signal?: AbortSignal) {
   const text = typeof body === "string" ? body : JSON.stringify(body);
-  const app = createApp(openDoor(to), { token });
+  const app = createApp(createServerContext(to), { token });
   const response = await app.request(execute, { method: "POST", headers: sent, body: text, ...(signal && { signal }) });
   const type = response.headers.get("content-type");
   return {
@@ -29,7 +30,7 @@ async function post(body: unknown, to: Runtime = runtime, signal?: AbortSignal) 
 }
 
 describe(`POST ${execute}`, () => {
-  test("answers with the whole result", async () => {
+  test("responds with the whole result", async () => {
     const { status, body } = await post({ code: "print('out'); 6*7" });
     expect({ status, ...body }).toMatchObject({
       status: "ok",
@@ -41,13 +42,13 @@ describe(`POST ${execute}`, () => {
     });
   });
 
-  test("an exception in the code is an answer, not an error", async () => {
+  test("an exception in the code is a result, not an error", async () => {
     const { status, body } = await post({ code: "1/0" });
     expect(status).toBe(200);
     expect(body).toMatchObject({ status: "error", error: { name: "ZeroDivisionError", value: "division by zero" } });
   });
 
-  test("every call has a session of its own, gone afterwards", async () => {
+  test("every call has a temporary session", async () => {
     await post({ code: "x = 1" });
     expect((await post({ code: "x" })).body).toMatchObject({ status: "error", error: { name: "NameError" } });
     await expect.poll(() => runtime.sessions.list().length).toBe(0);
@@ -69,7 +70,7 @@ describe(`POST ${execute}`, () => {
     expect(body).toMatchObject({ status: "interrupted", reason: "timeout" });
   });
 
-  test("a client that goes away takes its code with it", async () => {
+  test("the code is interrupted when the client disconnects", async () => {
     const client = new AbortController();
     const answer = post({ code: "import time; time.sleep(600)", timeout: 600 }, runtime, client.signal);
     await expect.poll(async () => (await runtime.sessions.list()[0]?.info())?.state).toBe("running");
@@ -108,12 +109,12 @@ describe(`POST ${execute}`, () => {
   });
 });
 
-test("a variable that no program can be given is the client's mistake", async () => {
+test("an invalid environment variable is an error of the client", async () => {
   expect(await post({ code: "1", envs: { A: "\uD800" } })).toMatchObject({ status: 422, body: { code: "INVALID" } });
 });
 
 describe("errors", () => {
-  test("too many sessions: 429, and when to come back", async () => {
+  test("too many sessions: 429 with Retry-After", async () => {
     await using small = await openTestRuntime({ limits: { sessions: 1 } });
     await using held = await small.openSession();
     const { status, body, headers } = await post({ code: "1" }, small);
@@ -132,11 +133,11 @@ describe("errors", () => {
     expect(body["detail"]).toContain("Install Python");
   });
 
-  test("the unexpected: 500, and nothing of what is inside", async () => {
+  test("an internal error: 500, without details", async () => {
     const heard: unknown[] = [];
     const failure = new Error("the secret is 42");
     const broken = { openSession: () => Promise.reject(failure) } as unknown as Runtime;
-    const app = createApp(openDoor(broken), { token, onUnexpected: (error) => void heard.push(error) });
+    const app = createApp(createServerContext(broken), { token, onUnexpected: (error) => void heard.push(error) });
     const response = await app.request(execute, { method: "POST", headers: sent, body: `{"code":"1"}` });
     expect(response.status).toBe(500);
     expect(await response.json()).toMatchObject({
@@ -152,14 +153,14 @@ describe("errors", () => {
     ["DELETE", "/v1/version", 405],
     ["POST", "/v1/health", 405],
   ])("%s %s: %i", async (method, path, status) => {
-    const response = await createApp(openDoor(runtime), { token }).request(path, { method, headers: sent });
+    const response = await createApp(createServerContext(runtime), { token }).request(path, { method, headers: sent });
     expect(response.status).toBe(status);
     expect(response.headers.get("content-type")).toBe("application/problem+json");
     expect(await response.json()).toMatchObject({ status });
   });
 
-  test("OPTIONS, and the refusal of another method, say what a route answers", async () => {
-    const app = createApp(openDoor(runtime), { token });
+  test("OPTIONS and a 405 list the methods of a route", async () => {
+    const app = createApp(createServerContext(runtime), { token });
     const allowed = async (method: string, path: string): Promise<unknown> => {
       const { status, headers } = await app.request(path, { method, headers: sent });
       return [status, headers.get("allow")];
@@ -174,21 +175,23 @@ describe("errors", () => {
   test.each(["/v1/version", execute, "/nowhere", "/", "/v1/health/", "//v1/health"])(
     "%s wants the token",
     async (path) => {
-      const response = await createApp(openDoor(runtime), { token }).request(path, { headers: { host: "localhost" } });
+      const response = await createApp(createServerContext(runtime), { token }).request(path, {
+        headers: { host: "localhost" },
+      });
       expect(response.status).toBe(401);
     },
   );
 });
 
 test("GET /v1/health needs no token", async () => {
-  const response = await createApp(openDoor(runtime), { token }).request("/v1/health", {
+  const response = await createApp(createServerContext(runtime), { token }).request("/v1/health", {
     headers: { host: "localhost" },
   });
   expect(await response.json()).toEqual({ status: "ok", live: true, ready: true });
 });
 
-test("GET /v1/version tells versions", async () => {
-  const response = await createApp(openDoor(runtime), { token }).request("/v1/version", { headers: sent });
+test("GET /v1/version has the versions", async () => {
+  const response = await createApp(createServerContext(runtime), { token }).request("/v1/version", { headers: sent });
   expect(await response.json()).toEqual({
     version: expect.stringMatching(/^\d+\.\d+\.\d+/),
     node: process.versions.node,

@@ -5,13 +5,13 @@ import type { ExecutionId, SessionId } from "../../../src/protocol/ids.ts";
 import { SpillFiles } from "../../../src/output/spill-file.ts";
 import { Execution } from "../../../src/session/execution/execution.ts";
 import { openTestRuntime } from "../../open.ts";
-import { openTestDoor, readEvents, type Ask } from "./request.ts";
+import { openTestServer, readEvents, type Ask } from "./request.ts";
 
 let runtime: Runtime;
 let ask: Ask;
 beforeAll(async () => {
   runtime = await openTestRuntime({ ids: "random" });
-  ({ ask } = openTestDoor(runtime));
+  ({ ask } = openTestServer(runtime));
 });
 afterAll(() => runtime.close());
 
@@ -22,7 +22,7 @@ async function openSession(options: object = {}): Promise<string> {
 }
 
 describe("execute", () => {
-  test("keeps state, and answers with all that a result has", async () => {
+  test("keeps state, and responds with a complete result", async () => {
     const id = await openSession();
     await ask("POST", `/v1/sessions/${id}/execute`, { json: { code: "x = 20" } });
     const { status, body, headers } = await ask("POST", `/v1/sessions/${id}/execute`, {
@@ -40,7 +40,7 @@ describe("execute", () => {
     });
   });
 
-  test("what was cut of the output is told, and can be read by offset", async () => {
+  test("truncated output is reported, and can be read by offset", async () => {
     const id = await openSession();
     const code = "import sys\nprint('a' * 3_000_000)\nprint('b', file=sys.stderr)";
     const { body } = await ask("POST", `/v1/sessions/${id}/execute`, { json: { code } });
@@ -60,7 +60,7 @@ describe("execute", () => {
     expect(told.join("")).toHaveLength(3_000_001);
   });
 
-  test("variables come after the end of a stream, and a session that is gone by then costs no result", async () => {
+  test("variables come after the end of a stream, and a closed session costs no result", async () => {
     const id = await openSession();
     const execute = (code: string, headers = {}) =>
       ask("POST", `/v1/sessions/${id}/execute`, { json: { code, variables: true }, headers });
@@ -75,7 +75,7 @@ describe("execute", () => {
     expect(await late).toMatchObject({ status: 200, body: { status: "interrupted", variables: null } });
   });
 
-  test("one that the session could not run is a problem, as an answer, in a stream, and later", async () => {
+  test("code that the session could not run gives a problem: as a response, in a stream, and later", async () => {
     const id = await openSession();
     const why = new WorkerLostError("Cannot execute code: the worker was lost");
     vi.spyOn(runtime.sessions.get(id), "execute").mockImplementation((code) => {
@@ -94,7 +94,7 @@ describe("execute", () => {
     expect(await readEvents((await ask("GET", `/v1/executions/${id}.1/events`)).response)).toMatchObject(failed);
   });
 
-  test("as events: the same story, each with its cursor", async () => {
+  test("streams the same events, each with its cursor", async () => {
     const id = await openSession();
     const { response, headers } = await ask("POST", `/v1/sessions/${id}/execute`, {
       json: { code: "import sys\nprint('a')\nprint('b', file=sys.stderr)\n7" },
@@ -116,7 +116,7 @@ describe("execute", () => {
     }
   });
 
-  test("a retried request with a key runs the code once; another body under the key is refused", async () => {
+  test("a retry with a key runs the code once; another body with the key is refused", async () => {
     const id = await openSession();
     const post = (code: string) =>
       ask("POST", `/v1/sessions/${id}/execute`, { json: { code }, headers: { "idempotency-key": "k1" } });
@@ -130,7 +130,7 @@ describe("execute", () => {
     expect(await post("n += 2")).toMatchObject({ status: 422, body: { code: "KEY_REUSED" } });
   });
 
-  test("goes on without its client, and is found again by its id", async () => {
+  test("goes on without its client, and is found by its id", async () => {
     const id = await openSession();
     const begun = await ask("POST", `/v1/sessions/${id}/execute`, {
       json: { code: "input('who? ')", input: "ask" },
@@ -147,7 +147,7 @@ describe("execute", () => {
     expect(await ask("POST", `${path}/stdin`, { json: { text: "" } })).toMatchObject({ body: { code: "NOT_WAITING" } });
   });
 
-  test("a client may take its code with it when it goes", async () => {
+  test("is interrupted when its client disconnects, if the request says so", async () => {
     const id = await openSession();
     const client = new AbortController();
     const asked = ask("POST", `/v1/sessions/${id}/execute`, {
@@ -159,7 +159,7 @@ describe("execute", () => {
     expect((await asked).body).toMatchObject({ status: "interrupted", reason: "cancelled", state: "kept" });
   });
 
-  test("an interrupt answers with what it did", async () => {
+  test("an interrupt responds with its effect", async () => {
     const id = await openSession();
     expect((await ask("POST", `/v1/sessions/${id}/interrupt`)).body).toEqual({
       interrupted: null,
@@ -178,7 +178,7 @@ describe("execute", () => {
     await reader?.cancel();
   });
 
-  test("what is not there is 404, what is wrong is 422", async () => {
+  test("unknown ids are 404, invalid requests 422", async () => {
     const id = await openSession();
     expect(await ask("GET", "/v1/executions/nope")).toMatchObject({
       status: 404,
@@ -193,7 +193,7 @@ describe("execute", () => {
   });
 });
 
-test("a session that is asked for again under its key is the same one, and the answer says so", async () => {
+test("a retry with a key returns the same session, and says so", async () => {
   const open = () => ask("POST", "/v1/sessions", { json: {}, headers: { "idempotency-key": "s1" } });
   const [first, again] = [await open(), await open()];
   expect([first.status, again.status, again.body["id"]]).toEqual([201, 200, first.body["id"]]);
@@ -201,7 +201,7 @@ test("a session that is asked for again under its key is the same one, and the a
   expect(replayed).toEqual([null, "true"]);
 });
 
-test("a session may have less than the server allows, never more", async () => {
+test("a session may have lower limits than the server, never higher ones", async () => {
   const { memoryBytes } = runtime.limits;
   expect(await openSession({ limits: { memoryBytes: memoryBytes / 2 } })).toMatch(/^s-/);
   const { status, body } = await ask("POST", "/v1/sessions", { json: { limits: { memoryBytes: memoryBytes + 1 } } });
@@ -211,7 +211,7 @@ test("a session may have less than the server allows, never more", async () => {
   });
 });
 
-test("a session that is opened again under its name is another one: ids and keys of the first mean what they meant", async () => {
+test("a session that is opened again under its name is another one: ids and keys of the first keep their meaning", async () => {
   const again = { "idempotency-key": "same-name" };
   const executeIn = (code: string, headers = {}) =>
     ask("POST", "/v1/sessions/reopened/execute", { json: { code }, headers });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Runtime } from "../../../src/index.ts";
 import { openTestRuntime } from "../../open.ts";
-import { openTestDoor, type Ask } from "./request.ts";
+import { openTestServer, type Ask } from "./request.ts";
 
 const MIB = 1024 * 1024;
 
@@ -10,7 +10,7 @@ let ask: Ask;
 let files: string;
 beforeAll(async () => {
   runtime = await openTestRuntime({ ids: "random", limits: { diskBytes: 64 * MIB } });
-  ({ ask } = openTestDoor(runtime));
+  ({ ask } = openTestServer(runtime));
   const session = await runtime.openSession();
   files = `/v1/sessions/${session.id}/files`;
 });
@@ -22,7 +22,7 @@ async function run(code: string): Promise<void> {
 }
 
 describe("a file", () => {
-  test("is made with 201, replaced with 200, read byte for byte, and removed with 204", async () => {
+  test("is created with 201, replaced with 200, read byte for byte, and removed with 204", async () => {
     const bytes = new Uint8Array(300_000).map((_, index) => index);
     const made = await ask("PUT", `${files}/a/b.bin`, { body: bytes });
     expect(made).toMatchObject({ status: 201, body: { name: "b.bin", path: "a/b.bin", type: "file", size: 300_000 } });
@@ -36,7 +36,7 @@ describe("a file", () => {
     expect(await ask("GET", `${files}/a/b.bin`)).toMatchObject({ status: 404, body: { code: "FILE" } });
   });
 
-  test("has a type only where no browser would run it, and never that of JSON", async () => {
+  test("has a media type only if no browser executes it, and never that of JSON", async () => {
     const types = ["p.png", "t.TXT", "x.html", "x.svg", "x.js", "x.json", "none"].map(async (name) => {
       await ask("PUT", `${files}/types/${name}`, { body: "1" });
       const { type, response } = await ask("GET", `${files}/types/${name}`);
@@ -47,7 +47,7 @@ describe("a file", () => {
     expect(await Promise.all(types)).toEqual(["image/png", "text/plain", bytes, bytes, bytes, bytes, bytes]);
   });
 
-  test("may be empty, and is told of by HEAD and by stat without being read", async () => {
+  test("may be empty, and HEAD and stat describe it without reading it", async () => {
     await ask("PUT", `${files}/empty`, { body: "" });
     expect(await (await ask("GET", `${files}/empty`)).response.text()).toBe("");
     // More than there are places for readers: none of them stays.
@@ -59,7 +59,7 @@ describe("a file", () => {
     expect((await ask("GET", `${files}/none?stat=true`)).status).toBe(404);
   });
 
-  test("of any name is reached by its bytes", async () => {
+  test("can have any bytes in its name", async () => {
     await run(
       `for name in [b'sp ace', b'100%', b'a\\nb', b'a%2Fb', b'\\xff\\xc3\\xa4', 'größe'.encode()]: open(name, 'w').write('x')`,
     );
@@ -88,7 +88,7 @@ describe("a range", () => {
     ["bytes=4-2", 200, null, "0123456789"],
     ["lines=1-2", 200, null, "0123456789"],
     ["bytes=-", 200, null, "0123456789"],
-  ])("%s is answered %i", async (range, status, place, text) => {
+  ])("%s gives %i", async (range, status, place, text) => {
     const answer = await ask("GET", `${files}/digits`, { headers: { range } });
     expect([answer.status, answer.headers.get("content-range")]).toEqual([status, place]);
     expect([answer.headers.get("content-length"), await answer.response.text()]).toEqual([String(text.length), text]);
@@ -100,7 +100,7 @@ describe("a range", () => {
     expect(answer.headers.get("content-range")).toBe("bytes */10");
   });
 
-  test("counts only while the file is the same, where If-Range says so", async () => {
+  test("applies only while the file is unchanged, if If-Range says so", async () => {
     const date = (await ask("HEAD", `${files}/digits`)).headers.get("last-modified") ?? "";
     const range = "bytes=0-1";
     expect(await ask("GET", `${files}/digits`, { headers: { range, "if-range": date } })).toMatchObject({
@@ -112,7 +112,7 @@ describe("a range", () => {
 });
 
 describe("a folder", () => {
-  test("is made by a path that ends in a slash, and listed", async () => {
+  test("is created by a path that ends in a slash, and listed", async () => {
     expect(await ask("PUT", `${files}/f/g/`)).toMatchObject({ status: 201, body: { path: "f/g", type: "folder" } });
     expect(await ask("PUT", `${files}/f/g/`)).toMatchObject({ status: 200 });
     await ask("PUT", `${files}/f/g/h`, { body: "1" });
@@ -127,7 +127,7 @@ describe("a folder", () => {
   });
 });
 
-describe("what leads out", () => {
+describe("a path that leads outside", () => {
   beforeAll(() => run("import os; os.symlink('/etc', 'out'); os.symlink('../../etc/passwd', 'up')"));
   test.each([
     "%2e%2e%2fetc%2fpasswd",
@@ -139,7 +139,7 @@ describe("what leads out", () => {
     "a%00b",
     "out/passwd",
     "up",
-  ])("%s is refused, however it is asked for", async (path) => {
+  ])("%s is refused by every method", async (path) => {
     for (const [method, body] of [["GET"], ["PUT", "x"], ["DELETE"]] as const) {
       if (method === "DELETE" && path === "up") continue; // the link itself may go
       const answer = await ask(method, `${files}/${path}`, body === undefined ? {} : { body });
@@ -147,7 +147,7 @@ describe("what leads out", () => {
     }
   });
 
-  test("a name with backslashes is a name", async () => {
+  test("may contain backslashes", async () => {
     expect(await ask("PUT", `${files}/..%5C..%5Cx`, { body: "1" })).toMatchObject({
       status: 201,
       body: { path: String.raw`..\..\x` },
@@ -160,7 +160,7 @@ describe("what leads out", () => {
 });
 
 describe("an upload", () => {
-  test("that breaks off leaves the old file and nothing else", async () => {
+  test("that is incomplete leaves the old file and nothing else", async () => {
     await ask("PUT", `${files}/cut/old`, { body: "old" });
     let sent = 0;
     const body = new ReadableStream({
@@ -175,7 +175,7 @@ describe("an upload", () => {
     expect((await ask("GET", `${files}/cut`)).body["entries"]).toHaveLength(1);
   });
 
-  test("that does not fit is 507, and the rest of it is not read", async () => {
+  test("that does not fit is 507, and the rest is not read", async () => {
     let sent = 0;
     const body = new ReadableStream({
       pull: (controller) => {
@@ -196,7 +196,7 @@ describe("an upload", () => {
   });
 });
 
-test("files of no session are 404", async () => {
+test("files of an unknown session are 404", async () => {
   expect(await ask("GET", "/v1/sessions/nope/files/x")).toMatchObject({
     status: 404,
     body: { code: "SESSION_NOT_FOUND" },

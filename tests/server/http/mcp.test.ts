@@ -3,22 +3,22 @@
 import { Client, StreamableHTTPClientTransport, type CallToolResult } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ScriptedBackend, type Runtime } from "../../../src/index.ts";
-import { listen, type Listening } from "../../../src/server/net/listen.ts";
+import { listen, type HTTPListener } from "../../../src/server/net/listen.ts";
 import { openTestRuntime } from "../../open.ts";
 import { code } from "../../rlm/scripting.ts";
-import { checkDocumented, openTestDoor, TOKEN, type Ask } from "./request.ts";
+import { checkDocumented, openTestServer, TOKEN, type Ask } from "./request.ts";
 
 const ERAS = ["legacy", "modern"] as const;
 
 let runtime: Runtime;
-let server: Listening;
+let server: HTTPListener;
 let ask: Ask;
 const draining = new AbortController();
-const ending = new AbortController();
+const closing = new AbortController();
 beforeAll(async () => {
   runtime = await openTestRuntime({ ids: "random" });
-  const signals = { draining: draining.signal, ending: ending.signal };
-  const opened = openTestDoor(runtime, signals);
+  const signals = { draining: draining.signal, closing: closing.signal };
+  const opened = openTestServer(runtime, signals);
   ({ ask } = opened);
   server = await listen(opened.app, { host: "127.0.0.1", port: 0 });
 });
@@ -54,7 +54,7 @@ async function text(client: Client, name: string, args: Record<string, unknown>)
 }
 
 describe.each(ERAS)("a client of the %s era", (era) => {
-  test("uses a session that was opened over the other routes, and the other way round", async () => {
+  test("shares sessions with the other routes", async () => {
     await using client = await connect(era);
     const { body: session } = await ask("POST", "/v1/sessions");
     await ask("POST", `/v1/sessions/${String(session["id"])}/execute`, { json: { code: "x = 41" } });
@@ -66,7 +66,7 @@ describe.each(ERAS)("a client of the %s era", (era) => {
     expect(body).toMatchObject({ value: { "text/plain": "'from here'" } });
   });
 
-  test("shares commands and their default session, too", async () => {
+  test("shares commands and the default session", async () => {
     await using client = await connect(era);
     await text(client, "shell", { command: `echo ${era} > which` });
     const { body } = await ask("POST", "/v1/tasks", { json: { command: "cat which", waitMs: 20_000 } });
@@ -75,7 +75,7 @@ describe.each(ERAS)("a client of the %s era", (era) => {
   });
 });
 
-test("other methods, and those without the token, are refused as everywhere", async () => {
+test("other methods, and requests without the token, are refused", async () => {
   expect(await ask("GET", "/mcp")).toMatchObject({ status: 405, body: { code: "METHOD_NOT_ALLOWED" } });
   expect(await ask("DELETE", "/mcp")).toMatchObject({ status: 405 });
   const headers = { authorization: "Bearer wrong" };
@@ -84,7 +84,7 @@ test("other methods, and those without the token, are refused as everywhere", as
   expect(await ask("POST", "/mcp", { body: "{" })).toMatchObject({ status: 400, body: { error: { code: -32_700 } } });
 });
 
-test("a model that is configured answers rlm_query, within the bound of all runs; without one there is no such tool", async () => {
+test("a configured model answers rlm_query, within the limit on runs; without one the tool is not listed", async () => {
   await using client = await connect("modern");
   const names = async (one: Client) => (await one.listTools()).tools.map(({ name }) => name);
   expect(await names(client)).not.toContain("rlm_query");
@@ -93,14 +93,14 @@ test("a model that is configured answers rlm_query, within the bound of all runs
     isSilent ? new Promise<never>(() => {}) : code("FINAL(context.count('a'))"),
   );
   const model = { backend, model: "m", mode: "rlm", cache: false, log: false } as const;
-  const { app, door } = openTestDoor(runtime, { model, runsAtOnce: 1 });
+  const { app, context } = openTestServer(runtime, { model, maxRuns: 1 });
   const other = await listen(app, { host: "127.0.0.1", port: 0 });
   try {
     await using asking = await connect("modern", other.url);
     expect(await names(asking)).toContain("rlm_query");
     expect(await text(asking, "rlm_query", { query: "How many?", context: "banana" })).toMatch(/^3\n/);
     isSilent = true;
-    const silent = door.runs.start({ query: "?" });
+    const silent = context.runs.start({ query: "?" });
     expect(await text(asking, "rlm_query", { query: "How many?" })).toMatch(/^Cannot start another run: .*runs/);
     silent.cancel();
     await silent.result;
@@ -109,8 +109,8 @@ test("a model that is configured answers rlm_query, within the bound of all runs
   }
 });
 
-test("a server that is about to end takes no more messages", async () => {
+test("a server that shuts down accepts no more messages", async () => {
   draining.abort();
   expect(await ask("POST", "/mcp", { json: {} })).toMatchObject({ status: 503, body: { code: "ENDING" } });
-  ending.abort();
+  closing.abort();
 });

@@ -11,7 +11,7 @@ import { API_ROUTES, ROUTES } from "../../../src/server/http/routes.ts";
 import { makeDataFolder } from "../../make-data-folder.ts";
 import { openTestRuntime } from "../../open.ts";
 import { code } from "../../rlm/scripting.ts";
-import { openTestDoor, type Ask } from "./request.ts";
+import { openTestServer, type Ask } from "./request.ts";
 import { EXAMPLES, type Stage } from "./route-examples.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -40,7 +40,7 @@ const operationOf = (one: Route): Operation | undefined => description.paths[pat
 const operations = ALL.map((one) => ({ one, name: nameOf(one), operation: operationOf(one) }));
 
 describe("the description", () => {
-  test("is OpenAPI 3.1, with exactly the routes that are served", () => {
+  test("is OpenAPI 3.1, with exactly the served routes", () => {
     expect(description).toMatchObject({
       openapi: "3.1.0",
       info: { title: expect.any(String), version: expect.stringMatching(/^\d+\.\d+\.\d+/) },
@@ -52,7 +52,7 @@ describe("the description", () => {
     expect(described.sort()).toEqual(ALL.map((one) => `${one.method} ${pathOf(one)}`).sort());
   });
 
-  test("names each operation once, under a tag that is listed", () => {
+  test("names each operation once, under a listed tag", () => {
     const ids = operations.map(({ operation }) => operation?.operationId);
     expect(new Set(ids).size).toBe(ALL.length);
     for (const id of ids) expect(id).toMatch(/^[a-z][A-Za-z0-9_]+$/);
@@ -67,7 +67,7 @@ describe("the description", () => {
     const places = operation?.parameters.map(({ in: place, name }) => `${place} ${name}`) ?? [];
     expect(new Set(places).size).toBe(places.length);
     const statuses = [
-      ...Object.keys(one.answers),
+      ...Object.keys(one.responses),
       ...(one.problems ?? []).map(String),
       ...(one.isOpen === true ? [] : Object.keys(COMMON_PROBLEMS)),
     ];
@@ -76,7 +76,7 @@ describe("the description", () => {
     expect(operation?.requestBody === undefined).toBe(one.body === undefined && one.rawBody === undefined);
   });
 
-  test("refers only to schemas that are there, and has none that nothing refers to", () => {
+  test("refers only to existing schemas, and to all of them", () => {
     const references = [...JSON.stringify(description).matchAll(/"\$ref":"([^"]+)"/g)].map(
       ([, address]) => address ?? "",
     );
@@ -85,7 +85,7 @@ describe("the description", () => {
     expect([...new Set(references)].sort()).toEqual(known.sort());
   });
 
-  test("has schemas that can be read back", () => {
+  test("has schemas that can be parsed", () => {
     for (const [id, schema] of Object.entries(description.components.schemas)) {
       expect(() => toValidator(schema), id).not.toThrow();
     }
@@ -110,7 +110,7 @@ describe("each route", () => {
     runtime = await openTestRuntime({ ids: "random" });
     await runtime.warm();
     const backend = new ScriptedBackend(() => code("print('x' * 20_000)\nFINAL(len(context))"));
-    ({ ask } = openTestDoor(runtime, { model: { backend, model: "root", mode: "rlm", cache: false } }));
+    ({ ask } = openTestServer(runtime, { model: { backend, model: "root", mode: "rlm", cache: false } }));
   });
   afterAll(async () => {
     await runtime.close();
@@ -142,7 +142,7 @@ describe("each route", () => {
     return { ask, session, used, execution, task, run };
   }
 
-  test("has an example, and there is none for a route that is gone", () => {
+  test("has an example, and there is none for a removed route", () => {
     expect(Object.keys(EXAMPLES).sort()).toEqual(ALL.map(nameOf).sort());
   });
 
@@ -150,21 +150,21 @@ describe("each route", () => {
     const answered = await EXAMPLES[name]?.(createStage());
     expect(answered, "an example").toBeDefined();
     const { status = 0, type = null, body } = answered ?? {};
-    if (101 in one.answers) return expect(status, "it is a WebSocket").toBe(426);
+    if (101 in one.responses) return expect(status, "it is a WebSocket").toBe(426);
     expect(status, JSON.stringify(body)).toBeLessThan(400);
     const described = operation?.responses[status];
     expect(Object.keys(described?.content ?? {}), `${name} ${status}`).toEqual(
       type === null ? [] : expect.arrayContaining([type]),
     );
     const schema = type === null ? undefined : described?.content?.[type]?.schema;
-    if (one.answers[status]?.schema !== undefined && type === "application/json") {
+    if (one.responses[status]?.schema !== undefined && type === "application/json") {
       expect(schema).toBeDefined();
       expect(toValidator(schema ?? {}).safeParse(body).error?.message).toBeUndefined();
     }
     if (answered?.response.bodyUsed === false) await answered.response.body?.cancel();
   });
 
-  test("a problem is described, too", async () => {
+  test("problems are described, too", async () => {
     const { body, type } = await ask("GET", "/v1/sessions/nope");
     const schema = operationOf(ALL.find((one) => nameOf(one) === "GET /v1/sessions/{id}") as Route)?.responses["404"];
     const problem = schema?.content?.[type ?? ""]?.schema ?? {};
@@ -172,7 +172,7 @@ describe("each route", () => {
     expect(toValidator(problem).safeParse({ ...body, more: 1 }).success).toBe(false);
   });
 
-  test("the page needs no token, has a place for everything, and nothing in it runs or comes from elsewhere", async () => {
+  test("the page needs no token, covers everything, and loads or executes nothing", async () => {
     const { status, headers, response } = await ask("GET", "/v1/docs", { headers: { authorization: "" } });
     const html = await response.text();
     expect(status).toBe(200);
@@ -184,7 +184,7 @@ describe("each route", () => {
     for (const id of Object.keys(description.components.schemas)) expect(anchors).toContain(`schema-${id}`);
   });
 
-  test("what a description says cannot become a part of the page", () => {
+  test("a description cannot inject markup into the page", () => {
     const evil = `<img src=x onerror=alert(1)>"'&`;
     const html = createPage({
       info: { title: evil, version: evil, description: evil },

@@ -1,8 +1,9 @@
-// A door without a socket, for tests. Every answer is compared with what is documented of its route.
+// A server without a socket, for tests. Every response is compared with the documentation of its route.
 
 import { expect } from "vitest";
 import type { Runtime } from "../../../src/index.ts";
-import { createApp, openDoor, type DoorOptions } from "../../../src/server/http/app.ts";
+import { createServerContext, type ServerContextOptions } from "../../../src/server/create-context.ts";
+import { createApp } from "../../../src/server/http/app.ts";
 import type { GuardOptions } from "../../../src/server/net/guards/guarded-app.ts";
 import { COMMON_PROBLEMS } from "../../../src/server/http/description/openapi.ts";
 import type { Route } from "../../../src/server/http/route.ts";
@@ -30,9 +31,9 @@ export interface Answered {
 
 export type Ask = (method: string, path: string, question?: Question) => Promise<Answered>;
 
-export function openTestDoor(runtime: Runtime, options: DoorOptions & Partial<GuardOptions> = {}) {
-  const door = openDoor(runtime, options);
-  const app = createApp(door, { token: TOKEN, ...options });
+export function openTestServer(runtime: Runtime, options: ServerContextOptions & Partial<GuardOptions> = {}) {
+  const context = createServerContext(runtime, options);
+  const app = createApp(context, { token: TOKEN, ...options });
   const ask: Ask = async (method, path, { json, body, headers, signal } = {}) => {
     const response = await app.request(path, {
       method,
@@ -53,7 +54,7 @@ export function openTestDoor(runtime: Runtime, options: DoorOptions & Partial<Gu
     );
     return { status: response.status, headers: response.headers, type, body: parsed, response };
   };
-  return { door, app, ask };
+  return { context, app, ask };
 }
 
 /** The route that such a path leads to. */
@@ -82,7 +83,7 @@ export function checkDocumented(
     expect([...Object.keys(COMMON_PROBLEMS).map(Number), ...(one.problems ?? [])], where).toContain(status);
     return;
   }
-  const documented = one.answers[status];
+  const documented = one.responses[status];
   expect(documented, where).toBeDefined();
   if (body === undefined) {
     if (type !== null) expect(documented?.types, where).toContain(type);

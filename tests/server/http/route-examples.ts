@@ -3,7 +3,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { Answered, Ask } from "./request.ts";
 
-/** What examples may use; everything is made anew when it is asked for. */
+/** What examples may use. Everything is created on demand. */
 export interface Stage {
   readonly ask: Ask;
   /** The id of a new session. */

@@ -8,7 +8,7 @@ import { listen } from "../../../src/server/net/listen.ts";
 import { makeDataFolder } from "../../make-data-folder.ts";
 import { openTestRuntime } from "../../open.ts";
 import { code, type Script } from "../../rlm/scripting.ts";
-import { openTestDoor, readEvents, TOKEN, type Ask } from "./request.ts";
+import { openTestServer, readEvents, TOKEN, type Ask } from "./request.ts";
 
 const KEY = "sk-not-to-be-seen-by-anybody";
 const DELTAS = new Set(["model-call-delta", "output-delta"]);
@@ -26,7 +26,7 @@ afterAll(async () => {
   rmSync(data, { recursive: true, force: true });
 });
 
-function openWith(script: Script, options: Partial<RLMOptions> = {}, runsAtOnce = 8): Ask {
+function openWith(script: Script, options: Partial<RLMOptions> = {}, maxRuns = 8): Ask {
   const model: RLMOptions = {
     backend: new ScriptedBackend(script),
     model: "root",
@@ -36,7 +36,7 @@ function openWith(script: Script, options: Partial<RLMOptions> = {}, runsAtOnce 
     apiKey: KEY,
     ...options,
   };
-  return openTestDoor(runtime, { model, runsAtOnce }).ask;
+  return openTestServer(runtime, { model, maxRuns }).ask;
 }
 
 /** What never answers, until the run is ended. */
@@ -51,7 +51,7 @@ async function start(ask: Ask, json: object): Promise<string> {
 }
 
 describe("a run", () => {
-  test("begins at once, and has its answer when it is waited for", async () => {
+  test("starts at once, and has its answer when the request waits", async () => {
     const ask = openWith(() => code("FINAL(context.count('a'))"));
     const path = await start(ask, { query: "How many?", context: "banana" });
     const { body } = await ask("GET", `${path}?waitMs=30000`);
@@ -66,7 +66,7 @@ describe("a run", () => {
     });
   });
 
-  test("as events, each once, from any of them on; later from the record, with what is recorded", async () => {
+  test("has events, each once, from any cursor; later from its record", async () => {
     const ask = openWith([code("print('x' * 5000)"), code("FINAL('done')")]);
     const { response, headers } = await ask("POST", "/v1/runs", {
       json: { query: "?", context: "c".repeat(10_000) },
@@ -83,7 +83,7 @@ describe("a run", () => {
     await runtime.runs.settled(path.slice("/v1/runs/".length));
     // A process that knows nothing of it but what is on disk.
     await using other = await openTestRuntime({ poolSize: 0 });
-    const { ask: askOther } = openTestDoor(other);
+    const { ask: askOther } = openTestServer(other);
     const recorded = told.filter(({ type }) => !DELTAS.has(type));
     expect(await readEvents((await askOther("GET", `${path}/events`)).response)).toEqual(recorded);
     const rest = await askOther("GET", `${path}/events?after=${recorded[2]?.id}`);
@@ -92,7 +92,7 @@ describe("a run", () => {
     expect((await askOther("POST", `${path}/cancel`)).status).toBe(202);
   });
 
-  test("is told with references in place of long texts, whose blobs are read by hash", async () => {
+  test("can be followed with references instead of long texts, whose blobs are read by hash", async () => {
     const ask = openWith([code("print('x' * 5000)"), code("FINAL('done')")]);
     const path = await start(ask, { query: "?", context: "c" });
     const events = await readEvents((await ask("GET", `${path}/events?texts=references`)).response);
@@ -110,7 +110,7 @@ describe("a run", () => {
       expect(await ask("GET", `${path}/blobs/${wrong}`)).toMatchObject({ body: { code: "BLOB_NOT_FOUND" } });
   });
 
-  test("under a key is asked once", async () => {
+  test("starts once per key", async () => {
     const ask = openWith(() => code("FINAL(1)"));
     const post = (query: string) =>
       ask("POST", "/v1/runs", { json: { query, waitMs: 30_000 }, headers: { "idempotency-key": "r1" } });
@@ -120,7 +120,7 @@ describe("a run", () => {
     expect(await post("b")).toMatchObject({ status: 422, body: { code: "KEY_REUSED" } });
   });
 
-  test("is ended by its client; one more than allowed is refused until then", async () => {
+  test("can be cancelled; one more than allowed is refused until then", async () => {
     const ask = openWith(silent, {}, 1);
     const path = await start(ask, { query: "?" });
     const { response } = await ask("GET", `${path}/events`);
@@ -134,7 +134,7 @@ describe("a run", () => {
     await runtime.runs.cancelAll();
   });
 
-  test("whose reader goes away goes on", async () => {
+  test("goes on when its reader disconnects", async () => {
     let answer: (text: string) => void = () => {};
     const reply = new Promise<string>((resolve) => (answer = resolve));
     const ask = openWith(() => reply);
@@ -150,7 +150,7 @@ describe("a run", () => {
     expect(body).toMatchObject({ result: { answer: "still here" } });
   });
 
-  test("is in the list, the latest first, with those of other processes", async () => {
+  test("is listed, the latest first, with runs of other processes", async () => {
     const ask = openWith(() => code("FINAL(1)"));
     const first = await start(ask, { query: "first", waitMs: 30_000 });
     const second = await start(ask, { query: "second", waitMs: 30_000 });
@@ -160,7 +160,7 @@ describe("a run", () => {
     expect(body["total"]).toBeGreaterThan(2);
     await Promise.all(runs.map(({ id }) => runtime.runs.settled(id)));
     await using other = await openTestRuntime({ poolSize: 0 });
-    expect((await openTestDoor(other).ask("GET", "/v1/runs?limit=2")).body).toEqual(body);
+    expect((await openTestServer(other).ask("GET", "/v1/runs?limit=2")).body).toEqual(body);
   });
 });
 
@@ -181,33 +181,33 @@ describe("a record", () => {
   const writeMeta = (folder: string, meta: object): void =>
     writeFileSync(join(folder, "meta.json"), JSON.stringify(meta));
 
-  test("without an end is told as broken, and never ended by anybody", async () => {
+  test("without an end is reported as broken, and cannot be cancelled", async () => {
     const path = await copyRun((folder, meta) => {
       const lines = readFileSync(join(folder, "events.jsonl"), "utf8").trimEnd().split("\n");
       writeFileSync(join(folder, "events.jsonl"), `${lines.slice(0, -1).join("\n")}\n{"torn`);
       writeMeta(folder, { ...meta, ended: null, status: null, usage: null, writer: null });
     });
-    const { ask } = openTestDoor(runtime);
+    const { ask } = openTestServer(runtime);
     expect((await ask("GET", path)).body).toMatchObject({ status: "broken", result: null });
     const events = await readEvents((await ask("GET", `${path}/events`)).response);
     expect(events.slice(-2).map(({ type }) => type)).toEqual(["node-end", "run-broken"]);
     expect((await ask("POST", `${path}/cancel`)).body).toMatchObject({ status: "broken" });
   });
 
-  test("of a run that goes on in another process is not ended from here", async () => {
+  test("of a run in another process cannot be cancelled from here", async () => {
     const path = await copyRun((folder, meta) => writeMeta(folder, { ...meta, ended: null, status: null }));
-    const { ask } = openTestDoor(runtime);
+    const { ask } = openTestServer(runtime);
     expect((await ask("GET", path)).body).toMatchObject({ status: "running" });
     expect(await ask("POST", `${path}/cancel`)).toMatchObject({ status: 409, body: { code: "RUN_ELSEWHERE" } });
   });
 
-  test("with damage is told as far as it can be read", async () => {
+  test("with damage is read as far as possible", async () => {
     const path = await copyRun((folder, meta) => {
       writeMeta(folder, meta);
       for (const name of readdirSync(join(folder, "blobs"))) writeFileSync(join(folder, "blobs", name), "changed");
     });
     const unexpected: unknown[] = [];
-    const { ask } = openTestDoor(runtime, { onUnexpected: (error) => void unexpected.push(error) });
+    const { ask } = openTestServer(runtime, { onUnexpected: (error) => void unexpected.push(error) });
     const events = await readEvents((await ask("GET", `${path}/events`)).response);
     const types = events.map(({ type }) => type);
     expect(types).toContain("event-lost");
@@ -220,8 +220,8 @@ describe("a record", () => {
   });
 });
 
-describe("what a client may say", () => {
-  test("any JSON is material, and none of it names a file of the host", async () => {
+describe("a request", () => {
+  test("may have any JSON as context, which never names a file of the host", async () => {
     const ask = openWith(() => code("FINAL(repr(context))"));
     const seen = async (context: unknown): Promise<unknown> => {
       const { body } = await ask("POST", "/v1/runs", { json: { query: "?", context, waitMs: 30_000 } });
@@ -234,7 +234,7 @@ describe("what a client may say", () => {
     expect(await seen(JSON.parse('{"__proto__": 1}'))).toBe("{'__proto__': 1}");
   });
 
-  test("models by name, a mode, a schema and less of each limit", async () => {
+  test("may choose models by name, a mode, a schema and lower limits", async () => {
     const asked: string[] = [];
     const ask = openWith(({ model }) => {
       asked.push(model);
@@ -255,14 +255,14 @@ describe("what a client may say", () => {
     expect(asked).toEqual(["own", "small"]);
   });
 
-  test("a schema's regular expressions cannot stop the server", async () => {
+  test("cannot block the server with a schema's regular expressions", async () => {
     const ask = openWith(() => code(`FINAL({'a': 'a' * 40 + '!'})`));
     const schema = { type: "object", properties: { a: { type: "string", pattern: "^(a+)+$" } } };
     const { body } = await ask("POST", "/v1/runs", { json: { query: "?", schema, waitMs: 30_000 } });
     expect(body).toMatchObject({ status: "final" });
   });
 
-  test("never a backend, an address, a key, more than is allowed, or what makes no sense", async () => {
+  test("may not choose a backend, an address or a key, raise limits, or be invalid", async () => {
     const ask = openWith(() => code("FINAL(1)"), { limits: { tokens: 1000 } });
     const refused = async (json: object) => {
       const { status, body } = await ask("POST", "/v1/runs", { json: { query: "?", ...json } });
@@ -283,14 +283,14 @@ describe("what a client may say", () => {
     expect(await refused({ model: "" })).toEqual([422, expect.stringContaining("model")]);
   });
 
-  test("no path as a model, where models are files", async () => {
+  test("may not choose a model where models are files", async () => {
     const model = { backend: "scripted", model: join(data, "script.json") };
-    const { ask } = openTestDoor(runtime, { model });
+    const { ask } = openTestServer(runtime, { model });
     const { status, body } = await ask("POST", "/v1/runs", { json: { query: "?", model: "/etc/passwd" } });
     expect({ status, detail: body["detail"] }).toEqual({ status: 422, detail: expect.stringContaining("scripts") });
   });
 
-  test("ids that are none", async () => {
+  test("with an unknown id is refused", async () => {
     const ask = openWith(() => code("FINAL(1)"));
     for (const id of ["nope", "..%2F..%2Fetc", "%00", "a".repeat(300)]) {
       expect(await ask("GET", `/v1/runs/${id}`)).toMatchObject({ status: 404, body: { code: "RUN_NOT_FOUND" } });
@@ -302,9 +302,9 @@ describe("what a client may say", () => {
   });
 });
 
-test("over a socket a blob may be kept for ever, and nothing else", async () => {
+test("a blob may be cached for ever, and nothing else", async () => {
   const backend = new ScriptedBackend([code("print('x' * 5000)"), code("FINAL('done')")]);
-  const { app, ask } = openTestDoor(runtime, { model: { backend, model: "m", mode: "rlm", cache: false } });
+  const { app, ask } = openTestServer(runtime, { model: { backend, model: "m", mode: "rlm", cache: false } });
   const path = await start(ask, { query: "?", waitMs: 30_000 });
   await runtime.runs.settled(path.slice("/v1/runs/".length));
   const [name] = readdirSync(join(data, path.slice("/v1/".length), "blobs"));
@@ -320,9 +320,9 @@ test("over a socket a blob may be kept for ever, and nothing else", async () => 
   }
 });
 
-test("without a model nothing is asked, and the answer says how to configure one", async () => {
+test("without a model, the response says how to configure one", async () => {
   const whyNot = "none is configured: set RLM_MODEL and the key of its provider, or write rlm.toml";
-  const { ask } = openTestDoor(runtime, { model: { whyNot } });
+  const { ask } = openTestServer(runtime, { model: { whyNot } });
   expect(await ask("POST", "/v1/runs", { json: { query: "?" } })).toMatchObject({
     status: 409,
     body: { code: "NO_MODEL", detail: `No model can be asked: ${whyNot}` },
@@ -330,7 +330,7 @@ test("without a model nothing is asked, and the answer says how to configure one
   expect((await ask("GET", "/v1/runs")).status).toBe(200);
 });
 
-test("the key of the provider is in no answer, whatever the provider says", async () => {
+test("the key of the provider is in no response, whatever the provider says", async () => {
   const provider = createServer(({ headers }, response) =>
     response
       .writeHead(401, { "content-type": "application/json" })
@@ -340,7 +340,7 @@ test("the key of the provider is in no answer, whatever the provider says", asyn
   const { port } = provider.address() as AddressInfo;
   try {
     const backend = { backend: "openai-compatible", baseUrl: `http://127.0.0.1:${port}` };
-    const { ask } = openTestDoor(runtime, {
+    const { ask } = openTestServer(runtime, {
       model: { ...backend, apiKey: KEY, model: "m", mode: "rlm", cache: false },
     });
     const path = await start(ask, { query: "?", waitMs: 30_000 });
@@ -356,15 +356,15 @@ test("the key of the provider is in no answer, whatever the provider says", asyn
   }
 });
 
-test("the end of the server ends a stream that has no end", async () => {
-  const ending = new AbortController();
+test("closing the server ends a stream that would never end", async () => {
+  const closing = new AbortController();
   const model = { backend: new ScriptedBackend(silent), model: "m", mode: "rlm", cache: false } as const;
-  const { ask } = openTestDoor(runtime, { model, ending: ending.signal });
+  const { ask } = openTestServer(runtime, { model, closing: closing.signal });
   const path = await start(ask, { query: "?" });
   const streams = await Promise.all(
     ["whole", "references"].map((texts) => ask("GET", `${path}/events?texts=${texts}`)),
   );
-  ending.abort();
+  closing.abort();
   for (const { response } of streams) expect((await readEvents(response)).at(-1)?.type).toBe("server-end");
   await ask("POST", `${path}/cancel`);
 });

@@ -3,16 +3,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Runtime } from "../../../src/index.ts";
-import type { Door } from "../../../src/server/http/server-context.ts";
+import type { ServerContext } from "../../../src/server/context/server-context.ts";
 import { openTestRuntime } from "../../open.ts";
-import { openTestDoor, type Ask } from "./request.ts";
+import { openTestServer, type Ask } from "./request.ts";
 
 let runtime: Runtime;
-let door: Door;
+let context: ServerContext;
 let ask: Ask;
 beforeAll(async () => {
   runtime = await openTestRuntime({ ids: "random" });
-  ({ ask, door } = openTestDoor(runtime));
+  ({ ask, context } = openTestServer(runtime));
 });
 afterAll(() => runtime.close());
 
@@ -28,8 +28,8 @@ async function valueOf(path: string, code: string): Promise<unknown> {
   return (body["value"] as Record<string, unknown> | undefined)?.["text/plain"] ?? body["status"];
 }
 
-describe("a copy", () => {
-  test("has namespace and files of its own", async () => {
+describe("a fork", () => {
+  test("has its own namespace and files", async () => {
     const path = await open("x = 1; open('f', 'w').write('1')");
     const copy = await ask("POST", `${path}/fork`, { json: { id: "copy-1" } });
     expect(copy).toMatchObject({ status: 201, body: { id: "copy-1", state: "idle" } });
@@ -56,7 +56,7 @@ describe("a copy", () => {
 });
 
 describe("checkpoints", () => {
-  test("are made, listed, returned to, and given up", async () => {
+  test("are created, listed, rewound to, and dropped", async () => {
     const path = await open("x = 1");
     const { status, body } = await ask("POST", `${path}/checkpoints`);
     expect([status, body]).toMatchObject([201, { id: "c1", executionCount: 1, isAutomatic: false }]);
@@ -71,7 +71,7 @@ describe("checkpoints", () => {
     expect(await ask("POST", `${path}/rewind`, { json: { checkpoint: "c1" } })).toMatchObject(gone);
   });
 
-  test("that are automatic undo executions, one after the other", async () => {
+  test("undo executions one after the other when they are automatic", async () => {
     const path = await open("x = 1", { autoCheckpoint: true });
     await valueOf(path, "x = 2");
     await valueOf(path, "x = 3");
@@ -110,10 +110,10 @@ describe("a session file", () => {
     });
     expect(await valueOf("/v1/sessions/again", "len(x), f()")).toBe("(1000, 'ä')");
     expect(await ask("POST", "/v1/sessions/load?id=again", { body: bytes })).toMatchObject({ status: 409 });
-    expect(door.spool.files).toBe(0);
+    expect(context.spool.files).toBe(0);
   });
 
-  test("has a bounded report that says how much it leaves out", async () => {
+  test("has a report of limited size that counts what it omits", async () => {
     const path = await open(
       "import threading\nfor i in range(500): globals()[f'a_rather_long_name_{i}'] = threading.Lock()",
     );
@@ -124,7 +124,7 @@ describe("a session file", () => {
     expect(told).toBeGreaterThan(0);
   });
 
-  test("that is damaged, hostile or none is refused, and tells nothing of the host", async () => {
+  test("is refused when it is damaged, hostile or no session file, without revealing anything of the host", async () => {
     const { bytes } = await save(await open("x = 1"));
     const damaged = bytes.slice().fill(0, 40, 60);
     const short = bytes.slice(0, -10);
@@ -141,27 +141,27 @@ describe("a session file", () => {
       expect(answer).toMatchObject({ status: 403, body: { code: "SECURITY" } });
       expect(answer.body["detail"]).toMatch(/^Cannot load the session file: (?!.*(proc|tmp))/);
     }
-    expect([runtime.sessions.list().length, door.spool.files]).toEqual([before, 0]);
+    expect([runtime.sessions.list().length, context.spool.files]).toEqual([before, 0]);
   });
 
-  test("cannot be asked for by a path of the host", async () => {
+  test("cannot be loaded from a path on the host", async () => {
     const path = await open("x = 1");
     expect(await ask("POST", `${path}/save?path=/tmp/x`)).toMatchObject({ status: 422 });
     expect(await ask("POST", "/v1/sessions/load?path=/etc/passwd", { body: "" })).toMatchObject({ status: 422 });
     expect(await ask("POST", "/v1/sessions/load?autoCheckpoint=51", { body: "" })).toMatchObject({ status: 422 });
   });
 
-  test("that cannot be made in time is a problem and not a download", async () => {
+  test("that is not saved in time gives a problem, not a download", async () => {
     const path = await open("class Slow:\n  def __reduce__(self):\n    while True: pass\nslow = Slow()");
     const answer = await ask("POST", `${path}/save?timeoutMs=300`);
     expect(answer).toMatchObject({ status: 409, body: { code: "SESSION_STATE" } });
     expect(answer.body["detail"]).toMatch(
       /^Cannot save to the session file in session '\S+': it took longer than 300 ms$/,
     );
-    expect(door.spool.files).toBe(0);
+    expect(context.spool.files).toBe(0);
   });
 
-  test("has no name on the server's disk while it is written, so that nothing can stay behind", async () => {
+  test("is anonymous on the server's disk while it is written, so that nothing is left behind", async () => {
     const waits = `
 import os, time
 class Waits:
@@ -179,27 +179,27 @@ waits = Waits()`;
     vi.stubEnv("TMPDIR", folder);
     const saved = save(path);
     await expect.poll(async () => (await ask("GET", `${path}/files/begun?stat=true`)).status).toBe(200);
-    expect([door.spool.files, readdirSync(folder)]).toEqual([1, []]);
+    expect([context.spool.files, readdirSync(folder)]).toEqual([1, []]);
     await ask("PUT", `${path}/files/go`, { body: "" });
     expect((await saved).bytes.length).toBeGreaterThan(100);
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test("is gone from the server when its reader goes", async () => {
+  test("is removed from the server when its reader disconnects", async () => {
     const path = await open("x = bytes(5_000_000)");
     const { response } = await ask("POST", `${path}/save`);
     const reader = response.body?.getReader();
     await reader?.read();
-    expect(door.spool.files).toBe(1);
+    expect(context.spool.files).toBe(1);
     await reader?.cancel();
-    expect(door.spool.files).toBe(0);
+    expect(context.spool.files).toBe(0);
     const controller = new AbortController();
     await ask("POST", `${path}/save`, { signal: controller.signal }); // never read
     controller.abort();
-    await expect.poll(() => door.spool.files).toBe(0);
+    await expect.poll(() => context.spool.files).toBe(0);
   });
 
-  test("waits for no more than a few others", async () => {
+  test("is refused when too many transfers are running", async () => {
     const path = await open("x = bytes(2_000_000)");
     const answers = [];
     for (let count = 0; count < 8; count += 1) answers.push(await ask("POST", `${path}/save`));
@@ -207,6 +207,6 @@ waits = Waits()`;
     expect(one).toMatchObject({ status: 429, body: { code: "TOO_MANY_TRANSFERS" } });
     expect(one.headers.get("retry-after")).toBe("1");
     await Promise.all(answers.map(({ response }) => response.arrayBuffer()));
-    expect(door.spool.files).toBe(0);
+    expect(context.spool.files).toBe(0);
   });
 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Runtime } from "../../../src/index.ts";
 import { makeDataFolder } from "../../make-data-folder.ts";
 import { openTestRuntime } from "../../open.ts";
-import { openTestDoor, type Ask } from "./request.ts";
+import { openTestServer, type Ask } from "./request.ts";
 
 let folder: string;
 let runtime: Runtime;
@@ -12,7 +12,7 @@ beforeAll(async () => {
   folder = makeDataFolder();
   vi.stubEnv("RLM_DATA", folder);
   runtime = await openTestRuntime({ ids: "random" });
-  ({ ask } = openTestDoor(runtime));
+  ({ ask } = openTestServer(runtime));
 });
 afterAll(async () => {
   await runtime.close();
@@ -20,7 +20,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test("functions that are added are listed, and there in sessions opened later", async () => {
+test("added functions are listed, and available in sessions opened later", async () => {
   expect((await ask("GET", "/v1/stdlib")).body).toEqual({ functions: [], modules: [], other: [] });
   const code = "import math\ndef area(r):\n    'Of a circle.'\n    return math.pi * r * r\nTWO = 2\n";
   expect(await ask("POST", "/v1/stdlib", { json: { code } })).toMatchObject({ status: 200 });
@@ -33,7 +33,7 @@ test("functions that are added are listed, and there in sessions opened later", 
   expect(body["stdlib"]).toEqual({ loaded: true, error: null });
 });
 
-test("what is no Python is 422, and changes nothing", async () => {
+test("invalid Python is 422, and changes nothing", async () => {
   const before = (await ask("GET", "/v1/stdlib")).body;
   expect(await ask("POST", "/v1/stdlib", { json: { code: "def (" } })).toMatchObject({
     status: 422,

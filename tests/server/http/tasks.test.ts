@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Runtime } from "../../../src/index.ts";
 import { openTestRuntime } from "../../open.ts";
 import { code, scripted } from "../../rlm/scripting.ts";
-import { openTestDoor, readEvents, type Ask } from "./request.ts";
+import { openTestServer, readEvents, type Ask } from "./request.ts";
 
 let runtime: Runtime;
 let ask: Ask;
 beforeAll(async () => {
   runtime = await openTestRuntime({ ids: "random", limits: { tasks: 10 } });
-  ({ ask } = openTestDoor(runtime));
+  ({ ask } = openTestServer(runtime));
 });
 afterAll(() => runtime.close());
 
@@ -20,7 +20,7 @@ async function start(command: string, options: object = {}): Promise<string> {
 }
 
 describe("a command", () => {
-  test("runs in the files of the session that is named, and answers with its result when it is waited for", async () => {
+  test("runs in the files of its session, and gives its result when the request waits", async () => {
     const { body: session } = await ask("POST", "/v1/sessions");
     await ask("POST", `/v1/sessions/${String(session["id"])}/execute`, {
       json: { code: "open('words', 'w').write('b\\na\\n')" },
@@ -44,14 +44,14 @@ describe("a command", () => {
     });
   });
 
-  test("without a session runs in the one that is called default", async () => {
+  test("runs in the session `default` when it names none", async () => {
     const path = await start("echo here");
     const { body } = await ask("GET", `${path}?waitMs=20000`);
     expect(body).toMatchObject({ sessionId: "default", result: { stdout: "here\n" } });
     expect((await ask("GET", "/v1/sessions/default")).status).toBe(200);
   });
 
-  test("is read by offset while it runs, written to, and ended", async () => {
+  test("can be read by offset while it runs, written to, and cancelled", async () => {
     const path = await start("read a; echo got $a; cat; sleep 1000", { stdin: "open" });
     expect((await ask("POST", `${path}/stdin`, { json: { text: "one\n" } })).status).toBe(204);
     const raw = { "content-type": "application/octet-stream" };
@@ -78,7 +78,7 @@ describe("a command", () => {
     expect(await ask("POST", `${path}/pause`)).toMatchObject({ status: 409, body: { code: "TASK_STATE" } });
   });
 
-  test("as events, each with its place; a reader goes on from any of them", async () => {
+  test("has events with cursors; a reader can resume at any of them", async () => {
     const { response, headers } = await ask("POST", "/v1/tasks", {
       json: { command: "echo a; echo b >&2" },
       headers: { accept: "text/event-stream" },
@@ -92,7 +92,7 @@ describe("a command", () => {
     expect(await ask("GET", `${headers.get("location")}/events?after=nowhere`)).toMatchObject({ status: 422 });
   });
 
-  test("under a key starts once", async () => {
+  test("starts once per key", async () => {
     const post = (command: string) =>
       ask("POST", "/v1/tasks", { json: { command, waitMs: 20_000 }, headers: { "idempotency-key": "t1" } });
     const answers = await Promise.all([post("echo x >> once; cat once"), post("echo x >> once; cat once")]);
@@ -101,7 +101,7 @@ describe("a command", () => {
     expect(await post("echo y")).toMatchObject({ status: 422, body: { code: "KEY_REUSED" } });
   });
 
-  test("that cannot be is refused", async () => {
+  test("is refused when it is invalid", async () => {
     const statuses = await Promise.all(
       [
         { command: " " },
@@ -117,7 +117,7 @@ describe("a command", () => {
     expect(await ask("GET", "/v1/tasks/nope")).toMatchObject({ status: 404, body: { code: "TASK_NOT_FOUND" } });
   });
 
-  test("is refused while too many run, until one has ended", async () => {
+  test("is refused while too many are running", async () => {
     const paths = [];
     for (let number = 0; number < 10; number += 1) paths.push(await start("sleep 1000"));
     const refused = await ask("POST", "/v1/tasks", { json: { command: "true" } });
@@ -127,7 +127,7 @@ describe("a command", () => {
     await start("true", { waitMs: 20_000 });
   });
 
-  test("that is never read does not hold its writer", async () => {
+  test("that never reads its input does not block the writer", async () => {
     const path = await start("sleep 1000", { stdin: "open" });
     const text = "x".repeat(1024 * 1024);
     expect((await ask("POST", `${path}/stdin`, { json: { text } })).status).toBe(202);
@@ -135,8 +135,8 @@ describe("a command", () => {
   });
 });
 
-describe("the other kinds of tasks", () => {
-  test("an execution that became one has its own events, and takes no input", async () => {
+describe("other kinds of tasks", () => {
+  test("an execution that became a task has its own events, and takes no input", async () => {
     const session = await runtime.openSession();
     const adopted = runtime.tasks.adopt(session.execute("print('a'); 7"));
     const path = `/v1/tasks/${adopted.id}`;
@@ -149,7 +149,7 @@ describe("the other kinds of tasks", () => {
     expect(await ask("POST", `${path}/stdin`, { json: { text: "x" } })).toMatchObject({ status: 409 });
   });
 
-  test("a run that became one has the events of the run", async () => {
+  test("a run that became a task has the events of the run", async () => {
     const run = scripted(runtime, () => code("FINAL(42)")).run({ query: "?" });
     const path = `/v1/tasks/${runtime.tasks.follow(run).id}`;
     const { body } = await ask("GET", `${path}?waitMs=20000`);

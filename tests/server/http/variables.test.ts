@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Runtime } from "../../../src/index.ts";
-import type { Door } from "../../../src/server/http/server-context.ts";
+import type { ServerContext } from "../../../src/server/context/server-context.ts";
 import { openTestRuntime } from "../../open.ts";
-import { openTestDoor, type Ask } from "./request.ts";
+import { openTestServer, type Ask } from "./request.ts";
 
 const MIB = 1024 * 1024;
 const JSON_TYPE = { "content-type": "application/json" };
@@ -13,12 +13,12 @@ const JSON_TYPE = { "content-type": "application/json" };
 const folder = mkdtempSync(join(tmpdir(), "rlm-test-"));
 
 let runtime: Runtime;
-let door: Door;
+let context: ServerContext;
 let ask: Ask;
 let session: string;
 beforeAll(async () => {
   runtime = await openTestRuntime({ ids: "random" });
-  ({ ask, door } = openTestDoor(runtime));
+  ({ ask, context } = openTestServer(runtime));
   session = `/v1/sessions/${(await runtime.openSession()).id}`;
 });
 afterAll(async () => {
@@ -35,7 +35,7 @@ async function valueOf(code: string): Promise<unknown> {
 }
 
 describe("a variable", () => {
-  test("is listed, looked at, and 404 where there is none", async () => {
+  test("is listed and inspected, and 404 if it does not exist", async () => {
     await valueOf("x = [1, 2, 3]; _hidden = 1");
     expect((await ask("GET", `${session}/variables`)).body).toMatchObject({
       variables: [{ name: "x", type: "list", length: 3 }],
@@ -64,7 +64,7 @@ describe("a variable", () => {
     expect(await valueOf("größe")).toBe("''");
   });
 
-  test("of many megabytes goes through a file that nobody finds, and that is gone afterwards", async () => {
+  test("of many megabytes passes through an anonymous file", async () => {
     vi.stubEnv("TMPDIR", folder);
     expect((await put("b", "application/octet-stream", new Uint8Array(20 * MIB).fill(7))).status).toBe(204);
     expect(await valueOf("b == bytes([7]) * (20 * 1024 * 1024)")).toBe("True");
@@ -72,7 +72,7 @@ describe("a variable", () => {
     expect(await valueOf("t == 'ä' * (2 * 1024 * 1024)")).toBe("True");
     expect((await put("j", "application/json", `[${"1,".repeat(MIB)}2]`)).status).toBe(204);
     expect(await valueOf("len(j), j[-1]")).toBe("(1048577, 2)");
-    expect(door.spool.files).toBe(0);
+    expect(context.spool.files).toBe(0);
     expect(readdirSync(folder)).toEqual([]);
     vi.unstubAllEnvs();
   });
@@ -87,14 +87,14 @@ describe("a variable", () => {
     ["a", undefined, new Uint8Array(1), 415, "UNSUPPORTED_TYPE"],
     ["class", "text/plain", "x", 422, "INVALID_NAME"],
     ["a.b", "text/plain", "x", 422, "INVALID_NAME"],
-  ])("%s as %s is refused with %i %s and stays as it was", async (name, type, body, status, code) => {
+  ])("%s as %s is refused with %i %s and stays unchanged", async (name, type, body, status, code) => {
     await valueOf("a = 'before'");
     expect(await put(name, type, body)).toMatchObject({ status, body: { code } });
     expect(await valueOf("a")).toBe("'before'");
-    expect(door.spool.files).toBe(0);
+    expect(context.spool.files).toBe(0);
   });
 
-  test("is not touched by an upload that breaks off, and code does not wait for it", async () => {
+  test("is not changed by an incomplete upload, and code does not wait for it", async () => {
     await valueOf("a = 'before'");
     let sent = 0;
     let code: Promise<unknown> | undefined;
@@ -111,12 +111,12 @@ describe("a variable", () => {
       body: { code: "MALFORMED" },
     });
     expect(await code).toBe("'before'");
-    expect(door.spool.files).toBe(0);
+    expect(context.spool.files).toBe(0);
   });
 });
 
-describe("code that is being written", () => {
-  test("is completed, and shown the signature of", async () => {
+describe("code in an editor", () => {
+  test("gets completions and signatures", async () => {
     await valueOf("def greet(name, loud=False):\n  'Says hello.'");
     const look = { code: "gre", cursor: 3 };
     expect((await ask("POST", `${session}/complete`, { json: look })).body).toMatchObject({

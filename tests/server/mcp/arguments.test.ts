@@ -1,10 +1,10 @@
-// What models say wrongly, and what they are told.
+// Wrong arguments, and the messages that a model gets.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connect, type Connection } from "./connect.ts";
 import { ForkRefusedError } from "../../../src/errors.ts";
-import { toErrorText } from "../../../src/server/mcp/render/error.ts";
-import { selectTools } from "../../../src/server/mcp/tools/toolbox.ts";
+import { renderError } from "../../../src/server/mcp/render/error.ts";
+import { selectTools } from "../../../src/server/mcp/tools/select-tools.ts";
 import { openWire } from "./wire.ts";
 
 let mcp: Connection;
@@ -16,7 +16,7 @@ afterAll(async () => {
   await mcp[Symbol.asyncDispose]();
 });
 
-describe("is forgiven", () => {
+describe("is tolerated", () => {
   test.each([
     ["numbers as strings", "execute_python", { code: "1", timeout: "30", max_output: " 500 " }, "→ 1"],
     ["null for what may be absent", "execute_python", { code: "2", session_id: null, timeout: null }, "→ 2"],
@@ -26,7 +26,7 @@ describe("is forgiven", () => {
   });
 });
 
-describe("is refused with what would be right", () => {
+describe("is refused with the right form", () => {
   test.each([
     ["a parameter that is missing", "execute_python", {}, "Wrong arguments for execute_python. code: it is missing."],
     [
@@ -72,13 +72,13 @@ describe("is refused with what would be right", () => {
     expect(await mcp.text("execute_python", { code: "1" })).toBe("→ 1");
   });
 
-  test("arguments that are no object", async () => {
+  test("arguments that are not an object", async () => {
     await using wire = await openWire();
     const reply = await wire.request("tools/call", { name: "execute_python", arguments: [1] });
     expect(reply.error ?? reply.result?.["isError"]).toBeTruthy();
   });
 
-  test("a tool that is not there is an error of the protocol", async () => {
+  test("an unknown tool is a protocol error", async () => {
     await using wire = await openWire();
     expect((await wire.call("pyhton")).error).toMatchObject({
       code: -32602,
@@ -86,7 +86,7 @@ describe("is refused with what would be right", () => {
     });
   });
 
-  test("output that is not there", async () => {
+  test("output of an unknown task", async () => {
     for (const uri of ["rlm://output/t99", "rlm://output/../x", "rlm://other/t1", "file:///etc/passwd"])
       await expect(mcp.client.readResource({ uri })).rejects.toMatchObject({ code: -32602 });
   });
@@ -99,18 +99,18 @@ test("no message names a tool that is not offered", async () => {
   );
   expect(await core.failure("execute_python", { code: "#".repeat(4_000_001) })).toMatch(/into a file and read that\.$/);
   const refused = new ForkRefusedError({ action: "fork", why: "threads run" });
-  expect(toErrorText(refused, { runtime: mcp.runtime, offers: () => false })).toBe(
+  expect(renderError(refused, { runtime: mcp.runtime, offers: () => false })).toBe(
     "Cannot fork: threads run. Try again when its code has ended.",
   );
 });
 
-test("an environment that cannot run says why, and how to repair it", async () => {
+test("an environment that cannot run says why, and how to fix it", async () => {
   await using broken = await connect({ runtime: { python: "/nowhere/python" } });
   expect(await broken.failure("execute_python", { code: "1" })).toMatch(/^Cannot run anything here: .*Install Python/);
   expect(await broken.failure("shell", { command: "ls" })).toMatch(/^Cannot run anything here: /);
 });
 
-test("10,000 tasks leave the server standing", async () => {
+test("10,000 tasks do not crash the server", async () => {
   const session = await mcp.runtime.obtainSession("default");
   const execution = session.execute("print('x' * 100)");
   await execution.result;

@@ -9,9 +9,9 @@ import type { Runtime } from "../../../src/runtime.ts";
 import type { RuntimeOptions } from "../../../src/runtime-options.ts";
 import type { Mount } from "../../../src/environments/environment.ts";
 import type { RLM } from "../../../src/rlm/rlm.ts";
-import { Folders } from "../../../src/server/mcp/calls/host-paths.ts";
+import { HostPaths } from "../../../src/server/mcp/calls/host-paths.ts";
 import { createServerFactory, type MCPSettings } from "../../../src/server/mcp/server.ts";
-import { selectTools } from "../../../src/server/mcp/tools/toolbox.ts";
+import { selectTools } from "../../../src/server/mcp/tools/select-tools.ts";
 import { openTestRuntime } from "../../open.ts";
 
 export type Era = "legacy" | "modern";
@@ -23,7 +23,7 @@ interface ConnectOptions extends Partial<MCPSettings> {
   readonly runtime?: RuntimeOptions;
   /** Connects to the runtime of another connection. */
   readonly beside?: Connection;
-  /** What `rlm_query` asks. */
+  /** For `rlm_query`. */
   readonly toRLM?: (runtime: Runtime) => RLM;
 }
 
@@ -78,7 +78,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Connection>
   const unexpected: unknown[] = beside?.unexpected ?? [];
   const factory = createServerFactory(runtime, {
     tools: selectTools("all"),
-    folders: new Folders({ mounts, sessionFiles }),
+    hostPaths: new HostPaths({ mounts, sessionFiles }),
     onUnexpected: (error) => void unexpected.push(error),
     ...(toRLM !== undefined && { rlm: toRLM(runtime) }),
     ...settings,

@@ -6,7 +6,7 @@ import { McpServer, type McpServerFactory } from "@modelcontextprotocol/server";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { Runtime } from "../../../src/index.ts";
-import type { Listening } from "../../../src/server/net/listen.ts";
+import type { HTTPListener } from "../../../src/server/net/listen.ts";
 import { serveMCPOverHTTP } from "../../../src/server/mcp-http.ts";
 import { countProcesses, uniqueSleep } from "../../e2e/processes.ts";
 import { openTestRuntime } from "../../open.ts";
@@ -17,7 +17,7 @@ type Era = (typeof ERAS)[number];
 const MODERN = "2026-07-28";
 
 let runtime: Runtime;
-let server: Listening;
+let server: HTTPListener;
 const unexpected: unknown[] = [];
 beforeAll(async () => {
   runtime = await openTestRuntime();
@@ -28,7 +28,7 @@ afterAll(async () => {
   await runtime.close();
 });
 
-function serve(factory: McpServerFactory): Promise<Listening> {
+function serve(factory: McpServerFactory): Promise<HTTPListener> {
   return serveMCPOverHTTP(factory, {
     host: "127.0.0.1",
     port: 0,
@@ -77,7 +77,7 @@ function codeWithChild(marker: string): string {
 }
 
 describe.each(ERAS)("a client of the %s era", (era) => {
-  test("lists tools, and finds its session again in the next request", async () => {
+  test("lists tools, and finds its session in the next request", async () => {
     await using client = disposable(await connect(era));
     expect(client.getProtocolEra()).toBe(era);
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["run"]);
@@ -85,7 +85,7 @@ describe.each(ERAS)("a client of the %s era", (era) => {
     expect(await run(client, `state-${era}`, "x + 1")).toBe("42");
   });
 
-  test("hears of progress while the call runs", async () => {
+  test("gets progress while the call runs", async () => {
     await using client = disposable(await connect(era));
     const heard: number[] = [];
     const onprogress = ({ progress }: { progress: number }): void => void heard.push(progress);
@@ -93,7 +93,7 @@ describe.each(ERAS)("a client of the %s era", (era) => {
     expect(heard).toEqual([1]);
   });
 
-  test("that gives up a call ends the process it started", async () => {
+  test("that cancels a call ends the process it started", async () => {
     await using client = disposable(await connect(era));
     const marker = uniqueSleep();
     const caller = new AbortController();
@@ -126,7 +126,7 @@ test("two clients of different eras share a session by its id", async () => {
   expect(await run(one, "shared", "x")).toBe("2");
 });
 
-test("cancelling is heard by one's own call, and no other of the same number", async () => {
+test("cancelling reaches the client's own call, and no other with the same id", async () => {
   const clients = await Promise.all([connect("legacy"), connect("legacy")]);
   const markers = clients.map(uniqueSleep);
   const callers = clients.map(() => new AbortController());
@@ -167,7 +167,7 @@ describe("by hand", () => {
     expect(await ask({ path: "/", body: list })).toMatchObject({ status: 404 });
   });
 
-  test("a body that is announced as too large, or turns out to be: 413", async () => {
+  test("a body that is too large, announced or not: 413", async () => {
     const length = 16 * 1024 * 1024 + 1;
     const announced = await ask({ headers: { "content-length": String(length) }, body: undefined });
     const sent = await ask({ headers: { "transfer-encoding": "chunked" }, body: " ".repeat(length) });
@@ -184,15 +184,15 @@ describe("by hand", () => {
     ["a number", "5", 400, -32_600],
     ["an empty list", "[]", 400, -32_600],
     ["an object of another kind", "{}", 400, -32_600],
-  ])("%s: an error of JSON-RPC", async (_, body, status, code) => {
+  ])("%s: a JSON-RPC error", async (_, body, status, code) => {
     expect(await ask({ body })).toMatchObject({ status, body: { jsonrpc: "2.0", id: null, error: { code } } });
   });
 
-  test("another type of content: 415", async () => {
+  test("another media type: 415", async () => {
     expect(await ask({ headers: { "content-type": "text/plain" }, body: list })).toMatchObject({ status: 415 });
   });
 
-  test("a client that leaves before its message is whole is no trouble", async () => {
+  test("a client that disconnects before its message is complete is no problem", async () => {
     const request = httpRequest(server.url, { method: "POST", headers: { ...SENT, "content-length": "1000" } });
     const gone = new Promise((resolve) => request.on("error", () => {}).on("close", resolve));
     request.write("{", () => request.destroy());
@@ -200,12 +200,12 @@ describe("by hand", () => {
     expect(await ask({ body: list })).toMatchObject({ status: 200 });
   });
 
-  test("nothing that a client did was taken for a fault of ours", () => {
+  test("no mistake of a client was reported as an internal error", () => {
     expect(unexpected).toEqual([]);
   });
 });
 
-test("a fault of ours: 500, and nothing of what is inside", async () => {
+test("an internal error: 500, without details", async () => {
   const failure = new Error("the secret is 42");
   await using broken = disposable(
     await serve(() => {
@@ -221,7 +221,7 @@ test("a fault of ours: 500, and nothing of what is inside", async () => {
 });
 
 describe("close()", () => {
-  test("lets a call finish, and takes no more", async () => {
+  test("lets a call finish, and accepts no more", async () => {
     const own = await serve(createFactory(runtime));
     const client = await connect("modern", {}, own.url);
     const session = await runtime.openSession({ id: "draining" });
@@ -234,7 +234,7 @@ describe("close()", () => {
     await expect(connect("legacy", {}, own.url)).rejects.toThrow("fetch failed");
   });
 
-  test("does not wait for clients that only listen", async () => {
+  test("does not wait for subscriptions", async () => {
     const own = await serve(createFactory(runtime));
     const client = await connect("modern", {}, own.url);
     await client.listen({ toolsListChanged: true });
@@ -290,7 +290,7 @@ function ask({ method = "POST", url = server.url, path = "/mcp", headers = {}, b
   });
 }
 
-/** A request under way, whose answer nobody reads. */
+/** A pending request, whose response nobody reads. */
 function post({ headers, body }: { headers: Record<string, string>; body: string }, url = server.url) {
   const request = httpRequest(url, { method: "POST", headers: { ...SENT, ...headers } });
   request.on("error", () => {}).end(body);

@@ -12,8 +12,8 @@ const WAITS = { pythonMs: 300, shellMs: 300, progressMs: 50 };
 const WAIT_FOR_FILE = "import os, time\nwhile not os.path.exists('go'): time.sleep(0.01)";
 
 describe.each(ERAS)("in the %s era", (era) => {
-  test("a command runs exactly once across the boundary, and shell_status has the rest", async () => {
-    await using mcp = await connect({ era, waits: WAITS });
+  test("a command that becomes a task runs once, and shell_status has the rest", async () => {
+    await using mcp = await connect({ era, timings: WAITS });
     const command = "echo ran >> log; echo first; until [ -e go ]; do sleep 0.01; done; echo second";
     const started = await mcp.call("shell", { command });
     expect(started.isError ?? false).toBe(false);
@@ -31,8 +31,8 @@ describe.each(ERAS)("in the %s era", (era) => {
     expect(await mcp.text("shell_status", { task_id: "t1", offset: 6 })).toMatch(/^second\n\[/);
   });
 
-  test("Python becomes a task, too, with its value at the end", async () => {
-    await using mcp = await connect({ era, waits: WAITS });
+  test("Python becomes a task, with its value at the end", async () => {
+    await using mcp = await connect({ era, timings: WAITS });
     const code = `runs = globals().get('runs', 0) + 1\nprint('begun')\n${WAIT_FOR_FILE}\nruns`;
     expect(await mcp.text("execute_python", { code })).toMatch(/^Still running: task t1 .*begun/s);
     expect(await mcp.text("shell_status", { task_id: "t1" })).toMatch(/^Still running/);
@@ -41,8 +41,8 @@ describe.each(ERAS)("in the %s era", (era) => {
     expect(await mcp.text("execute_python", { code: "runs" })).toBe("→ 1");
   });
 
-  test("progress comes while a call waits, with values that rise and the last line", async () => {
-    await using mcp = await connect({ era, waits: { ...WAITS, shellMs: 2_000 } });
+  test("progress comes while a call waits, with increasing values and the last line", async () => {
+    await using mcp = await connect({ era, timings: { ...WAITS, shellMs: 2_000 } });
     const heard: { progress: number; message?: string | undefined }[] = [];
     const params = { name: "shell", arguments: { command: "echo working; until [ -e go ]; do sleep 0.01; done" } };
     let release: Promise<unknown> | undefined;
@@ -76,7 +76,7 @@ describe.each(ERAS)("in the %s era", (era) => {
 });
 
 test("cancelling the wait for a task leaves the task alone; kill ends it", async () => {
-  await using mcp = await connect({ waits: WAITS });
+  await using mcp = await connect({ timings: WAITS });
   const sleep = uniqueSleep();
   await mcp.text("shell", { command: `sleep ${sleep}` });
   const request = new AbortController();
@@ -94,15 +94,15 @@ test("cancelling the wait for a task leaves the task alone; kill ends it", async
   await expect.poll(() => countProcesses(sleep)).toBe(0);
 });
 
-test("a task of Python is ended by kill as well, and the session lives on", async () => {
-  await using mcp = await connect({ waits: WAITS });
+test("kill ends a Python task, and the session stays alive", async () => {
+  await using mcp = await connect({ timings: WAITS });
   await mcp.text("execute_python", { code: "x = 1\nwhile True: pass" });
   expect(await text(mcp, "shell_status", { task_id: "t1", kill: true })).toContain("cancelled");
   expect(await mcp.text("execute_python", { code: "x" })).toBe("→ 1");
 });
 
-test("what is done between executions waits no longer than code is waited for", async () => {
-  await using mcp = await connect({ waits: WAITS });
+test("operations between executions wait no longer than a call for Python", async () => {
+  await using mcp = await connect({ timings: WAITS });
   await mcp.text("execute_python", { code: `x = 1\n${WAIT_FOR_FILE}` });
   const calls: [string, Record<string, string>][] = [
     ["set_repl_context", { key: "x", value: "2" }],
@@ -120,8 +120,8 @@ test("what is done between executions waits no longer than code is waited for", 
   expect(await mcp.text("execute_python", { code: "x" })).toBe("→ 1");
 });
 
-test("what waits for its turn says so", async () => {
-  await using mcp = await connect({ waits: WAITS });
+test("a queued execution says so", async () => {
+  await using mcp = await connect({ timings: WAITS });
   await mcp.text("execute_python", { code: WAIT_FOR_FILE });
   expect(await mcp.text("execute_python", { code: "1" })).toMatch(
     /^Waiting for its turn in session 'default' behind task t1: task t2\./,
@@ -130,16 +130,16 @@ test("what waits for its turn says so", async () => {
   expect(await mcp.text("shell_status", { task_id: "t2", wait: 50 })).toBe("→ 1");
 });
 
-test("reading past the end of the output, or of a task that has ended, says that there is no more", async () => {
-  await using mcp = await connect({ waits: WAITS });
+test("reading past the end of the output, or of an ended task, says that there is no more", async () => {
+  await using mcp = await connect({ timings: WAITS });
   await mcp.text("shell", { command: "echo a; sleep 0.5" });
   await mcp.text("shell_status", { task_id: "t1", wait: 50 });
   expect(await mcp.text("shell_status", { task_id: "t1", offset: 2 })).toMatch(/^\[(completed|[\d.]+ s)\]$/);
   expect(await mcp.text("shell_status", { task_id: "t1", offset: 999_999_999 })).toMatch(/^\[(completed|[\d.]+ s)\]$/);
 });
 
-test("a one-off that became a task ends its session with itself", async () => {
-  await using mcp = await connect({ waits: WAITS });
+test("a temporary session that became a task ends with it", async () => {
+  await using mcp = await connect({ timings: WAITS });
   expect(await mcp.text("python", { code: "import time\nprint('a')\ntime.sleep(0.6)\n7" })).toMatch(
     /^Still running: task t1/,
   );
@@ -151,8 +151,8 @@ test("a one-off that became a task ends its session with itself", async () => {
 describe("the tasks extension", () => {
   const capabilities = { extensions: { "io.modelcontextprotocol/tasks": {} } };
 
-  test("a client that knows it is given a task, and the result when it asks", async () => {
-    await using wire = await openWire({ capabilities, waits: WAITS });
+  test("a client that supports it gets a task, and the result when it polls", async () => {
+    await using wire = await openWire({ capabilities, timings: WAITS });
     const code = `print('begun')\n${WAIT_FOR_FILE}\n1 / 0`;
     const created = await wire.call("execute_python", { code });
     expect(created.result).toMatchObject({ resultType: "task", taskId: "t1", status: "working", pollIntervalMs: 1000 });
@@ -168,13 +168,13 @@ describe("the tasks extension", () => {
     });
   });
 
-  test("what ends in time is a plain result", async () => {
-    await using wire = await openWire({ capabilities, waits: WAITS });
+  test("a call that ends in time has a plain result", async () => {
+    await using wire = await openWire({ capabilities, timings: WAITS });
     expect((await wire.call("shell", { command: "echo a" })).result).toMatchObject({ content: [{ text: "a" }] });
   });
 
-  test("tasks/cancel ends it; another id is an error of the protocol", async () => {
-    await using wire = await openWire({ capabilities, waits: WAITS });
+  test("tasks/cancel ends a task; another id is a protocol error", async () => {
+    await using wire = await openWire({ capabilities, timings: WAITS });
     const sleep = uniqueSleep();
     await wire.call("shell", { command: `sleep ${sleep}` });
     expect((await wire.request("tasks/update", { taskId: "t1" })).error).toBeUndefined();

@@ -2,6 +2,6 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { toToolReference } from "../../../scripts/tool-reference.ts";
 
-test("docs/mcp-tools.md is what the definitions of the tools say", () => {
+test("docs/mcp-tools.md matches the definitions of the tools", () => {
   expect(readFileSync("docs/mcp-tools.md", "utf8"), "run node scripts/tool-reference.mjs").toBe(toToolReference());
 });

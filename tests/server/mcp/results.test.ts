@@ -36,7 +36,7 @@ describe("Python", () => {
     expect(await mcp.text("execute_python", { code })).toBe(text);
   });
 
-  test("machine data has processor time and peak memory, of code and of commands", async () => {
+  test("machine-readable data has CPU time and peak memory, of code and of commands", async () => {
     const code = "held = bytearray(50_000_000); sum(range(1_000_000))";
     for (const [tool, args] of [
       ["execute_python", { code }],
@@ -48,7 +48,7 @@ describe("Python", () => {
     }
   });
 
-  test("an exception is an error with the frames of the user's code, and the state stays", async () => {
+  test("an exception is an error with the frames of the user's code, and the state is kept", async () => {
     const text = await mcp.failure("execute_python", { code: "kept = 7\nprint('before')\n1 / 0" });
     expect(text).toMatch(/^before\nTraceback .*\n {2}File "<cell \d+>", line 3.*ZeroDivisionError: division by zero$/s);
     expect(await mcp.text("execute_python", { code: "kept" })).toBe("→ 7");
@@ -58,11 +58,11 @@ describe("Python", () => {
     expect(await mcp.failure("execute_python", { code: "def f(" })).toContain("Nothing was run.");
   });
 
-  test("input() is told the end of input, and does not wait", async () => {
+  test("input() sees the end of input, and does not wait", async () => {
     expect(await mcp.failure("execute_python", { code: "input('name? ')" })).toContain("EOFError");
   });
 
-  test("a time limit is an error that says what became of the variables", async () => {
+  test("a timeout is an error that says what became of the variables", async () => {
     const text = await mcp.failure("execute_python", { code: "z = 5\nwhile True: pass", timeout: 1 });
     expect(text).toMatch(
       /KeyboardInterrupt\n\[Stopped after 1[.\d]* s: time limit\. .*\]\n\[The session's variables are kept\.\]$/s,
@@ -81,7 +81,7 @@ describe("Python", () => {
     expect(await mcp.failure("execute_repl", { session_id: "doomed", code: killed })).toContain("variables were lost");
   });
 
-  test("what takes a while without a word says that it has ended", async () => {
+  test("a long execution without output says that it has ended", async () => {
     const [python, shell] = await Promise.all([
       mcp.text("execute_python", { code: "import time\ntime.sleep(1.05)" }),
       mcp.text("shell", { command: "sleep 1.05" }),
@@ -89,14 +89,14 @@ describe("Python", () => {
     expect([python, shell]).toEqual([expect.stringMatching(SILENT), expect.stringMatching(SILENT)]);
   });
 
-  test("python keeps nothing", async () => {
+  test("python keeps no state", async () => {
     expect(await mcp.text("python", { code: "once = 1\nonce" })).toBe("→ 1");
     expect(await mcp.failure("python", { code: "once" })).toContain("NameError");
   });
 });
 
 describe("commands", () => {
-  test("a non-zero exit is no error", async () => {
+  test("a non-zero exit is not an error", async () => {
     const result = await mcp.call("shell", { command: "echo some | grep nothing" });
     expect(result.isError ?? false).toBe(false);
     expect(textOf(result)).toBe("[exit 1]");
@@ -107,12 +107,12 @@ describe("commands", () => {
     expect(text).toMatch(/no-such-command: command not found\n\[exit 127\]$/);
   });
 
-  test("a command that reads finds nothing, and does not wait", async () => {
+  test("a command that reads input finds none, and does not wait", async () => {
     expect(await mcp.text("shell", { command: "cat" })).toBe("[no output]");
     expect(await mcp.text("shell", { command: "/usr/bin/python3 -c 'input()'" })).toContain("EOFError");
   });
 
-  test("what a command leaves behind is told, and can be ended", async () => {
+  test("background processes of a command are reported, and can be killed", async () => {
     const result = await mcp.call("shell", { command: "sleep 1000 & echo started" });
     expect(textOf(result)).toMatch(
       /^started\n\[What it started in the background goes on; shell_status\(task_id="t\d+", kill=true\) ends it\.\]$/,
@@ -123,12 +123,12 @@ describe("commands", () => {
     expect(await mcp.text("shell_status", end)).toBe("started[It had ended already.]");
   });
 
-  test("a time limit is an error", async () => {
+  test("a timeout is an error", async () => {
     const text = await mcp.failure("shell", { command: "echo begun; sleep 100", timeout: 1 });
     expect(text).toMatch(/^begun\n\[timed-out.*\]$/s);
   });
 
-  test("cwd is where it runs, also by the name that other servers give it", async () => {
+  test("cwd is where it runs, also under the name that other servers use", async () => {
     await mcp.text("shell", { command: "mkdir -p inner" });
     expect(await mcp.text("shell", { command: "pwd", cwd: "inner" })).toBe("/work/inner");
     expect(await mcp.text("shell", { command: "pwd", working_dir: "inner" })).toBe("/work/inner");
@@ -136,7 +136,7 @@ describe("commands", () => {
 });
 
 describe("long output", () => {
-  test("1 MB of output is at most 10,000 characters, and the calls that it names read all the rest", async () => {
+  test("1 MB of output gives at most 10,000 characters, and the named calls read the rest", async () => {
     const code = "for i in range(50_000): print(f'line {i:05d} {\"x\" * 9}')";
     const result = await mcp.call("execute_python", { code });
     const text = textOf(result);
@@ -152,7 +152,7 @@ describe("long output", () => {
     expect(factsOf(result)).toMatchObject({ truncated: true, task_id: next.task_id, stdout_bytes: 1_050_000 });
   });
 
-  test("a resource link leads to all of it", async () => {
+  test("a resource link leads to the whole output", async () => {
     const result = await mcp.call("shell", { command: "seq 1 100000" });
     const link = result.content.find((block) => block.type === "resource_link");
     let uri = link?.uri ?? "";
@@ -176,7 +176,7 @@ describe("long output", () => {
     expect(long.split("\n")).toHaveLength(10_000);
   });
 
-  test("both streams are shown in the order in which they came", async () => {
+  test("both streams are shown in the order they were printed", async () => {
     const code = `
 import sys
 for i in range(2000):
@@ -194,7 +194,7 @@ for i in range(2000):
     expect(text.endsWith("ZeroDivisionError: division by zero")).toBe(true);
   });
 
-  test("an exception with a long message is cut once, and says how long it is", async () => {
+  test("an exception with a long message is truncated once, and says how long it is", async () => {
     const text = await mcp.failure("execute_python", { code: "raise ValueError('m' * 1_000_000)" });
     expect(text).toMatch(
       /^Traceback [^…]*ValueError: m+\n\[… 99\d,\d{3} of 1,000,\d{3} characters omitted; catch the exception and print a part of it\]\nm+$/,
@@ -214,7 +214,7 @@ describe("long values", () => {
     ["after a lot of output", "print('x' * 50_000)\nlist(range(100_000))", {}, numbers],
     ["where more is asked for than there is", "list(range(100_000))", { max_output: 100_000 }, numbers],
     ["where little is asked for", "list(range(100_000))", { max_output: 300 }, numbers],
-  ])("a long value %s is cut once, and the call that is named reads on", async (_, code, options, value) => {
+  ])("a long value %s is truncated once, and the named call reads the rest", async (_, code, options, value) => {
     const result = await mcp.call("execute_python", { code, ...options });
     const text = textOf(result);
     expect(text.length).toBeLessThanOrEqual((options as { max_output?: number }).max_output ?? 10_000);
@@ -229,19 +229,19 @@ describe("long values", () => {
     expect(factsOf(result)).toMatchObject({ truncated: true });
   });
 
-  test("the call names the session that has it", async () => {
+  test("the call names the session that has the value", async () => {
     await mcp.text("create_repl_session", { session_id: "other" });
     const text = await mcp.text("execute_repl", { session_id: "other", code: "'o' * 20_000" });
     expect(text).toMatch(/\[\d+:\d+\]\)", session_id="other"\)\]/);
   });
 
-  test("no call is named where nothing could answer it", async () => {
+  test("no call is named if it could not work", async () => {
     expect(await mcp.text("python", { code: "'a' * 20_000" })).toContain("assign it to a variable and print a part]");
     const markdown = "class M:\n    def _repr_markdown_(self): return 'm' * 20_000\nM()";
     expect(await mcp.text("execute_python", { code: markdown })).toContain("assign it to a variable and print a part]");
   });
 
-  test("with much output, too, it is no longer than was asked for", async () => {
+  test("with much output, too, it is no longer than requested", async () => {
     const text = await mcp.text("execute_python", { code: "print('x' * 500)\n'a' * 20_000", max_output: 200 });
     expect(text.length).toBeLessThanOrEqual(200);
     expect(text).toMatch(/^x+\n\[… [^\n]*\nx*\n→\n'a+\n\[… [^\n]* characters omitted\]\na+'$/);
@@ -257,7 +257,7 @@ class Picture:
     def __repr__(self): return "<Picture>"
 `;
 
-  test("images are image content, two of them at most", async () => {
+  test("images are image content, at most two of them", async () => {
     const result = await mcp.call("execute_python", { code: `${picture}\nfor _ in range(4): display(Picture())` });
     expect(result.content.filter(({ type }) => type === "image")).toHaveLength(2);
     expect(textOf(result)).toBe("[not shown: 2 more images]");
@@ -268,7 +268,7 @@ class Picture:
     expect(result.content).toContainEqual({ type: "image", data: PNG, mimeType: "image/png" });
   });
 
-  test("what has only another form is mentioned in one line", async () => {
+  test("rich forms without text are named in one line", async () => {
     const code = `
 class Drawing:
     def _repr_svg_(self): return "<svg/>"
@@ -278,7 +278,7 @@ display(Drawing())
     expect(await mcp.text("execute_python", { code })).toBe("<Drawing>\n[not shown: SVG]");
   });
 
-  test("an image that is too large for the session to pass on is named, with what to do", async () => {
+  test("an image that is too large for the worker is named, with what to do", async () => {
     const code =
       "class Scan:\n  def _repr_png_(self): return b'x' * 20_000_000\n  def __repr__(self): return 'scan'\nScan()";
     expect(await mcp.text("execute_python", { code })).toBe(
@@ -298,7 +298,7 @@ Text()
 });
 
 describe("structured results", () => {
-  test("hold everything, and the text as well", async () => {
+  test("contain everything, and the text as well", async () => {
     await using structured = await connect({ isStructured: true, beside: mcp });
     await structured.client.listTools(); // from now on it holds results to their schemas
     const result = await structured.call("execute_python", { code: "print('a')\n7" });
@@ -316,7 +316,7 @@ describe("structured results", () => {
     expect(await structured.failure("execute_repl", { session_id: "x", code: "1" })).toMatch(/^No session/);
   });
 
-  test("hold no image, and no more text than asked for", async () => {
+  test("contain no image, and no more text than requested", async () => {
     await using structured = await connect({ isStructured: true, beside: mcp });
     const code = "class P:\n    def _repr_png_(self): return b'x' * 9000\ndisplay(P())\nprint('y' * 50_000)";
     const { structuredContent } = await structured.call("execute_python", { code, max_output: 500 });

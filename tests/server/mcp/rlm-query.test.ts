@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ScriptedBackend, type RLM, type RLMOptions, type Runtime } from "../../../src/index.ts";
-import { selectTools } from "../../../src/server/mcp/tools/toolbox.ts";
+import { selectTools } from "../../../src/server/mcp/tools/select-tools.ts";
 import { countOpen } from "../../count-open.ts";
 import { connect, ERAS, factsOf, textOf, type Connection } from "./connect.ts";
 import { openWire } from "./wire.ts";
@@ -46,7 +46,7 @@ function held(answers: readonly string[]): { readonly script: Script; readonly r
 }
 
 describe.each(ERAS)("in the %s era", (era) => {
-  test("the answer comes first, then one line with what it took", async () => {
+  test("the answer comes first, then one line with the usage", async () => {
     await using mcp = await open([code("n = context.count('a')"), code("FINAL(f'{n} of them')")], {}, { era });
     const result = await mcp.call("rlm_query", { query: "How many?", context: "banana" });
     expect(textOf(result)).toMatch(/^3 of them\n\[[\d,]+ tokens · \$0\.\d{4} · 2 calls · [\d.]+ s\]$/);
@@ -54,9 +54,9 @@ describe.each(ERAS)("in the %s era", (era) => {
     expect(factsOf(result)).toMatchObject({ status: "final", stop_reason: "answered", llm_calls: 2, kind: "run" });
   });
 
-  test("one that takes long goes on as a task, with a line for each step and the answer at its end", async () => {
+  test("a long run becomes a task, with a line for each step and the answer at the end", async () => {
     const { script, release } = held([code("print('looked')\nx = 1"), code("FINAL('forty-two')")]);
-    await using mcp = await open(script, {}, { era, waits: WAITS });
+    await using mcp = await open(script, {}, { era, timings: WAITS });
     const started = await mcp.text("rlm_query", { query: "?" });
     expect(started).toMatch(
       /^Still running: task (t\d+) \([\d.]+ s so far\)\. Now: n0 (starts|step 1: the model thinks)\.\nNo output yet\./,
@@ -73,7 +73,7 @@ describe.each(ERAS)("in the %s era", (era) => {
 
   test("progress names the step", async () => {
     const { script, release } = held([code("FINAL(1)")]);
-    await using mcp = await open(script, {}, { era, waits: { ...WAITS, pythonMs: 10_000 } });
+    await using mcp = await open(script, {}, { era, timings: { ...WAITS, pythonMs: 10_000 } });
     const heard: (string | undefined)[] = [];
     const onprogress = ({ message }: { message?: string | undefined }): void => {
       heard.push(message);
@@ -85,7 +85,7 @@ describe.each(ERAS)("in the %s era", (era) => {
   });
 });
 
-describe("the material", () => {
+describe("the context", () => {
   const count = (): string => code("FINAL([type(context).__name__, len(context), context[-2:]])");
 
   test("is a visible file, which no message carries", async () => {
@@ -108,7 +108,7 @@ describe("the material", () => {
     ["a depth below zero", { max_depth: -1 }, "max_depth"],
     ["a budget of nothing", { token_budget: 0 }, "token_budget"],
     ["an empty question", { query: " " }, "give a question"],
-  ])("refuses %s before a model is asked", async (_, args, message) => {
+  ])("refuses %s before a model is called", async (_, args, message) => {
     await using mcp = await open(() => {
       throw new Error("a model was asked");
     });
@@ -118,7 +118,7 @@ describe("the material", () => {
     expect(mcp.unexpected).toEqual([]);
   });
 
-  test("that is no text is bytes, and nothing tells how it was opened", async () => {
+  test("that is not text is bytes, and errors do not reveal how it was opened", async () => {
     const seen: string[] = [];
     await using mcp = await open(({ messages }) => {
       seen.push(...messages.map(({ content }) => content));
@@ -131,7 +131,7 @@ describe("the material", () => {
 
   test("stays open until the run has ended, and no longer", async () => {
     const { script, release } = held([code("FINAL(len(context))")]);
-    await using mcp = await open(script, { log: true }, { waits: WAITS });
+    await using mcp = await open(script, { log: true }, { timings: WAITS });
     const path = join(folder, "log.txt");
     await mcp.text("rlm_query", { query: "?", path });
     await expect.poll(() => countOpen(path)).toBe(1); // a second is there while the session is given the text
@@ -148,7 +148,7 @@ describe("limits", () => {
     expect(await mcp.text("rlm_query", { query: "?", token_budget: 50_000 })).toMatch(/^50000\n/);
   });
 
-  test("of whoever configured the server are not raised by it", async () => {
+  test("of the configuration are not raised by the call", async () => {
     const seen: unknown[] = [];
     const limits = { tokens: 40_000, maxDepth: 1 };
     await using mcp = await open([code("FINAL(budget()['tokens']['limit'])")], { limits });
@@ -175,7 +175,7 @@ test("a run that fails is an error that says why", async () => {
   expect(textOf(result)).toMatch(/^\[failed: .*the script has 0 answers/);
 });
 
-test("an answer too long for a message is cut, and read on by offset to its last character", async () => {
+test("an answer too long for a result is truncated, and can be read by offset to its last character", async () => {
   await using mcp = await open([code("FINAL('\\n'.join(f'line {n} ' + 'é' * 20 for n in range(2_000)))")]);
   const text = await mcp.text("rlm_query", { query: "?" });
   expect(text.length).toBeLessThanOrEqual(10_000);
@@ -187,7 +187,7 @@ test("an answer too long for a message is cut, and read on by offset to its last
 
 test("cancelling the request ends the run, and kill ends one that became a task", async () => {
   const { script } = held([]);
-  await using mcp = await open(script, {}, { waits: { ...WAITS, pythonMs: 10_000 } });
+  await using mcp = await open(script, {}, { timings: { ...WAITS, pythonMs: 10_000 } });
   const request = new AbortController();
   const call = mcp.client.callTool(
     { name: "rlm_query", arguments: { query: "?" } },
@@ -196,7 +196,7 @@ test("cancelling the request ends the run, and kill ends one that became a task"
   await expect(call).rejects.toThrow(/abort/i);
   expect(await mcp.runtime.runs.list().at(-1)?.result).toMatchObject({ status: "cancelled" });
 
-  await using other = await open(script, {}, { waits: WAITS });
+  await using other = await open(script, {}, { timings: WAITS });
   const id = /task (t\d+)/.exec(await other.text("rlm_query", { query: "?" }))?.[1] ?? "";
   const killed = await other.call("shell_status", { task_id: id, kill: true });
   expect(textOf(killed)).toMatch(/^\[cancelled/);
@@ -212,10 +212,10 @@ test("a run cannot be paused or written to", async () => {
   await expect(task?.write("x")).rejects.toThrow("it is a run");
 });
 
-test("a client that knows tasks is given one, and the answer when it asks", async () => {
+test("a client that supports tasks gets one, and the answer when it polls", async () => {
   const { script, release } = held([code("FINAL('here')")]);
   const capabilities = { extensions: { "io.modelcontextprotocol/tasks": {} } };
-  await using wire = await openWire({ capabilities, waits: WAITS, toRLM: toRLM(script) });
+  await using wire = await openWire({ capabilities, timings: WAITS, toRLM: toRLM(script) });
   const created = await wire.call("rlm_query", { query: "?" });
   expect(created.result).toMatchObject({ resultType: "task", taskId: "t1", status: "working" });
   expect(created.result?.["statusMessage"]).toMatch(/^[\d.]+ s: n0 /);
@@ -227,14 +227,14 @@ test("a client that knows tasks is given one, and the answer when it asks", asyn
   });
 });
 
-test("with structured results the JSON has what the schema says", async () => {
+test("structured results match the schema", async () => {
   await using mcp = await open([code("FINAL(1)")], {}, { isStructured: true });
   await mcp.client.listTools(); // the client then checks results against their schemas
   const result = await mcp.call("rlm_query", { query: "?" });
   expect(result.structuredContent).toMatchObject({ status: "final", llm_calls: 1, text: textOf(result) });
 });
 
-test("without a model the tool is not listed, and asking for it by name says why", () => {
+test("without a model the tool is not listed, and selecting it by name says why", () => {
   const why = "none is configured";
   expect(selectTools("all", why).map(({ group }) => group)).not.toContain("rlm");
   expect(selectTools("all")).toHaveLength(selectTools("all", why).length + 1);

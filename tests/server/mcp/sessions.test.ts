@@ -14,7 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Folders } from "../../../src/server/mcp/calls/host-paths.ts";
+import { HostPaths } from "../../../src/server/mcp/calls/host-paths.ts";
 import { connect, factsOf, textOf, type Connection } from "./connect.ts";
 
 let mcp: Connection;
@@ -39,7 +39,7 @@ afterAll(async () => {
 });
 
 describe("sessions", () => {
-  test("one that is not there is told with those that are, and how to make one", async () => {
+  test("an unknown session is refused with a list of those that exist, and how to create one", async () => {
     await mcp.text("execute_python", { code: "1" });
     await mcp.text("create_repl_session", { session_id: "other" });
     for (const [tool, args] of [
@@ -73,7 +73,7 @@ describe("sessions", () => {
     expect(await mcp.failure("execute_repl", { session_id: id, code: "1" })).toContain(`No session '${id}'`);
   });
 
-  test("an id that is taken, or that is none, is refused with what to do", async () => {
+  test("an id that is taken or invalid is refused with what to do", async () => {
     await mcp.text("create_repl_session", { session_id: "taken" });
     expect(await mcp.failure("create_repl_session", { session_id: "taken" })).toContain("choose another session_id");
     expect(await mcp.failure("create_repl_session", { session_id: "../x" })).toMatch(
@@ -81,7 +81,7 @@ describe("sessions", () => {
     );
   });
 
-  test("a fork goes its own way", async () => {
+  test("a fork is independent", async () => {
     await mcp.text("create_repl_session", { session_id: "trunk" });
     await mcp.text("execute_repl", { session_id: "trunk", code: "items = [1]\nopen('f', 'w').write('x')" });
     await mcp.text("fork_repl_session", { session_id: "trunk", new_session_id: "branch" });
@@ -100,8 +100,8 @@ describe("sessions", () => {
     expect(await mcp.text("shell", { session_id: "full", command: "ls" })).toBe("kept");
   });
 
-  test("end after a time without use, and the text says that variables are gone", async () => {
-    await using idle = await connect({ waits: { idleMs: 100 } });
+  test("expire, and the text says that variables are gone", async () => {
+    await using idle = await connect({ timings: { idleMs: 100 } });
     await idle.text("create_repl_session", { session_id: "brief" });
     await idle.text("execute_python", { code: "x = 1" });
     await expect.poll(() => idle.runtime.sessions.list().length).toBe(0);
@@ -111,7 +111,7 @@ describe("sessions", () => {
       { type: "text", text: "→ 1" },
       { type: "text", text: "[Session 'default' is a new one: the variables of the one before are gone.]" },
     ]);
-    await using structured = await connect({ beside: idle, isStructured: true, waits: { idleMs: 100 } });
+    await using structured = await connect({ beside: idle, isStructured: true, timings: { idleMs: 100 } });
     await structured.text("execute_python", { code: "x = 1" });
     await expect.poll(() => idle.runtime.sessions.list().length).toBe(0);
     expect((await structured.call("execute_python", { code: "1" })).structuredContent).toMatchObject({
@@ -119,7 +119,7 @@ describe("sessions", () => {
     });
   });
 
-  test("calls that come while the first one starts Python are told of no loss", async () => {
+  test("calls during the first start of Python report no loss", async () => {
     await using fresh = await connect();
     const texts = await Promise.all(
       Array.from({ length: 10 }, (_, i) => fresh.text("execute_python", { code: `${i}` })),
@@ -127,7 +127,7 @@ describe("sessions", () => {
     expect(texts).toEqual(Array.from({ length: 10 }, (_, i) => `→ ${i}`));
   });
 
-  test("a copy that is refused says what to do instead", async () => {
+  test("a refused fork says what to do instead", async () => {
     await mcp.text("create_repl_session", { session_id: "busy" });
     const session = mcp.runtime.sessions.get("busy");
     const execution = session.execute("while True: pass");
@@ -147,7 +147,7 @@ describe("sessions", () => {
 });
 
 describe("variables", () => {
-  test("value is JSON where it parses, else text", async () => {
+  test("value is JSON if it parses, else text", async () => {
     for (const [value, repr] of [
       ['{"a": [1, 2.5, null]}', "{'a': [1, 2.5, None]}"],
       ["12345678901234567890", "12345678901234567890"],
@@ -169,7 +169,7 @@ describe("variables", () => {
     expect(await mcp.text("execute_python", { code: "data == 'grüße\\n' * 1000" })).toBe("→ True");
   });
 
-  test("path may be in the session's own folder", async () => {
+  test("path may be in the working directory", async () => {
     await mcp.text("shell", { command: "mkdir -p d; printf inside > d/own.txt" });
     for (const path of ["d/own.txt", "/work/d/own.txt"]) {
       await mcp.text("set_repl_context", { key: "own", path });
@@ -177,13 +177,13 @@ describe("variables", () => {
     }
   });
 
-  test("a path that is not absolute begins in the session's folder, then in the one that the server was started in", async () => {
-    const folders = new Folders({
+  test("a relative path starts in the working directory, then in the folder that the server was started in", async () => {
+    const hostPaths = new HostPaths({
       mounts: [{ path: join(host, "read"), mode: "ro" }],
       sessionFiles: mcp.sessionFiles,
       startedIn: join(host, "read"),
     });
-    await using inProject = await connect({ folders, beside: mcp });
+    await using inProject = await connect({ hostPaths, beside: mcp });
     writeFileSync(join(host, "read", "both.txt"), "of the project");
     await inProject.text("set_repl_context", { key: "found", path: "./both.txt" });
     expect(await mcp.text("execute_python", { code: "found" })).toBe("→ 'of the project'");
@@ -194,7 +194,7 @@ describe("variables", () => {
       expect(await inProject.failure("set_repl_context", { key: "stolen", path })).toMatch(/^Cannot (read|use) /);
   });
 
-  test("what is no text, and what is a folder, is said", async () => {
+  test("a binary file and a folder are refused with the reason", async () => {
     const path = join(host, "read", "bytes.bin");
     writeFileSync(path, Buffer.from([0xff, 0xfe]));
     expect(await mcp.failure("set_repl_context", { key: "v", path })).toBe(
@@ -206,7 +206,7 @@ describe("variables", () => {
     );
   });
 
-  test("a file that sessions do not see cannot be loaded, whatever leads to it", async () => {
+  test("a file outside of the visible folders cannot be loaded, whatever leads to it", async () => {
     symlinkSync(join(host, "hidden", "secret.txt"), join(host, "write", "link.txt"));
     symlinkSync(join(host, "hidden"), join(host, "write", "linked"));
     for (const path of [
@@ -233,7 +233,7 @@ describe("variables", () => {
     expect(await mcp.failure("set_repl_context", args)).toContain(reason);
   });
 
-  test("JSON of any depth leaves the server standing", async () => {
+  test("JSON of any depth does not crash the server", async () => {
     const deep = "[".repeat(200_000) + "]".repeat(200_000);
     await mcp.call("set_repl_context", { key: "deep", value: deep });
     expect(await mcp.text("execute_python", { code: "1 + 1" })).toBe("→ 2");
@@ -257,7 +257,7 @@ describe("variables", () => {
     );
   });
 
-  test("a long value is described by its beginning, with the call that reads on", async () => {
+  test("a long value is described by its beginning, with the call that reads the rest", async () => {
     await mcp.text("execute_python", { code: "numbers = list(range(10_000))\nfaces = '😀' * 3" });
     const text = await mcp.text("get_repl_context", { key: "numbers" });
     const { code = "" } =
@@ -287,7 +287,7 @@ describe("variables", () => {
 });
 
 describe("saved sessions", () => {
-  test("go to the data folder by name, and come back under another id", async () => {
+  test("are stored in the data folder by name, and load under another id", async () => {
     await mcp.text("create_repl_session", { session_id: "saved" });
     await mcp.text("execute_repl", { session_id: "saved", code: "def f(): return 6\nx = 7\nlog = open('log', 'w')" });
     const text = await mcp.text("save_repl_session", { session_id: "saved", filepath: "work/first" });
@@ -297,7 +297,7 @@ describe("saved sessions", () => {
     expect(await mcp.text("execute_repl", { session_id: "again", code: "f() * x" })).toBe("→ 42");
   });
 
-  test("may be in a folder that is mounted for writing; others are refused, with those that are allowed", async () => {
+  test("may be in a writable mounted folder; others are refused, with a list of the allowed ones", async () => {
     await mcp.text("create_repl_session", { session_id: "placed" });
     const path = join(host, "write", "new", "folder", "s.rlm");
     await mcp.text("save_repl_session", { session_id: "placed", filepath: path });
@@ -327,7 +327,7 @@ describe("saved sessions", () => {
     expect(readdirSync(join(host, "hidden"))).toEqual(["secret.txt"]);
   });
 
-  test("replace what is a session file, and nothing else", async () => {
+  test("replace a session file, and nothing else", async () => {
     await mcp.text("create_repl_session", { session_id: "saver" });
     const notes = join(host, "write", "notes.txt");
     writeFileSync(notes, "precious");
@@ -341,7 +341,7 @@ describe("saved sessions", () => {
       await mcp.text("save_repl_session", { session_id: "saver", filepath: join(host, "write", "twice.rlm") });
   });
 
-  test("a name that was never saved is answered with those that were", async () => {
+  test("an unknown name is refused with a list of the saved ones", async () => {
     await mcp.text("create_repl_session", { session_id: "known" });
     await mcp.text("save_repl_session", { session_id: "known", filepath: "known" });
     expect(await mcp.failure("load_repl_session", { session_id: "x", filepath: "unknown" })).toMatch(
@@ -352,7 +352,7 @@ describe("saved sessions", () => {
     );
   });
 
-  test("what is no session file is refused, and no session is left", async () => {
+  test("a file that is no session file is refused, and no session is left", async () => {
     expect(
       await mcp.failure("load_repl_session", { session_id: "bad", filepath: join(host, "read", "data.txt") }),
     ).toMatch(/data\.txt/);

@@ -1,8 +1,8 @@
-// What a client is told of the tools before it calls any.
+// What clients see of the tools before they call any.
 
 import { describe, expect, test } from "vitest";
 import { toInstructions } from "../../../src/server/mcp/instructions.ts";
-import { ALL_TOOLS, selectTools } from "../../../src/server/mcp/tools/toolbox.ts";
+import { ALL_TOOLS, selectTools } from "../../../src/server/mcp/tools/select-tools.ts";
 import { connect, ERAS } from "./connect.ts";
 
 /** What the specification says each tool takes; `?` marks what may be absent. */
@@ -42,7 +42,7 @@ test("there are exactly the tools of the specification, with those parameters", 
   expect(Object.fromEntries(found)).toEqual(PARAMETERS);
 });
 
-test("parameters are strings, integers and booleans, and each tool says what it may do", () => {
+test("parameters are strings, integers and booleans, and each tool has honest annotations", () => {
   for (const { listing } of ALL_TOOLS) {
     const types = Object.values(listing.inputSchema.properties).map(({ type }) => type);
     expect(types.filter((type) => !["string", "integer", "boolean"].includes(type))).toEqual([]);
@@ -50,7 +50,7 @@ test("parameters are strings, integers and booleans, and each tool says what it 
   }
 });
 
-test("the list is the same text in both eras and in another run, of fewer than 2,000 tokens", async () => {
+test("the list is the same text in both eras and in another process, of fewer than 2,000 tokens", async () => {
   const texts: string[] = [];
   for (const era of [...ERAS, ...ERAS]) {
     await using mcp = await connect({ era });
@@ -78,7 +78,7 @@ test("the instructions name no tool that is not offered", () => {
   }
 });
 
-test("three tools are loaded up front where a client hides the others", () => {
+test("three tools are loaded up front by clients that hide the others", () => {
   const core = ALL_TOOLS.filter(({ listing }) => listing._meta?.["anthropic/alwaysLoad"] === true);
   expect(core.map(({ listing }) => listing.name)).toEqual(["execute_python", "shell", "shell_status"]);
 });
@@ -92,20 +92,20 @@ test("with structured results every tool has a schema for them", async () => {
 describe("selectTools", () => {
   const namesOf = (choice: string): string[] => selectTools(choice).map(({ listing }) => listing.name);
 
-  test("knows core, all, groups and names, in one order whatever was said first", () => {
+  test("knows core, all, groups and names, and keeps one order", () => {
     expect(namesOf("core")).toEqual(["execute_python", "shell", "shell_status"]);
     expect(namesOf("all")).toHaveLength(20);
     expect(namesOf("python, shell")).toEqual(["shell", "shell_status", "python"]);
     expect(namesOf("sandbox")).toContain("set_repl_context");
   });
 
-  test("what runs something comes with what reads its output", () => {
+  test("adds the tool that reads output", () => {
     expect(namesOf("execute_python")).toEqual(["execute_python", "shell_status"]);
     expect(namesOf("repl")).toEqual(["shell_status", "python", "python_session"]);
     expect(namesOf("list_repl_sessions")).toEqual(["list_repl_sessions"]);
   });
 
-  test("says what there is when asked for something else", () => {
+  test("lists the choices when there is no such tool", () => {
     expect(() => selectTools("core,pyhton")).toThrow(
       /^There is no tool 'pyhton': choose core, all, a group .*execute_python/,
     );

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { connect, ERAS, factsOf, textOf } from "./connect.ts";
 
 describe.each(ERAS)("a client of the %s era", (era) => {
-  test("runs Python without a set-up call, and its state stays", async () => {
+  test("runs Python without a set-up call, and keeps its state", async () => {
     await using mcp = await connect({ era });
     expect(await mcp.text("execute_python", { code: "x = 20\nprint('hello')\nx + 1" })).toBe("hello\n→ 21");
     expect(await mcp.text("python_session", { code: "x + 22" })).toBe("→ 42");
@@ -20,7 +20,7 @@ describe.each(ERAS)("a client of the %s era", (era) => {
   });
 });
 
-test("results carry machine data that is not shown to a model", async () => {
+test("results carry machine-readable data that is not shown to a model", async () => {
   await using mcp = await connect();
   const result = await mcp.call("execute_python", { code: "print('é')" });
   expect(factsOf(result)).toMatchObject({

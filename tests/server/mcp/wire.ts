@@ -4,9 +4,9 @@ import { InMemoryTransport } from "@modelcontextprotocol/client";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Runtime } from "../../../src/runtime.ts";
 import type { RLM } from "../../../src/rlm/rlm.ts";
-import { Folders } from "../../../src/server/mcp/calls/host-paths.ts";
+import { HostPaths } from "../../../src/server/mcp/calls/host-paths.ts";
 import { createServerFactory, type MCPSettings } from "../../../src/server/mcp/server.ts";
-import { selectTools } from "../../../src/server/mcp/tools/toolbox.ts";
+import { selectTools } from "../../../src/server/mcp/tools/select-tools.ts";
 import { openTestRuntime } from "../../open.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -17,7 +17,7 @@ export interface Reply {
 }
 
 /** A client that sends what a test says, in the modern era. */
-export class Wire implements AsyncDisposable {
+export class RequestStream implements AsyncDisposable {
   readonly #transport: InMemoryTransport;
   readonly #waiting = new Map<unknown, (reply: Reply) => void>();
   readonly #capabilities: Json;
@@ -59,15 +59,15 @@ export class Wire implements AsyncDisposable {
 interface WireOptions extends Partial<MCPSettings> {
   /** What the client says of itself in every request. */
   readonly capabilities?: Json;
-  /** What `rlm_query` asks. */
+  /** For `rlm_query`. */
   readonly toRLM?: (runtime: Runtime) => RLM;
 }
 
-export async function openWire({ capabilities = {}, toRLM, ...settings }: WireOptions = {}): Promise<Wire> {
+export async function openWire({ capabilities = {}, toRLM, ...settings }: WireOptions = {}): Promise<RequestStream> {
   const runtime = await openTestRuntime({ poolSize: 0 });
   const factory = createServerFactory(runtime, {
     tools: selectTools("all"),
-    folders: new Folders({ mounts: [], sessionFiles: "/nowhere" }),
+    hostPaths: new HostPaths({ mounts: [], sessionFiles: "/nowhere" }),
     onUnexpected: (error) => {
       throw error;
     },
@@ -76,7 +76,7 @@ export async function openWire({ capabilities = {}, toRLM, ...settings }: WireOp
   });
   const [clientSide, serverSide] = InMemoryTransport.createLinkedPair();
   const handle = serveStdio(factory, { transport: serverSide });
-  const wire = new Wire(clientSide, capabilities, async () => {
+  const wire = new RequestStream(clientSide, capabilities, async () => {
     await handle.close();
     await runtime.close();
   });

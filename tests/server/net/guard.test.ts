@@ -25,7 +25,7 @@ describe("checkNames()", () => {
     expect(checkNames(host, undefined, ["box.example"])).toMatchObject({ status: 403, code: "HOST_NOT_ALLOWED" });
   });
 
-  test("a request without a Host makes no sense", () => {
+  test("a request without a Host is malformed", () => {
     expect(checkNames(undefined, undefined, [])).toMatchObject({ status: 400, code: "MALFORMED" });
   });
 

@@ -1,11 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { parseOrigin } from "../../../src/server/net/guards/cors.ts";
-import { createGuardedApp, type Answered, type GuardOptions } from "../../../src/server/net/guards/guarded-app.ts";
+import {
+  createGuardedApp,
+  type AnsweredRequest,
+  type GuardOptions,
+} from "../../../src/server/net/guards/guarded-app.ts";
 
 const TOKEN = "secret";
 
 function openApp(options: Partial<GuardOptions> = {}) {
-  const answered: Answered[] = [];
+  const answered: AnsweredRequest[] = [];
   let release: () => void = () => {};
   const held = new Promise<void>((resolve) => void (release = resolve));
   const app = createGuardedApp(
@@ -22,7 +26,7 @@ function openApp(options: Partial<GuardOptions> = {}) {
         },
       },
     ],
-    { token: TOKEN, onAnswer: (one) => void answered.push(one), ...options },
+    { token: TOKEN, onAnswered: (one) => void answered.push(one), ...options },
   );
   const ask = async (path: string, headers: Record<string, string> = {}, remote = "10.0.0.1", method = "GET") =>
     app.request(
@@ -34,7 +38,7 @@ function openApp(options: Partial<GuardOptions> = {}) {
 }
 
 describe("request ids", () => {
-  test("each answer has one, and so has its problem", async () => {
+  test("every response has one, and so has its problem", async () => {
     const { ask } = openApp();
     const [first, second] = [await ask("/things/1"), await ask("/nowhere")];
     expect(first.headers.get("x-request-id")).toMatch(/^req-[\da-f]{16}$/);
@@ -56,7 +60,7 @@ describe("request ids", () => {
   });
 });
 
-test("every answer is told of, by the route and without the query", async () => {
+test("every response is reported, by its route and without the query", async () => {
   const { ask, answered } = openApp();
   await ask("/things/7?ticket=hush");
   await ask("/nowhere/else");
@@ -69,9 +73,9 @@ test("every answer is told of, by the route and without the query", async () => 
   expect(JSON.stringify(answered)).not.toMatch(/hush|wrong|secret/);
 });
 
-describe("bounds", () => {
-  test("an address that asks too fast is told when to come back; another one and what is open are not touched", async () => {
-    const { ask } = openApp({ bounds: { rate: { perSecond: 0.01, burst: 2 } } });
+describe("limits", () => {
+  test("an address that exceeds its rate is refused; other addresses and open routes are not", async () => {
+    const { ask } = openApp({ limits: { rate: { perSecond: 0.01, burst: 2 } } });
     const statuses = [await ask("/things/1"), await ask("/things/1"), await ask("/things/1")];
     expect(statuses.map(({ status }) => status)).toEqual([200, 200, 429]);
     expect(Number(statuses[2]?.headers.get("retry-after"))).toBeGreaterThan(90);
@@ -79,8 +83,8 @@ describe("bounds", () => {
     expect((await ask("/open")).status).toBe(200);
   });
 
-  test("wrong tokens are refused with 429 after a while, and the right one is let in from the same address", async () => {
-    const { ask } = openApp({ bounds: { failures: { perSecond: 0.01, burst: 3 } } });
+  test("wrong tokens get 429 after a while, and the right one is accepted from the same address", async () => {
+    const { ask } = openApp({ limits: { failures: { perSecond: 0.01, burst: 3 } } });
     const guess = () => ask("/things/1", { authorization: "Bearer guess" });
     for (let time = 0; time < 3; time += 1) expect((await guess()).status).toBe(401);
     const refused = await guess();
@@ -93,8 +97,8 @@ describe("bounds", () => {
   test.each([
     ["without a token", {}],
     ["with a wrong one", { authorization: "Bearer wrong" }],
-  ])("a flood %s does not use up what the right token may ask", async (_, headers) => {
-    const { ask } = openApp({ bounds: { rate: { perSecond: 0.01, burst: 2 } } });
+  ])("a flood %s does not use up the limits of the right token", async (_, headers) => {
+    const { ask } = openApp({ limits: { rate: { perSecond: 0.01, burst: 2 } } });
     const strange = { authorization: "", ...headers };
     const statuses = [
       await ask("/things/1", strange),
@@ -105,8 +109,8 @@ describe("bounds", () => {
     expect([(await ask("/things/1")).status, (await ask("/things/1")).status]).toEqual([200, 200]);
   });
 
-  test("requests beyond those that may be under way are refused, and those under way answered", async () => {
-    const { ask, release } = openApp({ bounds: { requests: 2 } });
+  test("requests beyond the limit are refused, and the others answered", async () => {
+    const { ask, release } = openApp({ limits: { requests: 2 } });
     const held = [ask("/held"), ask("/held")];
     const refused = await ask("/things/1");
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
@@ -117,25 +121,25 @@ describe("bounds", () => {
     expect((await ask("/things/1")).status).toBe(200);
   });
 
-  test("a request that is refused or fails does not stay under way", async () => {
-    const { ask } = openApp({ bounds: { requests: 1, failures: { perSecond: 1, burst: 1000 } } });
+  test("a request that is refused or fails is no longer counted", async () => {
+    const { ask } = openApp({ limits: { requests: 1, failures: { perSecond: 1, burst: 1000 } } });
     for (let time = 0; time < 5; time += 1) await ask("/things/1", { authorization: "Bearer wrong" });
     await ask("/nowhere");
     expect((await ask("/things/1")).status).toBe(200);
   });
 });
 
-describe("pages of other sites", () => {
+describe("pages of other origins", () => {
   const ORIGIN = "https://app.example";
   const allowed = { allowedOrigins: [ORIGIN] };
 
-  test("are refused unless they are named", async () => {
+  test("are refused unless they are configured", async () => {
     const { ask } = openApp();
     expect((await ask("/things/1", { origin: ORIGIN })).status).toBe(403);
     expect((await ask("/things/1", { origin: ORIGIN }, "10.0.0.1", "OPTIONS")).status).toBe(403);
   });
 
-  test("a named one may ask, and reads the answer, problems included", async () => {
+  test("can send requests and read responses, problems included, when configured", async () => {
     const { ask } = openApp(allowed);
     for (const path of ["/things/1", "/nowhere"]) {
       const { headers } = await ask(path, { origin: ORIGIN });
@@ -148,7 +152,7 @@ describe("pages of other sites", () => {
     expect(headers.has("access-control-allow-origin")).toBe(false);
   });
 
-  test("its preflight needs no token", async () => {
+  test("need no token for a preflight", async () => {
     const { ask } = openApp(allowed);
     const preflight = { origin: ORIGIN, authorization: "", "access-control-request-method": "PUT" };
     const { status, headers } = await ask("/things/1", preflight, "10.0.0.1", "OPTIONS");
@@ -171,7 +175,7 @@ describe("pages of other sites", () => {
     "https://app.example:8443",
     "https://app.example/",
     "*",
-  ])("%s is not the one that is named", async (origin) => {
+  ])("%s is not the configured one", async (origin) => {
     const { ask } = openApp(allowed);
     for (const method of ["GET", "OPTIONS"]) {
       const { status, headers } = await ask("/things/1", { origin }, "10.0.0.1", method);
@@ -182,7 +186,7 @@ describe("pages of other sites", () => {
   test.each([
     ["https://App.Example", "https://app.example"],
     ["http://localhost:3000/", "http://localhost:3000"],
-  ])("%s is written %s", (text, origin) => {
+  ])("%s becomes %s", (text, origin) => {
     expect(parseOrigin(text)).toBe(origin);
   });
 

@@ -10,7 +10,7 @@ const MIB = 1024 * 1024;
 test.each([
   ["is cut off", () => new Uint8Array(64 * MIB)],
   ["of a stream is cut off", () => endless()],
-])("a client that takes nothing of its answer %s", async (_, createBody) => {
+])("a client that reads nothing of its response %s", async (_, createBody) => {
   let begun: (value: boolean) => void = () => {};
   const asked = new Promise<boolean>((resolve) => void (begun = resolve));
   const app = new Hono().get("/", () => {
@@ -25,7 +25,7 @@ test.each([
   socket.destroy();
 });
 
-test("connections beyond the bound are closed at once, the others answered", async () => {
+test("connections beyond the limit are closed at once, the others served", async () => {
   const app = new Hono().get("/", () => new Response("here"));
   const server = await listen(app, { host: "127.0.0.1", port: 0, maxConnections: 2 });
   const port = Number(new URL(server.url).port);

@@ -9,17 +9,17 @@ test.each([
   [1024, { sessions: 100, tasks: 100, connections: 244 }],
   [20_000, WANTED],
   [Infinity, WANTED],
-])("with %d open files neither sessions nor connections can take all of them", (limit, planned) => {
+])("with %d open files neither sessions nor connections starve the other", (limit, planned) => {
   expect(planOpenFiles(WANTED, limit)).toEqual(planned);
   const { sessions, tasks, connections } = planned;
   expect(80 + sessions * 5 + Math.min(tasks, sessions) * 2 + connections).toBeLessThanOrEqual(limit);
 });
 
-test("with too few for any it says what to do", () => {
+test("with too few open files it says what to do", () => {
   expect(() => planOpenFiles(WANTED, 64)).toThrow(/^cannot serve with a limit of 64 open files: .*ulimit -n/);
 });
 
-test("what is less than wanted is told", () => {
+test("lowered limits are reported", () => {
   expect(describeFewFiles(WANTED, planOpenFiles(WANTED, 20_000))).toBeUndefined();
   expect(describeFewFiles(WANTED, planOpenFiles(WANTED, 256))).toMatch(/^at most 18 sessions and 50 connections: /);
 });

@@ -1,13 +1,13 @@
 import type { IncomingMessage } from "node:http";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { BodyRoom, type Hold } from "../../../src/server/net/bodies/memory-budget.ts";
-import { Pace } from "../../../src/server/net/bodies/min-throughput.ts";
-import { Wire } from "../../../src/server/net/bodies/request-stream.ts";
+import { BODY_MEMORY, MemoryBudget, type Reservation } from "../../../src/server/net/memory-budget.ts";
+import { MinThroughput } from "../../../src/server/net/bodies/min-throughput.ts";
+import { RequestStream } from "../../../src/server/net/bodies/request-stream.ts";
 
 const TOO_SLOW = { problem: { status: 408, code: "TOO_SLOW", headers: { connection: "close" } } };
 
-describe("a body that is read at once", () => {
-  /** A message of which so much has come at each look. */
+describe("a body that is read as a whole", () => {
+  /** A request of which this much has arrived at each check. */
   function stub(complete: boolean, came: readonly number[]) {
     let looks = 0;
     const socket = {
@@ -17,21 +17,20 @@ describe("a body that is read at once", () => {
       },
     };
     const incoming = { complete, socket } as unknown as IncomingMessage;
-    const wire = new Wire(new Request("http://localhost"), { incoming }, { bytes: 10, windowMs: 5 });
-    return { wire, looks: () => looks };
+    const stream = new RequestStream(new Request("http://localhost"), { incoming }, { bytes: 10, windowMs: 5 });
+    return { stream, looks: () => looks };
   }
 
-  test("is given up when too little of it came in a while", async () => {
-    const { wire } = stub(false, [0, 10, 10, 20, 20, 29]); // a look is two readings, and one is before the first
-    const room = new BodyRoom();
-    const { leftBytes } = room;
-    const never = (hold: Hold): Promise<void> => new Promise(() => void hold.take(1_000_000));
-    await expect(wire.whileReading(room, never)).rejects.toMatchObject(TOO_SLOW);
-    expect(room.leftBytes).toBe(leftBytes); // though nobody has told the reader
+  test("is refused when it arrives too slowly", async () => {
+    const { stream } = stub(false, [0, 10, 10, 20, 20, 29]); // a look is two readings, and one is before the first
+    const budget = new MemoryBudget(BODY_MEMORY);
+    const never = (memory: Reservation): Promise<void> => new Promise(() => void memory.tryGrow(1_000_000));
+    await expect(stream.whileReading(budget, never)).rejects.toMatchObject(TOO_SLOW);
+    expect(budget.usedBytes).toBe(0); // though nobody has told the reader
   });
 
-  test("may take long while something comes, and fail for reasons of its own", async () => {
-    const { wire, looks } = stub(
+  test("may take long while data arrives, and passes on other errors", async () => {
+    const { stream, looks } = stub(
       false,
       Array.from({ length: 100 }, (_, at) => at * 10),
     );
@@ -39,27 +38,27 @@ describe("a body that is read at once", () => {
       while (looks() < 8) await new Promise((resolve) => void setTimeout(resolve, 5));
       return 7;
     };
-    expect(await wire.whileReading(new BodyRoom(), until)).toBe(7);
-    await expect(wire.whileReading(new BodyRoom(), () => Promise.reject(new Error("broken")))).rejects.toThrow(
-      "broken",
-    );
+    expect(await stream.whileReading(new MemoryBudget(BODY_MEMORY), until)).toBe(7);
+    await expect(
+      stream.whileReading(new MemoryBudget(BODY_MEMORY), () => Promise.reject(new Error("broken"))),
+    ).rejects.toThrow("broken");
   });
 
-  test("that is all there is not waited for", async () => {
-    const { wire, looks } = stub(true, [0]);
-    expect(await wire.whileReading(new BodyRoom(), async () => 7)).toBe(7);
+  test("is not timed when it has arrived already", async () => {
+    const { stream, looks } = stub(true, [0]);
+    expect(await stream.whileReading(new MemoryBudget(BODY_MEMORY), async () => 7)).toBe(7);
     expect(looks()).toBe(0);
   });
 });
 
-describe("a body that is taken piece by piece", () => {
+describe("a body that is read chunk by chunk", () => {
   const bounds = { bytes: 1000, windowMs: 50 };
   const take = async (
     body: ReadableStream<Uint8Array>,
     work: () => Promise<void> = async () => {},
   ): Promise<number> => {
     const request = new Request("http://localhost", { method: "PUT", body, duplex: "half" });
-    return new Wire(request, {}, bounds).receive(async (content) => {
+    return new RequestStream(request, {}, bounds).receive(async (content) => {
       let total = 0;
       for await (const piece of content) {
         total += piece.length;
@@ -80,64 +79,64 @@ describe("a body that is taken piece by piece", () => {
     });
   };
 
-  test("ends when one byte comes now and then", async () => {
+  test("is refused when single bytes arrive now and then", async () => {
     await expect(take(drip(1, Infinity, 5))).rejects.toMatchObject(TOO_SLOW);
   });
 
-  test("ends when nothing comes", async () => {
+  test("is refused when nothing arrives", async () => {
     await expect(take(new ReadableStream())).rejects.toMatchObject(TOO_SLOW);
   });
 
-  test("is whole, or broken by whoever takes it, as before", async () => {
+  test("is complete, or passes on the reader's error", async () => {
     expect(await take(drip(1000, 3, 0))).toBe(3000);
     await expect(take(drip(1, Infinity, 0), () => Promise.reject(new RangeError("no")))).rejects.toThrow("no");
   });
 });
 
-describe("a pace", () => {
+describe("a minimum throughput", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
   function open() {
     const onStall = vi.fn();
-    return { pace: new Pace(onStall, { bytes: 100, windowMs: 1000 }), onStall };
+    return { minThroughput: new MinThroughput(onStall, { bytes: 100, windowMs: 1000 }), onStall };
   }
 
-  test("may be slow for ever, as long as enough comes", () => {
-    const { pace, onStall } = open();
+  test("allows a slow transfer for ever while enough arrives", () => {
+    const { minThroughput, onStall } = open();
     for (let count = 0; count < 100; count += 1) {
-      pace.wait();
+      minThroughput.expectData();
       vi.advanceTimersByTime(490);
-      pace.came(50);
+      minThroughput.received(50);
     }
     expect(onStall).not.toHaveBeenCalled();
     for (let count = 0; count < 3; count += 1) {
-      pace.wait();
+      minThroughput.expectData();
       vi.advanceTimersByTime(490);
-      pace.came(30);
+      minThroughput.received(30);
     }
     expect(onStall).toHaveBeenCalledTimes(1);
   });
 
-  test("does not count time in which it is not the other end's turn", () => {
-    const { pace, onStall } = open();
-    pace.wait();
+  test("does not count time in which the client has nothing to do", () => {
+    const { minThroughput, onStall } = open();
+    minThroughput.expectData();
     vi.advanceTimersByTime(900);
-    pace.came(1);
+    minThroughput.received(1);
     vi.advanceTimersByTime(1_000_000);
-    pace.wait();
+    minThroughput.expectData();
     vi.advanceTimersByTime(99);
     expect(onStall).not.toHaveBeenCalled();
     vi.advanceTimersByTime(2);
     expect(onStall).toHaveBeenCalledTimes(1);
   });
 
-  test("gives more time for more bytes", () => {
-    const { pace, onStall } = open();
-    pace.give(400);
+  test("allows more time for more bytes", () => {
+    const { minThroughput, onStall } = open();
+    minThroughput.expectRead(400);
     vi.advanceTimersByTime(3999);
-    pace.taken();
-    pace.give(1);
+    minThroughput.stop();
+    minThroughput.expectRead(1);
     vi.advanceTimersByTime(999);
     expect(onStall).not.toHaveBeenCalled();
     vi.advanceTimersByTime(2);

@@ -2,14 +2,14 @@ import { assert, json, property } from "fast-check";
 import { expect, test } from "vitest";
 import { parseStrictJSON } from "../../../src/server/net/bodies/strict-json.ts";
 
-test("strings of any length and any content are read", () => {
+test("strings of any length and content are read", () => {
   for (const piece of ["x", "\\", "\n", '"', "{[:,]}", '\\"']) {
     const value = { code: piece.repeat(3_000_000), after: [piece] };
     expect(parseStrictJSON(JSON.stringify(value)), JSON.stringify(piece)).toEqual(value);
   }
 });
 
-test("whatever JSON there is, is read as everybody reads it", () => {
+test("any JSON is read like JSON.parse() reads it", () => {
   assert(
     property(json({ maxDepth: 10 }), (text) => {
       expect(parseStrictJSON(text)).toEqual(JSON.parse(text));
@@ -17,13 +17,13 @@ test("whatever JSON there is, is read as everybody reads it", () => {
   );
 });
 
-test("a name twice is found wherever it is and however it is written", () => {
+test("a duplicate name is found at any depth and in any spelling", () => {
   const twice = [`{"a":1,"a":2}`, `[{"x":{"\\u0061":1,"a":2}}]`, `{"a\\"":"\\\\","a\\"":1}`];
   for (const text of twice) expect(() => parseStrictJSON(text), text).toThrow("twice");
   expect(parseStrictJSON(`{"a":{"a":[{"a":"a"},{"a":"a"}]}}`)).toEqual({ a: { a: [{ a: "a" }, { a: "a" }] } });
 });
 
-test("what has too many parts or is nested too deep is refused before it takes memory", () => {
+test("too many values or too deep nesting are refused before memory is allocated", () => {
   const many = 20_000_000;
   const bombs = [
     "[".repeat(many) + "]".repeat(many),
@@ -39,7 +39,7 @@ test("what has too many parts or is nested too deep is refused before it takes m
   }
 });
 
-test("what is no JSON is refused, wherever it breaks off", () => {
+test("text that is not JSON is refused, wherever it ends", () => {
   const text = `{"a\\"b":[1,{"c":"d\\\\"}],"e":null}`;
   expect(parseStrictJSON(text)).toEqual({ 'a"b': [1, { c: "d\\" }], e: null });
   for (let end = 0; end < text.length; end += 1) {

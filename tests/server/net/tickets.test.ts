@@ -2,21 +2,21 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Runtime } from "../../../src/index.ts";
 import { Tickets } from "../../../src/server/net/guards/tickets.ts";
 import { openTestRuntime } from "../../open.ts";
-import { openTestDoor, type Ask } from "../http/request.ts";
+import { openTestServer, type Ask } from "../http/request.ts";
 
 let runtime: Runtime;
 let ask: Ask;
 let take: (ticket: string, sessionId: string) => boolean;
 beforeAll(async () => {
   runtime = await openTestRuntime();
-  const { ask: ask_, door } = openTestDoor(runtime);
+  const { ask: ask_, context } = openTestServer(runtime);
   ask = ask_;
-  take = (ticket, sessionId) => door.tickets.take(ticket, sessionId);
+  take = (ticket, sessionId) => context.tickets.take(ticket, sessionId);
 });
 afterAll(() => runtime.close());
 
 describe("tickets", () => {
-  test("are given to whoever has the token, for any session or for one that there is", async () => {
+  test("are issued to clients with the token, for any session or for an existing one", async () => {
     const { status, body } = await ask("POST", "/v1/tickets");
     expect(status).toBe(201);
     expect(Buffer.from(body["ticket"] as string, "base64url")).toHaveLength(32);
@@ -29,14 +29,14 @@ describe("tickets", () => {
     expect(take(bound.body["ticket"] as string, session.id)).toBe(true);
   });
 
-  test("are good once, for their session, for half a minute", () => {
+  test("are valid once, for their session, for half a minute", () => {
     let now = 0;
     const tickets = new Tickets(() => now);
-    const once = tickets.give();
+    const once = tickets.issue();
     expect([tickets.take(once.ticket, "a"), tickets.take(once.ticket, "a")]).toEqual([true, false]);
-    const bound = tickets.give("a");
+    const bound = tickets.issue("a");
     expect([tickets.take(bound.ticket, "b"), tickets.take(bound.ticket, "a")]).toEqual([false, false]);
-    const [old, fresh] = [tickets.give(), tickets.give()];
+    const [old, fresh] = [tickets.issue(), tickets.issue()];
     now = 29_999;
     expect(tickets.take(fresh.ticket, "a")).toBe(true);
     now = 30_000;
@@ -44,17 +44,17 @@ describe("tickets", () => {
     expect(tickets.take("", "a")).toBe(false);
   });
 
-  test("that wait to be used are bounded, and make room when they expire", () => {
+  test("are limited in number while unused, and expire", () => {
     let now = 0;
     const tickets = new Tickets(() => now);
-    for (let count = 0; count < 1000; count += 1) tickets.give();
-    expect(() => tickets.give()).toThrow("Cannot give another ticket");
+    for (let count = 0; count < 1000; count += 1) tickets.issue();
+    expect(() => tickets.issue()).toThrow("Cannot give another ticket");
     now = 30_000;
-    expect(tickets.give().expiresAt).toBe(60_000);
+    expect(tickets.issue().expiresAt).toBe(60_000);
   });
 });
 
-test("the route of the WebSocket asks plain requests to upgrade", async () => {
+test("the WebSocket route requires an upgrade", async () => {
   await using session = await runtime.openSession();
   const { status, body, headers } = await ask("GET", `/v1/sessions/${session.id}/ws`);
   expect([status, body["code"], headers.get("upgrade")]).toEqual([426, "UPGRADE_REQUIRED", "websocket"]);

@@ -4,7 +4,7 @@ import { LogFile } from "../../../src/server/observability/log-file.ts";
 import { LogWriter } from "../../../src/server/observability/log-writer.ts";
 import { openLog } from "../../../src/server/observability/log.ts";
 
-/** Takes what it is given at once, or never. */
+/** Accepts everything at once, or nothing. */
 class Sink extends Writable {
   text = "";
   readonly #takes: boolean;
@@ -27,7 +27,7 @@ class Sink extends Writable {
   }
 }
 
-test("a line is JSON with level, time and what happened", async () => {
+test("a line is JSON with level, time and event", async () => {
   const sink = new Sink();
   const log = openLog({ level: "info", format: "json", sink });
   log.write("info", "request", { status: 200, route: "/v1/x" });
@@ -42,7 +42,7 @@ test("a line is JSON with level, time and what happened", async () => {
   });
 });
 
-test("for people it is one line, whatever is quoted in it", async () => {
+test("the text format has one line per event, whatever it contains", async () => {
   const sink = new Sink();
   const log = openLog({ level: "info", format: "text", sink });
   log.write("warn", "unexpected", { error: "two\nlines \u001B]0;title\u0007", route: "/v1/{id}" });
@@ -63,7 +63,7 @@ test.each([
   expect(sink.text.split("\n").length - 1).toBe(count);
 });
 
-test("a reader that takes nothing costs a bounded amount, nobody waits, and what was dropped is counted", async () => {
+test("a stuck reader costs limited memory, blocks nothing, and dropped lines are counted", async () => {
   const sink = new Sink(false);
   const writer = new LogWriter(sink, (count) => `dropped ${count}\n`);
   const line = `${"x".repeat(999)}\n`;
@@ -80,8 +80,8 @@ test("a reader that takes nothing costs a bounded amount, nobody waits, and what
   expect(sink.text.slice(-30)).toContain(`dropped ${10_000 - taken}\nafter\n`);
 });
 
-describe("a disk that is full", () => {
-  /** A disk of so many bytes. */
+describe("a full disk", () => {
+  /** A disk with limited space. */
   function openDisk(room: number) {
     const disk = { text: "", room, complaints: [] as string[] };
     const file = new LogFile(-1, {
@@ -102,7 +102,7 @@ describe("a disk that is full", () => {
     return { disk, writer, write };
   }
 
-  test("ends no log: it goes on when there is room again, tears no line, and says how many are missing", async () => {
+  test("does not end the log: it recovers, tears no line, and reports how many were dropped", async () => {
     const { disk, write } = openDisk(10);
     await write("one\n");
     await write("three four\n"); // its second half comes later
@@ -119,7 +119,7 @@ describe("a disk that is full", () => {
     expect(disk.text).toMatch(/eight\ndropped 2\neleven\n$/);
   });
 
-  test("counts a line once, however often it was told of before the disk took it", async () => {
+  test("counts a dropped line once, however often the report itself was dropped", async () => {
     const { disk, writer, write } = openDisk(0);
     const tooLong = "x".repeat(2 * 1024 * 1024);
     for (const line of [tooLong, tooLong, "three\n", tooLong, "five\n"]) writer.write(line); // the long ones are told of
@@ -129,7 +129,7 @@ describe("a disk that is full", () => {
     expect(disk.text).toBe("dropped 5\nsix\n");
   });
 
-  test("costs a bounded amount however much is written to it", async () => {
+  test("costs limited memory, however much is written", async () => {
     const { disk, writer } = openDisk(0);
     for (let number = 0; number < 100_000; number += 1) writer.write(`${"x".repeat(99)}\n`);
     await writer.end(10_000);

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Runtime } from "../../../src/index.ts";
-import { createApp, openDoor } from "../../../src/server/http/app.ts";
-import { tellWitnesses } from "../../../src/server/observability/observer.ts";
+import { createServerContext } from "../../../src/server/create-context.ts";
+import { createApp } from "../../../src/server/http/app.ts";
+import { connectObservers } from "../../../src/server/observability/observer.ts";
 import { openTestRuntime } from "../../open.ts";
 
 const TOKEN = "secret";
@@ -15,8 +16,8 @@ beforeAll(async () => {
 afterAll(() => runtime.close());
 
 function openCounted() {
-  const door = openDoor(runtime);
-  const app = createApp(door, { token: TOKEN, ...tellWitnesses(door, [door.metrics]) });
+  const context = createServerContext(runtime);
+  const app = createApp(context, { token: TOKEN, ...connectObservers(context, [context.metrics]) });
   const ask = async (method: string, path: string, body?: object, headers: Record<string, string> = {}) =>
     app.request(path, { method, headers: { ...sent, ...headers }, ...(body && { body: JSON.stringify(body) }) });
   const read = async () => parseExposition(await (await ask("GET", "/metrics")).text());
@@ -28,7 +29,7 @@ test("needs the token", async () => {
   expect((await ask("GET", "/metrics", undefined, { authorization: "" })).status).toBe(401);
 });
 
-test("counts what happened, with labels that nobody outside chooses", async () => {
+test("counts events, with labels that clients cannot choose", async () => {
   const { ask, read } = openCounted();
   const { id } = (await (await ask("POST", "/v1/sessions", {})).json()) as { id: string };
   await ask("POST", `/v1/sessions/${id}/execute`, { code: "1+1" });
@@ -66,7 +67,7 @@ test("counts what happened, with labels that nobody outside chooses", async () =
 });
 
 describe("the exposition", () => {
-  test("every histogram adds up", async () => {
+  test("every histogram is consistent", async () => {
     const { ask, read } = openCounted();
     await ask("GET", "/v1/version");
     const samples = await read();

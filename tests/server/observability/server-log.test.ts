@@ -5,9 +5,10 @@ import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { ScriptedBackend, type Runtime } from "../../../src/index.ts";
-import { createApp, openDoor } from "../../../src/server/http/app.ts";
+import { createServerContext } from "../../../src/server/create-context.ts";
+import { createApp } from "../../../src/server/http/app.ts";
 import { ServerLog } from "../../../src/server/observability/server-log.ts";
-import { tellWitnesses } from "../../../src/server/observability/observer.ts";
+import { connectObservers } from "../../../src/server/observability/observer.ts";
 import { openLog, type LogLevel } from "../../../src/server/observability/log.ts";
 import { openTestRuntime } from "../../open.ts";
 import { code } from "../../rlm/scripting.ts";
@@ -33,8 +34,8 @@ async function logOf(level: LogLevel): Promise<string> {
   const sink = new PassThrough();
   const logged = text(sink);
   const log = openLog({ level, format: "json", sink });
-  const door = openDoor(runtime);
-  const app = createApp(door, { token: TOKEN, ...tellWitnesses(door, [new ServerLog(log)]) });
+  const context = createServerContext(runtime);
+  const app = createApp(context, { token: TOKEN, ...connectObservers(context, [new ServerLog(log)]) });
   const ask = async (method: string, path: string, body?: object, token = TOKEN) => {
     const headers = { host: "localhost", authorization: `Bearer ${token}` };
     const response = await app.request(path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
@@ -56,15 +57,15 @@ async function logOf(level: LogLevel): Promise<string> {
 
 test.each([
   ["is refused again and again", "/v1/version", "localhost", 401],
-  ["only asks how the server is", "/v1/health", "localhost", 200],
-  ["does not even say whom they ask", "/v1/health", undefined, 400],
-])("whoever %s does not fill the log", async (_, path, host, status) => {
+  ["only polls its health", "/v1/health", "localhost", 200],
+  ["sends no Host", "/v1/health", undefined, 400],
+])("a client that %s does not fill the log", async (_, path, host, status) => {
   const sink = new PassThrough();
   const logged = text(sink);
   const log = openLog({ level: "info", format: "json", sink });
   let nowMs = 0;
-  const door = openDoor(runtime);
-  const app = createApp(door, { token: TOKEN, ...tellWitnesses(door, [new ServerLog(log, () => nowMs)]) });
+  const context = createServerContext(runtime);
+  const app = createApp(context, { token: TOKEN, ...connectObservers(context, [new ServerLog(log, () => nowMs)]) });
   const ask = async (): Promise<number> => {
     const { status: answered } = await app.request(path, { headers: host === undefined ? {} : { host } });
     return answered;
@@ -90,7 +91,7 @@ test.each([
 });
 
 describe("the log of a busy session", () => {
-  test("has a line for each thing that happened", async () => {
+  test("has a line for each event", async () => {
     const lines = (await logOf("info")).trimEnd().split("\n");
     const events = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
     expect(events.filter(({ event }) => event === "request").map(({ route, status }) => [route, status])).toEqual([
@@ -128,13 +129,13 @@ describe("the log of a busy session", () => {
   });
 });
 
-test("what runs carries the id of the request that began it, through whichever door", async () => {
+test("activity carries the id of the request that started it, over any interface", async () => {
   const sink = new PassThrough();
   const logged = text(sink);
   const log = openLog({ level: "info", format: "json", sink });
   const model = { backend: new ScriptedBackend(() => code("FINAL(42)")), model: "m", cache: false };
   await using server = await openServer(runtime, { model });
-  tellWitnesses(server.door, [new ServerLog(log)]);
+  connectObservers(server.context, [new ServerLog(log)]);
   await using session = await runtime.openSession();
   const path = `/v1/sessions/${session.id}`;
   const ask = async (to: string, json: object, id: string): Promise<void> => {

@@ -7,8 +7,9 @@ import { text } from "node:stream/consumers";
 import { expect } from "vitest";
 import { WebSocket, type ClientOptions } from "ws";
 import type { Runtime } from "../../../src/index.ts";
-import { createApp, openDoor, type DoorOptions } from "../../../src/server/http/app.ts";
-import type { Answered } from "../../../src/server/net/guards/guarded-app.ts";
+import { createServerContext, type ServerContextOptions } from "../../../src/server/create-context.ts";
+import { createApp } from "../../../src/server/http/app.ts";
+import type { AnsweredRequest } from "../../../src/server/net/guards/guarded-app.ts";
 import type { Problem } from "../../../src/server/net/problem.ts";
 import { problem } from "../../../src/server/http/schemas/common.ts";
 import { listen } from "../../../src/server/net/listen.ts";
@@ -66,7 +67,7 @@ export class Client implements AsyncDisposable {
     return this.next("reply");
   }
 
-  /** Runs code to its end, with all that was heard of it. */
+  /** Runs code to its end. */
   async execute(code: string, options: object = {}): Promise<Message> {
     const { executionId } = await this.ask({ type: "execute", code, ...options });
     for (;;) {
@@ -75,7 +76,7 @@ export class Client implements AsyncDisposable {
     }
   }
 
-  /** What was printed, as it was heard. */
+  /** The output, as received. */
   printed(executionId?: unknown): string {
     const own = this.messages.filter(
       ({ type, executionId: id }) => type === "output-delta" && (executionId ?? id) === id,
@@ -95,26 +96,26 @@ export interface Refusal {
   readonly body: Record<string, unknown>;
 }
 
-export interface ServerOptions extends DoorOptions {
-  readonly beatMs?: number;
-  readonly heldBytes?: number;
+export interface ServerOptions extends ServerContextOptions {
+  readonly heartbeatMs?: number;
+  readonly maxHeldBytes?: number;
   readonly maxConnections?: number;
 }
 
 export async function openServer(runtime: Runtime, options: ServerOptions = {}) {
-  const { beatMs, heldBytes, maxConnections } = options;
-  const door = openDoor(runtime, options);
+  const { heartbeatMs, maxHeldBytes, maxConnections } = options;
+  const context = createServerContext(runtime, options);
   const unexpected: unknown[] = [];
-  const answered: Answered[] = [];
+  const answered: AnsweredRequest[] = [];
   const guard = {
     token: TOKEN,
     onUnexpected: (error: unknown) => void unexpected.push(error),
-    onAnswer: (one: Answered) => void answered.push(one),
+    onAnswered: (one: AnsweredRequest) => void answered.push(one),
   };
   const cuts: string[] = [];
   const onCut = ({ code }: Problem): void => void cuts.push(code);
-  const webSockets = new WebSockets(door, { ...guard, onCut, ...given({ beatMs, heldBytes }) });
-  const listening = await listen(createApp(door, guard), {
+  const webSockets = new WebSockets(context, { ...guard, onCut, ...given({ heartbeatMs, maxHeldBytes }) });
+  const listening = await listen(createApp(context, guard), {
     host: "127.0.0.1",
     port: 0,
     upgrader: webSockets,
@@ -123,7 +124,7 @@ export async function openServer(runtime: Runtime, options: ServerOptions = {}) 
   const port = Number(new URL(listening.url).port);
   const url = `ws://127.0.0.1:${port}`;
   return {
-    door,
+    context,
     webSockets,
     listening,
     port,
@@ -165,7 +166,7 @@ async function openSocket(port: number): Promise<Socket> {
   return socket;
 }
 
-/** A handshake as it should be, but for what is given. */
+/** A valid handshake, except for the given headers. */
 export function handshake(path: string, headers: Readonly<Record<string, string | undefined>> = {}): string {
   const all = {
     Host: "localhost",

@@ -41,7 +41,7 @@ describe("a handshake", () => {
     });
   });
 
-  test("for what is not there is refused, and a token in the address, too", async () => {
+  test("for an unknown session is refused, and with a token in the URL, too", async () => {
     expect(await server.refused("/v1/sessions/none/ws")).toMatchObject({ status: 404 });
     expect(await server.refused(`${path}?token=${TOKEN}`)).toMatchObject({ status: 422 });
     expect(await server.refused(`${path}?token=${TOKEN}`, {})).toMatchObject({ status: 401 });
@@ -74,7 +74,7 @@ describe("a handshake", () => {
     await own[Symbol.asyncDispose]();
   });
 
-  test("is told to the log and the metrics like any other request, without the ticket", async () => {
+  test("is logged and counted like any other request, without the ticket", async () => {
     const client = await server.connect(`${path}?ticket=${await giveTicket()}`, {});
     await client[Symbol.asyncDispose]();
     expect(server.answered.at(-1)).toMatchObject({ method: "GET", route: "/v1/sessions/{id}/ws", path, status: 101 });
@@ -82,14 +82,14 @@ describe("a handshake", () => {
     expect(server.answered.at(-1)).toMatchObject({ path, status: 401, remote: "127.0.0.1" });
   });
 
-  test("is refused while the server ends", async () => {
+  test("is refused during shutdown", async () => {
     const draining = new AbortController();
     await using ending = await openServer(runtime, { draining: draining.signal });
     draining.abort();
     expect(await ending.refused(path)).toMatchObject({ status: 503, body: { code: "ENDING" } });
   });
 
-  test("in pieces, with a frame right behind it, is understood", async () => {
+  test("in pieces, with a frame right behind it, works", async () => {
     await using server_ = await openServer(runtime);
     const socket = await server_.openSocket();
     const bytes = Buffer.concat([Buffer.from(handshake(path)), frame(JSON.stringify({ type: "ping", id: "p" }))]);
@@ -98,7 +98,7 @@ describe("a handshake", () => {
     socket.destroy();
   });
 
-  test("that is given up half-way leaves nothing", async () => {
+  test("that is abandoned half-way leaves nothing", async () => {
     await using server_ = await openServer(runtime);
     for (let count = 0; count < 20; count += 1) {
       const socket = await server_.openSocket();
@@ -115,7 +115,7 @@ describe("offers to upgrade that are not for a WebSocket", () => {
   const offer =
     "Host: localhost\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAoAAA\r\n";
 
-  test("are ignored, and the request answered, with its body, on a connection that lives on", async () => {
+  test("are ignored, and the request is served, with its body, on a connection that stays open", async () => {
     const socket = connect(server.port, "127.0.0.1");
     await once(socket, "connect");
     const body = JSON.stringify({ sessionId: session.id });
@@ -147,7 +147,7 @@ describe("offers to upgrade that are not for a WebSocket", () => {
   });
 });
 
-/** Of a client: masked with zeros. */
+/** A client's frame, masked with zeros. */
 function frame(text: string): Buffer {
   return Buffer.concat([Buffer.of(0x81, 0x80 | text.length, 0, 0, 0, 0), Buffer.from(text)]);
 }

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => close());
 
-describe("messages that make no sense", () => {
+describe("invalid messages", () => {
   test.each([
     ["garbage", "{{{", "The message is not JSON in UTF-8"],
     ["nothing", "", "The message is not JSON in UTF-8"],
@@ -30,7 +30,7 @@ describe("messages that make no sense", () => {
     ["an unknown field", `{"type":"ping","x":1}`, "There is no field 'x'"],
     ["a prototype", `{"type":"ping","__proto__":{"id":"p"}}`, "There is no field '__proto__'"],
     ["a field of another type", `{"type":"execute","code":7}`, "Field 'code' is wrong: expected string"],
-  ])("%s: a reply says why, and the socket lives on", async (_, text, detail) => {
+  ])("%s: a reply says why, and the socket stays open", async (_, text, detail) => {
     await using client = await server.connect(path);
     client.webSocket.send(text);
     expect(await client.next("reply")).toMatchObject({
@@ -41,12 +41,12 @@ describe("messages that make no sense", () => {
     expect(await client.ask({ type: "ping", id: "still" })).toMatchObject({ ok: true, id: "still" });
   });
 
-  test("have their id in the reply where it can be read", async () => {
+  test("have their id in the reply if it can be read", async () => {
     await using client = await server.connect(path);
     expect(await client.ask({ type: "nonsense", id: "n" })).toMatchObject({ id: "n", ok: false });
   });
 
-  test("ten in a row close the socket; one that makes sense begins a new row", async () => {
+  test("ten in a row close the socket; a valid one resets the count", async () => {
     await using client = await server.connect(path);
     for (let count = 0; count < 9; count += 1) await client.ask({ type: "x" });
     await client.ask({ type: "ping" });
@@ -55,7 +55,7 @@ describe("messages that make no sense", () => {
   });
 });
 
-describe("frames that break the rules", () => {
+describe("invalid frames", () => {
   test.each([
     ["binary", Buffer.of(0x82, 0x81, 0, 0, 0, 0, 0x20), 1003],
     ["not masked", Buffer.of(0x81, 0x01, 0x20), 1002],
@@ -73,7 +73,7 @@ describe("frames that break the rules", () => {
     expect(await closeCode(socket)).toBe(code);
   });
 
-  test("a message in pieces is whole, and too large in sum is refused", async () => {
+  test("a fragmented message is joined, and refused if it is too large in sum", async () => {
     await using client = await server.connect(path);
     const message = JSON.stringify({ type: "ping", id: "whole" });
     client.webSocket.send(message.slice(0, 5), { fin: false });
@@ -85,13 +85,13 @@ describe("frames that break the rules", () => {
     expect((await client.closed)[0]).toBe(1009);
   });
 
-  test("a message of almost 16 MiB is taken", async () => {
+  test("a message of almost 16 MiB is accepted", async () => {
     await using client = await server.connect(path);
     const code = `# ${"x".repeat(15 * MIB)}\n6*7`;
     expect(await client.execute(code)).toMatchObject({ value: { "text/plain": "42" } });
   });
 
-  test("a client that only closes its half is let go", async () => {
+  test("a client that only closes its half is disconnected", async () => {
     await using own = await openServer(runtime);
     const socket = await openRaw(own);
     expect(own.webSockets.size).toBe(1);
@@ -102,7 +102,7 @@ describe("frames that break the rules", () => {
 });
 
 describe("a client that does not read", () => {
-  test("costs a bound, and hears everything in its own time, as do the others at once", async () => {
+  test("costs limited memory, and gets everything later, as the others do at once", async () => {
     await using own = await runtime.openSession();
     await using fast = await server.connect(`/v1/sessions/${own.id}/ws`);
     await using slow = await server.connect(`/v1/sessions/${own.id}/ws`);
@@ -128,12 +128,12 @@ describe("a client that does not read", () => {
     expect(await slow.next("execution-end")).toMatchObject({ executionId, cursor: "end", result: { status: "ok" } });
     expect(slow.printed(executionId).length).toBe(100_000_000);
     expect(slow.messages.filter(({ type }) => type === "lagged")).toEqual([]);
-    // And hears again what begins after that.
+    // And gets live events again afterwards.
     expect(await slow.execute("6*7")).toMatchObject({ value: { "text/plain": "42" } });
   });
 
-  test("is let go when it takes nothing for two beats", async () => {
-    await using own = await openServer(runtime, { beatMs: 300 });
+  test("is disconnected when it reads nothing for two heartbeats", async () => {
+    await using own = await openServer(runtime, { heartbeatMs: 300 });
     await using watched = await runtime.openSession();
     const socket = await openRaw(own, `/v1/sessions/${watched.id}/ws`);
     socket.pause();
@@ -143,7 +143,7 @@ describe("a client that does not read", () => {
     socket.destroy();
   });
 
-  test("but sends requests all the time is let go when its replies pile up", async () => {
+  test("but sends requests all the time is disconnected when its replies pile up", async () => {
     await using own = await openServer(runtime);
     const socket = await openRaw(own);
     socket.pause();
@@ -157,7 +157,7 @@ describe("a client that does not read", () => {
   });
 });
 
-test("a flood of messages is read in turns, and each is answered", async () => {
+test("a flood of messages yields to the event loop, and each is answered", async () => {
   const pause = vi.spyOn(WebSocket.prototype, "pause");
   const count = 20_000;
   await using client = await server.connect(path);
@@ -181,9 +181,9 @@ test.each(["ping", "pong"] as const)("a flood of %ss is read in turns, and costs
   expect(pause).toHaveBeenCalled();
 });
 
-describe("many that hold much at once", () => {
-  test("messages that never end: some are told to go, memory is bounded, and an ordinary client notices nothing", async () => {
-    await using own = await openServer(runtime, { heldBytes: 4 * MIB });
+describe("many clients that hold much memory", () => {
+  test("endless messages: some clients are closed, memory is limited, and an ordinary client notices nothing", async () => {
+    await using own = await openServer(runtime, { maxHeldBytes: 4 * MIB });
     await using ordinary = await own.connect(path);
     const greedy = await Promise.all(Array.from({ length: 12 }, () => own.connect(path)));
     const piece = " ".repeat(MIB / 4);
@@ -203,8 +203,8 @@ describe("many that hold much at once", () => {
     await expect.poll(() => own.webSockets.heldBytes).toBe(0);
   });
 
-  test("readers that take nothing: none is sent away, and each hears all of it later", async () => {
-    await using own = await openServer(runtime, { heldBytes: 6 * MIB });
+  test("stuck readers: none is closed, and each gets everything later", async () => {
+    await using own = await openServer(runtime, { maxHeldBytes: 6 * MIB });
     await using session = await runtime.openSession();
     const at = `/v1/sessions/${session.id}/ws`;
     const slow = await Promise.all(Array.from({ length: 3 }, () => own.connect(at)));
@@ -220,7 +220,7 @@ describe("many that hold much at once", () => {
     expect(own.cuts).toEqual([]);
   });
 
-  test("pings without end, of a client that reads nothing, pile up no answers", async () => {
+  test("endless pings of a client that reads nothing pile up no answers", async () => {
     await using own = await openServer(runtime);
     const socket = await openRaw(own);
     socket.pause();
@@ -237,9 +237,9 @@ describe("many that hold much at once", () => {
   });
 });
 
-describe("a client that is gone without a word", () => {
+describe("a client that vanishes", () => {
   test("is noticed by its silence, and one that answers stays", async () => {
-    await using own = await openServer(runtime, { beatMs: 1500 });
+    await using own = await openServer(runtime, { heartbeatMs: 1500 });
     await using client = await own.connect(path);
     const socket = await openRaw(own); // takes everything, and never answers a ping
     socket.resume();
@@ -248,7 +248,7 @@ describe("a client that is gone without a word", () => {
     expect(await client.ask({ type: "ping" })).toMatchObject({ ok: true });
   });
 
-  test("leaves its execution running, and the session as it was", async () => {
+  test("leaves its execution running, and the session unchanged", async () => {
     await using own = await runtime.openSession();
     const client = await server.connect(`/v1/sessions/${own.id}/ws`);
     const { executionId } = await client.ask({ type: "execute", code: "x = input()" });
@@ -278,7 +278,7 @@ async function closeCode(socket: Socket): Promise<number | null> {
   return frame[0] === 0x88 ? frame.readUInt16BE(2) : null;
 }
 
-/** Of a client: masked with zeros. */
+/** A client's frame, masked with zeros. */
 function toFrame(text: string): Buffer {
   return Buffer.concat([Buffer.of(0x81, 0x80 | text.length, 0, 0, 0, 0), Buffer.from(text)]);
 }

@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import { PassThrough } from "node:stream";
 import type { WebSocket } from "ws";
 import { describe, expect, test } from "vitest";
-import { MessageRoom } from "../../../src/server/ws/memory-budget.ts";
+import { MemoryBudget, MESSAGE_MEMORY } from "../../../src/server/net/memory-budget.ts";
 import { Outbox } from "../../../src/server/ws/outbox.ts";
 
 const MIB = 1024 * 1024;
@@ -29,12 +29,12 @@ class FakeWebSocket extends EventEmitter {
   }
 }
 
-function open(room = new MessageRoom()) {
+function open(budget = new MemoryBudget(MESSAGE_MEMORY)) {
   const webSocket = new FakeWebSocket();
   const stream = new PassThrough();
   let drains = 0;
-  const share = room.share({ dismiss: () => {}, cut: () => {} });
-  const outbox = new Outbox(webSocket as unknown as WebSocket, stream, share, () => void (drains += 1));
+  const memory = budget.reserve({ dismiss: () => {}, cut: () => {} });
+  const outbox = new Outbox(webSocket as unknown as WebSocket, stream, memory, () => void (drains += 1));
   const drain = (): void => {
     webSocket.bufferedAmount = 0;
     stream.emit("drain");
@@ -43,7 +43,7 @@ function open(room = new MessageRoom()) {
 }
 
 describe("an outbox", () => {
-  test("is full when 4 MiB wait, one large frame aside", () => {
+  test("is full when 4 MiB are buffered, one large frame aside", () => {
     const { outbox, drain } = open();
     outbox.send(Buffer.alloc(4 * MIB));
     expect(outbox.isFull).toBe(false);
@@ -63,19 +63,19 @@ describe("an outbox", () => {
     expect(outbox.isFull).toBe(true);
   });
 
-  test("is full earlier while all of them together hold much", () => {
-    const room = new MessageRoom(MIB);
-    const { outbox } = open(room);
+  test("is full earlier while the memory budget is tight", () => {
+    const budget = new MemoryBudget({ ...MESSAGE_MEMORY, maxBytes: MIB });
+    const { outbox } = open(budget);
     outbox.send(Buffer.alloc(300 * 1024));
     expect(outbox.isFull).toBe(false);
-    const other = room.share({ dismiss: () => {}, cut: () => {} });
-    other.setIn(300 * 1024);
+    const other = budget.reserve({ dismiss: () => {}, cut: () => {} });
+    other.resize(300 * 1024);
     expect(outbox.isFull).toBe(true);
     other.close();
     expect(outbox.isFull).toBe(false);
   });
 
-  test("answers the last ping of a turn, and of many to a reader that takes nothing the last, later", async () => {
+  test("answers the last ping of an iteration, and for a stuck reader only the last one, later", async () => {
     const { webSocket, outbox, drain } = open();
     const ping = async (...contents: string[]): Promise<void> => {
       for (const content of contents) outbox.pong(Buffer.from(content));
@@ -90,12 +90,12 @@ describe("an outbox", () => {
     expect(webSocket.sent).toEqual(["pong 2", "large", "pong 5", "pong 6"]);
   });
 
-  test("sends what can wait when all before it was taken, and not after the socket has closed", async () => {
+  test("sends replayed frames when all before were taken, and not after the socket has closed", async () => {
     for (const how of ["drain", "close"] as const) {
       const { webSocket, outbox, drain } = open();
-      expect(await outbox.sendPaced(Buffer.alloc(MIB))).toBe(true);
+      expect(await outbox.sendWhenReady(Buffer.alloc(MIB))).toBe(true);
       let outcome: boolean | undefined;
-      const sent = outbox.sendPaced(Buffer.from("next")).then((isSent) => (outcome = isSent));
+      const sent = outbox.sendWhenReady(Buffer.from("next")).then((isSent) => (outcome = isSent));
       for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);
       expect([outcome, webSocket.sent]).toEqual([undefined, ["large"]]);
       if (how === "drain") drain();
@@ -108,12 +108,12 @@ describe("an outbox", () => {
     }
   });
 
-  test("lets everybody else have a turn while it is read to, however fast it takes everything", async () => {
+  test("yields to the event loop during a replay, however fast the reader is", async () => {
     const { webSocket, outbox } = open();
     let hadTurn = false;
     setImmediate(() => (hadTurn = true));
     for (let count = 0; count < 3; count += 1) {
-      await outbox.sendPaced(Buffer.alloc(64 * 1024));
+      await outbox.sendWhenReady(Buffer.alloc(64 * 1024));
       webSocket.bufferedAmount = 0;
     }
     expect(hadTurn).toBe(true);
@@ -121,45 +121,45 @@ describe("an outbox", () => {
 
   test("ends a connection whose replies pile up", () => {
     const { webSocket, outbox } = open();
-    outbox.tell({ type: "server-end", why: "x".repeat(4 * MIB) });
-    outbox.tell({ type: "server-end", why: "x".repeat(8 * MIB) });
+    outbox.sendMessage({ type: "server-end", why: "x".repeat(4 * MIB) });
+    outbox.sendMessage({ type: "server-end", why: "x".repeat(8 * MIB) });
     expect(webSocket.isTerminated).toBe(false);
     webSocket.bufferedAmount += 9 * MIB;
-    outbox.tell({ type: "server-end", why: "" });
+    outbox.sendMessage({ type: "server-end", why: "" });
     expect(webSocket.isTerminated).toBe(true);
   });
 
-  test("sends what is held after what is told", () => {
+  test("sends frames of a batch after messages", () => {
     const { webSocket, outbox } = open();
-    outbox.together(() => {
+    outbox.batch(() => {
       outbox.send(Buffer.from("event"));
-      outbox.tell({ type: "server-end", why: "" });
+      outbox.sendMessage({ type: "server-end", why: "" });
     });
     expect(webSocket.sent).toEqual([`{"type":"server-end","why":""}`, "event"]);
   });
 
-  test("lets a reader be as slow as it likes while it takes something", () => {
+  test("lets a reader be as slow as it likes while it reads something", () => {
     const { webSocket, outbox } = open();
     outbox.send(Buffer.alloc(1000));
     for (let count = 0; count < 10; count += 1) {
-      outbox.beat();
+      outbox.heartbeat();
       webSocket.bufferedAmount -= 1;
     }
     expect([webSocket.isTerminated, webSocket.pings]).toEqual([false, 0]);
-    outbox.beat();
-    outbox.beat();
+    outbox.heartbeat();
+    outbox.heartbeat();
     expect(webSocket.isTerminated).toBe(false);
-    outbox.beat();
+    outbox.heartbeat();
     expect(webSocket.isTerminated).toBe(true);
   });
 
-  test("asks whoever has nothing to take for a sign of life", () => {
+  test("pings an idle client", () => {
     const { webSocket, outbox } = open();
-    outbox.beat();
+    outbox.heartbeat();
     webSocket.emit("pong");
-    outbox.beat();
+    outbox.heartbeat();
     expect([webSocket.isTerminated, webSocket.pings]).toEqual([false, 2]);
-    outbox.beat();
+    outbox.heartbeat();
     expect(webSocket.isTerminated).toBe(true);
   });
 });

@@ -17,7 +17,7 @@ afterAll(async () => {
 
 const pathOf = ({ id }: Session): string => `/v1/sessions/${id}/ws`;
 
-/** Resolves when it has ended because nobody used it. */
+/** Resolves when the session has expired. */
 async function idled(session: Session): Promise<void> {
   const why = await new Promise<string>((resolve) => {
     session.subscribe((event) => event.type === "session-end" && resolve(event.why));
@@ -26,7 +26,7 @@ async function idled(session: Session): Promise<void> {
 }
 
 describe("a watcher", () => {
-  test("is greeted, executes code, and hears all of it with places", async () => {
+  test("gets a hello, executes code, and gets all events with cursors", async () => {
     await using session = await runtime.openSession();
     await using client = await server.connect(pathOf(session));
     expect(await client.next("hello")).toEqual({
@@ -49,7 +49,7 @@ describe("a watcher", () => {
     expect(client.messages.at(-1)).toMatchObject({ result: { status: "ok", value: { "text/plain": "42" } } });
   });
 
-  test("hears the same as all others, whoever executes, interrupts or answers", async () => {
+  test("gets the same events as all others, whoever executes, interrupts or answers", async () => {
     await using session = await runtime.openSession();
     await using first = await server.connect(pathOf(session));
     await using second = await server.connect(pathOf(session));
@@ -66,7 +66,7 @@ describe("a watcher", () => {
     expect(events(first.messages)).toEqual(events(second.messages));
   });
 
-  test("hears what happens outside of executions, and the end of the session", async () => {
+  test("gets events outside of executions, and the end of the session", async () => {
     const session = await runtime.openSession();
     await using client = await server.connect(pathOf(session));
     await client.execute(
@@ -80,8 +80,8 @@ describe("a watcher", () => {
     expect(await client.closed).toEqual([4404, "the session has ended"]);
   });
 
-  test("keeps its session from ending for idleness, until it is found to be gone", async () => {
-    await using own = await openServer(runtime, { beatMs: 1500 });
+  test("keeps its session from expiring, until it has vanished", async () => {
+    await using own = await openServer(runtime, { heartbeatMs: 1500 });
     const watched = await runtime.openSession({ idleTimeoutMs: 200 });
     const hold = watched.hold();
     const headers = { authorization: `Bearer ${TOKEN}` };
@@ -93,7 +93,7 @@ describe("a watcher", () => {
     expect(await client.closed).toEqual([1006, ""]);
   });
 
-  test("hears of an execution that never began, while another one runs on", async () => {
+  test("learns of an execution that never started, while another one runs", async () => {
     await using session = await runtime.openSession();
     await using client = await server.connect(pathOf(session));
     const first = await client.ask({ type: "execute", code: "input(); print('whole')" });
@@ -107,14 +107,14 @@ describe("a watcher", () => {
     expect(client.printed()).toBe("whole\n");
   });
 
-  test("is given the variables afterwards where it asks for them", async () => {
+  test("gets the variables afterwards if it requests them", async () => {
     await using session = await runtime.openSession();
     await using client = await server.connect(pathOf(session));
     const { executionId } = await client.ask({ type: "execute", code: "x = 1", variables: true });
     expect(await client.next("variables")).toMatchObject({ executionId, total: 1, variables: [{ name: "x" }] });
   });
 
-  test("that sends a request again under a key runs the code once, over HTTP, too", async () => {
+  test("that retries with a key runs the code once, over HTTP, too", async () => {
     await using session = await runtime.openSession();
     await using client = await server.connect(pathOf(session));
     const execute = { type: "execute", code: "print('once')", key: "k1", input: "none" };
@@ -130,7 +130,7 @@ describe("a watcher", () => {
 });
 
 describe("an execution that is followed", () => {
-  test("goes on after a lost connection from any cursor, nothing twice and nothing lost", async () => {
+  test("resumes after a lost connection from any cursor, with no event lost or repeated", async () => {
     await using session = await runtime.openSession();
     const first = await server.connect(pathOf(session));
     const { executionId } = await first.ask({ type: "execute", code: "print('é1'); input(); print('2'); input(); 3" });
@@ -141,7 +141,7 @@ describe("an execution that is followed", () => {
 
     await using second = await server.connect(pathOf(session));
     expect(await second.next("hello")).toMatchObject({ running: executionId, state: "running" });
-    // Not heard: it began before.
+    // Not sent live: it started before.
     expect(await second.ask({ type: "stdin", executionId, text: "" })).toMatchObject({ ok: true });
     await using third = await server.connect(pathOf(session));
     expect(await second.ask({ type: "follow", id: "f", executionId, after: cursor })).toEqual({
@@ -174,7 +174,7 @@ describe("an execution that is followed", () => {
     });
   });
 
-  test("is refused where there is none, it is another session's, or the cursor is invalid", async () => {
+  test("is refused if it is unknown, of another session, or the cursor is invalid", async () => {
     await using session = await runtime.openSession();
     await using other = await runtime.openSession();
     await using client = await server.connect(pathOf(session));
@@ -198,8 +198,8 @@ describe("an execution that is followed", () => {
   });
 });
 
-describe("a watcher that does not keep up", () => {
-  test("hears all executions whole and in the order in which they ran, then live again", async () => {
+describe("a watcher that falls behind", () => {
+  test("gets all executions completely and in order, then live events again", async () => {
     await using session = await runtime.openSession();
     await using client = await server.connect(pathOf(session));
     await client.next("hello");
@@ -217,7 +217,7 @@ describe("a watcher that does not keep up", () => {
     expect(client.messages.filter(({ type }) => type === "lagged")).toEqual([]);
   });
 
-  test("is told how much it missed of what cannot be read again", async () => {
+  test("learns how much it missed of what cannot be replayed", async () => {
     await using session = await runtime.openSession();
     await using client = await server.connect(pathOf(session));
     await client.next("hello");
@@ -245,8 +245,8 @@ describe("a watcher that does not keep up", () => {
   });
 });
 
-describe("when the server ends", () => {
-  test("all are told; who waits for nothing goes at once, others when they have heard the end", async () => {
+describe("during shutdown", () => {
+  test("all are notified; idle ones are closed at once, others after the end of the execution", async () => {
     const draining = new AbortController();
     await using ending = await openServer(runtime, { draining: draining.signal });
     await using idle = await runtime.openSession();
@@ -267,7 +267,7 @@ describe("when the server ends", () => {
     expect((await second.closed)[0]).toBe(1001);
   });
 
-  test("those who would never go are closed when the time is over", async () => {
+  test("those that never finish are closed when the time is over", async () => {
     await using session = await runtime.openSession();
     const ending = await openServer(runtime);
     await using client = await ending.connect(pathOf(session));

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { VERSION } from "../../../util/version.ts";
-import type { Answer, Route } from "../route.ts";
+import type { Route, RouteResponse } from "../route.ts";
 import { problem } from "../schemas/common.ts";
 
 /** What any route that needs a token may answer. */
@@ -58,7 +58,7 @@ export function createOpenAPI(routes: readonly Route[]): object {
 }
 
 function toOperation(one: Route): object {
-  const { summary, description, tag, isOpen, answers, problems = [] } = one;
+  const { summary, description, tag, isOpen, responses, problems = [] } = one;
   const common = isOpen === true ? [] : Object.entries(COMMON_PROBLEMS);
   const own = problems.map((status): [string, string] => [String(status), OTHER_PROBLEMS[status] ?? "Error"]);
   const content = { [PROBLEM_TYPE]: { schema: refer(problem) } };
@@ -72,7 +72,7 @@ function toOperation(one: Route): object {
     ...toBody(one),
     responses: {
       ...Object.fromEntries([...common, ...own].map(([status, text]) => [status, { description: text, content }])),
-      ...Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, toResponse(answer)])),
+      ...Object.fromEntries(Object.entries(responses).map(([status, response]) => [status, toResponse(response)])),
     },
   };
 }
@@ -113,7 +113,7 @@ function toBody({ body, rawBody }: Route): object {
   return { requestBody: { required: isRequired, content: { [JSON_TYPE]: { schema: refer(body) } } } };
 }
 
-function toResponse({ description, schema, types = [] }: Answer): object {
+function toResponse({ description, schema, types = [] }: RouteResponse): object {
   const content = {
     ...(schema !== undefined && { [JSON_TYPE]: { schema: refer(schema) } }),
     ...Object.fromEntries(types.map((type) => [type, {}])),
@@ -136,8 +136,8 @@ function idOf(schema: z.ZodType): string {
 /** Those of bodies as they are sent, those of answers as they are received. */
 function toSchemas(routes: readonly Route[]): object {
   const bodies = routes.flatMap(({ body }) => (body === undefined ? [] : [body]));
-  const answers = routes.flatMap(({ answers: own }) => Object.values(own).flatMap(({ schema }) => schema ?? []));
-  return { ...convert(bodies, "input"), ...convert([problem, ...answers], "output") };
+  const responses = routes.flatMap(({ responses: own }) => Object.values(own).flatMap(({ schema }) => schema ?? []));
+  return { ...convert(bodies, "input"), ...convert([problem, ...responses], "output") };
 }
 
 function convert(schemas: readonly z.ZodType[], io: "input" | "output"): Record<string, object> {

@@ -1,11 +1,11 @@
-// The part of a file that a request asks for (RFC 9110, section 14): one range, in bytes.
+// The Range header (RFC 9110, section 14): one range of bytes.
 
 export interface ByteRange {
   readonly offset: number;
   readonly length: number;
 }
 
-/** Undefined: the whole, also where several ranges or other units are asked for, which a server may ignore. Null: there is no such part. */
+/** Undefined: the whole file, also for several ranges or other units, which a server may ignore. Null: the range is not satisfiable. */
 export function parseRange(header: string | null, sizeBytes: number): ByteRange | null | undefined {
   const groups = /^bytes=(?<first>\d*)-(?<last>\d*)$/i.exec(header?.trim() ?? "")?.groups;
   const [first, last] = [groups?.["first"] ?? "", groups?.["last"] ?? ""];

@@ -1,61 +1,60 @@
-// Bytes of any size as an answer, at the reader's pace, with their number told before the first of them.
+// A response of any size with a known length, streamed with backpressure.
 
 import { onAbort } from "../../../util/async/on-abort.ts";
-import type { Wire } from "../../net/bodies/request-stream.ts";
+import type { RequestStream } from "../../net/bodies/request-stream.ts";
 
 export interface Download {
-  /** How many are promised. Where fewer come, the connection is cut. */
+  /** The announced length. The connection is cut when fewer bytes come. */
   readonly sizeBytes: number;
-  readonly pieces: AsyncIterable<Uint8Array>;
-  /** Called once, at the end, whatever it is. */
+  readonly chunks: AsyncIterable<Uint8Array>;
+  /** Called once, however the download ends. */
   readonly close: () => void;
 }
 
-/** A `HEAD` gets the headers, and nothing is read. */
+/** For a `HEAD`, nothing is read. */
 export function toDownload(
-  { sizeBytes, pieces, close }: Download,
-  { request, wire }: { readonly request: Request; readonly wire: Wire },
+  { sizeBytes, chunks, close }: Download,
+  { request, stream }: { readonly request: Request; readonly stream: RequestStream },
   status: number,
   headers: Readonly<Record<string, string>>,
 ): Response {
-  const told = { ...headers, "content-length": String(sizeBytes) };
+  const responseHeaders = { ...headers, "content-length": String(sizeBytes) };
   if (request.method === "HEAD" || request.signal.aborted) {
     close();
-    return new Response(null, { status, headers: told });
+    return new Response(null, { status, headers: responseHeaders });
   }
-  const iterator = pieces[Symbol.asyncIterator]();
+  const iterator = chunks[Symbol.asyncIterator]();
   let left = sizeBytes;
   let isOver = false;
   const end = (): void => {
     if (isOver) return;
     isOver = true;
-    pace.taken();
+    throughput.stop();
     stopListening();
     close();
   };
-  // One that takes next to nothing keeps others from the place that is taken by this one.
-  const pace = wire.pace(() => {
+  const throughput = stream.minThroughput(() => {
     end();
-    wire.cut();
+    stream.cut();
   });
-  // A client that has gone before the first piece is asked for is told of by nobody else.
+  // When the client disconnects before the first chunk is pulled, only the signal tells.
   const stopListening = onAbort(request.signal, end);
   const body = new ReadableStream<Uint8Array>(
     {
       pull: async (controller) => {
-        pace.taken();
+        throughput.stop();
         try {
           const { value, done } = await iterator.next();
           if (done !== true) {
             left -= value.length;
             controller.enqueue(value);
-            if (!isOver) pace.give(value.length);
+            if (!isOver) throughput.expectRead(value.length);
           } else if (left === 0) controller.close();
           else throw new Error(`${left} bytes of the answer are missing`);
           if (done === true) end();
         } catch (error) {
           end();
-          if (!wire.cut()) controller.error(error);
+          if (!stream.cut()) controller.error(error);
         }
       },
       cancel: async () => {
@@ -65,10 +64,10 @@ export function toDownload(
     },
     { highWaterMark: 0 },
   );
-  return new Response(body, { status, headers: told });
+  return new Response(body, { status, headers: responseHeaders });
 }
 
-/** For a name that code of a session may have chosen. */
+/** The name may have been chosen by code in a session. */
 export function toAttachment(name: string): string {
   const encoded = encodeURIComponent(name.replaceAll(/[\uD800-\uDFFF]/gu, "_")).replaceAll(
     /['()*]/g,

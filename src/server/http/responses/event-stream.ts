@@ -1,42 +1,84 @@
-// A story as server-sent events: each event is one message whose `id` is the reader's cursor, so that a browser's EventSource goes on by
-// itself after a lost connection.
+// Server-sent events. The `id` of each event is the reader's cursor, so a browser's EventSource resumes by itself.
 //
-// What comes next is asked for when the client has taken what came before, so one that reads slowly costs no memory; a comment now and
-// then shows both ends that the other is there.
+// The next event is read when the client has taken the one before: a slow reader costs no memory. A periodic comment shows both ends that
+// the other is alive.
 
 import { EventLoopYield } from "../../../util/async/event-loop-yield.ts";
-import type { Door } from "../server-context.ts";
+import type { ServerContext } from "../../context/server-context.ts";
+import type { RouteRequest } from "../route.ts";
 
-export interface Message {
-  /** The cursor after it. */
+export interface EventMessage {
+  /** The cursor after this event. */
   readonly id?: string;
   readonly event: { readonly type: string };
 }
 
-const BEAT_MS = 15_000;
-const BEAT = ": still here\n\n";
+const HEARTBEAT_MS = 15_000;
+const HEARTBEAT = ": still here\n\n";
 const HEADERS = { "content-type": "text/event-stream", "x-accel-buffering": "no" };
 
+/** An execution, a task or a run. */
+interface Followable {
+  follow(options: FollowOptions): AsyncIterable<{ readonly event: EventMessage["event"]; readonly cursor: string }>;
+}
+
+interface FollowOptions {
+  readonly after?: string;
+  readonly signal?: AbortSignal;
+}
+
+interface StreamOptions {
+  /** Default: from the beginning. */
+  readonly after?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Resolves, when the source has ended, with an event that is no part of it. */
+  readonly finalEvent?: () => Promise<EventMessage["event"] | undefined>;
+}
+
+/** Throws a RangeError for an invalid cursor. */
+export function streamFollowed(
+  source: Followable,
+  context: Pick<ServerContext, "closing">,
+  { after, headers, finalEvent }: StreamOptions = {},
+): Response {
+  const from = after === undefined ? {} : { after };
+  const toMessages = async function* (signal: AbortSignal): AsyncGenerator<EventMessage> {
+    for await (const { event, cursor } of source.follow({ ...from, signal })) yield { id: cursor, event };
+    const event = signal.aborted ? undefined : await finalEvent?.();
+    if (event !== undefined) yield { event };
+  };
+  if (after !== undefined) source.follow({ after }); // throws now, not when the stream is read
+  return streamEvents(toMessages, context, headers);
+}
+
+/** The cursor of a client that resumes. */
+export function toCursor({
+  request,
+  query,
+}: RouteRequest<{ readonly after?: string | undefined }>): string | undefined {
+  return query.after ?? request.headers.get("last-event-id") ?? undefined;
+}
+
 /**
- * `open` is called when the first event is asked for: the answer to a `HEAD`, or to a client that has gone by then, is never read and never
- * ended. It is given a signal that is aborted when the client has gone, or the server has to end.
+ * `open` is called when the client reads the first event: the response to a `HEAD`, or to a client that has disconnected by then, is never
+ * read. Its signal is aborted when the client disconnects or the server closes.
  */
 export function streamEvents(
-  open: (signal: AbortSignal) => AsyncIterable<Message>,
-  { ending }: Pick<Door, "ending">,
+  open: (signal: AbortSignal) => AsyncIterable<EventMessage>,
+  { closing }: Pick<ServerContext, "closing">,
   headers: Readonly<Record<string, string>> = {},
 ): Response {
-  const gone = new AbortController();
+  const disconnected = new AbortController();
   const encoder = new TextEncoder();
   const loop = new EventLoopYield();
-  let messages: AsyncIterator<Message> | undefined;
-  let beat: NodeJS.Timeout | undefined;
-  const begin = (controller: ReadableStreamDefaultController<Uint8Array>): AsyncIterator<Message> => {
-    beat = setInterval(() => {
-      // Otherwise something waits to be taken already, which shows as much.
-      if (controller.desiredSize === 0) controller.enqueue(encoder.encode(BEAT));
-    }, BEAT_MS).unref();
-    return open(AbortSignal.any([gone.signal, ending]))[Symbol.asyncIterator]();
+  let messages: AsyncIterator<EventMessage> | undefined;
+  let heartbeat: NodeJS.Timeout | undefined;
+  const begin = (controller: ReadableStreamDefaultController<Uint8Array>): AsyncIterator<EventMessage> => {
+    heartbeat = setInterval(() => {
+      // Unread data is a sign of life, too.
+      if (controller.desiredSize === 0) controller.enqueue(encoder.encode(HEARTBEAT));
+    }, HEARTBEAT_MS).unref();
+    return open(AbortSignal.any([disconnected.signal, closing]))[Symbol.asyncIterator]();
   };
   const body = new ReadableStream<Uint8Array>(
     {
@@ -50,17 +92,17 @@ export function streamEvents(
             loop.add(bytes.length);
             return controller.enqueue(bytes);
           }
-          clearInterval(beat);
-          if (ending.aborted) controller.enqueue(encoder.encode(toText({ event: { type: "server-end" } })));
+          clearInterval(heartbeat);
+          if (closing.aborted) controller.enqueue(encoder.encode(toText({ event: { type: "server-end" } })));
           controller.close();
         } catch (error) {
-          clearInterval(beat);
+          clearInterval(heartbeat);
           throw error;
         }
       },
       cancel: () => {
-        clearInterval(beat);
-        gone.abort();
+        clearInterval(heartbeat);
+        disconnected.abort();
       },
     },
     { highWaterMark: 0 },
@@ -68,7 +110,7 @@ export function streamEvents(
   return new Response(body, { headers: { ...HEADERS, ...headers } });
 }
 
-/** JSON has no line ends in it, so the data is one line. */
-function toText({ id, event }: Message): string {
+/** JSON contains no line breaks, so `data` is one line. */
+function toText({ id, event }: EventMessage): string {
   return `${id === undefined ? "" : `id: ${id}\n`}event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 }

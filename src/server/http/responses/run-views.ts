@@ -1,4 +1,4 @@
-// Runs as clients see them: those of this process from memory, all others from what is recorded.
+// Runs as clients see them: those of this process from memory, all others from their records.
 
 import { RunNotFoundError } from "../../../errors.ts";
 import type { RunInfo, RunList, RunResult, RunView } from "../../../protocol/runs.ts";
@@ -11,12 +11,12 @@ import { ProblemError } from "../../net/problem.ts";
 
 const MAX_QUERY = 2000;
 
-/** One that is in memory, or one that is only recorded. Throws a ProblemError where there is neither. */
+/** Throws a ProblemError when the run is neither in memory nor recorded. */
 export async function findRun(runtime: Runtime, id: string): Promise<Run | RecordedRun> {
   return runtime.runs.get(id) ?? (await findRecorded(id));
 }
 
-/** Throws a ProblemError where it is not recorded. */
+/** Throws a ProblemError when it is not recorded. */
 export async function findRecorded(id: string): Promise<RecordedRun> {
   try {
     return await readRun(id);
@@ -41,22 +41,22 @@ export async function describeRun(found: Run | RecordedRun): Promise<RunView> {
   return { ...info, result: summary.ended === null ? null : ((await resultIn(found)) ?? null) };
 }
 
-/** The latest first, and how many there are. */
+/** The latest first. */
 export async function listAll(runtime: Runtime, limit: number): Promise<RunList> {
   const byId = new Map<string, RunInfo>();
   for (const summary of await listRuns()) byId.set(summary.id, fromSummary(summary));
-  for (const one of runtime.runs.list()) {
-    const { result: _, ...info } = await describeLive(one);
-    byId.set(one.id, info);
+  for (const run of runtime.runs.list()) {
+    const { result: _, ...info } = await describeLive(run);
+    byId.set(run.id, info);
   }
   const runs = [...byId.values()].toSorted((a, b) => (a.startedAt < b.startedAt ? 1 : -1));
   return { runs: runs.slice(0, limit), total: runs.length };
 }
 
-async function describeLive(one: Run): Promise<RunView> {
-  const { id, startedAt, endedAt, settings } = one;
+async function describeLive(run: Run): Promise<RunView> {
+  const { id, startedAt, endedAt, settings } = run;
   const { query, model, subModel } = settings;
-  const result = endedAt === undefined ? undefined : await one.result.catch(() => undefined);
+  const result = endedAt === undefined ? undefined : await run.result.catch(() => undefined);
   const about = { id, query: query.slice(0, MAX_QUERY), model, subModel, startedAt: toTime(startedAt) };
   if (endedAt === undefined || result === undefined) {
     return { ...about, status: "running", stopReason: null, endedAt: null, wallMs: null, usage: null, result: null };

@@ -1,22 +1,22 @@
-// What became of a save, in a header: compact JSON in ASCII that fits beside the others.
+// The report of a save as a header value: compact JSON in ASCII of limited size.
 
 import type { SaveReport } from "../../../session/state/save-state.ts";
 
 const MAX_CHARACTERS = 4000;
 const MAX_WHY = 200;
 
-/** `omitted`: how many of the skipped variables it has no room for. */
+/** `omitted`: the number of skipped variables that do not fit. */
 export function toSaveReport({ names, skipped, digest }: SaveReport): string {
-  const told: { name: string; why: string }[] = [];
+  const listed: { name: string; why: string }[] = [];
   let room = MAX_CHARACTERS;
   for (const { name, why } of skipped) {
     const entry = { name, why: why.slice(0, MAX_WHY) };
     room -= toAscii(entry).length + 1;
     if (room < 0) break;
-    told.push(entry);
+    listed.push(entry);
   }
-  const omitted = skipped.length - told.length;
-  return toAscii({ saved: names.length, skippedCount: skipped.length, skipped: told, omitted, digest });
+  const omitted = skipped.length - listed.length;
+  return toAscii({ saved: names.length, skippedCount: skipped.length, skipped: listed, omitted, digest });
 }
 
 function toAscii(value: unknown): string {

@@ -1,8 +1,8 @@
-// The server itself: whether it lives, what it is.
+// Health and version.
 
 import { z } from "zod";
 import { VERSION } from "../../../util/version.ts";
-import type { Door } from "../server-context.ts";
+import type { ServerContext } from "../../context/server-context.ts";
 import { json, route } from "../route.ts";
 
 const TAG = "Server";
@@ -11,7 +11,7 @@ const healthAnswer = z
   .strictObject({
     status: z.enum(["ok", "starting", "ending"]),
     live: z.literal(true),
-    ready: z.boolean().describe("It takes work: sessions can be opened, and it is not about to end"),
+    ready: z.boolean().describe("Accepts work: it has started, and is not shutting down"),
   })
   .meta({ id: "Health" });
 
@@ -32,12 +32,12 @@ const versionAnswer = z
     node: z.string(),
     python: z.string().nullable(),
     environment: z.string(),
-    tier: z.string().nullable().describe("The kind of walls around sessions. Null: none was opened yet"),
+    tier: z.string().nullable().describe("How sessions are isolated. Null: none was opened yet"),
     capabilities: capabilities.describe("What the environment can do"),
   })
   .meta({ id: "Version" });
 
-function toHealth({ runtime, draining }: Door): z.output<typeof healthAnswer> {
+function toHealth({ runtime, draining }: ServerContext): z.output<typeof healthAnswer> {
   if (draining.aborted) return { status: "ending", live: true, ready: false };
   const isReady = runtime.report().tier !== null;
   return { status: isReady ? "ok" : "starting", live: true, ready: isReady };
@@ -47,27 +47,27 @@ const health = route({
   method: "GET",
   path: "/v1/health",
   tag: TAG,
-  summary: "Whether the server lives, and whether it takes work",
+  summary: "Whether the server is live and ready",
   isOpen: true,
   isLight: true,
-  answers: { 200: { description: "It lives", schema: healthAnswer } },
-  handle: (_asked, door) => json(toHealth(door)),
+  responses: { 200: { description: "It is live", schema: healthAnswer } },
+  handle: (_request, context) => json(toHealth(context)),
 });
 
 const ready = route({
   method: "GET",
   path: "/v1/health/ready",
   tag: TAG,
-  summary: "Whether the server takes work, as a status",
+  summary: "Whether the server is ready, as a status",
   isOpen: true,
   isLight: true,
-  answers: {
-    200: { description: "It does", schema: healthAnswer },
-    503: { description: "It starts, or is about to end", schema: healthAnswer },
+  responses: {
+    200: { description: "It is ready", schema: healthAnswer },
+    503: { description: "It is starting or shutting down", schema: healthAnswer },
   },
-  handle: (_asked, door) => {
-    const said = toHealth(door);
-    return json(said, said.ready ? 200 : 503);
+  handle: (_request, context) => {
+    const state = toHealth(context);
+    return json(state, state.ready ? 200 : 503);
   },
 });
 
@@ -75,10 +75,10 @@ const version = route({
   method: "GET",
   path: "/v1/version",
   tag: TAG,
-  summary: "Versions, and where sessions run",
+  summary: "Versions, and the environment of sessions",
   isLight: true,
-  answers: { 200: { description: "Versions", schema: versionAnswer } },
-  handle: (_asked, { runtime }) => {
+  responses: { 200: { description: "Versions", schema: versionAnswer } },
+  handle: (_request, { runtime }) => {
     const { name, tier, python, capabilities: declared } = runtime.report();
     const versions = { version: VERSION, node: process.versions.node, python: python?.version ?? null };
     return json({

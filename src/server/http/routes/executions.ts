@@ -1,29 +1,26 @@
-// Executions: code in a session, and what can be asked about it afterwards.
+// Executions: running code in a session, and reading, following and cancelling it afterwards.
 //
-// A client that goes away leaves its execution running: it is found again by its id, or by asking again under the same Idempotency-Key.
+// An execution goes on when its client disconnects. It is found by its id, or by repeating the request with the same Idempotency-Key.
 
+import type { z } from "zod";
 import type { ExecutionResult } from "../../../protocol/execution.ts";
 import type { VariableList } from "../../../protocol/variables.ts";
 import type { Execution } from "../../../session/execution/execution.ts";
-import type { Session } from "../../../session/session.ts";
-import type { z } from "zod";
-import { given } from "../../../util/omit-undefined.ts";
 import { onAbort } from "../../../util/async/on-abort.ts";
 import type { FollowOptions, Positioned } from "../../../util/async/replay-log.ts";
 import { waitFor } from "../../../util/async/wait-for.ts";
-import type { Door } from "../server-context.ts";
-import { streamEvents, type Message } from "../responses/event-stream.ts";
+import { given } from "../../../util/omit-undefined.ts";
+import type { ServerContext } from "../../context/server-context.ts";
+import { answerInput, finalEvent, startExecution } from "../../context/session-requests.ts";
+import { withArguments } from "../../net/problem.ts";
+import { streamFollowed, toCursor } from "../responses/event-stream.ts";
 import { toOutput } from "../responses/output.ts";
-import { ProblemError, toProblem, toWire, withArguments } from "../../net/problem.ts";
-import { IDEMPOTENCY_KEY } from "../idempotency.ts";
-import { json, nothing, route } from "../route.ts";
+import { BYTES, EVENTS, json, MAX_WAIT_MS, noContent, route, wantsEvents, type RouteRequest } from "../route.ts";
 import * as schemas from "../schemas/executions.ts";
-import type { Origin } from "../../observability/activity.ts";
+import { IDEMPOTENCY_KEY, startOnce } from "../start-once.ts";
 import { sessionOf } from "./sessions.ts";
 
 const TAG = "Executions";
-const MAX_WAIT_MS = 60_000;
-const EVENTS = "text/event-stream";
 
 const execute = route({
   method: "POST",
@@ -31,84 +28,64 @@ const execute = route({
   tag: TAG,
   summary: "Execute code in a session",
   description:
-    "Answers with the result when it has ended; with server-sent events where `Accept` is `text/event-stream`; at once where " +
-    "`Prefer` is `respond-async`. Code that fails is an answer like any other: see `status`.",
+    "Responds with the result when the code has ended; with server-sent events if `Accept` is `text/event-stream`; at once if " +
+    "`Prefer` is `respond-async`. Code that fails is not an error of the request: see `status`.",
   headers: {
     ...IDEMPOTENCY_KEY,
-    accept: "`text/event-stream`: events as they happen, the result in the last of them",
+    accept: "`text/event-stream`: events as they happen; the last one has the result",
     prefer: "`respond-async`: do not wait for the end",
   },
   body: schemas.executeBody,
-  answers: {
+  responses: {
     200: { description: "The result, or a stream of events", schema: schemas.executeAnswer, types: [EVENTS] },
-    202: { description: "It has begun, or waits for its turn", schema: schemas.execution },
+    202: { description: "Running or queued", schema: schemas.execution },
   },
   problems: [404, 410],
-  handle: async ({ request, requestId, params, body: { onDisconnect, ...body } }, door) => {
-    const { headers } = request;
-    const { id, isRetry } = door.retries.once(
-      headers.get("idempotency-key"),
-      `execute ${params["id"]}`,
-      body,
-      () => start(sessionOf({ params }, door), body, { requestId }, door).id,
-    );
-    const execution = door.executions.get(await id);
+  handle: async ({ request, requestId, params, body: { onDisconnect, ...body } }, context) => {
+    const scope = `execute ${params["id"]}`;
+    const { id, headers: started } = await startOnce(request, { path: "/v1/executions", scope, body }, context, () => {
+      return startExecution(sessionOf({ params }, context), body, { requestId }, context).id;
+    });
+    const execution = context.executions.get(id);
     if (onDisconnect === "interrupt") onAbort(request.signal, () => execution.cancel());
-    const told = {
-      "execution-id": execution.id,
-      location: `/v1/executions/${execution.id}`,
-      ...(isRetry && { "idempotency-replayed": "true" }),
-    };
-    if (headers.get("accept")?.includes(EVENTS) === true) {
-      const rest = (): AsyncIterable<Message> => restOf(execution, body.variables, door);
-      return follow(execution, undefined, door, { headers: told, rest });
+    const headers = { "execution-id": id, ...started };
+    if (wantsEvents(request)) {
+      const variables = body.variables ? () => variablesOf(execution, context) : undefined;
+      return streamFollowed(execution, context, { headers, finalEvent: () => finalEvent(execution, variables) });
     }
-    if (headers.get("prefer")?.includes("respond-async") === true) return json(describe(execution, door), 202, told);
+    if (request.headers.get("prefer")?.includes("respond-async") === true)
+      return json(describe(execution, context), 202, headers);
     const result: ExecutionResult = await execution.result;
-    return json(body.variables ? { ...result, variables: await variablesAfter(execution, door) } : result, 200, told);
+    if (!body.variables) return json(result, 200, headers);
+    // The session may have closed since. The result is not lost for that.
+    const variables = await variablesOf(execution, context).catch(() => null);
+    return json({ ...result, variables }, 200, headers);
   },
 });
-
-type ExecuteBody = Omit<z.output<typeof schemas.executeBody>, "onDisconnect">;
-
-/** Throws what `Executions.start` throws. */
-export function start(
-  session: Session,
-  { code, input, timeoutMs, env, fileName }: ExecuteBody,
-  origin: Origin,
-  door: Door,
-): Execution {
-  const execution: Execution = door.executions.start(session, code, {
-    ...given({ timeoutMs, env, fileName }),
-    ...(input === "ask" && { onInput: door.inputs.handlerOf(() => execution.id) }),
-  });
-  door.begun.note({ execution }, origin);
-  return execution;
-}
 
 const history = route({
   method: "GET",
   path: "/v1/sessions/{id}/executions",
   tag: TAG,
-  summary: "What was executed in a session, the last 1,000",
-  answers: { 200: { description: "Oldest first", schema: schemas.historyList } },
+  summary: "The last 1,000 executions of a session",
+  responses: { 200: { description: "Oldest first", schema: schemas.historyList } },
   problems: [404],
-  handle: (asked, door) => json({ executions: sessionOf(asked, door).history() }),
+  handle: (request, context) => json({ executions: sessionOf(request, context).history() }),
 });
 
 const show = route({
   method: "GET",
   path: "/v1/executions/{id}",
   tag: TAG,
-  summary: "How an execution stands, with its result once it has ended",
+  summary: "The state of an execution, with its result when it has ended",
   query: schemas.executionQuery,
-  answers: { 200: { description: "Its state", schema: schemas.execution } },
+  responses: { 200: { description: "Its state", schema: schemas.execution } },
   problems: [404],
-  handle: async ({ params, query, request }, door) => {
-    const execution = door.executions.get(params["id"] ?? "");
+  handle: async ({ params, query, request }, context) => {
+    const execution = executionOf({ params }, context);
     if (query.waitMs !== undefined)
       await waitFor(execution.result, Math.min(query.waitMs, MAX_WAIT_MS), request.signal);
-    return json(describe(execution, door));
+    return json(describe(execution, context));
   },
 });
 
@@ -116,27 +93,27 @@ const output = route({
   method: "GET",
   path: "/v1/executions/{id}/output",
   tag: TAG,
-  summary: "What an execution printed, from a byte offset",
-  description: "Byte for byte. The headers `Next-Offset`, `Total-Bytes` and `Readable-Bytes` say where it goes on.",
+  summary: "The output of an execution, from a byte offset",
+  description: "The raw bytes. The headers `Next-Offset`, `Total-Bytes` and `Readable-Bytes` say where to continue.",
   query: schemas.outputQuery,
-  answers: { 200: { description: "The bytes", types: ["application/octet-stream"] } },
+  responses: { 200: { description: "The bytes", types: [BYTES] } },
   problems: [404],
-  handle: (asked, door) => toOutput(door.executions.get(asked.params["id"] ?? ""), asked),
+  handle: (request, context) => toOutput(executionOf(request, context), request),
 });
 
 const events = route({
   method: "GET",
   path: "/v1/executions/{id}/events",
   tag: TAG,
-  summary: "Follow an execution, from its beginning or from where a reader was",
-  headers: { "last-event-id": "The id of the last event that was seen" },
+  summary: "Follow an execution, from the beginning or from a cursor",
+  headers: { "last-event-id": "The id of the last event received" },
   query: schemas.eventsQuery,
-  answers: { 200: { description: "Its events, up to the end", types: [EVENTS] } },
+  responses: { 200: { description: "The events, up to the end", types: [EVENTS] } },
   problems: [404],
-  handle: ({ request, params, query }, door) => {
-    const after = query.after ?? request.headers.get("last-event-id") ?? undefined;
-    const execution = door.executions.get(params["id"] ?? "");
-    return withArguments(() => follow(execution, after, door, { rest: () => restOf(execution, false, door) }));
+  handle: (request, context) => {
+    const execution = executionOf(request, context);
+    const options = { after: toCursor(request), finalEvent: () => finalEvent(execution, undefined) };
+    return withArguments(() => streamFollowed(execution, context, options));
   },
 });
 
@@ -144,14 +121,14 @@ const cancel = route({
   method: "POST",
   path: "/v1/executions/{id}/cancel",
   tag: TAG,
-  summary: "Interrupt one execution; one that waits for its turn never starts",
+  summary: "Interrupt one execution, or remove it from the queue",
   isLight: true,
-  answers: { 202: { description: "It was told", schema: schemas.execution } },
+  responses: { 202: { description: "Cancellation was requested", schema: schemas.execution } },
   problems: [404],
-  handle: ({ params }, door) => {
-    const execution = door.executions.get(params["id"] ?? "");
+  handle: ({ params }, context) => {
+    const execution = executionOf({ params }, context);
     execution.cancel();
-    return json(describe(execution, door), 202);
+    return json(describe(execution, context), 202);
   },
 });
 
@@ -159,95 +136,38 @@ const stdin = route({
   method: "POST",
   path: "/v1/executions/{id}/stdin",
   tag: TAG,
-  summary: "Answer code that waits for a line",
+  summary: "Send a line to code that waits for input",
   isLight: true,
   body: schemas.stdinBody,
-  answers: { 204: { description: "The code has it" } },
+  responses: { 204: { description: "Delivered" } },
   problems: [404, 409],
-  handle: ({ params, body }, door) => {
-    const execution = door.executions.get(params["id"] ?? "");
-    answerInput(execution, body.text, door);
-    return nothing();
+  handle: ({ params, body }, context) => {
+    answerInput(executionOf({ params }, context), body.text, context);
+    return noContent();
   },
 });
 
-/** Throws a ProblemError where it waits for nothing. */
-export function answerInput({ id }: Execution, text: string | null, { inputs }: Pick<Door, "inputs">): void {
-  if (!inputs.answer(id, text)) throw new ProblemError(NOT_WAITING);
-}
-
 export const executionRoutes = [execute, history, show, output, events, cancel, stdin];
 
-const NOT_WAITING = {
-  status: 409,
-  code: "NOT_WAITING",
-  detail: "The execution waits for no input: it was answered, has ended, or was started without `input: ask`",
-};
-
-interface Followed {
-  follow(options: FollowOptions): AsyncIterable<Positioned<Message["event"]>>;
+/** Throws a ProblemError. */
+function executionOf({ params }: Pick<RouteRequest, "params">, { executions }: ServerContext): Execution {
+  return executions.get(params["id"] ?? "");
 }
 
-interface Telling {
-  readonly headers?: Readonly<Record<string, string>>;
-  /** What is told when the story has ended, and is no part of it. */
-  readonly rest?: () => AsyncIterable<Message>;
+async function variablesOf({ sessionId }: Execution, { runtime }: ServerContext): Promise<VariableList> {
+  return runtime.sessions.get(sessionId).variables();
 }
 
-/** Throws a RangeError for an invalid cursor. */
-export function follow(
-  story: Followed,
-  after: string | undefined,
-  door: Door,
-  { headers = {}, rest }: Telling = {},
-): Response {
-  const toMessages = async function* (signal: AbortSignal): AsyncGenerator<Message> {
-    for await (const { event, cursor } of story.follow({ ...(after !== undefined && { after }), signal })) {
-      yield { id: cursor, event };
-    }
-    if (rest !== undefined && !signal.aborted) yield* rest();
-  };
-  if (after !== undefined) story.follow({ after }); // throws for an invalid cursor
-  return streamEvents(toMessages, door, headers);
-}
-
-/** Once the story has ended. */
-async function* restOf(execution: Execution, wantsVariables: boolean, door: Door): AsyncGenerator<Message> {
-  const { id: executionId } = execution;
-  const problem = await execution.result.then(
-    () => undefined,
-    (error: unknown) => toWire(toProblem(error)),
-  );
-  if (problem !== undefined) {
-    const event = { type: "execution-failed", executionId, problem };
-    yield { event };
-    return;
-  }
-  const variables = wantsVariables ? await variablesAfter(execution, door) : null;
-  if (variables === null) return;
-  const event = { type: "variables", executionId, ...variables };
-  yield { event };
-}
-
-/** Null: the session has closed meanwhile, or cannot be looked into. The result is not lost for that. */
-async function variablesAfter({ sessionId }: Execution, { runtime }: Door): Promise<VariableList | null> {
-  try {
-    return await runtime.sessions.get(sessionId).variables();
-  } catch {
-    return null;
-  }
-}
-
-function describe(execution: Execution, { executions }: Pick<Door, "executions">): z.output<typeof schemas.execution> {
+function describe(execution: Execution, { executions }: ServerContext): z.output<typeof schemas.execution> {
   const { id, sessionId, startedAt } = execution;
-  const isOver = executions.isOver(execution);
+  const outcome = executions.outcomeOf(execution);
   return {
     id,
     sessionId,
-    state: isOver ? "ended" : startedAt === undefined ? "waiting" : "running",
+    state: outcome !== undefined ? "ended" : startedAt === undefined ? "waiting" : "running",
     startedAt: startedAt === undefined ? null : new Date(startedAt).toISOString(),
     outputBytes: execution.printed.total,
-    result: (executions.resultOf(execution) as z.output<typeof schemas.executionResult> | undefined) ?? null,
-    ...given({ problem: executions.problemOf(execution) }),
+    result: (outcome?.result as z.output<typeof schemas.executionResult> | undefined) ?? null,
+    ...given({ problem: outcome?.problem }),
   };
 }

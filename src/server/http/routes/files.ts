@@ -1,6 +1,6 @@
-// The working directory of a session, from outside. What a path really leads to is found out inside the sandbox.
+// The working directory of a session. Paths are resolved inside the sandbox.
 //
-// JSON is always about files, and never the content of one: that has another type whatever it holds.
+// A JSON response is always about files: the content of a file has another media type, whatever it is.
 
 import type { z } from "zod";
 import { FileError } from "../../../errors.ts";
@@ -11,15 +11,14 @@ import { parseRange } from "../responses/byte-range.ts";
 import { toAttachment, toDownload, type Download } from "../responses/download.ts";
 import { toFilePath } from "../file-path.ts";
 import { ProblemError, withArguments } from "../../net/problem.ts";
-import { json, nothing, route, type Asked } from "../route.ts";
+import { BYTES, json, noContent, route, type RouteRequest } from "../route.ts";
 import * as schemas from "../schemas/files.ts";
 import { sessionOf } from "./sessions.ts";
 
 const TAG = "Files";
 const FOLDER = "/v1/sessions/{id}/files";
 const FILE = `${FOLDER}/{path+}`;
-const BYTES = "application/octet-stream";
-/** What a browser may be told without it running any of it. */
+/** Media types that a browser does not execute. */
 const TYPES: Readonly<Record<string, string>> = {
   csv: "text/csv",
   gif: "image/gif",
@@ -41,38 +40,39 @@ const list = route({
   tag: TAG,
   summary: "List the working directory",
   query: schemas.listQuery,
-  answers: { 200: { description: "Sorted by name; links are not followed", schema: schemas.fileListing } },
+  responses: { 200: { description: "Sorted by name; links are not followed", schema: schemas.fileListing } },
   problems: [404, 410],
-  handle: async ({ params, query, request: { signal } }, door) => {
-    const { files } = sessionOf({ params }, door);
+  handle: async ({ params, query, request: { signal } }, context) => {
+    const { files } = sessionOf({ params }, context);
     return json(await withArguments(() => files.list(".", { ...given(query), signal })));
   },
 });
 
-const read = route({
+const readFile = route({
   method: "GET",
   path: FILE,
   tag: TAG,
-  summary: "The bytes of a file, or the list of a folder",
-  description: "Files are never answered as `application/json`, so that a list cannot be taken for one.",
+  summary: "The content of a file, or the list of a folder",
+  description:
+    "The content of a file never has the type `application/json`, so that it cannot be confused with a list.",
   query: schemas.fileQuery,
   headers: {
-    range: "One range of bytes, as in `bytes=0-99`; several are answered with the whole",
-    "if-range": "The `Last-Modified` of an earlier answer: the range only where the file is that still",
+    range: "One range of bytes, as in `bytes=0-99`; several give the whole file",
+    "if-range": "The `Last-Modified` of an earlier response: the range only if the file is unchanged",
   },
-  answers: {
+  responses: {
     200: { description: "The file; a list or an entry as JSON", schema: schemas.fileAnswer, types: FILE_TYPES },
-    206: { description: "The range that was asked for", types: FILE_TYPES },
+    206: { description: "The requested range", types: FILE_TYPES },
   },
   problems: [404, 409, 410, 416],
-  handle: async (asked, door) => {
-    const { query, request } = asked;
-    const { files } = sessionOf(asked, door);
+  handle: async (read, context) => {
+    const { query, request } = read;
+    const { files } = sessionOf(read, context);
     const path = toFilePath(request);
     const { signal } = request;
     if (query.stat === true) return json(await withArguments(() => files.stat(path, { signal })));
     try {
-      return await withArguments(() => download(files, path, asked));
+      return await withArguments(() => download(files, path, read));
     } catch (error) {
       if (!(error instanceof FileError && error.reason === "is-a-folder")) throw error;
       const { depth } = query;
@@ -85,25 +85,23 @@ const write = route({
   method: "PUT",
   path: FILE,
   tag: TAG,
-  summary: "Make or replace a file with the body, as it comes",
+  summary: "Create or replace a file with the body",
   description:
-    "Folders on the way are made. Others see the old content or the new, never a part of it; an upload that ends early leaves the old. " +
-    "A path that ends in `/` makes a folder.",
-  rawBody: { types: [BYTES], description: "The bytes; of any type" },
-  answers: {
-    200: { description: "It was there, and is replaced", schema: schemas.fileEntry },
-    201: { description: "It is new", schema: schemas.fileEntry },
+    "Creates missing folders. The file is replaced atomically; an incomplete upload changes nothing. A path that ends in `/` creates a folder.",
+  rawBody: { types: [BYTES], description: "The content" },
+  responses: {
+    200: { description: "Replaced", schema: schemas.fileEntry },
+    201: { description: "Created", schema: schemas.fileEntry },
   },
   problems: [404, 409, 410, 507],
-  handle: async (asked, door) => {
-    const { request, wire } = asked;
-    const { files } = sessionOf(asked, door);
+  handle: async ({ request, params, stream }, context) => {
+    const { files } = sessionOf({ params }, context);
     const path = toFilePath(request);
     if (request.headers.has("content-range")) throw new ProblemError(PARTIAL);
     const { signal } = request;
     if (path.endsWith("/")) return withArguments(() => makeFolder(files, path, signal));
     const wasThere = await withArguments(() => files.exists(path, { signal }));
-    const entry: FileEntry = await wire.receive((content) => files.write(path, content, { signal }));
+    const entry: FileEntry = await stream.receive((content) => files.write(path, content, { signal }));
     return json(entry, wasThere ? 200 : 201);
   },
 });
@@ -112,31 +110,31 @@ const remove = route({
   method: "DELETE",
   path: FILE,
   tag: TAG,
-  summary: "Remove a file, a link, or a folder with all that is in it",
-  answers: { 204: { description: "It is gone" } },
+  summary: "Remove a file, a link, or a folder with its content",
+  responses: { 204: { description: "Removed" } },
   problems: [404, 409, 410],
-  handle: async (asked, door) => {
-    const { files } = sessionOf(asked, door);
-    await withArguments(() => files.remove(toFilePath(asked.request)));
-    return nothing();
+  handle: async ({ request, params }, context) => {
+    const { files } = sessionOf({ params }, context);
+    await withArguments(() => files.remove(toFilePath(request)));
+    return noContent();
   },
 });
 
-export const fileRoutes = [list, read, write, remove];
+export const fileRoutes = [list, readFile, write, remove];
 
 const PARTIAL = { status: 400, code: "PARTIAL_WRITE", detail: "A file is written as a whole: send no Content-Range" };
 
 async function download(
   files: Files,
   path: string,
-  asked: Asked<z.output<typeof schemas.fileQuery>>,
+  read: RouteRequest<z.output<typeof schemas.fileQuery>>,
 ): Promise<Response> {
-  const { headers, signal } = asked.request;
+  const { headers, signal } = read.request;
   const wanted = headers.get("range");
-  // What a range means depends on the size, so that is asked for first, and the bytes when it is known.
+  // A range can be resolved only when the size is known, so the size is read first.
   let file = await files.open(path, { signal, ...(wanted !== null && { length: 0 }) });
   const { size, modifiedAt } = file;
-  const told = {
+  const common = {
     "content-type": TYPES[/\.(?<end>\w+)$/.exec(path.toLowerCase())?.groups?.["end"] ?? ""] ?? BYTES,
     "content-disposition": toAttachment(path.split("/").at(-1) ?? ""),
     "last-modified": new Date(modifiedAt).toUTCString(),
@@ -144,19 +142,19 @@ async function download(
   };
   const from = (one: typeof file, sizeBytes: number): Download => ({
     sizeBytes,
-    pieces: one.pieces,
+    chunks: one.pieces,
     close: () => one.close(),
   });
-  if (wanted === null) return toDownload(from(file, size), asked, 200, told);
+  if (wanted === null) return toDownload(from(file, size), read, 200, common);
   file.close();
-  const isSame = [null, told["last-modified"]].includes(headers.get("if-range"));
+  const isSame = [null, common["last-modified"]].includes(headers.get("if-range"));
   const range = isSame ? parseRange(wanted, size) : undefined;
   if (range === null) throw new ProblemError(noSuchRange(wanted, size));
   const { offset, length } = range ?? { offset: 0, length: size };
   file = await files.open(path, { signal, offset, length });
-  if (range === undefined) return toDownload(from(file, length), asked, 200, told);
-  const place = `bytes ${offset}-${offset + length - 1}/${size}`;
-  return toDownload(from(file, length), asked, 206, { ...told, "content-range": place });
+  if (range === undefined) return toDownload(from(file, length), read, 200, common);
+  const span = `bytes ${offset}-${offset + length - 1}/${size}`;
+  return toDownload(from(file, length), read, 206, { ...common, "content-range": span });
 }
 
 async function makeFolder(files: Files, path: string, signal: AbortSignal): Promise<Response> {

@@ -1,4 +1,4 @@
-// POST /process/interpreter/execute: code in, result out, in a session that lives for this request.
+// POST /process/interpreter/execute: runs code in a session that lives as long as the request.
 
 import { randomId } from "../../../util/make-id.ts";
 import { withArguments } from "../../net/problem.ts";
@@ -6,21 +6,21 @@ import { json, route } from "../route.ts";
 import { executionResult, interpreterBody } from "../schemas/executions.ts";
 import { withDefaults } from "./sessions.ts";
 
-/** A client that goes away takes its code with it: the request's signal interrupts it. */
+/** The code is interrupted when the client disconnects. */
 const interpret = route({
   method: "POST",
   path: "/process/interpreter/execute",
   tag: "Executions",
-  summary: "Execute code once, in a session of its own that is gone afterwards",
+  summary: "Execute code in a temporary session",
   body: interpreterBody,
-  answers: { 200: { description: "The result", schema: executionResult } },
-  handle: async ({ request, requestId, body: { code, timeout, envs } }, door) => {
-    const asked = withDefaults({ id: randomId("x"), env: envs }, door);
-    const session = await withArguments(() => door.runtime.openSession(asked));
+  responses: { 200: { description: "The result", schema: executionResult } },
+  handle: async ({ request, requestId, body: { code, timeout, envs } }, context) => {
+    const sessionOptions = withDefaults({ id: randomId("x"), env: envs }, context);
+    const session = await withArguments(() => context.runtime.openSession(sessionOptions));
     try {
       const options = { signal: request.signal, ...(timeout !== undefined && { timeoutMs: timeout * 1000 }) };
-      const execution = door.executions.start(session, code, options, { isKept: false });
-      door.begun.note({ execution }, { requestId });
+      const execution = context.executions.start(session, code, options, { isKept: false });
+      context.activity.track({ execution }, { requestId });
       return json(await execution.result);
     } finally {
       void session.discard();

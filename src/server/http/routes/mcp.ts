@@ -1,38 +1,38 @@
-// POST /mcp: the runtime for MCP clients.
+// POST /mcp, for MCP clients.
 
 import { z } from "zod";
 import { route } from "../route.ts";
 
 const message = z
   .union([z.looseObject({ jsonrpc: z.literal("2.0") }), z.array(z.unknown())])
-  .meta({ id: "MCPMessage", description: "A message of JSON-RPC, as the Model Context Protocol has it" });
+  .meta({ id: "MCPMessage", description: "A JSON-RPC message of the Model Context Protocol" });
 
-/** It answers by the rules of its own protocol, errors included. */
-const speak = route({
+/** Errors are those of JSON-RPC, not problems. */
+const mcp = route({
   method: "POST",
   path: "/mcp",
   tag: "MCP",
-  summary: "Streamable HTTP of the Model Context Protocol",
+  summary: "The Model Context Protocol over Streamable HTTP",
   description:
-    "Sessions and tasks are those of the other routes. There is no GET: the server has no stream of its own.",
+    "Shares sessions and tasks with the other routes. There is no GET: the server never sends messages on its own.",
   headers: {
-    "mcp-session-id": "Under which name a client cancels its calls",
-    "mcp-protocol-version": "Which version it speaks",
+    "mcp-session-id": "Identifies the client when it cancels calls",
+    "mcp-protocol-version": "The protocol version",
   },
-  rawBody: { types: ["application/json"], description: "A message of JSON-RPC; at most 16 MiB" },
-  answers: {
+  rawBody: { types: ["application/json"], description: "A JSON-RPC message; at most 16 MiB" },
+  responses: {
     200: {
-      description: "An answer, or a stream of events that ends with it",
+      description: "The response, or a stream of events that ends with it",
       schema: message,
       types: ["text/event-stream"],
     },
-    202: { description: "A notification was taken" },
-    400: { description: "An error of JSON-RPC", schema: message },
-    404: { description: "An error of JSON-RPC", schema: message },
-    406: { description: "An error of JSON-RPC", schema: message },
-    415: { description: "An error of JSON-RPC", schema: message },
+    202: { description: "The notification was accepted" },
+    400: { description: "A JSON-RPC error", schema: message },
+    404: { description: "A JSON-RPC error", schema: message },
+    406: { description: "A JSON-RPC error", schema: message },
+    415: { description: "A JSON-RPC error", schema: message },
   },
-  handle: (asked, { mcp, bodies }) => mcp.answer(asked, bodies),
+  handle: (request, { mcp: handler, bodyMemory }) => handler.answer(request, bodyMemory),
 });
 
-export const mcpRoutes = [speak];
+export const mcpRoutes = [mcp];

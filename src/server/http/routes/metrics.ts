@@ -1,4 +1,4 @@
-// GET /metrics: numbers for Prometheus.
+// GET /metrics, for Prometheus.
 
 import { route } from "../route.ts";
 
@@ -8,10 +8,11 @@ const metrics = route({
   method: "GET",
   path: "/metrics",
   tag: "Server",
-  summary: "What goes on, in numbers, in the text format of Prometheus",
+  summary: "Metrics in the text format of Prometheus",
   isLight: true,
-  answers: { 200: { description: "The numbers", types: [TYPE] } },
-  handle: async (_asked, door) => new Response(await door.metrics.render(), { headers: { "content-type": TYPE } }),
+  responses: { 200: { description: "The metrics", types: [TYPE] } },
+  handle: async (_request, context) =>
+    new Response(await context.metrics.render(), { headers: { "content-type": TYPE } }),
 });
 
 export const metricsRoutes = [metrics];

@@ -1,66 +1,58 @@
-// Recursive runs: questions over more than a model can read, asked, followed, ended; and what was recorded of earlier ones.
+// Recursive runs: starting, following and cancelling them, and reading what is recorded of earlier ones.
 //
-// A client that goes away leaves its run going on: it is found again by its id, or by asking again under the same Idempotency-Key.
+// A run goes on when its client disconnects. It is found by its id, or by repeating the request with the same Idempotency-Key.
 
-import type { RecordedRun } from "../../../store/runs/run-log-reader.ts";
-import type { Run } from "../../../rlm/run.ts";
 import type { RunRequest } from "../../../rlm/rlm.ts";
-import { given } from "../../../util/omit-undefined.ts";
+import type { Run } from "../../../rlm/run.ts";
+import type { RecordedRun } from "../../../store/runs/run-log-reader.ts";
 import { waitFor } from "../../../util/async/wait-for.ts";
-import type { Door } from "../server-context.ts";
-import { streamEvents } from "../responses/event-stream.ts";
+import { given } from "../../../util/omit-undefined.ts";
+import type { ServerContext } from "../../context/server-context.ts";
 import { ProblemError, withArguments, type Problem } from "../../net/problem.ts";
+import { streamEvents, streamFollowed } from "../responses/event-stream.ts";
 import { followRecorded } from "../responses/recorded-events.ts";
-import { IDEMPOTENCY_KEY } from "../idempotency.ts";
-import { json, route } from "../route.ts";
 import { describeRun, findRecorded, findRun, isRecorded, listAll } from "../responses/run-views.ts";
+import { BYTES, EVENTS, json, MAX_WAIT_MS, route, wantsEvents } from "../route.ts";
 import { run as runSchema, runList, startRunRequest, type StartRunRequest } from "../../../protocol/runs.ts";
-import { runEventsQuery, runQuery, runsQuery } from "../schemas/runs.ts";
-import { follow } from "./executions.ts";
+import * as schemas from "../schemas/runs.ts";
+import { IDEMPOTENCY_KEY, startOnce } from "../start-once.ts";
 
 const TAG = "Runs";
-const EVENTS = "text/event-stream";
-const RAW = "application/octet-stream";
-const MAX_WAIT_MS = 60_000;
 const DEFAULT_LISTED = 50;
 const MAX_LISTED = 1000;
-/** A run that has just begun is on disk by then. */
-const RECORDING_TRIES = 20;
+/** A run that has just started is on disk by then. */
+const RECORDING_ATTEMPTS = 20;
 const RECORDING_MS = 50;
 
 const start = route({
   method: "POST",
   path: "/v1/runs",
   tag: TAG,
-  summary: "Ask a question over material that is too long to read",
+  summary: "Start a run: a question over a long context",
   description:
-    "Answers at once, or after `waitMs`; with server-sent events where `Accept` is `text/event-stream`. The run goes on without its client. " +
-    "Which backend and which key are used is the server's configuration alone.",
-  headers: { ...IDEMPOTENCY_KEY, accept: "`text/event-stream`: events as they happen, the result in the last of them" },
+    "Responds at once, or after `waitMs`; with server-sent events if `Accept` is `text/event-stream`. The run does not depend on the " +
+    "connection. The server's configuration alone decides which backend and which key are used.",
+  headers: { ...IDEMPOTENCY_KEY, accept: "`text/event-stream`: events as they happen; the last one has the result" },
   body: startRunRequest,
-  answers: {
+  responses: {
     200: {
-      description: "It was started before, under the same Idempotency-Key; or a stream of events",
+      description: "Already started with the same Idempotency-Key; or a stream of events",
       schema: runSchema,
       types: [EVENTS],
     },
-    201: { description: "It has begun", schema: runSchema },
+    201: { description: "Started", schema: runSchema },
   },
   problems: [404, 409],
-  handle: async ({ request, requestId, body }, door) => {
-    const { headers, signal } = request;
-    const { waitMs, ...asked } = body;
-    const begin = async (): Promise<string> => {
-      const run = await withArguments(() => door.runs.start(toRequest(asked)));
-      door.begun.note({ run }, { requestId });
+  handle: async ({ request, requestId, body: { waitMs, ...body } }, context) => {
+    const { id, isRetry, headers } = await startOnce(request, { path: "/v1/runs", body }, context, async () => {
+      const run = await withArguments(() => context.runs.start(toRequest(body)));
+      context.activity.track({ run }, { requestId });
       return run.id;
-    };
-    const { id, isRetry } = door.retries.once(headers.get("idempotency-key"), "runs", asked, begin);
-    const found = await findRun(door.runtime, await id);
-    const told = { location: `/v1/runs/${found.id}`, ...(isRetry && { "idempotency-replayed": "true" }) };
-    if (headers.get("accept")?.includes(EVENTS) === true) return tell(found, 0, door, told);
-    if (waitMs !== undefined && !isRecorded(found)) await waitFor(found.result, waitMs, signal);
-    return json(await describeRun(found), isRetry ? 200 : 201, told);
+    });
+    const found = await findRun(context.runtime, id);
+    if (wantsEvents(request)) return streamRun(found, 0, context, headers);
+    if (waitMs !== undefined && !isRecorded(found)) await waitFor(found.result, waitMs, request.signal);
+    return json(await describeRun(found), isRetry ? 200 : 201, headers);
   },
 });
 
@@ -68,9 +60,9 @@ const list = route({
   method: "GET",
   path: "/v1/runs",
   tag: TAG,
-  summary: "List runs, those that go on and those that were recorded",
-  query: runsQuery,
-  answers: { 200: { description: "The latest first", schema: runList } },
+  summary: "List running and recorded runs",
+  query: schemas.runsQuery,
+  responses: { 200: { description: "The latest first", schema: runList } },
   handle: async ({ query: { limit = DEFAULT_LISTED } }, { runtime }) =>
     json(await listAll(runtime, Math.min(limit, MAX_LISTED))),
 });
@@ -79,9 +71,9 @@ const show = route({
   method: "GET",
   path: "/v1/runs/{id}",
   tag: TAG,
-  summary: "How a run stands, with its result once it has ended",
-  query: runQuery,
-  answers: { 200: { description: "Its state", schema: runSchema } },
+  summary: "The state of a run, with its result when it has ended",
+  query: schemas.runQuery,
+  responses: { 200: { description: "Its state", schema: runSchema } },
   problems: [404],
   handle: async ({ request, params, query: { waitMs } }, { runtime }) => {
     const found = await findRun(runtime, params["id"] ?? "");
@@ -95,20 +87,20 @@ const events = route({
   method: "GET",
   path: "/v1/runs/{id}/events",
   tag: TAG,
-  summary: "Follow a run, from its beginning or from where a reader was",
+  summary: "Follow a run, from the beginning or from a cursor",
   description:
-    "Each event once, its number as id; recorded ones first, and then those that happen. Of an earlier run deltas are not recorded. " +
-    "Of one that goes on, a reader that is too far behind is told `event-gap`: what is after its `after`, up to its `seq`, is read with `texts=references`.",
-  headers: { "last-event-id": "The number of the last event that was seen" },
-  query: runEventsQuery,
-  answers: { 200: { description: "Its events, up to the end", types: [EVENTS] } },
+    "Each event once, with its number as id: recorded events first, then live ones. Deltas are not recorded. A reader of a running run that " +
+    "is too far behind gets an `event-gap`: read the events after its `after`, up to its `seq`, with `texts=references`.",
+  headers: { "last-event-id": "The number of the last event received" },
+  query: schemas.runEventsQuery,
+  responses: { 200: { description: "The events, up to the end", types: [EVENTS] } },
   problems: [404],
-  handle: async ({ request, params, query }, door) => {
-    const after = query.after ?? toNumber(request.headers.get("last-event-id"));
-    const found = await findRun(door.runtime, params["id"] ?? "");
-    if (query.texts === "whole") return tell(found, after, door);
+  handle: async ({ request, params, query }, context) => {
+    const after = query.after ?? toSequenceNumber(request.headers.get("last-event-id"));
+    const found = await findRun(context.runtime, params["id"] ?? "");
+    if (query.texts === "whole") return streamRun(found, after, context);
     const recorded = isRecorded(found) ? found : await awaitRecorded(found);
-    return streamEvents((signal) => followRecorded(recorded, after, { isWhole: false, signal }), door);
+    return streamEvents((signal) => followRecorded(recorded, after, { isWhole: false, signal }), context);
   },
 });
 
@@ -118,8 +110,8 @@ const blob = route({
   tag: TAG,
   summary: "A long text of a run, by its hash",
   description:
-    "What `$blob` in an event stands for. The same hash always means the same bytes, so it may be kept for ever.",
-  answers: { 200: { description: "The bytes: a text in UTF-8, JSON, or a piece of the context", types: [RAW] } },
+    "The value of a `$blob` in an event. A hash always means the same bytes, so the response may be cached forever.",
+  responses: { 200: { description: "The bytes: UTF-8 text, JSON, or a part of the context", types: [BYTES] } },
   problems: [404],
   handle: async ({ params }) => {
     const { id = "", hash = "" } = params;
@@ -128,7 +120,7 @@ const blob = route({
     const bytes = await recorded.blob(hash).catch((error: NodeJS.ErrnoException) => {
       throw error.code === "ENOENT" ? new ProblemError(noBlob(hash)) : error;
     });
-    const headers = { "content-type": RAW, "cache-control": "private, max-age=31536000, immutable" };
+    const headers = { "content-type": BYTES, "cache-control": "private, max-age=31536000, immutable" };
     return new Response(new Uint8Array(bytes), { headers });
   },
 });
@@ -137,10 +129,10 @@ const cancel = route({
   method: "POST",
   path: "/v1/runs/{id}/cancel",
   tag: TAG,
-  summary: "End a run with all its calls and sessions",
+  summary: "Cancel a run with all its calls and sessions",
   isLight: true,
-  description: "Answers when it is told. Nothing happens where it has ended.",
-  answers: { 202: { description: "It was told", schema: runSchema } },
+  description: "Responds without waiting for the end. Does nothing when it has ended.",
+  responses: { 202: { description: "Cancellation was requested", schema: runSchema } },
   problems: [404, 409],
   handle: async ({ params }, { runtime }) => {
     const found = await findRun(runtime, params["id"] ?? "");
@@ -156,14 +148,14 @@ export const runRoutes = [start, list, show, events, blob, cancel];
 const ELSEWHERE: Problem = {
   status: 409,
   code: "RUN_ELSEWHERE",
-  detail: "Another process runs it: it can be ended only there",
+  detail: "Another process runs it: it can be cancelled only there",
 };
 
 function noBlob(hash: string): Problem {
   return { status: 404, code: "BLOB_NOT_FOUND", detail: `The run has no blob '${hash.slice(0, 100)}'` };
 }
 
-/** Whatever a client sends as context is data: it names no file of the host. */
+/** A client's context is always data and never a path on the host. */
 function toRequest({
   query,
   context,
@@ -180,30 +172,30 @@ function toRequest({
   };
 }
 
-function tell(
+function streamRun(
   found: Run | RecordedRun,
   after: number,
-  door: Door,
+  context: ServerContext,
   headers: Readonly<Record<string, string>> = {},
 ): Response {
-  if (!isRecorded(found)) return follow(found, String(after), door, { headers });
-  return streamEvents((signal) => followRecorded(found, after, { isWhole: true, signal }), door, headers);
+  if (!isRecorded(found)) return streamFollowed(found, context, { after: String(after), headers });
+  return streamEvents((signal) => followRecorded(found, after, { isWhole: true, signal }), context, headers);
 }
 
-function toNumber(id: string | null): number {
+function toSequenceNumber(id: string | null): number {
   if (id === null || id === "") return 0;
   if (/^\d{1,15}$/.test(id)) return Number(id);
   const detail = `Cannot resume after '${id.slice(0, 100)}': it is not a cursor of this event stream`;
   throw new ProblemError({ status: 422, code: "INVALID", detail });
 }
 
-/** Throws a ProblemError where it is not recorded. */
+/** Throws a ProblemError when it is not recorded. */
 async function awaitRecorded({ id }: Run): Promise<RecordedRun> {
-  for (let tries = 1; ; tries += 1) {
+  for (let attempt = 1; ; attempt += 1) {
     try {
       return await findRecorded(id);
     } catch (error) {
-      if (tries >= RECORDING_TRIES || !(error instanceof ProblemError)) throw error;
+      if (attempt >= RECORDING_ATTEMPTS || !(error instanceof ProblemError)) throw error;
       await new Promise((resolve) => {
         setTimeout(resolve, RECORDING_MS);
       });

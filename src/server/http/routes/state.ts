@@ -1,6 +1,6 @@
-// The state of a session as a whole: copied, kept to return to, saved to a file, begun from one.
+// The whole state of a session: fork, checkpoints, rewind, save and load.
 //
-// Session files go through a file of this server that no client can name; paths of the host never come from outside.
+// Session files pass through anonymous files of the server. Clients never name a path on the host.
 
 import type { z } from "zod";
 import { REPLSecurityError, SessionStateError } from "../../../errors.ts";
@@ -9,11 +9,11 @@ import type { Session } from "../../../session/session.ts";
 import { given } from "../../../util/omit-undefined.ts";
 import { toAttachment, toDownload } from "../responses/download.ts";
 import { ProblemError, toProblem, withArguments } from "../../net/problem.ts";
-import { json, nothing, route } from "../route.ts";
+import { json, noContent, route } from "../route.ts";
 import { toSaveReport } from "../responses/save-report.ts";
 import * as schemas from "../schemas/state.ts";
 import { session as sessionSchema } from "../schemas/sessions.ts";
-import type { Held } from "../../net/bodies/spool.ts";
+import type { SpooledFile } from "../../net/bodies/spool.ts";
 import { sessionOf, withDefaults } from "./sessions.ts";
 
 const TAG = "State";
@@ -26,10 +26,10 @@ const fork = route({
   tag: TAG,
   summary: "A live copy of a session, with its files",
   body: schemas.forkBody,
-  answers: { 201: { description: "The copy", schema: sessionSchema } },
+  responses: { 201: { description: "The copy", schema: sessionSchema } },
   problems: [404, 409, 410],
-  handle: async ({ params, body }, door) => {
-    const copy = await withArguments(() => sessionOf({ params }, door).fork(given(body)));
+  handle: async ({ params, body }, context) => {
+    const copy = await withArguments(() => sessionOf({ params }, context).fork(given(body)));
     return json(await copy.info(), 201, { location: `/v1/sessions/${copy.id}` });
   },
 });
@@ -38,10 +38,10 @@ const keep = route({
   method: "POST",
   path: "/v1/sessions/{id}/checkpoints",
   tag: TAG,
-  summary: "Keep the namespace as it is, to return to; files are not part of it",
-  answers: { 201: { description: "The checkpoint", schema: schemas.checkpoint } },
+  summary: "Create a checkpoint of the namespace, without files",
+  responses: { 201: { description: "The checkpoint", schema: schemas.checkpoint } },
   problems: [404, 409, 410],
-  handle: async (asked, door) => json(await sessionOf(asked, door).checkpoint(), 201),
+  handle: async (request, context) => json(await sessionOf(request, context).checkpoint(), 201),
 });
 
 const listKept = route({
@@ -49,22 +49,22 @@ const listKept = route({
   path: "/v1/sessions/{id}/checkpoints",
   tag: TAG,
   summary: "The checkpoints of a session",
-  answers: { 200: { description: "Oldest first", schema: schemas.checkpointList } },
+  responses: { 200: { description: "Oldest first", schema: schemas.checkpointList } },
   problems: [404],
-  handle: (asked, door) => json({ checkpoints: sessionOf(asked, door).checkpoints() }),
+  handle: (request, context) => json({ checkpoints: sessionOf(request, context).checkpoints() }),
 });
 
 const drop = route({
   method: "DELETE",
   path: "/v1/sessions/{id}/checkpoints/{checkpointId}",
   tag: TAG,
-  summary: "Give a checkpoint up, and the memory it holds",
-  answers: { 204: { description: "It is gone" } },
+  summary: "Drop a checkpoint and free its memory",
+  responses: { 204: { description: "Removed" } },
   problems: [404],
-  handle: ({ params }, door) => {
-    const session = sessionOf({ params }, door);
-    session.dropCheckpoint(checkKept(session, params["checkpointId"] ?? ""));
-    return nothing();
+  handle: ({ params }, context) => {
+    const session = sessionOf({ params }, context);
+    session.dropCheckpoint(checkExists(session, params["checkpointId"] ?? ""));
+    return noContent();
   },
 });
 
@@ -72,15 +72,15 @@ const rewind = route({
   method: "POST",
   path: "/v1/sessions/{id}/rewind",
   tag: TAG,
-  summary: "Go back to a checkpoint, or to before the last execution",
-  description: "Undoing needs a session that was opened with `autoCheckpoint`. Files stay as they are.",
+  summary: "Return to a checkpoint, or to before the last execution",
+  description: "Undoing an execution needs a session that was opened with `autoCheckpoint`. Files do not change.",
   body: schemas.rewindBody,
-  answers: { 200: { description: "The session as it is now", schema: sessionSchema } },
+  responses: { 200: { description: "The session afterwards", schema: sessionSchema } },
   problems: [404, 409, 410],
-  handle: async ({ params, body: { checkpoint } }, door) => {
-    const session = sessionOf({ params }, door);
+  handle: async ({ params, body: { checkpoint } }, context) => {
+    const session = sessionOf({ params }, context);
     if (checkpoint === undefined) await session.undo();
-    else await session.rewind(checkKept(session, checkpoint));
+    else await session.rewind(checkExists(session, checkpoint));
     return json(await session.info());
   },
 });
@@ -89,25 +89,25 @@ const save = route({
   method: "POST",
   path: "/v1/sessions/{id}/save",
   tag: TAG,
-  summary: "Save every variable that can be saved, as a session file",
+  summary: "Save all variables that can be saved to a session file",
   description:
-    "The header `Save-Report` has, as JSON, `saved` and `skippedCount`, and of `skipped` as many names with the reason as fit; `omitted` more.",
+    "The header `Save-Report` is JSON: `saved`, `skippedCount`, as many of `skipped` (name and reason) as fit, and the number of `omitted` ones.",
   query: schemas.saveQuery,
-  answers: { 200: { description: "The session file", types: [SESSION_FILE] } },
+  responses: { 200: { description: "The session file", types: [SESSION_FILE] } },
   problems: [404, 409, 410, 507],
-  handle: async ({ params, query, request, wire }, door) => {
-    const session = sessionOf({ params }, door);
+  handle: async ({ params, query, request, stream }, context) => {
+    const session = sessionOf({ params }, context);
     const options = { ...given(query), signal: request.signal };
     let report: SaveReport | undefined;
-    const held = await door.spool.make((path) =>
+    const file = await context.spool.create((path) =>
       withoutPath(path, async () => (report = await withArguments(() => session.save(path, options)))),
     );
     const download = {
-      sizeBytes: held.sizeBytes,
-      pieces: held.pieces(),
-      close: () => void held[Symbol.asyncDispose](),
+      sizeBytes: file.sizeBytes,
+      chunks: file.chunks(),
+      close: () => void file[Symbol.asyncDispose](),
     };
-    return toDownload(download, { request, wire }, 200, {
+    return toDownload(download, { request, stream }, 200, {
       "content-type": SESSION_FILE,
       "content-disposition": toAttachment(`${session.id}.rlm`),
       ...(report && { "save-report": toSaveReport(report) }),
@@ -120,17 +120,17 @@ const load = route({
   path: "/v1/sessions/load",
   tag: TAG,
   summary: "A new session with the state of a session file",
-  description: "The file is only ever read inside a sandbox; one that is damaged is refused before.",
+  description: "The file is loaded inside a sandbox only. A damaged file is refused before that.",
   query: schemas.loadQuery,
-  rawBody: { types: [SESSION_FILE, "application/octet-stream"], description: "A session file, 4 GiB at most" },
-  answers: { 201: { description: "The session, and what came out of the file", schema: schemas.loadAnswer } },
+  rawBody: { types: [SESSION_FILE, "application/octet-stream"], description: "A session file; at most 4 GiB" },
+  responses: { 201: { description: "The session, and what was loaded", schema: schemas.loadAnswer } },
   problems: [409, 507],
-  handle: async ({ query, request, wire }, door) => {
-    await using held: Held = await wire.receive((content) => door.spool.receive(content, MAX_FILE_BYTES));
-    const options = { ...withDefaults(given(query), door), signal: request.signal };
-    const session = await withoutPath(held.path, () =>
-      withArguments(() => door.runtime.loadSession(held.path, options)),
-    ).catch(asUnusable);
+  handle: async ({ query, request, stream }, context) => {
+    await using file: SpooledFile = await stream.receive((content) => context.spool.receive(content, MAX_FILE_BYTES));
+    const options = { ...withDefaults(given(query), context), signal: request.signal };
+    const session = await withoutPath(file.path, () =>
+      withArguments(() => context.runtime.loadSession(file.path, options)),
+    ).catch(asInvalid);
     const answer = { session: await session.info(), loaded: session.loaded };
     return json(answer, 201, { location: `/v1/sessions/${session.id}` });
   },
@@ -138,14 +138,14 @@ const load = route({
 
 export const stateRoutes = [fork, keep, listKept, drop, rewind, save, load];
 
-function checkKept(session: Session, id: string): string {
-  const isKept = session.checkpoints().some((one: z.output<typeof schemas.checkpoint>) => one.id === id);
-  if (isKept) return id;
+function checkExists(session: Session, id: string): string {
+  const exists = session.checkpoints().some((one: z.output<typeof schemas.checkpoint>) => one.id === id);
+  if (exists) return id;
   const detail = `There is no checkpoint '${id.slice(0, 100)}': it never was, or it is no longer kept`;
   throw new ProblemError({ status: 404, code: "CHECKPOINT_NOT_FOUND", detail });
 }
 
-/** A path of this server is nobody's business. */
+/** Keeps the path of the spooled file out of error messages. */
 async function withoutPath<Value>(path: string, work: () => Promise<Value>): Promise<Value> {
   try {
     return await work();
@@ -160,8 +160,8 @@ async function withoutPath<Value>(path: string, work: () => Promise<Value>): Pro
   }
 }
 
-/** A file that cannot be used is a mistake of whoever sent it. */
-function asUnusable(error: unknown): never {
+/** An unusable session file is an error of the client. */
+function asInvalid(error: unknown): never {
   if (!(error instanceof ProblemError) || error.problem.status !== 409) throw error;
   throw new ProblemError({ ...error.problem, status: 422 });
 }

@@ -1,4 +1,4 @@
-// The standard library: functions that are there in every session opened later.
+// The standard library: functions that every session opened later has.
 
 import { json, route } from "../route.ts";
 import { addAnswer, addBody, stdlibListing } from "../schemas/stdlib.ts";
@@ -9,9 +9,9 @@ const list = route({
   method: "GET",
   path: "/v1/stdlib",
   tag: TAG,
-  summary: "What the standard library has",
-  answers: { 200: { description: "Its functions, modules and other names", schema: stdlibListing } },
-  handle: async (_asked, { runtime }) => json(await runtime.stdlib.list()),
+  summary: "List the standard library",
+  responses: { 200: { description: "Its functions, modules and other names", schema: stdlibListing } },
+  handle: async (_request, { runtime }) => json(await runtime.stdlib.list()),
 });
 
 const add = route({
@@ -19,10 +19,10 @@ const add = route({
   path: "/v1/stdlib",
   tag: TAG,
   summary: "Add Python source to the standard library",
-  description: "Functions and classes of the same name are replaced. Sessions opened later have it.",
+  description: "Replaces functions and classes of the same name. Applies to sessions opened later.",
   body: addBody,
   maxBodyBytes: 8 * 1024 * 1024,
-  answers: { 200: { description: "It is there", schema: addAnswer } },
+  responses: { 200: { description: "The names that were added", schema: addAnswer } },
   handle: async ({ body }, { runtime }) => json({ names: await runtime.stdlib.add(body.code) }),
 });
 

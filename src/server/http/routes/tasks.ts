@@ -1,73 +1,75 @@
 // Tasks: shell commands in sessions, and executions and runs that became tasks, under one kind of id.
 //
-// A client that goes away leaves its task running: it is found again by its id, or by asking again under the same Idempotency-Key.
+// A task goes on when its client disconnects. It is found by its id, or by repeating the request with the same Idempotency-Key.
 
 import type { z } from "zod";
 import type { Task } from "../../../tasks/tasks.ts";
-import { given } from "../../../util/omit-undefined.ts";
 import { withTimeout } from "../../../util/async/with-timeout.ts";
-import type { Hold } from "../../net/bodies/memory-budget.ts";
+import { given } from "../../../util/omit-undefined.ts";
+import type { ServerContext } from "../../context/server-context.ts";
 import { parseBody, readBytes } from "../../net/bodies/body.ts";
-import type { Door } from "../server-context.ts";
+import type { Reservation } from "../../net/memory-budget.ts";
 import { ProblemError, withArguments } from "../../net/problem.ts";
+import type { ActivityOrigin } from "../../observability/activity-tracker.ts";
+import { streamFollowed, toCursor } from "../responses/event-stream.ts";
 import { toOutput } from "../responses/output.ts";
-import { IDEMPOTENCY_KEY } from "../idempotency.ts";
-import { json, nothing, route, type Asked } from "../route.ts";
+import {
+  BYTES,
+  EVENTS,
+  json,
+  MAX_WAIT_MS,
+  noContent,
+  route,
+  wantsEvents,
+  type Route,
+  type RouteRequest,
+} from "../route.ts";
 import { eventsQuery, outputQuery } from "../schemas/executions.ts";
 import * as schemas from "../schemas/tasks.ts";
-import type { Origin } from "../../observability/activity.ts";
-import { follow } from "./executions.ts";
+import { IDEMPOTENCY_KEY, startOnce } from "../start-once.ts";
 
 const TAG = "Tasks";
-const EVENTS = "text/event-stream";
-const RAW = "application/octet-stream";
-const MAX_WAIT_MS = 60_000;
-/** What is asked to end has two seconds; then it is ended. */
+const PATH = "/v1/tasks";
+/** A cancelled task gets two seconds to exit before it is killed. */
 const CANCEL_MS = 10_000;
 /** A command that has not read its input by then may never do. */
 const INPUT_MS = 2_000;
 
-const start = route({
+const create = route({
   method: "POST",
-  path: "/v1/tasks",
+  path: PATH,
   tag: TAG,
-  summary: "Run a shell command in a session, once",
+  summary: "Run a shell command in a session",
   description:
-    "Answers at once, or after `waitMs`; with server-sent events where `Accept` is `text/event-stream`. The task goes on without its client.",
+    "Responds at once, or after `waitMs`; with server-sent events if `Accept` is `text/event-stream`. The task does not depend on the connection.",
   headers: { ...IDEMPOTENCY_KEY, accept: "`text/event-stream`: events as they happen, up to the end" },
   body: schemas.startTaskBody,
-  answers: {
+  responses: {
     200: {
-      description: "It was started before, under the same Idempotency-Key; or a stream of events",
+      description: "Already started with the same Idempotency-Key; or a stream of events",
       schema: schemas.task,
       types: [EVENTS],
     },
-    201: { description: "It has started", schema: schemas.task },
+    201: { description: "Started", schema: schemas.task },
   },
   problems: [404, 410],
-  handle: async ({ request, requestId, body }, door) => {
-    const { headers, signal } = request;
-    const key = headers.get("idempotency-key");
-    const { waitMs, ...asked } = body;
-    const { id, isRetry } = door.retries.once(key, "tasks", asked, () => begin(asked, { requestId }, door));
-    const found = door.runtime.tasks.get(await id);
-    const told = {
-      location: `/v1/tasks/${found.id}`,
-      ...(isRetry && { "idempotency-replayed": "true" }),
-    };
-    if (headers.get("accept")?.includes(EVENTS) === true) return follow(found, undefined, door, { headers: told });
-    if (waitMs !== undefined) await found.wait(waitMs, signal);
-    return json(await describe(found), isRetry ? 200 : 201, told);
+  handle: async ({ request, requestId, body: { waitMs, ...body } }, context) => {
+    const begin = (): Promise<string> => start(body, { requestId }, context);
+    const { id, isRetry, headers } = await startOnce(request, { path: PATH, body }, context, begin);
+    const task = context.runtime.tasks.get(id);
+    if (wantsEvents(request)) return streamFollowed(task, context, { headers });
+    if (waitMs !== undefined) await task.wait(waitMs, request.signal);
+    return json(await describe(task), isRetry ? 200 : 201, headers);
   },
 });
 
 const list = route({
   method: "GET",
-  path: "/v1/tasks",
+  path: PATH,
   tag: TAG,
-  summary: "List the tasks that run, and those that ended lately",
+  summary: "List running tasks, and those that ended recently",
   query: schemas.tasksQuery,
-  answers: { 200: { description: "In the order in which they started", schema: schemas.taskList } },
+  responses: { 200: { description: "In the order of their start", schema: schemas.taskList } },
   handle: ({ query }, { runtime }) => {
     const tasks = runtime.tasks.list().map((one) => one.info());
     const isMeant = ({ status, sessionId }: (typeof tasks)[number]): boolean =>
@@ -78,147 +80,142 @@ const list = route({
 
 const show = route({
   method: "GET",
-  path: "/v1/tasks/{id}",
+  path: `${PATH}/{id}`,
   tag: TAG,
-  summary: "How a task stands, with its result once it has ended",
+  summary: "The state of a task, with its result when it has ended",
   query: schemas.taskQuery,
-  answers: { 200: { description: "Its state", schema: schemas.task } },
+  responses: { 200: { description: "Its state", schema: schemas.task } },
   problems: [404],
-  handle: async ({ request, params, query }, door) => {
-    const found = taskOf({ params }, door);
-    if (query.waitMs !== undefined) await found.wait(Math.min(query.waitMs, MAX_WAIT_MS), request.signal);
-    return json(await describe(found));
+  handle: async ({ request, params, query }, context) => {
+    const task = taskOf({ params }, context);
+    if (query.waitMs !== undefined) await task.wait(Math.min(query.waitMs, MAX_WAIT_MS), request.signal);
+    return json(await describe(task));
   },
 });
 
 const output = route({
   method: "GET",
-  path: "/v1/tasks/{id}/output",
+  path: `${PATH}/{id}/output`,
   tag: TAG,
-  summary: "What a task printed, from a byte offset",
+  summary: "The output of a task, from a byte offset",
   description:
-    "Byte for byte. The headers `Next-Offset`, `Total-Bytes` and `Readable-Bytes` say where it goes on. Of a run: a line for each step, then the answer.",
+    "The raw bytes. The headers `Next-Offset`, `Total-Bytes` and `Readable-Bytes` say where to continue. For a run: a line for each step, then the answer.",
   query: outputQuery,
-  answers: { 200: { description: "The bytes", types: [RAW] } },
+  responses: { 200: { description: "The bytes", types: [BYTES] } },
   problems: [404],
-  handle: (asked, door) => toOutput(taskOf(asked, door), asked),
+  handle: (request, context) => toOutput(taskOf(request, context), request),
 });
 
 const events = route({
   method: "GET",
-  path: "/v1/tasks/{id}/events",
+  path: `${PATH}/{id}/events`,
   tag: TAG,
-  summary: "Follow a task, from its beginning or from where a reader was",
-  description: "Of an execution its own events, of a run those of the run.",
-  headers: { "last-event-id": "The id of the last event that was seen" },
+  summary: "Follow a task, from the beginning or from a cursor",
+  description: "A task that is an execution or a run has the events of that.",
+  headers: { "last-event-id": "The id of the last event received" },
   query: eventsQuery,
-  answers: { 200: { description: "Its events, up to the end", types: [EVENTS] } },
+  responses: { 200: { description: "The events, up to the end", types: [EVENTS] } },
   problems: [404],
-  handle: ({ request, params, query }, door) => {
-    const after = query.after ?? request.headers.get("last-event-id") ?? undefined;
-    return withArguments(() => follow(taskOf({ params }, door), after, door));
-  },
+  handle: (request, context) =>
+    withArguments(() => streamFollowed(taskOf(request, context), context, { after: toCursor(request) })),
 });
 
-const cancel = route({
-  method: "POST",
-  path: "/v1/tasks/{id}/cancel",
-  tag: TAG,
+interface Control {
+  readonly summary: string;
+  readonly description?: string;
+  readonly problems: readonly number[];
+  readonly apply: (task: Task) => Promise<unknown>;
+}
+
+/** A route that changes a task and responds with its state. */
+function control(action: string, { apply, ...description }: Control): Route {
+  return route({
+    method: "POST",
+    path: `${PATH}/{id}/${action}`,
+    tag: TAG,
+    ...description,
+    isLight: true,
+    responses: { 200: { description: "Its state", schema: schemas.task } },
+    handle: async (request, context) => {
+      const task = taskOf(request, context);
+      await apply(task);
+      return json(await describe(task));
+    },
+  });
+}
+
+const cancel = control("cancel", {
   summary: "End a task and everything that it started",
-  isLight: true,
-  description: "Answers when nothing is left of it, after 10 s at most. Nothing happens where it has ended.",
-  answers: { 200: { description: "Its state", schema: schemas.task } },
+  description: "Responds when all its processes have ended, after 10 s at most. Does nothing when it has ended.",
   problems: [404],
-  handle: async (asked, door) => {
-    const found = taskOf(asked, door);
-    await withTimeout(CANCEL_MS, found.cancel());
-    return json(await describe(found));
-  },
+  apply: (task) => withTimeout(CANCEL_MS, task.cancel()),
 });
 
-const pause = route({
-  method: "POST",
-  path: "/v1/tasks/{id}/pause",
-  tag: TAG,
-  summary: "Hold every process of a shell command",
-  isLight: true,
-  answers: { 200: { description: "Its state", schema: schemas.task } },
+const pause = control("pause", {
+  summary: "Pause every process of a shell command",
   problems: [404, 409],
-  handle: async (asked, door) => {
-    const found = taskOf(asked, door);
-    await found.pause();
-    return json(await describe(found));
-  },
+  apply: (task) => task.pause(),
 });
 
-const resume = route({
-  method: "POST",
-  path: "/v1/tasks/{id}/resume",
-  tag: TAG,
-  summary: "Let a shell command go on",
-  isLight: true,
-  answers: { 200: { description: "Its state", schema: schemas.task } },
+const resume = control("resume", {
+  summary: "Resume a shell command",
   problems: [404, 409],
-  handle: async (asked, door) => {
-    const found = taskOf(asked, door);
-    await found.resume();
-    return json(await describe(found));
-  },
+  apply: (task) => task.resume(),
 });
 
 const stdin = route({
   method: "POST",
-  path: "/v1/tasks/{id}/stdin",
+  path: `${PATH}/{id}/stdin`,
   tag: TAG,
   summary: "Write to a shell command that was started with `stdin: open`",
   isLight: true,
-  description: "As JSON `{ text?, close? }`, or as bytes where `Content-Type` is `application/octet-stream`.",
+  description: "As JSON `{ text?, close? }`, or as bytes if `Content-Type` is `application/octet-stream`.",
   query: schemas.taskInputQuery,
   rawBody: {
-    types: ["application/json", RAW],
+    types: ["application/json", BYTES],
     description: "`{ text?, close? }`, or the bytes themselves; at most 64 MiB",
   },
-  answers: {
-    202: { description: "It waits to be read" },
-    204: { description: "It is on its way" },
+  responses: {
+    202: { description: "Not read yet" },
+    204: { description: "Delivered" },
   },
   problems: [404, 409],
-  handle: async ({ request, params, query, wire }, door) => {
-    const found = taskOf({ params }, door);
-    const { data, isLast } = await wire.whileReading(door.bodies, (hold) =>
-      readInput(request, query.close === true, hold),
+  handle: async ({ request, params, query, stream }, context) => {
+    const task = taskOf({ params }, context);
+    const { data, isLast } = await stream.whileReading(context.bodyMemory, (memory) =>
+      readInput(request, query.close === true, memory),
     );
-    const writing = data === undefined ? Promise.resolve() : found.write(data);
+    const writing = data === undefined ? Promise.resolve() : task.write(data);
     const isTaken = await withTimeout(
       INPUT_MS,
       writing.then(() => true),
     );
-    if (isLast) found.closeInput();
-    return isTaken === true ? nothing() : new Response(null, { status: 202 });
+    if (isLast) task.closeInput();
+    return isTaken === true ? noContent() : new Response(null, { status: 202 });
   },
 });
 
-export const taskRoutes = [start, list, show, output, events, cancel, pause, resume, stdin];
+export const taskRoutes = [create, list, show, output, events, cancel, pause, resume, stdin];
 
 /** Throws TaskNotFoundError. */
-function taskOf({ params }: Pick<Asked, "params">, { runtime }: Pick<Door, "runtime">): Task {
+function taskOf({ params }: Pick<RouteRequest, "params">, { runtime }: ServerContext): Task {
   return runtime.tasks.get(params["id"] ?? "");
 }
 
-async function begin(
+async function start(
   { command, sessionId: session, ...options }: Omit<z.output<typeof schemas.startTaskBody>, "waitMs">,
-  origin: Origin,
-  { runtime, begun }: Door,
+  origin: ActivityOrigin,
+  { runtime, activity }: ServerContext,
 ): Promise<string> {
   const task = await withArguments(() => runtime.shell(command, given({ ...options, session })));
-  begun.note({ task }, origin);
+  activity.track({ task }, origin);
   return task.id;
 }
 
-async function describe(found: Task): Promise<z.output<typeof schemas.task>> {
-  if (found.kind === "shell" && !found.isOver) await found.measure();
-  const result = found.isOver ? await found.result : null;
-  return { ...found.info(), result };
+async function describe(task: Task): Promise<z.output<typeof schemas.task>> {
+  if (task.kind === "shell" && !task.isOver) await task.measure();
+  const result = task.isOver ? await task.result : null;
+  return { ...task.info(), result };
 }
 
 interface Input {
@@ -226,13 +223,13 @@ interface Input {
   readonly isLast: boolean;
 }
 
-async function readInput(request: Request, isLast: boolean, hold: Hold): Promise<Input> {
-  if (request.headers.get("content-type")?.startsWith(RAW) === true) {
-    const bytes = await readBytes(request, hold);
+async function readInput(request: Request, isLast: boolean, memory: Reservation): Promise<Input> {
+  if (request.headers.get("content-type")?.startsWith(BYTES) === true) {
+    const bytes = await readBytes(request, memory);
     if ("problem" in bytes) throw new ProblemError(bytes.problem);
     return { data: bytes.value, isLast };
   }
-  const body = await parseBody(request, schemas.taskInputBody, hold);
+  const body = await parseBody(request, schemas.taskInputBody, memory);
   if ("problem" in body) throw new ProblemError(body.problem);
   return { data: body.value.text, isLast: isLast || body.value.close };
 }

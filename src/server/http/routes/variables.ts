@@ -1,4 +1,4 @@
-// The variables of a session: listed, looked at and set. Looking never waits for the code that runs; setting waits for its turn.
+// The variables of a session: listing, inspecting and setting them. Inspecting never waits for running code; setting is queued behind it.
 
 import { SessionStateError } from "../../../errors.ts";
 import type { Session } from "../../../session/session.ts";
@@ -6,7 +6,7 @@ import type { VariableValue } from "../../../session/state/set-variable.ts";
 import { given } from "../../../util/omit-undefined.ts";
 import { isPythonName } from "../../../util/python-name.ts";
 import { ProblemError, withArguments, type Problem } from "../../net/problem.ts";
-import { json, nothing, route } from "../route.ts";
+import { json, noContent, route } from "../route.ts";
 import * as schemas from "../schemas/variables.ts";
 import { receiveValue, toKind, VALUE_TYPES } from "../variable-value.ts";
 import { sessionOf } from "./sessions.ts";
@@ -17,24 +17,24 @@ const list = route({
   method: "GET",
   path: "/v1/sessions/{id}/variables",
   tag: TAG,
-  summary: "List the variables of a session, while code may run",
+  summary: "List the variables of a session, even while code runs",
   query: schemas.variablesQuery,
-  answers: { 200: { description: "Names and what is known of their values", schema: schemas.variableList } },
+  responses: { 200: { description: "Names, and summaries of their values", schema: schemas.variableList } },
   problems: [404, 410],
-  handle: async (asked, door) => json(await sessionOf(asked, door).variables(given(asked.query))),
+  handle: async ({ params, query }, context) => json(await sessionOf({ params }, context).variables(given(query))),
 });
 
 const inspect = route({
   method: "GET",
   path: "/v1/sessions/{id}/variables/{name}",
   tag: TAG,
-  summary: "Look at one variable, within bounds",
+  summary: "Inspect one variable, within limits",
   query: schemas.inspectQuery,
-  answers: { 200: { description: "What was found out", schema: schemas.inspectedVariable } },
+  responses: { 200: { description: "The summary", schema: schemas.inspectedVariable } },
   problems: [404, 410],
-  handle: async ({ params, query }, door) => {
+  handle: async ({ params, query }, context) => {
     const name = params["name"] ?? "";
-    const found = await withArguments(() => sessionOf({ params }, door).inspect(name, given(query)));
+    const found = await withArguments(() => sessionOf({ params }, context).inspect(name, given(query)));
     if (found === null) throw new ProblemError(notFound(name));
     return json(found);
   },
@@ -46,21 +46,21 @@ const set = route({
   tag: TAG,
   summary: "Set a variable to the body",
   description:
-    "JSON becomes the value that Python reads in it, integers of any size included; text becomes a `str`; other bytes become `bytes`. " +
-    "1 GiB at most. Nothing is set unless all of it came.",
+    "JSON becomes the Python value, with integers of any size; text becomes a `str`; other bytes become `bytes`. At most 1 GiB. Nothing is " +
+    "set when the body is incomplete.",
   query: schemas.setQuery,
-  rawBody: { types: VALUE_TYPES, description: "The value; its type says what it becomes" },
-  answers: { 204: { description: "It is set" } },
+  rawBody: { types: VALUE_TYPES, description: "The value; its media type decides the Python type" },
+  responses: { 204: { description: "Set" } },
   problems: [404, 410, 415, 507],
-  handle: async ({ request, params, query, wire }, door) => {
-    const session = sessionOf({ params }, door);
+  handle: async ({ request, params, query, stream }, context) => {
+    const session = sessionOf({ params }, context);
     const name = params["name"] ?? "";
     const kind = toKind(request.headers.get("content-type"));
     if (!isPythonName(name.normalize("NFKC"))) throw new ProblemError(badName(name));
-    await using value = await wire.receive((content) => receiveValue(content, kind, door.spool));
+    await using value = await stream.receive((content) => receiveValue(content, kind, context.spool));
     const options = { ...given(query), signal: request.signal };
     await withArguments(() => setTo(session, name, value.value, options));
-    return nothing();
+    return noContent();
   },
 });
 
@@ -68,31 +68,31 @@ const complete = route({
   method: "POST",
   path: "/v1/sessions/{id}/complete",
   tag: TAG,
-  summary: "What could stand at a place in code",
+  summary: "Completions at a position in code",
   body: schemas.lookBody,
-  answers: { 200: { description: "The first 500 matches", schema: schemas.completions } },
+  responses: { 200: { description: "The first 500 matches", schema: schemas.completions } },
   problems: [404, 410],
-  handle: async ({ params, body: { code, cursor, timeoutMs } }, door) =>
-    json(await withArguments(() => sessionOf({ params }, door).complete(code, cursor, given({ timeoutMs })))),
+  handle: async ({ params, body: { code, cursor, timeoutMs } }, context) =>
+    json(await withArguments(() => sessionOf({ params }, context).complete(code, cursor, given({ timeoutMs })))),
 });
 
 const signature = route({
   method: "POST",
   path: "/v1/sessions/{id}/signature",
   tag: TAG,
-  summary: "The signature of the call that is open at a place in code",
+  summary: "The signature of the call around a position in code",
   body: schemas.lookBody,
-  answers: { 200: { description: "It, or null", schema: schemas.signatureAnswer } },
+  responses: { 200: { description: "The signature, or null", schema: schemas.signatureAnswer } },
   problems: [404, 410],
-  handle: async ({ params, body: { code, cursor, timeoutMs } }, door) => {
-    const session = sessionOf({ params }, door);
+  handle: async ({ params, body: { code, cursor, timeoutMs } }, context) => {
+    const session = sessionOf({ params }, context);
     return json({ signature: await withArguments(() => session.signature(code, cursor, given({ timeoutMs }))) });
   },
 });
 
 export const variableRoutes = [list, inspect, set, complete, signature];
 
-/** What the session cannot make of the body is wrong with the body. */
+/** A value that the session cannot use is an error in the body. */
 async function setTo(
   session: Session,
   name: string,

@@ -1,23 +1,23 @@
-// The way into a WebSocket: the ticket, and the request that becomes one.
+// Opening a WebSocket: the ticket, and the request that is upgraded.
 
-import { ENDING, ProblemError, type Problem } from "../../net/problem.ts";
+import { SHUTTING_DOWN, ProblemError, type Problem } from "../../net/problem.ts";
 import { json, route } from "../route.ts";
 import { ticket, ticketBody, webSocketQuery } from "../schemas/tickets.ts";
 import { sessionOf } from "./sessions.ts";
 
 const TAG = "WebSocket";
 
-const give = route({
+const issueTicket = route({
   method: "POST",
   path: "/v1/tickets",
   tag: TAG,
-  summary: "A ticket for one WebSocket, for browsers, which cannot send a token with it",
+  summary: "A ticket for one WebSocket, for browsers, which cannot send a token",
   body: ticketBody,
-  answers: { 201: { description: "Good for one use, within 30 seconds", schema: ticket } },
+  responses: { 201: { description: "Valid for one use within 30 seconds", schema: ticket } },
   problems: [404],
-  handle: ({ body }, door) => {
-    if (body.sessionId !== undefined) sessionOf({ params: { id: body.sessionId } }, door);
-    const { ticket: value, expiresAt } = door.tickets.give(body.sessionId);
+  handle: ({ body }, context) => {
+    if (body.sessionId !== undefined) sessionOf({ params: { id: body.sessionId } }, context);
+    const { ticket: value, expiresAt } = context.tickets.issue(body.sessionId);
     return json({ ticket: value, expiresAt: new Date(expiresAt).toISOString() }, 201);
   },
 });
@@ -26,26 +26,26 @@ const webSocket = route({
   method: "GET",
   path: "/v1/sessions/{id}/ws",
   tag: TAG,
-  summary: "Watch a session and work in it, over a WebSocket",
+  summary: "Watch and use a session over a WebSocket",
   description:
-    "Every watcher gets every event of the session as a JSON text frame, after a `hello`. Any of them may send `execute`, `interrupt`, " +
-    "`cancel`, `stdin`, `follow` and `ping`; each is answered with a `reply`.",
+    "Every client gets a `hello` and then every event of the session, as JSON text frames. Each may send `execute`, `interrupt`, " +
+    "`cancel`, `stdin`, `follow` and `ping`, and gets a `reply` to each.",
   query: webSocketQuery,
-  answers: { 101: { description: "It is a WebSocket from here on" } },
+  responses: { 101: { description: "The WebSocket is open" } },
   problems: [404, 426],
-  handle: (asked, door) => {
-    const session = sessionOf(asked, door);
-    const upgrade = door.upgrades.get(asked.request);
+  handle: ({ request, requestId, params }, context) => {
+    const session = sessionOf({ params }, context);
+    const upgrade = context.upgrades.get(request);
     if (upgrade === undefined) throw new ProblemError(NO_UPGRADE);
-    if (door.draining.aborted) throw new ProblemError(ENDING);
+    if (context.draining.aborted) throw new ProblemError(SHUTTING_DOWN);
     upgrade.session = session;
-    upgrade.requestId = asked.requestId;
-    // Only the log and the metrics see it: the answer itself is made where the socket is.
+    upgrade.requestId = requestId;
+    // Only the log and the metrics see this response: the handshake is written to the socket.
     return Object.defineProperty(new Response(null), "status", { value: 101 });
   },
 });
 
-export const webSocketRoutes = [give, webSocket];
+export const webSocketRoutes = [issueTicket, webSocket];
 
 const NO_UPGRADE: Problem = {
   status: 426,

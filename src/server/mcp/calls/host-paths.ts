@@ -1,8 +1,7 @@
 // Folders of the host: which ones sessions see, and where session files may be.
 //
-// Code in a session can rename and link what is in a folder mounted for writing, at any moment. So nothing is opened by a
-// path that was checked before: a file is reached one folder at a time from the folder that is allowed, links are not
-// followed on the way, and what was reached that way is used through its descriptor.
+// Code in a session can rename and link files in a writable folder at any time. So a path is never checked first and opened later: a file
+// is opened one folder at a time, starting at an allowed folder and without following links, and then used by its descriptor.
 
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readdirSync, realpathSync } from "node:fs";
 import { basename, extname, isAbsolute, join, normalize, relative, resolve, sep } from "node:path";
@@ -13,74 +12,74 @@ import type { Mount } from "../../../environments/environment.ts";
 import { makeFolder } from "../../../util/data-folder.ts";
 import { ArgumentsError } from "../tools/tool.ts";
 
-/** A file that may be used, held open as long as it is. */
-export interface Place extends Disposable {
-  /** For whoever opens it: leads to what was checked, whatever has happened to its name. */
+/** An allowed file, open until it is disposed. */
+export interface OpenedFile extends Disposable {
+  /** Leads to the file that was checked, whatever happens to its name. */
   readonly path: string;
-  /** For people. */
+  /** For messages. */
   readonly shown: string;
-  /** Throws what using it threw, with the path that was given in place of the one that was used. */
+  /** Throws the error with the user's path instead of the internal one. */
   readonly fail: (error: unknown) => never;
 }
 
 const EXTENSION = ".rlm";
 const MAX_LISTED = 20;
-/** What is added to it while the file is written must fit into a name, too. */
+/** The temporary name during a write is longer, and must still fit. */
 const MAX_NAME_BYTES = 200;
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
-export interface FoldersOptions {
-  /** Shown to every session. */
+export interface HostPathsOptions {
+  /** Visible in every session. */
   readonly mounts: readonly Mount[];
-  /** Where session files go that are given by name. Made when it is first needed. */
+  /** Where session files that are given by name are stored. Created on demand. */
   readonly sessionFiles: string;
-  /** Where paths begin that are not absolute. Absent: nowhere. */
+  /** The base of relative paths. Absent: relative paths are not allowed. */
   readonly startedIn?: string;
 }
 
-export class Folders {
+export class HostPaths {
   readonly mounts: readonly Mount[];
   readonly sessionFiles: string;
   readonly #startedIn: string | undefined;
 
-  constructor({ mounts, sessionFiles, startedIn }: FoldersOptions) {
+  constructor({ mounts, sessionFiles, startedIn }: HostPathsOptions) {
     this.mounts = mounts;
     this.sessionFiles = sessionFiles;
     this.#startedIn = startedIn;
   }
 
   /**
-   * Throws an ArgumentsError that names the folders which are allowed, or says that something else is there which would be
-   * lost. Folders above the file are made.
+   * Throws an ArgumentsError that names the allowed folders, or says that another file would be overwritten. Creates missing parent
+   * folders.
    */
-  openForSaving(filepath: string): Place {
+  openForSaving(filepath: string): OpenedFile {
     const writable = this.mounts.filter(({ mode }) => mode === "rw").map(({ path }) => path);
     const { root, inner, shown } = this.#locate(filepath, writable, "Sessions cannot be saved at", "it goes to");
     if (root === toReal(resolve(this.sessionFiles))) makeFolder(root);
     const parts = inner.split(sep);
     const name = parts.pop() ?? "";
     const folder = openFolder(root, parts, { isMade: true }, shown);
-    const place = hold(folder, join(toPath(folder), name), shown);
+    const file = toOpenedFile(folder, join(toPath(folder), name), shown);
     try {
-      checkReplaceable(place);
-      return place;
+      checkReplaceable(file);
+      return file;
     } catch (error) {
-      place[Symbol.dispose]();
+      file[Symbol.dispose]();
       throw error;
     }
   }
 
-  openForLoading(filepath: string): Place {
+  openForLoading(filepath: string): OpenedFile {
     const visible = this.mounts.map(({ path }) => path);
     const located = this.#locate(filepath, visible, "Sessions cannot be loaded from", "it is looked for in");
     return openFile(located, isAbsolute(filepath) ? "" : this.#listSaved());
   }
 
   /**
-   * A file that sessions can see; undefined where the path is in none of their folders. One that is not absolute begins
-   * in the folder that the server was started in.
+   * A file that sessions can see; undefined: the path is in none of their folders. A relative path starts in the folder that the server was
+   * started in.
    */
-  openVisible(path: string): Place | undefined {
+  openVisible(path: string): OpenedFile | undefined {
     if (path.includes("\0") || (!isAbsolute(path) && this.#startedIn === undefined)) return undefined;
     const visible = this.mounts.map((mount) => mount.path);
     const located = locate(resolve(this.#startedIn ?? "/", path), visible);
@@ -94,7 +93,7 @@ export class Folders {
     return names.length === 0 ? " Nothing is saved yet." : ` Saved: ${shown.join(", ")}${more}.`;
   }
 
-  /** The folders that code sees, in words; empty where there are none. */
+  /** The visible folders, for messages; empty: there are none. */
   describe(): string {
     return this.mounts.map(({ path, mode }) => `${path} (${mode === "rw" ? "writable" : "read-only"})`).join(", ");
   }
@@ -126,10 +125,10 @@ interface Located {
   readonly shown: string;
 }
 
-/** Which of the folders an absolute path is in, by what it leads to now. Throws where it is the folder itself. */
-function locate(path: string, folders: readonly string[]): Located | undefined {
+/** Finds the folder that an absolute path is in, with links resolved. Throws when the path is the folder itself. */
+function locate(path: string, hostPaths: readonly string[]): Located | undefined {
   const real = toReal(resolve(path));
-  for (const folder of folders) {
+  for (const folder of hostPaths) {
     const root = toReal(resolve(folder));
     const inner = relative(root, real);
     if (inner === "") throw new ArgumentsError(`'${path}' is a folder, and a file is needed.`);
@@ -138,7 +137,7 @@ function locate(path: string, folders: readonly string[]): Located | undefined {
   return undefined;
 }
 
-/** Of a path whose end need not exist. */
+/** The real path, though its end need not exist. */
 function toReal(path: string): string {
   try {
     return realpathSync(path);
@@ -148,14 +147,14 @@ function toReal(path: string): string {
   }
 }
 
-/** `advice` is said after the reason why it cannot be opened. */
-function openFile({ root, inner, shown }: Located, advice = ""): Place {
+/** `advice` is appended to the error message. */
+function openFile({ root, inner, shown }: Located, advice = ""): OpenedFile {
   const parts = inner.split(sep);
   const name = parts.pop() ?? "";
   const folder = openFolder(root, parts, { isMade: false, advice }, shown);
   try {
     const file = openSync(join(toPath(folder), name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    if (fstatSync(file).isFile()) return hold(file, toPath(file), shown);
+    if (fstatSync(file).isFile()) return toOpenedFile(file, toPath(file), shown);
     closeSync(file);
     throw new ArgumentsError(`'${shown}' is not a file.`);
   } catch (error) {
@@ -165,7 +164,7 @@ function openFile({ root, inner, shown }: Located, advice = ""): Place {
   }
 }
 
-/** A descriptor of the folder, reached without following a link. */
+/** Opens a folder without following links, and returns its descriptor. */
 function openFolder(
   root: string,
   parts: readonly string[],
@@ -177,7 +176,7 @@ function openFolder(
     folder = openSync(root, O_RDONLY | O_DIRECTORY);
     for (const part of parts) {
       const path = join(toPath(folder), part);
-      if (isMade) make(path);
+      if (isMade) makeSubfolder(path);
       const next = openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
       closeSync(folder);
       folder = next;
@@ -193,11 +192,11 @@ function listFolder(path: string): readonly string[] {
   try {
     return readdirSync(path);
   } catch {
-    return []; // it is made when something is saved
+    return []; // it is created by the first save
   }
 }
 
-function make(path: string): void {
+function makeSubfolder(path: string): void {
   try {
     mkdirSync(path);
   } catch (error) {
@@ -205,12 +204,12 @@ function make(path: string): void {
   }
 }
 
-/** By the number of this process, so that one that it starts finds it, too. */
+/** With the process id, so that child processes can open it, too. */
 function toPath(descriptor: number): string {
   return `/proc/${process.pid}/fd/${descriptor}`;
 }
 
-function hold(descriptor: number, path: string, shown: string): Place {
+function toOpenedFile(descriptor: number, path: string, shown: string): OpenedFile {
   const fail = (error: unknown): never => {
     if (!(error instanceof RLMError) || !error.message.includes(path)) throw error;
     throw new ArgumentsError(`${error.message.replaceAll(path, shown)}.`);
@@ -232,8 +231,8 @@ function explain(error: unknown, shown: string, advice = ""): unknown {
   return new ArgumentsError(`Cannot use '${shown}': ${WHY[code] ?? message}.${advice}`);
 }
 
-/** A file is replaced only where it is a session file, or empty. A link is replaced by the file, and never followed. */
-function checkReplaceable({ path, shown }: Place): void {
+/** Only a session file or an empty file may be replaced. A link is replaced itself, and never followed. */
+function checkReplaceable({ path, shown }: OpenedFile): void {
   let file: number;
   try {
     file = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
@@ -252,18 +251,18 @@ function checkReplaceable({ path, shown }: Place): void {
 }
 
 /**
- * What sessions see: the folder that the server was started in, read-only, where it may be shown at all, and those that
- * were asked for. Throws a REPLSecurityError for one that was asked for and may not be shown.
+ * The folders that sessions see: the one that the server was started in, read-only and where allowed, and the requested ones. Throws a
+ * REPLSecurityError for a requested folder that is not allowed.
  */
-export function toMounts(startedIn: string, asked: readonly Mount[]): readonly Mount[] {
-  const given = resolveMounts(asked);
-  const unique = given.filter(({ path }, at) => given.findLastIndex((other) => other.path === path) === at);
+export function toMounts(startedIn: string, requested: readonly Mount[]): readonly Mount[] {
+  const resolved = resolveMounts(requested);
+  const unique = resolved.filter(({ path }, at) => resolved.findLastIndex((other) => other.path === path) === at);
   const start = resolveStart(startedIn);
   const isSeen = start === undefined || unique.some(({ path }) => `${start.path}/`.startsWith(`${path}/`));
   return isSeen ? unique : [start, ...unique];
 }
 
-/** Undefined: it is the home directory, the root, or another one that is not for a sandbox. */
+/** Undefined: it is the home directory, the root, or another one that must not be mounted. */
 function resolveStart(path: string): Mount | undefined {
   try {
     return resolveMounts([{ path, mode: "ro" }])[0];

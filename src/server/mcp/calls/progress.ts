@@ -1,59 +1,63 @@
-// Waiting for work that a call has started: until it ends, the patience of the call is over, or the client gives up.
+// Waits for work that a call has started: until it ends, the call's time is over, or the client cancels.
 //
-// Nearly all work ends within a moment, and for so long nothing but its end is waited for: to listen to a request's signal and
-// to set a timer of its own costs more than what is done most often.
+// Nearly all work ends within a few milliseconds. For these, only the end is awaited: a timer and an abort listener per call would cost
+// more than the work itself.
 
 import { onAbort } from "../../../util/async/on-abort.ts";
 import type { ToolCall } from "../tools/tool-call.ts";
 
-interface Watched {
-  /** Settles when the work has ended, however it did. */
+interface Work {
+  /** Settles when the work has ended. */
   readonly ended: Promise<unknown>;
   readonly waitMs: number;
-  /** What it printed last, for whoever waits. */
+  /** The last line of output, for progress notifications. */
   readonly lastLine: () => string;
 }
 
-/** True: it has ended. False: it goes on. Throws the reason of the request's signal when that is aborted first. */
-export async function watch(watched: Watched, call: ToolCall): Promise<boolean> {
+/** True: the work has ended. False: it goes on. Throws the signal's reason when the request is aborted first. */
+export async function waitForEnd(work: Work, call: ToolCall): Promise<boolean> {
   call.signal.throwIfAborted();
   const startedAt = performance.now();
-  return (await call.moment.suffices(watched.ended)) || watchOn(watched, call, startedAt);
+  return (await call.shortWait.endsInTime(work.ended)) || waitWithProgress(work, call, startedAt);
 }
 
-const MOMENT_MS = 20;
+const SHORT_MS = 20;
 
-/** One timer for all calls that begin before it fires. */
-export class Moment {
-  readonly #waiting = new Set<() => void>();
+/** One timer for all calls that start before it fires. */
+export class ShortWait {
+  readonly #waiters = new Set<() => void>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** True: it has ended. False: the moment is over. */
-  suffices(ended: Promise<unknown>): Promise<boolean> {
-    if (this.#timer === undefined) this.#timer = setTimeout(() => this.#end(), MOMENT_MS);
+  /** True: it has ended. False: the time is over. */
+  endsInTime(ended: Promise<unknown>): Promise<boolean> {
+    if (this.#timer === undefined) this.#timer = setTimeout(() => this.#expire(), SHORT_MS);
     return new Promise((resolve) => {
-      const giveUp = (): void => resolve(false);
-      this.#waiting.add(giveUp);
-      const take = (): void => {
-        this.#waiting.delete(giveUp);
+      const onTimeout = (): void => resolve(false);
+      this.#waiters.add(onTimeout);
+      const onEnd = (): void => {
+        this.#waiters.delete(onTimeout);
         resolve(true);
       };
-      ended.then(take, take);
+      ended.then(onEnd, onEnd);
     });
   }
 
-  #end(): void {
+  #expire(): void {
     this.#timer = undefined;
-    for (const giveUp of this.#waiting) giveUp();
-    this.#waiting.clear();
+    for (const onTimeout of this.#waiters) onTimeout();
+    this.#waiters.clear();
   }
 }
 
-async function watchOn({ ended, waitMs, lastLine }: Watched, call: ToolCall, startedAt: number): Promise<boolean> {
+async function waitWithProgress(
+  { ended, waitMs, lastLine }: Work,
+  call: ToolCall,
+  startedAt: number,
+): Promise<boolean> {
   call.signal.throwIfAborted();
   const report = (): void => call.report?.(toMessage(performance.now() - startedAt, lastLine()));
   let stop = (): void => {};
-  const progress = call.report === undefined ? undefined : setInterval(report, call.waits.progressMs);
+  const progress = call.report === undefined ? undefined : setInterval(report, call.timings.progressMs);
   let timer: NodeJS.Timeout | undefined;
   try {
     return await new Promise<boolean>((resolve, reject) => {

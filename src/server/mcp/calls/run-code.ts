@@ -1,25 +1,25 @@
-// Calls that run something. It is started once; what takes longer than the call waits goes on as a task.
+// Calls that run Python or a command. Work that takes longer than the call waits goes on as a task.
 //
-// Giving the request up ends what it started, up to the moment when it has become a task; from then on only a kill does.
+// Cancelling the request ends the work until it has become a task; from then on only a kill does.
 
 import type { Session } from "../../../session/session.ts";
 import type { Task } from "../../../tasks/tasks.ts";
-import { DEFAULT_MAX_OUTPUT, type Answer } from "../render/result.ts";
-import { toExecutionAnswer } from "../render/execution.ts";
-import { toRunningAnswer, toShellAnswer } from "../render/task.ts";
+import { DEFAULT_MAX_OUTPUT, type ToolResult } from "../render/result.ts";
+import { renderExecution } from "../render/execution.ts";
+import { renderRunning, renderShell } from "../render/task.ts";
 import { ArgumentsError } from "../tools/tool.ts";
 import { DEFAULT_TIMEOUT_SECONDS, toSessionOptions, type ToolCall } from "../tools/tool-call.ts";
-import { watch } from "./progress.ts";
+import { waitForEnd } from "./progress.ts";
 
 export interface RunOptions {
-  /** Seconds that the code itself may take. */
+  /** Seconds. */
   readonly timeout?: number | undefined;
   readonly maxOutput?: number | undefined;
-  /** Whether the session ends with the code. Default: false. */
+  /** The session ends with the code. Default: false. */
   readonly isOnce?: boolean;
 }
 
-/** More is data rather than code, and data has a better way in. */
+/** More is data rather than code, and should be loaded from a file. */
 const MAX_CODE_CHARACTERS = 4_000_000;
 
 export async function runPython(
@@ -27,37 +27,37 @@ export async function runPython(
   session: Session,
   code: string,
   { timeout = DEFAULT_TIMEOUT_SECONDS, maxOutput = DEFAULT_MAX_OUTPUT, isOnce = false }: RunOptions,
-): Promise<Answer> {
+): Promise<ToolResult> {
   checkLength("code", code, call);
   const { runtime, images } = call;
   const execution = session.execute(code, { timeoutMs: timeout * 1000 });
-  call.begun({ execution });
+  call.onActivity({ execution });
   const lastLine = (): string => execution.lastLine();
   try {
-    if (!(await watch({ ended: execution.result, waitMs: call.waits.pythonMs, lastLine }, call)))
+    if (!(await waitForEnd({ ended: execution.result, waitMs: call.timings.pythonMs, lastLine }, call)))
       return toDetached(call, runtime.tasks.adopt(execution), maxOutput);
   } catch (error) {
     execution.cancel();
     throw error;
   }
-  return toExecutionAnswer({ runtime, images, execution, result: await execution.result, maxOutput, isOnce });
+  return renderExecution({ runtime, images, execution, result: await execution.result, maxOutput, isOnce });
 }
 
-/** In a session of its own, which ends with the code. */
-export async function runOnce(call: ToolCall, code: string, options: RunOptions): Promise<Answer> {
+/** In a session that ends with the code. */
+export async function runOnce(call: ToolCall, code: string, options: RunOptions): Promise<ToolResult> {
   checkLength("code", code, call);
   const session = await call.runtime.openSession(toSessionOptions(call));
-  let answer: Answer;
+  let result: ToolResult;
   try {
-    answer = await runPython(call, session, code, { ...options, isOnce: true });
+    result = await runPython(call, session, code, { ...options, isOnce: true });
   } catch (error) {
     void session.discard();
     throw error;
   }
-  const { task } = answer;
+  const { task } = result;
   if (task === undefined) void session.discard();
   else void task.ended.then(() => session.discard());
-  return answer;
+  return result;
 }
 
 export interface ShellOptions extends RunOptions {
@@ -69,26 +69,26 @@ export async function runShell(
   session: Session,
   command: string,
   { timeout, cwd, maxOutput = DEFAULT_MAX_OUTPUT }: ShellOptions,
-): Promise<Answer> {
+): Promise<ToolResult> {
   checkLength("command", command, call);
   const task = call.runtime.shell(command, {
     session,
     ...(cwd !== undefined && { cwd }),
     ...(timeout !== undefined && { timeoutMs: timeout * 1000 }),
   });
-  call.begun({ task });
-  const watched = { ended: task.result, waitMs: call.waits.shellMs, lastLine: () => task.lastLine() };
+  call.onActivity({ task });
+  const work = { ended: task.result, waitMs: call.timings.shellMs, lastLine: () => task.lastLine() };
   try {
-    if (!(await watch(watched, call))) return toDetached(call, task, maxOutput);
+    if (!(await waitForEnd(work, call))) return toDetached(call, task, maxOutput);
   } catch (error) {
     void task.cancel().catch(() => {});
     throw error;
   }
-  return toShellAnswer(task, await task.result, maxOutput);
+  return renderShell(task, await task.result, maxOutput);
 }
 
-function toDetached({ runtime }: ToolCall, task: Task, maxOutput: number): Answer {
-  return { ...toRunningAnswer(runtime, task, maxOutput), task };
+function toDetached({ runtime }: ToolCall, task: Task, maxOutput: number): ToolResult {
+  return { ...renderRunning(runtime, task, maxOutput), task };
 }
 
 function checkLength(what: string, text: string, { offers }: ToolCall): void {

@@ -1,69 +1,72 @@
-// Questions to the orchestrator. A run is started once; one that takes longer than the call waits goes on as a task.
+// Starts recursive runs. A run that takes longer than the call waits goes on as a task.
 
 import type { Context } from "../../../rlm/context/context-items.ts";
 import type { Run } from "../../../rlm/run.ts";
 import type { RunRequest } from "../../../rlm/rlm.ts";
 import type { RunTask } from "../../../tasks/run-task.ts";
-import { DEFAULT_MAX_OUTPUT, type Answer } from "../render/result.ts";
-import { toRunAnswer } from "../render/run.ts";
-import { toRunningAnswer } from "../render/task.ts";
+import { DEFAULT_MAX_OUTPUT, type ToolResult } from "../render/result.ts";
+import { renderRun } from "../render/run.ts";
+import { renderRunning } from "../render/task.ts";
 import { ArgumentsError } from "../tools/tool.ts";
 import { useSession, type ToolCall } from "../tools/tool-call.ts";
 import { findText, type TextSource } from "./set-from.ts";
-import { watch } from "./progress.ts";
+import { waitForEnd } from "./progress.ts";
 
-export interface Question {
+export interface QueryRequest {
   readonly query: string;
   readonly context?: string | undefined;
-  /** In place of a context: as `set_repl_context` takes it. */
+  /** Instead of a context. As in `set_repl_context`. */
   readonly path?: string | undefined;
   readonly maxDepth?: number | undefined;
   readonly tokenBudget?: number | undefined;
 }
 
-export async function ask(call: ToolCall, question: Question): Promise<Answer> {
-  const { rlm, runtime, waits } = call;
+export async function runQuery(call: ToolCall, request: QueryRequest): Promise<ToolResult> {
+  const { rlm, runtime, timings } = call;
   if (rlm === undefined) throw new ArgumentsError("No model is configured for this server: nothing can be asked.");
-  const run = await start(rlm, question, call);
+  const run = await start(rlm, request, call);
   let task: RunTask | undefined;
   try {
     task = runtime.tasks.follow(run);
-    const watched = { ended: task.ended, waitMs: waits.pythonMs, lastLine: () => task?.lastLine() ?? "" };
-    if (!(await watch(watched, call))) return { ...toRunningAnswer(runtime, task), task };
+    const work = { ended: task.ended, waitMs: timings.pythonMs, lastLine: () => task?.lastLine() ?? "" };
+    if (!(await waitForEnd(work, call))) return { ...renderRunning(runtime, task), task };
   } catch (error) {
     run.cancel();
     throw error;
   }
-  return toRunAnswer(task, DEFAULT_MAX_OUTPUT);
+  return renderRun(task, DEFAULT_MAX_OUTPUT);
 }
 
-type Asked = NonNullable<ToolCall["rlm"]>;
+type ConfiguredRLM = NonNullable<ToolCall["rlm"]>;
 
-/** The file stays open as long as anybody reads it: the run, and what records it. */
-async function start(rlm: Asked, question: Question, call: ToolCall): Promise<Run> {
-  const { query, context: given, path } = question;
-  const limits = toLimits(rlm, question);
+/** The file stays open as long as the run or its recording reads it. */
+async function start(rlm: ConfiguredRLM, request: QueryRequest, call: ToolCall): Promise<Run> {
+  const { query, context: text, path } = request;
+  const limits = toLimits(rlm, request);
   const source = path === undefined ? undefined : await findText(await useSession(call, undefined), path, call);
-  const place = source !== undefined && "place" in source ? source.place : undefined;
+  const file = source !== undefined && "file" in source ? source.file : undefined;
   try {
     call.signal.throwIfAborted();
-    const context = given === undefined ? toContext(source) : { text: given };
+    const context = text === undefined ? toContext(source) : { text };
     const run = rlm.run({ query, limits, ...(context !== undefined && { context }) });
-    call.begun({ run });
-    void call.runtime.runs.settled(run.id).then(() => place?.[Symbol.dispose]());
+    call.onActivity({ run });
+    void call.runtime.runs.settled(run.id).then(() => file?.[Symbol.dispose]());
     return run;
   } catch (error) {
-    place?.[Symbol.dispose]();
+    file?.[Symbol.dispose]();
     throw error;
   }
 }
 
 function toContext(source: TextSource | undefined): Context | undefined {
-  return source !== undefined && "place" in source ? { file: source.place.path } : source;
+  return source !== undefined && "file" in source ? { file: source.file.path } : source;
 }
 
-/** What whoever configured the server allows is not raised by what a model asks for. */
-function toLimits({ limits: allowed }: Asked, { maxDepth, tokenBudget }: Question): RunRequest["limits"] & object {
+/** A model may lower the configured limits, and never raise them. */
+function toLimits(
+  { limits: allowed }: ConfiguredRLM,
+  { maxDepth, tokenBudget }: QueryRequest,
+): RunRequest["limits"] & object {
   return {
     ...(maxDepth !== undefined && { maxDepth: Math.min(maxDepth, allowed.maxDepth) }),
     ...(tokenBudget !== undefined && { tokens: Math.min(tokenBudget, allowed.tokens ?? Infinity) }),

@@ -1,8 +1,8 @@
-// Variables from outside: from what a model says, or from a file that it need not see.
+// Sets variables from a value in the call, or from a file that the model need not see.
 
 import { FileError, type FileReason } from "../../../errors.ts";
 import type { Session } from "../../../session/session.ts";
-import type { Place } from "./host-paths.ts";
+import type { OpenedFile } from "./host-paths.ts";
 import { ArgumentsError } from "../tools/tool.ts";
 import type { ToolCall } from "../tools/tool-call.ts";
 import { toCount } from "../render/format.ts";
@@ -10,7 +10,7 @@ import { toCount } from "../render/format.ts";
 /** Where code in a session finds its working directory. */
 const WORKING_DIRECTORY = "/work/";
 
-/** JSON where it parses, else the text itself. */
+/** JSON if it parses, else text. */
 export async function setFromValue(
   session: Session,
   key: string,
@@ -23,52 +23,52 @@ export async function setFromValue(
   return `${key} is set in session '${session.id}': ${what}.`;
 }
 
-/** The text of a file in the session's working directory, or of one that sessions see. */
+/** Sets the text of a file in the session's working directory, or in a visible folder. */
 export async function setFromPath(session: Session, key: string, path: string, call: ToolCall): Promise<string> {
   const { signal } = call;
   const source = await findText(session, path, call);
   if ("text" in source) await session.set(key, source, { signal });
   else {
-    using place = source.place;
-    const setting = session.set(key, { file: place.path, as: "text" }, { signal });
+    using file = source.file;
+    const setting = session.set(key, { file: file.path, as: "text" }, { signal });
     await setting.catch((error: unknown) => {
       if (error instanceof Error && error.message.includes(NOT_TEXT)) throw notText(path);
-      return place.fail(error);
+      return file.fail(error);
     });
   }
-  const found = await session.inspect(key, { maxCharacters: 1 }).catch(() => null); // it is set, whatever this says
+  const found = await session.inspect(key, { maxCharacters: 1 }).catch(() => null); // only for the message
   const length = found?.length === undefined ? "" : `, ${toCount(found.length, "character")}`;
   return `${key} is set in session '${session.id}': the text of ${path}${length}.`;
 }
 
 const NOT_TEXT = "it is not UTF-8";
 
-/** What a path stands for: a file that sessions see, to be closed by the caller, or the text of one in the working directory. */
-export type TextSource = { readonly place: Place } | { readonly text: string };
+/** The caller closes the file. */
+export type TextSource = { readonly file: OpenedFile } | { readonly text: string };
 
 export async function findText(session: Session, path: string, call: ToolCall): Promise<TextSource> {
   return path.startsWith("/") ? findAbsolute(session, path, call) : findRelative(session, path, call);
 }
 
 async function findAbsolute(session: Session, path: string, call: ToolCall): Promise<TextSource> {
-  const place = call.folders.openVisible(path);
-  if (place !== undefined) return { place };
+  const file = call.hostPaths.openVisible(path);
+  if (file !== undefined) return { file };
   if (path.startsWith(WORKING_DIRECTORY)) return readOwn(session, path, call);
-  const visible = call.folders.describe();
+  const visible = call.hostPaths.describe();
   throw new ArgumentsError(
     `Cannot read '${path}': it is in none of the folders that sessions see${visible === "" ? "" : `: ${visible}`}, nor in the session's own /work.`,
   );
 }
 
-/** First in the working directory, then where the server was started: a model takes either for where it is. */
+/** First in the working directory, then where the server was started: a model may mean either. */
 async function findRelative(session: Session, path: string, call: ToolCall): Promise<TextSource> {
   try {
     return await readOwn(session, path, call);
   } catch (error) {
     if (!(error instanceof FileError && ELSEWHERE.has(error.reason))) throw error;
-    const place = call.folders.openVisible(path);
-    if (place === undefined) throw error;
-    return { place };
+    const file = call.hostPaths.openVisible(path);
+    if (file === undefined) throw error;
+    return { file };
   }
 }
 

@@ -1,19 +1,19 @@
-// Waiting until no code runs in a session, for what is done between executions.
+// Waits until no code runs in a session.
 
 import type { Session } from "../../../session/session.ts";
 import { ArgumentsError } from "../tools/tool.ts";
 import type { ToolCall } from "../tools/tool-call.ts";
-import { watch } from "./progress.ts";
+import { waitForEnd } from "./progress.ts";
 import { toStatusCall } from "../render/format.ts";
 
-/** No longer than Python itself is waited for. Throws ArgumentsError, with what runs and how it is ended; nothing was done then. */
-export async function awaitTurn(call: ToolCall, session: Session): Promise<void> {
-  const until = performance.now() + call.waits.pythonMs;
+/** Waits as long as for Python itself, then throws an ArgumentsError that names the running task and how to end it. */
+export async function waitUntilIdle(call: ToolCall, session: Session): Promise<void> {
+  const until = performance.now() + call.timings.pythonMs;
   for (;;) {
     const { running } = session;
     if (running === undefined) return;
-    const watched = { ended: running.result, waitMs: until - performance.now(), lastLine: () => running.lastLine() };
-    if (watched.waitMs > 0 && (await watch(watched, call))) continue;
+    const work = { ended: running.result, waitMs: until - performance.now(), lastLine: () => running.lastLine() };
+    if (work.waitMs > 0 && (await waitForEnd(work, call))) continue;
     const { id } = call.runtime.tasks.adopt(running);
     const end = call.offers("shell_status") ? `, or end it with ${toStatusCall(id, { kill: true })}` : "";
     throw new ArgumentsError(

@@ -1,4 +1,4 @@
-// What a model is told when a call fails: the one table from errors to text. Each names what to do about it.
+// The one table from errors to messages for a model. Each message says what to do.
 
 import {
   EnvironmentUnavailableError,
@@ -20,8 +20,8 @@ const MAX_LISTED = 20;
 
 type Server = Pick<ToolCall, "runtime" | "offers">;
 
-/** Undefined: it is none of ours, and nothing is told of it. No tool is named that the server does not offer. */
-export function toErrorText(error: unknown, { runtime, offers }: Server): string | undefined {
+/** Undefined: an internal error, which is not shown. Names no tool that the server does not offer. */
+export function renderError(error: unknown, { runtime, offers }: Server): string | undefined {
   if (error instanceof SessionNotFoundError)
     return `No session '${shorten(error.sessionId)}'. ${listSessions(runtime)} ${toAnother(offers)}`;
   if (error instanceof TaskNotFoundError)
@@ -38,7 +38,7 @@ export function toErrorText(error: unknown, { runtime, offers }: Server): string
   if (error instanceof REPLSecurityError && error.action === "mount")
     return `${error.message}. The server shows this folder to every session: put it back, or restart the server without it.`;
   if (error instanceof RLMError || error instanceof ArgumentsError) return endSentence(error.message);
-  // A mistake in calling the API: here that is what the model gave. The engine's own begin in other ways.
+  // A wrong API argument comes from the model here. The engine's own errors have other messages.
   if ((error instanceof TypeError || error instanceof RangeError) && OURS.test(error.message))
     return endSentence(error.message);
   return undefined;

@@ -1,15 +1,14 @@
-// From what Python did to what a model is told of it.
+// Renders the result of an execution: output, value or traceback, and how it ended.
 
 import type { Runtime } from "../../../runtime.ts";
 import type { ExecutionTask } from "../../../tasks/execution-task.ts";
 import type { ExecutionResult, InterruptReason, StateAfter } from "../../../protocol/execution.ts";
-import type { Answer } from "./result.ts";
-import { cutEnds, cutMiddle, toEnds, wholeText } from "./cut-ends.ts";
+import type { ToolResult } from "./result.ts";
+import { truncateText } from "../../../util/text/truncate-text.ts";
 import type { Images } from "./images.ts";
 import { showPrinted } from "./output.ts";
-import { showRich, type Rich } from "./rich.ts";
-import { cutValue, isLastValue, showValue, type ValueOptions } from "./value.ts";
-import { joinParts, NO_OUTPUT, toNote, toTime, toSeconds, toUsageFacts } from "./format.ts";
+import { showRich, type RichResult } from "./rich.ts";
+import { joinParts, NO_OUTPUT, toNote, toReprCall, toTime, toSeconds, toUsageFacts } from "./format.ts";
 
 type Execution = ExecutionTask["execution"];
 
@@ -19,11 +18,11 @@ interface Ended {
   readonly execution: Execution;
   readonly result: ExecutionResult;
   readonly maxOutput: number;
-  /** Whether its session ends with it. */
+  /** Its session ends with it. */
   readonly isOnce?: boolean;
 }
 
-export async function toExecutionAnswer(ended: Ended): Promise<Answer> {
+export async function renderExecution(ended: Ended): Promise<ToolResult> {
   const { runtime, images, execution, result, maxOutput, isOnce = false } = ended;
   const rich = await showRich(result, images);
   const printed = {
@@ -38,21 +37,21 @@ export async function toExecutionAnswer(ended: Ended): Promise<Answer> {
   };
   const { text, cutFrom } = showPrinted(printed, toRest(result, rich, values), maxOutput);
   const isValueCut = result.truncated?.value !== undefined || rich.value.length > maxOutput;
-  const answer = {
+  const rendered = {
     text: text === "" && rich.images.length === 0 ? NO_OUTPUT : text,
     images: rich.images,
     isError: result.status === "error" || result.status === "interrupted",
     facts: toFacts(execution, result, cutFrom !== undefined || isValueCut, cutFrom?.id ?? null),
     structured: () => toStructured(result, values),
   };
-  return cutFrom === undefined ? answer : { ...answer, linkTo: cutFrom };
+  return cutFrom === undefined ? rendered : { ...rendered, linkTo: cutFrom };
 }
 
-/** What comes after the output. Where there is a lot of that, too, it has half of the room, else all that is left. */
-function toRest(result: ExecutionResult, { displayed, value, left }: Rich, values: ValueOptions): string {
+/** What comes after the output. It gets half of the characters if the output is long, else all that are left. */
+function toRest(result: ExecutionResult, { displayed, value, omitted }: RichResult, values: ValueOptions): string {
   const { stdout, stderr, error } = result;
   const { maxCharacters, isReadable } = values;
-  const end = joinParts(left, toOutcome(result));
+  const end = joinParts(omitted, toOutcome(result));
   const output = Math.min(stdout.length + stderr.length + HEADINGS, Math.floor(maxCharacters / 2));
   const room = Math.max(0, maxCharacters - output - end.length);
   const main = Math.max(room - displayed.length, Math.floor(room / 2)) - 2; // and two newlines
@@ -60,19 +59,18 @@ function toRest(result: ExecutionResult, { displayed, value, left }: Rich, value
     error === undefined
       ? showValue(value, result, { maxCharacters: main, isReadable })
       : showTraceback(error.traceback, main);
-  return joinParts(cutMiddle(displayed, room - shown.length, SHOW_LESS), shown, end);
+  return joinParts(truncateText(displayed, { maxCharacters: room - shown.length, hint: () => SHOW_LESS }), shown, end);
 }
 
 const HEADINGS = 20;
 const SHOW_LESS = "display less at a time";
 const CATCH = "catch the exception and print a part of it";
-/** The worker cuts what is longer. */
+/** The worker truncates longer ones. */
 const LONG_TRACEBACK = 59_000;
 
 function showTraceback(traceback: string, maxCharacters: number): string {
-  if (traceback.length <= maxCharacters && traceback.length <= LONG_TRACEBACK) return traceback;
-  const ends = traceback.length > LONG_TRACEBACK ? toEnds(traceback) : wholeText(traceback);
-  return cutEnds(ends, maxCharacters, () => CATCH);
+  const isTruncated = traceback.length > LONG_TRACEBACK;
+  return truncateText(traceback, { maxCharacters, hint: () => CATCH, isTruncated });
 }
 
 function toFacts(
@@ -101,11 +99,12 @@ function toFacts(
 
 function toStructured(result: ExecutionResult, values: ValueOptions): Record<string, unknown> {
   const { stdout, stderr, value, error } = result;
-  const within = (text: string, hint = "see task_id"): string => cutMiddle(text, values.maxCharacters, hint);
+  const within = (text: string, hint = "see task_id"): string =>
+    truncateText(text, { maxCharacters: values.maxCharacters, hint: () => hint });
   return {
     stdout: within(stdout),
     stderr: within(stderr),
-    value: value?.["text/plain"] === undefined ? null : cutValue(value["text/plain"], result, values),
+    value: value?.["text/plain"] === undefined ? null : truncateValue(value["text/plain"], result, values),
     error:
       error === undefined
         ? null
@@ -117,7 +116,7 @@ function toStructured(result: ExecutionResult, values: ValueOptions): Record<str
   };
 }
 
-/** How it ended, in words, where the rest does not say it. */
+/** How it ended, if the rest does not show it. */
 function toOutcome(result: ExecutionResult): string {
   const { status, exitCode = 0, incomplete, reason, state, durationMs } = result;
   switch (status) {
@@ -157,4 +156,37 @@ function toInterruption(reason: InterruptReason, durationMs: number): string {
     case "worker-lost":
       return `[Stopped ${after}: the Python process ended.]`;
   }
+}
+
+/** Through `builtins`, because the code may define a variable `_`. */
+const LAST_VALUE = "__import__('builtins')._";
+const ASSIGN = "assign it to a variable and print a part";
+
+interface ValueOptions {
+  readonly maxCharacters: number;
+  /** The text is a `repr()`, and the session can compute it again. Called only when something is omitted. */
+  readonly isReadable: () => boolean;
+}
+
+/** On lines of its own if it has several. */
+function showValue(text: string, result: ExecutionResult, options: ValueOptions): string {
+  if (text === "") return "";
+  const shown = truncateValue(text, result, { ...options, maxCharacters: options.maxCharacters - 2 });
+  return shown.includes("\n") ? `→\n${shown}` : `→ ${shown}`;
+}
+
+function truncateValue(
+  text: string,
+  { truncated, sessionId }: ExecutionResult,
+  { maxCharacters, isReadable }: ValueOptions,
+): string {
+  const isTruncated = truncated?.value !== undefined;
+  if (!isTruncated && text.length <= maxCharacters) return text;
+  const readOn = (from: number, to: number): string => `read on with ${toReprCall(LAST_VALUE, [from, to], sessionId)}`;
+  return truncateText(text, { maxCharacters, hint: isReadable() ? readOn : () => ASSIGN, isTruncated });
+}
+
+/** Whether nothing has been run in the session since. */
+function isLastValue(runtime: Runtime, { sessionId, executionId }: ExecutionResult): boolean {
+  return runtime.sessions.find(sessionId)?.history().at(-1)?.executionId === executionId;
 }

@@ -1,5 +1,4 @@
-// Images for a model: small enough to be sent, and sure to be images, because a provider that is sent a broken one
-// refuses the whole conversation.
+// Images for a model: small enough to send, and verified, because providers reject a whole conversation for one broken image.
 
 import { type Png, pngSize, readPng } from "../../../util/image/png.ts";
 import { toPng } from "../../../util/image/encode-png.ts";
@@ -9,13 +8,13 @@ import { shrinkPixels } from "../../../util/image/shrink-pixels.ts";
 const MAX_SIDE = 1024;
 const MAX_BYTES = 1024 * 1024;
 const MAX_PIXELS = 50_000_000;
-/** Of a file that is looked at; what sessions pass on is bounded in the same way. */
+/** Of the encoded file. Sessions have the same limit. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
-/** Of either side of a PNG: a row is the least that is read at a time. */
+/** Of either side of a PNG: at least one row is in memory. */
 const MAX_PNG_SIDE = 65_536;
-/** More than these take much memory while they are read. */
+/** Larger images take much memory while they are decoded. */
 const MANY_PIXELS = 2_000_000;
-/** Of an image that cannot be made smaller here: providers refuse more. */
+/** JPEGs are not scaled: providers reject larger ones. */
 const MAX_JPEG_SIDE = 8000;
 
 export interface ImageData {
@@ -25,13 +24,13 @@ export interface ImageData {
 
 type Shrunk = { readonly mimeType: string; readonly base64: string } | { readonly refused: string };
 
-/** Large ones one after another, in small steps, so that nobody else waits for them. */
+/** Large images are processed one at a time and in small steps, so that they block nothing else. */
 export class Images {
   #large: Promise<unknown> = Promise.resolve();
 
   /**
-   * A PNG that is no more than 1,024 pixels wide and high and no more than 1 MiB is passed on, another is made smaller, on
-   * white where it is transparent. A JPEG is passed on or refused. Never rejects; `refused` is a sentence for the model.
+   * A PNG of at most 1,024 x 1,024 pixels and 1 MiB is passed on; others are scaled down, with transparency on white. A JPEG is passed on
+   * or refused. Never rejects; `refused` is a message for the model.
    */
   async shrink({ mimeType, base64 }: ImageData): Promise<Shrunk> {
     const name = mimeType === "image/png" ? "PNG" : "JPEG";
@@ -56,7 +55,7 @@ async function shrinkPng(data: Buffer, { width, height }: Sides): Promise<Shrunk
   if (png === undefined) return { refused: "the PNG is damaged, or of an unknown kind; save it again" };
   if (Math.max(width, height) <= MAX_SIDE && data.length <= MAX_BYTES) return toImage("image/png", data);
   for (let side = MAX_SIDE; ; side /= 2) {
-    // What was read is used up: another size needs it again, which noise alone ever does.
+    // Rows can be read only once. Only noise ever needs a second size.
     const shrunk = await toPng(await shrinkPixels(side === MAX_SIDE ? png : ((await read()) ?? png), side));
     if (shrunk.length <= MAX_BYTES) return toImage("image/png", shrunk);
   }

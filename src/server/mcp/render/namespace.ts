@@ -1,23 +1,22 @@
-// The variables of a session in words: what they are, never all that they hold.
+// Renders the variables of a session: types, sizes and previews, never whole values.
 
 import type { Session } from "../../../session/session.ts";
 import type { InspectedVariable, Variable } from "../../../protocol/variables.ts";
-import { bound, type Answer } from "./result.ts";
-import { countCharacters } from "./cut-ends.ts";
+import { limitLength, type ToolResult } from "./result.ts";
+import { countCharacters } from "../../../util/text/truncate-text.ts";
 import { joinParts, toCount, toReprCall, toSize } from "./format.ts";
 
 const MAX_PREVIEW = 80;
-/** Of one variable that was asked for. */
+/** Of a single variable. */
 const MAX_VALUE = 2_000;
 const MAX_COLUMNS = 50;
 const NO_TIME = "its own code took too long";
 
-/** All names, or one variable. */
-export async function describeNamespace(session: Session, name: string | undefined): Promise<Answer> {
+export async function describeNamespace(session: Session, name: string | undefined): Promise<ToolResult> {
   return name === undefined ? listVariables(session) : describeVariable(session, name);
 }
 
-async function listVariables(session: Session): Promise<Answer> {
+async function listVariables(session: Session): Promise<ToolResult> {
   const { variables, total } = await session.variables();
   const own = variables.filter(({ kind }) => kind !== "module");
   const modules = variables.filter(({ kind }) => kind === "module").map(({ name }) => name);
@@ -27,19 +26,28 @@ async function listVariables(session: Session): Promise<Answer> {
     modules.length === 0 ? "" : `modules: ${modules.join(", ")}`,
     unlisted > 0 ? `and ${toCount(unlisted, "more name")}` : "",
   );
-  return { text: bound(text, "ask for one by its name"), facts: { session_id: session.id, variable_count: total } };
+  return {
+    text: limitLength(text, "ask for one by its name"),
+    facts: { session_id: session.id, variable_count: total },
+  };
 }
 
-async function describeVariable(session: Session, name: string): Promise<Answer> {
+async function describeVariable(session: Session, name: string): Promise<ToolResult> {
   const variable = await session.inspect(name, { maxCharacters: MAX_VALUE });
   if (variable === null) {
     const { variables } = await session.variables();
     const known = variables.slice(0, 20).map((other) => other.name);
     const names =
       known.length === 0 ? "It has none." : `It has: ${known.join(", ")}${variables.length > 20 ? ", …" : ""}.`;
-    return { text: bound(`Session '${session.id}' has no variable '${name.slice(0, 80)}'. ${names}`), isError: true };
+    return {
+      text: limitLength(`Session '${session.id}' has no variable '${name.slice(0, 80)}'. ${names}`),
+      isError: true,
+    };
   }
-  return { text: bound(toDetails(variable, session.id)), facts: { session_id: session.id, name, type: variable.type } };
+  return {
+    text: limitLength(toDetails(variable, session.id)),
+    facts: { session_id: session.id, name, type: variable.type },
+  };
 }
 
 function toLine(variable: Variable): string {
@@ -80,7 +88,7 @@ function toCutNote(name: string, total: number | null, sessionId: string): strin
   return `[the first ${MAX_VALUE.toLocaleString("en-US")}${of} characters; ${call}]`;
 }
 
-/** What can be written in code as it is. */
+/** Whether the name can be written in code as it is. */
 const IDENTIFIER = /^[\p{ID_Start}_]\p{ID_Continue}*$/u;
 
 function shorten(text: string): string {

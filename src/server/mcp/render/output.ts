@@ -1,31 +1,31 @@
-// What something printed, as a model is shown it, with what else there is to say after it.
+// Renders output, with other text after it.
 //
-// Whole where it fits: stdout, then stderr under a heading. Where it does not, both streams in the order in which they
-// came, beginning and end, with the call that reads what is between.
+// The whole if it fits: stdout, then stderr under a heading. Otherwise both streams in the order they were printed, truncated, with the
+// call that reads the rest.
 
 import { cleanTerminalText } from "../../../util/text/clean-terminal-text.ts";
 import type { Task } from "../../../tasks/tasks.ts";
 import type { ByteSource } from "../../../util/bytes/byte-source.ts";
-import { cutMiddle } from "./cut-ends.ts";
-import { cutText } from "./cut-text.ts";
+import { truncateOutput } from "../../../util/text/truncate.ts";
+import { truncateText } from "../../../util/text/truncate-text.ts";
 import { joinParts, toStatusCall } from "./format.ts";
 
 export interface Printed {
   readonly stdout: string;
   readonly stderr: string;
-  /** Whether the texts are all that was printed. */
+  /** The texts are all that was printed. */
   readonly isWhole: boolean;
-  /** What it is read from when it does not fit. */
+  /** The task to read from when it does not fit. */
   readonly toTask: () => Task;
 }
 
 export interface Shown {
   readonly text: string;
-  /** Present where something is missing from the text. */
+  /** Present when something is omitted. */
   readonly cutFrom?: Task;
 }
 
-/** A progress bar of many minutes is a line once it is cleaned. Of more characters than this it is not tried. */
+/** A progress bar of many minutes is one line when it is cleaned. Longer output is not cleaned as a whole. */
 const WORTH_CLEANING = 400_000;
 
 export function showPrinted(printed: Printed, after: string, maxCharacters: number): Shown {
@@ -36,14 +36,22 @@ export function showPrinted(printed: Printed, after: string, maxCharacters: numb
     if (text.length <= maxCharacters) return { text };
   }
   const task = stdout === "" && stderr === "" ? undefined : toTask();
-  if (task === undefined) return { text: cutMiddle(rest, maxCharacters, "print a part of it") };
-  const end = cutMiddle(rest, Math.floor(maxCharacters * 0.75), "print a part of it");
-  const readOn = (offset: number): string => toStatusCall(task.id, { offset });
+  if (task === undefined) return { text: truncateText(rest, { maxCharacters, hint: PRINT_PART }) };
+  const end = truncateText(rest, { maxCharacters: Math.floor(maxCharacters * 0.75), hint: PRINT_PART });
   const room = maxCharacters - end.length - 1;
-  return { text: joinParts(cutText(taskSource(task), { maxCharacters: room, readOn }).text, end), cutFrom: task };
+  const hint = (offset: number): string => toReadOn(task, offset);
+  const { text } = truncateOutput(taskSource(task), { maxCharacters: room, hint });
+  return { text: joinParts(text, end), cutFrom: task };
 }
 
-/** Both streams of a task in the order in which they came. */
+const PRINT_PART = (): string => "print a part of it";
+
+/** The hint where output of a task is omitted. */
+export function toReadOn({ id }: Task, offset: number): string {
+  return `read on with ${toStatusCall(id, { offset })}`;
+}
+
+/** Both streams in the order they were printed. */
 export function taskSource(task: Task): ByteSource {
   const { totalBytes, readableBytes } = task.output({ offset: 0, length: 0 });
   return { totalBytes, readableBytes, read: (offset, length) => task.output({ offset, length }).bytes };

@@ -1,10 +1,10 @@
-// What a tool answers, before it is put into the form of the protocol.
+// The result of a tool, before it is converted to the protocol's form.
 
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
 import type { Task } from "../../../tasks/tasks.ts";
-import { cutMiddle } from "./cut-ends.ts";
+import { truncateText } from "../../../util/text/truncate-text.ts";
 
-/** The most characters that any answer has, unless more was asked for. */
+/** Of any result, unless the call asks for more. */
 export const DEFAULT_MAX_OUTPUT = 10_000;
 
 export interface Image {
@@ -12,26 +12,26 @@ export interface Image {
   readonly base64: string;
 }
 
-export interface Answer {
-  /** All that a model needs to know. */
+export interface ToolResult {
+  /** Everything that a model needs to know. */
   readonly text: string;
   readonly images?: readonly Image[];
-  /** Whose whole output can be read as a resource. */
+  /** Its output is linked as a resource. */
   readonly linkTo?: Task;
   readonly isError?: boolean;
   /** For programs: clients do not show it to a model. */
   readonly facts?: Readonly<Record<string, unknown>>;
-  /** For clients that asked for structured results, and made for them only: what goes beside the text, in addition to the facts. */
+  /** Additional fields of structured results. Called only when a client wants them. */
   readonly structured?: () => Readonly<Record<string, unknown>>;
-  /** It goes on as this task: clients that know tasks are given it in place of the text. */
+  /** The call goes on as this task. Clients that support tasks get it instead of the text. */
   readonly task?: Task;
 }
 
 const META_KEY = "rlm-runtime/result";
 
-/** The notes are said after the text, each in a block of its own. */
-export function toToolResult(
-  answer: Answer,
+/** Each note becomes a block after the text. */
+export function toCallToolResult(
+  answer: ToolResult,
   { isStructured, notes = [] }: { readonly isStructured: boolean; readonly notes?: readonly string[] },
 ): CallToolResult {
   const { text, images = [], linkTo, isError = false, facts, structured } = answer;
@@ -41,7 +41,7 @@ export function toToolResult(
   if (linkTo !== undefined) content.push(toLink(linkTo));
   const result: CallToolResult = { content };
   if (isError) result.isError = true;
-  // An error without facts has none that its schema asks for.
+  // An error without facts lacks the fields that the schema requires.
   if (isStructured && (facts !== undefined || !isError)) {
     result.structuredContent = toStructured(
       [text, ...notes].filter((part) => part !== "").join("\n"),
@@ -53,15 +53,15 @@ export function toToolResult(
   return result;
 }
 
-/** What is not known is left out: schemas that allow null are not understood everywhere. */
-function toStructured(text: string, ...parts: readonly Answer["facts"][]): Record<string, unknown> {
+/** Unknown values are omitted: not all clients understand nullable schemas. */
+function toStructured(text: string, ...parts: readonly ToolResult["facts"][]): Record<string, unknown> {
   const entries = parts.flatMap((part) => Object.entries(part ?? {}));
   return { text, ...Object.fromEntries(entries.filter(([, value]) => value !== null && value !== undefined)) };
 }
 
-/** A text that is one of ours, such as a listing, within the bound of every answer. */
-export function bound(text: string, hint = "ask for less"): string {
-  return cutMiddle(text, DEFAULT_MAX_OUTPUT, hint);
+/** For texts of the server itself, such as listings. */
+export function limitLength(text: string, hint = "ask for less"): string {
+  return truncateText(text, { maxCharacters: DEFAULT_MAX_OUTPUT, hint: () => hint });
 }
 
 export function outputUri(taskId: string): string {

@@ -1,4 +1,4 @@
-// Rich results for a model: figures as images, everything else as the text that it has.
+// Renders displays and values: figures as images, everything else as text.
 
 import type { ExecutionResult, MimeBundle } from "../../../protocol/execution.ts";
 import type { Image } from "./result.ts";
@@ -7,48 +7,48 @@ import { joinParts, toCount } from "./format.ts";
 
 const MAX_IMAGES = 2;
 const IMAGE_TYPES = ["image/png", "image/jpeg"] as const;
-/** What has no text that would stand for it, by the words it is mentioned in. */
+/** Types that have no useful text, and their names in the result. */
 const UNSHOWN: Readonly<Record<string, string>> = {
   "image/svg+xml": "SVG",
   "text/html": "HTML",
   "application/pdf": "PDF",
 };
-/** Names what was too large for the worker to pass on. */
+/** Names what was too large for the worker to send. */
 const OMITTED = "application/vnd.rlm.omitted+json";
-/** A text such as `<Figure size 640x480 with 1 Axes>` says only what kind of thing it is. */
+/** A text such as `<Figure size 640x480 with 1 Axes>` carries no information. */
 const BARE = /^<[^\n]*>$/;
 
-export interface Rich {
-  /** What was displayed. */
+export interface RichResult {
+  /** The text of all displays. */
   readonly displayed: string;
-  /** Of the value; empty where there is none, or where an image says it all. */
+  /** The text of the value; empty: there is none, or an image replaces it. */
   readonly value: string;
-  /** Whether that is its `repr()`. */
+  /** The text of the value is its `repr()`. */
   readonly isRepr: boolean;
-  /** What is not shown, in a line. */
-  readonly left: string;
+  /** A line that lists what is not shown. */
+  readonly omitted: string;
   readonly images: readonly Image[];
 }
 
 export async function showRich(
   { displays, value }: Pick<ExecutionResult, "displays" | "value">,
   shrinker: Images,
-): Promise<Rich> {
+): Promise<RichResult> {
   const images: Image[] = [];
-  const left: string[] = [];
+  const omitted: string[] = [];
   const show = async (bundle: MimeBundle): Promise<string> => {
     const text = toText(bundle);
     const type = IMAGE_TYPES.find((candidate) => bundle[candidate] !== undefined);
     if (type === undefined) {
       if (bundle[OMITTED]?.includes('"image/') === true)
-        left.push("an image: it is larger than 16 MiB; save it smaller");
-      else if (text === "" || BARE.test(text)) left.push(...toUnshown(bundle));
+        omitted.push("an image: it is larger than 16 MiB; save it smaller");
+      else if (text === "" || BARE.test(text)) omitted.push(...toUnshown(bundle));
       return text;
     }
     const image = { mimeType: type, base64: bundle[type] ?? "" };
     const shown = images.length < MAX_IMAGES ? await shrinker.shrink(image) : undefined;
-    if (shown === undefined) left.push("image");
-    else if ("refused" in shown) left.push(`an image: ${shown.refused}`);
+    if (shown === undefined) omitted.push("image");
+    else if ("refused" in shown) omitted.push(`an image: ${shown.refused}`);
     else images.push(shown);
     return BARE.test(text) ? "" : text;
   };
@@ -59,12 +59,12 @@ export async function showRich(
     displayed: joinParts(...texts),
     value: valueText,
     isRepr: valueText === value?.["text/plain"],
-    left: toLeft(left),
+    omitted: toOmitted(omitted),
     images,
   };
 }
 
-/** What it says of itself; where that is only its kind, the text that it was made of. */
+/** The plain text if it is informative, else the source of the rich form. */
 function toText(bundle: MimeBundle): string {
   const { "text/plain": plain = "" } = bundle;
   if (plain !== "" && !BARE.test(plain)) return plain;
@@ -76,11 +76,11 @@ function toUnshown(bundle: MimeBundle): string[] {
   return type === undefined ? [] : [UNSHOWN[type] ?? type];
 }
 
-/** One line, however much it is. */
-function toLeft(left: readonly string[]): string {
-  if (left.length === 0) return "";
-  const more = left.filter((what) => what === "image").length;
-  const others = left.filter((what) => what !== "image");
+/** Always one line. */
+function toOmitted(omitted: readonly string[]): string {
+  if (omitted.length === 0) return "";
+  const more = omitted.filter((what) => what === "image").length;
+  const others = omitted.filter((what) => what !== "image");
   const named = others.slice(0, 3);
   const parts = [
     ...(more > 0 ? [toCount(more, "more image")] : []),

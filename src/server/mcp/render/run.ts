@@ -1,18 +1,19 @@
-// What a model is told of a run that has ended: the answer, and what it took.
+// Renders a run that has ended: the answer, and its usage.
 
 import type { RunTask } from "../../../tasks/run-task.ts";
 import type { RunResult } from "../../../protocol/runs.ts";
-import type { Answer } from "./result.ts";
+import type { ToolResult } from "./result.ts";
 import { textSource } from "../../../util/bytes/byte-source.ts";
-import { cutText } from "./cut-text.ts";
-import { joinParts, toCount, toNote, toSeconds, toStatusCall } from "./format.ts";
+import { truncateOutput } from "../../../util/text/truncate.ts";
+import { toReadOn } from "./output.ts";
+import { joinParts, toCount, toNote, toSeconds } from "./format.ts";
 
-/** Room for what is said after the answer. */
+/** Reserved for the text after the answer. */
 const NOTE_CHARACTERS = 600;
 const MAX_WHY = 400;
 
-/** Waits for an end that is not there yet. */
-export async function toRunAnswer(task: RunTask, maxOutput: number): Promise<Answer> {
+/** Waits for the end of the run. */
+export async function renderRun(task: RunTask, maxOutput: number): Promise<ToolResult> {
   await task.ended;
   const { durationMs } = task.info();
   const base = { task_id: task.id, run_id: task.run.id, kind: task.kind, duration_ms: Math.round(durationMs) };
@@ -38,22 +39,22 @@ export async function toRunAnswer(task: RunTask, maxOutput: number): Promise<Ans
   };
 }
 
-/** Of one that has ended. */
+/** The run has ended. */
 export async function toRunOutcome(task: RunTask): Promise<string> {
   const result = await task.run.result.catch(() => undefined);
   return result === undefined ? toNote(`failed: ${shorten(task.info().why ?? "")}`) : toOutcome(result);
 }
 
-/** Whole where it fits; what is cut is read from the output of the task, which the answer is the end of. */
+/** A truncated answer is read from the output of the task, which ends with the answer. */
 function showAnswer(task: RunTask, { answer }: RunResult, maxOutput: number): { text: string; isCut: boolean } {
   if (answer === null) return { text: "", isCut: false };
-  return cutText(textSource(answer), {
+  return truncateOutput(textSource(answer), {
     maxCharacters: Math.max(200, maxOutput - NOTE_CHARACTERS),
-    readOn: (offset) => toStatusCall(task.id, { offset: task.answerOffset + offset }),
+    hint: (offset) => toReadOn(task, task.answerOffset + offset),
   });
 }
 
-/** How it ended, and what it took. */
+/** Status and usage. */
 function toOutcome({ status, why, usage }: RunResult): string {
   const { tokens, costUsd, llmCalls, cachedCalls } = usage.total;
   const how = status === "final" ? "" : why === null ? status : `${status}: ${shorten(why)}`;

@@ -1,27 +1,27 @@
-// Sessions in words.
+// Renders sessions.
 
 import type { Runtime } from "../../../runtime.ts";
 import type { SaveReport } from "../../../session/state/save-state.ts";
 import type { Session, SessionInfo } from "../../../session/session.ts";
-import { bound, type Answer } from "./result.ts";
-import type { Folders, Place } from "../calls/host-paths.ts";
+import { limitLength, type ToolResult } from "./result.ts";
+import type { HostPaths, OpenedFile } from "../calls/host-paths.ts";
 import { IDLE_MINUTES } from "../tools/tool-call.ts";
 import { joinParts, toCount, toSize } from "./format.ts";
 
 const MAX_NAMES = 12;
 const MAX_SKIPPED = 20;
-/** For programs, which read more than a model wants to. */
+/** For programs, which read more than a model. */
 const MAX_FACTS = 1_000;
 
-export function describeCreated(session: Session, includeStdlib: boolean, folders: Folders): Answer {
+export function describeCreated(session: Session, includeStdlib: boolean, hostPaths: HostPaths): ToolResult {
   const { loaded, error } = session.stdlib;
-  const visible = folders.describe();
+  const visible = hostPaths.describe();
   const text = joinParts(
     `Session '${session.id}' is ready. It ends after ${IDLE_MINUTES} minutes without use.`,
     `Standard library: ${describeStdlib(includeStdlib, loaded, error)}.`,
     visible === "" ? "" : `Folders that it sees: ${visible}.`,
   );
-  return { text: bound(text), facts: { session_id: session.id, stdlib_loaded: loaded } };
+  return { text: limitLength(text), facts: { session_id: session.id, stdlib_loaded: loaded } };
 }
 
 function describeStdlib(
@@ -34,7 +34,7 @@ function describeStdlib(
   return includeStdlib ? "empty" : "not wanted";
 }
 
-export async function listSessions(runtime: Runtime): Promise<Answer> {
+export async function listSessions(runtime: Runtime): Promise<ToolResult> {
   const infos = await Promise.all(runtime.sessions.list().map((session) => session.info()));
   if (infos.length === 0) return { text: "There are no sessions yet. execute_python makes 'default'." };
   const rows = infos.map((info) => [
@@ -47,37 +47,37 @@ export async function listSessions(runtime: Runtime): Promise<Answer> {
     describeNames(info),
   ]);
   const table = toTable(["id", "state", "executions", "created", "last executed", "memory", "variables"], rows);
-  return { text: bound(table, "destroy sessions that are not needed"), facts: { sessions: infos.map(toFacts) } };
+  return { text: limitLength(table, "destroy sessions that are not needed"), facts: { sessions: infos.map(toFacts) } };
 }
 
-export function describeDestroyed(info: SessionInfo): Answer {
+export function describeDestroyed(info: SessionInfo): ToolResult {
   const lived = Date.now() - Date.parse(info.createdAt);
   const text = `Session '${info.id}' has ended: ${toCount(info.executionCount, "execution")} in ${Math.round(lived / 1000)} s, variables: ${describeNames(info)}.`;
-  return { text: bound(text), facts: toFacts(info) };
+  return { text: limitLength(text), facts: toFacts(info) };
 }
 
-export function describeSaved({ names, skipped, sizeBytes }: SaveReport, { shown }: Place): Answer {
+export function describeSaved({ names, skipped, sizeBytes }: SaveReport, { shown }: OpenedFile): ToolResult {
   const text = joinParts(
     `Saved ${toCount(names.length, "name")} (${toSize(sizeBytes)}) to ${shown}${toList(names)}`,
     describeSkipped(skipped, "saved"),
   );
-  return { text: bound(text), facts: { path: shown, size_bytes: sizeBytes, ...toNameFacts(names, skipped) } };
+  return { text: limitLength(text), facts: { path: shown, size_bytes: sizeBytes, ...toNameFacts(names, skipped) } };
 }
 
-export function describeLoaded(session: Session, { shown }: Place): Answer {
+export function describeLoaded(session: Session, { shown }: OpenedFile): ToolResult {
   const { names, skipped } = session.loaded ?? { names: [], skipped: [] };
   const text = joinParts(
     `Session '${session.id}' has ${toCount(names.length, "name")} from ${shown}${toList(names)}`,
     describeSkipped(skipped, "loaded"),
   );
-  return { text: bound(text), facts: { session_id: session.id, path: shown, ...toNameFacts(names, skipped) } };
+  return { text: limitLength(text), facts: { session_id: session.id, path: shown, ...toNameFacts(names, skipped) } };
 }
 
 function toList(names: readonly string[]): string {
   return names.length === 0 ? "." : `: ${shorten(names)}`;
 }
 
-/** The first of them, and how many there are. */
+/** The first names, and their total. */
 function toNameFacts(names: readonly string[], skipped: SaveReport["skipped"]): Record<string, unknown> {
   return {
     names: names.slice(0, MAX_FACTS),
@@ -116,7 +116,7 @@ function toFacts(info: SessionInfo): Record<string, unknown> {
   };
 }
 
-/** `2026-11-16T05:20:40.123Z` without what nobody reads. */
+/** `2026-11-16T05:20:40.123Z` becomes `2026-11-16 05:20:40`. */
 function toClock(time: string): string {
   return `${time.slice(0, 10)} ${time.slice(11, 19)}`;
 }

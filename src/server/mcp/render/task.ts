@@ -1,28 +1,27 @@
-// What a model is told of a task: that it goes on, how it ended, what it has printed.
+// Renders tasks: running, ended, and pages of their output.
 
 import type { Runtime } from "../../../runtime.ts";
 import type { ShellTask } from "../../../tasks/shell-task.ts";
 import type { Task } from "../../../tasks/tasks.ts";
 import type { TaskResult } from "../../../protocol/tasks.ts";
-import { DEFAULT_MAX_OUTPUT, type Answer } from "./result.ts";
-import { cutMiddle } from "./cut-ends.ts";
-import { cutText, pageText } from "./cut-text.ts";
-import { toExecutionAnswer } from "./execution.ts";
-import { toRunAnswer, toRunOutcome } from "./run.ts";
-import { showPrinted, taskSource } from "./output.ts";
+import { DEFAULT_MAX_OUTPUT, type ToolResult } from "./result.ts";
+import { pageOutput, truncateOutput } from "../../../util/text/truncate.ts";
+import { truncateText } from "../../../util/text/truncate-text.ts";
+import { renderExecution } from "./execution.ts";
+import { renderRun, toRunOutcome } from "./run.ts";
+import { showPrinted, taskSource, toReadOn } from "./output.ts";
 import type { ToolCall } from "../tools/tool-call.ts";
 import { joinParts, NO_OUTPUT, toNote, toSeconds, toStatusCall, toTime, toUsageFacts } from "./format.ts";
 
-/** Room for what is said around the output of a task that goes on. */
-const RUNNING_WORDS = 400;
+/** Reserved for the text around the output. */
+const RESERVED_CHARACTERS = 400;
 const NEXT_WAIT_SECONDS = 30;
 
-/** The call gives it up for now; the same process goes on. */
-export function toRunningAnswer(runtime: Runtime, task: Task, maxOutput = DEFAULT_MAX_OUTPUT): Answer {
+/** For a call that returns while the task goes on. */
+export function renderRunning(runtime: Runtime, task: Task, maxOutput = DEFAULT_MAX_OUTPUT): ToolResult {
   const source = taskSource(task);
-  const maxCharacters = Math.max(200, maxOutput - RUNNING_WORDS);
-  const readOn = (offset: number): string => toStatusCall(task.id, { offset });
-  const { text: output } = cutText(source, { maxCharacters, readOn });
+  const maxCharacters = Math.max(200, maxOutput - RESERVED_CHARACTERS);
+  const { text: output } = truncateOutput(source, { maxCharacters, hint: (offset) => toReadOn(task, offset) });
   const text = joinParts(
     toState(runtime, task),
     output === "" ? "No output yet." : `Output so far:\n${output}`,
@@ -39,7 +38,7 @@ function toState(runtime: Runtime, task: Task): string {
   return `${status === "paused" ? "Paused" : "Still running"}: task ${id} (${toSeconds(durationMs)} s so far).${doing}`;
 }
 
-/** What runs in its session, where that is a task: whoever does not want to wait can end it. */
+/** Names the task that runs in the session now, which could be killed. */
 function toBehind(runtime: Runtime, { sessionId }: Task): string {
   const runs = (task: Task): boolean =>
     task.kind === "execution" && task.sessionId === sessionId && !task.isOver && task.execution.startedAt !== undefined;
@@ -47,24 +46,24 @@ function toBehind(runtime: Runtime, { sessionId }: Task): string {
   return first === undefined ? "" : ` behind task ${first.id}`;
 }
 
-/** How it ended, with what it printed. Waits for an end that is not there yet. */
-export async function toEndedAnswer(
+/** Waits for the end of the task. */
+export async function renderEnded(
   { runtime, images }: Pick<ToolCall, "runtime" | "images">,
   task: Task,
   maxOutput = DEFAULT_MAX_OUTPUT,
-): Promise<Answer> {
-  if (task.kind === "shell") return toShellAnswer(task, await task.result, maxOutput);
-  if (task.kind === "run") return toRunAnswer(task, maxOutput);
+): Promise<ToolResult> {
+  if (task.kind === "shell") return renderShell(task, await task.result, maxOutput);
+  if (task.kind === "run") return renderRun(task, maxOutput);
   const { execution } = task;
-  const answer = await toExecutionAnswer({ runtime, images, execution, result: await execution.result, maxOutput });
-  return { ...answer, facts: { ...answer.facts, task_id: task.id } };
+  const rendered = await renderExecution({ runtime, images, execution, result: await execution.result, maxOutput });
+  return { ...rendered, facts: { ...rendered.facts, task_id: task.id } };
 }
 
-/** A part of what it printed; at the end of that also how it ended. */
-export async function toPageAnswer(runtime: Runtime, task: Task, offset: number): Promise<Answer> {
+/** A page of output; the last page also says how the task ended. */
+export async function renderPage(runtime: Runtime, task: Task, offset: number): Promise<ToolResult> {
   const source = taskSource(task);
-  const maxCharacters = DEFAULT_MAX_OUTPUT - RUNNING_WORDS;
-  const { text: page, nextOffset } = pageText(source, { offset, maxCharacters });
+  const maxCharacters = DEFAULT_MAX_OUTPUT - RESERVED_CHARACTERS;
+  const { text: page, nextOffset } = pageOutput(source, { offset, maxCharacters });
   const facts = { ...toTaskFacts(task), offset, next_offset: nextOffset, total_bytes: source.totalBytes };
   if (nextOffset !== null) {
     const left = (source.totalBytes - nextOffset).toLocaleString("en-US");
@@ -76,7 +75,7 @@ export async function toPageAnswer(runtime: Runtime, task: Task, offset: number)
   return { text: joinParts(page, end) || "[no more output]", facts };
 }
 
-export function toShellAnswer(task: ShellTask, result: TaskResult, maxOutput: number): Answer {
+export function renderShell(task: ShellTask, result: TaskResult, maxOutput: number): ToolResult {
   const { stdout, stderr, status, truncated } = result;
   const printed = {
     stdout,
@@ -84,7 +83,8 @@ export function toShellAnswer(task: ShellTask, result: TaskResult, maxOutput: nu
     isWhole: truncated?.stdout === undefined && truncated?.stderr === undefined,
     toTask: () => task,
   };
-  const within = (streamed: string): string => cutMiddle(streamed, maxOutput, "see task_id");
+  const within = (streamed: string): string =>
+    truncateText(streamed, { maxCharacters: maxOutput, hint: () => "see task_id" });
   const { text, cutFrom } = showPrinted(printed, toShellOutcome(task, result), maxOutput);
   return {
     text: text || NO_OUTPUT,
@@ -95,7 +95,7 @@ export function toShellAnswer(task: ShellTask, result: TaskResult, maxOutput: nu
   };
 }
 
-/** The reason that says no more than the status does. */
+/** Says no more than the status. */
 const CANCELLED = "it was cancelled";
 
 function toShellOutcome(task: Task, result: TaskResult): string {

@@ -1,10 +1,10 @@
-// Parameters that several tools have, in the same words.
+// Parameters that several tools share.
 
 import { z } from "zod";
 
-/** Timers cannot wait longer. */
+/** The longest that timers support. */
 const MAX_SECONDS = 2_000_000;
-/** Of characters in an answer. */
+/** Characters in a result. */
 const LEAST_OUTPUT = 200;
 const MOST_OUTPUT = 100_000;
 

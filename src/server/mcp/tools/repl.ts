@@ -1,4 +1,4 @@
-// Python by the names that other servers use.
+// Python tools under the names that other servers use.
 
 import { runOnce, runPython } from "../calls/run-code.ts";
 import { defineTool, RUNS, type MCPTool } from "./tool.ts";

@@ -1,7 +1,7 @@
-// Questions that further models answer.
+// Recursive runs.
 
 import { z } from "zod";
-import { ask } from "../calls/run-query.ts";
+import { runQuery } from "../calls/run-query.ts";
 import { ArgumentsError, ASKS, defineTool, type MCPTool } from "./tool.ts";
 
 const MAX_DEPTH = 20;
@@ -25,7 +25,7 @@ export const RLM_TOOLS: readonly MCPTool[] = [
     call: async ({ query, context, path, max_depth: maxDepth, token_budget: tokenBudget }, call) => {
       if (context !== undefined && path !== undefined)
         throw new ArgumentsError("rlm_query takes one of context and path.");
-      return ask(call, { query, context, path, maxDepth, tokenBudget });
+      return runQuery(call, { query, context, path, maxDepth, tokenBudget });
     },
   }),
 ];

@@ -1,11 +1,12 @@
 // Python in the default session, and its variables.
 
 import { z } from "zod";
-import { bound } from "../render/result.ts";
-import { awaitTurn } from "../calls/when-idle.ts";
+import type { Session } from "../../../session/session.ts";
+import { limitLength, type ToolResult } from "../render/result.ts";
+import { waitUntilIdle } from "../calls/when-idle.ts";
 import { runPython } from "../calls/run-code.ts";
 import { ADDS, ArgumentsError, CLEARS, defineTool, READS, RUNS, type MCPTool } from "./tool.ts";
-import { useSession } from "./tool-call.ts";
+import { useSession, type ToolCall } from "./tool-call.ts";
 import { describeNamespace } from "../render/namespace.ts";
 import { setFromPath, setFromValue } from "../calls/set-from.ts";
 import { code, maxOutput, optionalSessionId, timeout } from "./parameters.ts";
@@ -52,12 +53,12 @@ export const SANDBOX_TOOLS: readonly MCPTool[] = [
       if ((value === undefined) === (path === undefined))
         throw new ArgumentsError("set_repl_context takes exactly one of value and path.");
       const session = await useSession(call, id);
-      await awaitTurn(call, session);
+      await waitUntilIdle(call, session);
       const text =
         path === undefined
           ? await setFromValue(session, key, value ?? "", call)
           : await setFromPath(session, key, path, call);
-      return { text: bound(text) };
+      return { text: limitLength(text) };
     },
   }),
   defineTool({
@@ -67,11 +68,12 @@ export const SANDBOX_TOOLS: readonly MCPTool[] = [
     description: "Remove all variables of a session; its files stay.",
     input: { session_id: optionalSessionId },
     annotations: CLEARS,
-    call: async ({ session_id: id }, call) => {
-      const session = await useSession(call, id);
-      await awaitTurn(call, session);
-      await session.reset();
-      return { text: `Session '${session.id}' is empty; its files are still there.` };
-    },
+    call: async ({ session_id: id }, call) => clearSession(call, await useSession(call, id)),
   }),
 ];
+
+export async function clearSession(call: ToolCall, session: Session): Promise<ToolResult> {
+  await waitUntilIdle(call, session);
+  await session.reset();
+  return { text: `Session '${session.id}' is empty; its files are still there.` };
+}

@@ -1,13 +1,14 @@
-// Sessions: making, using, looking into, saving and ending them.
+// Sessions: creating, using, inspecting, saving and ending them.
 
 import { z } from "zod";
-import { awaitTurn } from "../calls/when-idle.ts";
+import { waitUntilIdle } from "../calls/when-idle.ts";
 import { runPython } from "../calls/run-code.ts";
 import { describeCreated, describeDestroyed, describeLoaded, describeSaved, listSessions } from "../render/sessions.ts";
 import { ADDS, CLEARS, defineTool, READS, RUNS, type MCPTool } from "./tool.ts";
 import { toSessionOptions } from "./tool-call.ts";
 import { describeNamespace } from "../render/namespace.ts";
 import { code, sessionId, timeout } from "./parameters.ts";
+import { clearSession } from "./sandbox.ts";
 
 const filepath = z.string();
 
@@ -24,7 +25,7 @@ export const SESSION_TOOLS: readonly MCPTool[] = [
     annotations: ADDS,
     call: async ({ session_id: id, include_stdlib: includeStdlib = true }, call) => {
       const options = { ...toSessionOptions(call), includeStdlib, ...(id !== undefined && { id }) };
-      return describeCreated(await call.runtime.openSession(options), includeStdlib, call.folders);
+      return describeCreated(await call.runtime.openSession(options), includeStdlib, call.hostPaths);
     },
   }),
   defineTool({
@@ -73,12 +74,7 @@ export const SESSION_TOOLS: readonly MCPTool[] = [
     description: "Like clear_repl_context, but the session must exist.",
     input: { session_id: sessionId },
     annotations: CLEARS,
-    call: async ({ session_id: id }, call) => {
-      const session = call.runtime.sessions.get(id);
-      await awaitTurn(call, session);
-      await session.reset();
-      return { text: `Session '${id}' is empty; its files are still there.` };
-    },
+    call: async ({ session_id: id }, call) => clearSession(call, call.runtime.sessions.get(id)),
   }),
   defineTool({
     name: "save_repl_session",
@@ -87,11 +83,11 @@ export const SESSION_TOOLS: readonly MCPTool[] = [
     description: "Save a session's variables, functions and imports to a file that load_repl_session reads.",
     input: { session_id: sessionId, filepath: filepath.describe("a name, or a path in a writable folder") },
     annotations: ADDS,
-    call: async ({ session_id: id, filepath: given }, call) => {
+    call: async ({ session_id: id, filepath: path }, call) => {
       const session = call.runtime.sessions.get(id);
-      await awaitTurn(call, session);
-      using place = call.folders.openForSaving(given);
-      return describeSaved(await session.save(place.path, { signal: call.signal }).catch(place.fail), place);
+      await waitUntilIdle(call, session);
+      using file = call.hostPaths.openForSaving(path);
+      return describeSaved(await session.save(file.path, { signal: call.signal }).catch(file.fail), file);
     },
   }),
   defineTool({
@@ -101,11 +97,11 @@ export const SESSION_TOOLS: readonly MCPTool[] = [
     description: "Make a session from a saved file.",
     input: { session_id: sessionId.describe("of the new session"), filepath },
     annotations: RUNS,
-    call: async ({ session_id: id, filepath: given }, call) => {
-      using place = call.folders.openForLoading(given);
+    call: async ({ session_id: id, filepath: path }, call) => {
+      using file = call.hostPaths.openForLoading(path);
       const options = { ...toSessionOptions(call), id, signal: call.signal };
-      const loading = call.runtime.loadSession(place.path, options);
-      return describeLoaded(await loading.catch(place.fail), place);
+      const loading = call.runtime.loadSession(file.path, options);
+      return describeLoaded(await loading.catch(file.fail), file);
     },
   }),
   defineTool({

@@ -1,12 +1,12 @@
-// Commands, and the tasks that commands and Python become when they take long.
+// Shell commands, and the tasks that long commands and Python become.
 
 import { z } from "zod";
 import type { Task } from "../../../tasks/tasks.ts";
 import { runShell } from "../calls/run-code.ts";
-import { toEndedAnswer, toPageAnswer, toRunningAnswer } from "../render/task.ts";
+import { renderEnded, renderPage, renderRunning } from "../render/task.ts";
 import { CLEARS, defineTool, RUNS, type MCPTool } from "./tool.ts";
 import { useSession } from "./tool-call.ts";
-import { watch } from "../calls/progress.ts";
+import { waitForEnd } from "../calls/progress.ts";
 import { maxOutput, optionalSessionId, shellTimeout } from "./parameters.ts";
 
 const MAX_WAIT_SECONDS = 50;
@@ -55,17 +55,17 @@ export const SHELL_TOOLS: readonly MCPTool[] = [
         const note = task.isOver ? toLateNote(task) : undefined;
         await task.cancel();
         if (note !== undefined) call.notes.push(note);
-        return { ...(await toEndedAnswer(call, task)), isError: false }; // it was asked for
+        return { ...(await renderEnded(call, task)), isError: false }; // it was requested
       }
       if (wait > 0 && !task.isOver)
-        await watch({ ended: task.result, waitMs: wait * 1000, lastLine: () => task.lastLine() }, call);
-      if (offset !== undefined) return toPageAnswer(call.runtime, task, offset);
-      return task.isOver ? toEndedAnswer(call, task) : toRunningAnswer(call.runtime, task);
+        await waitForEnd({ ended: task.result, waitMs: wait * 1000, lastLine: () => task.lastLine() }, call);
+      if (offset !== undefined) return renderPage(call.runtime, task, offset);
+      return task.isOver ? renderEnded(call, task) : renderRunning(call.runtime, task);
     },
   }),
 ];
 
-/** Said where ending a task shows nothing of itself. */
+/** When killing a task has no visible effect. */
 function toLateNote(task: Task): string {
   return task.info().background ? "[What it had left running was ended.]" : "[It had ended already.]";
 }

@@ -1,7 +1,7 @@
 // Functions that every session created later has.
 
 import { z } from "zod";
-import { bound } from "../render/result.ts";
+import { limitLength } from "../render/result.ts";
 import { ADDS, ArgumentsError, defineTool, READS, type MCPTool } from "./tool.ts";
 import { joinParts } from "../render/format.ts";
 
@@ -17,7 +17,7 @@ export const STDLIB_TOOLS: readonly MCPTool[] = [
       if (source.trim() === "") throw new ArgumentsError("function_code holds nothing. Give the source of a function.");
       const names = await runtime.stdlib.add(source);
       const text = `Kept: ${names.join(", ") || "the code"}. Sessions created from now on have it.`;
-      return { text: bound(text), facts: { names } };
+      return { text: limitLength(text), facts: { names } };
     },
   }),
   defineTool({
@@ -35,7 +35,7 @@ export const STDLIB_TOOLS: readonly MCPTool[] = [
         modules.length === 0 ? "" : `modules: ${modules.join(", ")}`,
         other.length === 0 ? "" : `other: ${other.join(", ")}`,
       );
-      return { text: bound(text) || "Nothing is kept yet. add_to_stdlib keeps functions." };
+      return { text: limitLength(text) || "Nothing is kept yet. add_to_stdlib keeps functions." };
     },
   }),
 ];

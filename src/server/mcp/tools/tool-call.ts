@@ -3,27 +3,26 @@
 import type { Runtime } from "../../../runtime.ts";
 import type { RLM } from "../../../rlm/rlm.ts";
 import type { Session } from "../../../session/session.ts";
-import type { Beginning } from "../../observability/activity.ts";
-import type { Folders } from "../calls/host-paths.ts";
+import type { Activity } from "../../observability/activity-tracker.ts";
+import type { HostPaths } from "../calls/host-paths.ts";
 import type { Images } from "../render/images.ts";
-import type { Moment } from "../calls/progress.ts";
+import type { ShortWait } from "../calls/progress.ts";
 
-/** How long things may take. */
-export interface Waits {
-  /** After this long Python, or a run, becomes a task. */
+export interface Timings {
+  /** Python or a run becomes a task after this time. */
   readonly pythonMs: number;
-  /** After this long a command becomes a task. */
+  /** A command becomes a task after this time. */
   readonly shellMs: number;
-  /** Between two reports of progress. */
+  /** Between two progress notifications. */
   readonly progressMs: number;
-  /** After this long without use a session ends. */
+  /** An idle session is closed after this time. */
   readonly idleMs: number;
 }
 
 export const DEFAULT_SESSION = "default";
 export const DEFAULT_TIMEOUT_SECONDS = 600;
 export const IDLE_MINUTES = 30;
-export const DEFAULT_WAITS: Waits = {
+export const DEFAULT_TIMINGS: Timings = {
   pythonMs: 30_000,
   shellMs: 5_000,
   progressMs: 5_000,
@@ -32,44 +31,44 @@ export const DEFAULT_WAITS: Waits = {
 
 export interface ToolCall {
   readonly runtime: Runtime;
-  readonly folders: Folders;
-  /** What questions are given to. Absent: no model is configured. */
+  readonly hostPaths: HostPaths;
+  /** Absent: no model is configured. */
   readonly rlm?: Pick<RLM, "limits" | "run"> | undefined;
-  readonly waits: Waits;
-  /** Aborts when the client gives the request up or goes away. */
+  readonly timings: Timings;
+  /** Aborted when the client cancels the request or disconnects. */
   readonly signal: AbortSignal;
-  /** Tells the client how far it is. Absent: it did not ask. */
+  /** Sends a progress notification. Absent: the client did not ask for any. */
   readonly report?: (message: string) => void;
-  /** What is said after the answer, whatever that is. */
+  /** Appended to the result, whatever it is. */
   readonly notes: string[];
   readonly images: Images;
-  /** Whether the server has a tool of this name. */
+  /** Whether the server offers a tool. */
   readonly offers: (name: string) => boolean;
-  readonly memory: ServerMemory;
-  /** Told of what it begins. */
-  readonly begun: (beginning: Beginning) => void;
-  readonly moment: Moment;
+  readonly state: ServerState;
+  /** Called with what the call starts. */
+  readonly onActivity: (beginning: Activity) => void;
+  readonly shortWait: ShortWait;
 }
 
-/** What a server knows from one call to the next. */
-export interface ServerMemory {
-  /** The one that was used last. */
+/** State of the server between calls. */
+export interface ServerState {
+  /** The default session of the last call. */
   defaultSession?: Session;
 }
 
 const RENEWED = "[Session 'default' is a new one: the variables of the one before are gone.]";
 
-/** The session that a call names, or the default one, which is made where it is not there. Throws SessionNotFoundError. */
+/** The session with this id, or the default one, which is created on demand. Throws SessionNotFoundError. */
 export async function useSession(call: ToolCall, id: string | undefined): Promise<Session> {
-  const { runtime, notes, memory } = call;
+  const { runtime, notes, state } = call;
   if (id !== undefined && id !== DEFAULT_SESSION) return runtime.sessions.get(id);
   const session =
     runtime.sessions.find(DEFAULT_SESSION) ?? (await runtime.obtainSession(DEFAULT_SESSION, toSessionOptions(call)));
-  if (memory.defaultSession !== undefined && memory.defaultSession !== session) notes.push(RENEWED);
-  memory.defaultSession = session;
+  if (state.defaultSession !== undefined && state.defaultSession !== session) notes.push(RENEWED);
+  state.defaultSession = session;
   return session;
 }
 
-export function toSessionOptions({ waits }: ToolCall): { readonly idleTimeoutMs: number } {
-  return { idleTimeoutMs: waits.idleMs };
+export function toSessionOptions({ timings }: ToolCall): { readonly idleTimeoutMs: number } {
+  return { idleTimeoutMs: timings.idleMs };
 }

@@ -1,21 +1,21 @@
-// A tool is data: what a client is told of it, and what is done when it is called.
+// A tool is data: its listing, and the function that runs when it is called.
 //
-// Arguments come from a model. They are checked here, once, against the schema that was published, and a little more is
-// forgiven than the schema says: numbers and booleans written as strings, and null for what may be absent.
+// Arguments come from a model. They are validated here, once, against the published schema, with some tolerance: numbers and booleans may
+// be strings, and optional ones may be null.
 
 import { z } from "zod";
-import type { Answer } from "../render/result.ts";
+import type { ToolResult } from "../render/result.ts";
 import type { ToolCall } from "./tool-call.ts";
 
 export const GROUPS = ["sandbox", "sessions", "repl", "shell", "rlm"] as const;
 export type ToolGroup = (typeof GROUPS)[number];
 
-/** What a client may believe of a tool without calling it. Absent hints are the pessimistic ones: the protocol says so. */
+/** What a client may assume of a tool. Absent hints mean the worst case, as the protocol defines. */
 export interface Annotations {
   readonly readOnlyHint?: true;
   readonly destructiveHint?: false;
   readonly idempotentHint?: true;
-  /** Nothing in a sandbox reaches the network; what is given to a model of a provider does. */
+  /** Nothing in a sandbox reaches the network, but data for a provider's model does. */
   readonly openWorldHint: boolean;
 }
 
@@ -27,12 +27,12 @@ export const CLEARS: Annotations = { idempotentHint: true, openWorldHint: false 
 
 export interface MCPTool {
   readonly group: ToolGroup;
-  /** As `tools/list` gives it; the same text in every run. */
+  /** As in `tools/list`. The same text in every process. */
   readonly listing: ToolListing;
-  /** Whether its structured results are those of something that ran. */
+  /** Its structured results describe something that ran. */
   readonly runs: boolean;
   /** Throws ArgumentsError, or what the work throws. */
-  readonly call: (given: unknown, call: ToolCall) => Promise<Answer>;
+  readonly call: (args: unknown, call: ToolCall) => Promise<ToolResult>;
 }
 
 export interface ToolListing {
@@ -67,12 +67,12 @@ interface Definition<Shape extends z.ZodRawShape> {
   /** Clients that hide most tools until they are searched for should show this one. */
   readonly isCore?: true;
   readonly runs?: true;
-  /** Names that other servers use for a parameter, accepted and not told. */
+  /** Names that other servers use for a parameter: accepted, but not listed. */
   readonly aliases?: Readonly<Record<string, string>>;
-  readonly call: (args: z.output<z.ZodObject<Shape>>, call: ToolCall) => Promise<Answer>;
+  readonly call: (args: z.output<z.ZodObject<Shape>>, call: ToolCall) => Promise<ToolResult>;
 }
 
-/** The model called a tool wrongly. Nothing was done; the message says what would have been right. */
+/** The model called a tool with wrong arguments. Nothing was done; the message says what is right. */
 export class ArgumentsError extends Error {
   override readonly name = "ArgumentsError";
 }
@@ -94,15 +94,15 @@ export function defineTool<Shape extends z.ZodRawShape>(definition: Definition<S
       annotations,
       ...(definition.isCore && { _meta: ALWAYS_LOAD }),
     },
-    call: async (given, call) => {
-      const parsed = schema.safeParse(forgive(name, given, inputSchema, aliases));
+    call: async (args, call) => {
+      const parsed = schema.safeParse(forgive(name, args, inputSchema, aliases));
       if (!parsed.success) throw new ArgumentsError(describe(name, parsed.error));
       return definition.call(parsed.data, call);
     },
   };
 }
 
-/** Only what informs: no dialect, no bounds that every integer has. */
+/** Without the dialect, and without limits that every integer has. */
 function toPublished(schema: z.ZodObject): ObjectSchema {
   const { properties = {}, required } = z.toJSONSchema(schema, { io: "input" });
   const published = Object.entries(properties).map(([name, property]) => {
@@ -124,21 +124,21 @@ function toPublished(schema: z.ZodObject): ObjectSchema {
   };
 }
 
-/** Nobody comes near the others by mistake. */
+/** Larger limits are irrelevant in practice. */
 function isInformative(bound: number | undefined): boolean {
   return bound !== undefined && Math.abs(bound) < 1_000_000;
 }
 
 function forgive(
   tool: string,
-  given: unknown,
+  args: unknown,
   { properties }: ObjectSchema,
   aliases: Readonly<Record<string, string>>,
 ): Record<string, unknown> {
-  if (given === undefined || given === null) return {};
-  if (typeof given !== "object" || Array.isArray(given)) throw new ArgumentsError(`${tool} takes an object`);
+  if (args === undefined || args === null) return {};
+  if (typeof args !== "object" || Array.isArray(args)) throw new ArgumentsError(`${tool} takes an object`);
   const forgiven: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(given)) {
+  for (const [key, value] of Object.entries(args)) {
     const name = Object.hasOwn(properties, key) ? key : (aliases[key] ?? key);
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
     if (property === undefined) throw new ArgumentsError(describeUnknown(tool, key, properties));

@@ -1,11 +1,13 @@
-// Lines within a bound: whole ones pass, one that is too long is thrown away as it comes.
+// Splits a stream into lines of limited length. A longer line is discarded as it arrives.
 
-/** What is kept of a line that is too long, of either end, to find out which request it was. */
+/** Kept of each end of a discarded line, to find the id of its request. */
 const KEPT_BYTES = 1024;
 const NEWLINE = 0x0a;
+/** Of a message; the same on every transport, so that a call fits all of them or none. */
+export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
 const ID = String.raw`(?<id>"(?:[^"\\]|\\.){0,200}"|-?\d{1,15})`;
-/** Only where a request has its id: as the first or last of its own fields, not somewhere inside. */
+/** Matches the id only as the first or last field of the request itself, not of a nested object. */
 const ID_FIRST = new RegExp(String.raw`^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*${ID}\s*,`);
 const ID_LAST = new RegExp(String.raw`[}\]"]\s*,\s*"id"\s*:\s*${ID}\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$`);
 
@@ -15,10 +17,10 @@ export class BoundedLines {
   readonly #onTooLong: (id: string | number | undefined) => void;
   #pieces: Buffer[] = [];
   #length = 0;
-  /** The beginning and the end of a line that is being thrown away. */
+  /** The beginning and the end of a line that is being discarded. */
   #dropped: { readonly head: string; tail: Buffer } | undefined;
 
-  /** `onLine` is given lines without their newline; `onTooLong` the id of the request that was thrown away, where it can be seen. */
+  /** `onLine` gets lines without their newline; `onTooLong` the id of the discarded request, if it was found. */
   constructor(maxBytes: number, onLine: (line: string) => void, onTooLong: (id: string | number | undefined) => void) {
     this.#maxBytes = maxBytes;
     this.#onLine = onLine;

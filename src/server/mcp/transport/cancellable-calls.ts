@@ -1,6 +1,6 @@
-// Cancelling over HTTP as clients of the legacy era do it: not by closing the stream of the call but with a message of its
-// own, in another request. To tell whose call number 3 is meant, `initialize` gives a client a random name, which it sends
-// along from then on (`Mcp-Session-Id`). Nothing is kept under that name but the calls under way.
+// Cancellation over HTTP for clients of the legacy era, which do not close the stream of a call but send a message in another request. To
+// tell clients apart, `initialize` gives each a random name, which it sends along from then on (`Mcp-Session-Id`). Only pending calls are
+// stored under that name.
 
 import { randomUUID } from "node:crypto";
 
@@ -11,7 +11,7 @@ const HEADER = "mcp-session-id";
 export class CancellableCalls {
   readonly #calls = new Map<string, AbortController>();
 
-  /** Answers with `fetch`. It gets a request without a body, whose signal also hears of cancellation. */
+  /** Responds with `fetch`, which gets a request without a body. The signal of that request is aborted on cancellation, too. */
   async answer(request: Request, message: unknown, fetch: Fetch): Promise<Response> {
     const client = request.headers.get(HEADER);
     const { method, id, params } = (message ?? {}) as Readonly<Record<string, unknown>>;
@@ -52,12 +52,12 @@ function named(response: Response): Response {
   return response;
 }
 
-/** The same number may be meant in two ways, 1 and "1". */
+/** The ids 1 and "1" are different. */
 function toKey(client: string, id: unknown): string {
   return JSON.stringify([client, id]);
 }
 
-/** A reader that leaves before the end aborts the signal of its request instead. */
+/** A reader that stops early aborts the signal of its request instead. */
 function untilRead(body: ReadableStream<Uint8Array>, onEnd: () => void): ReadableStream<Uint8Array> {
   return body.pipeThrough(new TransformStream({ flush: onEnd }));
 }

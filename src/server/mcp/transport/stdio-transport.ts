@@ -1,12 +1,11 @@
-// Messages as lines on two streams: one line in is one message, one message out is one line.
+// JSON-RPC messages as lines on two streams.
 //
-// Lines are bounded: one that is too long is answered with an error and never held in memory. Answers that nobody takes are bounded,
-// too: past that nothing more is read. What a message means is checked by the SDK, which does so for every transport.
+// A line that is too long is answered with an error and never held in memory. When the client does not read its responses, no more requests
+// are read. The SDK validates messages, as for every transport.
 
 import type { Readable, Writable } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
-import { BoundedLines } from "./bounded-lines.ts";
-import { MAX_MESSAGE_BYTES } from "./message-size.ts";
+import { BoundedLines, MAX_MESSAGE_BYTES } from "./bounded-lines.ts";
 
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 
@@ -40,7 +39,7 @@ export class StdioTransport implements Transport {
     };
     this.#input.on("end", end).on("close", end).on("error", fail).on("data", this.#take);
     this.#output.on("error", fail).on("drain", () => this.#input.resume());
-    if (this.#input.readableEnded || this.#input.destroyed) setImmediate(end); // nothing will tell
+    if (this.#input.readableEnded || this.#input.destroyed) setImmediate(end); // there will be no event
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
@@ -55,7 +54,7 @@ export class StdioTransport implements Transport {
     this.onclose?.();
   }
 
-  /** What is not even JSON is none of a client's messages, and nobody waits for an answer to it. */
+  /** A line that is not JSON is ignored: there is no id to respond to. */
   #hear(line: string): void {
     let message: unknown;
     try {
@@ -88,7 +87,7 @@ const MALFORMED =
 const TOO_LONG =
   "The message is longer than 16 MiB. Put data into a file in a folder that the sandbox sees, and read it there.";
 
-/** The SDK takes apart the rest; it says nothing of what is not even this. */
+/** The SDK validates the rest, but ignores messages without these fields. */
 function isMessage(message: unknown): message is JSONRPCMessage {
   const { jsonrpc, method, params } = (message ?? {}) as Record<string, unknown>;
   if (jsonrpc !== "2.0") return false;

@@ -1,7 +1,6 @@
 // The MCP server on standard input and output: one client, one connection.
 //
-// Nothing but messages goes to standard output. The connection is over when the client closes its end, is gone, or when
-// nobody reads any more; whoever serves then closes the runtime.
+// Only messages go to standard output. The connection ends when the client closes its end or exits; the caller then closes the runtime.
 
 import type { Readable, Writable } from "node:stream";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
@@ -11,12 +10,12 @@ import { StdioTransport } from "./stdio-transport.ts";
 interface StdioOptions {
   readonly input: Readable;
   readonly output: Writable;
-  /** Told of what went wrong with the connection, for a log. */
+  /** Receives errors of the connection, for a log. */
   readonly onProblem: (error: Error) => void;
 }
 
 export interface StdioConnection {
-  /** Settles when the client is gone. */
+  /** Settles when the client has disconnected. */
   readonly ended: Promise<void>;
   close(): Promise<void>;
 }

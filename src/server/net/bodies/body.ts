@@ -1,13 +1,13 @@
-// A request body on its way from bytes to a value that can be trusted. It is bounded while it is read.
+// Reads and parses request bodies, within a size limit and the memory budget.
 
 import type { z } from "zod";
-import type { Hold } from "./memory-budget.ts";
+import type { Reservation } from "../memory-budget.ts";
 import type { Problem } from "../problem.ts";
 import { parseStrictJSON } from "./strict-json.ts";
 
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
-/** What a client sends. A message is one of a WebSocket's. */
+/** `message`: of a WebSocket. */
 type Part = "body" | "query" | "message";
 
 export type Parsed<Value> = { readonly value: Value } | { readonly problem: Problem };
@@ -15,15 +15,15 @@ export type Parsed<Value> = { readonly value: Value } | { readonly problem: Prob
 export async function parseBody<Schema extends z.ZodType>(
   request: Request,
   schema: Schema,
-  hold: Hold,
+  memory: Reservation,
   maxBytes = MAX_BODY_BYTES,
 ): Promise<Parsed<z.output<Schema>>> {
-  const json = await readJSON(request, hold, maxBytes, { empty: "{}" });
+  const json = await readJSON(request, memory, maxBytes, { empty: "{}" });
   if ("problem" in json) return json;
   return parseValue(json.value, schema, "body");
 }
 
-/** What of a request it is, is named in the problem. */
+/** `part` is named in the problem. */
 export function parseValue<Schema extends z.ZodType>(
   value: unknown,
   schema: Schema,
@@ -33,14 +33,14 @@ export function parseValue<Schema extends z.ZodType>(
   return parsed.success ? { value: parsed.data } : { problem: invalid(describe(parsed.error, part), part) };
 }
 
-/** Whatever JSON it is. `hold`: the memory for it, which is given back by whoever made it. `empty`: what an empty body stands for. */
+/** The caller releases `memory`. `empty`: the JSON that an empty body stands for. */
 export async function readJSON(
   request: Request,
-  hold: Hold,
+  memory: Reservation,
   maxBytes: number,
   { empty = "" }: { readonly empty?: string } = {},
 ): Promise<Parsed<unknown>> {
-  const bytes = await readBytes(request, hold, maxBytes);
+  const bytes = await readBytes(request, memory, maxBytes);
   if ("problem" in bytes) return bytes;
   try {
     const text = bytes.value.length === 0 ? empty : new TextDecoder("utf-8", { fatal: true }).decode(bytes.value);
@@ -50,26 +50,25 @@ export async function readJSON(
   }
 }
 
-/** A body as it is. */
 export async function readBytes(
   request: Request,
-  hold: Hold,
+  memory: Reservation,
   maxBytes: number = MAX_BODY_BYTES,
 ): Promise<Parsed<Buffer>> {
   const announced = Number(request.headers.get("content-length") ?? 0);
   if (announced > maxBytes) return { problem: tooLarge(maxBytes) };
-  if (!hold.take(announced)) return { problem: NO_ROOM };
+  if (!memory.tryGrow(announced)) return { problem: OVERLOADED };
   try {
-    return await readBounded(request, hold, maxBytes);
+    return await readLimited(request, memory, maxBytes);
   } catch {
-    return { problem: incomplete() };
+    return { problem: INCOMPLETE_BODY };
   }
 }
 
-/** Where there is more than allowed, the rest is not read. */
-async function readBounded(request: Request, hold: Hold, maxBytes: number): Promise<Parsed<Buffer>> {
+/** Stops reading at the limit. */
+async function readLimited(request: Request, memory: Reservation, maxBytes: number): Promise<Parsed<Buffer>> {
   if (request.headers.has("content-length")) {
-    // Node's parser gives no more than what was announced, and reading it whole costs a tenth of a stream.
+    // Node's parser delivers no more than was announced, and reading it whole costs a tenth of a stream.
     const bytes = Buffer.from(await request.arrayBuffer());
     return bytes.length > maxBytes ? { problem: tooLarge(maxBytes) } : { value: bytes };
   }
@@ -79,13 +78,13 @@ async function readBounded(request: Request, hold: Hold, maxBytes: number): Prom
   for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
     total += chunk.length;
     if (total > maxBytes) return { problem: tooLarge(maxBytes) };
-    if (!hold.take(chunk.length)) return { problem: NO_ROOM };
+    if (!memory.tryGrow(chunk.length)) return { problem: OVERLOADED };
     chunks.push(chunk);
   }
   return { value: Buffer.concat(chunks) };
 }
 
-/** The first thing that is wrong, with the name of the field. */
+/** Names the first invalid field. */
 function describe(error: z.ZodError, part: Part): string {
   const name = part === "query" ? "Parameter" : "Field";
   const [issue] = error.issues;
@@ -102,20 +101,23 @@ function invalid(detail: string, part: Part = "body"): Problem {
   return { status: 422, code: `INVALID_${part.toUpperCase()}`, detail };
 }
 
-/** The client has gone, or its framing is broken: nobody may ever read this. */
-function incomplete(): Problem {
-  return { status: 400, code: "MALFORMED", detail: "The body ended early", headers: { connection: "close" } };
-}
+/** The client has disconnected, or its framing is broken. */
+export const INCOMPLETE_BODY: Problem = {
+  status: 400,
+  code: "MALFORMED",
+  detail: "The body ended early",
+  headers: { connection: "close" },
+};
 
-const NO_ROOM: Problem = {
+const OVERLOADED: Problem = {
   status: 503,
   code: "OVERLOADED",
   detail: "The server reads too many large bodies already",
   headers: { "retry-after": "1", connection: "close" },
 };
 
-/** The rest of the body is not wanted, so neither is the connection that carries it. */
-function tooLarge(maxBytes: number): Problem {
+/** Closes the connection: the rest of the body is not read. */
+export function tooLarge(maxBytes: number): Problem {
   const detail = `The body is larger than ${maxBytes / 1024 / 1024} MiB`;
   return { status: 413, code: "BODY_TOO_LARGE", detail, headers: { connection: "close" } };
 }

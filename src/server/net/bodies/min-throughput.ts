@@ -1,67 +1,56 @@
-// How slow the other end of a transfer may be. Whoever sends or takes a byte now and then would otherwise keep, for days, a place that
-// others wait for. Only time in which it is the other end's turn counts.
+// Minimum throughput of a transfer. A client that moves a byte now and then would otherwise occupy a slot that others wait for, for
+// days. Only time in which the client has to act counts.
 
-export interface PaceBounds {
-  /** So many bytes at least … */
+export interface ThroughputLimit {
   readonly bytes: number;
-  /** … in so much time. */
   readonly windowMs: number;
 }
 
-/** About a kilobyte in a second: a bad line of a telephone has several. */
-export const DEFAULT_PACE: PaceBounds = { bytes: 64 * 1024, windowMs: 60_000 };
+/** About a kilobyte per second: the worst telephone lines have several. */
+export const DEFAULT_MIN_THROUGHPUT: ThroughputLimit = { bytes: 64 * 1024, windowMs: 60_000 };
 
-export class Pace implements Disposable {
-  readonly #bounds: PaceBounds;
+export class MinThroughput {
+  readonly #limit: ThroughputLimit;
   readonly #onStall: () => void;
   #timer: NodeJS.Timeout | undefined;
   #since = 0;
   #leftMs: number;
   #movedBytes = 0;
 
-  /** `onStall`: called once, where it is too slow. */
-  constructor(onStall: () => void, bounds: PaceBounds) {
-    this.#bounds = bounds;
+  /** `onStall`: called once, when the client is too slow. */
+  constructor(onStall: () => void, limit: ThroughputLimit) {
+    this.#limit = limit;
     this.#onStall = onStall;
-    this.#leftMs = bounds.windowMs;
+    this.#leftMs = limit.windowMs;
   }
 
-  /** It is its turn. */
-  wait(): void {
+  /** The client has to send, until `received` is called. */
+  expectData(): void {
     this.#since = performance.now();
     this.#timer = setTimeout(this.#onStall, this.#leftMs);
   }
 
-  /** So many bytes have come. */
-  came(bytes: number): void {
-    this.#stop();
+  received(bytes: number): void {
+    this.stop();
     this.#movedBytes += bytes;
-    if (this.#movedBytes >= this.#bounds.bytes) this.#begin(0);
+    if (this.#movedBytes >= this.#limit.bytes) this.#restart(0);
   }
 
-  /** So many bytes are there to be taken, and it is its turn until `taken`. */
-  give(bytes: number): void {
-    this.#begin(bytes);
-    this.wait();
+  /** The client has to read this many bytes, until `stop` is called. */
+  expectRead(bytes: number): void {
+    this.#restart(bytes);
+    this.expectData();
   }
 
-  taken(): void {
-    this.#stop();
-  }
-
-  [Symbol.dispose](): void {
-    this.#stop();
-  }
-
-  #begin(bytes: number): void {
-    this.#movedBytes = 0;
-    this.#leftMs = this.#bounds.windowMs * Math.max(1, bytes / this.#bounds.bytes);
-  }
-
-  #stop(): void {
+  stop(): void {
     if (this.#timer === undefined) return;
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#leftMs = Math.max(0, this.#leftMs - (performance.now() - this.#since));
+  }
+
+  #restart(bytes: number): void {
+    this.#movedBytes = 0;
+    this.#leftMs = this.#limit.windowMs * Math.max(1, bytes / this.#limit.bytes);
   }
 }

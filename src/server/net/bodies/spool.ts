@@ -1,24 +1,23 @@
-// Files of this server for what is too large for memory, between a client and a session: neither waits for the other then, and a
-// client that is slow or gone leaves the session alone.
+// Temporary files for transfers between clients and sessions that are too large for memory. Neither side waits for the other, and a slow
+// or vanished client does not affect the session.
 //
-// Such a file has no name, so that nothing stays behind whatever dies.
+// The files are anonymous: a crash leaves nothing behind.
 
 import { closeSync } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { openNamelessFile } from "../../../util/bytes/anonymous-file.ts";
 import { ProblemError, type Problem } from "../problem.ts";
+import { tooLarge } from "./body.ts";
 
-/** What a client sent, or is to be sent. */
-export interface Held extends AsyncDisposable {
-  /** Opens the file, for as long as it is held. */
+export interface SpooledFile extends AsyncDisposable {
+  /** Valid until the file is disposed. */
   readonly path: string;
   readonly sizeBytes: number;
-  /** From the first byte to the last. */
-  pieces(): AsyncIterable<Uint8Array>;
+  chunks(): AsyncIterable<Uint8Array>;
 }
 
 const MAX_FILES = 8;
-const PIECE_BYTES = 256 * 1024;
+const CHUNK_BYTES = 256 * 1024;
 
 export class Spool {
   readonly #maxFiles: number;
@@ -28,29 +27,28 @@ export class Spool {
     this.#maxFiles = maxFiles;
   }
 
-  /** How many are held now. */
   get files(): number {
     return this.#files;
   }
 
-  /** Throws a ProblemError where there is more, or no room; or what the content throws. */
-  receive(content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Held> {
-    return this.#hold((file) => writeAll(file, content, maxBytes));
+  /** Throws a ProblemError when the content is larger or the disk is full, and whatever the content throws. */
+  receive(content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<SpooledFile> {
+    return this.#open((file) => writeAll(file, content, maxBytes));
   }
 
-  /** `make` writes to the file at the path that it is given. */
-  make(make: (path: string) => Promise<unknown>): Promise<Held> {
-    return this.#hold((file) => make(toPath(file)));
+  /** `write` writes to the file at the given path. */
+  create(write: (path: string) => Promise<unknown>): Promise<SpooledFile> {
+    return this.#open((file) => write(toPath(file)));
   }
 
-  async #hold(fill: (file: FileHandle) => Promise<unknown>): Promise<Held> {
+  async #open(fill: (file: FileHandle) => Promise<unknown>): Promise<SpooledFile> {
     if (this.#files >= this.#maxFiles) throw new ProblemError(tooMany(this.#maxFiles));
     this.#files += 1;
     let file: FileHandle | undefined;
     try {
-      file = await openNameless();
+      file = await openAnonymous();
       await fill(file);
-      return toHeld(file, (await file.stat()).size, () => void (this.#files -= 1));
+      return toSpooled(file, (await file.stat()).size, () => void (this.#files -= 1));
     } catch (error) {
       this.#files -= 1;
       await file?.close();
@@ -59,7 +57,7 @@ export class Spool {
   }
 }
 
-async function openNameless(): Promise<FileHandle> {
+async function openAnonymous(): Promise<FileHandle> {
   const fd = openNamelessFile();
   try {
     return await open(`/proc/self/fd/${fd}`, "r+");
@@ -72,12 +70,12 @@ function toPath({ fd }: FileHandle): string {
   return `/proc/self/fd/${fd}`;
 }
 
-function toHeld(file: FileHandle, sizeBytes: number, onClose: () => void): Held {
+function toSpooled(file: FileHandle, sizeBytes: number, onClose: () => void): SpooledFile {
   let isOpen = true;
   return {
     path: toPath(file),
     sizeBytes,
-    pieces: () => readAll(file),
+    chunks: () => readAll(file),
     [Symbol.asyncDispose]: async () => {
       if (!isOpen) return;
       isOpen = false;
@@ -87,10 +85,10 @@ function toHeld(file: FileHandle, sizeBytes: number, onClose: () => void): Held 
   };
 }
 
-/** Each piece is a new one: whoever takes it may keep it. */
+/** Yields a new buffer each time, which the caller may keep. */
 async function* readAll(file: FileHandle): AsyncGenerator<Uint8Array, void> {
   for (let at = 0; ;) {
-    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafeSlow(PIECE_BYTES), 0, PIECE_BYTES, at);
+    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafeSlow(CHUNK_BYTES), 0, CHUNK_BYTES, at);
     if (bytesRead === 0) return;
     at += bytesRead;
     yield buffer.subarray(0, bytesRead);
@@ -103,16 +101,12 @@ async function writeAll(file: FileHandle, content: AsyncIterable<Uint8Array>, ma
     total += chunk.length;
     if (total > maxBytes) throw new ProblemError(tooLarge(maxBytes));
     await file.writeFile(chunk).catch((error: NodeJS.ErrnoException) => {
-      throw error.code === "ENOSPC" || error.code === "EDQUOT" ? new ProblemError(NO_ROOM) : error;
+      throw error.code === "ENOSPC" || error.code === "EDQUOT" ? new ProblemError(DISK_FULL) : error;
     });
   }
 }
 
-const NO_ROOM: Problem = { status: 507, code: "NO_ROOM", detail: "The server has no room for the body" };
-
-function tooLarge(maxBytes: number): Problem {
-  return { status: 413, code: "BODY_TOO_LARGE", detail: `The body is larger than ${maxBytes / 1024 / 1024} MiB` };
-}
+const DISK_FULL: Problem = { status: 507, code: "NO_ROOM", detail: "The server has no room for the body" };
 
 function tooMany(maxFiles: number): Problem {
   const detail = `${maxFiles} large bodies or session files are under way already`;

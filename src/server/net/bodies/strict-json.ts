@@ -1,16 +1,16 @@
-// JSON that means the same to everybody: no name twice in an object, which parsers read differently, and no deeper than programs bear.
+// Strict JSON: no duplicate names, which parsers treat differently, and limits on depth and on the number of values.
 //
-// It is looked through before it is parsed: a value of millions of small parts, or one that is nested as often, takes many times the
-// memory of its text and a while in which nobody else is answered.
+// The text is scanned before it is parsed: millions of small or deeply nested values would take many times the memory of their text and
+// block the event loop.
 
 const MAX_DEPTH = 64;
-/** Objects, arrays, their names and what is between commas. A text counts as one, whatever its length. */
+/** Objects, arrays, names, and values between commas. A string counts as one, whatever its length. */
 const MAX_PARTS = 1_000_000;
 
 const [QUOTE, COMMA, BACKSLASH] = [0x22, 0x2c, 0x5c];
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** Throws a SyntaxError whose message says what is wrong, for people. `what`: what the text is. */
+/** Throws a SyntaxError with a message for people. `what`: what the text is. */
 export function parseStrictJSON(text: string, what = "body"): unknown {
   checkStructure(text, what);
   try {
@@ -20,7 +20,7 @@ export function parseStrictJSON(text: string, what = "body"): unknown {
   }
 }
 
-/** It may be no JSON at all: what is found in it then does not matter, since it is refused anyway. */
+/** The text may not be JSON: then the result does not matter, because parsing fails. */
 function checkStructure(text: string, what: string): void {
   /** The names of each open object; null: an array. */
   const open: (Set<string> | null)[] = [];
@@ -60,7 +60,7 @@ function checkStructure(text: string, what: string): void {
   }
 }
 
-/** From what stands in the text, with its quotes. */
+/** The token includes its quotes. */
 function toName(token: string, what: string): string {
   if (!token.includes("\\")) return token.slice(1, -1);
   try {
@@ -70,7 +70,7 @@ function toName(token: string, what: string): string {
   }
 }
 
-/** Right after the quote that ends it. A pattern would run out of stack on a long one. */
+/** The index after the closing quote. A regular expression would overflow the stack on a long string. */
 function endOfString(text: string, start: number, what: string): number {
   for (let at = start + 1; ; at += 1) {
     at = text.indexOf('"', at);

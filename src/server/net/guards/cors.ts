@@ -1,7 +1,7 @@
-// Which pages of other sites may ask. None, unless they are named; then browsers are told so, and there are never cookies.
+// CORS: pages of other origins may use the server only when they are configured. Cookies are never used.
 
 const METHODS = "GET, POST, PUT, DELETE";
-const ASKED = [
+const ALLOWED_HEADERS = [
   "authorization",
   "content-type",
   "accept",
@@ -14,7 +14,7 @@ const ASKED = [
   "mcp-session-id",
   "x-request-id",
 ].join(", ");
-const TOLD = [
+const EXPOSED_HEADERS = [
   "execution-id",
   "location",
   "idempotency-replayed",
@@ -31,7 +31,7 @@ const TOLD = [
 ].join(", ");
 const MAX_AGE_SECONDS = "600";
 
-/** As a browser writes it: no path, no capitals. Throws a RangeError for what no browser sends. */
+/** In the form that browsers send. Throws a RangeError for anything else. */
 export function parseOrigin(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.origin !== text.toLowerCase().replace(/\/$/, "")) {
@@ -46,7 +46,7 @@ export function answerPreflight(origin: string): Response {
     headers: {
       ...corsHeaders(origin),
       "access-control-allow-methods": METHODS,
-      "access-control-allow-headers": ASKED,
+      "access-control-allow-headers": ALLOWED_HEADERS,
       "access-control-max-age": MAX_AGE_SECONDS,
     },
   });
@@ -55,7 +55,7 @@ export function answerPreflight(origin: string): Response {
 export function corsHeaders(origin: string): Readonly<Record<string, string>> {
   return {
     "access-control-allow-origin": origin,
-    "access-control-expose-headers": TOLD,
+    "access-control-expose-headers": EXPOSED_HEADERS,
     vary: "Origin",
   };
 }

@@ -1,7 +1,7 @@
-// `Expect: 100-continue`: a client that asks before it sends a large body.
+// `Expect: 100-continue`: a client that waits for permission before it sends a large body.
 //
-// It is told to go on when somebody begins to read the body. So a request that is refused by its token, its route or its size is answered
-// before anything of the body is on its way, and its connection ends with the answer: what comes next on it could be that body.
+// Permission is given when a handler begins to read the body. A request that is refused for its token, route or size is answered before
+// anything of the body is sent, and its connection is closed, because the next bytes on it could be that body.
 
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 
@@ -13,11 +13,11 @@ export class Expectations {
       this.#await(incoming, outgoing);
       server.emit("request", incoming, outgoing);
     });
-    // What a client expects beside that may be ignored; Node's own answer would not be a problem.
+    // Other expectations may be ignored. Node's own response would not be a problem document.
     server.on("checkExpectation", (incoming, outgoing) => void server.emit("request", incoming, outgoing));
   }
 
-  /** Whether nobody has begun to read the body that a client holds back. */
+  /** Whether the client still holds back the body. */
   isWaiting(incoming: IncomingMessage): boolean {
     return this.#waiting.has(incoming) && !incoming.complete;
   }
@@ -26,7 +26,7 @@ export class Expectations {
     this.#waiting.add(incoming);
     const read = incoming._read.bind(incoming);
     incoming._read = (size) => {
-      // After an answer Node reads what is left of a body by itself.
+      // After the response, Node drains the rest of a body by itself.
       if (this.#waiting.delete(incoming) && !outgoing.headersSent) outgoing.writeContinue();
       read(size);
     };

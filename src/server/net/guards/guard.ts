@@ -1,13 +1,12 @@
-// Who may ask. Checked for every request, in this order, before anything of it is read.
+// Checks of every request, in this order, before its body is read.
 //
-// Host: a page of another site can make a browser send requests here under a name of its own (DNS rebinding), so only
-// names that can mean this server are answered. Origin: a browser says where a script comes from, and only our own
-// pages may ask. Token: without it nothing is answered but whether the server lives.
+// Host: only names of this server are accepted, because a page of another site can make a browser send requests under its own name (DNS
+// rebinding). Origin: only the server's own pages and configured ones may send requests. Token: required except on open routes.
 
 import { hash, timingSafeEqual } from "node:crypto";
 import type { Problem } from "../problem.ts";
 
-/** Undefined when the names are in order. `allowed`: names beside those of loopback. `origins`: beside this server's own. */
+/** Undefined: allowed. `allowed`: host names beside those of loopback. `origins`: beside the server's own. */
 export function checkNames(
   host: string | undefined,
   origin: string | undefined,
@@ -25,22 +24,22 @@ export function checkNames(
   return undefined;
 }
 
-/** Undefined when the header carries the token. Takes the same time wherever two tokens differ. `expected`: its digest. */
+/** Undefined: the header carries the token. Compares in constant time. `expected`: the digest of the token. */
 export function checkToken(authorization: string | undefined, expected: Buffer): Problem | undefined {
-  const given = /^Bearer +(?<token>\S+) *$/i.exec(authorization ?? "")?.groups?.["token"];
-  if (given !== undefined && timingSafeEqual(digest(given), expected)) return undefined;
+  const sent = /^Bearer +(?<token>\S+) *$/i.exec(authorization ?? "")?.groups?.["token"];
+  if (sent !== undefined && timingSafeEqual(digest(sent), expected)) return undefined;
   const headers = { "www-authenticate": 'Bearer realm="rlm"' };
   const detail =
-    given === undefined ? "Send the header 'Authorization: Bearer TOKEN'" : "The token is not the right one";
+    sent === undefined ? "Send the header 'Authorization: Bearer TOKEN'" : "The token is not the right one";
   return { status: 401, code: "UNAUTHORIZED", detail, headers };
 }
 
-/** An address or name that only this machine can mean. */
+/** Whether the address or name can only mean this machine. */
 export function isLoopback(name: string): boolean {
   return name === "localhost" || name === "::1" || /^127(?:\.\d{1,3}){3}$/.test(name);
 }
 
-/** The name in a Host header, lower case, without port and brackets; undefined where it makes no sense. */
+/** In lower case, without port and brackets. Undefined: it is malformed. */
 function toHostName(host: string | undefined): string | undefined {
   const match = /^(?:\[(?<address>[\da-f:.]+)\]|(?<name>[\w.-]+))(?::\d{1,5})?$/i.exec(host ?? "");
   return (match?.groups?.["address"] ?? match?.groups?.["name"])?.toLowerCase();
@@ -55,7 +54,7 @@ function forbidden(code: string, detail: string): Problem {
   return { status: 403, code, detail };
 }
 
-/** Of a token: all are of one length, whatever the tokens are. */
+/** Digests have the same length, whatever the tokens are. */
 export function digest(text: string): Buffer {
   return hash("sha256", text, "buffer");
 }

@@ -1,8 +1,8 @@
-// What holds for every route, whichever they are: names, rates and token are checked first, errors are problems, and every answer
-// carries the id of its request and is told to whoever listens.
+// What every route has in common: host, origin, token and rate limits are checked first, errors become problem documents, and every
+// response carries the id of its request and is reported.
 
 import { Hono, type Context } from "hono";
-import { Bounds, type ServerBounds } from "./limits.ts";
+import { RequestLimiter, type ServerLimits } from "./request-limiter.ts";
 import { answerPreflight, corsHeaders } from "./cors.ts";
 import { checkNames, checkToken, digest } from "./guard.ts";
 import { toProblem, toResponse, type Problem } from "../problem.ts";
@@ -12,42 +12,42 @@ export interface GuardOptions {
   readonly token: string;
   /** Host names beside those of loopback. Default: none. */
   readonly allowedHosts?: readonly string[];
-  /** Of pages of other sites that may ask, as `parseOrigin` makes them. Default: none. */
+  /** Origins of other sites, as `parseOrigin` returns them. Default: none. */
   readonly allowedOrigins?: readonly string[];
-  /** Each one replaces a default. */
-  readonly bounds?: Partial<ServerBounds>;
-  /** Hears of every error that the table does not know. Default: nobody. */
+  /** Each replaces a default. */
+  readonly limits?: Partial<ServerLimits>;
+  /** Receives internal errors. Default: ignored. */
   readonly onUnexpected?: (error: unknown, requestId?: string) => void;
-  /** Hears of every answer, when its head is known: a stream may go on. Must be quick. Default: nobody. */
-  readonly onAnswer?: (answered: Answered) => void;
+  /** Called when the head of a response is known; a stream may go on. Must be quick. Default: ignored. */
+  readonly onAnswered?: (answered: AnsweredRequest) => void;
 }
 
-export interface Answered {
+export interface AnsweredRequest {
   readonly requestId: string;
   readonly method: string;
-  /** As it is written in the table; `other` for what is none. */
+  /** The path pattern; `other` for unknown paths. */
   readonly route: string;
   /** Without the query, which may hold a secret. */
   readonly path: string;
   readonly status: number;
   readonly durationMs: number;
-  /** The address of the other end; empty where there is none. */
+  /** The address of the client; empty without a socket. */
   readonly remote: string;
-  /** Of the problem that was answered. */
+  /** Of the problem, if it is one. */
   readonly code: string | undefined;
-  /** Whoever asked did not show the token, wherever that was not asked for either. */
-  readonly isStranger: boolean;
+  /** The request had no valid token, whether or not it needed one. */
+  readonly isAnonymous: boolean;
 }
 
-export interface ServedRoute {
+export interface GuardedRoute {
   readonly method: string;
-  /** In Hono's way of writing. */
+  /** In Hono's syntax. */
   readonly path: string;
-  /** In our own. Default: the path. */
+  /** For the log and the metrics. Default: the path. */
   readonly name?: string;
-  /** It needs no token, and no bound holds. */
+  /** Needs no token, and has no limits. */
   readonly isOpen?: boolean;
-  /** It is answered, too, when there are as many requests as may be: it ends one of them, or tells of them. */
+  /** Served when the server is overloaded, too: it ends other requests, or reports on them. */
   readonly isLight?: boolean;
   handle(context: Context): Response | Promise<Response>;
 }
@@ -61,14 +61,14 @@ interface Env {
   Variables: { requestId: string; route: string; code: string; hasToken: true };
 }
 
-const nobody = (): void => {};
+const ignore = (): void => {};
 
-/** A method that no route of a path has is answered 405; OPTIONS says which it has. */
-export function createGuardedApp(routes: readonly ServedRoute[], options: GuardOptions): Hono<Env> {
-  const { onUnexpected = nobody, onAnswer = nobody } = options;
+/** Unknown methods of a known path get a 405; OPTIONS lists the known ones. */
+export function createGuardedApp(routes: readonly GuardedRoute[], options: GuardOptions): Hono<Env> {
+  const { onUnexpected = ignore, onAnswered = ignore } = options;
   const app = new Hono<Env>();
-  const bounds = new Bounds(options.bounds);
-  const guard = createGuard(routes, options, bounds);
+  const limiter = new RequestLimiter(options.limits);
+  const guard = createGuard(routes, options, limiter);
   app.use(async (context, next) => {
     const startedAt = performance.now();
     const { req } = context;
@@ -77,21 +77,21 @@ export function createGuardedApp(routes: readonly ServedRoute[], options: GuardO
     context.set("requestId", requestId);
     const refused = await guard(context, remote, next);
     if (refused !== undefined) context.res = refused;
-    // Whatever touches the headers of a Response makes it several times as slow.
+    // Touching the headers of a Response makes it several times as slow.
     if (context.env?.outgoing === undefined) context.res.headers.set("x-request-id", requestId);
     else context.env.outgoing.setHeader("x-request-id", requestId);
     const { method, path } = req;
     const { status } = context.res;
     const durationMs = performance.now() - startedAt;
     const { route = "other", code, hasToken } = context.var as Partial<Env["Variables"]>;
-    onAnswer({ requestId, method, route, path, status, durationMs, remote, code, isStranger: hasToken !== true });
+    onAnswered({ requestId, method, route, path, status, durationMs, remote, code, isAnonymous: hasToken !== true });
   });
   for (const served of routes) {
     const { method, path, name = path } = served;
     app.on(method, path, (context) => {
       context.set("route", name);
-      const crowded = served.isLight === true || served.isOpen === true ? undefined : bounds.checkRoom();
-      return crowded === undefined ? served.handle(context) : refuse(context, crowded);
+      const overload = served.isLight === true || served.isOpen === true ? undefined : limiter.checkLoad();
+      return overload === undefined ? served.handle(context) : refuse(context, overload);
     });
   }
   for (const path of new Set(routes.map((served) => served.path))) {
@@ -118,8 +118,8 @@ export function createGuardedApp(routes: readonly ServedRoute[], options: GuardO
 
 type Guard = (context: Context<Env>, remote: string, next: () => Promise<void>) => Promise<Response | undefined>;
 
-/** Lets a request through, or answers it. The order matters: the token comes before every bound, so that nobody can use up its owner's. */
-function createGuard(routes: readonly ServedRoute[], options: GuardOptions, bounds: Bounds): Guard {
+/** Passes a request on, or responds to it. The token is checked before the limits, so that nobody can use up those of its owner. */
+function createGuard(routes: readonly GuardedRoute[], options: GuardOptions, limiter: RequestLimiter): Guard {
   const { token, allowedHosts = [], allowedOrigins = [] } = options;
   const expected = digest(token);
   const open = new Set(routes.filter(({ isOpen }) => isOpen === true).map(({ path }) => path));
@@ -129,18 +129,18 @@ function createGuard(routes: readonly ServedRoute[], options: GuardOptions, boun
       return undefined;
     }
     const authorization = context.req.header("authorization");
-    const stranger = checkToken(authorization, expected);
-    if (stranger !== undefined) {
-      return refuse(context, bounds.refuse(remote, stranger, authorization !== undefined));
+    const unauthorized = checkToken(authorization, expected);
+    if (unauthorized !== undefined) {
+      return refuse(context, limiter.refuse(remote, unauthorized, authorization !== undefined));
     }
     context.set("hasToken", true);
-    const problem = bounds.enter(remote);
+    const problem = limiter.enter(remote);
     if (problem !== undefined) return refuse(context, problem);
     try {
       await next();
       return undefined;
     } finally {
-      bounds.leave();
+      limiter.leave();
     }
   };
   return async (context, remote, next) => {

@@ -1,4 +1,4 @@
-// What is no HTTP never becomes a request: it is answered here, where an answer can still be told from another, and its connection ends.
+// Refuses what is not HTTP: writes a response to the raw socket and closes the connection.
 
 import type { Socket } from "node:net";
 import { toBody, type Problem } from "../problem.ts";
@@ -9,7 +9,7 @@ export const MALFORMED: Problem = {
   detail: "The request makes no sense: look at its method, URL and headers",
 };
 
-/** Only the log and the metrics hear of it. */
+/** For the log and the metrics; the client gets no response. */
 export const FLOOD: Problem = {
   status: 429,
   code: "PIPELINE_TOO_LONG",
@@ -33,17 +33,17 @@ const REASONS: Readonly<Record<number, string>> = {
   431: "Request Header Fields Too Large",
 };
 
-/** The client has gone by itself; or it sent more after what it called its last request, which was answered. */
+/** The client has disconnected, or sent more after what it announced as its last request. */
 const SILENT: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE", "HPE_CLOSED_CONNECTION"]);
 
-/** Undefined where there is nothing to say. */
+/** Undefined: no response is needed. */
 export function toMalformed({ code = "" }: NodeJS.ErrnoException): Problem | undefined {
   return SILENT.has(code) ? undefined : (BY_CODE[code] ?? MALFORMED);
 }
 
-/** Ends the connection. `isAnswered`: something is being answered on it, in the middle of which nothing can be said. */
-export function refuseMalformed(socket: Socket, problem: Problem | undefined, isAnswered: boolean): void {
-  if (problem === undefined || isAnswered || !socket.writable) return socket.destroySoon();
+/** Closes the connection. `isResponding`: another response is being written to it, so none can be sent. */
+export function refuseMalformed(socket: Socket, problem: Problem | undefined, isResponding: boolean): void {
+  if (problem === undefined || isResponding || !socket.writable) return socket.destroySoon();
   const body = JSON.stringify(toBody(problem));
   const head = [
     `HTTP/1.1 ${problem.status} ${REASONS[problem.status] ?? "Bad Request"}`,

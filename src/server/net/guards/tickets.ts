@@ -1,12 +1,13 @@
-// Tickets: what a browser, which cannot send a token with a WebSocket, shows in its place. Each is good for one use within half a minute,
-// so that one that is found in a log opens nothing.
+// Tickets for WebSockets of browsers, which cannot send a token. Each is valid for one use within half a minute, so a ticket that leaks
+// into a log is worthless.
 
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { LimitExceededError } from "../../../errors.ts";
+import { digest } from "./guard.ts";
 
-interface Given {
+interface Issued {
   readonly expiresAt: number;
-  /** The only session that it opens. Absent: any. */
+  /** Undefined: any session. */
   readonly sessionId: string | undefined;
 }
 
@@ -15,45 +16,45 @@ export interface Ticket {
   readonly expiresAt: number;
 }
 
-const GOOD_MS = 30_000;
+const VALID_MS = 30_000;
 const MAX_TICKETS = 1000;
 const BYTES = 32;
 
 export class Tickets {
-  /** By digest, the oldest first: finding one takes as long whichever part of it was guessed. */
-  readonly #given = new Map<string, Given>();
+  /** By digest, the oldest first. The lookup takes as long whichever part of a ticket was guessed. */
+  readonly #issued = new Map<string, Issued>();
   readonly #now: () => number;
 
   constructor(now: () => number = Date.now) {
     this.#now = now;
   }
 
-  /** Throws LimitExceededError while too many wait to be used. */
-  give(sessionId?: string): Ticket {
+  /** Throws LimitExceededError while too many are unused. */
+  issue(sessionId?: string): Ticket {
     const now = this.#now();
-    for (const [oldest, { expiresAt: until }] of this.#given) {
+    for (const [oldest, { expiresAt: until }] of this.#issued) {
       if (until > now) break;
-      this.#given.delete(oldest);
+      this.#issued.delete(oldest);
     }
-    if (this.#given.size >= MAX_TICKETS) {
+    if (this.#issued.size >= MAX_TICKETS) {
       throw new LimitExceededError({ what: "give another ticket", limit: "tickets", value: MAX_TICKETS });
     }
     const ticket = randomBytes(BYTES).toString("base64url");
-    const expiresAt = now + GOOD_MS;
-    this.#given.set(digest(ticket), { expiresAt, sessionId });
+    const expiresAt = now + VALID_MS;
+    this.#issued.set(toKey(ticket), { expiresAt, sessionId });
     return { ticket, expiresAt };
   }
 
-  /** Whether it opens this session. It opens nothing any more afterwards, whatever the answer. */
+  /** Whether the ticket is valid for the session. It is used up either way. */
   take(ticket: string, sessionId: string): boolean {
-    const key = digest(ticket);
-    const found = this.#given.get(key);
+    const key = toKey(ticket);
+    const found = this.#issued.get(key);
     if (found === undefined) return false;
-    this.#given.delete(key);
+    this.#issued.delete(key);
     return found.expiresAt > this.#now() && (found.sessionId ?? sessionId) === sessionId;
   }
 }
 
-function digest(ticket: string): string {
-  return createHash("sha256").update(ticket).digest("base64");
+function toKey(ticket: string): string {
+  return digest(ticket).toString("base64");
 }

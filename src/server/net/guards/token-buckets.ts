@@ -1,34 +1,33 @@
-// How often each of many may do something: a bucket of tokens for each, refilled as time goes by.
+// Token buckets, one per key.
 //
-// The table is bounded. When it is full the one that was made first goes, which gives at most one burst more to whoever that was.
+// Their number is limited. When there are too many, the oldest is dropped, which gives its key one more burst at most.
 
-export interface Rate {
+export interface RateLimit {
   readonly perSecond: number;
-  /** That may come at once. */
   readonly burst: number;
 }
 
 interface Bucket {
   tokens: number;
-  /** When that was. */
+  /** When `tokens` was computed. */
   at: number;
 }
 
 const MAX_BUCKETS = 10_000;
 
-export class Rates {
-  readonly #rate: Rate;
+export class TokenBuckets {
+  readonly #rate: RateLimit;
   readonly #buckets = new Map<string, Bucket>();
   readonly #maxBuckets: number;
   readonly #now: () => number;
 
-  constructor(rate: Rate, now: () => number = () => performance.now(), maxBuckets = MAX_BUCKETS) {
+  constructor(rate: RateLimit, now: () => number = () => performance.now(), maxBuckets = MAX_BUCKETS) {
     this.#rate = rate;
     this.#now = now;
     this.#maxBuckets = maxBuckets;
   }
 
-  /** Takes one. 0: it was there; else nothing was taken, and the seconds until there is one. */
+  /** Takes a token. Returns 0, or the seconds until there is one. */
   take(key: string): number {
     const bucket = this.#refilled(key);
     if (bucket.tokens < 1) return this.#secondsUntilNext(bucket);
@@ -36,7 +35,6 @@ export class Rates {
     return 0;
   }
 
-  /** How many are known. */
   get size(): number {
     return this.#buckets.size;
   }

@@ -6,8 +6,9 @@ import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Runtime } from "../../../../src/index.ts";
-import { createApp, openDoor } from "../../../../src/server/http/app.ts";
-import { listen, type Listening } from "../../../../src/server/net/listen.ts";
+import { createServerContext } from "../../../../src/server/create-context.ts";
+import { createApp } from "../../../../src/server/http/app.ts";
+import { listen, type HTTPListener } from "../../../../src/server/net/listen.ts";
 import { openTestRuntime } from "../../../open.ts";
 
 const TOKEN = "secret";
@@ -15,13 +16,13 @@ const AUTH = `Host: localhost\r\nAuthorization: Bearer ${TOKEN}\r\n`;
 const LAST = "Connection: close\r\n";
 
 let runtime: Runtime;
-let server: Listening;
+let server: HTTPListener;
 let port: number;
 const malformed: string[] = [];
 beforeAll(async () => {
   runtime = await openTestRuntime({ ids: "random" });
   await runtime.warm();
-  server = await listen(createApp(openDoor(runtime), { token: TOKEN }), {
+  server = await listen(createApp(createServerContext(runtime), { token: TOKEN }), {
     host: "127.0.0.1",
     port: 0,
     onMalformed: ({ code }) => void malformed.push(code),
@@ -91,7 +92,7 @@ describe("framing", () => {
     ["a URL of 20 KB", `GET /${"x".repeat(20_000)} HTTP/1.1\r\n${AUTH}\r\n`],
     ["a header of 20 KB", `GET / HTTP/1.1\r\n${AUTH}X-A: ${"x".repeat(20_000)}\r\n\r\n`],
     ["no Host", `GET /v1/version HTTP/1.1\r\nAuthorization: Bearer ${TOKEN}\r\n${LAST}\r\n`],
-  ])("%s: refused, and what follows is not taken for a request", async (_, bytes) => {
+  ])("%s: refused, and nothing after it is taken for a request", async (_, bytes) => {
     const answer = await send(bytes + SMUGGLED);
     const [first = 400, ...others] = statuses(answer);
     expect([400, 405, 413, 431]).toContain(first);
@@ -100,14 +101,14 @@ describe("framing", () => {
     await expectServed();
   });
 
-  test("without a Host the reason is a problem, too; what else is expected than 100-continue is nobody's business", async () => {
+  test("a missing Host is a problem document, too; other expectations than 100-continue are ignored", async () => {
     const nameless = await send(`GET /v1/version HTTP/1.1\r\nAuthorization: Bearer ${TOKEN}\r\n${LAST}\r\n`);
     expect(nameless).toContain("application/problem+json");
     expect(nameless).toContain('"code":"MALFORMED"');
     expect(statuses(await send(`GET /v1/version HTTP/1.1\r\n${AUTH}Expect: wonders\r\n${LAST}\r\n`))).toEqual([200]);
   });
 
-  test("a body that is held back is asked for when it is wanted; what is refused anyway is not sent", async () => {
+  test("a body that is held back is requested when it is read; a refused request never sends it", async () => {
     await using session = await runtime.openSession();
     const head = (id: string, token = TOKEN, bytes = 5): string =>
       `PUT /v1/sessions/${id}/files/a HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n` +
@@ -135,7 +136,7 @@ describe("framing", () => {
     expect(statuses(answer)).toEqual([100, 200]);
   });
 
-  test("the reason is a problem, and is told to whoever watches", async () => {
+  test("the reason is a problem document, and is reported", async () => {
     malformed.length = 0;
     const answer = await send(`GET /${"x".repeat(20_000)} HTTP/1.1\r\n${AUTH}\r\n`);
     const [head = "", body = ""] = answer.split("\r\n\r\n");
@@ -144,7 +145,7 @@ describe("framing", () => {
     expect(malformed).toEqual(["HEADERS_TOO_LARGE"]);
   });
 
-  test("a chunked body whose extensions are small, in odd pieces, is read as it is meant", async () => {
+  test("a chunked body with small extensions, in odd pieces, is read correctly", async () => {
     const socket = await open();
     for (const piece of [
       `${POST}${LAST}Transfer-Encoding: chu`,
@@ -158,7 +159,7 @@ describe("framing", () => {
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 422 /);
   });
 
-  test("pipelined requests are answered in order, up to the one that makes no sense", async () => {
+  test("pipelined requests are answered in order, up to the malformed one", async () => {
     const good = `GET /v1/version HTTP/1.1\r\n${AUTH}\r\n`;
     const found = statuses(await send(`${good}${good}NONSENSE\r\n\r\n${SMUGGLED}`));
     expect(found.filter((status) => status !== 200 && status !== 400)).toEqual([]);
@@ -176,7 +177,7 @@ describe("framing", () => {
     await expectServed();
   });
 
-  test("nothing is said in the middle of an answer that is under way", async () => {
+  test("nothing is written into the middle of another response", async () => {
     const code = JSON.stringify({ code: "import time; time.sleep(0.3); 'whole'" });
     const execute = `POST /process/interpreter/execute HTTP/1.1\r\n${AUTH}Content-Length: ${code.length}\r\n\r\n${code}`;
     const found = statuses(await send(`${execute}NONSENSE\r\n\r\n`));
@@ -184,7 +185,7 @@ describe("framing", () => {
     await expectServed();
   });
 
-  test("a client that closes its half of the connection has gone, and its code with it", async () => {
+  test("a client that closes its half of the connection has disconnected, and its code is interrupted", async () => {
     const code = JSON.stringify({ code: "while True: pass", timeout: 600 });
     const socket = await open();
     socket.write(`POST /process/interpreter/execute HTTP/1.1\r\n${AUTH}Content-Length: ${code.length}\r\n\r\n${code}`);
@@ -195,7 +196,7 @@ describe("framing", () => {
     await expectServed();
   });
 
-  test("a body that ends early is nobody's request", async () => {
+  test("an incomplete body is not handled", async () => {
     const socket = await open();
     socket.end(`${POST}Content-Length: 100\r\n\r\n{"code":`);
     expect(statuses(await text(socket)).filter((status) => status < 400)).toEqual([]);
@@ -247,7 +248,7 @@ describe("targets and names", () => {
     await expectServed();
   });
 
-  test("an Upgrade to what is not there is a request like any other", async () => {
+  test("an Upgrade for an unknown path is a plain request", async () => {
     const bytes = `GET /v1/version HTTP/1.1\r\n${AUTH}Connection: Upgrade, close\r\nUpgrade: nonsense/9\r\n\r\n`;
     const [status = 0] = statuses(await send(bytes));
     expect([200, 400, 404, 426]).toContain(status);
@@ -341,8 +342,8 @@ describe("the token", () => {
 test.each([
   ["whose head never ends", `GET / HTTP/1.1\r\n${AUTH}`, /^HTTP\/1\.1 408 [\s\S]*"code":"TOO_SLOW"/],
   ["whose body never ends", `${POST}Content-Length: 1000\r\n\r\n{`, /^(?:HTTP\/1\.1 4\d\d [\s\S]*)?$/],
-])("a request %s is given up", async (_, bytes, told) => {
-  const slow = await listen(createApp(openDoor(runtime), { token: TOKEN }), {
+])("a request %s is refused", async (_, bytes, told) => {
+  const slow = await listen(createApp(createServerContext(runtime), { token: TOKEN }), {
     host: "127.0.0.1",
     port: 0,
     requestMs: 50,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Runtime } from "../../../../src/index.ts";
 import { openTestRuntime } from "../../../open.ts";
-import { openTestDoor } from "../request.ts";
+import { openTestServer } from "../request.ts";
 
 let runtime: Runtime;
 beforeAll(async () => {
@@ -10,9 +10,9 @@ beforeAll(async () => {
 });
 afterAll(() => runtime.close());
 
-test("executions beyond those that may run at once: 429, one-off ones too; then again as before", async () => {
+test("executions beyond the limit: 429, temporary ones too; then it recovers", async () => {
   await using session = await runtime.openSession();
-  const { door, ask } = openTestDoor(runtime, { executions: { running: 1 } });
+  const { context, ask } = openTestServer(runtime, { executions: { running: 1 } });
   const path = `/v1/sessions/${session.id}/execute`;
   const begun = await ask("POST", path, {
     json: { code: "input()", input: "ask" },
@@ -30,14 +30,14 @@ test("executions beyond those that may run at once: 429, one-off ones too; then 
     });
   }
   await ask("POST", `/v1/executions/${String(begun.body["id"])}/cancel`);
-  await door.executions.idle();
+  await context.executions.idle();
   expect((await ask("POST", path, { json: { code: "1" } })).status).toBe(200);
   await expect.poll(() => runtime.sessions.list().length).toBe(1);
 });
 
-test("code beyond what may wait for its turn in a session: 429; then again as before", async () => {
+test("code beyond the queue of a session: 429; then it recovers", async () => {
   await using session = await runtime.openSession();
-  const { ask } = openTestDoor(runtime);
+  const { ask } = openTestServer(runtime);
   const path = `/v1/sessions/${session.id}`;
   const begin = (code: string) =>
     ask("POST", `${path}/execute`, { json: { code }, headers: { prefer: "respond-async" } });
@@ -50,9 +50,9 @@ test("code beyond what may wait for its turn in a session: 429; then again as be
   expect((await ask("POST", `${path}/execute`, { json: { code: "3" } })).body["value"]).toEqual({ "text/plain": "3" });
 });
 
-test("more code than may run or wait at once: 429; then again as before", async () => {
+test("more code than the limit on its size: 429; then it recovers", async () => {
   await using session = await runtime.openSession();
-  const { door, ask } = openTestDoor(runtime, { executions: { codeBytes: 1000 } });
+  const { context, ask } = openTestServer(runtime, { executions: { codeBytes: 1000 } });
   const path = `/v1/sessions/${session.id}/execute`;
   const code = `input() ${"#".repeat(900)}`;
   const headers = { prefer: "respond-async" };
@@ -60,22 +60,22 @@ test("more code than may run or wait at once: 429; then again as before", async 
   const refused = await ask("POST", path, { json: { code }, headers });
   expect(refused).toMatchObject({ status: 429, body: { code: "LIMIT_EXCEEDED" } });
   await ask("POST", `/v1/executions/${String(begun.body["id"])}/cancel`);
-  await door.executions.idle();
+  await context.executions.idle();
   expect((await ask("POST", path, { json: { code } })).status).toBe(200);
 });
 
-test("sessions beyond those that may be open: 429", async () => {
+test("sessions beyond the limit: 429", async () => {
   await using first = await runtime.openSession();
   await using second = await runtime.openSession();
-  const { ask } = openTestDoor(runtime);
+  const { ask } = openTestServer(runtime);
   const { status, body, headers } = await ask("POST", "/v1/sessions", { json: {} });
   expect([status, body["code"], headers.get("retry-after")]).toEqual([429, "LIMIT_EXCEEDED", "1"]);
   expect(first.id).not.toBe(second.id);
 });
 
-test("when as many requests wait as may be, what they wait for can be looked at and ended", async () => {
+test("when the limit on requests is reached, what they wait for can be inspected and ended", async () => {
   await using session = await runtime.openSession();
-  const { ask } = openTestDoor(runtime, { bounds: { requests: 1 } });
+  const { ask } = openTestServer(runtime, { limits: { requests: 1 } });
   const path = `/v1/sessions/${session.id}`;
   const waiting = ask("POST", `${path}/execute`, { json: { code: "while True: pass" } });
   await expect.poll(() => session.state).toBe("running");
@@ -88,14 +88,14 @@ test("when as many requests wait as may be, what they wait for can be looked at 
   expect((await waiting).body).toMatchObject({ status: "interrupted" });
 });
 
-test("a one-off execution is forgotten when it has ended", async () => {
-  const { ask } = openTestDoor(runtime);
+test("the result of a temporary execution is not kept", async () => {
+  const { ask } = openTestServer(runtime);
   const { body } = await ask("POST", "/process/interpreter/execute", { json: { code: "1" } });
   expect(await ask("GET", `/v1/executions/${String(body["executionId"])}`)).toMatchObject({ status: 404 });
 });
 
-test("sessions have what the server has configured, unless the request says otherwise", async () => {
-  const { ask } = openTestDoor(runtime, {
+test("sessions have the configured defaults, unless the request says otherwise", async () => {
+  const { ask } = openTestServer(runtime, {
     sessionDefaults: { env: { A: "server", B: "server" }, includeStdlib: false },
   });
   const opened = await ask("POST", "/v1/sessions", { json: { env: { B: "request" } } });
@@ -107,9 +107,9 @@ test("sessions have what the server has configured, unless the request says othe
   await ask("DELETE", `/v1/sessions/${String(opened.body["id"])}`);
 });
 
-test("while the server ends nothing begins, and what runs can be looked at, answered, cancelled and closed", async () => {
+test("during shutdown nothing starts, and running work can be inspected, answered, cancelled and closed", async () => {
   const draining = new AbortController();
-  const { ask } = openTestDoor(runtime, { draining: draining.signal });
+  const { ask } = openTestServer(runtime, { draining: draining.signal });
   const { body: session } = await ask("POST", "/v1/sessions", { json: {} });
   const path = `/v1/sessions/${String(session["id"])}`;
   const begun = await ask("POST", `${path}/execute`, {

@@ -1,4 +1,4 @@
-// Large bodies and large answers over a real socket: memory stays flat, and nothing hangs whoever goes away.
+// Large bodies and responses over a real socket: memory stays flat, and nothing hangs when either end disconnects.
 
 import { createHash } from "node:crypto";
 import { once } from "node:events";
@@ -7,9 +7,10 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Runtime, Session } from "../../../../src/index.ts";
-import { createApp, openDoor } from "../../../../src/server/http/app.ts";
-import type { Door } from "../../../../src/server/http/server-context.ts";
-import { listen, type Listening } from "../../../../src/server/net/listen.ts";
+import { createServerContext } from "../../../../src/server/create-context.ts";
+import { createApp } from "../../../../src/server/http/app.ts";
+import type { ServerContext } from "../../../../src/server/context/server-context.ts";
+import { listen, type HTTPListener } from "../../../../src/server/net/listen.ts";
 import { openTestRuntime } from "../../../open.ts";
 import { TOKEN } from "../request.ts";
 
@@ -17,12 +18,12 @@ const MIB = 1024 * 1024;
 const headers = { authorization: `Bearer ${TOKEN}` };
 
 let runtime: Runtime;
-let door: Door;
-let server: Listening;
+let context: ServerContext;
+let server: HTTPListener;
 beforeAll(async () => {
   runtime = await openTestRuntime({ ids: "random", limits: { diskBytes: 256 * MIB } });
-  door = openDoor(runtime);
-  server = await listen(createApp(door, { token: TOKEN }), { host: "127.0.0.1", port: 0 });
+  context = createServerContext(runtime);
+  server = await listen(createApp(context, { token: TOKEN }), { host: "127.0.0.1", port: 0 });
 });
 afterAll(async () => {
   await server.close(0);
@@ -72,7 +73,7 @@ async function answerTo(sending: ReturnType<typeof begin>): Promise<{ status: nu
 }
 
 describe("200 MiB", () => {
-  test("up and down take little memory and arrive as they were", async () => {
+  test("take little memory in both directions, and arrive unchanged", async () => {
     await using session = await runtime.openSession();
     const url = `${filesOf(session)}/big`;
     const up = await growthOf(async () => {
@@ -94,7 +95,7 @@ describe("200 MiB", () => {
     expect(Math.max(up, down)).toBeLessThan(120);
   });
 
-  test("that the session does not take wait in the client and not in the server", async () => {
+  test("that the session does not read wait in the client, not in the server", async () => {
     await using session = await runtime.openSession();
     const sending = begin(`${filesOf(session)}/slow`, 200 * MIB);
     const answer = answerTo(sending);
@@ -115,7 +116,7 @@ describe("200 MiB", () => {
 });
 
 describe("an upload", () => {
-  test("whose client goes leaves the old file", async () => {
+  test("whose client disconnects leaves the old file", async () => {
     await using session = await runtime.openSession();
     await session.files.write("f", "old");
     const sending = begin(`${filesOf(session)}/f`);
@@ -126,7 +127,7 @@ describe("an upload", () => {
     expect((await session.files.read("f")).toString()).toBe("old");
   });
 
-  test("that is larger than the session's disk is answered 413 while it is being sent", async () => {
+  test("that is larger than the session's disk gets 413 while it is being sent", async () => {
     await using session = await runtime.openSession({ limits: { diskBytes: 8 * MIB } });
     const sending = begin(`${filesOf(session)}/f`, 1024 * MIB);
     const answer = answerTo(sending);
@@ -134,7 +135,7 @@ describe("an upload", () => {
     expect(await answer).toMatchObject({ status: 413, text: expect.stringContaining('"code":"FILE"') });
   });
 
-  test("ends when its session does", async () => {
+  test("ends with its session", async () => {
     const session = await runtime.openSession();
     const sending = begin(`${filesOf(session)}/f`);
     const answer = answerTo(sending);
@@ -144,19 +145,19 @@ describe("an upload", () => {
     expect((await answer).status).toBe(410);
   });
 
-  test("of a variable ends with its client, and nothing of it stays", async () => {
+  test("of a variable ends with its client, and leaves nothing", async () => {
     await using session = await runtime.openSession();
     const sending = begin(`${filesOf(session).replace("/files", "/variables")}/v`);
     sending.setHeader("content-type", "application/octet-stream");
     sending.write(new Uint8Array(4 * MIB));
-    await expect.poll(() => door.spool.files).toBe(1);
+    await expect.poll(() => context.spool.files).toBe(1);
     sending.destroy();
-    await expect.poll(() => door.spool.files).toBe(0);
+    await expect.poll(() => context.spool.files).toBe(0);
   });
 });
 
 describe("a download", () => {
-  test("is cut when its session ends, and is not taken for whole", async () => {
+  test("is cut when its session ends, and cannot be taken for complete", async () => {
     const session = await runtime.openSession();
     (await session.execute("open('f', 'wb').truncate(200 * 1024 * 1024)").result).unwrap();
     const response = await fetch(`${filesOf(session)}/f`, { headers });
@@ -169,7 +170,7 @@ describe("a download", () => {
     await expect(readAll()).rejects.toThrow("terminated");
   });
 
-  test("whose reader goes gives its place to others", async () => {
+  test("whose reader disconnects frees its slot", async () => {
     await using session = await runtime.openSession();
     (await session.execute("open('f', 'wb').truncate(200 * 1024 * 1024)").result).unwrap();
     for (let count = 0; count < 20; count += 1) {
@@ -183,10 +184,10 @@ describe("a download", () => {
   });
 });
 
-describe("a client that moves a byte now and then", () => {
-  test("loses its place for an upload and a download to others, and is told where it can be", async () => {
-    const pace = { bytes: 64 * 1024, windowMs: 300 };
-    const own = openDoor(runtime, { pace });
+describe("a client that transfers single bytes now and then", () => {
+  test("loses its slot for uploads and downloads, and learns why where possible", async () => {
+    const minThroughput = { bytes: 64 * 1024, windowMs: 300 };
+    const own = createServerContext(runtime, { minThroughput });
     const listening = await listen(createApp(own, { token: TOKEN }), { host: "127.0.0.1", port: 0 });
     await using session = await runtime.openSession();
     const at = `${listening.url}/v1/sessions/${session.id}`;
@@ -205,13 +206,12 @@ describe("a client that moves a byte now and then", () => {
     }
     expect(own.spool.files).toBe(0);
 
-    const { leftBytes } = own.bodies;
     const json = begin(`${at}/execute`, MIB);
     json.method = "POST";
     const answer = answerTo(json);
     json.write(" ");
     expect((await answer).status).toBe(408);
-    expect(own.bodies.leftBytes).toBe(leftBytes);
+    expect(own.bodyMemory.usedBytes).toBe(0);
 
     (await session.execute("x = bytes(50_000_000)").result).unwrap();
     const socket = connect(Number(new URL(listening.url).port), "127.0.0.1").on("error", () => {});
@@ -226,13 +226,13 @@ describe("a client that moves a byte now and then", () => {
   });
 });
 
-describe("what was printed", () => {
+describe("output", () => {
   const code = "for i in range(40): print(chr(97 + i % 26) * (1 << 20), end='')";
 
-  test("is the same in one piece and in many", async () => {
+  test("is the same in one chunk and in many", async () => {
     await using session = await runtime.openSession();
-    const { id } = door.executions.start(session, code, {});
-    await door.executions.idle();
+    const { id } = context.executions.start(session, code, {});
+    await context.executions.idle();
     const path = `${server.url}/v1/executions/${id}/output`;
     const response = await fetch(`${path}?offset=5&length=100000000`, { headers });
     expect(response.headers.get("content-length")).toBe(String(40 * MIB - 5));
@@ -243,10 +243,10 @@ describe("what was printed", () => {
     expect([await past.text(), past.headers.get("next-offset")]).toEqual(["", String(41 * MIB)]);
   });
 
-  test("costs little memory while nobody takes it", async () => {
+  test("costs little memory while nobody reads it", async () => {
     await using session = await runtime.openSession();
-    const { id } = door.executions.start(session, code, {});
-    await door.executions.idle();
+    const { id } = context.executions.start(session, code, {});
+    await context.executions.idle();
     const { hostname, port } = new URL(server.url);
     const growth = await growthOf(async () => {
       const sockets = Array.from({ length: 20 }, () => connect(Number(port), hostname).pause());
@@ -261,7 +261,7 @@ describe("what was printed", () => {
   });
 });
 
-describe("a path as it is sent, which no URL class has put in order", () => {
+describe("a raw path that no URL parser has normalized", () => {
   test.each([
     ["/files/../../../../etc/passwd", 404],
     ["/files/%2e%2e/%2e%2e/%2e%2e/etc/passwd", 404],

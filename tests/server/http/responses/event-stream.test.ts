@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { streamEvents, type Message } from "../../../../src/server/http/responses/event-stream.ts";
+import { streamEvents, type EventMessage } from "../../../../src/server/http/responses/event-stream.ts";
 
 const { signal: never } = new AbortController();
 
@@ -7,22 +7,22 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 /** Ends when the client has gone. */
-function silent(signal: AbortSignal): AsyncIterable<Message> {
-  const gone = new Promise<IteratorResult<Message>>((resolve) => {
+function silent(signal: AbortSignal): AsyncIterable<EventMessage> {
+  const gone = new Promise<IteratorResult<EventMessage>>((resolve) => {
     signal.addEventListener("abort", () => resolve({ done: true, value: undefined }));
   });
   return { [Symbol.asyncIterator]: () => ({ next: () => gone }) };
 }
 
-test("an answer that nobody reads begins nothing", () => {
+test("a response that nobody reads opens nothing", () => {
   const open = vi.fn(silent);
-  for (let i = 0; i < 10; i += 1) streamEvents(open, { ending: never });
+  for (let i = 0; i < 10; i += 1) streamEvents(open, { closing: never });
   expect(open).not.toHaveBeenCalled();
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("a reader of nothing hears that the server is there, and one that takes nothing costs one comment", async () => {
-  const reader = reading(streamEvents(silent, { ending: never }));
+test("a silent stream has heartbeats, and a stuck reader costs one of them", async () => {
+  const reader = reading(streamEvents(silent, { closing: never }));
   for (let i = 0; i < 3; i += 1) {
     const next = reader.read();
     await vi.advanceTimersByTimeAsync(15_000);
@@ -37,12 +37,12 @@ test("a reader of nothing hears that the server is there, and one that takes not
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("events that fail end the stream and leave nothing behind", async () => {
-  const broken = async function* (): AsyncGenerator<Message> {
+test("a failing source ends the stream and leaves no timer", async () => {
+  const broken = async function* (): AsyncGenerator<EventMessage> {
     yield { id: "1", event: { type: "one" } };
     throw new Error("cannot be read");
   };
-  const reader = reading(streamEvents(broken, { ending: never }));
+  const reader = reading(streamEvents(broken, { closing: never }));
   expect(toText((await reader.read()).value)).toBe('id: 1\nevent: one\ndata: {"type":"one"}\n\n');
   await expect(reader.read()).rejects.toThrow("cannot be read");
   expect(vi.getTimerCount()).toBe(0);

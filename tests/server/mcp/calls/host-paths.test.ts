@@ -13,7 +13,7 @@ import {
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { Folders, toMounts } from "../../../../src/server/mcp/calls/host-paths.ts";
+import { HostPaths, toMounts } from "../../../../src/server/mcp/calls/host-paths.ts";
 
 let root: string;
 beforeEach(() => {
@@ -25,7 +25,7 @@ afterEach(() => {
 });
 
 describe("toMounts", () => {
-  test("shows the folder that the server was started in, read-only", () => {
+  test("includes the folder that the server was started in, read-only", () => {
     expect(toMounts(join(root, "project"), [])).toEqual([{ path: join(root, "project"), mode: "ro" }]);
   });
 
@@ -34,11 +34,11 @@ describe("toMounts", () => {
     ["the home directory", homedir()],
     ["what is above it", dirname(homedir())],
     ["/tmp", "/tmp"],
-  ])("does not show %s", (_, folder) => {
+  ])("does not include %s", (_, folder) => {
     expect(toMounts(folder, [])).toEqual([]);
   });
 
-  test("shows nothing twice", () => {
+  test("includes nothing twice", () => {
     const project = join(root, "project");
     expect(toMounts(project, [{ path: project, mode: "rw" }])).toEqual([{ path: project, mode: "rw" }]);
     expect(toMounts(join(project, "data"), [{ path: project, mode: "ro" }])).toEqual([{ path: project, mode: "ro" }]);
@@ -54,17 +54,17 @@ describe("toMounts", () => {
     ]);
   });
 
-  test("refuses what was asked for and may not be shown", () => {
+  test("refuses a requested folder that is not allowed", () => {
     expect(() => toMounts(root, [{ path: "/proc/1", mode: "ro" }])).toThrow("Cannot mount '/proc/1'");
     expect(() => toMounts(root, [{ path: join(root, "gone"), mode: "ro" }])).toThrow("it does not exist");
   });
 });
 
-describe("a place", () => {
-  const open = (): Folders =>
-    new Folders({ mounts: [{ path: join(root, "project"), mode: "rw" }], sessionFiles: join(root, "sessions") });
+describe("an opened file", () => {
+  const open = (): HostPaths =>
+    new HostPaths({ mounts: [{ path: join(root, "project"), mode: "rw" }], sessionFiles: join(root, "sessions") });
 
-  test("stays what was checked when its folder becomes a link to another", () => {
+  test("stays the checked one when its folder becomes a link to another", () => {
     using place = open().openForSaving(join(root, "project", "data", "s.rlm"));
     renameSync(join(root, "project", "data"), join(root, "project", "moved"));
     symlinkSync(join(root, "hidden"), join(root, "project", "data"));
@@ -73,7 +73,7 @@ describe("a place", () => {
     expect(() => readFileSync(join(root, "hidden", "s.rlm"))).toThrow("ENOENT");
   });
 
-  test("to read stays what was checked when its name becomes a link to another", () => {
+  test("for reading stays the checked one when its name becomes a link to another", () => {
     writeFileSync(join(root, "project", "data.txt"), "shown");
     writeFileSync(join(root, "hidden", "secret"), "hidden");
     using place = open().openVisible(join(root, "project", "data.txt"));
@@ -82,7 +82,7 @@ describe("a place", () => {
     expect(readFileSync(place?.path ?? "", "utf8")).toBe("shown");
   });
 
-  test("may be reached by a link that leads to where it is allowed", () => {
+  test("may be reached by a link into an allowed folder", () => {
     writeFileSync(join(root, "project", "data", "real.txt"), "text");
     symlinkSync("data/real.txt", join(root, "project", "link.txt"));
     using place = open().openVisible(join(root, "project", "link.txt"));

@@ -63,7 +63,7 @@ function python(modules: string, code: string): Buffer | undefined {
 }
 
 describe("shrink() of a PNG", () => {
-  test("passes on what is small, as it is", async () => {
+  test("passes on a small image unchanged", async () => {
     const data = makePng({ width: 1024, height: 3, type: 0, depth: 1, isInterlaced: true });
     expect(await shrinkPng(data)).toEqual({ mimeType: "image/png", base64: data.toString("base64") });
   });
@@ -79,7 +79,7 @@ describe("shrink() of a PNG", () => {
     expect(Buffer.from(solid(newWidth, newHeight, [10, 200, 30]).rgb).equals(small.rgb)).toBe(true);
   });
 
-  test("makes one that is small but long, or stays long, ever smaller", async () => {
+  test("scales a small but long image down further until it fits", async () => {
     const long = joinChunks(
       ...split(await toPng(solid(10, 10, [1, 2, 3])), makeChunk("tEXt", Buffer.alloc(2 * MIB, "a comment "))),
     );
@@ -88,7 +88,7 @@ describe("shrink() of a PNG", () => {
     expect({ width, height }).toEqual({ width: 512, height: 410 });
   });
 
-  test("takes the mean of what a pixel covers", async () => {
+  test("averages the area that a pixel covers", async () => {
     const pixels = fc
       .tuple(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 40 }))
       .map(([width, height, side]) => ({ image: noise(width, height), side }));
@@ -144,7 +144,7 @@ image.save(sys.stdout.buffer, format="png")`;
   const refused = (sentence: string): { refused: string } => ({ refused: `the PNG ${sentence}` });
   const damaged = refused("is damaged, or of an unknown kind; save it again");
 
-  test("refuses what is none, is damaged or far too large, in a sentence", async () => {
+  test("refuses data that is no PNG, damaged or far too large, with a sentence", async () => {
     expect(await shrinkPng(Buffer.from("GIF89a"))).toEqual(refused("is not an image"));
     expect(await shrinkPng(Buffer.alloc(0))).toEqual(refused("is not an image"));
     const png = makePng({ width: 3, height: 3 });
@@ -160,7 +160,7 @@ image.save(sys.stdout.buffer, format="png")`;
     );
   });
 
-  test("refuses one whose rows are longer than any figure's: a row is read at once", async () => {
+  test("refuses one with very long rows, because a whole row is decoded at a time", async () => {
     const wide = makePng({ width: 1, height: 1 });
     wide.writeUInt32BE(65_537, 16);
     expect(await shrinkPng(wide)).toEqual(refused("has 65,537 x 1 pixels; save it smaller"));
@@ -181,7 +181,7 @@ image.save(sys.stdout.buffer, format="png")`;
     expect(turns).toBeGreaterThan(5);
   });
 
-  test("reads large ones one after another, and a small one at once", async () => {
+  test("decodes large images one after another, and a small one at once", async () => {
     const images = new Images();
     const done: string[] = [];
     const shrink = async (name: string, side: number): Promise<void> => {
@@ -193,7 +193,7 @@ image.save(sys.stdout.buffer, format="png")`;
     expect(done).toEqual(["small", "larger", "large"]);
   });
 
-  test("unpacks no more than the image can have", async () => {
+  test("unpacks no more bytes than the image can have", async () => {
     const header = Buffer.from([0, 0, 8, 0, 0, 0, 8, 0, 8, 2, 0, 0, 0]);
     const bomb = makeChunk("IDAT", deflateSync(Buffer.alloc(100 * MIB)));
     expect(await shrinkPng(joinChunks(makeChunk("IHDR", header), bomb, makeChunk("IEND", Buffer.alloc(0))))).toEqual(
@@ -231,12 +231,12 @@ describe("shrink() of a JPEG", () => {
     return data;
   };
 
-  test("passes on what is small", async () => {
+  test("passes on a small one", async () => {
     const data = makeJpeg(4000, 3000, 1000);
     expect(await shrinkJpeg(data)).toEqual({ mimeType: "image/jpeg", base64: data.toString("base64") });
   });
 
-  test("passes on what Pillow writes, of either kind", async ({ skip }) => {
+  test("passes on what Pillow writes, baseline and progressive", async ({ skip }) => {
     for (const progressive of ["False", "True"]) {
       const code = `PIL.Image.new("RGB", (300, 200)).save(sys.stdout.buffer, format="jpeg", progressive=${progressive})`;
       const data = python("PIL.Image", code);
@@ -245,7 +245,7 @@ describe("shrink() of a JPEG", () => {
     }
   });
 
-  test("refuses what is large, is none or not whole, and says what to do", async () => {
+  test("refuses one that is large, invalid or incomplete, and says what to do", async () => {
     expect(await shrinkJpeg(makeJpeg(40, 30, 2.5 * MIB))).toEqual({
       refused: "the JPEG has 2.5 MiB, and 1 MiB can be shown; save it smaller",
     });

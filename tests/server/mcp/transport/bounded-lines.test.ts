@@ -1,4 +1,4 @@
-// Lines within a bound.
+// Lines of limited length.
 
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
@@ -18,7 +18,7 @@ function pass(chunks: readonly Buffer[], max = MAX): { text: string; refused: un
   return { text, refused };
 }
 
-test("whole lines pass as they are, however they were cut", () => {
+test("whole lines pass, however they were split into chunks", () => {
   fc.assert(
     fc.property(fc.array(fc.string({ maxLength: 20 })), fc.array(fc.nat(10)), (words, cuts) => {
       const text = words.map((word) => `${word.replaceAll("\n", "")}\n`).join("");
@@ -42,12 +42,12 @@ test.each([
   ["before the version", `{"method":"x","params":{"code":"${long}"},"id":9,"jsonrpc":"2.0"}`, 9],
   ["nowhere", `{"jsonrpc":"2.0","method":"x","params":{"code":"${long}"}}`, undefined],
   ["only inside of a text", `{"jsonrpc":"2.0","method":"x","params":"${long},\\"id\\":5}"}`, undefined],
-])("a line that is too long is thrown away, and its id found where it is %s", (_, line, id) => {
+])("a line that is too long is discarded, and its id is found if it is %s", (_, line, id) => {
   const chunks = [Buffer.from("before\n"), ...cut(`${line}\n`, 60), Buffer.from("after\n")];
   expect(pass(chunks)).toEqual({ text: "before\nafter\n", refused: [id] });
 });
 
-test("a line without an end is never held", () => {
+test("an endless line is never buffered", () => {
   const lines = new BoundedLines(
     MAX,
     () => {},

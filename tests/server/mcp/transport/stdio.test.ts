@@ -15,7 +15,7 @@ function createLarge(): McpServer {
   return mcp;
 }
 
-test("a client that asks and never reads is not listened to any more", async () => {
+test("a client that never reads responses is not read from any more", async () => {
   const input = new PassThrough();
   const output = new Writable({ write: () => {} }); // takes one piece and never more
   const connection = serveMCPOverStdio(createLarge, { input, output, onProblem: () => {} });
@@ -34,7 +34,7 @@ test.each([
   ["its input ends", (input: PassThrough) => void input.end()],
   ["its input breaks", (input: PassThrough) => void input.destroy(new Error("broken"))],
   ["its output breaks", (_: PassThrough, output: PassThrough) => void output.destroy(new Error("broken"))],
-])("the connection is over when %s", async (_, end) => {
+])("the connection ends when %s", async (_, end) => {
   const input = new PassThrough();
   const output = new PassThrough();
   const connection = serveMCPOverStdio(createLarge, { input, output, onProblem: () => {} });
@@ -43,7 +43,7 @@ test.each([
   await connection.close();
 });
 
-test("a line that is no message is told of where it is JSON, and answered where somebody waits", async () => {
+test("a JSON line that is no message is reported, and answered if it has an id", async () => {
   const input = new PassThrough();
   const output = new PassThrough();
   const problems: string[] = [];

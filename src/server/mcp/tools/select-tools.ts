@@ -1,4 +1,4 @@
-// All tools, and which of them a server offers.
+// All tools, and the selection that a server offers.
 
 import { REPL_TOOLS } from "./repl.ts";
 import { RLM_TOOLS } from "./rlm.ts";
@@ -9,17 +9,17 @@ import { STDLIB_TOOLS } from "./stdlib.ts";
 import { GROUPS, type MCPTool } from "./tool.ts";
 
 const CORE = ["execute_python", "shell", "shell_status"];
-/** What reads the output of everything that runs. */
+/** Reads the output of all other tools. */
 const READER = "shell_status";
 const BY_GROUP = [...SANDBOX_TOOLS, ...SESSION_TOOLS, ...STDLIB_TOOLS, ...REPL_TOOLS, ...SHELL_TOOLS, ...RLM_TOOLS];
 
-/** In the order in which clients list them: what is used most comes first. */
+/** In listing order: the most used first. */
 export const ALL_TOOLS: readonly MCPTool[] = [...BY_GROUP.filter(isCore), ...BY_GROUP.filter((tool) => !isCore(tool))];
 
 /**
- * `core`, `all`, or names of tools and groups, separated by commas; with what runs something comes what reads its output.
- * Throws a RangeError that lists what there is. Where there is a reason why no model can be asked, `all` is what works without
- * one, and `rlm_query` by name is refused with that reason.
+ * `core`, `all`, or names of tools and groups, separated by commas. `shell_status` is added when any selected tool needs it. Throws a
+ * RangeError that lists the choices. `whyNoModel`: no model is configured; `all` is then what works without one, and selecting `rlm_query`
+ * throws with this reason.
  */
 export function selectTools(choice: string, whyNoModel?: string): readonly MCPTool[] {
   const offered = whyNoModel === undefined ? ALL_TOOLS : ALL_TOOLS.filter(({ group }) => group !== "rlm");

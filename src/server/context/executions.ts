@@ -1,7 +1,7 @@
-// The executions that began at this door, by id: those that run, and those that ended lately.
+// The executions that clients started over HTTP and WebSockets, by id: running ones, and those that ended recently.
 //
-// One runs on when its client has gone: it can be found again, and followed from where the client was. Results are kept for an hour, the
-// last of them only where there are many or they are large; what was printed can be read for as long as the session keeps it.
+// An execution does not depend on its client's connection: it can be found by its id and followed from any cursor. Results are kept for
+// an hour, within limits on their number and size. Output can be read for as long as the session keeps it.
 
 import { LimitExceededError } from "../../errors.ts";
 import type { ExecutionResult } from "../../protocol/execution.ts";
@@ -10,18 +10,18 @@ import type { Execution } from "../../session/execution/execution.ts";
 import type { Session } from "../../session/session.ts";
 import { ProblemError, toProblem, toWire, type WireProblem } from "../net/problem.ts";
 
-export interface ExecutionsBounds {
-  /** That run or wait for their turn, in all sessions together. */
+export interface ExecutionLimits {
+  /** Running or queued, in all sessions together. */
   readonly running: number;
-  /** Of their code. */
+  /** Of the code of these. */
   readonly codeBytes: number;
   readonly ended: number;
-  /** Of the results of ended ones. */
+  /** Of the kept results. */
   readonly endedBytes: number;
   readonly keptMs: number;
 }
 
-export const DEFAULT_EXECUTIONS: ExecutionsBounds = {
+export const DEFAULT_EXECUTION_LIMITS: ExecutionLimits = {
   running: 1000,
   codeBytes: 512 * 1024 * 1024,
   ended: 5000,
@@ -35,20 +35,23 @@ interface Ended {
   readonly outcome: Outcome;
 }
 
-type Outcome = { readonly result: ExecutionResult } | { readonly problem: WireProblem };
+/** The problem: why the session could not run it. */
+type Outcome =
+  | { readonly result: ExecutionResult; readonly problem?: undefined }
+  | { readonly problem: WireProblem; readonly result?: undefined };
 
 export class Executions {
-  readonly #bounds: ExecutionsBounds;
+  readonly #limits: ExecutionLimits;
   readonly #byId = new Map<string, Execution>();
   readonly #running = new Set<Execution>();
-  /** Roughly, in characters. */
+  /** Approximately: in characters. */
   #codeBytes = 0;
   /** Oldest first. */
   readonly #ended = new Map<Execution, Ended>();
   #endedBytes = 0;
 
-  constructor(bounds: Partial<ExecutionsBounds> = {}) {
-    this.#bounds = { ...DEFAULT_EXECUTIONS, ...bounds };
+  constructor(limits: Partial<ExecutionLimits> = {}) {
+    this.#limits = { ...DEFAULT_EXECUTION_LIMITS, ...limits };
   }
 
   get running(): number {
@@ -56,11 +59,11 @@ export class Executions {
   }
 
   /**
-   * Throws LimitExceededError when too many run, and what `session.execute` throws. One that is not kept is forgotten as soon as it
-   * has ended.
+   * Throws LimitExceededError when too many are running, and what `session.execute` throws. With `isKept: false` its result is not
+   * kept.
    */
   start(session: Session, code: string, options: ExecuteOptions, { isKept = true } = {}): Execution {
-    const { running, codeBytes } = this.#bounds;
+    const { running, codeBytes } = this.#limits;
     if (this.#running.size >= running) {
       throw new LimitExceededError({ what: "execute more code at once", limit: "executions", value: running });
     }
@@ -84,7 +87,7 @@ export class Executions {
     return execution;
   }
 
-  /** Throws a ProblemError where there is none, or it is forgotten. */
+  /** Throws a ProblemError when it is unknown or forgotten. */
   get(id: string): Execution {
     const execution = this.#byId.get(id);
     if (execution !== undefined) return execution;
@@ -92,28 +95,17 @@ export class Executions {
     throw new ProblemError({ status: 404, code: "EXECUTION_NOT_FOUND", detail });
   }
 
-  /** Undefined: it runs, or the session could not run it. */
-  resultOf(execution: Execution): ExecutionResult | undefined {
-    const outcome = this.#ended.get(execution)?.outcome;
-    return outcome !== undefined && "result" in outcome ? outcome.result : undefined;
+  /** Undefined: it is queued or running. */
+  outcomeOf(execution: Execution): Outcome | undefined {
+    return this.#ended.get(execution)?.outcome;
   }
 
-  /** Why the session could not run it. */
-  problemOf(execution: Execution): WireProblem | undefined {
-    const outcome = this.#ended.get(execution)?.outcome;
-    return outcome !== undefined && "problem" in outcome ? outcome.problem : undefined;
-  }
-
-  isOver(execution: Execution): boolean {
-    return this.#ended.has(execution);
-  }
-
-  /** Resolves when none runs. */
+  /** Resolves when none is running. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.allSettled([...this.#running].map(({ result }) => result));
   }
 
-  /** Interrupts them all. Resolves when they have ended. */
+  /** Interrupts all of them. Resolves when they have ended. */
   async cancelAll(): Promise<void> {
     const running = [...this.#running];
     for (const execution of running) execution.cancel();
@@ -121,23 +113,23 @@ export class Executions {
   }
 
   #keep(execution: Execution, outcome: Outcome): void {
-    const bytes = execution.code.length + ("result" in outcome ? sizeOf(outcome.result) : 0);
+    const bytes = execution.code.length + (outcome.result === undefined ? 0 : sizeOf(outcome.result));
     const at = Date.now();
     this.#ended.set(execution, { at, bytes, outcome });
     this.#endedBytes += bytes;
     for (const [oldest, ended] of this.#ended) {
-      const { ended: most, endedBytes, keptMs } = this.#bounds;
+      const { ended: most, endedBytes, keptMs } = this.#limits;
       const isTooMuch = this.#ended.size > most || (this.#endedBytes > endedBytes && this.#ended.size > 1);
       if (!isTooMuch && at - ended.at < keptMs) break;
       this.#ended.delete(oldest);
       this.#endedBytes -= ended.bytes;
-      // A session of the same name may have begun anew, and counts from one again.
+      // A new session of the same name reuses ids.
       if (this.#byId.get(oldest.id) === oldest) this.#byId.delete(oldest.id);
     }
   }
 }
 
-/** Roughly, in characters. */
+/** Approximately: in characters. */
 function sizeOf({ stdout, stderr, value = {}, displays, error }: ExecutionResult): number {
   let size = stdout.length + stderr.length + (error?.traceback.length ?? 0) + 500;
   for (const bundle of [value, ...displays]) for (const text of Object.values(bundle)) size += text.length;

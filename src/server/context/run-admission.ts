@@ -1,36 +1,36 @@
-// Questions that clients ask: which model answers them, within which limits, how many at once.
+// Admits runs that clients request: with the configured model, within its limits, and a limited number at a time.
 //
-// Whoever configured the server says where material goes and what it may cost. A client chooses the name of a model there and less of
-// each limit, never a backend, an address or a key.
+// The configuration decides where data is sent and what it may cost. A client may choose a model name of the configured backend and lower
+// limits, but never a backend, an address or a key.
 
 import { LimitExceededError } from "../../errors.ts";
 import type { Runtime } from "../../runtime.ts";
-import type { RLM, RLMLimits, RLMOptions, RunRequest } from "../../rlm/rlm.ts";
+import type { RLM, RLMOptions, RunRequest } from "../../rlm/rlm.ts";
 import type { Run } from "../../rlm/run.ts";
 import { ProblemError, type Problem } from "../net/problem.ts";
+import { checkLimits } from "./check-limits.ts";
 
 export type ConfiguredModel = RLMOptions | { readonly whyNot: string };
 
-export const DEFAULT_RUNS = 8;
-/** A backend remembers something of every model that it was asked for. */
+export const DEFAULT_MAX_RUNS = 8;
+/** A backend keeps state for every model name. */
 const MAX_MODELS = 1000;
 
-export class AskedRuns {
+export class RunAdmission {
   readonly #runtime: Runtime;
   readonly #model: ConfiguredModel;
-  readonly #atOnce: number;
+  readonly #maxRuns: number;
   readonly #live = new Set<Run>();
-  /** Names that clients chose. */
+  /** Model names that clients have chosen. */
   readonly #models = new Set<string>();
   #rlm: RLM | undefined;
 
-  constructor(runtime: Runtime, model: ConfiguredModel, atOnce = DEFAULT_RUNS) {
+  constructor(runtime: Runtime, model: ConfiguredModel, maxRuns = DEFAULT_MAX_RUNS) {
     this.#runtime = runtime;
     this.#model = model;
-    this.#atOnce = atOnce;
+    this.#maxRuns = maxRuns;
   }
 
-  /** That began here and go on. */
   get running(): number {
     return this.#live.size;
   }
@@ -42,20 +42,20 @@ export class AskedRuns {
     return this.#rlm;
   }
 
-  /** The same for whoever asks in another way: its runs are counted with the others. */
-  get bounded(): Pick<RLM, "limits" | "run"> | undefined {
+  /** For MCP: its runs count towards the same limit. */
+  get limited(): Pick<RLM, "limits" | "run"> | undefined {
     const { rlm } = this;
     return rlm === undefined ? undefined : { limits: rlm.limits, run: (request) => this.start(request) };
   }
 
-  /** Throws a ProblemError, LimitExceededError, or a TypeError or RangeError for what can never be run. */
+  /** Throws a ProblemError, LimitExceededError, or a TypeError or RangeError for an invalid request. */
   start(request: RunRequest): Run {
     const { rlm } = this;
     if (rlm === undefined) throw new ProblemError(noModel(this.#model));
     checkLimits(request.limits, rlm.limits);
-    for (const name of [request.model, request.subModel]) if (name !== undefined) this.#choose(name);
-    if (this.#live.size >= this.#atOnce)
-      throw new LimitExceededError({ what: "start another run", limit: "runs", value: this.#atOnce });
+    for (const name of [request.model, request.subModel]) if (name !== undefined) this.#chooseModel(name);
+    if (this.#live.size >= this.#maxRuns)
+      throw new LimitExceededError({ what: "start another run", limit: "runs", value: this.#maxRuns });
     const run = rlm.run({ ...request, patterns: false });
     this.#live.add(run);
     const end = (): void => void this.#live.delete(run);
@@ -63,9 +63,9 @@ export class AskedRuns {
     return run;
   }
 
-  #choose(name: string): void {
+  #chooseModel(name: string): void {
     const { backend } = this.#model as RLMOptions;
-    if (backend === "scripted") throw new ProblemError(FILES);
+    if (backend === "scripted") throw new ProblemError(SCRIPTED);
     if (!this.#models.has(name) && this.#models.size >= MAX_MODELS) throw new ProblemError(TOO_MANY_MODELS);
     this.#models.add(name);
   }
@@ -76,7 +76,7 @@ function noModel(model: ConfiguredModel): Problem {
   return { status: 409, code: "NO_MODEL", detail: `No model can be asked: ${why}` };
 }
 
-const FILES: Problem = {
+const SCRIPTED: Problem = {
   status: 422,
   code: "INVALID",
   detail: "The models of this server are scripts in files: a request cannot choose one",
@@ -86,12 +86,3 @@ const TOO_MANY_MODELS: Problem = {
   code: "INVALID",
   detail: `${MAX_MODELS} different models were asked for already: choose one of them, or none`,
 };
-
-function checkLimits(asked: RLMLimits = {}, allowed: RLMLimits): void {
-  for (const [name, value] of Object.entries(asked) as [keyof RLMLimits, number][]) {
-    const most = allowed[name];
-    if (most === undefined || value <= most) continue;
-    const detail = `Field 'limits.${name}' is wrong: this server allows ${most} at most`;
-    throw new ProblemError({ status: 422, code: "INVALID_BODY", detail });
-  }
-}

@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { ByteSource } from "../../../../src/util/bytes/byte-source.ts";
-import { cutText, pageText } from "../../../../src/server/mcp/render/cut-text.ts";
+import type { ByteSource } from "../../../src/util/bytes/byte-source.ts";
+import { pageOutput, truncateOutput } from "../../../src/util/text/truncate.ts";
 
-const readOn = (offset: number): string => `shell_status(task_id="t7", offset=${offset})`;
+const hint = (offset: number): string => `read on with shell_status(task_id="t7", offset=${offset})`;
 const MARKER = /\n?\[… ([\d,]+) of ([\d,]+) bytes omitted; read on with shell_status\(task_id="t7", offset=(\d+)\)\]\n/;
 
 /** Of a surrogate pair, without the other. */
@@ -28,7 +28,7 @@ function textSource(text: string): ByteSource {
 function pagesOf(source: ByteSource, maxCharacters: number, from = 0): { text: string; offset: number }[] {
   const pages = [];
   for (let offset: number | null = from; offset !== null;) {
-    const { text, nextOffset } = pageText(source, { offset, maxCharacters });
+    const { text, nextOffset } = pageOutput(source, { offset, maxCharacters });
     pages.push({ text, offset });
     if (nextOffset !== null) expect(nextOffset).toBeGreaterThan(offset);
     offset = nextOffset;
@@ -57,17 +57,17 @@ const wild = fc
   .map((parts) => Buffer.concat(parts));
 const size = fc.integer({ min: 200, max: 1500 });
 
-describe("cutText()", () => {
+describe("truncateOutput()", () => {
   test("gives what fits as it is, cleaned", () => {
-    expect(cutText(textSource("a\u001B[31mb\u001B[m\n"), { maxCharacters: 200, readOn })).toEqual({
+    expect(truncateOutput(textSource("a\u001B[31mb\u001B[m\n"), { maxCharacters: 200, hint })).toEqual({
       text: "ab\n",
       isCut: false,
     });
-    expect(cutText(textSource(""), { maxCharacters: 200, readOn })).toEqual({ text: "", isCut: false });
+    expect(truncateOutput(textSource(""), { maxCharacters: 200, hint })).toEqual({ text: "", isCut: false });
   });
 
   test("gives beginning and end in whole lines, and between them how much is missing and how to read it", () => {
-    const { text, isCut } = cutText(textSource(numbered), { maxCharacters: 300, readOn });
+    const { text, isCut } = truncateOutput(textSource(numbered), { maxCharacters: 300, hint });
     expect(isCut).toBe(true);
     expect(text).toBe(
       `${Array.from({ length: 16 }, (_, index) => `line ${index}\n`).join("")}[… 48,692 of 48,890 bytes omitted; read on with shell_status(task_id="t7", offset=118)]\n${Array.from({ length: 8 }, (_, index) => `line ${index + 4992}\n`).join("")}`,
@@ -75,7 +75,7 @@ describe("cutText()", () => {
   });
 
   test("1 MB gives at most 10,000 characters, most of them of the output", () => {
-    const { text } = cutText(textSource("0123456789".repeat(100_000)), { maxCharacters: 10_000, readOn });
+    const { text } = truncateOutput(textSource("0123456789".repeat(100_000)), { maxCharacters: 10_000, hint });
     expect(text.length).toBeLessThanOrEqual(10_000);
     expect(text.length).toBeGreaterThan(9_900);
   });
@@ -83,7 +83,7 @@ describe("cutText()", () => {
   test("is never longer than asked and breaks no character, whatever was printed", () => {
     fc.assert(
       fc.property(wild, size, fc.nat({ max: 1_000_000_000 }), (bytes, maxCharacters, dropped) => {
-        const { text, isCut } = cutText(bytesSource(bytes, dropped), { maxCharacters, readOn });
+        const { text, isCut } = truncateOutput(bytesSource(bytes, dropped), { maxCharacters, hint });
         expect(text.length).toBeLessThanOrEqual(maxCharacters);
         expect(text).not.toMatch(HALF);
         if (dropped > 0) expect({ text, isCut }).toEqual({ text: expect.stringContaining("dropped]\n"), isCut: true });
@@ -94,7 +94,7 @@ describe("cutText()", () => {
   test("shows a prefix and a suffix of what was printed, and counts exactly what is between", () => {
     fc.assert(
       fc.property(plain, size, (printed, maxCharacters) => {
-        const { text, isCut } = cutText(textSource(printed), { maxCharacters, readOn });
+        const { text, isCut } = truncateOutput(textSource(printed), { maxCharacters, hint });
         expect(isCut).toBe(printed.length > maxCharacters);
         if (!isCut) {
           expect(text).toBe(printed);
@@ -117,20 +117,20 @@ describe("cutText()", () => {
   });
 
   test("has no character that was not printed, where lines are long", () => {
-    const { text } = cutText(textSource("é漢👋".repeat(3000)), { maxCharacters: 500, readOn });
+    const { text } = truncateOutput(textSource("é漢👋".repeat(3000)), { maxCharacters: 500, hint });
     expect(text.replace(MARKER, "")).toMatch(/^(?:é|漢|👋)+$/u);
     expect(text.length).toBeGreaterThan(480);
   });
 
   test("shows the last state of a progress bar whose states alone are far too much", () => {
     const bar = Array.from({ length: 20_000 }, (_, index) => `\r${index} of 20000 \u001B[32m#####\u001B[m`).join("");
-    const { text } = cutText(textSource(`start\n${bar}\nend\n`), { maxCharacters: 400, readOn });
+    const { text } = truncateOutput(textSource(`start\n${bar}\nend\n`), { maxCharacters: 400, hint });
     expect(text.replace(MARKER, "|")).toMatch(/^start\n\d+ of 20000 #####\|19999 of 20000 #####\nend\n$/);
   });
 
   test("does not cut inside a terminal command", () => {
     const coloured = "\u001B[38;5;123mab\u001B[m".repeat(5000);
-    const { text } = cutText(textSource(coloured), { maxCharacters: 1000, readOn });
+    const { text } = truncateOutput(textSource(coloured), { maxCharacters: 1000, hint });
     expect(text.replace(MARKER, "")).toMatch(/^[ab]+$/);
     for (const page of pagesOf(textSource(coloured), 300)) expect(page.text).toMatch(/^[ab]+$/);
   });
@@ -145,30 +145,30 @@ describe("cutText()", () => {
         return Buffer.alloc(length, "abc\n");
       },
     };
-    const { text } = cutText(source, { maxCharacters: 10_000, readOn });
+    const { text } = truncateOutput(source, { maxCharacters: 10_000, hint });
     expect(text).toContain("[… another 1,099,243,192,320 bytes were printed, and dropped]\n");
-    pageText(source, { offset: 1_000_000, maxCharacters: 10_000 });
+    pageOutput(source, { offset: 1_000_000, maxCharacters: 10_000 });
     expect(read).toBeLessThanOrEqual(200_000);
   });
 
   test("leaves the call out where there is no room for it", () => {
-    const { text } = cutText(textSource(numbered), { maxCharacters: 200, readOn: () => "x".repeat(5000) });
+    const { text } = truncateOutput(textSource(numbered), { maxCharacters: 200, hint: () => "x".repeat(5000) });
     expect(text).toMatch(/\n\[… [\d,]+ of 48,890 bytes omitted\]\n/);
     expect(text.length).toBeLessThanOrEqual(200);
   });
 });
 
-describe("pageText()", () => {
+describe("pageOutput()", () => {
   test("gives whole lines, and where the next page begins", () => {
-    expect(pageText(textSource("one\n".repeat(100)), { offset: 4, maxCharacters: 201 })).toEqual({
+    expect(pageOutput(textSource("one\n".repeat(100)), { offset: 4, maxCharacters: 201 })).toEqual({
       text: "one\n".repeat(50),
       nextOffset: 204,
     });
-    expect(pageText(textSource("one\n"), { offset: 0, maxCharacters: 200 })).toEqual({
+    expect(pageOutput(textSource("one\n"), { offset: 0, maxCharacters: 200 })).toEqual({
       text: "one\n",
       nextOffset: null,
     });
-    expect(pageText(textSource("one\n"), { offset: 99, maxCharacters: 200 })).toEqual({ text: "", nextOffset: null });
+    expect(pageOutput(textSource("one\n"), { offset: 99, maxCharacters: 200 })).toEqual({ text: "", nextOffset: null });
   });
 
   test("pages together are what was printed, from any offset between characters", () => {
@@ -205,14 +205,14 @@ describe("pageText()", () => {
   });
 
   test("an offset inside of a character begins with the next one", () => {
-    expect(pageText(textSource("é漢x"), { offset: 3, maxCharacters: 200 })).toEqual({ text: "x", nextOffset: null });
+    expect(pageOutput(textSource("é漢x"), { offset: 3, maxCharacters: 200 })).toEqual({ text: "x", nextOffset: null });
   });
 });
 
 test("recorded output of real programs is shown as a terminal would show it", () => {
-  const folder = join(import.meta.dirname, "../../../fixtures/terminal");
+  const folder = join(import.meta.dirname, "../../fixtures/terminal");
   const written = readFileSync(join(folder, "pip.written.txt"));
-  expect(cutText(bytesSource(written), { maxCharacters: 2000, readOn })).toEqual({
+  expect(truncateOutput(bytesSource(written), { maxCharacters: 2000, hint })).toEqual({
     text: readFileSync(join(folder, "pip.shown.txt"), "utf8"),
     isCut: false,
   });

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openToken } from "../../src/server/token.ts";
+import { openToken } from "../../../src/server/net/guards/token.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-test("makes one for the user alone and finds it again", () => {
+test("creates a token that only the user can read, and finds it again", () => {
   const made = openToken(folder, undefined);
   const path = join(folder, "token");
   expect(made).toEqual({ value: expect.stringMatching(/^[\w-]{43}$/), path });
@@ -19,21 +19,21 @@ test("makes one for the user alone and finds it again", () => {
   expect(openToken(folder, "")).toEqual(made);
 });
 
-test("closes a file that others could read", () => {
+test("restricts a file that others could read", () => {
   const { value, path } = openToken(folder, undefined);
   chmodSync(path ?? "", 0o644);
   expect(openToken(folder, undefined).value).toBe(value);
   expect(statSync(path ?? "").mode & 0o777).toBe(0o600);
 });
 
-test("replaces a file that holds no token", () => {
+test("replaces a file without a token", () => {
   writeFileSync(join(folder, "token"), "\n");
   const { value } = openToken(folder, undefined);
   expect(value).toMatch(/^[\w-]{43}$/);
   expect(openToken(folder, undefined).value).toBe(value);
 });
 
-test("takes the one that is given, and writes nothing", () => {
+test("uses the configured token, and writes nothing", () => {
   expect(openToken(undefined, "given")).toEqual({ value: "given", path: null });
 });
 
@@ -41,6 +41,6 @@ test.each(["two words", "line\n", "é"])("refuses %j, which no header can carry"
   expect(() => openToken(folder, given)).toThrow(RangeError);
 });
 
-test("says what to do when there is no place for it", () => {
+test("says what to do when there is no data folder", () => {
   expect(() => openToken(undefined, undefined)).toThrow(/RLM_DATA/);
 });

@@ -1,0 +1,90 @@
+// What clients request of a session, over HTTP and WebSockets alike.
+
+import type { StateAfter } from "../../protocol/execution.ts";
+import type { VariableList } from "../../protocol/variables.ts";
+import type { Execution } from "../../session/execution/execution.ts";
+import type { ExecuteOptions } from "../../session/options.ts";
+import type { Session } from "../../session/session.ts";
+import { withTimeout } from "../../util/async/with-timeout.ts";
+import { given } from "../../util/omit-undefined.ts";
+import { ProblemError, toProblem, toWire, type WireProblem } from "../net/problem.ts";
+import type { ActivityOrigin } from "../observability/activity-tracker.ts";
+import type { ServerContext } from "./server-context.ts";
+
+/** An interrupt that has no effect ends the worker after two seconds. */
+const INTERRUPT_MS = 5_000;
+
+export interface ExecuteRequest {
+  readonly code: string;
+  /** `ask`: clients answer when the code reads a line. */
+  readonly input: "none" | "ask";
+  readonly timeoutMs?: ExecuteOptions["timeoutMs"] | undefined;
+  readonly env?: ExecuteOptions["env"] | undefined;
+  readonly fileName?: string | undefined;
+}
+
+/** Throws what `Executions.start` throws. */
+export function startExecution(
+  session: Session,
+  { code, input, timeoutMs, env, fileName }: ExecuteRequest,
+  origin: ActivityOrigin,
+  { executions, pendingInputs, activity }: ServerContext,
+): Execution {
+  const execution: Execution = executions.start(session, code, {
+    ...given({ timeoutMs, env, fileName }),
+    ...(input === "ask" && { onInput: pendingInputs.handlerOf(() => execution.id) }),
+  });
+  activity.track({ execution }, origin);
+  return execution;
+}
+
+interface FinalFields {
+  readonly executionId: string;
+}
+export type FinalEvent =
+  | (FinalFields & { readonly type: "execution-failed"; readonly problem: WireProblem })
+  | (FinalFields & { readonly type: "variables" } & VariableList);
+
+/**
+ * The event that follows the last one of an execution, if any: why the session could not run it, or the variables as they are then.
+ * Variables that cannot be read, for example because the session has closed, are omitted.
+ */
+export async function finalEvent(
+  { id: executionId, result }: Execution,
+  readVariables: (() => Promise<VariableList>) | undefined,
+): Promise<FinalEvent | undefined> {
+  try {
+    await result;
+  } catch (error) {
+    return { type: "execution-failed", executionId, problem: toWire(toProblem(error)) };
+  }
+  const variables = await readVariables?.().catch(() => undefined);
+  return variables && { type: "variables", executionId, ...variables };
+}
+
+/** Throws a ProblemError when the execution waits for no input. */
+export function answerInput({ id }: Execution, text: string | null, { pendingInputs }: ServerContext): void {
+  if (!pendingInputs.answer(id, text)) throw new ProblemError(NOT_WAITING);
+}
+
+const NOT_WAITING = {
+  status: 409,
+  code: "NOT_WAITING",
+  detail: "The execution waits for no input: it was answered, has ended, or was started without `input: ask`",
+};
+
+export interface Interrupted {
+  /** The execution that was running. Null: none. */
+  readonly interrupted: string | null;
+  readonly hasEnded: boolean;
+  /** Null: not known yet. */
+  readonly state: StateAfter | null;
+}
+
+/** Resolves when the execution has stopped, or after five seconds. */
+export async function interruptSession(session: Session): Promise<Interrupted> {
+  const execution = session.interrupt();
+  if (execution === undefined) return { interrupted: null, hasEnded: true, state: null };
+  const result = await withTimeout(INTERRUPT_MS, execution.result).catch(() => undefined); // the session may have closed
+  return { interrupted: execution.id, hasEnded: result !== undefined, state: result?.state ?? null };
+}

@@ -1,0 +1,53 @@
+// Reports what requests start, over any interface, together with the request that started it.
+
+import type { ExecutionResult } from "../../protocol/execution.ts";
+import type { RunResult } from "../../protocol/runs.ts";
+import type { Execution } from "../../session/execution/execution.ts";
+import type { Run } from "../../rlm/run.ts";
+import type { ShellTask } from "../../tasks/shell-task.ts";
+
+/** Of a WebSocket: the id of the request that was upgraded. */
+export type ActivityOrigin = { readonly requestId: string } | { readonly connectionId: string };
+
+export type Activity = { readonly execution: Execution } | { readonly task: ShellTask } | { readonly run: Run };
+
+export interface ActivityObserver {
+  /** Undefined: the session could not run it. */
+  executionEnded(execution: Execution, result: ExecutionResult | undefined, origin: ActivityOrigin): void;
+  taskStarted(task: ShellTask, origin: ActivityOrigin): void;
+  taskEnded(task: ShellTask, origin: ActivityOrigin): void;
+  runStarted(run: Run, origin: ActivityOrigin): void;
+  /** Undefined: it threw. */
+  runEnded(run: Run, result: RunResult | undefined, origin: ActivityOrigin): void;
+}
+
+export class ActivityTracker {
+  observer: ActivityObserver | undefined;
+
+  /** Called once for each activity, when it has started. Its end is reported, too. */
+  track(activity: Activity, origin: ActivityOrigin): void {
+    if ("execution" in activity) this.#trackExecution(activity.execution, origin);
+    else if ("task" in activity) this.#trackTask(activity.task, origin);
+    else this.#trackRun(activity.run, origin);
+  }
+
+  #trackExecution(execution: Execution, origin: ActivityOrigin): void {
+    execution.result.then(
+      (result) => this.observer?.executionEnded(execution, result, origin),
+      () => this.observer?.executionEnded(execution, undefined, origin),
+    );
+  }
+
+  #trackTask(task: ShellTask, origin: ActivityOrigin): void {
+    this.observer?.taskStarted(task, origin);
+    void task.ended.then(() => this.observer?.taskEnded(task, origin));
+  }
+
+  #trackRun(run: Run, origin: ActivityOrigin): void {
+    this.observer?.runStarted(run, origin);
+    run.result.then(
+      (result) => this.observer?.runEnded(run, result, origin),
+      () => this.observer?.runEnded(run, undefined, origin),
+    );
+  }
+}
