@@ -13,7 +13,7 @@ import type { ReplArguments } from "./repl/repl.ts";
 import { addInit, addRun } from "./run/commands.ts";
 import { addSessions, addTasks } from "./remote/commands.ts";
 import type { ServeArguments } from "./serve/serve-settings.ts";
-import { complain } from "./io/print-error.ts";
+import { printError } from "./io/print-error.ts";
 
 /** Runs one command line and sets the exit code. Never throws. */
 export async function main(args: readonly string[]): Promise<void> {
@@ -31,10 +31,10 @@ function report(error: unknown, program: Command, args: readonly string[]): numb
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return EXIT.ok;
     const line = toUsageLine(error, program, args);
-    if (line !== undefined) complain(line);
+    if (line !== undefined) printError(line);
     return EXIT.usage;
   }
-  complain(error instanceof Error ? error.message : String(error));
+  printError(error instanceof Error ? error.message : String(error));
   return fromError(error);
 }
 

@@ -4,7 +4,7 @@
 // server that it is for, and is in no message.
 
 import { z } from "zod";
-import { complain } from "../cli/io/print-error.ts";
+import { printError } from "../cli/io/print-error.ts";
 import { readEvents, type StreamedEvent } from "./events.ts";
 import { findServer, type ServerAddress } from "../cli/remote/address.ts";
 import { ServerProblem } from "./problem.ts";
@@ -26,7 +26,7 @@ const problem = z.object({ status: z.int(), code: z.string(), detail: z.string()
 
 export function openServerClient(): ServerClient {
   const address = findServer();
-  if (address.isExposed) complain(`warning: the token goes to ${address.url} unencrypted: use https`);
+  if (address.isExposed) printError(`warning: the token goes to ${address.url} unencrypted: use https`);
   return new ServerClient(address);
 }
 

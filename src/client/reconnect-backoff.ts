@@ -1,7 +1,7 @@
 // Connections to a server that were lost: whether another one is worth trying, and when.
 
 import { setTimeout as delay } from "node:timers/promises";
-import { complain } from "../cli/io/print-error.ts";
+import { printError } from "../cli/io/print-error.ts";
 import { ServerProblem } from "./problem.ts";
 
 /** In a row, each after a longer pause. */
@@ -23,7 +23,7 @@ export class Losses {
     signal?.throwIfAborted();
     if (error instanceof ServerProblem && !PASSING.has(error.status)) throw error;
     if (this.#inARow === MAX_ATTEMPTS) throw error;
-    if (this.#inARow === 0) complain("the connection is lost: trying to go on where it was");
+    if (this.#inARow === 0) printError("the connection is lost: trying to go on where it was");
     await delay(PAUSE_MS * this.#inARow, undefined, signal && { signal });
     this.#inARow += 1;
   }

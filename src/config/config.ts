@@ -11,7 +11,7 @@ import type { RLMTable } from "./schema.ts";
 import * as settings from "./settings.ts";
 import type { Settings } from "./settings.ts";
 import { readVariables } from "./variables.ts";
-import { given } from "../util/omit-undefined.ts";
+import { omitUndefined } from "../util/omit-undefined.ts";
 
 export { FILE_NAME } from "./config-file.ts";
 export type { RLMTable } from "./schema.ts";
@@ -70,7 +70,7 @@ export function loadConfig({ cwd, env, flags = {}, path }: ConfigOptions): Confi
     dotEnv,
     agreedUrl: flags.base_url ?? env["RLM_BASE_URL"],
     isOwnFile: file !== undefined && project === undefined,
-    rlm: settings.toRLMSettings({ ...said.rlm, ...readVariables(merged), ...given(flags) }),
+    rlm: settings.toRLMSettings({ ...said.rlm, ...readVariables(merged), ...omitUndefined(flags) }),
     backends: mapValues(said.backends, settings.toBackend),
     prices: mapValues(said.prices, settings.toPrice),
     docker: said.docker ?? {},

@@ -2,7 +2,7 @@
 // unless they are one of a few words, since somebody may have written a key there.
 
 import { z } from "zod";
-import { nearest } from "../util/text/did-you-mean.ts";
+import { didYouMean } from "../util/text/did-you-mean.ts";
 
 export interface Problem {
   /** Of the key, from the top. */
@@ -27,7 +27,7 @@ function unknownKey(under: readonly string[], key: string, schema: z.ZodType): s
   const name = nameOf([...under, key]);
   if (SECRETS.has(key.toLowerCase().replaceAll("-", "_"))) return withoutSecret(name, under);
   const known = keysAt(schema, under);
-  const near = nearest(key, known);
+  const near = didYouMean(key, known);
   if (near !== undefined) return `there is no ${name}; did you mean ${near}?`;
   const home = known.find((section) => keysAt(schema, [...under, section]).includes(key));
   if (home !== undefined) return `there is no ${name} at the top; it belongs under [${home}]`;
@@ -67,7 +67,7 @@ function describe(issue: z.core.$ZodIssue, value: unknown): string {
 }
 
 function suggestion(value: unknown, known: readonly unknown[]): string {
-  const near = typeof value === "string" ? nearest(value, known.map(String)) : undefined;
+  const near = typeof value === "string" ? didYouMean(value, known.map(String)) : undefined;
   return near === undefined ? "" : `; did you mean ${JSON.stringify(near)}?`;
 }
 

@@ -2,7 +2,7 @@
 
 import { resolve } from "node:path";
 import type { ConfigFile, RLMTable } from "./schema.ts";
-import { given } from "../util/omit-undefined.ts";
+import { omitUndefined } from "../util/omit-undefined.ts";
 
 /** Absent budgets are no limits. */
 export interface RLMSettings {
@@ -72,7 +72,7 @@ export function toRLMSettings(table: RLMTable): RLMSettings {
   const { call_budget, tool_budget, timeout, on_limit, reasoning_effort, ...plain } = others;
   return {
     ...DEFAULTS,
-    ...given({
+    ...omitUndefined({
       ...plain,
       subModel: sub_model,
       reasoningEffort: reasoning_effort,
@@ -91,7 +91,7 @@ export function toRLMSettings(table: RLMTable): RLMSettings {
 
 export function toBackend(section: NonNullable<ConfigFile["backends"]>[string]): BackendSettings {
   const { type, base_url: baseUrl, api_key_env: apiKeyEnv } = section;
-  return given({ type, baseUrl, apiKeyEnv });
+  return omitUndefined({ type, baseUrl, apiKeyEnv });
 }
 
 /** What is read from a cache costs what the input costs, where nothing else is said. */
@@ -102,7 +102,7 @@ export function toPrice(section: NonNullable<ConfigFile["prices"]>[string]): Pri
 
 export function toLimits(section: NonNullable<ConfigFile["limits"]>): LimitSettings {
   const { memory, disk, open_files, total_memory, kept_output, readable_output, ...plain } = section;
-  return given({
+  return omitUndefined({
     ...plain,
     memoryBytes: memory,
     diskBytes: disk,

@@ -6,7 +6,7 @@ import { BodyRoom } from "./net/bodies/memory-budget.ts";
 import { Wire, type Connection } from "./net/bodies/request-stream.ts";
 import { createGuardedApp, type GuardOptions } from "./net/guards/guarded-app.ts";
 import { listen, type Listening, type ListenOptions } from "./net/listen.ts";
-import { given } from "../util/omit-undefined.ts";
+import { omitUndefined } from "../util/omit-undefined.ts";
 import { createMCPEndpoint } from "./mcp/endpoint.ts";
 
 export type MCPOverHTTPOptions = GuardOptions & Pick<ListenOptions, "host" | "port" | "maxConnections">;
@@ -26,7 +26,7 @@ export async function serveMCPOverHTTP(
   const handle = ({ req, env }: Context): Promise<Response> =>
     endpoint.answer(req.raw, new Wire(req.raw, env as Connection | undefined), room);
   const app = createGuardedApp([{ method: "POST", path: PATH, handle }], guard);
-  const listening = await listen(app, { host, port, ...given({ maxConnections }) });
+  const listening = await listen(app, { host, port, ...omitUndefined({ maxConnections }) });
   return {
     url: listening.url + PATH,
     drain: () => listening.drain(),

@@ -4,7 +4,7 @@
 const MIN_CHARACTERS = 8;
 
 /** The secret itself, in a URL, in JSON, in hexadecimal, and in base64 wherever in the encoded text it stands. The longest first. */
-export function secretForms(secret: string): readonly string[] {
+export function secretEncodings(secret: string): readonly string[] {
   if (secret === "") return [];
   const bytes = Buffer.from(secret);
   const others = [

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { secretForms } from "../../src/util/secret-encodings.ts";
+import { secretEncodings } from "../../src/util/secret-encodings.ts";
 
 const key = fc.string({ minLength: 12, maxLength: 60, unit: "grapheme-ascii" });
 const around = fc.string({ maxLength: 20, unit: "grapheme-ascii" });
@@ -9,13 +9,15 @@ test.each(["base64", "base64url", "hex"] as const)("a secret is found in %s, wha
   fc.assert(
     fc.property(key, around, around, (secret, before, after) => {
       const told = Buffer.from(`${before}${secret}${after}`).toString(encoding);
-      expect(secretForms(secret).some((form) => told.includes(form))).toBe(true);
+      expect(secretEncodings(secret).some((form) => told.includes(form))).toBe(true);
     }),
   );
 });
 
 test("and in URLs and JSON; a short one only as it is", () => {
-  expect(secretForms('a"b/c+d e-0123')).toEqual(expect.arrayContaining(["a%22b%2Fc%2Bd%20e-0123", 'a\\"b/c+d e-0123']));
-  expect(secretForms("ab")).toEqual(["ab"]);
-  expect(secretForms("")).toEqual([]);
+  expect(secretEncodings('a"b/c+d e-0123')).toEqual(
+    expect.arrayContaining(["a%22b%2Fc%2Bd%20e-0123", 'a\\"b/c+d e-0123']),
+  );
+  expect(secretEncodings("ab")).toEqual(["ab"]);
+  expect(secretEncodings("")).toEqual([]);
 });

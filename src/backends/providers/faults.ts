@@ -6,7 +6,7 @@
 import { BackendConnectionError } from "../../errors.ts";
 import type { BackendFault } from "../../errors.ts";
 import { UnreadableEvent } from "./event-stream.ts";
-import { secretForms } from "../../util/secret-encodings.ts";
+import { secretEncodings } from "../../util/secret-encodings.ts";
 import { parseRetryAfter } from "./retry-after.ts";
 
 const MAX_WHY_CHARACTERS = 500;
@@ -30,7 +30,7 @@ export function toFault(error: unknown, speaker: Speaker): BackendConnectionErro
 /** One line of bounded length in which no secret is left. */
 export function tellable(text: string, secrets: readonly string[]): string {
   let told = text;
-  for (const form of secrets.flatMap(secretForms)) told = told.replaceAll(form, "***");
+  for (const form of secrets.flatMap(secretEncodings)) told = told.replaceAll(form, "***");
   // Also keys that are not ours, and what a provider left of one that is.
   told = told.replaceAll(/\b(sk|pk|key)[-_][\w.*-]{6,}/gi, "$1-***");
   told = told.replaceAll(/\b(bearer +|key[ :=]+(?=[\w.*-]*[\d*]))[\w.*~+/=-]{6,}/gi, "$1***");

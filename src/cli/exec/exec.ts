@@ -4,13 +4,13 @@ import { openRuntime, type Runtime, type RuntimeOptions } from "../../runtime.ts
 import { parseMount } from "../../environments/mounts.ts";
 import type { Session } from "../../session/session.ts";
 import type { ExecutionResult } from "../../protocol/execution.ts";
-import { complain } from "../io/print-error.ts";
+import { printError } from "../io/print-error.ts";
 import { readSource, type Source } from "./exec-source.ts";
 import { EXIT, fromResult } from "../exit-code.ts";
 import { openWithFile, saveToFile } from "./session-file.ts";
 import { readStandardInput } from "./standard-input.ts";
 import { StandardOutput } from "../io/standard-output.ts";
-import { Stopper } from "../io/signal-handler.ts";
+import { SignalHandler } from "../io/signal-handler.ts";
 import { printExecution, printOutcome, type ReadOutput } from "./exec-output.ts";
 import { UsageError } from "../options/usage-error.ts";
 
@@ -38,13 +38,13 @@ export async function exec(args: readonly string[], options: ExecArguments): Pro
   const source = await readSource(options.c, args);
   const output = new StandardOutput();
   await using runtime = await openRuntime(toRuntimeOptions(options));
-  using stopper = new Stopper(runtime);
-  stopper.onStop = () => output.abandon();
+  using signals = new SignalHandler(runtime);
+  signals.onStop = () => output.abandon();
   output.onBroken = (error) => {
-    if (error.code !== "EPIPE") complain(`cannot write the output: ${error.message}`);
-    stopper.stop(error.code === "EPIPE" ? EXIT.unread : EXIT.failure);
+    if (error.code !== "EPIPE") printError(`cannot write the output: ${error.message}`);
+    signals.stop(error.code === "EPIPE" ? EXIT.unread : EXIT.failure);
   };
-  const code = await stopper.race(run(runtime, source, options, output, stopper));
+  const code = await signals.race(run(runtime, source, options, output, signals));
   await output.flush();
   return code;
 }
@@ -54,11 +54,11 @@ async function run(
   { code, argv, fileName, usedInput }: Source,
   { timeout = 0, json, e = [], sessionFile }: ExecArguments,
   output: StandardOutput,
-  stopper: Stopper,
+  signals: SignalHandler,
 ): Promise<number> {
   const sessionOptions = { id: "exec", env: Object.fromEntries(e), argv, idleTimeoutMs: null };
   const session = await openWithFile(runtime, sessionFile, sessionOptions);
-  stopper.interruptible = session;
+  signals.interruptible = session;
   const execution = session.execute(code, {
     timeoutMs: timeout === 0 ? null : timeout * 1000,
     fileName,
@@ -76,7 +76,7 @@ async function run(
 /** Whatever the code did, unless its state is gone: then what the file has is better. */
 async function keepState(session: Session, { state }: ExecutionResult, file: string | undefined): Promise<void> {
   if (state !== "lost") await saveToFile(session, file);
-  else if (file !== undefined) complain(`the state was lost, so '${file}' is as it was`);
+  else if (file !== undefined) printError(`the state was lost, so '${file}' is as it was`);
 }
 
 function toRuntimeOptions({ env, mount = [], python, memory }: ExecArguments): RuntimeOptions {

@@ -5,7 +5,7 @@ import type { Runtime } from "../../runtime.ts";
 import type { SaveReport } from "../../session/state/save-state.ts";
 import type { Session } from "../../session/session.ts";
 import type { SessionOptions } from "../../session/session-options.ts";
-import { complain } from "../io/print-error.ts";
+import { printError } from "../io/print-error.ts";
 import { UsageError } from "../options/usage-error.ts";
 
 /**
@@ -20,16 +20,17 @@ export async function openWithFile(
   if (file === "") throw new UsageError("--session-file needs a path");
   const isThere = file !== undefined && existsSync(file);
   const session = await (isThere ? runtime.loadSession(file, options) : runtime.openSession(options));
-  for (const line of session.loaded === null ? [] : toSkipped(session.loaded, "loaded")) complain(line);
+  for (const line of session.loaded === null ? [] : toSkipped(session.loaded, "loaded")) printError(line);
   const { error } = session.stdlib;
-  if (error !== null) complain(`without the standard library '${runtime.stdlib.path}': ${error.name}: ${error.value}`);
+  if (error !== null)
+    printError(`without the standard library '${runtime.stdlib.path}': ${error.name}: ${error.value}`);
   return session;
 }
 
 /** Says on stderr what could not be saved. */
 export async function saveToFile(session: Session, file: string | undefined): Promise<void> {
   if (file === undefined) return;
-  for (const line of toSkipped(await session.save(file), "saved")) complain(line);
+  for (const line of toSkipped(await session.save(file), "saved")) printError(line);
 }
 
 /** One line for each variable that was left out. */

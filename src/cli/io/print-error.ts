@@ -3,7 +3,7 @@
 import { toTerminalText } from "../../util/text/terminal-text.ts";
 
 /** Whatever the message quotes cannot become a second line or a command to the terminal. */
-export function complain(message: string): void {
+export function printError(message: string): void {
   const line = toTerminalText(message)
     .trim()
     .replaceAll(/\s*[\r\n]+\s*/g, " ");

@@ -11,7 +11,7 @@ interface Closable {
   close(): Promise<unknown>;
 }
 
-export class Stopper implements Disposable {
+export class SignalHandler implements Disposable {
   /** What Ctrl-C interrupts: a session or a run. While there is none, Ctrl-C ends the command. */
   interruptible: { interrupt(): unknown } | undefined;
   onStop: () => void = () => {};

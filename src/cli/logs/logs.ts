@@ -4,7 +4,7 @@ import { findRun, listRuns } from "../../store/runs/recorded-runs.ts";
 import { readRun, type RecordedRun } from "../../store/runs/run-log-reader.ts";
 import type { RunSummary } from "../../store/runs/run-folder.ts";
 import { cleanTerminalText } from "../../util/text/clean-terminal-text.ts";
-import { complain } from "../io/print-error.ts";
+import { printError } from "../io/print-error.ts";
 import { EXIT } from "../exit-code.ts";
 import { toCost, toCount, toDuration, toSize, toTime } from "./format.ts";
 import { RunLines } from "./run-lines.ts";
@@ -45,7 +45,7 @@ export async function showLog(prefix: string, { full, follow, json }: ShowArgume
     if (json) await printEvents(show);
     else await printLines(show, full === true);
   });
-  if (run.damagedLines > 0) complain(`${run.damagedLines} lines of the log are damaged and left out`);
+  if (run.damagedLines > 0) printError(`${run.damagedLines} lines of the log are damaged and left out`);
   return code;
 }
 
@@ -60,7 +60,7 @@ interface Show {
 async function printEvents({ run, output, isFollowed, signal }: Show): Promise<void> {
   for await (const recorded of isFollowed ? run.follow(signal) : run.events()) {
     signal.throwIfAborted();
-    const event = await recorded.whole().catch((error: unknown) => complainOf(recorded.stored, error));
+    const event = await recorded.whole().catch((error: unknown) => reportDamaged(recorded.stored, error));
     if (event !== undefined) await output.write("stdout", `${JSON.stringify(event)}\n`);
   }
 }
@@ -72,7 +72,7 @@ async function printLines({ run, output, isFollowed, signal }: Show, isFull: boo
   if (summary !== undefined) await output.write("stdout", toHeading(summary, isFollowed));
   for await (const recorded of isFollowed ? run.follow(signal) : eventsAsTree(run)) {
     signal.throwIfAborted();
-    const event = await recorded.withoutMessages().catch((error: unknown) => complainOf(recorded.stored, error));
+    const event = await recorded.withoutMessages().catch((error: unknown) => reportDamaged(recorded.stored, error));
     if (event === undefined) continue;
     const added = isFull && event.type === "model-call-start" ? await recorded.addedMessages() : [];
     await output.write("stdout", lines.show(event, added));
@@ -81,11 +81,11 @@ async function printLines({ run, output, isFollowed, signal }: Show, isFull: boo
   if (after?.status === "broken") await output.write("stdout", "broken: whoever ran it is gone, and there is no end\n");
   if (after?.status === "running" && !isFollowed)
     await output.write("stdout", `it goes on: rlm logs show ${run.id} --follow\n`);
-  if ((after?.lostEvents ?? 0) > 0) complain(`${after?.lostEvents} events of this run could not be recorded`);
+  if ((after?.lostEvents ?? 0) > 0) printError(`${after?.lostEvents} events of this run could not be recorded`);
 }
 
-function complainOf(stored: Readonly<Record<string, unknown>>, error: unknown): undefined {
-  complain(`event ${String(stored["seq"])} is left out: ${error instanceof Error ? error.message : String(error)}`);
+function reportDamaged(stored: Readonly<Record<string, unknown>>, error: unknown): undefined {
+  printError(`event ${String(stored["seq"])} is left out: ${error instanceof Error ? error.message : String(error)}`);
 }
 
 async function find(prefix: string): Promise<string> {

@@ -5,7 +5,7 @@
 
 import { homedir } from "node:os";
 import { toTerminalText } from "../../util/text/terminal-text.ts";
-import { complain } from "../io/print-error.ts";
+import { printError } from "../io/print-error.ts";
 import { EXIT } from "../exit-code.ts";
 import type { Machine, Scope, ServerCommand } from "./clients.ts";
 import { readBackups, readConfig, removeConfig, replaceConfig, type ConfigFile } from "./config-file.ts";
@@ -185,7 +185,7 @@ function inFile<Result>(path: string, work: () => Result): Result {
 
 function refuse(error: unknown): number {
   if (!(error instanceof Refusal)) throw error;
-  complain(`Nothing was changed. ${error.message}`);
+  printError(`Nothing was changed. ${error.message}`);
   if (error.snippet !== undefined) process.stderr.write(`\n${toTerminalText(error.snippet)}`);
   return EXIT.error;
 }

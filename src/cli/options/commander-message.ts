@@ -1,7 +1,7 @@
 // Commander's complaints in our form: one line, a suggestion where there is one, and where to read on.
 
 import type { Command, CommanderError } from "commander";
-import { nearest } from "../../util/text/did-you-mean.ts";
+import { didYouMean } from "../../util/text/did-you-mean.ts";
 
 /** Whose options are not for the command itself. */
 const PASSED_ON: Readonly<Record<string, string>> = {
@@ -40,7 +40,7 @@ function toMessage(
   const word = args[names.length];
   if (code !== "commander.excessArguments" || group.commands.length === 0 || word?.startsWith("-") !== false)
     return message;
-  const known = nearest(
+  const known = didYouMean(
     word,
     group.commands.map((one) => one.name()),
   );

@@ -2,7 +2,7 @@
 
 import type { ExecutionEvent } from "../../protocol/events.ts";
 import type { ExecutionResult } from "../../protocol/execution.ts";
-import { complain } from "../io/print-error.ts";
+import { printError } from "../io/print-error.ts";
 import { printExecution, printOutcome } from "../exec/exec-output.ts";
 import { readSource, type Source } from "../exec/exec-source.ts";
 import { EXIT, fromResult } from "../exit-code.ts";
@@ -10,7 +10,7 @@ import { RemoteExecution } from "../../client/remote-execution.ts";
 import { openServerClient, type ServerClient } from "../../client/client.ts";
 import { readStandardInput } from "../exec/standard-input.ts";
 import { StandardOutput } from "../io/standard-output.ts";
-import { Stopper } from "../io/signal-handler.ts";
+import { SignalHandler } from "../io/signal-handler.ts";
 import { UsageError } from "../options/usage-error.ts";
 
 export interface SessionExecArguments {
@@ -34,11 +34,11 @@ export async function execInSession(
   const source = await readSource(options.c, args, "sessions exec");
   const output = new StandardOutput();
   const work = new Work();
-  using stopper = new Stopper(work);
-  stopper.onStop = () => output.abandon();
-  output.onBroken = (error) => stopper.stop(error.code === "EPIPE" ? EXIT.unread : EXIT.failure);
+  using signals = new SignalHandler(work);
+  signals.onStop = () => output.abandon();
+  output.onBroken = (error) => signals.stop(error.code === "EPIPE" ? EXIT.unread : EXIT.failure);
   try {
-    const code = await stopper.race(run({ client, id, source, options, output, work, stopper }));
+    const code = await signals.race(run({ client, id, source, options, output, work, signals }));
     await output.flush();
     return code;
   } finally {
@@ -62,10 +62,10 @@ interface Parts {
   readonly options: SessionExecArguments;
   readonly output: StandardOutput;
   readonly work: Work;
-  readonly stopper: Stopper;
+  readonly signals: SignalHandler;
 }
 
-async function run({ client, id, source, options, output, work, stopper }: Parts): Promise<number> {
+async function run({ client, id, source, options, output, work, signals }: Parts): Promise<number> {
   const { timeout = 0, e, json } = options;
   const execution = await RemoteExecution.start(client, id, {
     code: source.code,
@@ -75,7 +75,7 @@ async function run({ client, id, source, options, output, work, stopper }: Parts
     ...(e && { env: Object.fromEntries(e) }),
   });
   work.execution = execution;
-  stopper.interruptible = { interrupt: () => void execution.interrupt().catch(report) };
+  signals.interruptible = { interrupt: () => void execution.interrupt().catch(report) };
   let result: ExecutionResult | undefined;
   const events = async function* (): AsyncGenerator<ExecutionEvent> {
     for await (const event of withInput(execution)) {
@@ -137,5 +137,5 @@ class InputLines {
 }
 
 function report(error: unknown): void {
-  complain(error instanceof Error ? error.message : String(error));
+  printError(error instanceof Error ? error.message : String(error));
 }

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { isColoured, toColumns } from "../io/columns.ts";
-import { complain } from "../io/print-error.ts";
+import { printError } from "../io/print-error.ts";
 import { EXIT, fromError } from "../exit-code.ts";
 import { toAge, toCount, toSize, toTime } from "../logs/format.ts";
 import { toLine } from "../logs/text-block.ts";
@@ -72,7 +72,7 @@ export async function closeSessions(ids: readonly string[], { json }: JSONArgume
     try {
       closed.push(await client.ask("DELETE", pathOf(id), session));
     } catch (error) {
-      complain(error instanceof Error ? error.message : String(error));
+      printError(error instanceof Error ? error.message : String(error));
       code = fromError(error);
     }
   }

@@ -2,7 +2,7 @@
 
 import type { Config } from "../../config/config.ts";
 import type { RLMOptions } from "../../rlm/rlm.ts";
-import { given } from "../../util/omit-undefined.ts";
+import { omitUndefined } from "../../util/omit-undefined.ts";
 
 /** Timers cannot wait longer. */
 const NO_LIMIT_MS = 2_000_000_000;
@@ -20,5 +20,5 @@ export function toRLMOptions({ rlm, prices }: Config): Omit<RLMOptions, "model">
     wallMs: timeoutMs ?? NO_LIMIT_MS,
     ...(toolBudget !== undefined && { toolCalls: toolBudget }),
   };
-  return { limits, mode, onLimit, prices, ...given({ subModel, reasoningEffort, cache }) };
+  return { limits, mode, onLimit, prices, ...omitUndefined({ subModel, reasoningEffort, cache }) };
 }

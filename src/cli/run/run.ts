@@ -7,7 +7,7 @@ import { openRuntime, type Runtime } from "../../runtime.ts";
 import { ScriptedBackend } from "../../backends/scripted/scripted.ts";
 import type { RLMOptions, RunRequest } from "../../rlm/rlm.ts";
 import type { Run } from "../../rlm/run.ts";
-import { complain } from "../io/print-error.ts";
+import { printError } from "../io/print-error.ts";
 import { EXIT, fromRunResult } from "../exit-code.ts";
 import { gatherContext, readJSON } from "./contexts.ts";
 import { demoContext, DEMO_QUESTION, demoReply } from "./demo.ts";
@@ -15,7 +15,7 @@ import { KeptInput } from "./kept-input.ts";
 import { LineWatcher, SILENT, TreeWatcher, type Watcher } from "./watchers.ts";
 import { toRLMOptions } from "./rlm-options.ts";
 import { StandardOutput } from "../io/standard-output.ts";
-import { Stopper } from "../io/signal-handler.ts";
+import { SignalHandler } from "../io/signal-handler.ts";
 import { UsageError } from "../options/usage-error.ts";
 
 /** The options as the command line has them. */
@@ -58,21 +58,21 @@ export async function run(question: string | undefined, options: RunArguments): 
     limits: config.limits,
     ...(options.python !== undefined && { python: options.python }),
   });
-  using stopper = new Stopper(runtime);
+  using signals = new SignalHandler(runtime);
   const watcher = chooseWatcher(options);
-  stopper.onStop = () => {
+  signals.onStop = () => {
     watcher.end();
     output.abandon(); // whoever does not read the answer does not keep the command alive
   };
   output.onBroken = (error) => {
-    if (error.code !== "EPIPE") complain(`cannot write the answer: ${error.message}`);
-    stopper.stop(error.code === "EPIPE" ? EXIT.unread : EXIT.failure);
+    if (error.code !== "EPIPE") printError(`cannot write the answer: ${error.message}`);
+    signals.stop(error.code === "EPIPE" ? EXIT.unread : EXIT.failure);
   };
   const work = async (): Promise<number> => {
     const asked = options.demo ? demo(question, options) : await prepare(question, options, config, input);
-    return answer(await start(runtime, asked), options, { output, stopper, watcher });
+    return answer(await start(runtime, asked), options, { output, signals, watcher });
   };
-  const code = await stopper.race(work());
+  const code = await signals.race(work());
   await output.flush();
   return code;
 }
@@ -97,12 +97,12 @@ async function prepare(
   const backend = chooseBackend(config);
   Object.assign(process.env, backendVariables(config));
   if (backend.baseUrl !== undefined && backend.baseUrl !== config.agreedUrl && !options.quiet) {
-    complain(`asking ${model} at ${backend.baseUrl}, as ${config.path ?? ".env"} says`);
+    printError(`asking ${model} at ${backend.baseUrl}, as ${config.path ?? ".env"} says`);
   }
   const names = options.context ?? [];
-  if (names.includes("-") && process.stdin.isTTY) complain("reading the context from the terminal: Ctrl-D ends it");
+  if (names.includes("-") && process.stdin.isTTY) printError("reading the context from the terminal: Ctrl-D ends it");
   const { context, skipped } = await gatherContext(names, input);
-  if (skipped !== "" && !options.quiet) complain(`not in the context: ${skipped}`);
+  if (skipped !== "" && !options.quiet) printError(`not in the context: ${skipped}`);
   return {
     rlm: { ...toRLMOptions(config), ...backend, model },
     request: {
@@ -177,12 +177,12 @@ function chooseWatcher({ quiet }: RunArguments): Watcher {
 
 interface Means {
   readonly output: StandardOutput;
-  readonly stopper: Stopper;
+  readonly signals: SignalHandler;
   readonly watcher: Watcher;
 }
 
-async function answer(asked: Run, { json }: RunArguments, { output, stopper, watcher }: Means): Promise<number> {
-  stopper.interruptible = { interrupt: () => asked.cancel() };
+async function answer(asked: Run, { json }: RunArguments, { output, signals, watcher }: Means): Promise<number> {
+  signals.interruptible = { interrupt: () => asked.cancel() };
   try {
     for await (const event of asked) watcher.hear(event);
     const result = await asked.result;
@@ -196,7 +196,7 @@ async function answer(asked: Run, { json }: RunArguments, { output, stopper, wat
 }
 
 async function print({ status, answer: text, why }: RunResult, output: StandardOutput): Promise<void> {
-  if (status === "failed") complain(`the run failed: ${why ?? "it has no answer"}`);
-  else if (status === "partial" && why !== null) complain(`the answer is not complete: ${why}`);
+  if (status === "failed") printError(`the run failed: ${why ?? "it has no answer"}`);
+  else if (status === "partial" && why !== null) printError(`the answer is not complete: ${why}`);
   if (text !== null) await output.write("stdout", text.endsWith("\n") ? text : `${text}\n`);
 }

@@ -8,8 +8,8 @@ import { loadConfig, type Config } from "../../config/config.ts";
 import { RLMError } from "../../errors.ts";
 import { checkBackend } from "../../backends/open-backend.ts";
 import type { RLMOptions } from "../../rlm/rlm.ts";
-import { given } from "../../util/omit-undefined.ts";
-import { complain } from "../io/print-error.ts";
+import { omitUndefined } from "../../util/omit-undefined.ts";
+import { printError } from "../io/print-error.ts";
 import { toRLMOptions } from "../run/rlm-options.ts";
 
 interface NoModel {
@@ -21,7 +21,7 @@ const NO_MODEL = "none is configured: set RLM_MODEL and the key of its provider,
 /** `without`: what there is not then. `path`: of the configuration, in place of the one that would be found. Never throws because of what is configured: without a model there is a server all the same. */
 export function findModel(without = "there is no rlm_query", path?: string): RLMOptions | NoModel {
   try {
-    const config = loadConfig({ cwd: process.cwd(), env: process.env, ...given({ path }) });
+    const config = loadConfig({ cwd: process.cwd(), env: process.env, ...omitUndefined({ path }) });
     const { model } = config.rlm;
     return model === undefined ? { whyNot: NO_MODEL } : choose(config, model, without);
   } catch (error) {
@@ -46,6 +46,6 @@ function choose(config: Config, model: string, without: string): RLMOptions | No
 
 /** Whoever configured something has a right to know why it does not work. */
 function refuse(why: string, without: string): NoModel {
-  complain(`${without}: ${why}`);
+  printError(`${without}: ${why}`);
   return { whyNot: why };
 }

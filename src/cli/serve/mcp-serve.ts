@@ -17,7 +17,7 @@ import { serveMCPOverStdio, type StdioConnection } from "../../server/mcp/transp
 import { DEFAULT_TIMEOUT_SECONDS, IDLE_MINUTES } from "../../server/mcp/tools/tool-call.ts";
 import { dataPath } from "../../util/data-folder.ts";
 import { chooseTools } from "./choose-tools.ts";
-import { complain } from "../io/print-error.ts";
+import { printError } from "../io/print-error.ts";
 import { EXIT } from "../exit-code.ts";
 import { findModel } from "./mcp-model.ts";
 import type { PlannedFiles } from "./open-files.ts";
@@ -99,11 +99,11 @@ async function serveHTTP(
 async function serveStdio(runtime: Runtime, factory: McpServerFactory): Promise<number> {
   globalThis.console = new Console(process.stderr); // whoever prints, prints no messages
   const stopped = Promise.race([awaitSignal(), awaitFailure()]);
-  if (process.stdin.isTTY) complain(FOR_CLIENTS);
+  if (process.stdin.isTTY) printError(FOR_CLIENTS);
   const connection = serveMCPOverStdio(factory, {
     input: process.stdin,
     output: process.stdout,
-    onProblem: ({ message }) => complain(message),
+    onProblem: ({ message }) => printError(message),
   });
   const code = await Promise.race([connection.ended.then(() => EXIT.ok), stopped]);
   await Promise.race([closeAll(runtime, connection), after(CLOSE_MS)]);
@@ -150,5 +150,5 @@ async function awaitFailure(): Promise<number> {
 }
 
 function logUnexpected(error: unknown): void {
-  complain(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  printError(error instanceof Error ? (error.stack ?? error.message) : String(error));
 }

@@ -3,7 +3,7 @@
 import { closeSync, fstatSync, openSync, constants } from "node:fs";
 import { LogFile } from "../../server/observability/log-file.ts";
 import { openLog, type Log, type LogOptions } from "../../server/observability/log.ts";
-import { complain } from "../io/print-error.ts";
+import { printError } from "../io/print-error.ts";
 import { UsageError } from "../options/usage-error.ts";
 
 const { O_APPEND, O_CREAT, O_WRONLY, O_NONBLOCK } = constants;
@@ -16,7 +16,7 @@ export function openLogAt(path: string | undefined, options: Omit<LogOptions, "s
 function openFile(path: string): LogFile {
   return new LogFile(openAt(path), {
     onFail: ({ message }) =>
-      complain(`cannot write the log, lines are dropped until it can be written again: ${message}`),
+      printError(`cannot write the log, lines are dropped until it can be written again: ${message}`),
   });
 }
 

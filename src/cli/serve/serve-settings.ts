@@ -10,7 +10,7 @@ import type { SessionOptions } from "../../session/session-options.ts";
 import { DEFAULT_BOUNDS, type ServerBounds } from "../../server/net/guards/limits.ts";
 import { parseOrigin } from "../../server/net/guards/cors.ts";
 import type { LogFormat, LogLevel } from "../../server/observability/log.ts";
-import { given } from "../../util/omit-undefined.ts";
+import { omitUndefined } from "../../util/omit-undefined.ts";
 import type { AddressArguments } from "./serve-until-signal.ts";
 import { UsageError } from "../options/usage-error.ts";
 
@@ -71,20 +71,23 @@ export function toServeSettings(flags: ServeArguments, config: Config): ServeSet
       rate: { perSecond: rate, burst: Math.max(1, rate * RATE_BURST_SECONDS) },
       failures: { perSecond: guesses, burst: Math.max(1, guesses * WRONG_TOKEN_BURST_SECONDS) },
     },
-    executions: given({ running: server.executions }),
-    runs: given({ runsAtOnce: server.runs }),
-    mcp: { isStructured: flags.structured ?? server.structured ?? false, ...given({ tools: toTools(flags, config) }) },
-    listen: given({ requestMs: toMs(server.request_timeout), maxConnections: server.connections }),
+    executions: omitUndefined({ running: server.executions }),
+    runs: omitUndefined({ runsAtOnce: server.runs }),
+    mcp: {
+      isStructured: flags.structured ?? server.structured ?? false,
+      ...omitUndefined({ tools: toTools(flags, config) }),
+    },
+    listen: omitUndefined({ requestMs: toMs(server.request_timeout), maxConnections: server.connections }),
     runtime: {
       limits,
-      ...given({
+      ...omitUndefined({
         python: sessions.python,
         timeoutMs: toLimitMs(sessions.timeout),
         idleTimeoutMs: toLimitMs(sessions.idle_timeout),
         mounts: mount && asUsage(() => mount.map(parseMount)),
       }),
     },
-    sessionDefaults: given({ env: sessions.env, includeStdlib: sessions.include_stdlib }),
+    sessionDefaults: omitUndefined({ env: sessions.env, includeStdlib: sessions.include_stdlib }),
     logLevel: flags.logLevel ?? server.log_level ?? "info",
     logFormat: flags.logFormat ?? server.log_format ?? (isTerminal(flags) ? "text" : "json"),
   };

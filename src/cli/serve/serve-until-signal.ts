@@ -5,7 +5,7 @@ import { isLoopback } from "../../server/net/guards/guard.ts";
 import type { Listening, ListenOptions } from "../../server/net/listen.ts";
 import { openToken, type Token } from "../../server/token.ts";
 import { dataFolder } from "../../util/data-folder.ts";
-import { complain } from "../io/print-error.ts";
+import { printError } from "../io/print-error.ts";
 import { EXIT } from "../exit-code.ts";
 import { UsageError } from "../options/usage-error.ts";
 
@@ -83,5 +83,5 @@ function explain(error: unknown, host: string, port: number): Error {
 }
 
 function logUnexpected(error: unknown): void {
-  complain(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  printError(error instanceof Error ? (error.stack ?? error.message) : String(error));
 }

@@ -11,7 +11,7 @@ import type { MCPTool } from "../../server/mcp/tools/tool.ts";
 import type { Token } from "../../server/token.ts";
 import { openRuntime, type Runtime } from "../../runtime.ts";
 import { resolveMounts } from "../../environments/mounts.ts";
-import { given } from "../../util/omit-undefined.ts";
+import { omitUndefined } from "../../util/omit-undefined.ts";
 import { VERSION } from "../../util/version.ts";
 import { findModel } from "./mcp-model.ts";
 import { planFiles } from "./open-files.ts";
@@ -20,7 +20,7 @@ import { toServeSettings, type ServeArguments, type ServeSettings } from "./serv
 import { serveUntilSignal, toPlace } from "./serve-until-signal.ts";
 
 export async function serve(flags: ServeArguments): Promise<number> {
-  const config = loadConfig({ cwd: process.cwd(), env: process.env, ...given({ path: flags.config }) });
+  const config = loadConfig({ cwd: process.cwd(), env: process.env, ...omitUndefined({ path: flags.config }) });
   const settings = toServeSettings(flags, config);
   const model = findModel("there are no runs", flags.config);
   const { address, allowedOrigins, bounds, graceMs, executions, sessionDefaults } = settings;
@@ -43,7 +43,7 @@ export async function serve(flags: ServeArguments): Promise<number> {
       mounts,
       isStructured,
       onUnexpected: (error: unknown) => lines.unexpected(error),
-      ...given({ tools }),
+      ...omitUndefined({ tools }),
     };
     const door = openDoor(runtime, { ...shutdown.signals, model, mcp, executions, sessionDefaults, ...settings.runs });
     const told = tellWitnesses(door, [door.metrics, lines]);

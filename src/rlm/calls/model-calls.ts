@@ -8,7 +8,7 @@ import type { BackendRequest, ChatMessage, FinishReason } from "../../backends/b
 import type { CallPart } from "../../backends/dispatch/call.ts";
 import { BackendConnectionError } from "../../errors.ts";
 import type { ModelCallStart, NodeId, Spent } from "../../protocol/runs.ts";
-import { given } from "../../util/omit-undefined.ts";
+import { omitUndefined } from "../../util/omit-undefined.ts";
 import { onAbort } from "../../util/async/on-abort.ts";
 import { ChargedCall, UNSPENT } from "../ledger/charged-call.ts";
 import { toCallAmounts } from "../ledger/call-amounts.ts";
@@ -82,7 +82,7 @@ export class ModelCalls {
     this.#models = models;
     this.#cache = cache;
     this.#teller = teller;
-    this.#common = given({ reasoningEffort });
+    this.#common = omitUndefined({ reasoningEffort });
   }
 
   /** Throws LimitReached, BackendConnectionError or the signal's reason. */

@@ -10,7 +10,7 @@ import type { BulkSource } from "../../kernel/bulk.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { isWellFormed, type SetCommand } from "../../protocol/host-messages.ts";
 import { isPythonName } from "../../util/python-name.ts";
-import { readPieces } from "../../util/bytes/read-chunks.ts";
+import { readChunks } from "../../util/bytes/read-chunks.ts";
 
 /** Exactly one of them. */
 export type VariableValue =
@@ -147,7 +147,7 @@ async function openFile(name: string, path: string, kind: "bytes" | "text" | "js
         sizeBytes: size,
         async *[Symbol.asyncIterator]() {
           // To the end, not to the size: a file that grew is noticed.
-          yield* readPieces(file, 0, Number.POSITIVE_INFINITY);
+          yield* readChunks(file, 0, Number.POSITIVE_INFINITY);
           await checkUnchanged(file, before.mtimeMs);
         },
       },

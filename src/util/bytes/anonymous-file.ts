@@ -10,7 +10,7 @@ export const UNNAMED = 0o20000000 | constants.O_DIRECTORY | constants.O_RDWR;
 const MODE = 0o600;
 
 /** For reading and writing, empty. Throws what the system says. */
-export function openNamelessFile(): number {
+export function openAnonymousFile(): number {
   try {
     return openSync(tmpdir(), UNNAMED, MODE);
   } catch {

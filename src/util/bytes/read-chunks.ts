@@ -5,7 +5,7 @@ import type { FileHandle } from "node:fs/promises";
 const PIECE_BYTES = 1024 * 1024;
 
 /** From `start` to `end`, or to where the file ends. A piece is valid until the next one is asked for. */
-export async function* readPieces(file: FileHandle, start: number, end: number): AsyncGenerator<Buffer, void, void> {
+export async function* readChunks(file: FileHandle, start: number, end: number): AsyncGenerator<Buffer, void, void> {
   const buffer = Buffer.allocUnsafeSlow(Math.max(1, Math.min(PIECE_BYTES, end - start)));
   let at = start;
   while (at < end) {

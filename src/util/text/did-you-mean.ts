@@ -1,7 +1,7 @@
 // What somebody probably meant: the known word that is nearest to the one they wrote.
 
 /** Undefined: none is near. */
-export function nearest(word: string, known: readonly string[]): string | undefined {
+export function didYouMean(word: string, known: readonly string[]): string | undefined {
   const wanted = normalize(word);
   const [best] = known
     .map((name) => ({ name, edits: editsBetween(wanted, normalize(name)) }))

@@ -5,7 +5,7 @@
 import type { z } from "zod";
 import type { Execution } from "../../../session/execution/execution.ts";
 import type { OutputRange } from "../../../output/output-slice.ts";
-import { given } from "../../../util/omit-undefined.ts";
+import { omitUndefined } from "../../../util/omit-undefined.ts";
 import { toDownload } from "./download.ts";
 import type { Asked } from "../route.ts";
 import type { outputQuery } from "../schemas/executions.ts";
@@ -18,7 +18,7 @@ const PIECE_BYTES = 256 * 1024;
 
 export function toOutput(printed: Printed, asked: Asked<z.output<typeof outputQuery>>): Response {
   const { stream, offset = 0, length = DEFAULT_BYTES } = asked.query;
-  const where = given({ stream });
+  const where = omitUndefined({ stream });
   const { totalBytes, readableBytes } = printed.output({ ...where, offset, length: 0 });
   const sizeBytes = Math.max(0, Math.min(length, MAX_BYTES, readableBytes - offset));
   const pieces = readPieces(printed, { ...where, offset }, sizeBytes);
@@ -38,7 +38,7 @@ async function* readPieces(
 ): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < sizeBytes;) {
     const length = Math.min(PIECE_BYTES, sizeBytes - at);
-    const { bytes } = printed.output({ ...given({ stream }), offset: offset + at, length });
+    const { bytes } = printed.output({ ...omitUndefined({ stream }), offset: offset + at, length });
     if (bytes.length === 0) return;
     at += bytes.length;
     yield bytes;

@@ -7,7 +7,7 @@ import type { VariableList } from "../../../protocol/variables.ts";
 import type { Execution } from "../../../session/execution/execution.ts";
 import type { Session } from "../../../session/session.ts";
 import type { z } from "zod";
-import { given } from "../../../util/omit-undefined.ts";
+import { omitUndefined } from "../../../util/omit-undefined.ts";
 import { onAbort } from "../../../util/async/on-abort.ts";
 import { waitFor } from "../../../util/async/wait-for.ts";
 import type { Door } from "../server-context.ts";
@@ -78,7 +78,7 @@ export function start(
   door: Door,
 ): Execution {
   const execution: Execution = door.executions.start(session, code, {
-    ...given({ timeoutMs, env, fileName }),
+    ...omitUndefined({ timeoutMs, env, fileName }),
     ...(input === "ask" && { onInput: door.inputs.handlerOf(() => execution.id) }),
   });
   door.begun.note({ execution }, origin);
@@ -253,6 +253,6 @@ function describe(execution: Execution, { executions }: Pick<Door, "executions">
     startedAt: startedAt === undefined ? null : new Date(startedAt).toISOString(),
     outputBytes: execution.printed.total,
     result: (executions.resultOf(execution) as z.output<typeof schemas.executionResult> | undefined) ?? null,
-    ...given({ problem: executions.problemOf(execution) }),
+    ...omitUndefined({ problem: executions.problemOf(execution) }),
   };
 }

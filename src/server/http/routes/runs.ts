@@ -6,7 +6,7 @@ import type { z } from "zod";
 import type { RecordedRun } from "../../../store/runs/run-log-reader.ts";
 import type { Run } from "../../../rlm/run.ts";
 import type { RunRequest } from "../../../rlm/rlm.ts";
-import { given } from "../../../util/omit-undefined.ts";
+import { omitUndefined } from "../../../util/omit-undefined.ts";
 import { waitFor } from "../../../util/async/wait-for.ts";
 import type { Door } from "../server-context.ts";
 import { streamEvents } from "../responses/event-stream.ts";
@@ -176,7 +176,7 @@ function toRequest({
   return {
     query,
     ...(context !== undefined && { context: typeof context === "string" ? { text: context } : { json: context } }),
-    ...given({ outputSchema, model, subModel, mode, limits: limits && given(limits) }),
+    ...omitUndefined({ outputSchema, model, subModel, mode, limits: limits && omitUndefined(limits) }),
   };
 }
 

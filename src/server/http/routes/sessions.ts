@@ -4,7 +4,7 @@ import type { z } from "zod";
 import type { Limits } from "../../../session/limits.ts";
 import type { Session } from "../../../session/session.ts";
 import type { SessionOptions } from "../../../session/session-options.ts";
-import { given } from "../../../util/omit-undefined.ts";
+import { omitUndefined } from "../../../util/omit-undefined.ts";
 import { within } from "../../../util/async/with-timeout.ts";
 import type { Door } from "../server-context.ts";
 import { ProblemError, withArguments } from "../../net/problem.ts";
@@ -125,7 +125,7 @@ export function sessionOf({ params }: Pick<Asked, "params">, { runtime }: Pick<D
 
 /** What a body may say of a new session, in the runtime's words. */
 function toOptions({ limits, ...body }: z.output<typeof openSessionBody>): SessionOptions {
-  return given({ ...body, limits: limits && given(limits) });
+  return omitUndefined({ ...body, limits: limits && omitUndefined(limits) });
 }
 
 /** What the server has configured, unless the request says otherwise. */

@@ -6,7 +6,7 @@ import type { z } from "zod";
 import { REPLSecurityError, SessionStateError } from "../../../errors.ts";
 import type { SaveReport } from "../../../session/state/save-state.ts";
 import type { Session } from "../../../session/session.ts";
-import { given } from "../../../util/omit-undefined.ts";
+import { omitUndefined } from "../../../util/omit-undefined.ts";
 import { toAttachment, toDownload } from "../responses/download.ts";
 import { ProblemError, toProblem, withArguments } from "../../net/problem.ts";
 import { json, nothing, route } from "../route.ts";
@@ -29,7 +29,7 @@ const fork = route({
   answers: { 201: { description: "The copy", schema: sessionSchema } },
   problems: [404, 409, 410],
   handle: async ({ params, body }, door) => {
-    const copy = await withArguments(() => sessionOf({ params }, door).fork(given(body)));
+    const copy = await withArguments(() => sessionOf({ params }, door).fork(omitUndefined(body)));
     return json(await copy.info(), 201, { location: `/v1/sessions/${copy.id}` });
   },
 });
@@ -97,7 +97,7 @@ const save = route({
   problems: [404, 409, 410, 507],
   handle: async ({ params, query, request, wire }, door) => {
     const session = sessionOf({ params }, door);
-    const options = { ...given(query), signal: request.signal };
+    const options = { ...omitUndefined(query), signal: request.signal };
     let report: SaveReport | undefined;
     const held = await door.spool.make((path) =>
       withoutPath(path, async () => (report = await withArguments(() => session.save(path, options)))),
@@ -127,7 +127,7 @@ const load = route({
   problems: [409, 507],
   handle: async ({ query, request, wire }, door) => {
     await using held: Held = await wire.receive((content) => door.spool.receive(content, MAX_FILE_BYTES));
-    const options = { ...withDefaults(given(query), door), signal: request.signal };
+    const options = { ...withDefaults(omitUndefined(query), door), signal: request.signal };
     const session = await withoutPath(held.path, () =>
       withArguments(() => door.runtime.loadSession(held.path, options)),
     ).catch(asUnusable);

@@ -4,7 +4,7 @@
 
 import type { z } from "zod";
 import type { Task } from "../../../tasks/tasks.ts";
-import { given } from "../../../util/omit-undefined.ts";
+import { omitUndefined } from "../../../util/omit-undefined.ts";
 import { within } from "../../../util/async/with-timeout.ts";
 import type { Hold } from "../../net/bodies/memory-budget.ts";
 import { parseBody, readBytes } from "../../net/bodies/body.ts";
@@ -210,7 +210,7 @@ async function begin(
   origin: Origin,
   { runtime, begun }: Door,
 ): Promise<string> {
-  const task = await withArguments(() => runtime.shell(command, given({ ...options, session })));
+  const task = await withArguments(() => runtime.shell(command, omitUndefined({ ...options, session })));
   begun.note({ task }, origin);
   return task.id;
 }

@@ -3,7 +3,7 @@
 import { SessionStateError } from "../../../errors.ts";
 import type { Session } from "../../../session/session.ts";
 import type { VariableValue } from "../../../session/state/set-variable.ts";
-import { given } from "../../../util/omit-undefined.ts";
+import { omitUndefined } from "../../../util/omit-undefined.ts";
 import { isPythonName } from "../../../util/python-name.ts";
 import { ProblemError, withArguments, type Problem } from "../../net/problem.ts";
 import { json, nothing, route } from "../route.ts";
@@ -21,7 +21,7 @@ const list = route({
   query: schemas.variablesQuery,
   answers: { 200: { description: "Names and what is known of their values", schema: schemas.variableList } },
   problems: [404, 410],
-  handle: async (asked, door) => json(await sessionOf(asked, door).variables(given(asked.query))),
+  handle: async (asked, door) => json(await sessionOf(asked, door).variables(omitUndefined(asked.query))),
 });
 
 const inspect = route({
@@ -34,7 +34,7 @@ const inspect = route({
   problems: [404, 410],
   handle: async ({ params, query }, door) => {
     const name = params["name"] ?? "";
-    const found = await withArguments(() => sessionOf({ params }, door).inspect(name, given(query)));
+    const found = await withArguments(() => sessionOf({ params }, door).inspect(name, omitUndefined(query)));
     if (found === null) throw new ProblemError(notFound(name));
     return json(found);
   },
@@ -58,7 +58,7 @@ const set = route({
     const kind = toKind(request.headers.get("content-type"));
     if (!isPythonName(name.normalize("NFKC"))) throw new ProblemError(badName(name));
     await using value = await wire.receive((content) => receiveValue(content, kind, door.spool));
-    const options = { ...given(query), signal: request.signal };
+    const options = { ...omitUndefined(query), signal: request.signal };
     await withArguments(() => setTo(session, name, value.value, options));
     return nothing();
   },
@@ -73,7 +73,7 @@ const complete = route({
   answers: { 200: { description: "The first 500 matches", schema: schemas.completions } },
   problems: [404, 410],
   handle: async ({ params, body: { code, cursor, timeoutMs } }, door) =>
-    json(await withArguments(() => sessionOf({ params }, door).complete(code, cursor, given({ timeoutMs })))),
+    json(await withArguments(() => sessionOf({ params }, door).complete(code, cursor, omitUndefined({ timeoutMs })))),
 });
 
 const signature = route({
@@ -86,7 +86,9 @@ const signature = route({
   problems: [404, 410],
   handle: async ({ params, body: { code, cursor, timeoutMs } }, door) => {
     const session = sessionOf({ params }, door);
-    return json({ signature: await withArguments(() => session.signature(code, cursor, given({ timeoutMs }))) });
+    return json({
+      signature: await withArguments(() => session.signature(code, cursor, omitUndefined({ timeoutMs }))),
+    });
   },
 });
 
