@@ -5,13 +5,13 @@ import { parseMount } from "../../environments/mounts.ts";
 import type { Session } from "../../session/session.ts";
 import type { ExecutionResult } from "../../protocol/execution.ts";
 import { printError } from "../io/print-error.ts";
-import { readSource, type Source } from "./exec-source.ts";
+import { readSource, type Source } from "./read-source.ts";
 import { EXIT, fromResult } from "../exit-code.ts";
 import { openWithFile, saveToFile } from "./session-file.ts";
 import { readStandardInput } from "./standard-input.ts";
 import { StandardOutput } from "../io/standard-output.ts";
 import { SignalHandler } from "../io/signal-handler.ts";
-import { printExecution, printOutcome, type ReadOutput } from "./exec-output.ts";
+import { printExecution, printOutcome, type ReadOutput } from "./print-execution.ts";
 import { UsageError } from "../options/usage-error.ts";
 
 /** A program's output is passed on whole, however far the reader is behind: what waits, waits on disk. */

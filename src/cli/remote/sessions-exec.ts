@@ -3,8 +3,8 @@
 import type { ExecutionEvent } from "../../protocol/events.ts";
 import type { ExecutionResult } from "../../protocol/execution.ts";
 import { printError } from "../io/print-error.ts";
-import { printExecution, printOutcome } from "../exec/exec-output.ts";
-import { readSource, type Source } from "../exec/exec-source.ts";
+import { printExecution, printOutcome } from "../exec/print-execution.ts";
+import { readSource, type Source } from "../exec/read-source.ts";
 import { EXIT, fromResult } from "../exit-code.ts";
 import { RemoteExecution } from "../../client/remote-execution.ts";
 import { openServerClient, type ServerClient } from "../../client/client.ts";

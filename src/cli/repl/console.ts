@@ -12,7 +12,7 @@ import type { Desk } from "./context.ts";
 import type { HistoryFile } from "./history-file.ts";
 import { isInside } from "./editor/python-text.ts";
 import type { Reader } from "./reader.ts";
-import type { Show } from "./display/show.ts";
+import type { Show } from "./display/console-output.ts";
 import { inspect } from "./commands/variables.ts";
 
 export interface ConsoleParts {

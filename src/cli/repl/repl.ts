@@ -7,14 +7,14 @@ import type { SessionOptions } from "../../session/session-options.ts";
 import { dataFolder } from "../../util/data-folder.ts";
 import { VERSION } from "../../util/version.ts";
 import { EXIT } from "../exit-code.ts";
-import { readSource } from "../exec/exec-source.ts";
+import { readSource } from "../exec/read-source.ts";
 import { Console } from "./console.ts";
 import { HistoryFile } from "./history-file.ts";
 import { Images } from "./display/images.ts";
 import { Palette } from "./display/palette.ts";
 import { PlainReader } from "./plain-reader.ts";
 import type { Reader } from "./reader.ts";
-import { Show } from "./display/show.ts";
+import { Show } from "./display/console-output.ts";
 import { TerminalReader } from "./terminal-reader.ts";
 import { openWithFile, saveToFile } from "../exec/session-file.ts";
 

@@ -7,7 +7,7 @@ import { readFile, realpath, stat } from "node:fs/promises";
 import { normalize } from "node:path";
 import { UsageError } from "../options/usage-error.ts";
 import { isGlob, toGlob } from "./glob.ts";
-import type { KeptInput } from "./kept-input.ts";
+import type { KeptInput } from "./stdin-file.ts";
 import { lookAt, MAX_FILES, walkFolder, type FoundFile, type Skipped } from "./walk-folder.ts";
 
 /** As runs take it. */

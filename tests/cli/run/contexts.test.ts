@@ -2,7 +2,7 @@ import { existsSync, readFileSync, symlinkSync } from "node:fs";
 import { Readable } from "node:stream";
 import { expect, test } from "vitest";
 import { gatherContext } from "../../../src/cli/run/contexts.ts";
-import { KeptInput } from "../../../src/cli/run/kept-input.ts";
+import { KeptInput } from "../../../src/cli/run/stdin-file.ts";
 import { UsageError } from "../../../src/cli/options/usage-error.ts";
 import { Folder } from "../../config/folder.ts";
 

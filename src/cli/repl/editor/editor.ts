@@ -6,7 +6,7 @@
 import type { Key } from "./keys.ts";
 import { Menu, commonStart, type Completions } from "./menu.ts";
 import { backspaceWidth, indentAfter, isInBlock, looksOpen, tabText } from "./python-text.ts";
-import { Recall, type Search } from "./recall.ts";
+import { Recall, type Search } from "./history-cursor.ts";
 import { TextBuffer } from "./text-buffer.ts";
 
 /** What a key asks of whoever owns the editor. */

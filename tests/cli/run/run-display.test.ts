@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { LineWatcher, TreeWatcher } from "../../../src/cli/run/watchers.ts";
+import { LineWatcher, TreeWatcher } from "../../../src/cli/run/run-display.ts";
 import type { RunId } from "../../../src/protocol/ids.ts";
 import type { RunEvent, RunResult, Spent } from "../../../src/protocol/runs.ts";
 import { textWidth } from "../../../src/util/text/text-width.ts";
