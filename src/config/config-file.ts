@@ -13,7 +13,7 @@ export const FILE_NAME = "rlm.toml";
 const MAX_BYTES = 1024 * 1024;
 const MAX_DEPTH = 20;
 
-export interface Places {
+export interface ConfigPaths {
   readonly cwd: string;
   readonly home: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -23,7 +23,7 @@ export interface Places {
  * The nearest rlm.toml: in the current folder or above it, up to the home directory or the folder that holds `.git`, whichever
  * comes first. In a folder above it must belong to this user or to root: anybody can write to /tmp.
  */
-export function findProjectFile({ cwd, home }: Places): string | undefined {
+export function findProjectFile({ cwd, home }: ConfigPaths): string | undefined {
   for (let folder = cwd; ; folder = dirname(folder)) {
     const path = join(folder, FILE_NAME);
     if (isFile(path) && (folder === cwd || isTrusted(path))) return path;
@@ -32,7 +32,7 @@ export function findProjectFile({ cwd, home }: Places): string | undefined {
 }
 
 /** The user's own, for every project that has none. */
-export function findUserFile({ home, env }: Places): string | undefined {
+export function findUserFile({ home, env }: ConfigPaths): string | undefined {
   const base = env["XDG_CONFIG_HOME"] || join(home, ".config");
   const path = join(base, "rlm", "config.toml");
   return isFile(path) ? path : undefined;

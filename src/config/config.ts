@@ -5,7 +5,7 @@
 
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { findProjectFile, findUserFile, readConfigFile, type Places } from "./config-file.ts";
+import { findProjectFile, findUserFile, readConfigFile, type ConfigPaths } from "./config-file.ts";
 import { readDotEnv } from "./dot-env.ts";
 import type { RLMTable } from "./schema.ts";
 import * as settings from "./settings.ts";
@@ -54,11 +54,11 @@ export interface Config {
 
 /** Throws a ConfigurationError that names the file, the line and the key, or the variable. */
 export function loadConfig({ cwd, env, flags = {}, path }: ConfigOptions): Config {
-  const places: Places = { cwd: resolve(cwd), home: env["HOME"] || homedir(), env };
-  const project = path === undefined ? findProjectFile(places) : resolve(places.cwd, path);
-  const file = project ?? findUserFile(places);
+  const paths: ConfigPaths = { cwd: resolve(cwd), home: env["HOME"] || homedir(), env };
+  const project = path === undefined ? findProjectFile(paths) : resolve(paths.cwd, path);
+  const file = project ?? findUserFile(paths);
   const folders = [
-    project === undefined ? places.cwd : dirname(project),
+    project === undefined ? paths.cwd : dirname(project),
     ...(file === undefined ? [] : [dirname(file)]),
   ];
   const dotEnv = readDotEnvs(folders, env);
@@ -74,7 +74,7 @@ export function loadConfig({ cwd, env, flags = {}, path }: ConfigOptions): Confi
     backends: mapValues(said.backends, settings.toBackend),
     prices: mapValues(said.prices, settings.toPrice),
     docker: said.docker ?? {},
-    sessions: settings.withFolder(said.sessions ?? {}, file === undefined ? places.cwd : dirname(file)),
+    sessions: settings.withFolder(said.sessions ?? {}, file === undefined ? paths.cwd : dirname(file)),
     server: said.server ?? {},
     limits: settings.toLimits(said.limits ?? {}),
     network: said.network ?? {},

@@ -5,21 +5,21 @@
 import type { RecordedEvent } from "../../store/runs/event-decoder.ts";
 import type { RecordedRun } from "../../store/runs/run-log-reader.ts";
 
-type Place = RecordedEvent["line"] | { readonly child: string };
+type Item = RecordedEvent["line"] | { readonly child: string };
 
 /** Of a node that nobody announced, or of the run itself. */
 const OUTSIDE = "";
 
 export async function* eventsAsTree(run: RecordedRun): AsyncGenerator<RecordedEvent, void, void> {
-  const nodes = new Map<string, Place[]>([[OUTSIDE, []]]);
-  const placesOf = (node: string): Place[] => nodes.get(node) ?? nodes.get(OUTSIDE) ?? [];
+  const nodes = new Map<string, Item[]>([[OUTSIDE, []]]);
+  const itemsOf = (node: string): Item[] => nodes.get(node) ?? nodes.get(OUTSIDE) ?? [];
   for await (const { stored, line } of run.events()) {
     const node = toName(stored["nodeId"]);
     if (stored.type === "node-start" && !nodes.has(node)) {
-      placesOf(toName(stored["parentId"])).push({ child: node });
+      itemsOf(toName(stored["parentId"])).push({ child: node });
       nodes.set(node, []);
     }
-    placesOf(node).push(line);
+    itemsOf(node).push(line);
   }
   yield* walk(run, nodes);
 }
@@ -29,14 +29,14 @@ function toName(value: unknown): string {
 }
 
 /** Without recursion: a log may say that it is very deep. Nodes are made after their parents, so there is no circle. */
-async function* walk(run: RecordedRun, nodes: Map<string, Place[]>): AsyncGenerator<RecordedEvent, void, void> {
-  const stack = [{ places: nodes.get(OUTSIDE) ?? [], at: 0 }];
+async function* walk(run: RecordedRun, nodes: Map<string, Item[]>): AsyncGenerator<RecordedEvent, void, void> {
+  const stack = [{ items: nodes.get(OUTSIDE) ?? [], at: 0 }];
   await using reader = await run.openPlaces();
   for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
-    const place = top.places[top.at];
+    const item = top.items[top.at];
     top.at += 1;
-    if (place === undefined) stack.pop();
-    else if ("child" in place) stack.push({ places: nodes.get(place.child) ?? [], at: 0 });
-    else yield await reader.eventAt(place);
+    if (item === undefined) stack.pop();
+    else if ("child" in item) stack.push({ items: nodes.get(item.child) ?? [], at: 0 });
+    else yield await reader.eventAt(item);
   }
 }

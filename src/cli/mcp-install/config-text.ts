@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { Refusal } from "./refusal.ts";
 
-export interface Place {
+export interface EntryPath {
   /** The key of the table of servers, such as `mcpServers`. */
   readonly servers: string;
   /** The key of the entry in it. */
@@ -13,7 +13,7 @@ export interface Place {
 export type Entry = Readonly<Record<string, unknown>>;
 
 export interface WantedEntry {
-  /** What starts the server. Put in place of what is there. */
+  /** What starts the server. Replaces what is there. */
   readonly command: Entry;
   /** Put in where they are missing: whoever changed one by hand keeps it. */
   readonly defaults: Entry;
@@ -26,13 +26,13 @@ export interface WantedEntry {
  */
 export interface Editor {
   /** Undefined where there is no such entry. */
-  read(text: string, place: Place): unknown;
+  read(text: string, entryPath: EntryPath): unknown;
   /** An entry that is there keeps what is not set here. The same text where nothing would change. */
-  put(text: string, place: Place, wanted: WantedEntry): string;
+  put(text: string, entryPath: EntryPath, wanted: WantedEntry): string;
   /** The same text where there is no such entry. */
-  remove(text: string, place: Place): string;
+  remove(text: string, entryPath: EntryPath): string;
   /** The entry as the whole of a file. */
-  snippet(place: Place, wanted: WantedEntry): string;
+  snippet(entryPath: EntryPath, wanted: WantedEntry): string;
 }
 
 /** What has to be set in an entry for it to be as wanted, in order. */
@@ -48,12 +48,12 @@ export function isTable(value: unknown): value is Entry {
 }
 
 /** Throws where an edit has touched anything but the entry. An empty table of servers is as good as none. */
-export function checkOthersKept(before: Entry, after: Entry, place: Place): void {
-  if (!isDeepStrictEqual(without(before, place), without(after, place)))
-    throw new Refusal(`'${place.name}' cannot be changed without changing something else`);
+export function checkOthersKept(before: Entry, after: Entry, entryPath: EntryPath): void {
+  if (!isDeepStrictEqual(without(before, entryPath), without(after, entryPath)))
+    throw new Refusal(`'${entryPath.name}' cannot be changed without changing something else`);
 }
 
-function without(document: Entry, { servers, name }: Place): Entry {
+function without(document: Entry, { servers, name }: EntryPath): Entry {
   const { [servers]: table, ...others } = document;
   if (!isTable(table)) return { ...document };
   const { [name]: _, ...rest } = table;

@@ -10,7 +10,7 @@ import {
   toLineEnd,
   type Editor,
   type Entry,
-  type Place,
+  type EntryPath,
   type WantedEntry,
 } from "./config-text.ts";
 import { indentInside, indentOf, isOneLine, lineRest, lineStart, print } from "./jsonc-layout.ts";
@@ -18,41 +18,41 @@ import { isObject, membersNamed, parseJSONC, skipBlank, type JSONCMember, type J
 import { Refusal } from "./refusal.ts";
 
 export const JSONC: Editor = {
-  read(text, place) {
-    return find(text, place).entry?.node.value;
+  read(text, entryPath) {
+    return find(text, entryPath).entry?.node.value;
   },
 
-  put(text, place, wanted) {
-    const { root, table, entry } = find(text, place);
-    if (root === undefined) return `${endLine(text)}${snippet(place, wanted, toLineEnd(text))}`;
+  put(text, entryPath, wanted) {
+    const { root, table, entry } = find(text, entryPath);
+    if (root === undefined) return `${endLine(text)}${snippet(entryPath, wanted, toLineEnd(text))}`;
     const whole = { ...wanted.command, ...wanted.defaults };
     const changed =
       table === undefined
-        ? insert(text, root, place.servers, { [place.name]: whole })
+        ? insert(text, root, entryPath.servers, { [entryPath.name]: whole })
         : entry === undefined
-          ? insert(text, table.node, place.name, whole)
-          : update(text, place, wanted);
-    checkOthersKept(valueOf(text), valueOf(changed), place);
+          ? insert(text, table.node, entryPath.name, whole)
+          : update(text, entryPath, wanted);
+    checkOthersKept(valueOf(text), valueOf(changed), entryPath);
     return changed;
   },
 
-  remove(text, place) {
-    const { root, table, entry } = find(text, place);
+  remove(text, entryPath) {
+    const { root, table, entry } = find(text, entryPath);
     if (root === undefined || table === undefined || entry === undefined) return text;
     const isAlone = table.node.members?.length === 1;
     const inner = isAlone ? text.slice(table.node.start + 1, table.node.end - 1) : "";
     const hasComments = isAlone && /\/[/*]/.test(inner.replace(text.slice(entry.start, entry.node.end), ""));
     const changed = isAlone && !hasComments ? cut(text, root, table) : cut(text, table.node, entry);
-    checkOthersKept(valueOf(text), valueOf(changed), place);
+    checkOthersKept(valueOf(text), valueOf(changed), entryPath);
     return changed;
   },
 
-  snippet(place, wanted) {
-    return snippet(place, wanted, "\n");
+  snippet(entryPath, wanted) {
+    return snippet(entryPath, wanted, "\n");
   },
 };
 
-function snippet({ servers, name }: Place, { command, defaults }: WantedEntry, lineEnd: string): string {
+function snippet({ servers, name }: EntryPath, { command, defaults }: WantedEntry, lineEnd: string): string {
   const file = { [servers]: { [name]: { ...command, ...defaults } } };
   return `${JSON.stringify(file, null, 2)}\n`.replaceAll("\n", lineEnd);
 }
@@ -63,7 +63,7 @@ interface Found {
   readonly entry: JSONCMember | undefined;
 }
 
-function find(text: string, { servers, name }: Place): Found {
+function find(text: string, { servers, name }: EntryPath): Found {
   const root = parseJSONC(text);
   if (root === undefined) return { root, table: undefined, entry: undefined };
   if (!isObject(root)) throw new Refusal(`${describeOffset(text, root.start)}: expected an object`);
@@ -85,14 +85,14 @@ function valueOf(text: string): Entry {
 }
 
 /** One key after the other, each in the text that the last one left. */
-function update(before: string, place: Place, wanted: WantedEntry): string {
-  const { entry } = find(before, place);
+function update(before: string, entryPath: EntryPath, wanted: WantedEntry): string {
+  const { entry } = find(before, entryPath);
   if (entry === undefined || !isObject(entry.node)) {
-    throw new Refusal(`${describeOffset(before, entry?.node.start ?? 0)}: "${place.name}" is not an object`);
+    throw new Refusal(`${describeOffset(before, entry?.node.start ?? 0)}: "${entryPath.name}" is not an object`);
   }
   let text = before;
   for (const [key, value] of missing(entry.node.value as Entry, wanted)) {
-    const node = find(text, place).entry?.node ?? entry.node;
+    const node = find(text, entryPath).entry?.node ?? entry.node;
     const member = only(text, node, key);
     text =
       member === undefined

@@ -40,19 +40,19 @@ export async function mcpInstall(
 }
 
 async function install(target: Target, command: ServerCommand, machine: Machine): Promise<number> {
-  const { client, path, place, scope } = target;
+  const { client, path, entryPath, scope } = target;
   checkInstalled(target);
   const tools = await tryEntry(plan(target, command).entry, target, machine);
   // the client may have written its file in the meantime
   const { file, text, verb } = plan(target, command);
   if (verb === undefined) {
-    say(`'${place.name}' is in ${path} already, and nothing had to be changed`);
+    say(`'${entryPath.name}' is in ${path} already, and nothing had to be changed`);
   } else {
     const backup = inFile(path, () => {
       makeProjectFolder(target);
       return replaceConfig(file, text);
     });
-    say(verb === "Added" ? `Added '${place.name}' to ${path}` : `Changed '${place.name}' in ${path}`);
+    say(verb === "Added" ? `Added '${entryPath.name}' to ${path}` : `Changed '${entryPath.name}' in ${path}`);
     if (backup !== undefined) say(`The file as it was: ${backup}`);
   }
   say(`The server starts and offers ${tools.length} tools`);
@@ -71,50 +71,50 @@ interface Plan {
   readonly verb: "Added" | "Changed" | undefined;
 }
 
-function plan({ client, path, place }: Target, command: ServerCommand): Plan {
+function plan({ client, path, entryPath }: Target, command: ServerCommand): Plan {
   return inFile(path, () => {
     const file = readConfig(path);
-    const before = client.editor.read(file.text, place);
-    checkOurs(before, place.name);
-    const text = client.editor.put(file.text, place, client.entry(command));
-    const entry = client.editor.read(text, place) as Entry;
+    const before = client.editor.read(file.text, entryPath);
+    checkOurs(before, entryPath.name);
+    const text = client.editor.put(file.text, entryPath, client.entry(command));
+    const entry = client.editor.read(text, entryPath) as Entry;
     const isSame = file.bytes !== undefined && text === file.text;
     return { file, text, entry, verb: isSame ? undefined : before === undefined ? "Added" : "Changed" };
   });
 }
 
 function show(target: Target, command: ServerCommand): number {
-  const { client, path, place, absence } = target;
+  const { client, path, entryPath, absence } = target;
   const { entry, verb } = plan(target, command);
   if (absence !== undefined) say(`Note: ${absence}`);
   say(
     verb === undefined ? `In ${path} already:` : `${verb === "Added" ? "To be added to" : "To be changed in"} ${path}:`,
   );
-  process.stdout.write(`\n${toTerminalText(client.editor.snippet(place, exactly(entry)))}`);
+  process.stdout.write(`\n${toTerminalText(client.editor.snippet(entryPath, exactly(entry)))}`);
   return EXIT.ok;
 }
 
 function takeOut(target: Target, { isDry }: { readonly isDry: boolean }): number {
-  const { client, path, place } = target;
+  const { client, path, entryPath } = target;
   return inFile(path, () => {
     const file = readConfig(path);
-    const entry = client.editor.read(file.text, place);
+    const entry = client.editor.read(file.text, entryPath);
     if (entry === undefined) {
-      say(`There is no '${place.name}' in ${path}, and nothing had to be changed`);
+      say(`There is no '${entryPath.name}' in ${path}, and nothing had to be changed`);
       return EXIT.ok;
     }
-    checkOurs(entry, place.name);
+    checkOurs(entry, entryPath.name);
     const text = textBefore(target, file, entry as Entry);
     if (isDry) {
-      say(text === undefined ? `To be removed: ${path}` : `'${place.name}' is to be taken out of ${path}`);
+      say(text === undefined ? `To be removed: ${path}` : `'${entryPath.name}' is to be taken out of ${path}`);
       return EXIT.ok;
     }
     if (text === undefined) {
       removeConfig(file);
-      say(`Removed ${path}, which had nothing but '${place.name}'`);
+      say(`Removed ${path}, which had nothing but '${entryPath.name}'`);
     } else {
       const backup = replaceConfig(file, text);
-      say(`Took '${place.name}' out of ${path}`);
+      say(`Took '${entryPath.name}' out of ${path}`);
       if (backup !== undefined) say(`The file as it was: ${backup}`);
     }
     say(`Next: restart ${client.title}`);
@@ -127,20 +127,20 @@ function takeOut(target: Target, { isDry }: { readonly isDry: boolean }): number
  * undefined where the file came with the entry.
  */
 function textBefore(
-  { client: { editor }, place }: Target,
+  { client: { editor }, entryPath }: Target,
   { path, text }: ConfigFile,
   entry: Entry,
 ): string | undefined {
   const isBefore = (backup: string): boolean => {
     try {
-      return editor.read(backup, place) === undefined && editor.put(backup, place, exactly(entry)) === text;
+      return editor.read(backup, entryPath) === undefined && editor.put(backup, entryPath, exactly(entry)) === text;
     } catch {
       return false; // it does not parse, so the entry was not put into it
     }
   };
   const before = readBackups(path).find(isBefore);
-  if (before === undefined && text === editor.snippet(place, exactly(entry))) return undefined;
-  return before ?? editor.remove(text, place);
+  if (before === undefined && text === editor.snippet(entryPath, exactly(entry))) return undefined;
+  return before ?? editor.remove(text, entryPath);
 }
 
 function exactly(entry: Entry): WantedEntry {
@@ -155,7 +155,7 @@ function checkOurs(entry: unknown, name: string): void {
   throw new Refusal(`'${name}' is another server there. Choose a different name with --name`);
 }
 
-/** The environment in a project's file is not used: whoever wrote it could have anything run in the place of the server. */
+/** The environment in a project's file is not used: whoever wrote it could have anything run in the entryPath of the server. */
 async function tryEntry(
   { command, args, env }: Entry,
   { scope }: Target,

@@ -10,7 +10,7 @@ import { Refusal } from "./refusal.ts";
 
 const ANSWER_MS = 20_000;
 const END_MS = 5000;
-const MAX_COMPLAINT = 4000;
+const MAX_STDERR = 4000;
 
 const REPLY = z.object({
   id: z.int(),
@@ -18,12 +18,12 @@ const REPLY = z.object({
 });
 
 /** What clients pass on of their own environment. */
-const PASSED_ON = [
+const INHERITED = [
   "HOME LOGNAME PATH SHELL TERM USER",
   "APPDATA HOMEDRIVE HOMEPATH LOCALAPPDATA PROGRAMFILES SYSTEMDRIVE SYSTEMROOT TEMP USERNAME USERPROFILE",
 ].flatMap((names) => names.split(" "));
 
-interface Circumstances {
+interface LaunchOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
 }
@@ -31,10 +31,10 @@ interface Circumstances {
 /** The names of the tools. Throws a `Refusal` with what the server said where it does not answer. */
 export async function tryCommand(
   { command, args }: ServerCommand,
-  { cwd, env }: Circumstances,
+  { cwd, env }: LaunchOptions,
 ): Promise<readonly string[]> {
-  const child = spawn(command, args, { cwd, env: { ...passedOn(), ...env }, stdio: "pipe" });
-  const complaint = collectComplaint(child.stderr);
+  const child = spawn(command, args, { cwd, env: { ...inheritedEnv(), ...env }, stdio: "pipe" });
+  const lastError = collectStderr(child.stderr);
   child.stdin.on("error", () => {}); // it ended before it was asked; that is told by its exit
   const ended = new Promise<string>((resolve) => {
     child.on("error", ({ message }) => resolve(message)).on("close", (code) => resolve(`it ended with ${code}`));
@@ -49,7 +49,7 @@ export async function tryCommand(
   await ended;
   clearTimeout(killer);
   if (typeof answer !== "string") return answer;
-  throw new Refusal([`the server does not start: ${answer}`, ...complaint()].join(": "));
+  throw new Refusal([`the server does not start: ${answer}`, ...lastError()].join(": "));
 }
 
 /** Never settles where the server does not answer. */
@@ -78,17 +78,17 @@ function parseJSON(line: string): unknown {
 }
 
 /** The last line of what it complained of, if anything. */
-function collectComplaint(stream: Readable): () => readonly string[] {
+function collectStderr(stream: Readable): () => readonly string[] {
   let text = "";
   stream.setEncoding("utf8").on("data", (chunk: string) => {
-    text = (text + chunk).slice(-MAX_COMPLAINT);
+    text = (text + chunk).slice(-MAX_STDERR);
   });
   return () => text.trim().split("\n").slice(-1).filter(Boolean);
 }
 
-function passedOn(): Record<string, string> {
+function inheritedEnv(): Record<string, string> {
   return Object.fromEntries(
-    PASSED_ON.flatMap((name) => {
+    INHERITED.flatMap((name) => {
       const value = process.env[name];
       return value === undefined ? [] : [[name, value]];
     }),

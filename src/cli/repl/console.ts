@@ -8,11 +8,11 @@ import type { Session } from "../../session/session.ts";
 import type { SessionOptions } from "../../session/session-options.ts";
 import { runCommand } from "./commands/commands.ts";
 import { completionsOf } from "./commands/completions.ts";
-import type { Desk } from "./context.ts";
+import type { ReplContext } from "./context.ts";
 import type { HistoryFile } from "./history-file.ts";
 import { isInside } from "./editor/python-text.ts";
 import type { Reader } from "./reader.ts";
-import type { Show } from "./display/console-output.ts";
+import type { ConsoleOutput } from "./display/console-output.ts";
 import { inspect } from "./commands/variables.ts";
 
 export interface ConsoleParts {
@@ -21,7 +21,7 @@ export interface ConsoleParts {
   readonly sessionOptions: SessionOptions;
   readonly timeoutMs: number | null;
   readonly reader: Reader;
-  readonly show: Show;
+  readonly output: ConsoleOutput;
   readonly history: HistoryFile;
 }
 
@@ -32,10 +32,10 @@ const LEAVE_AFTER_MS = 100;
 const LEAVE = /^(?:exit|quit)(?:\(\s*\))?$/;
 const HELP = /^\?\s*(?<before>[\w.]+)$|^(?<after>[\w.]+)\?$/;
 
-export class Console implements Desk {
+export class Console implements ReplContext {
   session: Session;
   readonly env = new Map<string, string>();
-  last: Desk["last"];
+  last: ReplContext["last"];
   readonly #parts: ConsoleParts;
   #subscription: Disposable | undefined;
   #isRunning = false;
@@ -66,14 +66,14 @@ export class Console implements Desk {
     while (!this.#isLeaving) {
       let answer = await reader.readCode(this.#prompt());
       for (; answer.kind === "text"; answer = await reader.readOn()) {
-        const isWhole = await this.#take(answer.text);
+        const isWhole = await this.#accept(answer.text);
         if (isWhole) history.add(answer.text.trimEnd());
         if (isWhole) break;
       }
       if (answer.kind === "text") continue;
       reader.leave(answer.kind === "cancelled" ? "^C" : "");
       if (answer.kind === "cancelled") continue;
-      if (this.#incomplete !== undefined) await this.#parts.show.result(this.#incomplete);
+      if (this.#incomplete !== undefined) await this.#parts.output.result(this.#incomplete);
       return;
     }
   }
@@ -81,21 +81,21 @@ export class Console implements Desk {
   /** Ctrl-C: whatever runs is interrupted. False when nothing does. */
   interrupt(): boolean {
     if (!this.#isRunning) return false;
-    const { show } = this.#parts;
+    const { output } = this.#parts;
     this.#interrupts += 1;
-    show.isHurried = true;
-    if (this.#interrupts === 2) show.notice("interrupting; what does not stop within two seconds is ended");
+    output.isHurried = true;
+    if (this.#interrupts === 2) output.notice("interrupting; what does not stop within two seconds is ended");
     this.session.interrupt();
     return true;
   }
 
   line(text: string): void {
-    this.#parts.show.line(text);
+    this.#parts.output.line(text);
   }
 
   async run(code: string, fileName?: string): Promise<void> {
     const result = await this.#run(code, fileName);
-    if (result !== undefined) await this.#parts.show.result(result);
+    if (result !== undefined) await this.#parts.output.result(result);
   }
 
   switchTo(session: Session): void {
@@ -133,8 +133,8 @@ export class Console implements Desk {
   }
 
   /** False when the code is not whole: nothing was run. */
-  async #take(text: string): Promise<boolean> {
-    const { reader, show } = this.#parts;
+  async #accept(text: string): Promise<boolean> {
+    const { reader, output } = this.#parts;
     const trimmed = text.trim();
     const asked = HELP.exec(trimmed)?.groups;
     const name = asked?.["before"] ?? asked?.["after"];
@@ -142,7 +142,7 @@ export class Console implements Desk {
       return this.#runTyped(text);
     }
     reader.leave();
-    show.begin();
+    output.begin();
     if (LEAVE.test(trimmed)) this.quit();
     else if (trimmed !== "") {
       await this.#command(() => (name === undefined ? runCommand(this, trimmed) : inspect(this, [name])));
@@ -155,7 +155,7 @@ export class Console implements Desk {
     try {
       await work();
     } catch (error) {
-      this.#parts.show.problem(error instanceof Error ? error.message : String(error));
+      this.#parts.output.error(error instanceof Error ? error.message : String(error));
     }
   }
 
@@ -165,28 +165,28 @@ export class Console implements Desk {
     this.#incomplete = result?.incomplete === true && !isInsisted ? result : undefined;
     if (this.#incomplete !== undefined) return false;
     this.#parts.reader.leave();
-    if (result !== undefined) await this.#parts.show.result(result);
+    if (result !== undefined) await this.#parts.output.result(result);
     return true;
   }
 
   /** Undefined when the session could not run it at all, which is told. */
   async #run(code: string, fileName?: string): Promise<ExecutionResult | undefined> {
-    const { show, timeoutMs } = this.#parts;
+    const { output, timeoutMs } = this.#parts;
     this.#isRunning = true;
     this.#interrupts = 0;
     this.#questions = 0;
-    show.begin();
+    output.begin();
     const timer = setTimeout(() => this.#parts.reader.leave(), LEAVE_AFTER_MS);
     try {
       const options = { timeoutMs, onInput: (request: InputRequest) => this.#input(request) };
       const execution = this.session.execute(code, fileName === undefined ? options : { ...options, fileName });
-      for await (const event of execution) await this.#hear(event);
+      for await (const event of execution) await this.#handle(event);
       const result = await execution.result;
       this.last = { durationMs: result.durationMs, ...result.usage };
       return result;
     } catch (error) {
       this.#parts.reader.leave();
-      show.problem(error instanceof Error ? error.message : String(error));
+      output.error(error instanceof Error ? error.message : String(error));
       return undefined;
     } finally {
       clearTimeout(timer);
@@ -194,16 +194,18 @@ export class Console implements Desk {
     }
   }
 
-  async #hear(event: ExecutionEvent): Promise<void> {
-    const { show, reader } = this.#parts;
+  async #handle(event: ExecutionEvent): Promise<void> {
+    const { output, reader } = this.#parts;
     if (event.type === "output-delta") {
       reader.leave();
-      show.output(event.stream, event.text);
+      output.write(event.stream, event.text);
     } else if (event.type === "display") {
       reader.leave();
-      await show.bundle(event.data);
+      await output.display(event.data);
     } else if (event.type === "output-gap") {
-      show.notice(`(${event.omittedBytes} bytes of ${event.stream} are missing here: more than is kept of one stream)`);
+      output.notice(
+        `(${event.omittedBytes} bytes of ${event.stream} are missing here: more than is kept of one stream)`,
+      );
     } else if (event.type === "input-start") {
       reader.leave();
       this.#questions += 1;
@@ -219,12 +221,12 @@ export class Console implements Desk {
   }
 
   async #ask({ prompt, password, signal }: InputRequest): Promise<string | null> {
-    const { reader, show } = this.#parts;
-    await this.#shown(signal);
+    const { reader, output } = this.#parts;
+    await this.#whenShown(signal);
     const answer = signal.aborted
       ? undefined
-      : await reader.readLine({ before: show.tail, prompt: password ? prompt : "", password, signal });
-    show.lineEnded();
+      : await reader.readLine({ before: output.tail, prompt: password ? prompt : "", password, signal });
+    output.lineEnded();
     if (answer?.kind === "text") return answer.text;
     if (answer?.kind === "cancelled" && !signal.aborted) {
       this.interrupt();
@@ -234,7 +236,7 @@ export class Console implements Desk {
   }
 
   /** Settles when everything that was printed before the oldest question has been shown. */
-  async #shown(signal: AbortSignal): Promise<void> {
+  async #whenShown(signal: AbortSignal): Promise<void> {
     if (this.#questions > 0) {
       this.#questions -= 1;
       return;

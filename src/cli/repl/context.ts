@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Session } from "../../session/session.ts";
 
-export interface Desk {
+export interface ReplContext {
   readonly session: Session;
   readonly sessions: readonly Session[];
   /** Environment variables that were set from here. */
@@ -22,7 +22,7 @@ export interface Desk {
   quit(): void;
 }
 
-export type Action = (desk: Desk, args: readonly string[]) => Promise<void> | void;
+export type Action = (context: ReplContext, args: readonly string[]) => Promise<void> | void;
 
 /** A path of this machine, as a shell understands it. */
 export function toHostPath(path: string): string {

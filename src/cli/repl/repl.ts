@@ -14,7 +14,7 @@ import { Images } from "./display/images.ts";
 import { Palette } from "./display/palette.ts";
 import { PlainReader } from "./plain-reader.ts";
 import type { Reader } from "./reader.ts";
-import { Show } from "./display/console-output.ts";
+import { ConsoleOutput } from "./display/console-output.ts";
 import { TerminalReader } from "./terminal-reader.ts";
 import { openWithFile, saveToFile } from "../exec/session-file.ts";
 
@@ -53,26 +53,26 @@ export async function repl(file: string | undefined, options: ReplArguments): Pr
     dataFolder("figures"),
     isTerminal ? (limitMs) => reader.ask(limitMs) : undefined,
   );
-  const show = new Show(reader, palette, images);
+  const output = new ConsoleOutput(reader, palette, images);
   const timeoutMs = timeout === 0 ? null : timeout * 1000;
-  const desk = new Console({ runtime, session, sessionOptions, timeoutMs, reader, show, history });
-  if (reader.isTerminal) greet(runtime, show);
-  using signals = new Signals(desk, reader);
-  const code = await Promise.race([signals.ended, serve(desk, program)]);
-  desk.interrupt();
-  await Promise.race([saveToFile(desk.session, options.sessionFile), signals.ended.then(() => delay(SAVE_MS))]);
+  const replConsole = new Console({ runtime, session, sessionOptions, timeoutMs, reader, output, history });
+  if (reader.isTerminal) greet(runtime, output);
+  using signals = new Signals(replConsole, reader);
+  const code = await Promise.race([signals.ended, serve(replConsole, program)]);
+  replConsole.interrupt();
+  await Promise.race([saveToFile(replConsole.session, options.sessionFile), signals.ended.then(() => delay(SAVE_MS))]);
   return code;
 }
 
-async function serve(desk: Console, program: Program | undefined): Promise<number> {
-  if (program !== undefined) await desk.run(program.code, program.name);
-  await desk.serve();
+async function serve(replConsole: Console, program: Program | undefined): Promise<number> {
+  if (program !== undefined) await replConsole.run(program.code, program.name);
+  await replConsole.serve();
   return EXIT.ok;
 }
 
-function greet(runtime: Runtime, show: Show): void {
+function greet(runtime: Runtime, output: ConsoleOutput): void {
   const { tier, python } = runtime.report();
-  show.notice(
+  output.notice(
     `rlm ${VERSION}, Python ${python?.version ?? "unknown"}, sandbox tier ${tier ?? "unknown"}. :help lists commands, Ctrl-D leaves.`,
   );
 }
@@ -92,10 +92,10 @@ class Signals implements Disposable {
   readonly ended: Promise<number>;
   readonly #listeners = new AbortController();
 
-  constructor(desk: Console, reader: Reader) {
+  constructor(replConsole: Console, reader: Reader) {
     this.ended = new Promise((resolve) => {
       this.#on("SIGINT", () => {
-        if (!desk.interrupt() && !reader.isTerminal) resolve(EXIT.cancelled);
+        if (!replConsole.interrupt() && !reader.isTerminal) resolve(EXIT.cancelled);
       });
       this.#on("SIGTERM", () => resolve(EXIT.ended));
       this.#on("SIGHUP", () => resolve(EXIT.hungUp));

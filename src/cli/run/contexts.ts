@@ -7,7 +7,7 @@ import { readFile, realpath, stat } from "node:fs/promises";
 import { normalize } from "node:path";
 import { UsageError } from "../options/usage-error.ts";
 import { isGlob, toGlob } from "./glob.ts";
-import type { KeptInput } from "./stdin-file.ts";
+import type { StdinFile } from "./stdin-file.ts";
 import { lookAt, MAX_FILES, walkFolder, type FoundFile, type Skipped } from "./walk-folder.ts";
 
 /** As runs take it. */
@@ -28,7 +28,7 @@ interface Gathered {
 }
 
 /** Throws a UsageError. */
-export async function gatherContext(names: readonly string[], input: KeptInput): Promise<Gathered> {
+export async function gatherContext(names: readonly string[], input: StdinFile): Promise<Gathered> {
   if (names.filter((name) => name === STANDARD_INPUT).length > 1) throw new UsageError("- can be a context once only");
   const skipped: Skipped = new Map();
   const groups: Group[] = [];
@@ -44,8 +44,8 @@ interface Group {
   readonly files: readonly FoundFile[];
 }
 
-async function findFiles(name: string, input: KeptInput, skipped: Skipped): Promise<Group> {
-  if (name === STANDARD_INPUT) return single({ name: "stdin", path: await input.keep() }, "standard input");
+async function findFiles(name: string, input: StdinFile, skipped: Skipped): Promise<Group> {
+  if (name === STANDARD_INPUT) return single({ name: "stdin", path: await input.save() }, "standard input");
   const stats = await stat(name).catch((error: NodeJS.ErrnoException) => error);
   if (!(stats instanceof Error)) {
     if (stats.isFile()) return single({ name: normalize(name), path: name }, `'${name}'`);

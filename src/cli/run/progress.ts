@@ -26,7 +26,7 @@ export class Progress {
   readonly nodes = new Map<NodeId, NodeProgress>();
   startedAt = 0;
 
-  hear(event: RunEvent): void {
+  update(event: RunEvent): void {
     if (event.type === "run-start") this.startedAt = event.time;
     else if (event.type === "node-start") this.#start(event);
     else if ("nodeId" in event) this.#change(event);

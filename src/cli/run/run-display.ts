@@ -7,27 +7,27 @@ import { Progress, type NodeProgress } from "./progress.ts";
 import { fit, toFrame } from "./tree-frame.ts";
 import { toCalls, toLine, toSeconds, toState, toSummary, toTokens } from "./format.ts";
 
-export interface Watcher {
-  hear(event: RunEvent): void;
+export interface RunDisplay {
+  update(event: RunEvent): void;
   /** The last word. Without a result: the run was broken off. Idempotent. */
   end(result?: RunResult): void;
 }
 
-/** What a watcher writes to: standard error, or a double of it. */
-export interface Display {
+/** What a display writes to: standard error, or a double of it. */
+export interface DisplayTarget {
   readonly columns?: number;
   readonly rows?: number;
   write(text: string): unknown;
 }
 
-export const SILENT: Watcher = { hear: () => {}, end: () => {} };
+export const SILENT_DISPLAY: RunDisplay = { update: () => {}, end: () => {} };
 
 const REDRAW_MS = 100;
 const LINE_CHARACTERS = 200;
 
 /** Drawn over itself, at most ten times a second. */
-export class TreeWatcher implements Watcher {
-  readonly #display: Display;
+export class TreeDisplay implements RunDisplay {
+  readonly #target: DisplayTarget;
   readonly #now: () => number;
   readonly #progress = new Progress();
   readonly #timer: NodeJS.Timeout;
@@ -35,15 +35,15 @@ export class TreeWatcher implements Watcher {
   #drawn: readonly string[] = [];
   #isOver = false;
 
-  constructor(display: Display, now: () => number = Date.now) {
-    this.#display = display;
+  constructor(target: DisplayTarget, now: () => number = Date.now) {
+    this.#target = target;
     this.#now = now;
     this.#timer = setInterval(() => this.#draw(), REDRAW_MS);
     this.#timer.unref();
   }
 
-  hear(event: RunEvent): void {
-    this.#progress.hear(event);
+  update(event: RunEvent): void {
+    this.#progress.update(event);
   }
 
   end(result?: RunResult): void {
@@ -51,17 +51,17 @@ export class TreeWatcher implements Watcher {
     this.#isOver = true;
     clearInterval(this.#timer);
     this.#draw(result === undefined ? undefined : toSummary(result, this.#progress));
-    if (this.#drawn.length > 0) this.#display.write("\n");
+    if (this.#drawn.length > 0) this.#target.write("\n");
   }
 
   /** With the last line in place of the sums. */
   #draw(summary?: string): void {
     if (this.#progress.nodes.size === 0) return;
-    const { columns = 80, rows = 24 } = this.#display;
+    const { columns = 80, rows = 24 } = this.#target;
     const frame = toFrame(this.#progress, this.#now(), { columns, rows });
     const next = summary === undefined ? frame : [...frame.slice(0, -1), fit(summary, columns - 1)];
     if (next.length === this.#drawn.length && next.every((row, index) => row === this.#drawn[index])) return;
-    this.#display.write(`${this.#erase(columns)}${next.join("\n")}`);
+    this.#target.write(`${this.#erase(columns)}${next.join("\n")}`);
     this.#drawn = next;
   }
 
@@ -74,36 +74,36 @@ export class TreeWatcher implements Watcher {
 }
 
 /** One plain line for each step. */
-export class LineWatcher implements Watcher {
-  readonly #display: Display;
+export class LineDisplay implements RunDisplay {
+  readonly #target: DisplayTarget;
   readonly #progress = new Progress();
   readonly #seen = new Map<string, { readonly startedAt: number; readonly tokens: number; readonly calls: number }>();
   #isOver = false;
 
-  constructor(display: Display) {
-    this.#display = display;
+  constructor(target: DisplayTarget) {
+    this.#target = target;
   }
 
-  hear(event: RunEvent): void {
-    this.#progress.hear(event);
+  update(event: RunEvent): void {
+    this.#progress.update(event);
     if (!("nodeId" in event)) return;
     const node = this.#progress.nodes.get(event.nodeId);
     if (node === undefined) return;
-    if (event.type === "node-start") this.#tell(node, `starts: ${toLine(event.query, 100)}`);
+    if (event.type === "node-start") this.#printLine(node, `starts: ${toLine(event.query, 100)}`);
     else if (event.type === "step-start") this.#remember(node, event.time);
-    else if (event.type === "step-end") this.#tell(node, this.#describeStep(node, event.time));
+    else if (event.type === "step-end") this.#printLine(node, this.#describeStep(node, event.time));
     else if (event.type === "limit") {
       const what = event.level === "warning" ? "nears its limit" : "has reached its limit";
-      this.#tell(node, `${event.axis} ${what}: ${round(event.used)} of ${round(event.limit)}`);
+      this.#printLine(node, `${event.axis} ${what}: ${round(event.used)} of ${round(event.limit)}`);
     } else if (event.type === "node-end") {
-      this.#tell(node, `${toState(node)} after ${toSeconds(event.time - node.startedAt)}`);
+      this.#printLine(node, `${toState(node)} after ${toSeconds(event.time - node.startedAt)}`);
     }
   }
 
   end(result?: RunResult): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    if (result !== undefined) this.#display.write(`${fit(toSummary(result, this.#progress), LINE_CHARACTERS)}\n`);
+    if (result !== undefined) this.#target.write(`${fit(toSummary(result, this.#progress), LINE_CHARACTERS)}\n`);
   }
 
   #remember({ id, tokens, llmCalls }: NodeProgress, startedAt: number): void {
@@ -121,8 +121,8 @@ export class LineWatcher implements Watcher {
     ].join(" · ");
   }
 
-  #tell({ depth, id }: NodeProgress, what: string): void {
-    this.#display.write(`${fit(`${"  ".repeat(Math.min(depth, 12))}${id} ${what}`, LINE_CHARACTERS)}\n`);
+  #printLine({ depth, id }: NodeProgress, what: string): void {
+    this.#target.write(`${fit(`${"  ".repeat(Math.min(depth, 12))}${id} ${what}`, LINE_CHARACTERS)}\n`);
   }
 }
 

@@ -11,8 +11,8 @@ import { printError } from "../io/print-error.ts";
 import { EXIT, fromRunResult } from "../exit-code.ts";
 import { gatherContext, readJSON } from "./contexts.ts";
 import { demoContext, DEMO_QUESTION, demoReply } from "./demo.ts";
-import { KeptInput } from "./stdin-file.ts";
-import { LineWatcher, SILENT, TreeWatcher, type Watcher } from "./run-display.ts";
+import { StdinFile } from "./stdin-file.ts";
+import { LineDisplay, SILENT_DISPLAY, TreeDisplay, type RunDisplay } from "./run-display.ts";
 import { toRLMOptions } from "./rlm-options.ts";
 import { StandardOutput } from "../io/standard-output.ts";
 import { SignalHandler } from "../io/signal-handler.ts";
@@ -52,16 +52,16 @@ export async function run(question: string | undefined, options: RunArguments): 
     ...(options.config !== undefined && { path: options.config }),
   });
   const output = new StandardOutput();
-  await using input = new KeptInput();
+  await using input = new StdinFile();
   await using runtime = await openRuntime({
     environment: config.rlm.environment as "local", // another name is refused by the runtime, with the reason
     limits: config.limits,
     ...(options.python !== undefined && { python: options.python }),
   });
   using signals = new SignalHandler(runtime);
-  const watcher = chooseWatcher(options);
+  const display = chooseDisplay(options);
   signals.onStop = () => {
-    watcher.end();
+    display.end();
     output.abandon(); // whoever does not read the answer does not keep the command alive
   };
   output.onBroken = (error) => {
@@ -70,7 +70,7 @@ export async function run(question: string | undefined, options: RunArguments): 
   };
   const work = async (): Promise<number> => {
     const asked = options.demo ? demo(question, options) : await prepare(question, options, config, input);
-    return answer(await start(runtime, asked), options, { output, signals, watcher });
+    return answer(await start(runtime, asked), options, { output, signals, display });
   };
   const code = await signals.race(work());
   await output.flush();
@@ -86,7 +86,7 @@ async function prepare(
   question: string | undefined,
   options: RunArguments,
   config: Config,
-  input: KeptInput,
+  input: StdinFile,
 ): Promise<Work> {
   const { model } = config.rlm;
   if (question === undefined || question.trim() === "") {
@@ -169,29 +169,29 @@ async function start(runtime: Runtime, { rlm: options, request }: Work): Promise
   }
 }
 
-function chooseWatcher({ quiet }: RunArguments): Watcher {
-  if (quiet) return SILENT;
+function chooseDisplay({ quiet }: RunArguments): RunDisplay {
+  if (quiet) return SILENT_DISPLAY;
   const isLive = process.stderr.isTTY && process.env["TERM"] !== "dumb";
-  return isLive ? new TreeWatcher(process.stderr) : new LineWatcher(process.stderr);
+  return isLive ? new TreeDisplay(process.stderr) : new LineDisplay(process.stderr);
 }
 
 interface Means {
   readonly output: StandardOutput;
   readonly signals: SignalHandler;
-  readonly watcher: Watcher;
+  readonly display: RunDisplay;
 }
 
-async function answer(asked: Run, { json }: RunArguments, { output, signals, watcher }: Means): Promise<number> {
+async function answer(asked: Run, { json }: RunArguments, { output, signals, display }: Means): Promise<number> {
   signals.interruptible = { interrupt: () => asked.cancel() };
   try {
-    for await (const event of asked) watcher.hear(event);
+    for await (const event of asked) display.update(event);
     const result = await asked.result;
-    watcher.end(result);
+    display.end(result);
     if (json) await output.write("stdout", `${JSON.stringify(result)}\n`);
     else await print(result, output);
     return fromRunResult(result);
   } finally {
-    watcher.end();
+    display.end();
   }
 }
 

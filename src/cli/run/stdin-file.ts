@@ -1,4 +1,4 @@
-// Standard input in a file, for as long as a run needs it: it may be larger than memory.
+// Standard input saved to a temporary file for the length of a run, because it may be larger than memory.
 
 import { createWriteStream } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -6,33 +6,33 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 
-export class KeptInput implements AsyncDisposable {
+export class StdinFile implements AsyncDisposable {
   readonly #input: NodeJS.ReadableStream;
-  readonly #over = new AbortController();
+  readonly #disposed = new AbortController();
   #folder: string | undefined;
-  #keeping: Promise<string> | undefined;
+  #saving: Promise<string> | undefined;
 
   constructor(input: NodeJS.ReadableStream = process.stdin) {
     this.#input = input;
   }
 
-  /** Reads all of it. To be called once. */
-  keep(): Promise<string> {
-    this.#keeping = this.#keep();
-    return this.#keeping;
+  /** Reads all of it and resolves with the path. Call it once. */
+  save(): Promise<string> {
+    this.#saving = this.#save();
+    return this.#saving;
   }
 
-  /** Nothing of it stays, even if it is still being read. */
+  /** Removes the file, even while it is being written. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#over.abort(new Error("it is not needed any more"));
-    await this.#keeping?.catch(() => {}); // it may be about to make its folder
+    this.#disposed.abort(new Error("it is not needed any more"));
+    await this.#saving?.catch(() => {}); // it may be about to create its folder
     if (this.#folder !== undefined) await rm(this.#folder, { recursive: true, force: true });
   }
 
-  async #keep(): Promise<string> {
+  async #save(): Promise<string> {
     this.#folder = await mkdtemp(join(tmpdir(), "rlm-run-"));
     const path = join(this.#folder, "stdin");
-    await pipeline(this.#input, createWriteStream(path, { mode: 0o600 }), { signal: this.#over.signal });
+    await pipeline(this.#input, createWriteStream(path, { mode: 0o600 }), { signal: this.#disposed.signal });
     return path;
   }
 }

@@ -1,8 +1,8 @@
 // What an installer finds and puts in.
 
-import type { Place, WantedEntry } from "../../../src/cli/mcp-install/config-text.ts";
+import type { EntryPath, WantedEntry } from "../../../src/cli/mcp-install/config-text.ts";
 
-export const PLACE: Place = { servers: "mcpServers", name: "rlm" };
+export const ENTRY_PATH: EntryPath = { servers: "mcpServers", name: "rlm" };
 export const WANTED: WantedEntry = {
   command: { command: "/usr/bin/node", args: ["/opt/rlm/cli.js", "mcp-serve"] },
   defaults: { timeout: 1_800_000 },

@@ -2,13 +2,13 @@ import { existsSync, readFileSync, symlinkSync } from "node:fs";
 import { Readable } from "node:stream";
 import { expect, test } from "vitest";
 import { gatherContext } from "../../../src/cli/run/contexts.ts";
-import { KeptInput } from "../../../src/cli/run/stdin-file.ts";
+import { StdinFile } from "../../../src/cli/run/stdin-file.ts";
 import { UsageError } from "../../../src/cli/options/usage-error.ts";
 import { Folder } from "../../config/folder.ts";
 
 /** Names and paths without the folder of the test. */
 async function gather(folder: Folder, ...names: string[]): Promise<{ context: unknown; skipped: string }> {
-  await using input = new KeptInput();
+  await using input = new StdinFile();
   const { context, skipped } = await gatherContext(
     names.map((name) => folder.at(name)),
     input,
@@ -33,7 +33,7 @@ test("one file is text, one .json file is what it says, several are a dict of te
 });
 
 test("without a context there is none", async () => {
-  expect(await gatherContext([], new KeptInput())).toEqual({ context: undefined, skipped: "" });
+  expect(await gatherContext([], new StdinFile())).toEqual({ context: undefined, skipped: "" });
 });
 
 test("a folder is read with all below it, sorted; what is passed over is said", async () => {
@@ -96,7 +96,7 @@ test("what is not there or no text is an error at once", async () => {
 });
 
 test("standard input is kept in a file as long as the run needs it", async () => {
-  const input = new KeptInput(Readable.from(["one\r\n", "two"]));
+  const input = new StdinFile(Readable.from(["one\r\n", "two"]));
   const { file } = (await gatherContext(["-"], input)).context as { file: string };
   expect(readFileSync(file, "utf8")).toBe("one\r\ntwo");
   await input[Symbol.asyncDispose]();
@@ -105,17 +105,17 @@ test("standard input is kept in a file as long as the run needs it", async () =>
 
 test("standard input beside files is one of them, and cannot be named twice", async () => {
   using folder = new Folder({ "a.txt": "a" });
-  await using input = new KeptInput(Readable.from(["x"]));
+  await using input = new StdinFile(Readable.from(["x"]));
   const { context } = await gatherContext([folder.at("a.txt"), "-"], input);
   expect((context as { files: readonly { name: string }[] }).files.map(({ name }) => name)).toEqual([
     folder.at("a.txt"),
     "stdin",
   ]);
-  await expect(gatherContext(["-", "-"], new KeptInput())).rejects.toThrow(UsageError);
+  await expect(gatherContext(["-", "-"], new StdinFile())).rejects.toThrow(UsageError);
 });
 
 test("standard input that is no text is refused", async () => {
-  await using input = new KeptInput(Readable.from([Buffer.from([0])]));
+  await using input = new StdinFile(Readable.from([Buffer.from([0])]));
   await expect(gatherContext(["-"], input)).rejects.toThrow(
     "cannot take standard input as context: it is no UTF-8 text. Convert it first, for instance with iconv",
   );

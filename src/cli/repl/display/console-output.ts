@@ -17,7 +17,7 @@ const RESET = "\u001B[0m";
 // oxlint-disable-next-line no-control-regex -- colours
 const COLOURS = /\u001B\[[\d;:]*m/g;
 
-export class Show {
+export class ConsoleOutput {
   readonly #reader: Reader;
   readonly #palette: Palette;
   readonly #images: Images;
@@ -48,7 +48,7 @@ export class Show {
     this.isHurried = false;
   }
 
-  output(stream: OutputStream, text: string): void {
+  write(stream: OutputStream, text: string): void {
     if (this.isHurried && text.length >= BACKLOG_PIECE) {
       this.#skippedBytes += Buffer.byteLength(text);
       return;
@@ -69,7 +69,7 @@ export class Show {
     this.#put(`${this.#palette.paint("quiet", toTerminalText(text))}\n`);
   }
 
-  problem(text: string): void {
+  error(text: string): void {
     this.#freshLine();
     this.#reader.writeError(`${this.#palette.paint("error", toTerminalText(text))}\n`);
   }
@@ -80,7 +80,7 @@ export class Show {
     this.#put(`${toTerminalText(text).replaceAll(OVERWRITING, "")}\n`);
   }
 
-  async bundle(bundle: MimeBundle): Promise<void> {
+  async display(bundle: MimeBundle): Promise<void> {
     const image = bundle["image/png"];
     const shown = image === undefined ? undefined : await this.#images.toText(image);
     if (shown !== undefined) {
@@ -100,11 +100,11 @@ export class Show {
     this.#freshLine();
     if (this.#skippedBytes > 0) this.notice(`(${this.#skippedBytes} bytes of output are not shown)`);
     const { value, error } = result;
-    if (value !== undefined) await this.bundle(value);
+    if (value !== undefined) await this.display(value);
     if (error !== undefined && error.traceback !== "")
       this.#reader.writeError(`${toColouredTraceback(error.traceback, this.#palette)}\n`);
     const ending = toNotice(result);
-    if (ending !== undefined) this.problem(ending);
+    if (ending !== undefined) this.error(ending);
   }
 
   #freshLine(): void {

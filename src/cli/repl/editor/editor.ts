@@ -1,4 +1,4 @@
-// The editor: keys in, a text and a wish out. Knows no terminal; `frame.ts` shows it.
+// The editor: keys in, a text and a action out. Knows no terminal; `frame.ts` shows it.
 //
 // Enter runs what may be whole: a single line, a text that ends outside a block, or one that ends in an empty line. Whether
 // it is whole is the session's to say; where it is not, `goOn` continues it. Pasted text is only ever inserted.
@@ -6,11 +6,11 @@
 import type { Key } from "./keys.ts";
 import { Menu, commonStart, type Completions } from "./menu.ts";
 import { backspaceWidth, indentAfter, isInBlock, looksOpen, tabText } from "./python-text.ts";
-import { Recall, type Search } from "./history-cursor.ts";
+import { HistoryCursor, type HistorySearch } from "./history-cursor.ts";
 import { TextBuffer } from "./text-buffer.ts";
 
 /** What a key asks of whoever owns the editor. */
-export type Wish = "submit" | "cancel" | "end" | "complete" | "clear-screen" | "suspend";
+export type EditorAction = "submit" | "cancel" | "end" | "complete" | "clear-screen" | "suspend";
 
 export interface EditorOptions {
   /** `code`: several lines, history, completion. `line`: one line, as `input()` reads it. */
@@ -21,8 +21,8 @@ export interface EditorOptions {
 export class Editor {
   readonly #kind: EditorOptions["kind"];
   readonly #buffer = new TextBuffer();
-  readonly #recall: Recall;
-  #search: { readonly state: Search; readonly before: string } | undefined;
+  readonly #history: HistoryCursor;
+  #search: { readonly state: HistorySearch; readonly before: string } | undefined;
   #menu: Menu | undefined;
   #hint: string | undefined;
   /** A text that came from the history and was not touched since: Enter runs it as it is. */
@@ -30,7 +30,7 @@ export class Editor {
 
   constructor({ kind, history = [] }: EditorOptions) {
     this.#kind = kind;
-    this.#recall = new Recall(history);
+    this.#history = new HistoryCursor(history);
   }
 
   get text(): string {
@@ -60,7 +60,7 @@ export class Editor {
     return this.#search !== undefined && this.#search.state.query !== "" && this.#search.state.found === undefined;
   }
 
-  press(key: Key): Wish | undefined {
+  press(key: Key): EditorAction | undefined {
     if (key.kind === "report") return undefined;
     this.#hint = undefined;
     if (this.#search !== undefined && this.#pressInSearch(key)) return undefined;
@@ -78,7 +78,7 @@ export class Editor {
     this.#newline();
   }
 
-  /** Answers the wish `complete`. The only match is taken; several are shown, and what they share is taken. */
+  /** Answers the action `complete`. The only match is taken; several are shown, and what they share is taken. */
   offer({ start, end, matches, hint }: Completions): void {
     this.#hint = hint;
     const known = [...new Set(matches)];
@@ -93,8 +93,8 @@ export class Editor {
     if (known.length > 1) this.#menu = new Menu({ start, end: this.cursor, matches: known });
   }
 
-  #pressKey(name: string): Wish | undefined {
-    if (name in WISHES) return WISHES[name];
+  #pressKey(name: string): EditorAction | undefined {
+    if (name in ACTIONS) return ACTIONS[name];
     switch (name) {
       case "ctrl-d":
         if (this.text === "") return "end";
@@ -105,7 +105,7 @@ export class Editor {
       case "tab":
         return this.#tab();
       case "ctrl-r":
-        if (this.#kind === "code") this.#search = { state: this.#recall.search(), before: this.text };
+        if (this.#kind === "code") this.#search = { state: this.#history.search(), before: this.text };
         return undefined;
       default:
         this.#pressPlain(name);
@@ -126,7 +126,7 @@ export class Editor {
     else if (isCode && name === "page-down") this.#newer();
   }
 
-  #enter(): Wish | undefined {
+  #enter(): EditorAction | undefined {
     const { text } = this;
     if (this.#kind === "line" || text === this.#recalled || /^(?:[:?]|![^\n]*$)/.test(text)) return "submit";
     if (!this.#buffer.isOnLastLine) return this.#newline();
@@ -141,7 +141,7 @@ export class Editor {
     return undefined;
   }
 
-  #tab(): Wish | undefined {
+  #tab(): EditorAction | undefined {
     const { lineBefore } = this.#buffer;
     if (this.#kind === "code" && lineBefore.trim() !== "") return "complete";
     this.#edit((buffer) => buffer.insert(this.#kind === "line" ? "\t" : tabText(lineBefore)));
@@ -160,11 +160,11 @@ export class Editor {
 
   #older(): void {
     const before = this.text.includes("\n") ? "" : this.text.slice(0, this.cursor);
-    this.#show(this.#recall.older(this.text, before));
+    this.#show(this.#history.older(this.text, before));
   }
 
   #newer(): void {
-    this.#show(this.#recall.newer(this.text));
+    this.#show(this.#history.newer(this.text));
   }
 
   #show(entry: string | undefined): void {
@@ -180,7 +180,7 @@ export class Editor {
 
   #touch(): void {
     this.#recalled = undefined;
-    this.#recall.forget();
+    this.#history.forget();
   }
 
   /** True when the key is dealt with. Any other key chooses what is shown. */
@@ -216,7 +216,7 @@ export class Editor {
   }
 }
 
-const WISHES: Readonly<Record<string, Wish>> = {
+const ACTIONS: Readonly<Record<string, EditorAction>> = {
   "ctrl-c": "cancel",
   "ctrl-l": "clear-screen",
   "ctrl-z": "suspend",

@@ -1,6 +1,6 @@
 // Going back through what was typed before: one by one, or by a search.
 
-export class Recall {
+export class HistoryCursor {
   readonly #entries: readonly string[];
   #index: number;
   #draft = "";
@@ -45,13 +45,13 @@ export class Recall {
     this.#index = this.#entries.length;
   }
 
-  search(): Search {
-    return new Search(this.#entries);
+  search(): HistorySearch {
+    return new HistorySearch(this.#entries);
   }
 }
 
 /** Ctrl-R: the newest entry that contains what is typed, and older ones on demand. */
-export class Search {
+export class HistorySearch {
   readonly #entries: readonly string[];
   #query = "";
   #index: number;

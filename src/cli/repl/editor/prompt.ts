@@ -86,8 +86,8 @@ export class Prompt {
   #press(key: Key): void {
     if (this.#held !== undefined) this.#held.push(key);
     if (this.#held !== undefined) return;
-    const wish = this.#editor.press(key);
-    switch (wish) {
+    const action = this.#editor.press(key);
+    switch (action) {
       case undefined:
         return this.#paint();
       case "submit":
