@@ -6,7 +6,7 @@
 import { BackendConnectionError, RLMError } from "../errors.ts";
 import type { ExecutionResult, InterruptReason } from "../protocol/execution.ts";
 import type { RunResult, RunStatus } from "../protocol/runs.ts";
-import { ServerProblem } from "../client/problem.ts";
+import { ServerConnectionError, ServerProblem } from "../client/problem.ts";
 import { UsageError } from "./options/usage-error.ts";
 
 export const EXIT = {
@@ -66,6 +66,7 @@ export function fromError(error: unknown): number {
   if (error instanceof RLMError && USAGE_CODES.includes(error.code)) return EXIT.usage;
   if (error instanceof RLMError && FAILED_CODES.includes(error.code)) return EXIT.error;
   if (error instanceof BackendConnectionError && error.fault === "configuration") return EXIT.usage;
+  if (error instanceof ServerConnectionError && error.fault === "configuration") return EXIT.usage;
   if (error instanceof ServerProblem && REFUSED_STATUSES.includes(error.status)) return EXIT.usage;
   return EXIT.failure;
 }

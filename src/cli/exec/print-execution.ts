@@ -12,7 +12,7 @@ export type ReadOutput = (
 ) => OutputPart | undefined | Promise<OutputPart | undefined>;
 
 interface OutputPart {
-  readonly bytes: Buffer;
+  readonly bytes: Uint8Array;
   readonly nextOffset: number;
 }
 

@@ -19,7 +19,7 @@ export class StandardOutput {
   }
 
   /** Resolves when more may be written. Text for a terminal is made safe; bytes and other text go out as they are. */
-  async write(stream: OutputStream, data: string | Buffer): Promise<void> {
+  async write(stream: OutputStream, data: string | Uint8Array): Promise<void> {
     if (this.#broken.has(stream)) return;
     const target = process[stream];
     const safe = typeof data === "string" && target.isTTY ? this.#filters[stream].write(data) : data;

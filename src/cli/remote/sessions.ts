@@ -7,7 +7,7 @@ import { EXIT, fromError } from "../exit-code.ts";
 import { toAge, toCount, toSize, toTime } from "../logs/format.ts";
 import { toLine } from "../logs/text-block.ts";
 import { Palette } from "../repl/display/palette.ts";
-import { openServerClient } from "../../client/client.ts";
+import { openServerClient } from "./address.ts";
 import { printLines } from "../io/print-lines.ts";
 
 export interface JSONArguments {
@@ -43,17 +43,17 @@ const interrupted = z.looseObject({
 });
 
 export async function listSessions({ json }: JSONArguments): Promise<number> {
-  const list = await openServerClient().ask("GET", "/v1/sessions", sessionList);
+  const list = await openServerClient().request("GET", "/v1/sessions", sessionList);
   return printLines(json ? JSON.stringify(list) : toTable(list.sessions, Date.now()));
 }
 
 export async function showSession(id: string, { json }: JSONArguments): Promise<number> {
-  const shown = await openServerClient().ask("GET", pathOf(id), session);
+  const shown = await openServerClient().request("GET", pathOf(id), session);
   return printLines(json ? JSON.stringify(shown) : toFacts(shown));
 }
 
 export async function openSession({ id, e, idleTimeout, json }: OpenArguments): Promise<number> {
-  const opened = await openServerClient().ask("POST", "/v1/sessions", session, {
+  const opened = await openServerClient().request("POST", "/v1/sessions", session, {
     json: {
       ...(id !== undefined && { id }),
       ...(e && { env: Object.fromEntries(e) }),
@@ -70,7 +70,7 @@ export async function closeSessions(ids: readonly string[], { json }: JSONArgume
   let code: number = EXIT.ok;
   for (const id of ids) {
     try {
-      closed.push(await client.ask("DELETE", pathOf(id), session));
+      closed.push(await client.request("DELETE", pathOf(id), session));
     } catch (error) {
       printError(error instanceof Error ? error.message : String(error));
       code = fromError(error);
@@ -83,7 +83,7 @@ export async function closeSessions(ids: readonly string[], { json }: JSONArgume
 }
 
 export async function interruptSession(id: string, { json }: JSONArguments): Promise<number> {
-  const told = await openServerClient().ask("POST", `${pathOf(id)}/interrupt`, interrupted);
+  const told = await openServerClient().request("POST", `${pathOf(id)}/interrupt`, interrupted);
   return printLines(json ? JSON.stringify(told) : describe(told));
 }
 

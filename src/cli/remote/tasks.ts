@@ -3,14 +3,14 @@
 import { StringDecoder } from "node:string_decoder";
 import { z } from "zod";
 import { isColoured, toColumns } from "../io/columns.ts";
-import { lastingEvents } from "../../client/resume.ts";
-import { Losses } from "../../client/reconnect-backoff.ts";
+import { ReconnectBackoff, resumeEvents } from "../../client/resume.ts";
 import { toCount, toDuration, toSize, toTime } from "../logs/format.ts";
 import { toLine } from "../logs/text-block.ts";
 import { printLines } from "../io/print-lines.ts";
 import { printUntilStopped } from "../io/print-until-stopped.ts";
 import { Palette } from "../repl/display/palette.ts";
-import { openServerClient, type ServerClient } from "../../client/client.ts";
+import type { ServerClient } from "../../client/client.ts";
+import { openServerClient } from "./address.ts";
 import type { JSONArguments } from "./sessions.ts";
 import type { StandardOutput } from "../io/standard-output.ts";
 
@@ -47,19 +47,19 @@ const taskList = z.looseObject({ tasks: z.array(task) });
 const delta = z.looseObject({ stream: z.enum(["stdout", "stderr"]), text: z.string() });
 
 export async function listTasks({ json }: JSONArguments): Promise<number> {
-  const list = await openServerClient().ask("GET", "/v1/tasks", taskList);
+  const list = await openServerClient().request("GET", "/v1/tasks", taskList);
   return printLines(json ? JSON.stringify(list) : toTable(list.tasks));
 }
 
 export async function showTask(id: string, { json }: JSONArguments): Promise<number> {
-  const shown = await openServerClient().ask("GET", pathOf(id), task);
+  const shown = await openServerClient().request("GET", pathOf(id), task);
   return printLines(json ? JSON.stringify(shown) : toFacts(shown));
 }
 
 /** Several words are a command and its arguments; one is a line for bash. */
 export async function startTask(words: readonly string[], options: StartArguments): Promise<number> {
   const { session, cwd, timeout = 0, e, json } = options;
-  const started = await openServerClient().ask("POST", "/v1/tasks", task, {
+  const started = await openServerClient().request("POST", "/v1/tasks", task, {
     json: {
       command: words.length === 1 ? words[0] : words.map(quote).join(" "),
       ...(session !== undefined && { sessionId: session }),
@@ -76,7 +76,7 @@ export async function changeTask(
   id: string,
   { json }: JSONArguments,
 ): Promise<number> {
-  const changed = await openServerClient().ask("POST", `${pathOf(id)}/${what}`, task);
+  const changed = await openServerClient().request("POST", `${pathOf(id)}/${what}`, task);
   return printLines(json ? JSON.stringify(changed) : `${toLine(changed.id)} ${toLine(changed.status)}`);
 }
 
@@ -116,12 +116,12 @@ async function printBytes(reading: Reading): Promise<void> {
 /** Goes on where it was when the connection is lost. */
 async function printAsItGoes(reading: Reading): Promise<void> {
   const { client, id, output, signal } = reading;
-  const { kind } = await client.ask("GET", pathOf(id), task);
+  const { kind } = await client.request("GET", pathOf(id), task);
   if (kind === "run") return printRun(reading);
   const path = `${pathOf(id)}/events`;
   const { events: first } = await client.stream("GET", path, { signal });
   let wasOver = false;
-  const events = lastingEvents(client, path, first, {
+  const events = resumeEvents(client, path, first, {
     isEnd: (type) => type === "task-end" || type === "execution-end",
     whyOver: async () => {
       if (wasOver) return "the task has ended, and the server does not tell how";
@@ -141,21 +141,21 @@ async function printAsItGoes(reading: Reading): Promise<void> {
 
 /** What a run prints is no part of its events: it is asked for now and then. */
 async function printRun(reading: Reading): Promise<void> {
-  const losses = new Losses();
+  const backoff = new ReconnectBackoff(reading.client);
   for (let wasOver = false; ;) {
     try {
       await printBytes(reading);
       if (wasOver) return;
       wasOver = await isOver(reading, POLL_MS);
-      losses.forget();
+      backoff.reset();
     } catch (error) {
-      await losses.wait(error, reading.signal);
+      await backoff.wait(error, reading.signal);
     }
   }
 }
 
 async function isOver({ client, id, signal }: Reading, waitMs = 0): Promise<boolean> {
-  const { endedAt } = await client.ask("GET", `${pathOf(id)}?waitMs=${waitMs}`, task, { signal });
+  const { endedAt } = await client.request("GET", `${pathOf(id)}?waitMs=${waitMs}`, task, { signal });
   return endedAt !== null;
 }
 

@@ -83,7 +83,7 @@ describe("where a client keeps its configuration", () => {
   });
 });
 
-describe("a wrong wish is refused", () => {
+describe("wrong arguments are refused", () => {
   test.each([
     ["an unknown client", { client: "emacs" }, "There is no client 'emacs': choose claude-code, "],
     [
@@ -94,8 +94,8 @@ describe("a wrong wish is refused", () => {
     ["a name with a dot", { name: "a.b" }, "--name: It must be a letter"],
     ["a name that is none", { name: "" }, "--name: It must be a letter"],
     ["a name of the language's own", { name: "__proto__" }, "--name: It must be a letter"],
-  ] as const)("%s", (_, wish, message) => {
-    expect(() => toTarget({ client: "cursor", name: "rlm", scope: "user", ...wish }, LINUX)).toThrow(message);
+  ] as const)("%s", (_, request, message) => {
+    expect(() => toTarget({ client: "cursor", name: "rlm", scope: "user", ...request }, LINUX)).toThrow(message);
   });
 });
 
