@@ -1,7 +1,7 @@
 // A table for a terminal: columns as wide as what is in them, the first row quiet.
 
 import { textWidth } from "../../util/text/text-width.ts";
-import type { Palette } from "../repl/display/palette.ts";
+import type { Palette } from "./palette.ts";
 
 /** Each cell on one line, and clean. Ends with a newline. */
 export function toColumns(rows: readonly (readonly string[])[], palette: Palette): string {

@@ -1,9 +1,9 @@
 // What happened in a run, for people: a few lines for each event, deeper nodes further to the right.
 
 import type { ModelCallEnd, ModelCallStart, RunEvent, Spent } from "../../protocol/runs.ts";
-import type { Colour, Palette } from "../repl/display/palette.ts";
+import type { Colour, Palette } from "../io/palette.ts";
 import { toCost, toCount, toDuration, toSize } from "./format.ts";
-import { toBlock, toLine } from "./text-block.ts";
+import { toBlock, toLine } from "../io/text-block.ts";
 
 const STEP = 4;
 /** Deeper ones stand below each other. */

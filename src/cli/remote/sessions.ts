@@ -5,8 +5,8 @@ import { isColoured, toColumns } from "../io/columns.ts";
 import { printError } from "../io/print-error.ts";
 import { EXIT, fromError } from "../exit-code.ts";
 import { toAge, toCount, toSize, toTime } from "../logs/format.ts";
-import { toLine } from "../logs/text-block.ts";
-import { Palette } from "../repl/display/palette.ts";
+import { toLine } from "../io/text-block.ts";
+import { Palette } from "../io/palette.ts";
 import { openServerClient } from "./address.ts";
 import { printLines } from "../io/print-lines.ts";
 

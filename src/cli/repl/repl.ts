@@ -11,7 +11,7 @@ import { readSource } from "../exec/read-source.ts";
 import { Console } from "./console.ts";
 import { HistoryFile } from "./history-file.ts";
 import { Images } from "./display/images.ts";
-import { Palette } from "./display/palette.ts";
+import { Palette } from "../io/palette.ts";
 import { PlainReader } from "./plain-reader.ts";
 import type { Reader } from "./reader.ts";
 import { ConsoleOutput } from "./display/console-output.ts";

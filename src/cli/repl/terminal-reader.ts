@@ -3,7 +3,7 @@
 import { toTerminalText } from "../../util/text/terminal-text.ts";
 import { textWidth } from "../../util/text/text-width.ts";
 import type { Completions } from "./editor/menu.ts";
-import { Palette } from "./display/palette.ts";
+import { Palette } from "../io/palette.ts";
 import { Prompt, type Answer } from "./editor/prompt.ts";
 import type { Question, Reader } from "./reader.ts";
 import { Terminal } from "./terminal.ts";

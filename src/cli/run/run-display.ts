@@ -5,7 +5,7 @@ import { textWidth } from "../../util/text/text-width.ts";
 import { toCost } from "../logs/format.ts";
 import { Progress, type NodeProgress } from "./progress.ts";
 import { fit, toFrame } from "./tree-frame.ts";
-import { toCalls, toLine, toSeconds, toState, toSummary, toTokens } from "./format.ts";
+import { toCalls, toLine, toSeconds, toState, toSummary, toTokens } from "./describe.ts";
 
 export interface RunDisplay {
   update(event: RunEvent): void;

@@ -5,7 +5,7 @@ import { toTerminalText } from "../../util/text/terminal-text.ts";
 import { graphemeWidth, toGraphemes } from "../../util/text/text-width.ts";
 import { toCost } from "../logs/format.ts";
 import type { NodeProgress, Progress } from "./progress.ts";
-import { toCalls, toSeconds, toState, toTokens } from "./format.ts";
+import { toCalls, toSeconds, toState, toTokens } from "./describe.ts";
 
 export interface FrameSize {
   readonly columns: number;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { RunLines } from "../../../src/cli/logs/run-lines.ts";
-import { Palette } from "../../../src/cli/repl/display/palette.ts";
+import { Palette } from "../../../src/cli/io/palette.ts";
 import { callEnd, codeEnd, numberer, toRunId, type Bare } from "../../store/runs/recorded-run.ts";
 
 function show(event: Bare): string {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { splitWords } from "../../../src/cli/repl/commands/commands.ts";
 import { HistoryFile } from "../../../src/cli/repl/history-file.ts";
-import { Palette } from "../../../src/cli/repl/display/palette.ts";
+import { Palette } from "../../../src/cli/io/palette.ts";
 import { isInBlock, isInside, looksOpen } from "../../../src/cli/repl/editor/python-text.ts";
 import { toColouredTraceback } from "../../../src/cli/repl/display/traceback.ts";
 

@@ -4,7 +4,7 @@ import type { ExecutionResult, MimeBundle, OutputStream } from "../../../protoco
 import { TerminalFilter, toTerminalText } from "../../../util/text/terminal-text.ts";
 import { toDisplayText } from "../../exec/display-text.ts";
 import type { Images } from "./images.ts";
-import type { Palette } from "./palette.ts";
+import type { Palette } from "../../io/palette.ts";
 import type { Reader } from "../reader.ts";
 import { toColouredTraceback } from "./traceback.ts";
 

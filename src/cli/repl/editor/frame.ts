@@ -5,7 +5,7 @@
 import { graphemeWidth, textWidth, toGraphemes } from "../../../util/text/text-width.ts";
 import type { Editor } from "./editor.ts";
 import type { Menu } from "./menu.ts";
-import type { Palette } from "../display/palette.ts";
+import type { Palette } from "../../io/palette.ts";
 import { tokenize, type Token, type TokenKind } from "./python-text.ts";
 
 export interface Frame {

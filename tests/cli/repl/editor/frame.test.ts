@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { Editor } from "../../../../src/cli/repl/editor/editor.ts";
 import { createFrame, type Frame, type View } from "../../../../src/cli/repl/editor/frame.ts";
-import { Palette } from "../../../../src/cli/repl/display/palette.ts";
+import { Palette } from "../../../../src/cli/io/palette.ts";
 import { textWidth } from "../../../../src/util/text/text-width.ts";
 import { edited } from "../type.ts";
 

@@ -1,6 +1,6 @@
 // The colours of the console: the eight that every theme has, or none.
 
-import type { TokenKind } from "../editor/python-text.ts";
+import type { TokenKind } from "../repl/editor/python-text.ts";
 
 export type Colour = TokenKind | "prompt" | "error" | "quiet" | "strong" | "chosen";
 
