@@ -101,7 +101,11 @@ export class RemoteExecution {
 
   /** The stream ended before the execution did: the session may have been closed. */
   async #whyOver(): Promise<string | undefined> {
-    const shown = await this.#client.request("GET", this.#path, z.looseObject({ state: z.string(), result: z.unknown() }));
+    const shown = await this.#client.request(
+      "GET",
+      this.#path,
+      z.looseObject({ state: z.string(), result: z.unknown() }),
+    );
     if (shown.state !== "ended" || shown.result !== null) return undefined;
     this.#isOver = true;
     return "the session ended before the code did";

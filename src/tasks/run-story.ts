@@ -1,6 +1,7 @@
 // What a run has done, a line for each step of each node, and what it is doing now. Made for a model that waits for the answer.
 
 import type { NodeId, RunEvent } from "../protocol/runs.ts";
+import { formatCount } from "../util/text/format.ts";
 
 interface NodeState {
   step: number;
@@ -54,7 +55,7 @@ export class RunStory {
       case "step-end":
         return toStepLine(nodeId, node, event.told, time);
       case "limit":
-        return `limit of ${event.axis} is ${event.level === "warning" ? "near" : "reached"}: ${toAmount(event.used)} of ${toAmount(event.limit)}`;
+        return `limit of ${event.axis} is ${event.level === "warning" ? "near" : "reached"}: ${formatCount(event.used)} of ${formatCount(event.limit)}`;
       case "node-end":
         this.#nodes.delete(nodeId);
         this.#tellNow(`${nodeId} has ended: ${event.status}`);
@@ -104,8 +105,4 @@ function toLine(text: string): string {
     .replaceAll(/[\s\p{Cc}]+/gu, " ")
     .trim();
   return line.length <= MAX_TEXT ? line : `${line.slice(0, MAX_TEXT - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
-}
-
-function toAmount(value: number): string {
-  return value.toLocaleString("en-US", { maximumFractionDigits: 4 });
 }

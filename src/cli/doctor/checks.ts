@@ -13,6 +13,7 @@ import { DEFAULT_RUNS } from "../../server/http/run-admission.ts";
 import { DEFAULT_EXECUTIONS } from "../../server/http/executions.ts";
 import { DEFAULT_BOUNDS } from "../../server/net/guards/limits.ts";
 import { dataFolder, dataPath } from "../../util/data-folder.ts";
+import { formatSize } from "../../util/text/format.ts";
 import type { Finding } from "./doctor.ts";
 import { tryModels } from "./models.ts";
 import { trySandbox } from "./sandbox.ts";
@@ -22,7 +23,6 @@ const DEFAULT_PORT = 8000;
 /** What an `rlm serve` says of itself to anybody. */
 const health = z.strictObject({ status: z.string(), live: z.literal(true), ready: z.boolean() });
 const GIB = 1024 ** 3;
-const MIB = 1024 ** 2;
 
 export async function* findings(): AsyncGenerator<Finding, void, undefined> {
   yield { check: "node", status: "ok", found: `${process.versions.node} at ${process.execPath}` }; // else we would not be here
@@ -58,9 +58,9 @@ function readConfig(): Config | Finding {
 async function memory(): Promise<Finding> {
   const text = await readFile("/proc/meminfo", "utf8").catch(() => "");
   const available = Number(/^MemAvailable:\s+(\d+) kB/m.exec(text)?.[1] ?? Number.NaN) * 1024;
-  const found = Number.isNaN(available) ? "unknown" : `${size(available)} available`;
+  const found = Number.isNaN(available) ? "unknown" : `${formatSize(available)} available`;
   if (!(available < DEFAULT_LIMITS.memoryBytes)) return { check: "memory", status: "ok", found };
-  const fix = `A session may use ${size(DEFAULT_LIMITS.memoryBytes)}: end other programs, or pass less with --memory`;
+  const fix = `A session may use ${formatSize(DEFAULT_LIMITS.memoryBytes)}: end other programs, or pass less with --memory`;
   return { check: "memory", status: "warn", found, fix };
 }
 
@@ -79,7 +79,7 @@ async function folder(): Promise<Finding> {
     return { check, status: "warn", found: `${path ?? dataPath("server")} cannot be written`, fix };
   }
   const free = await freeBytes(path);
-  const found = `${size(free)} free in ${dirname(path)}`;
+  const found = `${formatSize(free)} free in ${dirname(path)}`;
   if (free >= GIB) return { check, status: "ok", found };
   return { check, status: "warn", found, fix: "Free some space, or set RLM_DATA to a folder that has more" };
 }
@@ -88,7 +88,7 @@ async function folder(): Promise<Finding> {
 async function temporary(): Promise<Finding> {
   const path = tmpdir();
   const free = await freeBytes(path);
-  const found = `${size(free)} free in ${path}`;
+  const found = `${formatSize(free)} free in ${path}`;
   if (free >= 2 * DEFAULT_LIMITS.readableOutputBytes) return { check: "disk", status: "ok", found };
   return { check: "disk", status: "warn", found, fix: "Free some space, or set TMPDIR to a folder that has more" };
 }
@@ -133,8 +133,8 @@ function docker(): Finding {
 
 function toLimits(limits: typeof DEFAULT_LIMITS): string {
   const { memoryBytes, diskBytes, processes, openFiles, branches, sessions, totalMemoryBytes } = limits;
-  const each = `${size(memoryBytes)} memory, ${size(diskBytes)} disk, ${processes} processes, ${openFiles} open files`;
-  return `${each}, ${branches} branches for a session; ${sessions} sessions, ${size(totalMemoryBytes)} memory together`;
+  const each = `${formatSize(memoryBytes)} memory, ${formatSize(diskBytes)} disk, ${processes} processes, ${openFiles} open files`;
+  return `${each}, ${branches} branches for a session; ${sessions} sessions, ${formatSize(totalMemoryBytes)} memory together`;
 }
 
 function toBounds({ requests, executions, runs }: Config["server"]): string {
@@ -144,8 +144,4 @@ function toBounds({ requests, executions, runs }: Config["server"]): string {
     `${runs ?? DEFAULT_RUNS} runs`,
   ];
   return `${most.join(", ")} at once`;
-}
-
-function size(bytes: number): string {
-  return bytes >= GIB ? `${(bytes / GIB).toFixed(1)} GiB` : `${(bytes / MIB).toFixed(0)} MiB`;
 }

@@ -6,7 +6,7 @@ import type { RunSummary } from "../../store/runs/run-folder.ts";
 import { cleanTerminalText } from "../../util/text/clean-terminal-text.ts";
 import { printError } from "../io/print-error.ts";
 import { EXIT } from "../exit-code.ts";
-import { toCost, toCount, toDuration, toSize, toTime } from "./format.ts";
+import { formatCost, formatCount, formatDuration, formatSize, formatTime } from "../../util/text/format.ts";
 import { RunLines } from "./run-lines.ts";
 import { toLine } from "../io/text-block.ts";
 import { eventsAsTree } from "./tree.ts";
@@ -99,10 +99,10 @@ async function find(prefix: string): Promise<string> {
 function toHeading(summary: RunSummary, isFollowed: boolean): string {
   const { id, started, status, wallMs, usage, model, subModel, bytes } = summary;
   const models = subModel === model ? model : `${model}, ${subModel} for what code asks`;
-  const parts = [`run ${id}`, ...(isFollowed ? [] : [status]), toTime(started), models];
-  if (wallMs !== null) parts.push(toDuration(wallMs));
-  if (usage !== null) parts.push(`${toCount(usage.tokens)} tokens`, toCost(usage.costUsd));
-  if (bytes !== null) parts.push(`log ${toSize(bytes)}`);
+  const parts = [`run ${id}`, ...(isFollowed ? [] : [status]), formatTime(started), models];
+  if (wallMs !== null) parts.push(formatDuration(wallMs));
+  if (usage !== null) parts.push(`${formatCount(usage.tokens)} tokens`, formatCost(usage.costUsd));
+  if (bytes !== null) parts.push(`log ${formatSize(bytes)}`);
   return `${cleanTerminalText(parts.join("  "))}\n`;
 }
 
@@ -112,11 +112,11 @@ function toTable(runs: readonly RunSummary[], total: number, palette: Palette): 
     ["ID", "WHEN", "STATUS", "MODEL", "TOKENS", "COST", "QUESTION"],
     ...runs.map(({ id, started, status, model, usage, query }) => [
       id,
-      toTime(started),
+      formatTime(started),
       status,
       toLine(model, 30),
-      usage === null ? "-" : toCount(usage.tokens),
-      usage === null ? "-" : toCost(usage.costUsd),
+      usage === null ? "-" : formatCount(usage.tokens),
+      usage === null ? "-" : formatCost(usage.costUsd),
       toLine(query, 60),
     ]),
   ];

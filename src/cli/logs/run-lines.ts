@@ -2,7 +2,7 @@
 
 import type { ModelCallEnd, ModelCallStart, RunEvent, Spent } from "../../protocol/runs.ts";
 import type { Colour, Palette } from "../io/palette.ts";
-import { toCost, toCount, toDuration, toSize } from "./format.ts";
+import { formatCost, formatCount, formatDuration, formatSize } from "../../util/text/format.ts";
 import { toBlock, toLine } from "../io/text-block.ts";
 
 const STEP = 4;
@@ -68,7 +68,7 @@ export class RunLines {
   #nodeStart({ nodeId, depth, query, model, context, isDegraded }: Of<"node-start">): string {
     this.#depths.set(nodeId, Math.min(MAX_DEPTH, Math.max(0, depth)));
     const note = isDegraded ? "  too deep for a session: one call" : "";
-    const variables = context.map(({ name, kind, bytes }) => `${name}: ${kind}, ${toSize(bytes)}`);
+    const variables = context.map(({ name, kind, bytes }) => `${name}: ${kind}, ${formatSize(bytes)}`);
     return (
       this.#line(nodeId, `${nodeId}  ${model}${note}`, "prompt", 0) +
       this.#block(nodeId, query, { indent: 2, lines: ANSWER_LINES }) +
@@ -86,8 +86,8 @@ export class RunLines {
     const start = this.#close(event.callId, "model-call-start");
     const what = start?.purpose === "turn" ? `turn ${start.turn}` : (start?.purpose ?? "call");
     const facts = [
-      ...(event.isCached ? ["from the cache"] : [toTokens(event.usage), toCost(event.usage.costUsd)]),
-      toDuration(event.durationMs),
+      ...(event.isCached ? ["from the cache"] : [toTokens(event.usage), formatCost(event.usage.costUsd)]),
+      formatDuration(event.durationMs),
       ...(["stop", ""].includes(event.finishReason) || event.isCut ? [] : [event.finishReason]),
     ];
     const { nodeId } = event;
@@ -103,7 +103,7 @@ export class RunLines {
   #toolCall({ nodeId, callId, ok, result, durationMs }: Of<"tool-call-end">): string {
     const start = this.#close(callId, "tool-call-start");
     const args = toLine(JSON.stringify(start?.args) ?? "", this.#isFull ? Number.POSITIVE_INFINITY : 120);
-    const line = `${nodeId} tool ${start?.tool ?? "?"}  ${args}  ${ok ? "ok" : "failed"}, ${toDuration(durationMs)}`;
+    const line = `${nodeId} tool ${start?.tool ?? "?"}  ${args}  ${ok ? "ok" : "failed"}, ${formatDuration(durationMs)}`;
     const text = typeof result === "string" ? result : (JSON.stringify(result) ?? "");
     return this.#line(nodeId, line, ok ? "strong" : "error") + this.#block(nodeId, text, { lines: ANSWER_LINES });
   }
@@ -113,7 +113,7 @@ export class RunLines {
     const isFinal = error?.name === "Final"; // how an answer leaves the code, and no error of it
     const outcome = isFinal ? "answer" : reason === undefined ? status : `${status} (${reason})`;
     const note = state === "kept" ? "" : `, state ${state}`;
-    const line = `${nodeId} output  ${outcome}, ${toDuration(durationMs)}${note}`;
+    const line = `${nodeId} output  ${outcome}, ${formatDuration(durationMs)}${note}`;
     const texts = [stdout, stderr, value?.["text/plain"] ?? "", isFinal ? "" : (error?.traceback ?? "")];
     return (
       this.#line(nodeId, line, status === "ok" || isFinal ? undefined : "error") +
@@ -122,13 +122,13 @@ export class RunLines {
   }
 
   #limit({ nodeId, axis, level, used, limit }: Of<"limit">): string {
-    const line = `${nodeId} limit  ${axis}: ${toCount(used)} of ${toCount(limit)} used`;
+    const line = `${nodeId} limit  ${axis}: ${formatCount(used)} of ${formatCount(limit)} used`;
     return this.#line(nodeId, level === "reached" ? `${line}, reached` : line, "error");
   }
 
   #nodeEnd({ nodeId, status, stopReason, answer, usage }: Of<"node-end">): string {
     const why = stopReason === "answered" ? "" : ` (${stopReason})`;
-    const line = `${nodeId} ${status}${why}  ${toTokens(usage)}, ${toCost(usage.costUsd)}`;
+    const line = `${nodeId} ${status}${why}  ${toTokens(usage)}, ${formatCost(usage.costUsd)}`;
     const text = this.#line(nodeId, line, status === "final" ? "strong" : "error");
     // Of the root it is the answer of the run, which follows.
     const isRoot = (this.#depths.get(nodeId) ?? 0) === 0;
@@ -138,13 +138,13 @@ export class RunLines {
   #runEnd({ result: { status, stopReason, answer, why, usage } }: Of<"run-end">): string {
     const { total, byModel, wallMs } = usage;
     const reason = stopReason === "answered" ? "" : ` (${stopReason})`;
-    const calls = `${toCount(total.llmCalls)} calls`;
-    const facts = [calls, toTokens(total), toCost(total.costUsd), toDuration(wallMs)].join(", ");
+    const calls = `${formatCount(total.llmCalls)} calls`;
+    const facts = [calls, toTokens(total), formatCost(total.costUsd), formatDuration(wallMs)].join(", ");
     const models = Object.entries(byModel).filter(() => Object.keys(byModel).length > 1);
     return [
       `${this.#palette.paint(status === "final" ? "strong" : "error", `${status}${reason}`)}  ${facts}\n`,
       ...models.map(([model, of]) =>
-        toBlock(`${model}  ${toCount(of.llmCalls)} calls, ${toTokens(of)}, ${toCost(of.costUsd)}`, {
+        toBlock(`${model}  ${formatCount(of.llmCalls)} calls, ${toTokens(of)}, ${formatCost(of.costUsd)}`, {
           indent: 2,
           isFull: false,
         }),
@@ -183,8 +183,8 @@ export class RunLines {
 
 function toTokens({ inputTokens, outputTokens, reasoningTokens, estimatedTokens }: Spent): string {
   const notes = [
-    ...(reasoningTokens > 0 ? [`${toCount(reasoningTokens)} reasoning`] : []),
-    ...(estimatedTokens > 0 ? [`${toCount(estimatedTokens)} estimated`] : []),
+    ...(reasoningTokens > 0 ? [`${formatCount(reasoningTokens)} reasoning`] : []),
+    ...(estimatedTokens > 0 ? [`${formatCount(estimatedTokens)} estimated`] : []),
   ];
-  return `${toCount(inputTokens)} in, ${toCount(outputTokens)} out${notes.length === 0 ? "" : ` (${notes.join(", ")})`}`;
+  return `${formatCount(inputTokens)} in, ${formatCount(outputTokens)} out${notes.length === 0 ? "" : ` (${notes.join(", ")})`}`;
 }

@@ -29,7 +29,10 @@ export function openServerClient(): ServerClient {
 export function findServer(env: Readonly<Record<string, string | undefined>> = process.env): FoundServer {
   const url = parseURL(env["RLM_URL"] || DEFAULT_URL);
   const isLocal = isLoopback(url.hostname.replaceAll(/[[\]]/g, ""));
-  const base = { url: (url.origin + url.pathname).replace(/\/+$/, ""), isExposed: !isLocal && url.protocol === "http:" };
+  const base = {
+    url: (url.origin + url.pathname).replace(/\/+$/, ""),
+    isExposed: !isLocal && url.protocol === "http:",
+  };
   const ownToken = env["RLM_TOKEN"];
   if (ownToken) {
     if (!VISIBLE.test(ownToken)) throw new UsageError("RLM_TOKEN must be visible ASCII characters without spaces");

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { isColoured, toColumns } from "../io/columns.ts";
 import { printError } from "../io/print-error.ts";
 import { EXIT, fromError } from "../exit-code.ts";
-import { toAge, toCount, toSize, toTime } from "../logs/format.ts";
+import { formatAge, formatCount, formatSize, formatTime } from "../../util/text/format.ts";
 import { toLine } from "../io/text-block.ts";
 import { Palette } from "../io/palette.ts";
 import { openServerClient } from "./address.ts";
@@ -76,8 +76,7 @@ export async function closeSessions(ids: readonly string[], { json }: JSONArgume
       code = fromError(error);
     }
   }
-  const words = (count: number): string => `${toCount(count)} execution${count === 1 ? "" : "s"}`;
-  const lines = closed.map((one) => `${toLine(one.id)} closed after ${words(one.executionCount)}`);
+  const lines = closed.map((one) => `${toLine(one.id)} closed after ${formatCount(one.executionCount, "execution")}`);
   await printLines(json ? JSON.stringify({ sessions: closed }) : lines.join("\n"));
   return code;
 }
@@ -102,10 +101,10 @@ function toTable(sessions: readonly Session[], now: number): string {
   const rows = sessions.map((one) => [
     toLine(one.id, 64),
     toLine(one.state, 20),
-    toCount(one.executionCount),
-    one.memoryBytes === null ? "-" : toSize(one.memoryBytes),
-    toAge(now - Date.parse(one.createdAt)),
-    one.state === "running" ? "-" : toAge(now - Date.parse(one.lastExecutedAt ?? one.createdAt)),
+    formatCount(one.executionCount),
+    one.memoryBytes === null ? "-" : formatSize(one.memoryBytes),
+    formatAge(now - Date.parse(one.createdAt)),
+    one.state === "running" ? "-" : formatAge(now - Date.parse(one.lastExecutedAt ?? one.createdAt)),
   ]);
   const heading = ["ID", "STATE", "EXECUTIONS", "MEMORY", "AGE", "IDLE"];
   return toColumns([heading, ...rows], new Palette(isColoured()));
@@ -114,16 +113,16 @@ function toTable(sessions: readonly Session[], now: number): string {
 function toFacts(one: Session): string {
   const { variables, variableCount } = one;
   const more = (variableCount ?? 0) - variables.length;
-  const names = [...variables, ...(more > 0 ? [`and ${toCount(more)} more`] : [])].join(", ");
+  const names = [...variables, ...(more > 0 ? [`and ${formatCount(more)} more`] : [])].join(", ");
   const facts: readonly (readonly [string, string])[] = [
     ["id", one.id],
     ["state", one.waiting === 0 ? one.state : `${one.state}, ${one.waiting} waiting`],
     ["environment", one.environment],
-    ["opened", toTime(Date.parse(one.createdAt))],
-    ["last executed", one.lastExecutedAt === null ? "never" : toTime(Date.parse(one.lastExecutedAt))],
-    ["executions", toCount(one.executionCount)],
+    ["opened", formatTime(Date.parse(one.createdAt))],
+    ["last executed", one.lastExecutedAt === null ? "never" : formatTime(Date.parse(one.lastExecutedAt))],
+    ["executions", formatCount(one.executionCount)],
     ["epoch", String(one.epoch)],
-    ["memory", one.memoryBytes === null ? "not known" : toSize(one.memoryBytes)],
+    ["memory", one.memoryBytes === null ? "not known" : formatSize(one.memoryBytes)],
     ["variables", variableCount === null ? "not known" : names || "none"],
   ];
   return facts.map(([name, value]) => `${name.padEnd(15)}${toLine(value, 2000)}`).join("\n");

@@ -4,7 +4,7 @@ import { StringDecoder } from "node:string_decoder";
 import { z } from "zod";
 import { isColoured, toColumns } from "../io/columns.ts";
 import { ReconnectBackoff, resumeEvents } from "../../client/resume.ts";
-import { toCount, toDuration, toSize, toTime } from "../logs/format.ts";
+import { formatCount, formatDuration, formatSize, formatTime } from "../../util/text/format.ts";
 import { toLine } from "../io/text-block.ts";
 import { printLines } from "../io/print-lines.ts";
 import { printUntilStopped } from "../io/print-until-stopped.ts";
@@ -175,8 +175,8 @@ function toTable(tasks: readonly Task[]): string {
     toLine(one.kind, 20),
     toLine(one.status, 20),
     one.exitCode === null ? "-" : String(one.exitCode),
-    toDuration(one.durationMs),
-    toSize(one.outputBytes),
+    formatDuration(one.durationMs),
+    formatSize(one.outputBytes),
     toLine(one.sessionId ?? "-", 30),
     toLine(one.command, 60),
   ]);
@@ -191,9 +191,9 @@ function toFacts(one: Task): string {
     ["status", one.why === null ? one.status : `${one.status}: ${one.why}`],
     ["exit code", one.exitCode === null ? "none" : String(one.exitCode)],
     ["session", one.sessionId ?? "none"],
-    ["started", toTime(Date.parse(one.startedAt))],
-    ["time", toDuration(one.durationMs)],
-    ["output", `${toCount(one.outputBytes)} bytes`],
+    ["started", formatTime(Date.parse(one.startedAt))],
+    ["time", formatDuration(one.durationMs)],
+    ["output", `${formatCount(one.outputBytes)} bytes`],
     ...(one.background ? ([["background", "processes that it started live on"]] as const) : []),
     ["command", one.command],
   ];

@@ -16,7 +16,10 @@ export function toGlob(pattern: string): { readonly folder: string; readonly mat
   const parts = pattern.split("/");
   const first = parts.findIndex((part) => MAGIC.test(part));
   const folder = parts.slice(0, first).join("/") || (pattern.startsWith("/") ? "/" : ".");
-  const rest = parts.slice(first).join("/").replaceAll(LITERAL, String.raw`\$&`);
+  const rest = parts
+    .slice(first)
+    .join("/")
+    .replaceAll(LITERAL, String.raw`\$&`);
   const matches = picomatch(rest, { posix: true, noextglob: true, nonegate: true, strictSlashes: true });
   return { folder, matches: (path) => matches(path) };
 }

@@ -2,10 +2,11 @@
 
 import type { RunEvent, RunResult } from "../../protocol/runs.ts";
 import { textWidth } from "../../util/text/text-width.ts";
-import { toCost } from "../logs/format.ts";
+import { formatCost, formatCount, formatSeconds, formatTokens } from "../../util/text/format.ts";
+import { toLine } from "../io/text-block.ts";
 import { Progress, type NodeProgress } from "./progress.ts";
 import { fit, toFrame } from "./tree-frame.ts";
-import { toCalls, toLine, toSeconds, toState, toSummary, toTokens } from "./describe.ts";
+import { describeResult, describeState } from "./describe.ts";
 
 export interface RunDisplay {
   update(event: RunEvent): void;
@@ -50,7 +51,7 @@ export class TreeDisplay implements RunDisplay {
     if (this.#isOver) return;
     this.#isOver = true;
     clearInterval(this.#timer);
-    this.#draw(result === undefined ? undefined : toSummary(result, this.#progress));
+    this.#draw(result === undefined ? undefined : describeResult(result, this.#progress));
     if (this.#drawn.length > 0) this.#target.write("\n");
   }
 
@@ -94,16 +95,16 @@ export class LineDisplay implements RunDisplay {
     else if (event.type === "step-end") this.#printLine(node, this.#describeStep(node, event.time));
     else if (event.type === "limit") {
       const what = event.level === "warning" ? "nears its limit" : "has reached its limit";
-      this.#printLine(node, `${event.axis} ${what}: ${round(event.used)} of ${round(event.limit)}`);
+      this.#printLine(node, `${event.axis} ${what}: ${formatCount(event.used)} of ${formatCount(event.limit)}`);
     } else if (event.type === "node-end") {
-      this.#printLine(node, `${toState(node)} after ${toSeconds(event.time - node.startedAt)}`);
+      this.#printLine(node, `${describeState(node)} after ${formatSeconds(event.time - node.startedAt)}`);
     }
   }
 
   end(result?: RunResult): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    if (result !== undefined) this.#target.write(`${fit(toSummary(result, this.#progress), LINE_CHARACTERS)}\n`);
+    if (result !== undefined) this.#target.write(`${fit(describeResult(result, this.#progress), LINE_CHARACTERS)}\n`);
   }
 
   #remember({ id, tokens, llmCalls }: NodeProgress, startedAt: number): void {
@@ -114,18 +115,14 @@ export class LineDisplay implements RunDisplay {
     const before = this.#seen.get(id) ?? { startedAt: time, tokens: 0, calls: 0 };
     return [
       `step ${step}`,
-      toCalls(llmCalls - before.calls),
-      toTokens(tokens - before.tokens),
-      `${toCost(costUsd)} so far`,
-      toSeconds(time - before.startedAt),
+      formatCount(llmCalls - before.calls, "call"),
+      formatTokens(tokens - before.tokens),
+      `${formatCost(costUsd)} so far`,
+      formatSeconds(time - before.startedAt),
     ].join(" · ");
   }
 
   #printLine({ depth, id }: NodeProgress, what: string): void {
     this.#target.write(`${fit(`${"  ".repeat(Math.min(depth, 12))}${id} ${what}`, LINE_CHARACTERS)}\n`);
   }
-}
-
-function round(value: number): string {
-  return value.toLocaleString("en-US", { maximumFractionDigits: 4 });
 }

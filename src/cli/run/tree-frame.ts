@@ -3,9 +3,9 @@
 
 import { toTerminalText } from "../../util/text/terminal-text.ts";
 import { graphemeWidth, toGraphemes } from "../../util/text/text-width.ts";
-import { toCost } from "../logs/format.ts";
+import { formatCost, formatCount, formatSeconds, formatTokens } from "../../util/text/format.ts";
 import type { NodeProgress, Progress } from "./progress.ts";
-import { toCalls, toSeconds, toState, toTokens } from "./describe.ts";
+import { describeState } from "./describe.ts";
 
 export interface FrameSize {
   readonly columns: number;
@@ -21,8 +21,8 @@ export function toFrame(progress: Progress, now: number, { columns, rows }: Fram
   const lines = shown.map((node) => toRow(node, now));
   if (shown.length < all.length) lines.push(`… ${all.length - shown.length} more nodes`);
   const { tokens, costUsd, llmCalls } = progress.total;
-  const elapsed = toSeconds(now - progress.startedAt);
-  lines.push(`${toCalls(llmCalls)} · ${toTokens(tokens)} · ${toCost(costUsd)} · ${elapsed}`);
+  const elapsed = formatSeconds(now - progress.startedAt);
+  lines.push(`${formatCount(llmCalls, "call")} · ${formatTokens(tokens)} · ${formatCost(costUsd)} · ${elapsed}`);
   return lines.map((line) => fit(line, columns - 1));
 }
 
@@ -43,11 +43,11 @@ function weight({ depth, status }: NodeProgress): number {
 function toRow(node: NodeProgress, now: number): string {
   const { depth, id, step, tokens, costUsd, startedAt, endedAt, query } = node;
   const facts = [
-    `${id} ${toState(node)}`,
+    `${id} ${describeState(node)}`,
     ...(step > 0 ? [`step ${step}`] : []),
-    toTokens(tokens),
-    toCost(costUsd),
-    toSeconds((endedAt ?? now) - startedAt),
+    formatTokens(tokens),
+    formatCost(costUsd),
+    formatSeconds((endedAt ?? now) - startedAt),
   ].join(" · ");
   return `${"  ".repeat(Math.min(depth, MAX_INDENT))}${mark(node)} ${facts}  ${query}`;
 }

@@ -1,5 +1,6 @@
 // What begins with a colon: commands of the console, beside the code.
 
+import { formatSize } from "../../../util/text/format.ts";
 import type { Action, ReplContext } from "../context.ts";
 import { get, put, showFiles } from "./files.ts";
 import { checkpoint, fork, load, reset, rewind, save, showSessions, switchSession, undo } from "./state.ts";
@@ -86,6 +87,5 @@ function showTime(context: ReplContext): void {
   const { last } = context;
   if (last === undefined) return context.line("nothing was run yet");
   const [seconds, cpu] = [last.durationMs, last.cpuMs].map((time) => (time / 1000).toFixed(3));
-  const memory = (last.peakMemoryBytes / 1024 ** 2).toFixed(0);
-  context.line(`${seconds} s, processor ${cpu} s, memory at most ${memory} MiB`);
+  context.line(`${seconds} s, processor ${cpu} s, memory at most ${formatSize(last.peakMemoryBytes)}`);
 }

@@ -9,7 +9,8 @@ import type { Images } from "./images.ts";
 import { showPrinted } from "./output.ts";
 import { showRich, type Rich } from "./rich.ts";
 import { cutValue, isLastValue, showValue, type ValueOptions } from "./value.ts";
-import { joinParts, NO_OUTPUT, toNote, toTime, toSeconds, toUsageFacts } from "./format.ts";
+import { formatSeconds } from "../../../util/text/format.ts";
+import { joinParts, NO_OUTPUT, toNote, toTime, toUsageFacts } from "./format.ts";
 
 type Execution = ExecutionTask["execution"];
 
@@ -146,7 +147,7 @@ const AFTERWARDS: Readonly<Record<StateAfter, string>> = {
 };
 
 function toInterruption(reason: InterruptReason, durationMs: number): string {
-  const after = `after ${toSeconds(durationMs)} s`;
+  const after = `after ${formatSeconds(durationMs)}`;
   switch (reason) {
     case "timeout":
       return `[Stopped ${after}: time limit. Give a larger timeout (seconds), or do it in parts.]`;

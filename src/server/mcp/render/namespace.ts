@@ -4,7 +4,8 @@ import type { Session } from "../../../session/session.ts";
 import type { InspectedVariable, Variable } from "../../../protocol/variables.ts";
 import { bound, type Answer } from "./result.ts";
 import { countCharacters } from "./cut-ends.ts";
-import { joinParts, toCount, toReprCall, toSize } from "./format.ts";
+import { formatCount, formatSize } from "../../../util/text/format.ts";
+import { joinParts, toReprCall } from "./format.ts";
 
 const MAX_PREVIEW = 80;
 /** Of one variable that was asked for. */
@@ -25,7 +26,7 @@ async function listVariables(session: Session): Promise<Answer> {
   const text = joinParts(
     own.length === 0 ? `Session '${session.id}' has no variables.` : own.map(toLine).join("\n"),
     modules.length === 0 ? "" : `modules: ${modules.join(", ")}`,
-    unlisted > 0 ? `and ${toCount(unlisted, "more name")}` : "",
+    unlisted > 0 ? `and ${formatCount(unlisted, "more name")}` : "",
   );
   return { text: bound(text, "ask for one by its name"), facts: { session_id: session.id, variable_count: total } };
 }
@@ -63,7 +64,7 @@ function toDetails(variable: InspectedVariable, sessionId: string): string {
   const shownColumns = columns?.slice(0, MAX_COLUMNS).map((column) => `${column.name} (${column.dtype})`) ?? [];
   const moreColumns = columnCount > shownColumns.length ? `, … ${columnCount} in all` : "";
   return joinParts(
-    sizeBytes === undefined ? head : `${head}, ${toSize(sizeBytes)}`,
+    sizeBytes === undefined ? head : `${head}, ${formatSize(sizeBytes)}`,
     shownColumns.length === 0 ? "" : `columns: ${shownColumns.join(", ")}${moreColumns}`,
     repr === undefined ? "" : repr.text,
     repr !== undefined && repr.total !== countCharacters(repr.text) ? toCutNote(name, repr.total, sessionId) : "",

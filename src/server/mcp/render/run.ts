@@ -5,7 +5,8 @@ import type { RunResult } from "../../../protocol/runs.ts";
 import type { Answer } from "./result.ts";
 import { textSource } from "../../../util/bytes/byte-source.ts";
 import { cutText } from "./cut-text.ts";
-import { joinParts, toCount, toNote, toSeconds, toStatusCall } from "./format.ts";
+import { formatCost, formatCount, formatSeconds } from "../../../util/text/format.ts";
+import { joinParts, toNote, toStatusCall } from "./format.ts";
 
 /** Room for what is said after the answer. */
 const NOTE_CHARACTERS = 600;
@@ -57,13 +58,13 @@ function showAnswer(task: RunTask, { answer }: RunResult, maxOutput: number): { 
 function toOutcome({ status, why, usage }: RunResult): string {
   const { tokens, costUsd, llmCalls, cachedCalls } = usage.total;
   const how = status === "final" ? "" : why === null ? status : `${status}: ${shorten(why)}`;
-  const calls = toCount(llmCalls, "call");
+  const calls = formatCount(llmCalls, "call");
   return toNote(
     how,
-    toCount(tokens, "token"),
-    costUsd === null ? "cost unknown" : `$${costUsd.toFixed(costUsd === 0 || costUsd >= 1 ? 2 : 4)}`,
+    formatCount(tokens, "token"),
+    formatCost(costUsd),
     cachedCalls === 0 ? calls : `${calls}, ${cachedCalls} from the cache`,
-    `${toSeconds(usage.wallMs)} s`,
+    formatSeconds(usage.wallMs),
   );
 }
 

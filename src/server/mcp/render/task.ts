@@ -11,7 +11,8 @@ import { toExecutionAnswer } from "./execution.ts";
 import { toRunAnswer, toRunOutcome } from "./run.ts";
 import { showPrinted, taskSource } from "./output.ts";
 import type { ToolCall } from "../tools/tool-call.ts";
-import { joinParts, NO_OUTPUT, toNote, toSeconds, toStatusCall, toTime, toUsageFacts } from "./format.ts";
+import { formatSeconds } from "../../../util/text/format.ts";
+import { joinParts, NO_OUTPUT, toNote, toStatusCall, toTime, toUsageFacts } from "./format.ts";
 
 /** Room for what is said around the output of a task that goes on. */
 const RUNNING_WORDS = 400;
@@ -36,7 +37,7 @@ function toState(runtime: Runtime, task: Task): string {
   if (task.kind === "execution" && task.execution.startedAt === undefined)
     return `Waiting for its turn in session '${sessionId}'${toBehind(runtime, task)}: task ${id}.`;
   const doing = task.kind === "run" && task.lastLine() !== "" ? ` Now: ${task.lastLine()}.` : "";
-  return `${status === "paused" ? "Paused" : "Still running"}: task ${id} (${toSeconds(durationMs)} s so far).${doing}`;
+  return `${status === "paused" ? "Paused" : "Still running"}: task ${id} (${formatSeconds(durationMs)} so far).${doing}`;
 }
 
 /** What runs in its session, where that is a task: whoever does not want to wait can end it. */
