@@ -1,7 +1,7 @@
-// `rlm sessions` and `rlm tasks` with their options. What they do is imported when they are asked for. They end the process
-// themselves, since a connection to the server may be open still.
+// `rlm sessions` and `rlm tasks` with their options.
 
 import type { Command } from "commander";
+import { exitWith } from "../options/action.ts";
 import { collect, parseAssignment, parseSeconds } from "../options/option-values.ts";
 import type { JSONArguments, OpenArguments } from "./sessions.ts";
 import type { SessionExecArguments } from "./sessions-exec.ts";
@@ -15,10 +15,7 @@ export function addSessions(program: Command): void {
     .description("Lists the sessions of a running `rlm serve`.")
     .usage("[--json] | rlm sessions COMMAND")
     .addHelpText("after", SESSIONS_EXAMPLES)
-    .action(async (_: JSONArguments, command: Command) => {
-      const { listSessions } = await import("./sessions.ts");
-      process.exit(await listSessions(command.optsWithGlobals<JSONArguments>()));
-    });
+    .action(exitWith(async (options: JSONArguments) => (await import("./sessions.ts")).listSessions(options)));
   sessions
     .command("open")
     .summary("open one, and print its id")
@@ -27,14 +24,10 @@ export function addSessions(program: Command): void {
     .option("--idle-timeout <seconds>", "close it after so long without use; 0: never (default: 300)", parseSeconds)
     .option(...JSON_OPTION)
     .allowExcessArguments(false)
-    .action(async (_: OpenArguments, command: Command) => {
-      const { openSession } = await import("./sessions.ts");
-      process.exit(await openSession(command.optsWithGlobals<OpenArguments>()));
-    });
-  addForOne(sessions, "show", "what is known of one", async (...given) => {
-    const { showSession } = await import("./sessions.ts");
-    return showSession(...given);
-  });
+    .action(exitWith(async (options: OpenArguments) => (await import("./sessions.ts")).openSession(options)));
+  addWithId(sessions, "show", "what is known of one", async (...args) =>
+    (await import("./sessions.ts")).showSession(...args),
+  );
   sessions
     .command("exec")
     .summary("execute code in one")
@@ -46,23 +39,24 @@ export function addSessions(program: Command): void {
     .option("--timeout <seconds>", "stop the code after this long (default: never)", parseSeconds)
     .option("-e <KEY=VALUE>", "an environment variable for this code alone; may be repeated", collect(parseAssignment))
     .option("--json", "print the whole result as one JSON object, and nothing else")
-    .action(async (id: string, args: string[], _: SessionExecArguments, command: Command) => {
-      const { execInSession } = await import("./sessions-exec.ts");
-      process.exit(await execInSession(id, args, command.optsWithGlobals<SessionExecArguments>()));
-    });
-  addForOne(sessions, "interrupt", "interrupt what runs in one, as Ctrl-C would", async (...given) => {
-    const { interruptSession } = await import("./sessions.ts");
-    return interruptSession(...given);
-  });
+    .action(
+      exitWith(async (id: string, args: string[], options: SessionExecArguments) =>
+        (await import("./sessions-exec.ts")).execInSession(id, args, options),
+      ),
+    );
+  addWithId(sessions, "interrupt", "interrupt what runs in one, as Ctrl-C would", async (...args) =>
+    (await import("./sessions.ts")).interruptSession(...args),
+  );
   sessions
     .command("close")
     .summary("close some, and everything in them")
     .argument("<ids...>", "their ids")
     .option(...JSON_OPTION)
-    .action(async (ids: string[], _: JSONArguments, command: Command) => {
-      const { closeSessions } = await import("./sessions.ts");
-      process.exit(await closeSessions(ids, command.optsWithGlobals<JSONArguments>()));
-    });
+    .action(
+      exitWith(async (ids: string[], options: JSONArguments) =>
+        (await import("./sessions.ts")).closeSessions(ids, options),
+      ),
+    );
 }
 
 export function addTasks(program: Command): void {
@@ -71,10 +65,7 @@ export function addTasks(program: Command): void {
     .description("Lists the tasks of a running `rlm serve`: shell commands, and runs and executions that became tasks.")
     .usage("[--json] | rlm tasks COMMAND")
     .addHelpText("after", TASKS_EXAMPLES)
-    .action(async (_: JSONArguments, command: Command) => {
-      const { listTasks } = await import("./tasks.ts");
-      process.exit(await listTasks(command.optsWithGlobals<JSONArguments>()));
-    });
+    .action(exitWith(async (options: JSONArguments) => (await import("./tasks.ts")).listTasks(options)));
   tasks
     .command("start")
     .summary("start a command, and print the id of its task")
@@ -85,29 +76,25 @@ export function addTasks(program: Command): void {
     .option("--timeout <seconds>", "end it after this long (default: never)", parseSeconds)
     .option("-e <KEY=VALUE>", "set an environment variable; may be repeated", collect(parseAssignment))
     .option(...JSON_OPTION)
-    .action(async (words: string[], _: StartArguments, command: Command) => {
-      const { startTask } = await import("./tasks.ts");
-      process.exit(await startTask(words, command.optsWithGlobals<StartArguments>()));
-    });
-  addForOne(tasks, "show", "what is known of one", async (...given) => {
-    const { showTask } = await import("./tasks.ts");
-    return showTask(...given);
-  });
+    .action(
+      exitWith(async (words: string[], options: StartArguments) =>
+        (await import("./tasks.ts")).startTask(words, options),
+      ),
+    );
+  addWithId(tasks, "show", "what is known of one", async (...args) => (await import("./tasks.ts")).showTask(...args));
   tasks
     .command("output")
     .summary("what one has printed")
     .argument("<id>", "its id")
     .option("--follow", "go on as long as the task does, standard error apart")
     .allowExcessArguments(false)
-    .action(async (id: string, _: OutputArguments, command: Command) => {
-      const { printTaskOutput } = await import("./tasks.ts");
-      process.exit(await printTaskOutput(id, command.optsWithGlobals<OutputArguments>()));
-    });
+    .action(
+      exitWith(async (id: string, options: OutputArguments) =>
+        (await import("./tasks.ts")).printTaskOutput(id, options),
+      ),
+    );
   for (const [what, summary] of CHANGES) {
-    addForOne(tasks, what, summary, async (...given) => {
-      const { changeTask } = await import("./tasks.ts");
-      return changeTask(what, ...given);
-    });
+    addWithId(tasks, what, summary, async (...args) => (await import("./tasks.ts")).changeTask(what, ...args));
   }
 }
 
@@ -117,8 +104,8 @@ const CHANGES = [
   ["resume", "let one go on"],
 ] as const;
 
-/** A command about one of them, by its id. */
-function addForOne(
+/** A command whose only argument is an id. */
+function addWithId(
   group: Command,
   name: string,
   summary: string,
@@ -130,16 +117,14 @@ function addForOne(
     .argument("<id>", "its id")
     .option(...JSON_OPTION)
     .allowExcessArguments(false)
-    .action(async (id: string, _: JSONArguments, command: Command) => {
-      process.exit(await run(id, command.optsWithGlobals<JSONArguments>()));
-    });
+    .action(exitWith(run));
 }
 
 function addGroup(program: Command, name: string): Command {
   return program
     .command(name)
     .option(...JSON_OPTION)
-    .enablePositionalOptions() // so that --json after a command is its own
+    .enablePositionalOptions() // so that --json after a subcommand belongs to it
     .helpCommand(false)
     .allowExcessArguments(false);
 }

@@ -76,7 +76,7 @@ async function run({ client, id, source, options, output, work, signals }: Parts
     ...(e && { env: Object.fromEntries(e) }),
   });
   work.execution = execution;
-  signals.interruptible = { interrupt: () => void execution.interrupt().catch(report) };
+  signals.interruptible = { interrupt: () => void execution.interrupt().catch(printError) };
   let result: ExecutionResult | undefined;
   const events = async function* (): AsyncGenerator<ExecutionEvent> {
     for await (const event of withInput(execution)) {
@@ -104,8 +104,8 @@ async function* withInput(execution: RemoteExecution): AsyncGenerator<ExecutionE
         .then((line) => execution.answer(line))
         .catch((error: unknown) => {
           if ((error as Error).name === "AbortError") return;
-          report(error);
-          void execution.interrupt().catch(report); // otherwise it would wait for ever
+          printError(error);
+          void execution.interrupt().catch(printError); // otherwise it would wait for ever
         });
     } else if (event.type === "input-end" || event.type === "execution-end") waiting.abort();
     yield event;
@@ -135,8 +135,4 @@ class InputLines {
     this.#rest = this.#rest.subarray(next);
     return line;
   }
-}
-
-function report(error: unknown): void {
-  printError(error instanceof Error ? error.message : String(error));
 }

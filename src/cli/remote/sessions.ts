@@ -72,7 +72,7 @@ export async function closeSessions(ids: readonly string[], { json }: JSONArgume
     try {
       closed.push(await client.request("DELETE", pathOf(id), session));
     } catch (error) {
-      printError(error instanceof Error ? error.message : String(error));
+      printError(error);
       code = fromError(error);
     }
   }

@@ -155,7 +155,7 @@ export class Console implements ReplContext {
     try {
       await work();
     } catch (error) {
-      this.#parts.output.error(error instanceof Error ? error.message : String(error));
+      this.#parts.output.error(error);
     }
   }
 
@@ -186,7 +186,7 @@ export class Console implements ReplContext {
       return result;
     } catch (error) {
       this.#parts.reader.leave();
-      output.error(error instanceof Error ? error.message : String(error));
+      output.error(error);
       return undefined;
     } finally {
       clearTimeout(timer);

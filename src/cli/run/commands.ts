@@ -1,6 +1,7 @@
-// `rlm init` and `rlm run` with their options. What they do is imported when they are asked for.
+// `rlm init` and `rlm run` with their options.
 
 import { Option, type Command } from "commander";
+import { endWith, exitWith } from "../options/action.ts";
 import { parseCountFrom, parseSeconds, parseUSD } from "../options/option-values.ts";
 import type { RunArguments } from "./run.ts";
 
@@ -11,10 +12,7 @@ export function addInit(program: Command): void {
     .description("Writes an rlm.toml into the current folder that shows every key with its default.")
     .option("--force", "replace one that is there")
     .allowExcessArguments(false)
-    .action(async (options: { readonly force?: true }) => {
-      const { init } = await import("./init.ts");
-      process.exitCode = init(options);
-    });
+    .action(endWith(async (options: { readonly force?: true }) => (await import("./init.ts")).init(options)));
 }
 
 export function addRun(program: Command): void {
@@ -50,10 +48,11 @@ export function addRun(program: Command): void {
     .option("--config <file>", "read this in place of rlm.toml")
     .addHelpText("after", RUN_EXAMPLES)
     .allowExcessArguments(false)
-    .action(async (question: string | undefined, options: RunArguments) => {
-      const { run } = await import("./run.ts");
-      process.exit(await run(question, options)); // at once: a provider may keep a connection open
-    });
+    .action(
+      exitWith(async (question: string | undefined, options: RunArguments) =>
+        (await import("./run.ts")).run(question, options),
+      ),
+    );
 }
 
 const RUN_EXAMPLES = `

@@ -17,7 +17,7 @@ import { serveMCPOverStdio, type StdioConnection } from "../../server/mcp/transp
 import { DEFAULT_TIMEOUT_SECONDS, IDLE_MINUTES } from "../../server/mcp/tools/tool-call.ts";
 import { dataPath } from "../../util/data-folder.ts";
 import { chooseTools } from "./choose-tools.ts";
-import { printError } from "../io/print-error.ts";
+import { printError, printUnexpected } from "../io/print-error.ts";
 import { EXIT } from "../exit-code.ts";
 import { findModel } from "./mcp-model.ts";
 import type { PlannedFiles } from "./open-files.ts";
@@ -72,7 +72,7 @@ async function open(options: MCPServeArguments, limits: Partial<Limits> = {}): P
     folders: new Folders({ mounts, sessionFiles: dataPath("sessions"), startedIn: process.cwd() }),
     isStructured: structured === true,
     isShared: http === true,
-    onUnexpected: logUnexpected,
+    onUnexpected: printUnexpected,
   });
   return { runtime, factory };
 }
@@ -112,7 +112,7 @@ async function serveStdio(runtime: Runtime, factory: McpServerFactory): Promise<
 
 async function closeAll(runtime: Runtime, connection: StdioConnection): Promise<void> {
   const [, closed] = await Promise.allSettled([connection.close(), runtime.close()]);
-  if (closed.status === "rejected") logUnexpected(closed.reason);
+  if (closed.status === "rejected") printUnexpected(closed.reason);
 }
 
 function refuseAddress({ port, host, allowHost }: MCPServeArguments): void {
@@ -141,14 +141,10 @@ async function awaitFailure(): Promise<number> {
   return new Promise((resolve) => {
     let hasFailed = false;
     const fail = (error: unknown): void => {
-      if (!hasFailed) logUnexpected(error); // once: an error of logging must not be logged
+      if (!hasFailed) printUnexpected(error); // once: an error of logging must not be logged
       hasFailed = true;
       resolve(EXIT.error);
     };
     process.on("uncaughtException", fail).on("unhandledRejection", fail);
   });
-}
-
-function logUnexpected(error: unknown): void {
-  printError(error instanceof Error ? (error.stack ?? error.message) : String(error));
 }

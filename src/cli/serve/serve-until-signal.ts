@@ -5,7 +5,7 @@ import { isLoopback } from "../../server/net/guards/guard.ts";
 import type { Listening, ListenOptions } from "../../server/net/listen.ts";
 import { openToken, type Token } from "../../server/token.ts";
 import { dataFolder } from "../../util/data-folder.ts";
-import { printError } from "../io/print-error.ts";
+import { printUnexpected } from "../io/print-error.ts";
 import { EXIT } from "../exit-code.ts";
 import { UsageError } from "../options/usage-error.ts";
 
@@ -32,7 +32,7 @@ export async function serveUntilSignal({ host, port, allowHost = [] }: AddressAr
   }
   const token = readToken();
   const ended = awaitSignal();
-  const guard = { token: token.value, allowedHosts: allowHost, onUnexpected: logUnexpected };
+  const guard = { token: token.value, allowedHosts: allowHost, onUnexpected: printUnexpected };
   const listening = await door.listen({ host, port, ...guard }).catch((error: unknown) => {
     throw explain(error, host, port);
   });
@@ -80,8 +80,4 @@ function explain(error: unknown, host: string, port: number): Error {
   if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
     return new UsageError(`${cannot}: this machine has no such address`);
   return new Error(`${cannot}: ${message}`);
-}
-
-function logUnexpected(error: unknown): void {
-  printError(error instanceof Error ? (error.stack ?? error.message) : String(error));
 }

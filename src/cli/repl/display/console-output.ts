@@ -69,9 +69,10 @@ export class ConsoleOutput {
     this.#put(`${this.#palette.paint("quiet", toTerminalText(text))}\n`);
   }
 
-  error(text: string): void {
+  error(error: unknown): void {
+    const text = toTerminalText(error instanceof Error ? error.message : String(error));
     this.#freshLine();
-    this.#reader.writeError(`${this.#palette.paint("error", toTerminalText(text))}\n`);
+    this.#reader.writeError(`${this.#palette.paint("error", text)}\n`);
   }
 
   /** One that quotes a session cannot write over itself. */
