@@ -1,4 +1,4 @@
-// `rlm exec`: one program in one session, and an exit code that tells how it went.
+// `rlm exec`: runs one program in one session; the exit code says how it ended.
 
 import { openRuntime, type Runtime, type RuntimeOptions } from "../../runtime.ts";
 import { parseMount } from "../../environments/mounts.ts";
@@ -14,10 +14,10 @@ import { SignalHandler } from "../io/signal-handler.ts";
 import { printExecution, printOutcome, type ReadOutput } from "./print-execution.ts";
 import { UsageError } from "../options/usage-error.ts";
 
-/** A program's output is passed on whole, however far the reader is behind: what waits, waits on disk. */
+/** All output is forwarded, however slow the reader is: what is not written yet is on disk. */
 const ALL_OUTPUT = 2 ** 40;
 
-/** The options as the command line has them. */
+/** The parsed options of the command line. */
 export interface ExecArguments {
   readonly c?: string;
   readonly json?: true;
@@ -69,19 +69,19 @@ async function run(
   const result = await execution.result;
   if (json) await output.write("stdout", `${JSON.stringify(result)}\n`);
   else await printOutcome(result, output);
-  await keepState(session, result, sessionFile);
+  await saveState(session, result, sessionFile);
   return fromResult(result);
 }
 
-/** Whatever the code did, unless its state is gone: then what the file has is better. */
-async function keepState(session: Session, { state }: ExecutionResult, file: string | undefined): Promise<void> {
+/** Saves the state even if the code failed, but not if the state was lost. */
+async function saveState(session: Session, { state }: ExecutionResult, file: string | undefined): Promise<void> {
   if (state !== "lost") await saveToFile(session, file);
   else if (file !== undefined) printError(`the state was lost, so '${file}' is as it was`);
 }
 
 function toRuntimeOptions({ env, mount = [], python, memory }: ExecArguments): RuntimeOptions {
   return {
-    // Another name is refused by the runtime, with the reason.
+    // The runtime refuses names that it does not know.
     environment: env as "local",
     poolSize: 0,
     preload: [],

@@ -1,9 +1,9 @@
-// Output that may take long: printed until its end, a signal, or nobody reads it any more.
+// Prints output that may take long, until it ends, a signal arrives or the reader goes away.
 
 import { EXIT } from "../exit-code.ts";
 import { StandardOutput } from "./standard-output.ts";
 
-/** `print` is to stop when the signal is aborted; what it throws then does not count. Resolves with the exit code. */
+/** `print` must stop when the signal is aborted; what it throws after that is ignored. Resolves with the exit code. */
 export async function printUntilStopped(
   print: (output: StandardOutput, signal: AbortSignal) => Promise<void>,
 ): Promise<number> {

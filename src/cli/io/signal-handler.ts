@@ -1,18 +1,17 @@
-// What signals do to a command that runs code.
+// Signals of a command that runs code.
 //
-// The first Ctrl-C interrupts the code, as it would in `python`; what the code makes of it decides the exit code. The
-// second one ends everything at once, and so do SIGTERM and SIGHUP: the runtime is closed and the command ends with
-// the exit code of that signal, whatever the code was doing.
+// The first Ctrl-C interrupts the code, as in `python`, and the code's reaction decides the exit code. The second Ctrl-C,
+// SIGTERM and SIGHUP close the runtime at once and end the command with the exit code of the signal.
 
 import { EXIT } from "../exit-code.ts";
 
-/** A runtime, or what stands for it on another server. */
+/** A runtime, or an execution on a server. */
 interface Closable {
   close(): Promise<unknown>;
 }
 
 export class SignalHandler implements Disposable {
-  /** What Ctrl-C interrupts: a session or a run. While there is none, Ctrl-C ends the command. */
+  /** What Ctrl-C interrupts: a session or a run. Undefined: Ctrl-C ends the command. */
   interruptible: { interrupt(): unknown } | undefined;
   onStop: () => void = () => {};
   readonly #runtime: Closable;
@@ -31,7 +30,7 @@ export class SignalHandler implements Disposable {
     this.#on("SIGHUP", () => this.stop(EXIT.hungUp));
   }
 
-  /** Closes the runtime; `race` answers with this code. */
+  /** Closes the runtime; `race` resolves with this code. */
   stop(code: number): void {
     this.onStop();
     this.#resolve(code);
@@ -40,7 +39,7 @@ export class SignalHandler implements Disposable {
 
   /** The exit code of the work, or of what stopped it. */
   async race(work: Promise<number>): Promise<number> {
-    work.catch(() => {}); // once stopped, how the work ends is no news
+    work.catch(() => {}); // after a stop its outcome does not matter
     return Promise.race([this.#stopped, work]);
   }
 
