@@ -1,4 +1,4 @@
-// `rlm logs`: the recorded runs, and what happened in one of them.
+// `rlm logs`: lists the recorded runs and shows one of them.
 
 import { findRun, listRuns } from "../../store/runs/recorded-runs.ts";
 import { readRun, type RecordedRun } from "../../store/runs/run-log-reader.ts";
@@ -37,27 +37,27 @@ export async function listLogs({ number, json }: ListArguments): Promise<number>
   return EXIT.ok;
 }
 
-/** Exit code 0 when the run could be shown, whatever became of it. */
+/** The exit code is 0 if the run could be shown, even if it failed. */
 export async function showLog(prefix: string, { full, follow, json }: ShowArguments): Promise<number> {
   const run = await readRun(await find(prefix));
   const code = await printUntilStopped(async (output, signal) => {
-    const show = { run, output, isFollowed: follow === true, signal };
-    if (json) await printEvents(show);
-    else await printLines(show, full === true);
+    const printing = { run, output, isFollowed: follow === true, signal };
+    if (json) await printEvents(printing);
+    else await printTree(printing, full === true);
   });
   if (run.damagedLines > 0) printError(`${run.damagedLines} lines of the log are damaged and left out`);
   return code;
 }
 
-interface Show {
+interface Printing {
   readonly run: RecordedRun;
   readonly output: StandardOutput;
   readonly isFollowed: boolean;
   readonly signal: AbortSignal;
 }
 
-/** Each on a line of its own, whole. */
-async function printEvents({ run, output, isFollowed, signal }: Show): Promise<void> {
+/** One JSON object per line. */
+async function printEvents({ run, output, isFollowed, signal }: Printing): Promise<void> {
   for await (const recorded of isFollowed ? run.follow(signal) : run.events()) {
     signal.throwIfAborted();
     const event = await recorded.whole().catch((error: unknown) => reportDamaged(recorded.stored, error));
@@ -65,8 +65,8 @@ async function printEvents({ run, output, isFollowed, signal }: Show): Promise<v
   }
 }
 
-/** As a tree; what happens now in the order in which it happens. */
-async function printLines({ run, output, isFollowed, signal }: Show, isFull: boolean): Promise<void> {
+/** As a tree; a followed run in the order of its events. */
+async function printTree({ run, output, isFollowed, signal }: Printing, isFull: boolean): Promise<void> {
   const lines = new RunLines(new Palette(isColoured()), { isFull });
   const summary = await run.summary();
   if (summary !== undefined) await output.write("stdout", toHeading(summary, isFollowed));

@@ -1,4 +1,4 @@
-// What happened in a run, for people: a few lines for each event, deeper nodes further to the right.
+// Renders the events of a run for people: a few lines per event, indented by depth.
 
 import type { ModelCallEnd, ModelCallStart, RunEvent, Spent } from "../../protocol/runs.ts";
 import type { Colour, Palette } from "../io/palette.ts";
@@ -6,9 +6,9 @@ import { formatCost, formatCount, formatDuration, formatSize } from "../../util/
 import { toBlock, toLine } from "../io/text-block.ts";
 
 const STEP = 4;
-/** Deeper ones stand below each other. */
+/** Deeper nodes are not indented further. */
 const MAX_DEPTH = 10;
-/** Calls under way that are remembered. */
+/** The most open calls that are remembered. */
 const MAX_OPEN = 100_000;
 const ANSWER_LINES = 4;
 
@@ -21,13 +21,13 @@ export class RunLines {
   readonly #depths = new Map<string, number>();
   readonly #calls = new Map<string, ModelCallStart | Of<"tool-call-start">>();
 
-  /** `isFull`: every text whole, and what the model was told. */
+  /** `isFull`: shows every text whole, and the messages to the model. */
   constructor(palette: Palette, { isFull }: { readonly isFull: boolean }) {
     this.#palette = palette;
     this.#isFull = isFull;
   }
 
-  /** Ends with a newline, or is empty. `added` are the messages that are new in the call of a model. */
+  /** Ends with a newline, or is empty. `added` are the messages that a model call adds to the conversation. */
   show(event: RunEvent, added: Messages): string {
     switch (event.type) {
       case "node-start":
@@ -94,7 +94,7 @@ export class RunLines {
     const line = `${nodeId} ${what}  ${start?.model ?? ""}  ${facts.join(", ")}`;
     if (!event.ok) return this.#line(nodeId, `${line}, failed: ${event.error ?? "no reason is told"}`, "error");
     const reasoning = this.#isFull && event.reasoning !== "" ? `(${event.reasoning})\n\n` : "";
-    // The code follows, in an event of its own.
+    // The code is shown with its own event.
     const said =
       this.#isFull || start?.purpose !== "turn" ? event.text : event.text.replace(/^\s*(?:```|~~~).*$/ms, "");
     return this.#line(nodeId, line, "strong") + this.#block(nodeId, reasoning + said, { lines: ANSWER_LINES });
@@ -110,7 +110,7 @@ export class RunLines {
 
   #code({ nodeId, result }: Of<"code-end">): string {
     const { status, reason, durationMs, state, stdout, stderr, value, error } = result;
-    const isFinal = error?.name === "Final"; // how an answer leaves the code, and no error of it
+    const isFinal = error?.name === "Final"; // FINAL() ends the code with an exception; that is not an error
     const outcome = isFinal ? "answer" : reason === undefined ? status : `${status} (${reason})`;
     const note = state === "kept" ? "" : `, state ${state}`;
     const line = `${nodeId} output  ${outcome}, ${formatDuration(durationMs)}${note}`;
@@ -130,7 +130,7 @@ export class RunLines {
     const why = stopReason === "answered" ? "" : ` (${stopReason})`;
     const line = `${nodeId} ${status}${why}  ${toTokens(usage)}, ${formatCost(usage.costUsd)}`;
     const text = this.#line(nodeId, line, status === "final" ? "strong" : "error");
-    // Of the root it is the answer of the run, which follows.
+    // The root's answer is that of the run, which follows.
     const isRoot = (this.#depths.get(nodeId) ?? 0) === 0;
     return isRoot ? text : text + this.#block(nodeId, answer ?? "", { lines: ANSWER_LINES });
   }

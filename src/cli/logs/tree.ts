@@ -1,13 +1,13 @@
-// The events of a run, node by node: those of a child stand where it began, whatever happened elsewhere in the meantime.
+// The events of a run grouped by node: the events of a child come where it started.
 //
-// Only where each event is in the file is held in memory.
+// Memory holds only the position of each event in the file.
 
 import type { RecordedEvent } from "../../store/runs/event-decoder.ts";
 import type { RecordedRun } from "../../store/runs/run-log-reader.ts";
 
 type Item = RecordedEvent["line"] | { readonly child: string };
 
-/** Of a node that nobody announced, or of the run itself. */
+/** The run itself, and nodes without a start event. */
 const OUTSIDE = "";
 
 export async function* eventsAsTree(run: RecordedRun): AsyncGenerator<RecordedEvent, void, void> {
@@ -28,7 +28,7 @@ function toName(value: unknown): string {
   return typeof value === "string" ? value : OUTSIDE;
 }
 
-/** Without recursion: a log may say that it is very deep. Nodes are made after their parents, so there is no circle. */
+/** Iterative, because a log may claim any depth. Nodes are created after their parents, so there is no cycle. */
 async function* walk(run: RecordedRun, nodes: Map<string, Item[]>): AsyncGenerator<RecordedEvent, void, void> {
   const stack = [{ items: nodes.get(OUTSIDE) ?? [], at: 0 }];
   await using reader = await run.openPlaces();

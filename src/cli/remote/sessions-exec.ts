@@ -1,4 +1,4 @@
-// `rlm sessions exec`: code in a session of the server, and an exit code that tells how it went, as with `rlm exec`.
+// `rlm sessions exec`: runs code in a session of a server, with the output and exit codes of `rlm exec`.
 
 import type { ExecutionEvent } from "../../protocol/events.ts";
 import type { ExecutionResult } from "../../protocol/execution.ts";
@@ -34,21 +34,21 @@ export async function execInSession(
   const client = openServerClient();
   const source = await readSource(options.c, args, "sessions exec");
   const output = new StandardOutput();
-  const work = new Work();
-  using signals = new SignalHandler(work);
+  const started = new Started();
+  using signals = new SignalHandler(started);
   signals.onStop = () => output.abandon();
   output.onBroken = (error) => signals.stop(error.code === "EPIPE" ? EXIT.unread : EXIT.failure);
   try {
-    const code = await signals.race(run({ client, id, source, options, output, work, signals }));
+    const code = await signals.race(run({ client, id, source, options, output, started, signals }));
     await output.flush();
     return code;
   } finally {
-    await work.close();
+    await started.close();
   }
 }
 
-/** What is to be ended when the command has to, as soon as there is something. */
-class Work {
+/** Closes the execution when the command is stopped, once it has started. */
+class Started {
   execution: RemoteExecution | undefined;
 
   async close(): Promise<void> {
@@ -62,11 +62,11 @@ interface Parts {
   readonly source: Source;
   readonly options: SessionExecArguments;
   readonly output: StandardOutput;
-  readonly work: Work;
+  readonly started: Started;
   readonly signals: SignalHandler;
 }
 
-async function run({ client, id, source, options, output, work, signals }: Parts): Promise<number> {
+async function run({ client, id, source, options, output, started, signals }: Parts): Promise<number> {
   const { timeout = 0, e, json } = options;
   const execution = await RemoteExecution.start(client, id, {
     code: source.code,
@@ -75,7 +75,7 @@ async function run({ client, id, source, options, output, work, signals }: Parts
     input: source.usedInput ? "none" : "ask",
     ...(e && { env: Object.fromEntries(e) }),
   });
-  work.execution = execution;
+  started.execution = execution;
   signals.interruptible = { interrupt: () => void execution.interrupt().catch(printError) };
   let result: ExecutionResult | undefined;
   const events = async function* (): AsyncGenerator<ExecutionEvent> {
@@ -91,7 +91,7 @@ async function run({ client, id, source, options, output, work, signals }: Parts
   return fromResult(result);
 }
 
-/** The same events; code that waits for a line is given one of standard input. */
+/** Passes the events through, and answers requests for input from standard input. */
 async function* withInput(execution: RemoteExecution): AsyncGenerator<ExecutionEvent> {
   const lines = new InputLines();
   let waiting = new AbortController();
@@ -105,7 +105,7 @@ async function* withInput(execution: RemoteExecution): AsyncGenerator<ExecutionE
         .catch((error: unknown) => {
           if ((error as Error).name === "AbortError") return;
           printError(error);
-          void execution.interrupt().catch(printError); // otherwise it would wait for ever
+          void execution.interrupt().catch(printError); // or it would wait for ever
         });
     } else if (event.type === "input-end" || event.type === "execution-end") waiting.abort();
     yield event;
@@ -114,11 +114,11 @@ async function* withInput(execution: RemoteExecution): AsyncGenerator<ExecutionE
 
 type InputRequest = Parameters<typeof readStandardInput>[0];
 
-/** Standard input, a line at a time. */
+/** Standard input by lines. */
 class InputLines {
   #rest = Buffer.alloc(0);
 
-  /** Without its end; null at the end of input. */
+  /** Without its line end; null at the end of input. */
   async next(request: InputRequest): Promise<string | null> {
     for (;;) {
       const at = this.#rest.indexOf("\n");

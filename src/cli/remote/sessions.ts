@@ -63,7 +63,7 @@ export async function openSession({ id, e, idleTimeout, json }: OpenArguments): 
   return printLines(json ? JSON.stringify(opened) : toLine(opened.id));
 }
 
-/** Goes on after one that could not be closed; the exit code is that of the last that failed. */
+/** Continues after a failure; the exit code is that of the last one. */
 export async function closeSessions(ids: readonly string[], { json }: JSONArguments): Promise<number> {
   const client = openServerClient();
   const closed: Session[] = [];
@@ -82,8 +82,8 @@ export async function closeSessions(ids: readonly string[], { json }: JSONArgume
 }
 
 export async function interruptSession(id: string, { json }: JSONArguments): Promise<number> {
-  const told = await openServerClient().request("POST", `${pathOf(id)}/interrupt`, interrupted);
-  return printLines(json ? JSON.stringify(told) : describe(told));
+  const outcome = await openServerClient().request("POST", `${pathOf(id)}/interrupt`, interrupted);
+  return printLines(json ? JSON.stringify(outcome) : describe(outcome));
 }
 
 function pathOf(id: string): string {

@@ -1,4 +1,4 @@
-// `rlm tasks`: the shell commands of a running server, and what else goes on there under an id.
+// `rlm tasks`: the tasks of a running server: shell commands, and executions and runs that became tasks.
 
 import { StringDecoder } from "node:string_decoder";
 import { z } from "zod";
@@ -56,7 +56,7 @@ export async function showTask(id: string, { json }: JSONArguments): Promise<num
   return printLines(json ? JSON.stringify(shown) : toFacts(shown));
 }
 
-/** Several words are a command and its arguments; one is a line for bash. */
+/** Several words are a command with its arguments; a single one is a line for bash. */
 export async function startTask(words: readonly string[], options: StartArguments): Promise<number> {
   const { session, cwd, timeout = 0, e, json } = options;
   const started = await openServerClient().request("POST", "/v1/tasks", task, {
@@ -80,12 +80,12 @@ export async function changeTask(
   return printLines(json ? JSON.stringify(changed) : `${toLine(changed.id)} ${toLine(changed.status)}`);
 }
 
-/** Exit code 0 when it could be read, whatever became of the task. */
+/** The exit code is 0 if the output could be read, even if the task failed. */
 export async function printTaskOutput(id: string, { follow }: OutputArguments): Promise<number> {
   const client = openServerClient();
   return printUntilStopped(async (output, signal) => {
     const reading = { client, id, output, signal, decoder: new StringDecoder("utf8"), offset: 0 };
-    if (follow) await printAsItGoes(reading);
+    if (follow) await followEvents(reading);
     else await printBytes(reading);
   });
 }
@@ -96,11 +96,11 @@ interface Reading {
   readonly output: StandardOutput;
   readonly signal: AbortSignal;
   readonly decoder: StringDecoder;
-  /** Where the bytes go on. */
+  /** The next byte to print. */
   offset: number;
 }
 
-/** Both streams in the order in which they came; byte for byte where no terminal shows them. */
+/** Prints both streams in the order of writing; byte for byte unless stdout is a terminal. */
 async function printBytes(reading: Reading): Promise<void> {
   const { client, id, output, signal, decoder } = reading;
   for (;;) {
@@ -113,11 +113,11 @@ async function printBytes(reading: Reading): Promise<void> {
   }
 }
 
-/** Goes on where it was when the connection is lost. */
-async function printAsItGoes(reading: Reading): Promise<void> {
+/** Prints until the task ends, and resumes after a lost connection. */
+async function followEvents(reading: Reading): Promise<void> {
   const { client, id, output, signal } = reading;
   const { kind } = await client.request("GET", pathOf(id), task);
-  if (kind === "run") return printRun(reading);
+  if (kind === "run") return followRun(reading);
   const path = `${pathOf(id)}/events`;
   const { events: first } = await client.stream("GET", path, { signal });
   let wasOver = false;
@@ -125,7 +125,7 @@ async function printAsItGoes(reading: Reading): Promise<void> {
     isEnd: (type) => type === "task-end" || type === "execution-end",
     whyOver: async () => {
       if (wasOver) return "the task has ended, and the server does not tell how";
-      wasOver = await isOver(reading); // perhaps after the stream did: the next one has the rest
+      wasOver = await isOver(reading); // it may have ended after the stream did: the next stream has the rest
       return undefined;
     },
     signal,
@@ -139,8 +139,8 @@ async function printAsItGoes(reading: Reading): Promise<void> {
   }
 }
 
-/** What a run prints is no part of its events: it is asked for now and then. */
-async function printRun(reading: Reading): Promise<void> {
+/** A run has no output events, so its output is polled. */
+async function followRun(reading: Reading): Promise<void> {
   const backoff = new ReconnectBackoff(reading.client);
   for (let wasOver = false; ;) {
     try {
@@ -163,7 +163,7 @@ function pathOf(id: string): string {
   return `/v1/tasks/${encodeURIComponent(id)}`;
 }
 
-/** For bash. */
+/** Quotes a word for bash. */
 function quote(word: string): string {
   return /^[\w./:=@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }

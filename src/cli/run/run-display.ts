@@ -1,4 +1,4 @@
-// Who tells the user how a run goes, on standard error: a live tree on a terminal, a line for each step elsewhere, or nobody.
+// Progress of a run on stderr: a live tree on a terminal, a line per step elsewhere, or nothing with --quiet.
 
 import type { RunEvent, RunResult } from "../../protocol/runs.ts";
 import { textWidth } from "../../util/text/text-width.ts";
@@ -10,11 +10,11 @@ import { describeResult, describeState } from "./describe.ts";
 
 export interface RunDisplay {
   update(event: RunEvent): void;
-  /** The last word. Without a result: the run was broken off. Idempotent. */
+  /** Shows the result; undefined: the run was stopped. Idempotent. */
   end(result?: RunResult): void;
 }
 
-/** What a display writes to: standard error, or a double of it. */
+/** Standard error, or a test double. */
 export interface DisplayTarget {
   readonly columns?: number;
   readonly rows?: number;
@@ -26,13 +26,13 @@ export const SILENT_DISPLAY: RunDisplay = { update: () => {}, end: () => {} };
 const REDRAW_MS = 100;
 const LINE_CHARACTERS = 200;
 
-/** Drawn over itself, at most ten times a second. */
+/** Redraws itself in place, at most ten times a second. */
 export class TreeDisplay implements RunDisplay {
   readonly #target: DisplayTarget;
   readonly #now: () => number;
   readonly #progress = new Progress();
   readonly #timer: NodeJS.Timeout;
-  /** The rows that are on the terminal now. */
+  /** The rows on the terminal. */
   #drawn: readonly string[] = [];
   #isOver = false;
 
@@ -55,7 +55,7 @@ export class TreeDisplay implements RunDisplay {
     if (this.#drawn.length > 0) this.#target.write("\n");
   }
 
-  /** With the last line in place of the sums. */
+  /** `summary` replaces the totals. */
   #draw(summary?: string): void {
     if (this.#progress.nodes.size === 0) return;
     const { columns = 80, rows = 24 } = this.#target;
@@ -66,7 +66,7 @@ export class TreeDisplay implements RunDisplay {
     this.#drawn = next;
   }
 
-  /** A terminal that became narrower has broken the rows anew. */
+  /** A terminal that became narrower has wrapped the rows again. */
   #erase(columns: number): string {
     if (this.#drawn.length === 0) return "";
     const height = this.#drawn.reduce((sum, row) => sum + Math.max(1, Math.ceil(textWidth(row) / columns)), 0);
@@ -74,7 +74,7 @@ export class TreeDisplay implements RunDisplay {
   }
 }
 
-/** One plain line for each step. */
+/** One plain line per step. */
 export class LineDisplay implements RunDisplay {
   readonly #target: DisplayTarget;
   readonly #progress = new Progress();
@@ -91,7 +91,7 @@ export class LineDisplay implements RunDisplay {
     const node = this.#progress.nodes.get(event.nodeId);
     if (node === undefined) return;
     if (event.type === "node-start") this.#printLine(node, `starts: ${toLine(event.query, 100)}`);
-    else if (event.type === "step-start") this.#remember(node, event.time);
+    else if (event.type === "step-start") this.#startStep(node, event.time);
     else if (event.type === "step-end") this.#printLine(node, this.#describeStep(node, event.time));
     else if (event.type === "limit") {
       const what = event.level === "warning" ? "nears its limit" : "has reached its limit";
@@ -107,7 +107,7 @@ export class LineDisplay implements RunDisplay {
     if (result !== undefined) this.#target.write(`${fit(describeResult(result, this.#progress), LINE_CHARACTERS)}\n`);
   }
 
-  #remember({ id, tokens, llmCalls }: NodeProgress, startedAt: number): void {
+  #startStep({ id, tokens, llmCalls }: NodeProgress, startedAt: number): void {
     this.#seen.set(id, { startedAt, tokens, calls: llmCalls });
   }
 

@@ -1,4 +1,4 @@
-// `rlm run`: one question to the orchestrator. The answer goes to standard output, everything else to standard error.
+// `rlm run`: gives one question to the orchestrator. Prints the answer on stdout and everything else on stderr.
 
 import { backendVariables, chooseBackend } from "../../config/choose-backend.ts";
 import { loadConfig, type Config, type RLMTable } from "../../config/config.ts";
@@ -18,7 +18,7 @@ import { StandardOutput } from "../io/standard-output.ts";
 import { SignalHandler } from "../io/signal-handler.ts";
 import { UsageError } from "../options/usage-error.ts";
 
-/** The options as the command line has them. */
+/** The parsed options of the command line. */
 export interface RunArguments {
   readonly context?: readonly string[];
   readonly backend?: string;
@@ -54,7 +54,7 @@ export async function run(question: string | undefined, options: RunArguments): 
   const output = new StandardOutput();
   await using input = new StdinFile();
   await using runtime = await openRuntime({
-    environment: config.rlm.environment as "local", // another name is refused by the runtime, with the reason
+    environment: config.rlm.environment as "local", // the runtime refuses names that it does not know
     limits: config.limits,
     ...(options.python !== undefined && { python: options.python }),
   });
@@ -62,17 +62,17 @@ export async function run(question: string | undefined, options: RunArguments): 
   const display = chooseDisplay(options);
   signals.onStop = () => {
     display.end();
-    output.abandon(); // whoever does not read the answer does not keep the command alive
+    output.abandon(); // an unread answer must not keep the command alive
   };
   output.onBroken = (error) => {
     if (error.code !== "EPIPE") printError(`cannot write the answer: ${error.message}`);
     signals.stop(error.code === "EPIPE" ? EXIT.unread : EXIT.failure);
   };
-  const work = async (): Promise<number> => {
-    const asked = options.demo ? demo(question, options) : await prepare(question, options, config, input);
-    return answer(await start(runtime, asked), options, { output, signals, display });
+  const perform = async (): Promise<number> => {
+    const work = options.demo ? demo(question, options) : await prepare(question, options, config, input);
+    return answer(await start(runtime, work), options, { output, signals, display });
   };
-  const code = await signals.race(work());
+  const code = await signals.race(perform());
   await output.flush();
   return code;
 }
@@ -117,7 +117,7 @@ const NO_MODEL =
   "no model is chosen: give --model, set RLM_MODEL, or write it into rlm.toml (rlm init). 'rlm run --demo' needs none";
 
 function demo(question: string | undefined, { context, schema, model, backend }: RunArguments): Work {
-  if ([question, context, schema, model, backend].some((given) => given !== undefined)) {
+  if ([question, context, schema, model, backend].some((value) => value !== undefined)) {
     throw new UsageError("--demo brings its own question, context and model: leave yours out");
   }
   return {
@@ -126,7 +126,7 @@ function demo(question: string | undefined, { context, schema, model, backend }:
   };
 }
 
-/** Of no model: so that there is a cost to see. */
+/** Invented, so that the demo shows a cost. */
 const DEMO_PRICES = { demo: { inputUsd: 0.25, outputUsd: 2, cacheReadUsd: 0.25, cacheWriteUsd: 0.25 } };
 
 function toFlags(options: RunArguments): RLMTable {
@@ -157,7 +157,7 @@ async function readSchema(path: string): Promise<Readonly<Record<string, unknown
   throw new UsageError(`cannot use '${path}': a JSON Schema is an object`);
 }
 
-/** What cannot be run is said at once: a schema that is none, a key that is not there. */
+/** Checks the run first, so that a wrong schema or a missing key fails at once. */
 async function start(runtime: Runtime, { rlm: options, request }: Work): Promise<Run> {
   try {
     const rlm = runtime.rlm(options);
@@ -175,17 +175,17 @@ function chooseDisplay({ quiet }: RunArguments): RunDisplay {
   return isLive ? new TreeDisplay(process.stderr) : new LineDisplay(process.stderr);
 }
 
-interface Means {
+interface Outlets {
   readonly output: StandardOutput;
   readonly signals: SignalHandler;
   readonly display: RunDisplay;
 }
 
-async function answer(asked: Run, { json }: RunArguments, { output, signals, display }: Means): Promise<number> {
-  signals.interruptible = { interrupt: () => asked.cancel() };
+async function answer(run: Run, { json }: RunArguments, { output, signals, display }: Outlets): Promise<number> {
+  signals.interruptible = { interrupt: () => run.cancel() };
   try {
-    for await (const event of asked) display.update(event);
-    const result = await asked.result;
+    for await (const event of run) display.update(event);
+    const result = await run.result;
     display.end(result);
     if (json) await output.write("stdout", `${JSON.stringify(result)}\n`);
     else await print(result, output);

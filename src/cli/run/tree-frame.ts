@@ -1,5 +1,5 @@
-/* oxlint-disable no-control-regex -- control characters are what a terminal is about */
-// The tree of a run as rows of a terminal: none wider than it, and not more than fit.
+/* oxlint-disable no-control-regex -- terminals are controlled by these characters */
+// The tree of a run as rows that fit the terminal.
 
 import { toTerminalText } from "../../util/text/terminal-text.ts";
 import { graphemeWidth, toGraphemes } from "../../util/text/text-width.ts";
@@ -14,7 +14,7 @@ export interface FrameSize {
 
 const MAX_INDENT = 12;
 
-/** `now` in milliseconds since the epoch. Nodes that go on are shown before those that have ended. */
+/** `now` is in milliseconds since the epoch. If space is short, nodes that run take precedence over those that ended. */
 export function toFrame(progress: Progress, now: number, { columns, rows }: FrameSize): string[] {
   const all = progress.inOrder();
   const shown = choose(all, Math.max(1, rows - 2));
@@ -26,12 +26,12 @@ export function toFrame(progress: Progress, now: number, { columns, rows }: Fram
   return lines.map((line) => fit(line, columns - 1));
 }
 
-/** In their order. */
+/** Keeps the order. */
 function choose(nodes: readonly NodeProgress[], most: number): readonly NodeProgress[] {
   if (nodes.length <= most) return nodes;
-  const room = Math.max(1, most - 1); // a row says how many are missing
+  const count = Math.max(1, most - 1); // one row says how many are missing
   const byWeight = nodes.toSorted((a, b) => weight(a) - weight(b) || b.startedAt - a.startedAt);
-  const chosen = new Set(byWeight.slice(0, room));
+  const chosen = new Set(byWeight.slice(0, count));
   return nodes.filter((node) => chosen.has(node));
 }
 
@@ -66,7 +66,7 @@ function mark({ status }: NodeProgress): string {
   }
 }
 
-/** One row, without anything that commands the terminal, and cut to so many columns. */
+/** One row without terminal commands, truncated to the columns. */
 export function fit(text: string, columns: number): string {
   const line = toTerminalText(text.slice(0, 4 * columns + 200))
     .replaceAll(/\u001B\[[\d;:]*m/g, "")
@@ -82,7 +82,7 @@ export function fit(text: string, columns: number): string {
   return kept.trimEnd();
 }
 
-/** Room for the mark that something is missing. */
+/** Leaves a column for the ellipsis. */
 function dropLast(text: string, columns: number): string {
   const graphemes = toGraphemes(text);
   let width = graphemes.reduce((total, grapheme) => total + graphemeWidth(grapheme), 0);
