@@ -1,10 +1,10 @@
-// What the rest of the program reads: the sections of rlm.toml under our own names, in our own units, with the defaults.
+// The sections of rlm.toml with the names, units and defaults that the rest of the program uses.
 
 import { resolve } from "node:path";
 import type { ConfigFile, RLMTable } from "./schema.ts";
 import { omitUndefined } from "../util/omit-undefined.ts";
 
-/** Absent budgets are no limits. */
+/** An absent budget is no limit. */
 export interface RLMSettings {
   readonly model?: string;
   readonly subModel?: string;
@@ -21,19 +21,19 @@ export interface RLMSettings {
   readonly toolBudget?: number;
   /** Null: no limit. */
   readonly timeoutMs: number | null;
-  /** Absent: true, but for what a script says. */
+  /** Absent: true, except for scripted backends. */
   readonly cache?: boolean;
   readonly onLimit: "partial" | "throw";
 }
 
 export interface BackendSettings {
-  /** Which backend it is. Default: its name says it. */
+  /** The kind of backend. Default: its name. */
   readonly type?: string;
   readonly baseUrl?: string;
   readonly apiKeyEnv?: string;
 }
 
-/** USD for a million tokens. */
+/** USD per million tokens. */
 export interface PriceSettings {
   readonly inputUsd: number;
   readonly outputUsd: number;
@@ -94,7 +94,7 @@ export function toBackend(section: NonNullable<ConfigFile["backends"]>[string]):
   return omitUndefined({ type, baseUrl, apiKeyEnv });
 }
 
-/** What is read from a cache costs what the input costs, where nothing else is said. */
+/** Cached tokens cost as much as input unless the price says otherwise. */
 export function toPrice(section: NonNullable<ConfigFile["prices"]>[string]): PriceSettings {
   const { input, output, cache_read: cacheRead = input, cache_write: cacheWrite = input } = section;
   return { inputUsd: input, outputUsd: output, cacheReadUsd: cacheRead, cacheWriteUsd: cacheWrite };
@@ -113,8 +113,8 @@ export function toLimits(section: NonNullable<ConfigFile["limits"]>): LimitSetti
   });
 }
 
-/** Paths in a file start from its folder. */
-export function withFolder(section: Settings<"sessions">, folder: string): Settings<"sessions"> {
+/** Resolves paths relative to the folder of the file. */
+export function resolvePaths(section: Settings<"sessions">, folder: string): Settings<"sessions"> {
   const { python, mounts } = section;
   return {
     ...section,

@@ -1,10 +1,10 @@
-// The rlm.toml that `rlm init` writes: every key of a run with its default, switched off, and what the others look like.
+// The rlm.toml that `rlm init` writes: every key of [rlm] with its default, commented out, and examples of the other sections.
 
 import { DEFAULTS } from "./settings.ts";
 
 const { environment, mode, maxDepth, maxIterations, callBudget, timeoutMs, onLimit } = DEFAULTS;
 
-/** As it stands it says nothing, so everything has its default. A line that begins with `# ` and a key is to be uncommented. */
+/** Everything is commented out, so all defaults apply. Lines that begin with `# ` can be uncommented, `## ` is text. */
 export const TEMPLATE = `# Configuration of RLM Runtime: flags and environment variables (RLM_MODEL, RLM_MAX_DEPTH, ...) win over this file.
 # Keys of providers do not belong here: set OPENAI_API_KEY or ANTHROPIC_API_KEY, or write them into .env beside this file.
 

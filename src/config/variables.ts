@@ -1,11 +1,11 @@
-// Environment variables that say what [rlm] in rlm.toml can say: RLM_ and the key.
+// Environment variables for the keys of [rlm]: RLM_ and the name of the key.
 
 import { ConfigurationError } from "../errors.ts";
 import { toProblems } from "./problems.ts";
 import { rlmSchema, type RLMKey, type RLMTable } from "./schema.ts";
 
 const KEYS = Object.keys(rlmSchema.shape) as RLMKey[];
-const WORDS: Readonly<Record<string, boolean>> = {
+const BOOLEANS: Readonly<Record<string, boolean>> = {
   "1": true,
   true: true,
   yes: true,
@@ -30,7 +30,7 @@ function toVariable(key: RLMKey): string {
   return `RLM_${key.toUpperCase()}`;
 }
 
-/** An empty variable is as good as none. */
+/** An empty variable counts as unset. */
 export function readVariables(env: Readonly<Record<string, string | undefined>>): RLMTable {
   const found: Record<string, unknown> = {};
   for (const key of KEYS) {
@@ -51,6 +51,6 @@ function readVariable(key: RLMKey, text: string): unknown {
 
 function toValue(key: RLMKey, text: string): unknown {
   if (TEXTS.has(key)) return text;
-  if (key === "cache") return WORDS[text.toLowerCase()] ?? text;
+  if (key === "cache") return BOOLEANS[text.toLowerCase()] ?? text;
   return /^-?\d+(\.\d+)?$|^-?\.\d+$/.test(text) ? Number(text) : text;
 }

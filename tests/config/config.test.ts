@@ -193,7 +193,7 @@ test.each([
   "[backends.openai]\ntoken = 'sk-secret'",
 ])("a secret in the file is refused with the fix, and not repeated: %j", (toml) => {
   const message = complaint(toml);
-  expect(message).toMatch(/^Cannot use rlm\.toml:2: '.*' is not read: a secret does not belong into this file/);
+  expect(message).toMatch(/^Cannot use rlm\.toml:2: '.*' is not read: a secret does not belong in this file/);
   expect(message).toContain('api_key_env = "OPENAI_API_KEY"');
   expect(message).not.toContain("sk-secret");
 });

@@ -1,4 +1,4 @@
-// The checks of `rlm doctor`, in the order in which one thing needs the other. Each looks, and repairs nothing.
+// The checks of `rlm doctor`, in the order of their dependencies. They repair nothing.
 
 import { existsSync } from "node:fs";
 import { access, constants, readFile, statfs } from "node:fs/promises";
@@ -15,18 +15,18 @@ import { DEFAULT_BOUNDS } from "../../server/net/guards/limits.ts";
 import { dataFolder, dataPath } from "../../util/data-folder.ts";
 import { formatSize } from "../../util/text/format.ts";
 import type { Finding } from "./doctor.ts";
-import { tryModels } from "./models.ts";
-import { trySandbox } from "./sandbox.ts";
+import { checkModels } from "./models.ts";
+import { checkSandbox } from "./sandbox.ts";
 import { probe } from "./probe.ts";
 
 const DEFAULT_PORT = 8000;
-/** What an `rlm serve` says of itself to anybody. */
+/** The public health of an `rlm serve`. */
 const health = z.strictObject({ status: z.string(), live: z.literal(true), ready: z.boolean() });
 const GIB = 1024 ** 3;
 
 export async function* findings(): AsyncGenerator<Finding, void, undefined> {
-  yield { check: "node", status: "ok", found: `${process.versions.node} at ${process.execPath}` }; // else we would not be here
-  yield* await trySandbox();
+  yield { check: "node", status: "ok", found: `${process.versions.node} at ${process.execPath}` }; // bin.ts has checked it
+  yield* await checkSandbox();
   yield await memory();
   yield await folder();
   yield await temporary();
@@ -34,7 +34,7 @@ export async function* findings(): AsyncGenerator<Finding, void, undefined> {
   if ("check" in config) yield config;
   else {
     yield { check: "config", status: "ok", found: config.path ?? "no rlm.toml: everything has its default" };
-    yield* tryModels(config);
+    yield* checkModels(config);
   }
   const { limits = {}, server = {} } = "check" in config ? {} : config;
   yield await port(server.port);
@@ -43,7 +43,7 @@ export async function* findings(): AsyncGenerator<Finding, void, undefined> {
   yield { check: "server", status: "ok", found: toBounds(server) };
 }
 
-/** Or what is wrong with it. */
+/** The configuration, or a finding that says what is wrong with it. */
 function readConfig(): Config | Finding {
   try {
     return loadConfig({ cwd: process.cwd(), env: process.env });
@@ -54,7 +54,7 @@ function readConfig(): Config | Finding {
   }
 }
 
-/** What a session may use at most should be there for at least one. */
+/** There should be enough memory for at least one session at its limit. */
 async function memory(): Promise<Finding> {
   const text = await readFile("/proc/meminfo", "utf8").catch(() => "");
   const available = Number(/^MemAvailable:\s+(\d+) kB/m.exec(text)?.[1] ?? Number.NaN) * 1024;
@@ -64,7 +64,7 @@ async function memory(): Promise<Finding> {
   return { check: "memory", status: "warn", found, fix };
 }
 
-/** Runs, session files and caches lie there. */
+/** It holds runs, session files and caches. */
 async function folder(): Promise<Finding> {
   const check = "data folder";
   const path = dataFolder("server");
@@ -84,7 +84,7 @@ async function folder(): Promise<Finding> {
   return { check, status: "warn", found, fix: "Free some space, or set RLM_DATA to a folder that has more" };
 }
 
-/** Long output of executions lies there while it can be read. */
+/** It holds long output of executions. */
 async function temporary(): Promise<Finding> {
   const path = tmpdir();
   const free = await freeBytes(path);
@@ -98,7 +98,7 @@ async function freeBytes(path: string): Promise<number> {
   return bavail * bsize;
 }
 
-/** That `rlm serve` would take here. */
+/** The port that `rlm serve` would use. */
 async function port(wanted = DEFAULT_PORT): Promise<Finding> {
   const check = "port";
   if (wanted === 0) return { check, status: "ok", found: "any that is free" };
@@ -123,11 +123,11 @@ function toJSON(text = ""): unknown {
 }
 
 function docker(): Finding {
-  const isThere = process.env["DOCKER_HOST"] !== undefined || existsSync("/var/run/docker.sock");
+  const hasDaemon = process.env["DOCKER_HOST"] !== undefined || existsSync("/var/run/docker.sock");
   return {
     check: "docker",
     status: "ok",
-    found: `${isThere ? "a daemon is there" : "no daemon found"}; this version does not use one`,
+    found: `${hasDaemon ? "a daemon is there" : "no daemon found"}; this version does not use one`,
   };
 }
 

@@ -55,7 +55,7 @@ test("a folder is read with all below it, sorted; what is passed over is said", 
   expect(await gather(folder, "top")).toEqual({
     context: asFiles("top/.env.example", "top/.github/ci.yml", "top/B/b.md", "top/a/x.py", "top/z.txt"),
     skipped:
-      "files that hold secrets by their names (2), .git folders (1), node_modules folders (2), links (1), files that are no UTF-8 text (2)",
+      "files that hold secrets by their names (2), .git folders (1), node_modules folders (2), links (1), files that are not UTF-8 text (2)",
   });
 });
 
@@ -90,9 +90,9 @@ test("what is not there or no text is an error at once", async () => {
     "cannot take 'empty' as context: it has no text files, only .git folders",
   );
   expect(await complaint(folder, "b.bin")).toBe(
-    "cannot take 'b.bin' as context: it is no UTF-8 text. Convert it first, for instance with iconv",
+    "cannot take 'b.bin' as context: it is not UTF-8 text. Convert it first, for instance with iconv",
   );
-  expect(await complaint(folder, "no.json")).toMatch(/^cannot use 'no\.json': it is no JSON: /);
+  expect(await complaint(folder, "no.json")).toMatch(/^cannot use 'no\.json': it is not JSON: /);
 });
 
 test("standard input is kept in a file as long as the run needs it", async () => {
@@ -117,6 +117,6 @@ test("standard input beside files is one of them, and cannot be named twice", as
 test("standard input that is no text is refused", async () => {
   await using input = new StdinFile(Readable.from([Buffer.from([0])]));
   await expect(gatherContext(["-"], input)).rejects.toThrow(
-    "cannot take standard input as context: it is no UTF-8 text. Convert it first, for instance with iconv",
+    "cannot take standard input as context: it is not UTF-8 text. Convert it first, for instance with iconv",
   );
 });

@@ -77,7 +77,7 @@ test.each(["own", "named"] as const)("a file that is %s says everything", (place
     bounds: { requests: 5, rate: { perSecond: 0.2, burst: 1 }, failures: { perSecond: 2, burst: 10 } },
     executions: { running: 6 },
     runs: { runsAtOnce: 4 },
-    mcp: { isStructured: true, tools: { choice: "core", said: "server.tools" } },
+    mcp: { isStructured: true, tools: { choice: "core", source: "server.tools" } },
     listen: { requestMs: 20_000, maxConnections: 7 },
     runtime: {
       limits: { sessions: 3, memoryBytes: 1024 ** 3 },
@@ -110,7 +110,7 @@ test("flags win", () => {
     graceMs: 0,
     logLevel: "debug",
     logFormat: "text",
-    mcp: { tools: { choice: "shell", said: "--tools" } },
+    mcp: { tools: { choice: "shell", source: "--tools" } },
     runtime: { mounts: [{ path: "/srv/other", mode: "ro" }] },
   });
 });
