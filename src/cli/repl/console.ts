@@ -1,4 +1,4 @@
-// The console: reads, runs, shows, again. Code fails, is interrupted and is lost; the console goes on.
+// The read-execute-print loop. It survives code that fails, is interrupted or kills the worker.
 
 import type { ExecutionEvent } from "../../protocol/events.ts";
 import type { ExecutionResult } from "../../protocol/execution.ts";
@@ -25,9 +25,9 @@ export interface ConsoleParts {
   readonly history: HistoryFile;
 }
 
-/** For the event that announces a question: an execution that printed without end may have forgotten it. */
+/** How long to wait for the event of an input request: it may have been dropped if the code printed too much. */
 const MAX_WAIT_MS = 1000;
-/** Code that runs for so long is whole: the cursor goes to the line where its output will be. */
+/** Code that runs this long is complete: move the cursor below it, where the output will be. */
 const LEAVE_AFTER_MS = 100;
 const LEAVE = /^(?:exit|quit)(?:\(\s*\))?$/;
 const HELP = /^\?\s*(?<before>[\w.]+)$|^(?<after>[\w.]+)\?$/;
@@ -41,12 +41,12 @@ export class Console implements ReplContext {
   #isRunning = false;
   #interrupts = 0;
   #isLeaving = false;
-  /** What the session said of code that is being continued. */
+  /** The result of incomplete code that the user is continuing. */
   #incomplete: ExecutionResult | undefined;
-  /** Questions of the code that were announced among its output and not put yet. */
-  #questions = 0;
-  #onQuestion: () => void = () => {};
-  #answered: Promise<unknown> = Promise.resolve();
+  /** Input requests that were announced among the output and not shown yet. */
+  #pendingInputs = 0;
+  #onInputEvent: () => void = () => {};
+  #lastAnswer: Promise<unknown> = Promise.resolve();
 
   constructor(parts: ConsoleParts) {
     this.#parts = parts;
@@ -60,15 +60,15 @@ export class Console implements ReplContext {
     return this.#parts.runtime.sessions.list();
   }
 
-  /** Until somebody leaves. */
+  /** Resolves when the user leaves. */
   async serve(): Promise<void> {
     const { reader, history } = this.#parts;
     while (!this.#isLeaving) {
       let answer = await reader.readCode(this.#prompt());
       for (; answer.kind === "text"; answer = await reader.readOn()) {
-        const isWhole = await this.#accept(answer.text);
-        if (isWhole) history.add(answer.text.trimEnd());
-        if (isWhole) break;
+        const isComplete = await this.#accept(answer.text);
+        if (isComplete) history.add(answer.text.trimEnd());
+        if (isComplete) break;
       }
       if (answer.kind === "text") continue;
       reader.leave(answer.kind === "cancelled" ? "^C" : "");
@@ -78,12 +78,12 @@ export class Console implements ReplContext {
     }
   }
 
-  /** Ctrl-C: whatever runs is interrupted. False when nothing does. */
+  /** Ctrl-C: interrupts what runs. False: nothing runs. */
   interrupt(): boolean {
     if (!this.#isRunning) return false;
     const { output } = this.#parts;
     this.#interrupts += 1;
-    output.isHurried = true;
+    output.skipsBacklog = true;
     if (this.#interrupts === 2) output.notice("interrupting; what does not stop within two seconds is ended");
     this.session.interrupt();
     return true;
@@ -132,12 +132,12 @@ export class Console implements ReplContext {
     this.#isLeaving = true;
   }
 
-  /** False when the code is not whole: nothing was run. */
+  /** False: the code is incomplete and was not run. */
   async #accept(text: string): Promise<boolean> {
     const { reader, output } = this.#parts;
     const trimmed = text.trim();
-    const asked = HELP.exec(trimmed)?.groups;
-    const name = asked?.["before"] ?? asked?.["after"];
+    const help = HELP.exec(trimmed)?.groups;
+    const name = help?.["before"] ?? help?.["after"];
     if (trimmed !== "" && !trimmed.startsWith(":") && name === undefined && !LEAVE.test(trimmed)) {
       return this.#runTyped(text);
     }
@@ -150,7 +150,7 @@ export class Console implements ReplContext {
     return true;
   }
 
-  /** What goes wrong in a command is told, and the console goes on. */
+  /** Prints the error of a command. */
   async #command(work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -161,20 +161,20 @@ export class Console implements ReplContext {
 
   async #runTyped(text: string): Promise<boolean> {
     const result = await this.#run(text.trimEnd());
-    const isInsisted = /\n[ \t]*$/.test(text) && !isInside(text); // an empty line: it was meant to be whole
-    this.#incomplete = result?.incomplete === true && !isInsisted ? result : undefined;
+    const isFinished = /\n[ \t]*$/.test(text) && !isInside(text); // an empty line: it is meant to be complete
+    this.#incomplete = result?.incomplete === true && !isFinished ? result : undefined;
     if (this.#incomplete !== undefined) return false;
     this.#parts.reader.leave();
     if (result !== undefined) await this.#parts.output.result(result);
     return true;
   }
 
-  /** Undefined when the session could not run it at all, which is told. */
+  /** Undefined: the session could not run it, and the error was printed. */
   async #run(code: string, fileName?: string): Promise<ExecutionResult | undefined> {
     const { output, timeoutMs } = this.#parts;
     this.#isRunning = true;
     this.#interrupts = 0;
-    this.#questions = 0;
+    this.#pendingInputs = 0;
     output.begin();
     const timer = setTimeout(() => this.#parts.reader.leave(), LEAVE_AFTER_MS);
     try {
@@ -208,15 +208,15 @@ export class Console implements ReplContext {
       );
     } else if (event.type === "input-start") {
       reader.leave();
-      this.#questions += 1;
-      this.#onQuestion();
+      this.#pendingInputs += 1;
+      this.#onInputEvent();
     }
   }
 
-  /** Threads may ask at once; a person answers one after another. */
+  /** Threads may request input at the same time; the user answers one after the other. */
   #input(request: InputRequest): Promise<string | null> {
-    const answer = this.#answered.then(() => this.#ask(request));
-    this.#answered = answer.catch(() => {});
+    const answer = this.#lastAnswer.then(() => this.#ask(request));
+    this.#lastAnswer = answer.catch(() => {});
     return answer;
   }
 
@@ -230,26 +230,26 @@ export class Console implements ReplContext {
     if (answer?.kind === "text") return answer.text;
     if (answer?.kind === "cancelled" && !signal.aborted) {
       this.interrupt();
-      await new Promise((resolve) => signal.addEventListener("abort", resolve)); // so that the code hears of that first
+      await new Promise((resolve) => signal.addEventListener("abort", resolve)); // so that the interrupt arrives first
     }
     return null;
   }
 
-  /** Settles when everything that was printed before the oldest question has been shown. */
+  /** Settles when all output before the oldest input request is shown. */
   async #whenShown(signal: AbortSignal): Promise<void> {
-    if (this.#questions > 0) {
-      this.#questions -= 1;
+    if (this.#pendingInputs > 0) {
+      this.#pendingInputs -= 1;
       return;
     }
     await new Promise<void>((resolve) => {
-      this.#onQuestion = () => {
-        this.#questions -= 1;
+      this.#onInputEvent = () => {
+        this.#pendingInputs -= 1;
         resolve();
       };
       signal.addEventListener("abort", () => resolve());
       setTimeout(resolve, MAX_WAIT_MS).unref();
     });
-    this.#onQuestion = () => {};
+    this.#onInputEvent = () => {};
   }
 
   #interject(text: string): void {

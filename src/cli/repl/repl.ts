@@ -1,4 +1,4 @@
-// `rlm repl`: a console on a session, at a terminal or over a pipe.
+// `rlm repl`: a console on a session, on a terminal or a pipe.
 
 import { setTimeout as delay } from "node:timers/promises";
 import { openRuntime, type Runtime } from "../../runtime.ts";
@@ -18,10 +18,10 @@ import { ConsoleOutput } from "./display/console-output.ts";
 import { TerminalReader } from "./terminal-reader.ts";
 import { openWithFile, saveToFile } from "../exec/session-file.ts";
 
-/** What a console that was ended by a signal may take to save its state. */
+/** Time to save the state after a signal. */
 const SAVE_MS = 5000;
 
-/** The options as the command line has them. */
+/** The parsed options of the command line. */
 export interface ReplArguments {
   readonly sessionFile?: string;
   readonly timeout?: number;
@@ -87,7 +87,7 @@ async function readProgram(name: string): Promise<Program> {
   return { name, code };
 }
 
-/** Ctrl-C interrupts code; without a terminal to type at it ends a console that runs none. Other signals end it. */
+/** Ctrl-C interrupts code; if none runs and there is no terminal, it ends the console. Other signals end it. */
 class Signals implements Disposable {
   readonly ended: Promise<number>;
   readonly #listeners = new AbortController();

@@ -24,7 +24,10 @@ interface Service {
 }
 
 /** Resolves with the exit code. Throws a UsageError, or what `greet` throws after it has stopped the server. */
-export async function serveUntilSignal({ host, port, allowHost = [] }: AddressArguments, service: Service): Promise<number> {
+export async function serveUntilSignal(
+  { host, port, allowHost = [] }: AddressArguments,
+  service: Service,
+): Promise<number> {
   if (!isLoopback(host) && allowHost.length === 0) {
     throw new UsageError(
       `--host ${host} would be reachable from other machines: name the hosts that clients use with --allow-host`,

@@ -1,6 +1,5 @@
-// What begins with a colon: commands of the console, beside the code.
+// The commands of the console, which begin with a colon.
 
-import { formatSize } from "../../../util/text/format.ts";
 import type { Action, ReplContext } from "../context.ts";
 import { get, put, showFiles } from "./files.ts";
 import { checkpoint, fork, load, reset, rewind, save, showSessions, switchSession, undo } from "./state.ts";
@@ -43,7 +42,7 @@ const ALIASES: Readonly<Record<string, string>> = { h: "help", "?": "help", q: "
 /** For completion. */
 export const COMMAND_NAMES: readonly string[] = Object.keys(COMMANDS).map((name) => `:${name}`);
 
-/** What it throws is for whoever typed the line. */
+/** Throws errors that the user should see. */
 export async function runCommand(context: ReplContext, line: string): Promise<void> {
   const [name = "", ...args] = splitWords(line.slice(1));
   const known = ALIASES[name] ?? name;
@@ -52,7 +51,7 @@ export async function runCommand(context: ReplContext, line: string): Promise<vo
   await command.run(context, args);
 }
 
-/** Words as a shell splits them: quotes keep spaces. */
+/** Splits like a shell: quotes keep spaces. */
 export function splitWords(line: string): string[] {
   return [...line.matchAll(/(?:"[^"]*"|'[^']*'|\\.|[^\s"'\\])+/g)].map(([word]) =>
     word.replaceAll(/"([^"]*)"|'([^']*)'|\\(.)/g, (_, double, single, plain) => double ?? single ?? plain),
@@ -87,5 +86,6 @@ function showTime(context: ReplContext): void {
   const { last } = context;
   if (last === undefined) return context.line("nothing was run yet");
   const [seconds, cpu] = [last.durationMs, last.cpuMs].map((time) => (time / 1000).toFixed(3));
-  context.line(`${seconds} s, processor ${cpu} s, memory at most ${formatSize(last.peakMemoryBytes)}`);
+  const memory = (last.peakMemoryBytes / 1024 ** 2).toFixed(0);
+  context.line(`${seconds} s, processor ${cpu} s, memory at most ${memory} MiB`);
 }

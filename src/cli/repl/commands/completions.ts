@@ -1,4 +1,4 @@
-// What Tab offers: commands and their arguments after a colon, names of the session in code, else how a function is called.
+// Completions at Tab: commands and their arguments after a colon, names in code, else the signature of a function.
 
 import { readdir } from "node:fs/promises";
 import type { Session } from "../../../session/session.ts";
@@ -27,7 +27,7 @@ export async function completionsOf(scope: Scope, text: string, cursor: number):
   return { ...NONE, hint: `${signature.name}${signature.signature}`.slice(0, MAX_HINT) };
 }
 
-/** What a session offers must stay code of that session: it may not become a command of the console. */
+/** A completion from the session must not turn the line into a command of the console. */
 function isHarmless(before: string, match: string): boolean {
   return match.length <= MAX_LENGTH && !/[\r\n]/.test(match) && !(before.trim() === "" && /^\s*[:?]/.test(match));
 }

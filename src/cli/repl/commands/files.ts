@@ -19,7 +19,7 @@ export async function put(context: ReplContext, [host, path]: readonly string[])
   context.line(`${to}, ${size} bytes`);
 }
 
-/** What is there on this machine already is never replaced. */
+/** Never replaces a file of this machine. */
 export async function get(context: ReplContext, [path, host]: readonly string[]): Promise<void> {
   const from = need(path, "a file of the session");
   const to = toHostPath(host ?? basename(from));

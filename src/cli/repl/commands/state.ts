@@ -1,4 +1,4 @@
-// Commands about the state of sessions: copies of it, ways back, files that hold it.
+// Commands about the state of sessions: forks, checkpoints and session files.
 
 import { toSkipped } from "../../exec/session-file.ts";
 import { need, toHostPath, type ReplContext } from "../context.ts";
@@ -36,10 +36,10 @@ export async function checkpoint(context: ReplContext): Promise<void> {
   context.line(`checkpoint ${id}; ':rewind ${id}' returns to it`);
 }
 
-/** Without a name: which there are. */
-export async function rewind(context: ReplContext, [given]: readonly string[]): Promise<void> {
-  if (given === undefined) return showCheckpoints(context);
-  const id = /^\d+$/.test(given) ? `c${given}` : given;
+/** Lists the checkpoints if no id is given. */
+export async function rewind(context: ReplContext, [name]: readonly string[]): Promise<void> {
+  if (name === undefined) return showCheckpoints(context);
+  const id = /^\d+$/.test(name) ? `c${name}` : name;
   await context.session.rewind(id);
   context.line(`the state is that of checkpoint ${id}; files are not touched`);
 }

@@ -1,4 +1,4 @@
-// :vars and :inspect. What they show was written by code in the session.
+// :vars and :inspect. Code in the session controls what they show.
 
 import type { InspectedVariable, Variable } from "../../../protocol/variables.ts";
 import { need, type ReplContext } from "../context.ts";
@@ -18,9 +18,9 @@ export async function showVariables(context: ReplContext): Promise<void> {
   if (total > variables.length) context.line(`and ${total - variables.length} more`);
 }
 
-/** A variable; of what can be called also how, and what it says of itself. */
-export async function inspect(context: ReplContext, [given]: readonly string[]): Promise<void> {
-  const name = need(given, "a name");
+/** Shows a variable; for a function or class also its signature and documentation. */
+export async function inspect(context: ReplContext, [wanted]: readonly string[]): Promise<void> {
+  const name = need(wanted, "a name");
   const found = name.includes(".") ? null : await context.session.inspect(name);
   const isCalled = found === null || found.kind === "function" || found.kind === "class";
   const called = isCalled ? await context.session.signature(`${name}(`, name.length + 1) : null;

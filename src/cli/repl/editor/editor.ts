@@ -1,7 +1,7 @@
-// The editor: keys in, a text and a action out. Knows no terminal; `frame.ts` shows it.
+// The editor: takes keys, changes its text and asks its owner for actions. Independent of terminals; `frame.ts` renders it.
 //
-// Enter runs what may be whole: a single line, a text that ends outside a block, or one that ends in an empty line. Whether
-// it is whole is the session's to say; where it is not, `goOn` continues it. Pasted text is only ever inserted.
+// Enter submits what may be complete: a single line, a text that ends outside a block, or one that ends in an empty line.
+// The session decides whether it is; if not, `goOn` continues it. Pasted text is only inserted.
 
 import type { Key } from "./keys.ts";
 import { Menu, commonStart, type Completions } from "./menu.ts";
@@ -9,7 +9,7 @@ import { backspaceWidth, indentAfter, isInBlock, looksOpen, tabText } from "./py
 import { HistoryCursor, type HistorySearch } from "./history-cursor.ts";
 import { TextBuffer } from "./text-buffer.ts";
 
-/** What a key asks of whoever owns the editor. */
+/** What a key asks the owner of the editor to do. */
 export type EditorAction = "submit" | "cancel" | "end" | "complete" | "clear-screen" | "suspend";
 
 export interface EditorOptions {
@@ -25,7 +25,7 @@ export class Editor {
   #search: { readonly state: HistorySearch; readonly before: string } | undefined;
   #menu: Menu | undefined;
   #hint: string | undefined;
-  /** A text that came from the history and was not touched since: Enter runs it as it is. */
+  /** The text if it came from the history unchanged: Enter submits it as it is. */
   #recalled: string | undefined;
 
   constructor({ kind, history = [] }: EditorOptions) {
@@ -45,18 +45,18 @@ export class Editor {
     return this.#menu;
   }
 
-  /** To be shown until the next key. */
+  /** Shown until the next key. */
   get hint(): string | undefined {
     return this.#hint;
   }
 
-  /** What is searched for, while something is. */
+  /** The query of the search; undefined: no search. */
   get query(): string | undefined {
     return this.#search?.state.query;
   }
 
-  /** Whether the search has found nothing. */
-  get isLost(): boolean {
+  /** Whether the search found nothing. */
+  get hasNoMatch(): boolean {
     return this.#search !== undefined && this.#search.state.query !== "" && this.#search.state.found === undefined;
   }
 
@@ -72,13 +72,13 @@ export class Editor {
     return undefined;
   }
 
-  /** The session says that the code is not whole: another line. */
+  /** The code is incomplete: adds a line. */
   goOn(): void {
     this.#buffer.toEnd();
     this.#newline();
   }
 
-  /** Answers the action `complete`. The only match is taken; several are shown, and what they share is taken. */
+  /** Answers `complete`. Inserts the common prefix of the matches, and shows a menu if there are several. */
   offer({ start, end, matches, hint }: Completions): void {
     this.#hint = hint;
     const known = [...new Set(matches)];
@@ -180,10 +180,10 @@ export class Editor {
 
   #touch(): void {
     this.#recalled = undefined;
-    this.#history.forget();
+    this.#history.reset();
   }
 
-  /** True when the key is dealt with. Any other key chooses what is shown. */
+  /** True: the key was handled. Other keys accept the choice. */
   #pressInMenu(key: Key): boolean {
     const menu = this.#menu;
     if (menu === undefined || key.kind === "report") return false;

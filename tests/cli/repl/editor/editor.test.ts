@@ -138,7 +138,7 @@ describe("history", () => {
     expect([editor.query, editor.text]).toEqual(["x", "x + y"]);
     expect((type(editor, "{ctrl-r}"), editor.text)).toBe("x = 1");
     expect((type(editor, "{ctrl-r}"), editor.text)).toBe("x = 1");
-    expect((type(editor, " + 5"), editor.isLost)).toBe(true);
+    expect((type(editor, " + 5"), editor.hasNoMatch)).toBe(true);
     expect((type(editor, "{escape}"), editor.text)).toBe("draft");
     expect(type(editor, "{ctrl-r}y ={enter}")).toEqual([]);
     expect([editor.query, editor.text]).toEqual([undefined, "y = 2"]);
