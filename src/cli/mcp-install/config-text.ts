@@ -1,4 +1,4 @@
-// What the formats of configuration files have in common: one entry, under a name, in a table of servers.
+// What the editors of JSON and TOML have in common: one named entry in a table of servers.
 
 import { isDeepStrictEqual } from "node:util";
 import { Refusal } from "./refusal.ts";
@@ -15,27 +15,27 @@ export type Entry = Readonly<Record<string, unknown>>;
 export interface WantedEntry {
   /** What starts the server. Replaces what is there. */
   readonly command: Entry;
-  /** Put in where they are missing: whoever changed one by hand keeps it. */
+  /** Added if missing: a value that the user changed stays. */
   readonly defaults: Entry;
 }
 
 /**
- * Changes the text of a file and nothing in it but one entry: comments, order and white space of all else stay. Every method
- * throws a `Refusal` where the text does not parse or has a form that cannot be changed that way. A byte order mark is not
- * part of the text.
+ * Changes one entry in the text of a file and preserves comments, order and white space of everything else. Every method
+ * throws a `Refusal` if the text does not parse or has a form that it cannot edit. A byte order mark is not part of the
+ * text.
  */
 export interface Editor {
-  /** Undefined where there is no such entry. */
+  /** Undefined: there is no such entry. */
   read(text: string, entryPath: EntryPath): unknown;
-  /** An entry that is there keeps what is not set here. The same text where nothing would change. */
+  /** An existing entry keeps its other keys. Returns the same text if nothing changes. */
   put(text: string, entryPath: EntryPath, wanted: WantedEntry): string;
-  /** The same text where there is no such entry. */
+  /** Returns the same text if there is no such entry. */
   remove(text: string, entryPath: EntryPath): string;
-  /** The entry as the whole of a file. */
+  /** A file with only this entry. */
   snippet(entryPath: EntryPath, wanted: WantedEntry): string;
 }
 
-/** What has to be set in an entry for it to be as wanted, in order. */
+/** The keys to set so that the entry is as wanted, in order. */
 export function missing(entry: Entry, { command, defaults }: WantedEntry): [key: string, value: unknown][] {
   return [
     ...Object.entries(command).filter(([key, value]) => !isDeepStrictEqual(entry[key], value)),
@@ -47,7 +47,7 @@ export function isTable(value: unknown): value is Entry {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
 }
 
-/** Throws where an edit has touched anything but the entry. An empty table of servers is as good as none. */
+/** Throws if an edit changed anything but the entry. An empty table of servers equals a missing one. */
 export function checkOthersKept(before: Entry, after: Entry, entryPath: EntryPath): void {
   if (!isDeepStrictEqual(without(before, entryPath), without(after, entryPath)))
     throw new Refusal(`'${entryPath.name}' cannot be changed without changing something else`);

@@ -1,7 +1,7 @@
-// `rlm mcp install`: tells an MCP client of this program, or takes that back.
+// `rlm mcp install`: adds this program to the configuration of an MCP client, or removes it.
 //
-// The command is tried before it is written, with the environment that clients give, so that no client is left with a server
-// that does not start. Everything else in the client's file stays as it is.
+// The command is tried first, in the environment that clients provide, so that no client gets a server that does not start.
+// Everything else in the client's file stays unchanged.
 
 import { homedir } from "node:os";
 import { toTerminalText } from "../../util/text/terminal-text.ts";
@@ -25,12 +25,12 @@ export interface MCPInstallArguments {
 export async function mcpInstall(
   client: string,
   serverOptions: readonly string[],
-  { name, scope, print, uninstall }: MCPInstallArguments,
+  { name, scope, print, uninstall: isRemoval }: MCPInstallArguments,
 ): Promise<number> {
   const machine = { platform: process.platform, env: process.env, home: homedir(), cwd: process.cwd() };
   const target = toTarget({ client, name, scope }, machine);
   try {
-    if (uninstall) return takeOut(target, { isDry: print === true });
+    if (isRemoval) return uninstall(target, { isDry: print === true });
     const command = toServerCommand(serverOptions, machine.home);
     if (print) return show(target, command);
     return await install(target, command, machine);
@@ -43,7 +43,7 @@ async function install(target: Target, command: ServerCommand, machine: Machine)
   const { client, path, entryPath, scope } = target;
   checkInstalled(target);
   const tools = await tryEntry(plan(target, command).entry, target, machine);
-  // the client may have written its file in the meantime
+  // read again: the client may have written its file in the meantime
   const { file, text, verb } = plan(target, command);
   if (verb === undefined) {
     say(`'${entryPath.name}' is in ${path} already, and nothing had to be changed`);
@@ -65,9 +65,9 @@ async function install(target: Target, command: ServerCommand, machine: Machine)
 interface Plan {
   readonly file: ConfigFile;
   readonly text: string;
-  /** The entry as it will be. */
+  /** The resulting entry. */
   readonly entry: Entry;
-  /** Undefined: nothing is to be done. */
+  /** Undefined: nothing changes. */
   readonly verb: "Added" | "Changed" | undefined;
 }
 
@@ -94,7 +94,7 @@ function show(target: Target, command: ServerCommand): number {
   return EXIT.ok;
 }
 
-function takeOut(target: Target, { isDry }: { readonly isDry: boolean }): number {
+function uninstall(target: Target, { isDry }: { readonly isDry: boolean }): number {
   const { client, path, entryPath } = target;
   return inFile(path, () => {
     const file = readConfig(path);
@@ -123,8 +123,8 @@ function takeOut(target: Target, { isDry }: { readonly isDry: boolean }): number
 }
 
 /**
- * The text without the entry. Where a backup is what the file was before the entry came, it is that, to the last character;
- * undefined where the file came with the entry.
+ * The text without the entry: the backup from before the entry was added, if there is one, so that every character is
+ * restored. Undefined: the file was created with the entry.
  */
 function textBefore(
   { client: { editor }, entryPath }: Target,
@@ -135,7 +135,7 @@ function textBefore(
     try {
       return editor.read(backup, entryPath) === undefined && editor.put(backup, entryPath, exactly(entry)) === text;
     } catch {
-      return false; // it does not parse, so the entry was not put into it
+      return false; // it does not parse, so the entry was not added to it
     }
   };
   const before = readBackups(path).find(isBefore);
@@ -147,7 +147,7 @@ function exactly(entry: Entry): WantedEntry {
   return { command: entry, defaults: {} };
 }
 
-/** Whatever runs `mcp-serve` is taken for ours; anything else of that name is not touched. */
+/** An entry that runs `mcp-serve` is ours. Any other entry of that name is not touched. */
 function checkOurs(entry: unknown, name: string): void {
   if (entry === undefined) return;
   const args = isTable(entry) ? entry["args"] : undefined;
@@ -155,7 +155,7 @@ function checkOurs(entry: unknown, name: string): void {
   throw new Refusal(`'${name}' is another server there. Choose a different name with --name`);
 }
 
-/** The environment in a project's file is not used: whoever wrote it could have anything run in the entryPath of the server. */
+/** Ignores the environment in a project's file, which is not trusted: it could make another program run. */
 async function tryEntry(
   { command, args, env }: Entry,
   { scope }: Target,
@@ -166,7 +166,7 @@ async function tryEntry(
   return tryCommand(started, { cwd: scope === "user" ? home : cwd, env: Object.fromEntries(added) });
 }
 
-/** What goes wrong in there is about this file. */
+/** Adds the path of the file to errors. */
 function inFile<Result>(path: string, work: () => Result): Result {
   try {
     return work();
@@ -176,7 +176,7 @@ function inFile<Result>(path: string, work: () => Result): Result {
       throw new Refusal(`${path}: ${error.message}`, { cause: error, ...(snippet !== undefined && { snippet }) });
     }
     if (error instanceof Error && "syscall" in error) {
-      // such as "EACCES: permission denied, open '…'", which names a temporary file
+      // drops the end of "EACCES: permission denied, open '…'", which names a temporary file
       throw new Refusal(`${path}: ${error.message.replace(/, \w+(?: '.*)?$/s, "")}`, { cause: error });
     }
     throw error;

@@ -1,4 +1,4 @@
-// What one command line is about: a client, a file of it, a name in that file.
+// The target of an installation: a client, its file and the name of the entry.
 
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
@@ -12,7 +12,7 @@ export interface Target {
   readonly scope: Scope;
   readonly path: string;
   readonly entryPath: EntryPath;
-  /** Why the client seems not to be installed; undefined where it is, or where that does not matter. */
+  /** Why the client seems not to be installed; undefined if it is, or if that does not matter. */
   readonly absence: string | undefined;
 }
 
@@ -34,9 +34,9 @@ export function toTarget({ client: clientName, name, scope }: InstallRequest, ma
   const entryPath = { servers: client.servers, name };
   if (scope === "user") {
     const { file, signs } = client.user(machine);
-    const isThere = signs.some((sign) => existsSync(sign));
+    const isInstalled = signs.some((sign) => existsSync(sign));
     const absence = `${client.title} does not seem to be installed: no folder ${signs.at(-1)}`;
-    return { client, scope, path: file, entryPath, absence: isThere ? undefined : absence };
+    return { client, scope, path: file, entryPath, absence: isInstalled ? undefined : absence };
   }
   if (client.project === undefined)
     throw new UsageError(`There is no configuration of a project for ${client.title}: leave out '--scope project'`);
@@ -44,13 +44,13 @@ export function toTarget({ client: clientName, name, scope }: InstallRequest, ma
   return { client, scope, path, entryPath, absence: undefined };
 }
 
-/** The folder of a program that is not there is not made. */
+/** Does not create folders for a client that is not installed. */
 export function checkInstalled({ absence }: Target): void {
   if (absence === undefined) return;
   throw new Refusal(`${absence}. Start it once and try again, or see with --print what to write where`);
 }
 
-/** The folder of a project's file is the project's own. */
+/** Creates the client's folder in the project. */
 export function makeProjectFolder({ path, scope }: Target): void {
   const folder = dirname(path);
   if (scope === "project" && !existsSync(folder)) mkdirSync(folder);

@@ -1,7 +1,7 @@
-// One entry of a TOML file: the table `[servers.name]` and those under it.
+// Edits one entry of a TOML file: the table `[servers.name]` and its subtables.
 //
-// The text is changed where the statements of that table are. What comes out is parsed and compared with what was there, so
-// that a form this does not know is refused, never damaged.
+// Only the statements of that table are changed. The result is parsed and compared with the original, so that an unknown
+// form is refused and never damaged.
 
 import { parse, stringify, TomlError } from "smol-toml";
 import {
@@ -34,7 +34,7 @@ export const TOML: Editor = {
     const before = parseTOML(text);
     if (entryIn(before, entryPath) === undefined) return text;
     const blocks = toBlocks(toStatements(text)).filter(({ header }) => isWithin(header.path, entryPath));
-    const changed = blocks.reduceRight((rest, block) => cut(rest, block), text);
+    const changed = blocks.reduceRight((rest, block) => removeBlock(rest, block), text);
     return checked(changed, { before, entryPath, wanted: undefined });
   },
 
@@ -63,7 +63,7 @@ function entryIn(document: Entry, { servers, name }: EntryPath): unknown {
 interface Expected {
   readonly before: Entry;
   readonly entryPath: EntryPath;
-  /** Undefined: that there is no such entry. */
+  /** Undefined: the entry must be gone. */
   readonly wanted: WantedEntry | undefined;
 }
 
@@ -92,7 +92,7 @@ function unknownForm(entryPath: EntryPath, wanted: WantedEntry | undefined, caus
 interface Block {
   readonly header: TOMLHeader;
   readonly pairs: readonly TOMLPair[];
-  /** After the line of the last pair. Comments after that belong to what follows. */
+  /** After the line of the last pair. Later comments belong to the next table. */
   readonly end: number;
 }
 
@@ -115,7 +115,7 @@ interface Update {
   readonly wanted: WantedEntry;
 }
 
-/** Values in their places, from the end to the beginning; then what was not there, after them. */
+/** Replaces values from the end to the beginning, then appends missing keys. */
 function update(text: string, entryPath: EntryPath, { entry, wanted }: Update): string {
   const block = toBlocks(toStatements(text)).find(
     ({ header: { kind, path } }) => kind === "table" && path.length === 2 && isWithin(path, entryPath),
@@ -145,8 +145,8 @@ function append(text: string, block: string): string {
   return `${ended}${text.trim() === "" ? "" : lineEnd}${block.trimEnd().replaceAll("\n", lineEnd)}${lineEnd}`;
 }
 
-/** With the empty line before it, where there is another after it or the end. */
-function cut(text: string, { header, end }: Block): string {
+/** Also removes the empty line before the block, if another one or the end of the file follows. */
+function removeBlock(text: string, { header, end }: Block): string {
   const start = text.lastIndexOf("\n", header.start - 1) + 1;
   const before = /(?<=\n|^)\r?\n$/.exec(text.slice(0, start));
   const isSeparated = end === text.length || /^[ \t]*\r?\n/.test(text.slice(end));

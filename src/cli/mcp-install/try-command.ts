@@ -1,4 +1,4 @@
-// Starts a server as a client would, asks for its tools, and ends it.
+// Starts a server like a client, lists its tools, and stops it.
 
 import { spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
@@ -17,7 +17,7 @@ const REPLY = z.object({
   result: z.object({ tools: z.array(z.object({ name: z.string() })).optional() }).optional(),
 });
 
-/** What clients pass on of their own environment. */
+/** The variables that clients pass to a server. */
 const INHERITED = [
   "HOME LOGNAME PATH SHELL TERM USER",
   "APPDATA HOMEDRIVE HOMEPATH LOCALAPPDATA PROGRAMFILES SYSTEMDRIVE SYSTEMROOT TEMP USERNAME USERPROFILE",
@@ -28,14 +28,14 @@ interface LaunchOptions {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** The names of the tools. Throws a `Refusal` with what the server said where it does not answer. */
+/** Resolves with the names of the tools. Throws a `Refusal` with the server's last error if it does not answer. */
 export async function tryCommand(
   { command, args }: ServerCommand,
   { cwd, env }: LaunchOptions,
 ): Promise<readonly string[]> {
   const child = spawn(command, args, { cwd, env: { ...inheritedEnv(), ...env }, stdio: "pipe" });
   const lastError = collectStderr(child.stderr);
-  child.stdin.on("error", () => {}); // it ended before it was asked; that is told by its exit
+  child.stdin.on("error", () => {}); // it ended early; its exit code is reported
   const ended = new Promise<string>((resolve) => {
     child.on("error", ({ message }) => resolve(message)).on("close", (code) => resolve(`it ended with ${code}`));
   });
@@ -52,7 +52,7 @@ export async function tryCommand(
   throw new Refusal([`the server does not start: ${answer}`, ...lastError()].join(": "));
 }
 
-/** Never settles where the server does not answer. */
+/** Never settles if the server does not answer. */
 async function listTools(input: Writable, output: Readable): Promise<readonly string[]> {
   const send = (message: object): void => void input.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
   return new Promise((resolve) => {
@@ -77,7 +77,7 @@ function parseJSON(line: string): unknown {
   }
 }
 
-/** The last line of what it complained of, if anything. */
+/** Returns the last line of stderr, if any. */
 function collectStderr(stream: Readable): () => readonly string[] {
   let text = "";
   stream.setEncoding("utf8").on("data", (chunk: string) => {
