@@ -46,7 +46,7 @@ const layers: Readonly<Record<string, Layer>> = {
   "server/ws": { imports: ["server/http", ...serverParts, ...frontEnd], types: parts },
   "server/mcp": { imports: [...serverParts, ...frontEnd], types: parts },
   server: { imports: ["server/http", "server/mcp", ...serverParts, ...frontEnd], types: parts },
-  client: { imports: ["protocol"], node: false },
+  client: { imports: ["protocol", "util/parse-json.ts"], node: false },
   cli: { imports: ["server", "client", "backends", ...frontEnd], types: parts },
   "index.ts": {
     imports: ["runtime.ts", "backends/scripted", "tools", "session/limits.ts", ...ground],

@@ -61,6 +61,11 @@ export function fromRunResult({ status }: Pick<RunResult, "status">): number {
   return BY_STATUS[status];
 }
 
+/** Of an error that writing to stdout or stderr failed with. */
+export function fromWriteError({ code }: NodeJS.ErrnoException): number {
+  return code === "EPIPE" ? EXIT.unread : EXIT.failure;
+}
+
 export function fromError(error: unknown): number {
   if (error instanceof UsageError) return EXIT.usage;
   if (error instanceof RLMError && USAGE_CODES.includes(error.code)) return EXIT.usage;

@@ -4,6 +4,7 @@
 // server, and no message contains the token.
 
 import { z } from "zod";
+import { parseJSON } from "../util/parse-json.ts";
 import { readEvents, type StreamedEvent } from "./events.ts";
 import { ServerConnectionError, ServerProblem } from "./problem.ts";
 
@@ -110,7 +111,7 @@ export class ServerClient {
     } catch (error) {
       throw this.#unreachable(error);
     }
-    return concatenate(chunks, total);
+    return new Uint8Array(await new Blob(chunks).arrayBuffer());
   }
 
   /** Errors of the caller's own signal and errors that are already explained pass unchanged. */
@@ -146,21 +147,6 @@ function withTimeout(request: ServerRequest): ServerRequest {
   return request.signal === undefined ? { ...request, signal: AbortSignal.timeout(REQUEST_MS) } : request;
 }
 
-function concatenate(chunks: readonly Uint8Array[], total: number): Uint8Array {
-  const bytes = new Uint8Array(total);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return bytes;
-}
-
-/** Undefined: it is not JSON. */
 function toJSON(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder().decode(bytes)) as unknown;
-  } catch {
-    return undefined;
-  }
+  return parseJSON(new TextDecoder().decode(bytes));
 }

@@ -5,26 +5,11 @@ import { toProblems } from "./problems.ts";
 import { rlmSchema, type RLMKey, type RLMTable } from "./schema.ts";
 
 const KEYS = Object.keys(rlmSchema.shape) as RLMKey[];
-const BOOLEANS: Readonly<Record<string, boolean>> = {
-  "1": true,
-  true: true,
-  yes: true,
-  on: true,
-  "0": false,
-  false: false,
-  no: false,
-  off: false,
-};
-const TEXTS: ReadonlySet<RLMKey> = new Set([
-  "model",
-  "sub_model",
-  "reasoning_effort",
-  "backend",
-  "base_url",
-  "environment",
-  "mode",
-  "on_limit",
-]);
+const TRUE: readonly string[] = ["1", "true", "yes", "on"];
+const FALSE: readonly string[] = ["0", "false", "no", "off"];
+const TEXTS: readonly string[] = "model sub_model reasoning_effort backend base_url environment mode on_limit".split(
+  " ",
+);
 
 function toVariable(key: RLMKey): string {
   return `RLM_${key.toUpperCase()}`;
@@ -50,7 +35,7 @@ function readVariable(key: RLMKey, text: string): unknown {
 }
 
 function toValue(key: RLMKey, text: string): unknown {
-  if (TEXTS.has(key)) return text;
-  if (key === "cache") return BOOLEANS[text.toLowerCase()] ?? text;
+  if (TEXTS.includes(key)) return text;
+  if (key === "cache") return TRUE.includes(text.toLowerCase()) || (FALSE.includes(text.toLowerCase()) ? false : text);
   return /^-?\d+(\.\d+)?$|^-?\.\d+$/.test(text) ? Number(text) : text;
 }

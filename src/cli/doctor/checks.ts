@@ -13,6 +13,7 @@ import { DEFAULT_RUNS } from "../../server/http/run-admission.ts";
 import { DEFAULT_EXECUTIONS } from "../../server/http/executions.ts";
 import { DEFAULT_BOUNDS } from "../../server/net/guards/limits.ts";
 import { dataFolder, dataPath } from "../../util/data-folder.ts";
+import { parseJSON } from "../../util/parse-json.ts";
 import { formatSize } from "../../util/text/format.ts";
 import type { Finding } from "./doctor.ts";
 import { checkModels } from "./models.ts";
@@ -109,17 +110,9 @@ async function port(wanted = DEFAULT_PORT): Promise<Finding> {
   if (code === undefined) return { check, status: "ok", found: `${wanted} is free` };
   const fix = "Use another: rlm serve --port 0 takes any that is free";
   if (code !== "EADDRINUSE") return { check, status: "warn", found: `${wanted} cannot be used: ${code}`, fix };
-  const answer = toJSON(await probe(`http://127.0.0.1:${wanted}/v1/health`));
+  const answer = parseJSON((await probe(`http://127.0.0.1:${wanted}/v1/health`)) ?? "");
   if (health.safeParse(answer).success) return { check, status: "ok", found: `${wanted} is held by an rlm serve` };
   return { check, status: "warn", found: `${wanted} is taken by another program`, fix };
-}
-
-function toJSON(text = ""): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 function docker(): Finding {

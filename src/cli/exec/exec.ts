@@ -6,7 +6,7 @@ import type { Session } from "../../session/session.ts";
 import type { ExecutionResult } from "../../protocol/execution.ts";
 import { printError } from "../io/print-error.ts";
 import { readSource, type Source } from "./read-source.ts";
-import { EXIT, fromResult } from "../exit-code.ts";
+import { fromResult } from "../exit-code.ts";
 import { openWithFile, saveToFile } from "./session-file.ts";
 import { readStandardInput } from "./standard-input.ts";
 import { StandardOutput } from "../io/standard-output.ts";
@@ -38,12 +38,7 @@ export async function exec(args: readonly string[], options: ExecArguments): Pro
   const source = await readSource(options.c, args);
   const output = new StandardOutput();
   await using runtime = await openRuntime(toRuntimeOptions(options));
-  using signals = new SignalHandler(runtime);
-  signals.onStop = () => output.abandon();
-  output.onBroken = (error) => {
-    if (error.code !== "EPIPE") printError(`cannot write the output: ${error.message}`);
-    signals.stop(error.code === "EPIPE" ? EXIT.unread : EXIT.failure);
-  };
+  using signals = new SignalHandler(runtime, output);
   const code = await signals.race(run(runtime, source, options, output, signals));
   await output.flush();
   return code;

@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { createInterface } from "node:readline";
 import { z } from "zod";
+import { parseJSON } from "../../util/parse-json.ts";
 import { VERSION } from "../../util/version.ts";
 import type { ServerCommand } from "./clients.ts";
 import { Refusal } from "./refusal.ts";
@@ -67,14 +68,6 @@ async function listTools(input: Writable, output: Readable): Promise<readonly st
     const clientInfo = { name: "rlm mcp install", version: VERSION };
     send({ id: 1, method: "initialize", params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo } });
   });
-}
-
-function parseJSON(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Returns the last line of stderr, if any. */

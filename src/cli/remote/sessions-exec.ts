@@ -7,7 +7,6 @@ import { printExecution, printOutcome } from "../exec/print-execution.ts";
 import { readSource, type Source } from "../exec/read-source.ts";
 import { EXIT, fromResult } from "../exit-code.ts";
 import { RemoteExecution } from "../../client/remote-execution.ts";
-import type { ServerClient } from "../../client/client.ts";
 import { openServerClient } from "./address.ts";
 import { readStandardInput } from "../exec/standard-input.ts";
 import { StandardOutput } from "../io/standard-output.ts";
@@ -34,49 +33,38 @@ export async function execInSession(
   const client = openServerClient();
   const source = await readSource(options.c, args, "sessions exec");
   const output = new StandardOutput();
-  const started = new Started();
-  using signals = new SignalHandler(started);
-  signals.onStop = () => output.abandon();
-  output.onBroken = (error) => signals.stop(error.code === "EPIPE" ? EXIT.unread : EXIT.failure);
+  let execution: RemoteExecution | undefined;
+  using signals = new SignalHandler({ close: async () => execution?.close() }, output);
+  const run = async (): Promise<number> => {
+    const started = await RemoteExecution.start(client, id, toBody(source, options));
+    execution = started;
+    signals.interruptible = { interrupt: () => void started.interrupt().catch(printError) };
+    return print(started, options, output);
+  };
   try {
-    const code = await signals.race(run({ client, id, source, options, output, started, signals }));
+    const code = await signals.race(run());
     await output.flush();
     return code;
   } finally {
-    await started.close();
+    await execution?.close();
   }
 }
 
-/** Closes the execution when the command is stopped, once it has started. */
-class Started {
-  execution: RemoteExecution | undefined;
-
-  async close(): Promise<void> {
-    await this.execution?.close();
-  }
-}
-
-interface Parts {
-  readonly client: ServerClient;
-  readonly id: string;
-  readonly source: Source;
-  readonly options: SessionExecArguments;
-  readonly output: StandardOutput;
-  readonly started: Started;
-  readonly signals: SignalHandler;
-}
-
-async function run({ client, id, source, options, output, started, signals }: Parts): Promise<number> {
-  const { timeout = 0, e, json } = options;
-  const execution = await RemoteExecution.start(client, id, {
-    code: source.code,
-    fileName: source.fileName,
+function toBody({ code, fileName, usedInput }: Source, { timeout = 0, e }: SessionExecArguments): object {
+  return {
+    code,
+    fileName,
     timeoutMs: timeout === 0 ? null : timeout * 1000,
-    input: source.usedInput ? "none" : "ask",
+    input: usedInput ? "none" : "ask",
     ...(e && { env: Object.fromEntries(e) }),
-  });
-  started.execution = execution;
-  signals.interruptible = { interrupt: () => void execution.interrupt().catch(printError) };
+  };
+}
+
+async function print(
+  execution: RemoteExecution,
+  { json }: SessionExecArguments,
+  output: StandardOutput,
+): Promise<number> {
   let result: ExecutionResult | undefined;
   const events = async function* (): AsyncGenerator<ExecutionEvent> {
     for await (const event of withInput(execution)) {

@@ -55,9 +55,9 @@ export async function showSession(id: string, { json }: JSONArguments): Promise<
 export async function openSession({ id, e, idleTimeout, json }: OpenArguments): Promise<number> {
   const opened = await openServerClient().request("POST", "/v1/sessions", session, {
     json: {
-      ...(id !== undefined && { id }),
-      ...(e && { env: Object.fromEntries(e) }),
-      ...(idleTimeout !== undefined && { idleTimeoutMs: idleTimeout === 0 ? null : idleTimeout * 1000 }),
+      id,
+      env: e && Object.fromEntries(e),
+      idleTimeoutMs: idleTimeout === 0 ? null : idleTimeout && idleTimeout * 1000,
     },
   });
   return printLines(json ? JSON.stringify(opened) : toLine(opened.id));

@@ -62,10 +62,10 @@ export async function startTask(words: readonly string[], options: StartArgument
   const started = await openServerClient().request("POST", "/v1/tasks", task, {
     json: {
       command: words.length === 1 ? words[0] : words.map(quote).join(" "),
-      ...(session !== undefined && { sessionId: session }),
-      ...(cwd !== undefined && { cwd }),
-      ...(e && { env: Object.fromEntries(e) }),
-      ...(timeout !== 0 && { timeoutMs: timeout * 1000 }),
+      sessionId: session,
+      cwd,
+      env: e && Object.fromEntries(e),
+      timeoutMs: timeout === 0 ? undefined : timeout * 1000,
     },
   });
   return printLines(json ? JSON.stringify(started) : toLine(started.id));

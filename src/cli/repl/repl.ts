@@ -16,6 +16,7 @@ import { PlainReader } from "./plain-reader.ts";
 import type { Reader } from "./reader.ts";
 import { ConsoleOutput } from "./display/console-output.ts";
 import { TerminalReader } from "./terminal-reader.ts";
+import { listenForSignals } from "../io/signal-handler.ts";
 import { openWithFile, saveToFile } from "../exec/session-file.ts";
 
 /** Time to save the state after a signal. */
@@ -57,10 +58,20 @@ export async function repl(file: string | undefined, options: ReplArguments): Pr
   const timeoutMs = timeout === 0 ? null : timeout * 1000;
   const replConsole = new Console({ runtime, session, sessionOptions, timeoutMs, reader, output, history });
   if (reader.isTerminal) greet(runtime, output);
-  using signals = new Signals(replConsole, reader);
-  const code = await Promise.race([signals.ended, serve(replConsole, program)]);
+  let end!: (code: number) => void;
+  const ended = new Promise<number>((resolve) => {
+    end = resolve;
+  });
+  reader.onEnd = () => end(EXIT.hungUp);
+  using _ = listenForSignals({
+    // Ctrl-C interrupts code. If none runs and there is no terminal, it ends the console.
+    SIGINT: () => replConsole.interrupt() || reader.isTerminal || end(EXIT.cancelled),
+    SIGTERM: () => end(EXIT.ended),
+    SIGHUP: () => end(EXIT.hungUp),
+  });
+  const code = await Promise.race([ended, serve(replConsole, program)]);
   replConsole.interrupt();
-  await Promise.race([saveToFile(replConsole.session, options.sessionFile), signals.ended.then(() => delay(SAVE_MS))]);
+  await Promise.race([saveToFile(replConsole.session, options.sessionFile), ended.then(() => delay(SAVE_MS))]);
   return code;
 }
 
@@ -85,30 +96,4 @@ interface Program {
 async function readProgram(name: string): Promise<Program> {
   const { code } = await readSource(undefined, [name]);
   return { name, code };
-}
-
-/** Ctrl-C interrupts code; if none runs and there is no terminal, it ends the console. Other signals end it. */
-class Signals implements Disposable {
-  readonly ended: Promise<number>;
-  readonly #listeners = new AbortController();
-
-  constructor(replConsole: Console, reader: Reader) {
-    this.ended = new Promise((resolve) => {
-      this.#on("SIGINT", () => {
-        if (!replConsole.interrupt() && !reader.isTerminal) resolve(EXIT.cancelled);
-      });
-      this.#on("SIGTERM", () => resolve(EXIT.ended));
-      this.#on("SIGHUP", () => resolve(EXIT.hungUp));
-      reader.onEnd = () => resolve(EXIT.hungUp);
-    });
-  }
-
-  [Symbol.dispose](): void {
-    this.#listeners.abort();
-  }
-
-  #on(signal: NodeJS.Signals, listener: () => void): void {
-    process.on(signal, listener);
-    this.#listeners.signal.addEventListener("abort", () => void process.off(signal, listener));
-  }
 }

@@ -8,7 +8,7 @@ import { ScriptedBackend } from "../../backends/scripted/scripted.ts";
 import type { RLMOptions, RunRequest } from "../../rlm/rlm.ts";
 import type { Run } from "../../rlm/run.ts";
 import { printError } from "../io/print-error.ts";
-import { EXIT, fromRunResult } from "../exit-code.ts";
+import { fromRunResult } from "../exit-code.ts";
 import { gatherContext, readJSON } from "./contexts.ts";
 import { demoContext, DEMO_QUESTION, demoReply } from "./demo.ts";
 import { StdinFile } from "./stdin-file.ts";
@@ -58,16 +58,9 @@ export async function run(question: string | undefined, options: RunArguments): 
     limits: config.limits,
     ...(options.python !== undefined && { python: options.python }),
   });
-  using signals = new SignalHandler(runtime);
+  using signals = new SignalHandler(runtime, output);
   const display = chooseDisplay(options);
-  signals.onStop = () => {
-    display.end();
-    output.abandon(); // an unread answer must not keep the command alive
-  };
-  output.onBroken = (error) => {
-    if (error.code !== "EPIPE") printError(`cannot write the answer: ${error.message}`);
-    signals.stop(error.code === "EPIPE" ? EXIT.unread : EXIT.failure);
-  };
+  signals.onStop = () => display.end();
   const perform = async (): Promise<number> => {
     const work = options.demo ? demo(question, options) : await prepare(question, options, config, input);
     return answer(await start(runtime, work), options, { output, signals, display });
@@ -181,11 +174,11 @@ interface Outlets {
   readonly display: RunDisplay;
 }
 
-async function answer(run: Run, { json }: RunArguments, { output, signals, display }: Outlets): Promise<number> {
-  signals.interruptible = { interrupt: () => run.cancel() };
+async function answer(started: Run, { json }: RunArguments, { output, signals, display }: Outlets): Promise<number> {
+  signals.interruptible = { interrupt: () => started.cancel() };
   try {
-    for await (const event of run) display.update(event);
-    const result = await run.result;
+    for await (const event of started) display.update(event);
+    const result = await started.result;
     display.end(result);
     if (json) await output.write("stdout", `${JSON.stringify(result)}\n`);
     else await print(result, output);

@@ -2,9 +2,8 @@
 
 import { serveMCPOverHTTP } from "../../server/mcp-http.ts";
 import type { PlannedFiles } from "./open-files.ts";
-import { serveUntilSignal, describeToken, type AddressArguments } from "./serve-until-signal.ts";
+import { DEFAULT_ADDRESS, serveUntilSignal, describeToken, type AddressArguments } from "./serve-until-signal.ts";
 
-const DEFAULT_ADDRESS = { host: "127.0.0.1", port: 8000 };
 /** Short, because long calls have become tasks: open requests are brief or only wait. */
 const DRAIN_MS = 2_000;
 

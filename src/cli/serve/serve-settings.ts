@@ -11,7 +11,7 @@ import { DEFAULT_BOUNDS, type ServerBounds } from "../../server/net/guards/limit
 import { parseOrigin } from "../../server/net/guards/cors.ts";
 import type { LogFormat, LogLevel } from "../../server/observability/log.ts";
 import { omitUndefined } from "../../util/omit-undefined.ts";
-import type { AddressArguments } from "./serve-until-signal.ts";
+import { DEFAULT_ADDRESS, type AddressArguments } from "./serve-until-signal.ts";
 import { UsageError } from "../options/usage-error.ts";
 
 export interface ServeArguments extends Partial<AddressArguments> {
@@ -45,7 +45,6 @@ export interface ServeSettings {
   readonly logFormat: LogFormat;
 }
 
-const DEFAULT_ADDRESS = { host: "127.0.0.1", port: 8000 };
 const DEFAULT_GRACE_SECONDS = 10;
 /** The burst of a token bucket, in seconds of its rate. */
 const RATE_BURST_SECONDS = 2;

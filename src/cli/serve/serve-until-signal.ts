@@ -15,6 +15,8 @@ export interface AddressArguments {
   readonly allowHost?: readonly string[];
 }
 
+export const DEFAULT_ADDRESS: AddressArguments = { host: "127.0.0.1", port: 8000 };
+
 interface Service {
   listen(options: GuardOptions & Pick<ListenOptions, "host" | "port">): Promise<Listening>;
   /** The text to print on stdout; not printed if a signal arrives first. */
