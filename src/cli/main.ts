@@ -74,10 +74,10 @@ Examples:
   rlm exec -c 'print(6*7)'     run code
   rlm repl                     a console
   rlm serve                    serve over HTTP
-  rlm sessions                 what is open there
+  rlm sessions                 its sessions
   rlm mcp-serve                serve to an MCP client
   rlm logs                     the runs so far
-  rlm mcp install cursor       add that server to a client
-  rlm doctor                   is everything all right here?
+  rlm mcp install cursor       add that server to an MCP client
+  rlm doctor                   check this machine
 
 'rlm COMMAND --help' has more.`;

@@ -94,7 +94,7 @@ export class ServerClient {
     const parsed = problem.safeParse(toJSON(await this.#read(response)));
     if (!parsed.success) throw this.#notOurs(response);
     if (response.status === 401) {
-      throw new ServerConnectionError("configuration", `${url} does not take the token from ${tokenFrom}`);
+      throw new ServerConnectionError("configuration", `${url} rejected the token from ${tokenFrom}`);
     }
     throw new ServerProblem(parsed.data);
   }
@@ -127,7 +127,7 @@ export class ServerClient {
       return toError("connection", `nothing listens at ${url}: ${fix}`);
     }
     if (code === "ENOTFOUND" || code === "EAI_AGAIN") {
-      return toError("configuration", `there is no host of this name: ${url}`);
+      return toError("configuration", `there is no such host: ${url}`);
     }
     if (name === "TimeoutError") return toError("connection", `${url} does not answer`);
     return toError("connection", `the connection to ${url} failed: ${why}`);
@@ -138,7 +138,7 @@ export class ServerClient {
     const answer = `${status} ${headers.get("content-type") ?? "without content"}`;
     return new ServerConnectionError(
       "configuration",
-      `${url} is no server of this version of rlm: it answered ${answer}. Look at RLM_URL`,
+      `${url} is not a server of this version of rlm: it answered ${answer}. Check RLM_URL`,
     );
   }
 }

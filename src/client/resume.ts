@@ -90,7 +90,7 @@ export class ReconnectBackoff {
     signal?.throwIfAborted();
     if (error instanceof ServerProblem && !RETRYABLE.has(error.status)) throw error;
     if (this.#attempts === MAX_ATTEMPTS) throw error;
-    if (this.#attempts === 0) this.#client.warn("the connection is lost: trying to go on where it was");
+    if (this.#attempts === 0) this.#client.warn("the connection is lost: trying to resume");
     await delay(PAUSE_MS * this.#attempts, signal);
     this.#attempts += 1;
   }

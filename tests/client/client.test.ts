@@ -65,7 +65,7 @@ test("a rejected token is reported with where it came from", async () => {
   await using fake = await openFake((_, response) => toProblem(response, 401, "UNAUTHORIZED", "No"));
   const error = await failureOf(fake.client);
   expect(error).toMatchObject({ name: ServerConnectionError.name, fault: "configuration" });
-  expect(error.message).toMatch(/does not take the token from RLM_TOKEN$/);
+  expect(error.message).toMatch(/rejected the token from RLM_TOKEN$/);
   expect(fake.requests[0]?.headers.authorization).toBe(`Bearer ${TOKEN}`);
 });
 
@@ -78,7 +78,7 @@ test.each([
   await using fake = await openFake((__, response) => response.writeHead(status, headers).end(body));
   const error = await failureOf(fake.client);
   expect(error).toMatchObject({ name: ServerConnectionError.name, fault: "configuration" });
-  expect(error.message).toMatch(/is no server of this version of rlm: it answered \d+ .*Look at RLM_URL$/);
+  expect(error.message).toMatch(/is not a server of this version of rlm: it answered \d+ .*Check RLM_URL$/);
 });
 
 test("redirects are not followed, so that the token goes nowhere else", async () => {
@@ -87,7 +87,7 @@ test("redirects are not followed, so that the token goes nowhere else", async ()
   await there.send("GET", "/");
   const location = `http://${other.requests[0]?.headers.host}/v1/sessions`;
   await using fake = await openFake((_, response) => response.writeHead(307, { location }).end());
-  expect((await failureOf(fake.client)).message).toContain("is no server");
+  expect((await failureOf(fake.client)).message).toContain("is not a server");
   expect(other.requests).toHaveLength(1);
 });
 
@@ -134,7 +134,7 @@ test("an execution gives up after five failed reconnections", async () => {
   const execution = await RemoteExecution.start(fake.client, "s", { code: "" });
   await expect(execution[Symbol.asyncIterator]().next()).rejects.toThrow("terminated");
   expect(fake.requests).toHaveLength(6);
-  expect(fake.warnings).toEqual(["the connection is lost: trying to go on where it was"]);
+  expect(fake.warnings).toEqual(["the connection is lost: trying to resume"]);
 });
 
 test("an execution reports that its session or its server ended", async () => {

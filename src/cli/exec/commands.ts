@@ -9,9 +9,9 @@ import type { ExecArguments } from "./exec.ts";
 export function addExec(program: Command): void {
   addSessionOptions(program.command("exec"))
     .summary("run Python code in a sandbox")
-    .description("Runs Python code in a sandbox, as `python` would: what it prints comes out as it is printed.")
+    .description("Runs Python code in a sandbox, as `python` would, and forwards its output as it is printed.")
     .usage("[options] (-c CODE | FILE | -) [--] [ARGUMENT...]")
-    .argument("[arguments...]", "FILE or - (standard input), then what the program finds in sys.argv")
+    .argument("[arguments...]", "FILE or - (standard input), then the arguments in sys.argv")
     .option("-c <code>", "the code itself")
     .option("--json", "print the whole result as one JSON object, and nothing else")
     .option("--timeout <seconds>", "stop the code after this long (default: never)", parseSeconds)
@@ -30,7 +30,7 @@ export function addRepl(program: Command): void {
     .summary("a Python console in a sandbox")
     .description("A Python console on a sandboxed session: history, completion, images, :help for its commands.")
     .usage("[options] [FILE]")
-    .argument("[file]", "run this first")
+    .argument("[file]", "code to run first")
     .option("--timeout <seconds>", "stop each piece of code after this long (default: never)", parseSeconds)
     .allowExcessArguments(false)
     .action(
@@ -45,19 +45,19 @@ function addSessionOptions(command: Command): Command {
     .option("-e <KEY=VALUE>", "set an environment variable; may be repeated", collect(parseAssignment))
     .option(
       "--mount <PATH[:ro|rw]>",
-      "show a folder of this machine, read-only unless :rw; may be repeated",
+      "mount a folder of this machine, read-only unless :rw; may be repeated",
       collect(String),
     )
     .option("--python <path>", "an interpreter or a virtual environment (default: RLM_PYTHON, else python3)")
-    .option("--memory <size>", "the most memory it may use, such as 512m or 4g (default: 2g)", parseSize)
-    .option("--session-file <path>", "begin with the state in this file, and save it there at the end");
+    .option("--memory <size>", "memory limit, such as 512m or 4g (default: 2g)", parseSize)
+    .option("--session-file <path>", "load the state from this file, and save it there at the end");
 }
 
 const EXEC_EXAMPLES = `
 Examples:
   rlm exec -c 'print(6*7)'
   rlm exec report.py 2024 --mount ./data --timeout 60
-  rlm exec report.py -- --verbose      what follows -- is the program's own
+  rlm exec report.py -- --verbose      options after -- belong to the program
   echo 'print(1)' | rlm exec - --json
 
 Exit codes: 0 ok, 1 the code raised, n for exit(n), 124 time limit, 130 Ctrl-C, 2 wrong usage, 70 our own failure.`;

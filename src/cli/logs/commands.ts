@@ -8,8 +8,8 @@ import type { ListArguments, ShowArguments } from "./logs.ts";
 export function addLogs(program: Command): void {
   const logs = program
     .command("logs")
-    .summary("the runs that were recorded, and what happened in them")
-    .description("Lists the runs that were recorded, the latest first.")
+    .summary("list the recorded runs, or show one")
+    .description("Lists the recorded runs, the latest first.")
     .usage("[options] | rlm logs show ID [options]")
     .option("-n, --number <count>", "how many; 0 for all", parseCount, 20)
     .option("--json", "print them as one JSON object, and nothing else")
@@ -20,12 +20,12 @@ export function addLogs(program: Command): void {
     .action(endWith(async (options: ListArguments) => (await import("./logs.ts")).listLogs(options)));
   logs
     .command("show")
-    .summary("what happened in one run")
-    .description("Shows a run as a tree: its nodes, what they were told, wrote and spent.")
-    .argument("<id>", "the id of a run, or how it begins")
-    .option("--full", "every text whole, and what the model was told")
-    .option("--follow", "go on as long as the run does")
-    .option("--json", "print the events, each as one line of JSON, and nothing else")
+    .summary("show one run")
+    .description("Shows a run as a tree: its nodes with their messages, code, output and usage.")
+    .argument("<id>", "the id of a run, or its beginning")
+    .option("--full", "every text in full, and the messages to the model")
+    .option("--follow", "continue until the run ends")
+    .option("--json", "print the events, one JSON object per line, and nothing else")
     .allowExcessArguments(false)
     .action(exitWith(async (id: string, options: ShowArguments) => (await import("./logs.ts")).showLog(id, options)));
 }

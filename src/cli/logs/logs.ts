@@ -78,9 +78,10 @@ async function printTree({ run, output, isFollowed, signal }: Printing, isFull: 
     await output.write("stdout", lines.show(event, added));
   }
   const after = await run.summary();
-  if (after?.status === "broken") await output.write("stdout", "broken: whoever ran it is gone, and there is no end\n");
+  if (after?.status === "broken")
+    await output.write("stdout", "broken: the process that ran it is gone, and the log has no end\n");
   if (after?.status === "running" && !isFollowed)
-    await output.write("stdout", `it goes on: rlm logs show ${run.id} --follow\n`);
+    await output.write("stdout", `it is still running: rlm logs show ${run.id} --follow\n`);
   if ((after?.lostEvents ?? 0) > 0) printError(`${after?.lostEvents} events of this run could not be recorded`);
 }
 

@@ -19,7 +19,7 @@ export function addMCP(program: Command): void {
         "Clients: claude-code, claude-desktop, cursor, vscode, codex, gemini, zed.",
     )
     .usage("[options] CLIENT [-- OPTION OF MCP-SERVE...]")
-    .argument("<client>", "which one")
+    .argument("<client>", "the client")
     .argument("[options...]", "what the client passes to `rlm mcp-serve`")
     .option("--name <name>", "what the client calls the server", "rlm")
     .addOption(
@@ -27,8 +27,8 @@ export function addMCP(program: Command): void {
         .choices(["user", "project"])
         .default("user", "user"),
     )
-    .option("--print", "show what would be written, and change nothing")
-    .option("--uninstall", "take the server out again")
+    .option("--print", "show what would be written, without writing it")
+    .option("--uninstall", "remove the server")
     .addHelpText("after", EXAMPLES)
     .action(
       endWith(async (client: string, serverOptions: string[], options: MCPInstallArguments) =>

@@ -11,45 +11,45 @@ const JSON_OPTION = ["--json", "print JSON, and nothing else"] as const;
 
 export function addSessions(program: Command): void {
   const sessions = addGroup(program, "sessions")
-    .summary("the sessions of a running server")
+    .summary("list and use the sessions of a running server")
     .description("Lists the sessions of a running `rlm serve`.")
     .usage("[--json] | rlm sessions COMMAND")
     .addHelpText("after", SESSIONS_EXAMPLES)
     .action(exitWith(async (options: JSONArguments) => (await import("./sessions.ts")).listSessions(options)));
   sessions
     .command("open")
-    .summary("open one, and print its id")
-    .option("--id <id>", "what to call it (default: one that nobody guesses)")
+    .summary("open a session, and print its id")
+    .option("--id <id>", "its id (default: a random one)")
     .option("-e <KEY=VALUE>", "set an environment variable; may be repeated", collect(parseAssignment))
-    .option("--idle-timeout <seconds>", "close it after so long without use; 0: never (default: 300)", parseSeconds)
+    .option("--idle-timeout <seconds>", "close it after this long without use; 0: never (default: 300)", parseSeconds)
     .option(...JSON_OPTION)
     .allowExcessArguments(false)
     .action(exitWith(async (options: OpenArguments) => (await import("./sessions.ts")).openSession(options)));
-  addWithId(sessions, "show", "what is known of one", async (...args) =>
+  addWithId(sessions, "show", "show a session", async (...args) =>
     (await import("./sessions.ts")).showSession(...args),
   );
   sessions
     .command("exec")
-    .summary("execute code in one")
-    .description("Executes code in a session, which keeps its state. Output and exit codes are those of `rlm exec`.")
+    .summary("execute code in a session")
+    .description("Executes code in a session, which keeps its state. Output and exit codes are as with `rlm exec`.")
     .usage("[options] ID (-c CODE | FILE | -)")
     .argument("<id>", "its id")
     .argument("[arguments...]", "FILE, or - for standard input")
     .option("-c <code>", "the code itself")
     .option("--timeout <seconds>", "stop the code after this long (default: never)", parseSeconds)
-    .option("-e <KEY=VALUE>", "an environment variable for this code alone; may be repeated", collect(parseAssignment))
+    .option("-e <KEY=VALUE>", "an environment variable for this code only; may be repeated", collect(parseAssignment))
     .option("--json", "print the whole result as one JSON object, and nothing else")
     .action(
       exitWith(async (id: string, args: string[], options: SessionExecArguments) =>
         (await import("./sessions-exec.ts")).execInSession(id, args, options),
       ),
     );
-  addWithId(sessions, "interrupt", "interrupt what runs in one, as Ctrl-C would", async (...args) =>
+  addWithId(sessions, "interrupt", "interrupt the execution in a session, like Ctrl-C", async (...args) =>
     (await import("./sessions.ts")).interruptSession(...args),
   );
   sessions
     .command("close")
-    .summary("close some, and everything in them")
+    .summary("close sessions")
     .argument("<ids...>", "their ids")
     .option(...JSON_OPTION)
     .action(
@@ -61,8 +61,8 @@ export function addSessions(program: Command): void {
 
 export function addTasks(program: Command): void {
   const tasks = addGroup(program, "tasks")
-    .summary("the shell commands of a running server")
-    .description("Lists the tasks of a running `rlm serve`: shell commands, and runs and executions that became tasks.")
+    .summary("list and control the tasks of a running server")
+    .description("Lists the tasks of a running `rlm serve`: shell commands, and executions and runs that became tasks.")
     .usage("[--json] | rlm tasks COMMAND")
     .addHelpText("after", TASKS_EXAMPLES)
     .action(exitWith(async (options: JSONArguments) => (await import("./tasks.ts")).listTasks(options)));
@@ -71,9 +71,9 @@ export function addTasks(program: Command): void {
     .summary("start a command, and print the id of its task")
     .usage("[options] -- COMMAND [ARGUMENT...]")
     .argument("<command...>", "a line for bash, or a command and its arguments")
-    .option("--session <id>", "in whose files and behind whose walls (default: default)")
-    .option("--cwd <path>", "where it starts, relative to the session's working directory")
-    .option("--timeout <seconds>", "end it after this long (default: never)", parseSeconds)
+    .option("--session <id>", "the session whose sandbox and files it uses (default: default)")
+    .option("--cwd <path>", "working directory, relative to the session's")
+    .option("--timeout <seconds>", "kill it after this long (default: never)", parseSeconds)
     .option("-e <KEY=VALUE>", "set an environment variable; may be repeated", collect(parseAssignment))
     .option(...JSON_OPTION)
     .action(
@@ -81,12 +81,12 @@ export function addTasks(program: Command): void {
         (await import("./tasks.ts")).startTask(words, options),
       ),
     );
-  addWithId(tasks, "show", "what is known of one", async (...args) => (await import("./tasks.ts")).showTask(...args));
+  addWithId(tasks, "show", "show a task", async (...args) => (await import("./tasks.ts")).showTask(...args));
   tasks
     .command("output")
-    .summary("what one has printed")
+    .summary("print the output of a task")
     .argument("<id>", "its id")
-    .option("--follow", "go on as long as the task does, standard error apart")
+    .option("--follow", "continue until the task ends, with standard error separate")
     .allowExcessArguments(false)
     .action(
       exitWith(async (id: string, options: OutputArguments) =>
@@ -99,9 +99,9 @@ export function addTasks(program: Command): void {
 }
 
 const CHANGES = [
-  ["cancel", "end one, with every process that it started"],
-  ["pause", "hold every process of one"],
-  ["resume", "let one go on"],
+  ["cancel", "kill a task and all its processes"],
+  ["pause", "pause all processes of a task"],
+  ["resume", "resume a task"],
 ] as const;
 
 /** A command whose only argument is an id. */
@@ -129,8 +129,8 @@ function addGroup(program: Command, name: string): Command {
     .allowExcessArguments(false);
 }
 
-const WHERE = `RLM_URL names the server (default: http://127.0.0.1:8000), RLM_TOKEN the token; without it the one that
-'rlm serve' keeps on this machine is taken.`;
+const WHERE = `RLM_URL is the server (default: http://127.0.0.1:8000), RLM_TOKEN its token (default: the one that 'rlm serve'
+stores on this machine).`;
 
 const SESSIONS_EXAMPLES = `
 Examples:

@@ -10,22 +10,25 @@ export function addServe(program: Command): void {
   program
     .command("serve")
     .summary("serve sessions over HTTP")
-    .description("Serves over HTTP, to whoever has the token that it prints.")
-    .option("--port <number>", "0 takes any that is free (default: 8000)", parsePort)
+    .description("Serves over HTTP, protected by the token that it prints.")
+    .option("--port <number>", "0 takes any free port (default: 8000)", parsePort)
     .option("--host <address>", "the address to listen on (default: 127.0.0.1)")
     .option(
       "--allow-host <name>",
-      "a host name clients may use; needed for other addresses; may be repeated",
+      "a host name that clients use; needed for other addresses; may be repeated",
       collect(String),
     )
-    .option("--allow-origin <origin>", "a site whose pages may ask; may be repeated", collect(String))
-    .option("--grace <seconds>", "how long what runs may go on after a signal (default: 10)", parseSeconds)
-    .option("--config <path>", "this rlm.toml, in place of the one that would be found")
-    .option("--tools <choice>", "of /mcp: core, all, or names of tools and groups with commas between (default: all)")
-    .option("--structured", "of /mcp: results also as JSON with a schema, for programs")
+    .option("--allow-origin <origin>", "a site whose pages may send requests; may be repeated", collect(String))
+    .option("--grace <seconds>", "how long running work may continue after a signal (default: 10)", parseSeconds)
+    .option("--config <path>", "use this rlm.toml instead of the one that would be found")
+    .option(
+      "--tools <choice>",
+      "tools of /mcp: core, all, or names of tools and groups, separated by commas (default: all)",
+    )
+    .option("--structured", "results of /mcp also as JSON with a schema, for programs")
     .option(
       "--mount <PATH[:ro|rw]>",
-      "show a folder to sessions, read-only unless :rw; may be repeated",
+      "mount a folder in sessions, read-only unless :rw; may be repeated",
       collect(String),
     )
     .addOption(new Option("--log-level <level>", "default: info").choices(["error", "warn", "info", "debug"]))
@@ -40,20 +43,18 @@ export function addMCPServe(program: Command): void {
   program
     .command("mcp-serve")
     .summary("serve Python and a shell to an MCP client")
-    .description(
-      "An MCP server on standard input and output. The folder it is started in is shown to sessions, read-only.",
-    )
-    .option("--http", "on a port, to whoever has the token, in place of standard input and output")
-    .option("--port <number>", "with --http: 0 takes any that is free (default: 8000)", parsePort)
+    .description("An MCP server on standard input and output. The current folder is mounted in sessions, read-only.")
+    .option("--http", "listen on a port, protected by a token, instead of standard input and output")
+    .option("--port <number>", "with --http: 0 takes any free port (default: 8000)", parsePort)
     .option("--host <address>", "with --http: the address to listen on (default: 127.0.0.1)")
     .option(
       "--allow-host <name>",
-      "with --http: a host name clients may use; needed for other addresses; may be repeated",
+      "with --http: a host name that clients use; needed for other addresses; may be repeated",
       collect(String),
     )
-    .option("--tools <choice>", "core, all, or names of tools and groups with commas between", "all")
+    .option("--tools <choice>", "core, all, or names of tools and groups, separated by commas", "all")
     .option("--structured", "results also as JSON with a schema, for programs")
-    .option("--mount <PATH[:ro|rw]>", "show another folder, read-only unless :rw; may be repeated", collect(String))
+    .option("--mount <PATH[:ro|rw]>", "mount another folder, read-only unless :rw; may be repeated", collect(String))
     .option("--python <path>", "an interpreter or a virtual environment (default: RLM_PYTHON, else python3)")
     .addHelpText("after", MCP_EXAMPLES)
     .allowExcessArguments(false)

@@ -118,7 +118,7 @@ async function closeAll(runtime: Runtime, connection: StdioConnection): Promise<
 function refuseAddress({ port, host, allowHost }: MCPServeArguments): void {
   const flags = Object.entries({ "--port": port, "--host": host, "--allow-host": allowHost });
   const first = flags.find(([, value]) => value !== undefined);
-  if (first !== undefined) throw new UsageError(`${first[0]} is of no use on standard input and output: add --http`);
+  if (first !== undefined) throw new UsageError(`${first[0]} needs --http`);
 }
 
 function resolveMounts(flags: readonly string[]): readonly Mount[] {

@@ -183,7 +183,9 @@ test("a run that goes on, and one that broke, are shown as far as they got", asy
   await using log = new RunLogWriter(ID, data);
   for (const event of smallRun(ID).slice(0, 6)) log.write(event);
   await log.recordContext("context", { bytes: Buffer.from("x") });
-  expect((await rlm(["logs", "show", ID], data)).stdout).toContain(`it goes on: rlm logs show ${ID} --follow\n`);
+  expect((await rlm(["logs", "show", ID], data)).stdout).toContain(
+    `it is still running: rlm logs show ${ID} --follow\n`,
+  );
   await log.close();
   expect((await rlm(["logs", "show", ID, "--follow"], data)).stdout).toMatch(/\nbroken: .*\n$/);
 });

@@ -159,7 +159,7 @@ describe("when the server is not as expected", () => {
 
   test("the token is another, and is not repeated", async () => {
     const { code, stderr } = await rlm(["sessions"], { env: { ...server.env, RLM_TOKEN: "not-this-one" } });
-    expect([code, stderr]).toEqual([2, `rlm: ${server.url} does not take the token from RLM_TOKEN\n`]);
+    expect([code, stderr]).toEqual([2, `rlm: ${server.url} rejected the token from RLM_TOKEN\n`]);
   });
 
   test("a server that ends while code runs tells so", async () => {

@@ -76,7 +76,7 @@ test("what is followed goes on where it was when the connection is cut, and that
   await using proxy = await startCuttingProxy(server.url, 2);
   const id = await startTask("--", "for i in $(seq 0 29); do echo $i; sleep 0.01; done");
   const lines = Array.from({ length: 30 }, (_, number) => `${number}\n`).join("");
-  const lost = "rlm: the connection is lost: trying to go on where it was\n";
+  const lost = "rlm: the connection is lost: trying to resume\n";
   const follow = ["tasks", "output", id, "--follow"];
   const asCut = { code: 0, stdout: lines, stderr: lost + lost };
   expect(await rlm(follow, { env: { ...server.env, RLM_URL: proxy.url } })).toEqual(asCut);
