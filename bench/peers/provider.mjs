@@ -1,7 +1,7 @@
-// A provider of models on loopback, Chat Completions as a stream of events. `sub` answers after a while; `root` writes, at once,
-// code that asks `sub` many times.
+// A model provider on loopback that streams Chat Completions. `sub` answers after a delay; `root` immediately writes code that
+// calls `sub` many times.
 //
-//   node bench/peers/provider.mjs DELAY_MS CALLS      prints its address; ends with its standard input
+//   node bench/peers/provider.mjs DELAY_MS CALLS      prints its address; exits when its standard input ends
 
 import { createServer } from "node:http";
 
