@@ -52,7 +52,7 @@ describe("where a client keeps its configuration", () => {
     });
   });
 
-  test("where the client itself was told to look", () => {
+  test("in the folder that the client's own variable names", () => {
     const env = { XDG_CONFIG_HOME: "/x", CODEX_HOME: "/codex", CLAUDE_CONFIG_DIR: "/claude" };
     expect(userFiles({ ...LINUX, env })).toMatchObject({
       "claude-code": "/claude/.claude.json",
@@ -63,7 +63,7 @@ describe("where a client keeps its configuration", () => {
     });
   });
 
-  test("an empty or relative setting counts for nothing", () => {
+  test("an empty or relative setting is ignored", () => {
     expect(userFiles({ ...LINUX, env: { XDG_CONFIG_HOME: "x", CODEX_HOME: "", CLAUDE_CONFIG_DIR: "" } })).toEqual(
       userFiles(LINUX),
     );
@@ -99,7 +99,7 @@ describe("wrong arguments are refused", () => {
   });
 });
 
-test("each client gets the entry that it understands", () => {
+test("each client gets an entry in its own form", () => {
   const command = { command: "/usr/bin/node", args: ["/cli.js", "mcp-serve"] };
   const entries = CLIENT_NAMES.map((name) => {
     const { servers, entry } = CLIENTS[name];

@@ -58,7 +58,7 @@ describe("put", () => {
     );
   });
 
-  test("tabs and CRLF are taken over", () => {
+  test("tabs and CRLF are kept", () => {
     const before = '{\r\n\t"mcpServers": {}\r\n}\r\n';
     const after = JSONC.put(before, ENTRY_PATH, WANTED);
     expect(after).toContain('\r\n\t\t"rlm": {\r\n\t\t\t"command": "/usr/bin/node",\r\n');
@@ -72,19 +72,19 @@ describe("put", () => {
     expect(JSONC.put('{"mcpServers":{}}', ENTRY_PATH, WANTED)).toBe(`{"mcpServers":{"rlm":${entry}}}`);
   });
 
-  test("comments without an object come first", () => {
+  test("a file with only comments keeps them first", () => {
     expect(JSONC.put("// nothing yet", ENTRY_PATH, WANTED)).toBe(
       `// nothing yet\n${JSONC.snippet(ENTRY_PATH, WANTED)}`,
     );
   });
 
-  test("an entry that is as wanted is left alone, however it is written", () => {
+  test("an entry that is as wanted is left alone, in any notation", () => {
     const text = `{"mcpServers": {"rlm": {"timeout": 5, "args": ["/opt/rlm/cli.js", "mcp-serve"],
       "command": "/usr/bin/node" /* mine */, "env": {"A": "1"}}}}`;
     expect(JSONC.put(text, ENTRY_PATH, WANTED)).toBe(text);
   });
 
-  test("an entry that was changed by hand keeps what was added", () => {
+  test("an entry that was edited by hand keeps its additions", () => {
     const before = lines(
       "{",
       `  "mcpServers": {`,
@@ -115,7 +115,7 @@ describe("put", () => {
     );
   });
 
-  test("a name that begins the same is another server", () => {
+  test("a name with the same prefix is another server", () => {
     const before = `{\n  "mcpServers": {\n    "rlm2": {"args": ["mcp-serve"]}\n  }\n}\n`;
     const after = JSONC.put(before, ENTRY_PATH, WANTED);
     expect(JSON.parse(after)).toEqual({ mcpServers: { rlm2: { args: ["mcp-serve"] }, rlm: ENTRY } });
@@ -170,7 +170,7 @@ describe("remove", () => {
   });
 });
 
-// Documents as people write them: any values, comments anywhere, trailing commas, any white space.
+// Arbitrary documents: any values, comments anywhere, trailing commas, any white space.
 const blank = fc.constantFrom(
   "",
   " ",
@@ -219,8 +219,8 @@ const documents = fc
     return servers === undefined || (typeof servers === "object" && servers !== null && !Array.isArray(servers));
   });
 
-describe("whatever the document is", () => {
-  test("values are those that JSON has", () => {
+describe("for any document", () => {
+  test("values are parsed like JSON", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(0, 2), (json, indent) => {
         const text = JSON.stringify(json, null, indent);
@@ -229,7 +229,7 @@ describe("whatever the document is", () => {
     );
   });
 
-  test("putting in changes nothing else, and doing it again changes nothing", () => {
+  test("put() changes nothing else and is idempotent", () => {
     fc.assert(
       fc.property(documents, (text) => {
         const after = JSONC.put(text, ENTRY_PATH, WANTED);
@@ -242,7 +242,7 @@ describe("whatever the document is", () => {
     );
   });
 
-  test("taking out gives back the text, but for an empty table of servers", () => {
+  test("remove() restores the text, except for an empty table of servers", () => {
     fc.assert(
       fc.property(documents, (text) => {
         const servers = valuesOf(text)["mcpServers"];
@@ -261,7 +261,7 @@ function valuesOf(text: string): Record<string, object> {
   return root.value as Record<string, object>;
 }
 
-/** Every character of the one is in the other, in order: nothing was lost or moved. */
+/** Whether one text is a subsequence of the other: nothing was lost or moved. */
 function isSubsequence(short: string, long: string): boolean {
   let at = 0;
   for (let index = 0; index < long.length; index += 1)

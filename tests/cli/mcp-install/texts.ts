@@ -1,4 +1,4 @@
-// What an installer finds and puts in.
+// Texts for the tests of both editors.
 
 import type { EntryPath, WantedEntry } from "../../../src/cli/mcp-install/config-text.ts";
 
@@ -10,7 +10,7 @@ export const WANTED: WantedEntry = {
 /** As a client reads it. */
 export const ENTRY = { ...WANTED.command, ...WANTED.defaults };
 
-/** Lines, with a line end after each. */
+/** Joins lines, each with a line end. */
 export function lines(...all: readonly string[]): string {
   return all.map((line) => `${line}\n`).join("");
 }

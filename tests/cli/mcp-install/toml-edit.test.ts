@@ -24,21 +24,21 @@ describe("put", () => {
     expect(TOML.snippet(ENTRY_PATH, WANTED)).toBe(lines(...OURS));
   });
 
-  test("what is there stays as it is, before an empty line and the table", () => {
+  test("existing text stays, followed by an empty line and the table", () => {
     const before = lines("# mine", 'model = "x" # the best', "", "[mcp_servers.other]", "command = 'y'");
     expect(TOML.put(before, ENTRY_PATH, WANTED)).toBe(before + lines("", ...OURS));
   });
 
-  test("a last line without an end gets one", () => {
+  test("a missing final newline is added", () => {
     expect(TOML.put('model = "x"', ENTRY_PATH, WANTED)).toBe(lines('model = "x"', "", ...OURS));
   });
 
-  test("CRLF is taken over", () => {
+  test("CRLF is kept", () => {
     const after = TOML.put("a = 1\r\n", ENTRY_PATH, WANTED);
     expect(after).toBe(["a = 1", "", ...OURS, ""].join("\r\n"));
   });
 
-  test("an entry that is as wanted is left alone, however it is written", () => {
+  test("an entry that is as wanted is left alone, in any notation", () => {
     const text = lines(
       '[ "mcp_servers" . rlm ] # ours',
       "tool_timeout_sec = 60",
@@ -53,7 +53,7 @@ describe("put", () => {
     expect(TOML.put(text, ENTRY_PATH, WANTED)).toBe(text);
   });
 
-  test("an entry that was changed by hand keeps what was added", () => {
+  test("an entry that was edited by hand keeps its additions", () => {
     const before = lines(
       "[mcp_servers.rlm2]",
       'command = "old"',
@@ -83,7 +83,7 @@ describe("put", () => {
     );
   });
 
-  test("what looks like a table inside a string is none", () => {
+  test("a table header inside a string is ignored", () => {
     const before = lines(
       'a = """',
       "[mcp_servers.rlm]",
@@ -114,19 +114,19 @@ describe("what cannot be edited is refused", () => {
     expect(() => TOML.put(text, ENTRY_PATH, WANTED)).toThrow(message);
   });
 
-  test("with what to write by hand, where that helps", () => {
+  test("with a snippet to add by hand, if that helps", () => {
     expect(() => TOML.put("mcp_servers = {}", ENTRY_PATH, WANTED)).toThrow(
       expect.objectContaining({ snippet: lines(...OURS) }),
     );
   });
 
-  test("in taking out, too", () => {
+  test("by remove(), too", () => {
     expect(() => TOML.remove('mcp_servers.rlm = { args = ["mcp-serve"] }', ENTRY_PATH)).toThrow("take it out by hand");
   });
 });
 
 describe("remove", () => {
-  test("takes the table and those under it, and leaves the comments of what follows", () => {
+  test("removes the table and its subtables, and keeps the comments of the next table", () => {
     const before = lines(
       "a = 1",
       "",
@@ -144,12 +144,12 @@ describe("remove", () => {
     );
   });
 
-  test("changes nothing where there is none", () => {
+  test("changes nothing if there is no entry", () => {
     expect(TOML.remove("[mcp_servers.rlm2]", ENTRY_PATH)).toBe("[mcp_servers.rlm2]");
   });
 });
 
-// Documents as people write them: tables of any names, all kinds of strings, comments and empty lines between.
+// Arbitrary documents: tables with any names, all kinds of strings, comments and empty lines between.
 const name = fc.constantFrom("mcp_servers", "rlm2", "a", "a b", "x.y", "'", '"', "#", "[rlm]");
 const text = fc.oneof(fc.string(), fc.constantFrom("[mcp_servers.rlm]\n", '"""', "'''", "\\", "#", "]\n["));
 const scalar = fc.oneof(text, fc.integer(), fc.boolean(), fc.double({ noNaN: true }), fc.date({ noInvalidDate: true }));
@@ -169,8 +169,8 @@ const documents = fc
   })
   .filter((document) => isValid(document));
 
-describe("whatever the document is", () => {
-  test("putting in changes nothing else, taking out gives it back", () => {
+describe("for any document", () => {
+  test("put() changes nothing else, and remove() restores the text", () => {
     fc.assert(
       fc.property(documents, (document) => {
         const after = TOML.put(document, ENTRY_PATH, WANTED);
@@ -184,7 +184,7 @@ describe("whatever the document is", () => {
     );
   });
 
-  test("a table before it is changed and taken out without touching the rest", () => {
+  test("a table before others is changed and removed without touching the rest", () => {
     fc.assert(
       fc.property(documents, (document) => {
         const old = lines("[mcp_servers.rlm] # x", 'args = ["a]", "mcp-serve"]', "command = '''old", "'''", "");
@@ -201,7 +201,7 @@ describe("whatever the document is", () => {
   });
 });
 
-/** Where a table can stand before the others: after the long strings, before the first header. */
+/** The offset for a table before the others: after the long strings, before the first header. */
 function headerStart(document: string): number {
   const from = document.indexOf("'''''") + "'''''".length;
   const found = document.slice(from).search(/^\[/m);

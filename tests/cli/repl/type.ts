@@ -1,4 +1,4 @@
-// A person at the editor: keys by name in braces, everything else typed.
+// Types into the editor: keys by name in braces, everything else as text.
 
 import { Editor, type EditorOptions, type EditorAction } from "../../../src/cli/repl/editor/editor.ts";
 import type { Key } from "../../../src/cli/repl/editor/keys.ts";

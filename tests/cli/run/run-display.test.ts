@@ -42,7 +42,7 @@ const result: RunResult = {
 
 type Bare<Event> = Event extends RunEvent ? Omit<Event, "runId" | "seq"> : never;
 
-/** Events with what they have in common filled in. */
+/** Adds the run id and sequence numbers. */
 function events(...list: Bare<RunEvent>[]): RunEvent[] {
   return list.map((event, index) => ({ ...event, runId, seq: index + 1 }));
 }
@@ -109,7 +109,7 @@ test("the tree shows each node under its parent with state, step, tokens, cost a
   runDisplay.end(result);
 });
 
-test("it is drawn at most ten times a second, over itself, and ends with the summary", () => {
+test("it is redrawn in place at most ten times a second, and ends with the summary", () => {
   const display = new FakeDisplay();
   let now = 0;
   const runDisplay = new TreeDisplay(display, () => now);
@@ -136,7 +136,7 @@ test("nothing is drawn while nothing changes", () => {
   runDisplay.end();
 });
 
-test.each([10, 40, 61, 200])("no row is as wide as a terminal of %i columns, whatever a question holds", (columns) => {
+test.each([10, 40, 61, 200])("rows fit a terminal of %i columns, whatever the question contains", (columns) => {
   const display = new FakeDisplay(columns);
   const runDisplay = new TreeDisplay(display, () => 0);
   const query = `日本語の質問\u001B[2J\n\tand 👩‍👩‍👧 ${"long ".repeat(100)}`;
@@ -148,7 +148,7 @@ test.each([10, 40, 61, 200])("no row is as wide as a terminal of %i columns, wha
   expect(display.writes.join("")).not.toContain("\u001B[2J");
 });
 
-test("of more nodes than fit, the root and those that go on are shown", () => {
+test("if space is short, the root and running nodes are shown", () => {
   const display = new FakeDisplay(100, 8);
   const runDisplay = new TreeDisplay(display, () => 0);
   const children = Array.from({ length: 50 }, (_, index) => `n${index + 1}`);
@@ -171,7 +171,7 @@ test("of more nodes than fit, the root and those that go on are shown", () => {
   runDisplay.end();
 });
 
-test("elsewhere there is a plain line for each step", () => {
+test("without a terminal there is a plain line per step", () => {
   const display = new FakeDisplay();
   const runDisplay = new LineDisplay(display);
   const rest = events(
