@@ -92,7 +92,7 @@ export class RunLines {
     ];
     const { nodeId } = event;
     const line = `${nodeId} ${what}  ${start?.model ?? ""}  ${facts.join(", ")}`;
-    if (!event.ok) return this.#line(nodeId, `${line}, failed: ${event.error ?? "no reason is told"}`, "error");
+    if (!event.ok) return this.#line(nodeId, `${line}, failed: ${event.error ?? "no reason given"}`, "error");
     const reasoning = this.#isFull && event.reasoning !== "" ? `(${event.reasoning})\n\n` : "";
     // The code is shown with its own event.
     const said =

@@ -38,8 +38,7 @@ export function findServer(env: Readonly<Record<string, string | undefined>> = p
     if (!VISIBLE.test(ownToken)) throw new UsageError("RLM_TOKEN must be visible ASCII characters without spaces");
     return { ...base, token: ownToken, tokenFrom: "RLM_TOKEN" };
   }
-  if (!isLocal)
-    throw new UsageError(`set RLM_TOKEN to the token of ${url.host}: the one that is kept is for this machine`);
+  if (!isLocal) throw new UsageError(`set RLM_TOKEN to the token of ${url.host}: the stored one is for this machine`);
   const path = join(dataPath("server"), "token");
   return { ...base, token: readStoredToken(path, base.url), tokenFrom: `'${path}'` };
 }

@@ -53,7 +53,7 @@ export class PlainReader implements Reader {
     process.stderr.write(text);
   }
 
-  async ask(): Promise<undefined> {}
+  async queryAttributes(): Promise<undefined> {}
 
   [Symbol.dispose](): void {
     this.#lines.close();

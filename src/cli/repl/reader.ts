@@ -36,5 +36,5 @@ export interface Reader extends Disposable {
   /** Writes to stderr; on a terminal the same as `write`. */
   writeError(text: string): void;
   /** The attributes that the terminal reports. */
-  ask(limitMs: number): Promise<readonly string[] | undefined>;
+  queryAttributes(limitMs: number): Promise<readonly string[] | undefined>;
 }

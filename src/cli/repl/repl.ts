@@ -52,7 +52,7 @@ export async function repl(file: string | undefined, options: ReplArguments): Pr
   const images = new Images(
     process.env,
     dataFolder("figures"),
-    isTerminal ? (limitMs) => reader.ask(limitMs) : undefined,
+    isTerminal ? (limitMs) => reader.queryAttributes(limitMs) : undefined,
   );
   const output = new ConsoleOutput(reader, palette, images);
   const timeoutMs = timeout === 0 ? null : timeout * 1000;

@@ -87,10 +87,10 @@ export class TerminalReader implements Reader {
     this.write(text);
   }
 
-  async ask(limitMs: number): Promise<readonly string[] | undefined> {
+  async queryAttributes(limitMs: number): Promise<readonly string[] | undefined> {
     // oxlint-disable-next-line no-control-regex -- a report of the terminal
-    const answer = await this.#terminal.ask("\u001B[c", /^\u001B\[\?[\d;]*c$/, limitMs);
-    return answer?.slice(3, -1).split(";");
+    const report = await this.#terminal.query("\u001B[c", /^\u001B\[\?[\d;]*c$/, limitMs);
+    return report?.slice(3, -1).split(";");
   }
 
   [Symbol.dispose](): void {

@@ -66,7 +66,7 @@ export class Terminal implements Disposable {
   }
 
   /** Sends a query to the terminal. Undefined: no report in time. */
-  async ask(question: string, answer: RegExp, limitMs: number): Promise<string | undefined> {
+  async query(command: string, report: RegExp, limitMs: number): Promise<string | undefined> {
     return new Promise((resolve) => {
       const done = (text: string | undefined): void => {
         clearTimeout(timer);
@@ -74,8 +74,8 @@ export class Terminal implements Disposable {
         resolve(text);
       };
       const timer = setTimeout(() => done(undefined), limitMs);
-      this.#onReport = (text) => answer.test(text) && done(text);
-      this.write(question);
+      this.#onReport = (text) => report.test(text) && done(text);
+      this.write(command);
     });
   }
 

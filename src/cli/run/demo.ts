@@ -1,6 +1,6 @@
 // `rlm run --demo`: a complete run without a network. The text and the code are real, the models are scripted.
 //
-// The replies of the root and its child are fixed. A model that is asked by `llm_query` searches the piece in its prompt.
+// The replies of the root and its child are fixed. A model that is called by `llm_query` searches the text in its prompt.
 
 export interface DemoRequest {
   readonly messages: readonly { readonly role: string; readonly content: string }[];

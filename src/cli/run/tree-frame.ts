@@ -2,7 +2,7 @@
 // The tree of a run as rows that fit the terminal.
 
 import { toTerminalText } from "../../util/text/terminal-text.ts";
-import { graphemeWidth, toGraphemes } from "../../util/text/text-width.ts";
+import { truncateToWidth } from "../../util/text/text-width.ts";
 import { formatCost, formatCount, formatSeconds, formatTokens } from "../../util/text/format.ts";
 import type { NodeProgress, Progress } from "./progress.ts";
 import { describeState } from "./describe.ts";
@@ -72,20 +72,5 @@ export function fit(text: string, columns: number): string {
     .replaceAll(/\u001B\[[\d;:]*m/g, "")
     .replaceAll(/\s+(?=\S)/g, (space) => (/[\n\r\t\b]/.test(space) ? " " : space))
     .replaceAll(/[\p{Cc}]/gu, "");
-  let width = 0;
-  let kept = "";
-  for (const grapheme of toGraphemes(line)) {
-    width += graphemeWidth(grapheme);
-    if (width > columns) return `${dropLast(kept, columns)}…`;
-    kept += grapheme;
-  }
-  return kept.trimEnd();
-}
-
-/** Leaves a column for the ellipsis. */
-function dropLast(text: string, columns: number): string {
-  const graphemes = toGraphemes(text);
-  let width = graphemes.reduce((total, grapheme) => total + graphemeWidth(grapheme), 0);
-  while (width > columns - 1) width -= graphemeWidth(graphemes.pop() ?? " ");
-  return graphemes.join("");
+  return truncateToWidth(line.trimEnd(), columns);
 }

@@ -22,3 +22,16 @@ export function graphemeWidth(grapheme: string): number {
 export function textWidth(text: string): number {
   return toGraphemes(text).reduce((sum, grapheme) => sum + graphemeWidth(grapheme), 0);
 }
+
+/** The text, or as much of it as fits before an ellipsis. */
+export function truncateToWidth(text: string, columns: number): string {
+  if (textWidth(text) <= columns) return text;
+  let kept = "";
+  let width = 0;
+  for (const grapheme of toGraphemes(text)) {
+    width += graphemeWidth(grapheme);
+    if (width >= columns) break;
+    kept += grapheme;
+  }
+  return `${kept}…`;
+}

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { textWidth, toGraphemes } from "../../../src/util/text/text-width.ts";
+import { textWidth, toGraphemes, truncateToWidth } from "../../../src/util/text/text-width.ts";
 
 test.each([
   ["plain", 5],
@@ -23,4 +23,14 @@ test.each([
 
 test("graphemes are the characters that a reader counts", () => {
   expect(toGraphemes("ae\u0301👩‍👩‍👧b")).toEqual(["a", "e\u0301", "👩‍👩‍👧", "b"]);
+});
+
+test.each([
+  ["abcdef", 6, "abcdef"],
+  ["abcdef", 5, "abcd…"],
+  ["漢字", 4, "漢字"],
+  ["漢字漢", 5, "漢字…"],
+  ["漢字漢", 4, "漢…"],
+])("%j in %i columns is %j", (text, columns, expected) => {
+  expect(truncateToWidth(text, columns)).toBe(expected);
 });

@@ -13,23 +13,23 @@ type Protocol = "kitty" | "iterm" | "sixel" | "none";
 const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_FILES = 100;
 const KITTY_CHUNK = 4096;
-const ASK_MS = 250;
+const QUERY_MS = 250;
 const FIGURE = /^figure-(?<number>\d+)\.png$/;
 
 /** Queries the attributes of the terminal; undefined: no report. */
-export type AskAttributes = (limitMs: number) => Promise<readonly string[] | undefined>;
+export type QueryAttributes = (limitMs: number) => Promise<readonly string[] | undefined>;
 
 export class Images {
   readonly #env: Readonly<Record<string, string | undefined>>;
-  readonly #ask: AskAttributes | undefined;
+  readonly #query: QueryAttributes | undefined;
   readonly #folder: string | undefined;
   #protocol: Promise<Protocol> | undefined;
 
-  /** `folder` is for files. Without `ask` there is no terminal. */
-  constructor(env: Readonly<Record<string, string | undefined>>, folder: string | undefined, ask?: AskAttributes) {
+  /** `folder` is for files. Without `query` there is no terminal. */
+  constructor(env: Readonly<Record<string, string | undefined>>, folder: string | undefined, query?: QueryAttributes) {
     this.#env = env;
     this.#folder = folder;
-    this.#ask = ask;
+    this.#query = query;
   }
 
   /** What to write to the terminal for a PNG in base64; undefined if it is not one. */
@@ -41,12 +41,12 @@ export class Images {
   }
 
   async #detect(): Promise<Protocol> {
-    if (this.#ask === undefined) return "none";
+    if (this.#query === undefined) return "none";
     const { TERM = "", TERM_PROGRAM = "", KITTY_WINDOW_ID, TMUX } = this.#env;
     const isDirect = TMUX === undefined && !/^(?:screen|tmux)/.test(TERM); // a multiplexer does not pass them on
     if (isDirect && (KITTY_WINDOW_ID !== undefined || /kitty|ghostty/.test(TERM))) return "kitty";
     if (isDirect && /^(?:iTerm\.app|WezTerm|mintty)$/.test(TERM_PROGRAM)) return "iterm";
-    return (await this.#ask(ASK_MS))?.includes("4") ? "sixel" : "none";
+    return (await this.#query(QUERY_MS))?.includes("4") ? "sixel" : "none";
   }
 
   #save(data: Buffer): string {

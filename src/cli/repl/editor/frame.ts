@@ -2,7 +2,7 @@
 //
 // Control characters in the content are shown as replacement characters.
 
-import { graphemeWidth, textWidth, toGraphemes } from "../../../util/text/text-width.ts";
+import { graphemeWidth, textWidth, toGraphemes, truncateToWidth } from "../../../util/text/text-width.ts";
 import type { Editor } from "./editor.ts";
 import type { Menu } from "./menu.ts";
 import type { Palette } from "../../io/palette.ts";
@@ -78,14 +78,14 @@ function* runs(text: string, cursor: number, tokens: readonly Token[]): Generato
 function footer(editor: Editor, { columns, palette }: View): string[] {
   if (editor.query !== undefined) {
     const label = editor.hasNoMatch ? "nothing found: " : "search: ";
-    return [palette.paint("quiet", truncate(visible(label + editor.query), columns))];
+    return [palette.paint("quiet", truncateToWidth(visible(label + editor.query), columns))];
   }
-  if (editor.hint !== undefined) return [palette.paint("quiet", truncate(visible(editor.hint), columns))];
+  if (editor.hint !== undefined) return [palette.paint("quiet", truncateToWidth(visible(editor.hint), columns))];
   return editor.menu === undefined ? [] : menuRows(editor.menu, columns, palette);
 }
 
 function menuRows({ matches, chosen }: Menu, columns: number, palette: Palette): string[] {
-  const texts = matches.map((match) => truncate(visible(match), columns - 2));
+  const texts = matches.map((match) => truncateToWidth(visible(match), columns - 2));
   const width = Math.min(columns, Math.max(...texts.map(textWidth)) + 2);
   const perRow = Math.max(1, Math.floor(columns / width));
   const count = Math.ceil(texts.length / perRow);
@@ -109,16 +109,6 @@ function visible(text: string): string {
         .map((one) => (one === "\t" ? TAB : CONTROL.test(one) ? "\uFFFD" : one))
         .join("")
     : text;
-}
-
-function truncate(text: string, columns: number): string {
-  if (textWidth(text) <= columns) return text;
-  let kept = "";
-  for (const grapheme of toGraphemes(text)) {
-    if (textWidth(kept + grapheme) >= columns) break;
-    kept += grapheme;
-  }
-  return `${kept}…`;
 }
 
 /** Wraps text into rows. */
