@@ -1,4 +1,4 @@
-// What this machine costs before any of our code runs: the scale on which the other answers are to be read.
+// The speed of this machine without our code: the scale for the other results.
 
 import { openEcho } from "./lib/channel.mjs";
 import { watchLoop } from "./lib/loop-delay.mjs";

@@ -23,7 +23,7 @@ async function measureOne({ quick, row, delay, absent }) {
   const pooled = await openBenchRuntime({ poolSize: 3 });
   const unpooled = await openBenchRuntime({ poolSize: 0 });
   const first = await unpooled.openSession();
-  await first.close(); // its fork server is running from here on
+  await first.close(); // the fork server runs from now on
   const kernel = await openKernel(absent);
   const samples = quick ? 5 : 10;
   const medians = await race(
@@ -129,7 +129,7 @@ async function openAndKeep(runtime) {
   return session;
 }
 
-/** The least that starting Python can cost: no site, no import, one byte. */
+/** The minimum for starting Python: no site, no import, one byte. */
 async function spawnLean() {
   const child = start(PYTHON, ["-I", "-S", "-c", "import os; os.write(1, b'1')"], {
     stdio: ["ignore", "pipe", "ignore"],
@@ -137,7 +137,7 @@ async function spawnLean() {
   await within(TIMEOUT_MS, "a spawn", new Promise((resolve) => child.stdout.once("data", resolve)));
 }
 
-/** Our worker without walls, pool or fork server: start, and one execution. */
+/** Our worker without sandbox, pool or fork server: start, and one execution. */
 async function startWorkerPlainly() {
   const args = ["-I", "-X", `pycache_prefix=${join(CACHE, "python")}`, WORKER, "3", "4", "5"];
   const child = start(PYTHON, args, { stdio: ["ignore", "ignore", "inherit", "pipe", "pipe", "pipe"] });

@@ -1,8 +1,8 @@
-// I. Over HTTP and the WebSocket: what does an execution cost beside a route that answers with what it was sent? One client, many, and
-// five hundred sessions behind one server.
+// I. HTTP and WebSocket: what does an execution cost compared with an echo route? One client, many, and five hundred sessions on one
+// server.
 //
-// Every client has a connection and a session of its own, and asks again as soon as it was answered. The echo is a route of the same
-// server, with the same guards, parsing, log and metrics, asked over HTTP by as many clients. `ping` over the WebSocket is told beside it.
+// Every client has its own connection and session, and sends the next request when it has the response. The echo is a route of the same
+// server, with the same guards, parsing, log and metrics, called over HTTP by as many clients. `ping` over the WebSocket is also measured.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { isBuiltin } from "node:module";
@@ -44,7 +44,7 @@ async function serve(env, use) {
   stop(child);
 }
 
-/** Each kind of question by as many clients, in turns. */
+/** Each kind of request by the same number of clients, alternating. */
 async function measureClients({ clients, url, quick, row }) {
   const opened = await Promise.all(Array.from({ length: clients }, () => openClient(url)));
   const contenders = Object.keys(opened[0].ask);
@@ -86,7 +86,7 @@ async function measureClients({ clients, url, quick, row }) {
   });
 }
 
-/** Every session of many is used in turn, over sixteen connections. */
+/** Uses all sessions round-robin, over sixteen connections. */
 async function measureMany({ url, quick, row }) {
   const count = quick ? 100 : SESSIONS;
   const connections = await Promise.all(Array.from({ length: 16 }, () => openHTTPClient(url, TOKEN)));
@@ -112,7 +112,7 @@ async function measureMany({ url, quick, row }) {
   for (const { close } of connections) close();
 }
 
-/** Each client asks again as soon as it was answered, for so long. */
+/** Each client sends requests back to back for the given time. */
 async function load(clients, name, ms) {
   const samples = [];
   const begin = performance.now();
@@ -131,7 +131,7 @@ async function load(clients, name, ms) {
 
 const BODY = JSON.stringify({ code: CODE });
 
-/** A connection and its session; a WebSocket and its. */
+/** Clients with a connection and a session each; one over HTTP, one over WebSocket. */
 async function openClient(url) {
   const { request, close } = await openHTTPClient(url, TOKEN);
   const open = async () => JSON.parse(await request("POST", "/v1/sessions", "{}")).id;
@@ -179,7 +179,7 @@ function expectTwo(body) {
   if (!body.includes('"text/plain":"2"')) throw new Error(`an answer of another kind: ${body.slice(0, 300)}`);
 }
 
-/** Beside the program itself, where it finds the worker. */
+/** Bundled next to the program, so that it finds the worker. */
 async function bundleServer() {
   const bundled = await rolldown({
     input: { "echo-server": "bench/lib/echo-server.ts" },

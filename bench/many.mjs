@@ -1,4 +1,4 @@
-// D. Five hundred sessions at once: what does each cost in memory, what do they do together, what do they do idle?
+// D. Five hundred sessions at once: the memory of each, their joint throughput, and their cost when idle.
 
 import { openKernel } from "./lib/ipykernel.mjs";
 import { watchLoop } from "./lib/loop-delay.mjs";
@@ -108,12 +108,12 @@ async function measureThroughput({ sessions, quick, row, note, delay }) {
 }
 
 async function measureIdle({ count, row, note }) {
-  await new Promise((resolve) => setTimeout(resolve, 1500)); // until the host has collected its garbage
+  await new Promise((resolve) => setTimeout(resolve, 1500)); // let the host collect garbage
   const [server] = forkServers();
   const sandboxes = descendants(server);
   const read = () => ({ sandboxes: sum(sandboxes.map(cpuTicks)), server: cpuTicks(server) });
   const before = read();
-  const hostBefore = cpuTicks(process.pid); // after the reading, which is work of the host's
+  const hostBefore = cpuTicks(process.pid); // after reading, which costs the host time
   await new Promise((resolve) => setTimeout(resolve, 3000));
   const host = cpuTicks(process.pid) - hostBefore;
   const after = read();

@@ -1,5 +1,5 @@
-// G. Over MCP: how much does a call cost beside the protocol itself? How soon is the list of tools there? Does it grow? And a shell
-// command, against starting bash.
+// G. MCP: the cost of a call compared with the protocol itself, the time to the list of tools, and memory growth. And a shell
+// command, compared with starting bash.
 
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -110,7 +110,7 @@ async function measureGrowth({ quick, row, open }) {
       [client.pid, ...descendants(client.pid)].reduce((sum, pid) => sum + (proportionalBytes(pid) ?? 0), 0) / 2 ** 20
     );
   };
-  for (let index = 0; index < 3; index += 1) await run(); // until the host's code is compiled and its heap has found its size
+  for (let index = 0; index < 3; index += 1) await run(); // warm-up
   const before = await run();
   const after = await run();
   row({
@@ -163,7 +163,7 @@ async function openClient([script, ...args], env, cwd) {
     new Promise((resolve) => {
       child.once("exit", resolve);
       child.stdin.end();
-      setTimeout(() => child.kill("SIGKILL"), 3000).unref(); // the peer does not leave by itself where something holds it
+      setTimeout(() => child.kill("SIGKILL"), 3000).unref(); // the peer may not exit by itself
     });
   await request(INITIALIZE);
   child.stdin.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');

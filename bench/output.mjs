@@ -1,5 +1,4 @@
-// C. Output: how much passes in a second, in large writes and in small ones, how soon is the first byte there, and what
-// does it cost the host's memory?
+// C. Output: throughput of large and small writes, time to the first byte, and memory of the host.
 
 import { readPipe } from "./lib/channel.mjs";
 import { watchLoop } from "./lib/loop-delay.mjs";
@@ -102,7 +101,7 @@ async function measureFirstByte({ session, quick, row }) {
   });
 }
 
-/** Resident memory of this process at its highest during 100 MB of output, over what it was before. */
+/** The growth of this process's peak resident memory during 100 MB of output. */
 async function measureMemory({ session, row, note }) {
   const code = `import sys\nfor _ in range(1600): sys.stdout.write('x'*${BLOCK})\n`;
   await seconds(session, code);
@@ -135,7 +134,7 @@ async function seconds(session, code) {
   return (performance.now() - begin) / 1000;
 }
 
-/** Seconds from the first to the last byte that another program sends through a pipe of this size. */
+/** Seconds from the first to the last byte that another program writes to a pipe of this size. */
 function openWriter() {
   const child = start(PYTHON, ["-I", "-S", peer("write_blocks.py")], { stdio: ["pipe", "pipe", "inherit"] });
   const nextLine = lineReader(child.stdout);
@@ -158,7 +157,7 @@ function openWriter() {
   };
 }
 
-/** Seconds that the same loop takes in a Python of its own, as that one measures it. */
+/** Seconds for the same loop in a plain Python, measured there. */
 async function printToNull(loop) {
   const code = `import sys, time\nstart = time.perf_counter()\n${loop}sys.stdout.flush()\nsys.stderr.write(f"{time.perf_counter() - start}\\n")`;
   const child = start(PYTHON, ["-I", "-c", code], { stdio: ["ignore", "ignore", "pipe"] });

@@ -1,6 +1,6 @@
-// One question in a process of its own, so that none inherits the memory, the core or the leftovers of another.
+// Runs one question in a separate process, so that none inherits the memory, the core or the leftovers of another.
 //
-//   node --expose-gc bench/question.mjs NAME [--quick]      started by run.mjs; by hand it prints what it would send
+//   node --expose-gc bench/question.mjs NAME [--quick]      started by run.mjs; manually it prints its messages
 
 import { endProcesses } from "./lib/processes.mjs";
 import { closeRuntimes } from "./lib/runtime.mjs";
@@ -19,7 +19,7 @@ try {
   await measure({
     quick: flags.includes("--quick"),
     row: (row) => send({ kind: "row", ...row }),
-    /** A part whose failure is told and does not keep the others from being measured. */
+    /** Runs a part. A failure is reported and does not stop the others. */
     part: (measurePart, ...args) => measurePart(...args).catch(failed),
     note: (text) => send({ kind: "note", text }),
     absent: (peer, why) => send({ kind: "absent", peer, why }),

@@ -1,6 +1,5 @@
-// H. Recursive runs: what does the runtime add to the time of models? The models are scripts without any delay, but for the calls
-// over HTTP, so all that is measured is ours. Everything is recorded, as it is for a user; the cache is off, since a run that asks
-// nobody would say nothing.
+// H. Recursive runs: the overhead of the runtime. The models are scripted and without delay, except for the calls over HTTP, so only
+// our own time is measured. Runs are recorded, as for a user; the cache is off, because it would skip the calls.
 
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -71,7 +70,7 @@ async function measureTrivial({ quick, row, runtime, script }) {
   });
 }
 
-/** Each has a session of its own and answers with its first block. */
+/** Each has its own session and answers with its first block. */
 async function measureChildren({ quick, row, runtime, script }) {
   const rlm = script(({ messages }) =>
     messages[1].content.startsWith("Question: child")
@@ -84,7 +83,7 @@ async function measureChildren({ quick, row, runtime, script }) {
 
 const QUESTION = `${CALLS.toLocaleString("en-US")} \`llm_query\` of a model without delay`;
 
-/** Every call is a trip to the host and back. */
+/** Every call is a round trip to the host. */
 async function measureSequence({ quick, row, script, runtime }) {
   const rlm = askEach(script, `FINAL(sum(llm_query(f"is it {i}?") == "fine" for i in range(${CALLS})))`);
   const session = await runtime.openSession({ onCall: () => Promise.resolve([["fine", 1, 1]]) });
@@ -111,7 +110,7 @@ async function measureSequence({ quick, row, script, runtime }) {
   });
 }
 
-/** All of them are one trip: how much gets through. */
+/** All calls are one round trip. */
 async function measureBatch({ quick, row, script, runtime }) {
   const rlm = askEach(
     script,
@@ -121,12 +120,12 @@ async function measureBatch({ quick, row, script, runtime }) {
   row({ question: `${QUESTION}, in one batch`, ours: { best: median(ours), unit: "ms" }, aim: { below: 50 } });
 }
 
-/** The root gives this code, and the model that it asks says "fine". */
+/** The root replies with this code, and its sub-model with "fine". */
 function askEach(script, code) {
   return script(({ model }) => (model === "sub" ? "fine" : block(code)));
 }
 
-/** Over real HTTP, against a client that sends the same requests, reads the answers and does nothing else. */
+/** Over real HTTP, compared with a client that only sends the same requests and reads the responses. */
 async function measureHTTP({ quick, row, note, ask }) {
   const provider = start(process.execPath, [peer("provider.mjs"), String(DELAY_MS), String(CALLS)], {
     stdio: ["pipe", "pipe", "inherit"],
@@ -170,7 +169,7 @@ async function askBarely(url, context) {
   await Promise.all(Array.from({ length: IN_FLIGHT }, askOn));
 }
 
-/** One number in half a megabyte, as in S-NIAH of RULER. The policy searches, reads what was found, and answers. */
+/** One number in half a megabyte, as in S-NIAH of RULER. The script searches, reads the match, and answers. */
 async function measureNeedles({ quick, row, script }) {
   const tasks = Array.from({ length: quick ? 10 : 50 }, (_, index) => haystack(index, 500_000));
   const rlm = script(({ messages }) => {
@@ -190,7 +189,7 @@ async function measureNeedles({ quick, row, script }) {
   row({ question, ours: { best: right, unit: "right" }, aim: { least: tasks.length } });
 }
 
-/** As OOLONG: what is counted is in no line, a model has to say of each what it is about. */
+/** Like OOLONG: a model has to classify each line before they can be counted. */
 async function measureAggregation({ quick, row, script }) {
   const { query, context, answer, classify } = aggregation(3000);
   const rlm = script(({ model, messages }) => {
@@ -213,7 +212,7 @@ for answer in map_query(pieces, "What is each line about? One word for each.\\n{
 FINAL(dict(counts))
 `;
 
-/** What a run leaves on disk: the context once, however many steps there are. */
+/** The size of a run's log: it has the context once, however many steps there are. */
 async function measureLog({ row, script, folder }) {
   const steps = 10;
   const { context } = haystack(0, CONTEXT_BYTES);
@@ -244,7 +243,7 @@ function bytesIn(folder) {
     .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
 }
 
-/** Runs to the end, and throws where the answer is another. */
+/** Runs to the end, and throws if the answer is wrong. */
 async function solve(rlm, request, expected) {
   const { status, data, why } = await rlm.run(request).result;
   if (JSON.stringify(data) !== JSON.stringify(expected)) {
@@ -252,7 +251,7 @@ async function solve(rlm, request, expected) {
   }
 }
 
-/** With the pool of the runtime full, where one is given: whoever comes later does not pay for those before. */
+/** Fills the pool of the runtime first, so that a contender does not pay for earlier ones. */
 async function timed(operation, runtime) {
   await runtime?.warm();
   const begin = performance.now();

@@ -25,7 +25,7 @@ export async function measure({ quick, row, note, delay, absent }) {
     jsonLines: () => timeEach(samples, () => jsonLines("x=1")),
     ...(kernel && { kernel: () => kernel.roundTrips(slow) }),
   };
-  for (let index = 0; index < 3; index += 1) await contenders.ours(); // until the host's code is compiled
+  for (let index = 0; index < 3; index += 1) await contenders.ours(); // warm-up
   const medians = await race(contenders, quick ? 8 : 20);
   const us = (name) => ({ best: Math.min(...medians[name]), unit: "us" });
 
@@ -84,7 +84,7 @@ export async function measure({ quick, row, note, delay, absent }) {
   delay("round trips", stopWatching());
 }
 
-/** A worker that sends a line of JSON for every write, over stdin and stdout. */
+/** A worker that sends a JSON line per write, over stdin and stdout. */
 function openJSONLines() {
   const child = start(PYTHON, ["-I", peer("json_lines.py")], { stdio: ["pipe", "pipe", "inherit"] });
   const nextLine = lineReader(child.stdout);
@@ -99,7 +99,7 @@ function openJSONLines() {
   };
 }
 
-/** Processor time per operation, in microseconds: of this process, and of others. */
+/** CPU time per operation in microseconds, of this process and of others. */
 async function cpuOf(pids, count, operation) {
   const before = pids.map(cpuMicroseconds);
   const own = process.cpuUsage();

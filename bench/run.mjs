@@ -1,10 +1,10 @@
-// How fast is it? Every answer is a ratio against a floor or a peer that was measured in the same minutes.
+// Measures speed. Every result is a ratio to a floor or a peer that was measured in the same minutes.
 //
 //   npm run bench -- [--quick] [--only A,B,...] [--json FILE] [--write]
 //
 //   --quick   smaller rounds, less than a minute       --only    A create, B round-trip, C output, D many, E interrupt, F state,
 //                                                          G mcp and shell, H rlm, I http
-//   --json    everything that was measured             --write   puts the table into bench/README.md
+//   --json    all measurements                         --write   writes the table to bench/README.md
 
 import { fork, spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -61,7 +61,7 @@ function build() {
   if (status !== 0) throw new Error("Cannot measure: the build failed");
 }
 
-/** Everything that one question, in a process of its own, has to say. */
+/** Collects the messages of one question, which runs in a separate process. */
 async function ask(name) {
   const messages = [];
   const child = fork(new URL("question.mjs", import.meta.url), [name, ...(options.quick ? ["--quick"] : [])], {

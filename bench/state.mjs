@@ -1,4 +1,4 @@
-// F. State: how long does it take to copy a live session, to go back to a checkpoint, to save, to load, to look inside?
+// F. State: the time to fork a live session, to rewind to a checkpoint, to save, to load and to inspect.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -116,7 +116,7 @@ async function timed(samples, work) {
   return result;
 }
 
-/** Asks the plain interpreter; milliseconds. */
+/** Measures in the plain interpreter, in milliseconds. */
 function openPlain() {
   const child = start(PYTHON, ["-I", peer("state.py")], { stdio: ["pipe", "pipe", "inherit"] });
   const next = lineReader(child.stdout);

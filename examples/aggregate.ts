@@ -2,7 +2,7 @@ import { openRuntime } from "rlm-runtime";
 import { chooseModel } from "./offline/model.ts";
 import { playAggregate } from "./offline/play-aggregate.ts";
 
-// No search finds what these letters are about: somebody has to read each of them.
+// A search cannot tell what these letters are about: a model has to read each of them.
 const phrases = [
   "you have charged me twice for the same lamp",
   "the parcel lies in front of a door that is not mine",

@@ -7,19 +7,19 @@ const show = async (one: typeof session, code: string) =>
 
 await session.execute("squares = (n * n for n in range(100)); seen = [next(squares)]").result;
 
-// A live copy: even the generator goes on in both, each on its own.
+// A live copy: even the generator continues independently in both.
 const fork = await session.fork({ id: "what-if" });
 await show(fork, "seen + [next(squares), next(squares)]");
 await show(session, "seen + [next(squares)]");
 
-// Back to a moment that was kept, also after the process has died.
+// Return to a checkpoint, even after the process has died.
 const checkpoint = await session.checkpoint();
 const { state } = await session.execute("import os; os._exit(1)").result;
 console.log(state);
 await session.rewind(checkpoint);
 await show(session, "next(squares)");
 
-// Take the last execution back.
+// Undo the last execution.
 await session.execute("seen.clear()").result;
 await session.undo();
 await show(session, "seen");

@@ -2,11 +2,11 @@ import { openRuntime } from "rlm-runtime";
 
 await using runtime = await openRuntime();
 
-// A command runs once, in the working directory of a session; of `default`, where none is named.
+// A command runs in the working directory of a session; `default` if none is named.
 const { stdout, exitCode } = await runtime.shell("printf 'b\\na\\n' > words; sort words; exit 3").result;
 console.log(JSON.stringify(stdout), exitCode);
 
-// One that takes long: wait as long as you like, look at what it printed, read on from there.
+// A long command: wait for a while, look at its output, continue reading from there.
 const task = runtime.shell("for n in 1 2 3; do echo step $n; read line; done", { stdin: "open" });
 for await (const event of task) {
   if (event.type !== "output-delta") continue;
@@ -15,7 +15,7 @@ for await (const event of task) {
 }
 console.log(await task.wait(1_000), JSON.stringify(task.output({ offset: 7 }).bytes.toString()));
 
-// Paused, resumed and ended as a whole: the daemon goes, too.
+// Pause, resume and kill all its processes, including the daemon.
 const server = runtime.shell("(setsid sleep 1000 &) ; sleep 1000", { timeoutMs: 60_000 });
 await server.pause();
 console.log(server.status);

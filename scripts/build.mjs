@@ -1,9 +1,9 @@
-// Builds dist/: the program and the SDK as one set of split chunks, the Python worker beside them.
+// Builds dist/: the program and the SDK as one set of split chunks, and a copy of the Python worker.
 //
 //   node scripts/build.mjs [--release]         release: minified, with type declarations
 //
-// Libraries are bundled, so a user installs one package; their licences go to THIRD_PARTY_LICENSES.txt. Chunks are all
-// directly in dist/: whichever of them asks, `new URL("./python/", import.meta.url)` is the worker's folder.
+// Libraries are bundled, so a user installs one package; their licences go to THIRD_PARTY_LICENSES.txt. All
+// chunks are directly in dist/, so that `new URL("./python/", import.meta.url)` is the worker's folder in each of them.
 import { execFileSync } from "node:child_process";
 import { chmodSync, cpSync, existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
@@ -15,7 +15,7 @@ process.chdir(fileURLToPath(new URL("..", import.meta.url)));
 const release = process.argv.includes("--release");
 const started = performance.now();
 
-// The set-up remembers what it built last; after a build by hand it has to look again.
+// setup.mjs remembers its last build; a manual build makes it check again.
 rmSync("node_modules/.cache/rlm/build", { force: true });
 rmSync("dist", { recursive: true, force: true });
 
@@ -28,7 +28,7 @@ if (release) writeTypes();
 const seconds = ((performance.now() - started) / 1000).toFixed(1);
 process.stderr.write(`built dist/ in ${seconds} s (${packages.length} packages bundled)\n`);
 
-/** Returns the paths of all modules that went in. */
+/** Returns the paths of all bundled modules. */
 async function bundle() {
   const { version } = JSON.parse(readFileSync("package.json", "utf8"));
   const bundled = await rolldown({
@@ -49,7 +49,7 @@ async function bundle() {
     chunkFileNames: "[name]-[hash].js",
     sourcemap: release ? false : "hidden",
     minify: release ? true : "dce-only",
-    keepNames: true, // an error is known by its name in logs and stack traces
+    keepNames: true, // logs and stack traces show the names of errors
   });
   await bundled.close();
   chmodSync("dist/cli.js", 0o755);
@@ -64,7 +64,7 @@ function copyWorker() {
   });
 }
 
-/** The packages that modules came from, each once, by name. */
+/** The packages of the modules, sorted by name. */
 function bundledPackages(ids) {
   const found = new Map();
   for (const id of ids) {
@@ -75,7 +75,7 @@ function bundledPackages(ids) {
   return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** The folder under the innermost node_modules that a module belongs to; undefined for our own modules. */
+/** The package folder of a module in the innermost node_modules; undefined for our own modules. */
 function packageFolder(path) {
   return /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(path)?.[0];
 }

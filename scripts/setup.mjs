@@ -1,9 +1,9 @@
-// Makes a fresh clone ready, so that `npm start` and `npm test` are each the whole set-up.
+// Prepares a fresh clone, so that `npm start` and `npm test` need no other step.
 //
-//   node scripts/setup.mjs [build] [test]      build: dist/ is up to date     test: also what only tests need
+//   node scripts/setup.mjs [build] [test]      build: update dist/     test: also install what only tests need
 //
-// Runs on a plain Node with nothing installed. Every step looks before it acts, so the second time takes a moment. What
-// may not be installed from here is named, with the command that installs it; only a missing necessity ends in failure.
+// Runs on a plain Node with nothing installed. Every step checks first, so a second run is fast. Packages that cannot be
+// installed from here are named with the command that installs them; only a missing requirement is a failure.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
@@ -11,14 +11,14 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const debianPython = "/usr/bin/python3";
-/** Libraries that sessions work with specially, by module and as Debian names them. */
+/** Libraries that sessions have special support for: module and Debian package. */
 const TESTED_MODULES = {
   numpy: "python3-numpy",
   pandas: "python3-pandas",
   matplotlib: "python3-matplotlib",
   PIL: "python3-pil",
 };
-/** Programs that the documents show and tests run, which Debian packages under the same names. */
+/** Programs that the documents show and tests run; Debian's packages have the same names. */
 const TESTED_COMMANDS = ["curl"];
 const stamps = join("node_modules", ".cache", "rlm");
 
@@ -35,14 +35,14 @@ function requireNode() {
   fail(`Node.js 20.19 or newer is needed, this is ${process.version}: install it from https://nodejs.org`);
 }
 
-/** npm ci, when the lock file is not the one that was installed. */
+/** Runs npm ci if the lock file has changed since the last install. */
 function installNodePackages() {
   const wanted = hash([readFileSync("package-lock.json"), process.platform, process.arch]);
   if (stamp("install") === wanted) return;
   if (lstatSync("node_modules", { throwIfNoEntry: false })?.isSymbolicLink()) {
     return say("node_modules is a link: npm ci would empty the folder of its owner, so it stays as it is");
   }
-  // Tools are devDependencies: they are wanted under NODE_ENV=production too.
+  // Tools are devDependencies, which are also needed under NODE_ENV=production.
   if (!run("npm", ["ci", "--include=dev", "--prefer-offline"])) fail("npm ci failed: see its message above");
   setStamp("install", wanted);
 }
@@ -51,7 +51,7 @@ function installDebianPackages() {
   const missing = missingDebianPackages();
   if (missing.length === 0) return;
   const names = missing.map(({ name }) => name);
-  // An optional package that could not be had is asked for again tomorrow, not at every run.
+  // An optional package that could not be installed is tried again tomorrow, not at every run.
   const attempt = `${names.join(" ")} ${new Date().toISOString().slice(0, 10)}`;
   const necessary = missing.some(({ necessity }) => necessity);
   if (necessary || stamp("debian") !== attempt) {
@@ -62,7 +62,7 @@ function installDebianPackages() {
   if (missingDebianPackages().some(({ necessity }) => necessity)) fail("rlm cannot run without Python");
 }
 
-/** What is not there, as Debian names it. The interpreters are asked, since python3-minimal has a python3 without json. */
+/** The missing Debian packages. Queries the interpreters, because python3-minimal has a python3 without json. */
 function missingDebianPackages() {
   const debian = pythonLacks(debianPython);
   const missing = [];
@@ -86,7 +86,7 @@ function missingDebianPackages() {
   return missing;
 }
 
-/** The modules that an interpreter lacks, with "3.9" where it is too old; undefined where it does not start. */
+/** The modules that an interpreter lacks, and "3.9" if it is too old; undefined if it does not start. */
 function pythonLacks(python) {
   const question = `
 import sys
@@ -103,7 +103,7 @@ function isUsable(lacks) {
   return lacks !== undefined && lacks.every((name) => name in TESTED_MODULES);
 }
 
-/** Tries with the package lists at hand first; a fresh container has none, and old ones point to what is gone. */
+/** Tries with the existing package lists first, then updates them: a fresh container has none, and old ones are stale. */
 function aptInstall(names) {
   const sudo = process.getuid?.() === 0 ? [] : ["sudo", "-n"];
   if (!succeeds("apt-get", ["--version"]) || (sudo.length > 0 && !succeeds("sudo", ["-n", "true"]))) return false;
@@ -115,7 +115,7 @@ function aptInstall(names) {
   return install() || (apt("update") && install());
 }
 
-/** dist/, when something it is made of has changed. */
+/** Builds dist/ if its sources have changed. */
 function build() {
   const inputs = [...filesIn("src"), ...filesIn("python"), "scripts/build.mjs", "package.json"];
   inputs.push(...readdirSync(".").filter((name) => /^tsconfig.*\.json$/.test(name)));
@@ -148,7 +148,7 @@ function setStamp(name, value) {
   writeFileSync(join(stamps, name), value);
 }
 
-/** Shows the command and what it says, all on stderr: stdout belongs to whatever comes after the set-up. */
+/** Prints the command and its output on stderr: stdout belongs to the program that follows. */
 function run(command, args, { stdout = 2 } = {}) {
   say(`$ ${[command, ...args].join(" ")}`);
   return spawnSync(command, args, { stdio: ["ignore", stdout, 2] }).status === 0;

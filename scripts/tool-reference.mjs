@@ -2,7 +2,7 @@
 //
 //   node scripts/tool-reference.mjs
 //
-// The definitions are TypeScript: they are bundled first, into a file that is gone afterwards.
+// The definitions are TypeScript, so they are bundled into a temporary file first.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { isBuiltin } from "node:module";

@@ -1,4 +1,4 @@
-// The page about the MCP tools, made from what clients are told of them.
+// Generates the page about the MCP tools from their definitions.
 
 import { toInstructions } from "../src/server/mcp/instructions.ts";
 import { GROUPS, type Annotations, type MCPTool, type ToolGroup } from "../src/server/mcp/tools/tool.ts";

@@ -1,4 +1,4 @@
-// Runs `npm start` until the server says that it is healthy, then ends it: the first of the README's two commands.
+// Runs `npm start`, the first of the README's two commands, until the server is healthy, then stops it.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -25,7 +25,7 @@ try {
   clearTimeout(timer);
 }
 
-/** npm and the server: they share a process group. */
+/** Stops npm and the server, which share a process group. */
 function end(signal) {
   if (server.pid !== undefined) process.kill(-server.pid, signal);
 }

@@ -60,7 +60,7 @@ const layers: Readonly<Record<string, Layer>> = {
   "server/ws": { imports: ["server/http/schemas", ...serverContext, ...frontEnd], types: parts },
   "server/mcp": { imports: [...serverParts, ...frontEnd], types: parts },
   server: { imports: ["server/mcp", ...serverContext, ...frontEnd], types: parts },
-  client: { imports: ["cli", ...ground] },
+  client: { imports: ["protocol", "util/parse-json.ts"], node: false },
   cli: { imports: ["server", "client", "backends", ...frontEnd], types: ["runtime-options.ts", ...parts] },
   "index.ts": {
     imports: ["runtime.ts", "backends/scripted", "tools", "session/options.ts", ...ground],

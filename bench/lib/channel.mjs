@@ -1,5 +1,5 @@
-// A pipe from and to a Python process, held in the way `src/environments/local/pipes.ts` holds a worker's: the other
-// process makes it, this one opens it through /proc, reads with `onread` into one buffer and writes without the loop.
+// Pipes to and from a Python process, handled like a worker's in `src/environments/local/pipes.ts`: the other process creates
+// them, this one opens them through /proc, reads with `onread` into one buffer and writes synchronously.
 
 import { constants, openSync, writeSync } from "node:fs";
 import { Socket } from "node:net";
@@ -19,13 +19,13 @@ export function readPipe(pid, fd, onChunk) {
   return new Socket({ fd: own, readable: true, writable: false, onread });
 }
 
-/** A function that writes at once; the pipe must have room. */
+/** Returns a function that writes synchronously; the pipe must have space. */
 export function writePipe(pid, fd) {
   const own = openSync(`/proc/${pid}/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK);
   return (text) => writeSync(own, text);
 }
 
-/** The floor of a round trip: a Python process that sends every byte back. On this process's core, or on another. */
+/** The floor of a round trip: a Python process that echoes every byte, on the same core or another. */
 export async function openEcho({ core } = {}) {
   const plain = [PYTHON, ["-I", "-S", peer("echo.py")]];
   const [command, args] = core === undefined ? plain : onCores(String(core), ...plain);

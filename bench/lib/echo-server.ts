@@ -1,7 +1,7 @@
-// `rlm serve` with one more route, which answers with what it was sent: same guards, parsing, log and metrics, no session. Only the rate
-// of one address is not bounded.
+// `rlm serve` with an additional echo route: the same guards, parsing, log and metrics, but no session and no rate limit per
+// address.
 //
-// Bundled by the bench beside dist/cli.js. Prints its address, and ends when its input does.
+// The benchmark bundles it next to dist/cli.js. Prints its address, and exits when its input ends.
 
 import { createWriteStream } from "node:fs";
 import { z } from "zod";

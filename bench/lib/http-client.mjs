@@ -1,4 +1,4 @@
-// A client that costs next to nothing, so that what is measured is the server: one connection, one request at a time, answers with a
+// A minimal client, so that the server dominates the measurement: one connection, one request at a time, responses with a
 // Content-Length.
 
 import { connect } from "node:net";

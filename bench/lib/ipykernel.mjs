@@ -1,7 +1,7 @@
-// The peer that everybody knows: ipykernel with jupyter_client, from Debian's packages, in a folder of the benchmark's.
+// The best-known peer: ipykernel with jupyter_client, from Debian's packages, in a folder of the benchmark.
 //
-// Nothing is installed on the machine: packages that it lacks are downloaded and unpacked. Where that cannot be done the
-// peer is absent, and the report says why; a number from another day is never put in its place.
+// Installs nothing on the machine: missing packages are downloaded and unpacked. If that fails, the report says why the peer
+// is absent; old numbers are never used instead.
 
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -22,7 +22,7 @@ import {
 const FOLDER = join(CACHE, "ipykernel");
 const WANTED = ["python3-ipykernel", "python3-jupyter-client"];
 
-/** Makes the packages available; returns why not, or undefined. */
+/** Makes the packages available. Returns the reason if it fails, else undefined. */
 export function installKernel() {
   if (existsSync(join(FOLDER, "done"))) return undefined;
   const parts = join(CACHE, "ipykernel.part");
@@ -48,7 +48,7 @@ export function installKernel() {
   }
 }
 
-/** What ipykernel needs, directly or not, and the machine does not have. */
+/** The missing dependencies of ipykernel, direct and indirect. */
 function missingPackages(run) {
   const flags = ["recommends", "suggests", "conflicts", "breaks", "replaces", "enhances"].map((kind) => `--no-${kind}`);
   const needed = run("apt-cache", ["depends", "--recurse", ...flags, ...WANTED]).match(/^[a-z0-9][^\s:<]*$/gm) ?? [];
@@ -63,8 +63,8 @@ function missingPackages(run) {
 }
 
 /**
- * One kernel, running, with a client in a Python of its own that measures it; undefined where there is none, after
- * `absent` was told the reason.
+ * A running kernel with a client in a separate Python that measures it. Undefined if it is not available; `absent` then gets the
+ * reason.
  */
 export async function openKernel(absent) {
   const failure = installKernel();
@@ -77,9 +77,9 @@ export async function openKernel(absent) {
     const { startMs } = await driver.ask({ op: "start" });
     return {
       startMs,
-      /** Milliseconds from starting another kernel to its first result; that one is ended again. */
+      /** Milliseconds from the start of another kernel to its first result; stops it afterwards. */
       start: async () => (await driver.ask({ op: "start-another" })).startMs,
-      /** Microseconds of every round trip. */
+      /** Microseconds per round trip. */
       roundTrips: async (count) => (await driver.ask({ op: "round-trips", count })).us,
       pid: (await driver.ask({ op: "pid" })).pid,
     };

@@ -1,7 +1,7 @@
-// How long the event loop was held up: a timer of one millisecond, and how late it came.
+// How long the event loop was blocked: the delay of a timer of one millisecond.
 //
-// A machine that gives the processor to somebody else makes every timer late, so the processor time that this process used
-// meanwhile is noted as well: the smaller of the two is what the process itself kept the loop from.
+// Other processes also delay timers, so the CPU time of this process is recorded too: the smaller of the two is the delay
+// that this process caused.
 
 import { quantile } from "./stats.mjs";
 

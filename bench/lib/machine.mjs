@@ -1,4 +1,4 @@
-// The machine that the numbers are from.
+// Describes the machine of the measurements.
 
 import { execFileSync } from "node:child_process";
 import { cpus, loadavg, release } from "node:os";

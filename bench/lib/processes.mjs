@@ -1,4 +1,4 @@
-// Processes of the benchmark: started alike, limited in time, ended together; and what the kernel knows about them.
+// Child processes of the benchmark: starts them alike, limits their time, stops them together, and reads their usage from /proc.
 
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { readFileSync, readdirSync } from "node:fs";
@@ -10,7 +10,7 @@ export const CACHE = fileURLToPath(new URL("../../node_modules/.cache/rlm-bench"
 const LEFT_OUT = new Set(["PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "NODE_EXTRA_CA_CERTS"]);
 const started = new Set();
 
-/** Variables that change how fast Python or Node start or print are left out. */
+/** Without variables that change how fast Python or Node start or print. */
 export function cleanEnvironment() {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !LEFT_OUT.has(name)));
 }
@@ -24,12 +24,12 @@ export function hasModule(name) {
   return spawnSync(PYTHON, ["-I", "-c", `import ${name}`], { stdio: "ignore" }).status === 0;
 }
 
-/** A child in a process group of its own, which `endProcesses` ends. */
+/** Starts a child in its own process group, which `endProcesses` stops. */
 export function start(command, args, options = {}) {
   const child = spawn(command, args, { env: cleanEnvironment(), detached: true, ...options });
   started.add(child);
   child.once("exit", () => started.delete(child));
-  child.stdin?.on("error", () => {}); // its exit tells
+  child.stdin?.on("error", () => {}); // its exit is reported
   return child;
 }
 
@@ -37,11 +37,11 @@ export function stop(child) {
   try {
     process.kill(-child.pid, "SIGKILL");
   } catch {
-    // gone already
+    // it has already exited
   }
 }
 
-/** Lets children leave by themselves, so that they can end what they started, and kills those that stay. */
+/** Asks children to exit, so that they can stop their own children, and kills those that remain. */
 export async function endProcesses() {
   const exits = [...started].map((child) => new Promise((resolve) => child.once("exit", resolve)));
   for (const child of started) child.stdin?.end();
@@ -50,7 +50,7 @@ export async function endProcesses() {
   for (const child of started) stop(child);
 }
 
-/** Rejects when the promise takes longer than this; a hanging contender must not hang the benchmark. */
+/** Rejects if the promise takes too long: a contender that hangs must not hang the benchmark. */
 export async function within(ms, what, promise) {
   let timer;
   const late = new Promise((_, reject) => {
@@ -63,7 +63,7 @@ export async function within(ms, what, promise) {
   }
 }
 
-/** The lines that a child prints, one call of the returned function each. */
+/** Returns a function that resolves with the child's next line. */
 export function lineReader(stream) {
   const lines = [];
   const waiting = [];
@@ -80,7 +80,7 @@ export function lineReader(stream) {
   return () => (lines.length > 0 ? Promise.resolve(lines.shift()) : new Promise((resolve) => waiting.push(resolve)));
 }
 
-/** Holds this process, and all it starts from now on, on one core. False where that cannot be done. */
+/** Pins this process and its future children to one core. False if that fails. */
 export function pin() {
   return setCores(String(availableParallelism() - 1));
 }
@@ -89,7 +89,7 @@ export function unpin() {
   return setCores(allCores());
 }
 
-/** A command line that runs on these cores, whatever this process is held to. */
+/** A command line that runs on these cores, even if this process is pinned to others. */
 export function onCores(list, command, args) {
   return hasTaskset() ? ["taskset", ["-c", list, command, ...args]] : [command, args];
 }
@@ -116,7 +116,7 @@ function hasTaskset() {
   return taskset;
 }
 
-/** Every process below this one, without itself. */
+/** All descendants of this process. */
 export function descendants(pid) {
   const children = new Map();
   for (const name of readdirSync("/proc")) {
@@ -140,19 +140,19 @@ export function forkServers() {
   return descendants(process.pid).filter((pid) => read(`/proc/${pid}/cmdline`)?.includes("forkserver/__main__.py"));
 }
 
-/** Memory of a process where a page shared by n processes counts one n-th, in bytes; undefined where it is not told. */
+/** The proportional set size of a process in bytes; undefined if it is not readable. */
 export function proportionalBytes(pid) {
   const line = /^Pss:\s+(\d+) kB/m.exec(read(`/proc/${pid}/smaps_rollup`) ?? "");
   return line === null ? undefined : Number(line[1]) * 1024;
 }
 
-/** Time that a process has had a processor, in clock ticks (mostly 10 ms). */
+/** The CPU time of a process in clock ticks (usually 10 ms). */
 export function cpuTicks(pid) {
   const fields = statFields(pid);
   return fields === undefined ? 0 : Number(fields[11]) + Number(fields[12]);
 }
 
-/** The same in microseconds, all threads together. */
+/** The CPU time of all threads in microseconds. */
 export function cpuMicroseconds(pid) {
   let total = 0;
   for (const thread of readdirSync(`/proc/${pid}/task`)) {

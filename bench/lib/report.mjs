@@ -1,4 +1,4 @@
-// Rows as people read them: in the terminal, and in the README between its markers.
+// Formats rows for the terminal and for the README.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { quartileSpread } from "./stats.mjs";
@@ -8,7 +8,7 @@ const README = new URL("../README.md", import.meta.url);
 const [BEGIN, END] = ["<!-- latest: begin -->", "<!-- latest: end -->"];
 const HEADER = ["question", "ours", "floor or peer", "ratio", "aim", "met"];
 
-/** What a row says, cell by cell; a ratio whose floor wandered has a tilde. */
+/** The cells of a row; a tilde marks a ratio whose floor varied. */
 export function toCells({ question, ours, other, ratio, aim, floor }) {
   const noisy = isNoisy(floor);
   const cells = [
@@ -28,7 +28,7 @@ export function isNoisy(floor) {
   return floor !== undefined && floor.length > 3 && quartileSpread(floor) > NOISY_SPREAD;
 }
 
-/** A row on how long the event loop of the host was held up in a phase. */
+/** A row about how long the host's event loop was blocked in a phase. */
 export function toDelayRow({ phase, ownMs, p999Ms, maxMs }) {
   return {
     question: `Event loop held up by the host's own work: ${phase}`,
@@ -56,7 +56,7 @@ export function toMarkdown(rows) {
   return [line(HEADER), line(HEADER.map(() => "---")), ...rows.map(line)].join("\n");
 }
 
-/** Puts the text between the markers of the README. */
+/** Replaces the text between the markers of the README. */
 export function writeReadme(text) {
   const old = readFileSync(README, "utf8");
   const [before, rest] = old.split(BEGIN);

@@ -1,10 +1,10 @@
-// The product as a user has it: the built SDK, sandboxed sessions with every wall, the standard library only.
+// The product as users have it: the built SDK and fully sandboxed sessions with only the standard library.
 
 import { PYTHON } from "./processes.mjs";
 
 const opened = [];
 
-/** A runtime with its fork server started and its pool full; `closeRuntimes` closes it. */
+/** Opens a runtime with a running fork server and a full pool; `closeRuntimes` closes it. */
 export async function openBenchRuntime(options) {
   const { openRuntime } = await import(new URL("../../dist/index.js", import.meta.url).href);
   const runtime = await openRuntime({ python: PYTHON, preload: [], idleTimeoutMs: null, ...options });

@@ -1,7 +1,7 @@
-// Numbers from samples, and the race in which contenders are measured side by side.
+// Statistics, and the race in which contenders are measured side by side.
 //
-// A busy machine slows whatever happens to run. Contenders therefore take turns in short rounds of shuffled order, and
-// the best round of each is compared with the best of the others: somewhere each of them had the machine for itself.
+// A busy machine slows whatever is running. Contenders therefore alternate in short rounds of shuffled order, and their best
+// rounds are compared: in some round each of them had the machine for itself.
 
 export function quantile(values, q) {
   const sorted = Float64Array.from(values).sort();
@@ -14,26 +14,26 @@ export function median(values) {
   return quantile(values, 0.5);
 }
 
-/** The distance between the quartiles, as a share of the median. */
+/** The interquartile range relative to the median. */
 export function quartileSpread(values) {
   return (quantile(values, 0.75) - quantile(values, 0.25)) / median(values);
 }
 
 /**
- * Runs every contender once per round. A contender is a function that measures a few times and returns its samples.
- * Returns for each name the median of every round.
+ * Runs every contender once per round. A contender is a function that returns a few samples. Returns the medians of all
+ * rounds by name.
  */
 export async function race(contenders, rounds) {
   const names = Object.keys(contenders);
   const medians = Object.fromEntries(names.map((name) => [name, []]));
-  for (const name of names) await contenders[name](); // not counted: code is compiled and pages are touched
+  for (const name of names) await contenders[name](); // warm-up, not counted
   for (let round = 0; round < rounds; round += 1) {
     for (const name of shuffle(names)) medians[name].push(median(await contenders[name]()));
   }
   return medians;
 }
 
-/** `a` over `b` in two ways: between the best rounds of each, and the median over the rounds. */
+/** The ratio `a` to `b`: of their best rounds, and the median over all rounds. */
 export function compare(a, b) {
   return {
     best: Math.min(...a) / Math.min(...b),
@@ -41,7 +41,7 @@ export function compare(a, b) {
   };
 }
 
-/** Awaits `operation` `count` times and returns how long each took, in microseconds. */
+/** Awaits `operation` `count` times and returns the times in microseconds. */
 export async function timeEach(count, operation) {
   const samples = new Float64Array(count);
   for (let index = 0; index < count; index += 1) {

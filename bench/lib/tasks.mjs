@@ -1,4 +1,4 @@
-// Tasks with a known answer, made from a number: the same number gives the same task.
+// Tasks with known answers, generated from a seed.
 
 const NOISE = [
   "The grass is green. The sky is blue. The sun is yellow. Here we go. There and back again.",
@@ -8,7 +8,7 @@ const NOISE = [
 ];
 const WORDS = ["amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heath", "islet", "knoll"];
 
-/** A line with a number among so many characters of others, a third of the lines with numbers that nobody asked for. */
+/** One line with the number among other lines; a third of those have other numbers. */
 export function haystack(seed, characters) {
   const random = createRandom(seed);
   const pick = (values) => values[Math.floor(random() * values.length)];
@@ -33,7 +33,7 @@ const SUBJECTS = {
   thing: ["What kept the wheel still?", "What was on the envelope?", "What is yellow?"],
 };
 
-/** Questions of users, of which nobody wrote down what they are about; how many there are of each kind. */
+/** Unlabelled questions of users, and how many there are of each kind. */
 export function aggregation(count) {
   const random = createRandom(count);
   const kinds = Object.keys(SUBJECTS);
@@ -49,7 +49,7 @@ export function aggregation(count) {
   return { query: "How many questions are there of each kind?", context: lines.join("\n"), answer, classify };
 }
 
-/** A linear congruence: the same on every machine. */
+/** A linear congruential generator: the same on every machine. */
 function createRandom(seed) {
   let state = (seed * 2_654_435_761 + 12_345) % 4_294_967_296;
   return () => {

@@ -1,4 +1,4 @@
-"""The floor of a round trip: sends back what comes. The host opens both pipes through /proc, as a session's."""
+"""The floor of a round trip: echoes its input. The host opens both pipes through /proc, like those of a session."""
 
 import os
 import sys

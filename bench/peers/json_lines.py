@@ -1,4 +1,4 @@
-"""A worker of the usual kind: JSON lines on stdin and stdout, one line for every write of the code."""
+"""A typical worker: JSON lines on stdin and stdout, one line per write."""
 
 import contextlib
 import json

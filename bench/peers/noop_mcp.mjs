@@ -1,4 +1,4 @@
-// The least that an MCP server can do with a call: one tool on the same SDK that answers at once.
+// A minimal MCP server on the same SDK: one tool that returns at once.
 
 import { McpServer } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";

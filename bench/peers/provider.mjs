@@ -1,7 +1,7 @@
-// A provider of models on loopback, Chat Completions as a stream of events. `sub` answers after a delay; `root` writes, at once,
-// code that asks `sub` many times; `long` answers at once with 300 events.
+// A model provider on loopback that streams Chat Completions. `sub` answers after a delay; `root` immediately writes code that
+// calls `sub` many times; `long` answers at once with 300 events.
 //
-//   node bench/peers/provider.mjs DELAY_MS CALLS      prints its address; ends with its standard input
+//   node bench/peers/provider.mjs DELAY_MS CALLS      prints its address; exits when its standard input ends
 
 import { createServer } from "node:http";
 

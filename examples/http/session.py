@@ -23,11 +23,11 @@ def events(response):
 session = json.load(ask("POST", "/v1/sessions", {"env": {"GREETING": "Hello"}}))
 path = f"/v1/sessions/{session['id']}"
 
-# Code that fails is an answer like any other.
+# Code that fails is an ordinary result.
 result = json.load(ask("POST", f"{path}/execute", {"code": "1 / 0"}))
 print(result["status"], result["error"]["name"], result["state"])
 
-# Events as they happen; code that asks for a line is given one.
+# Events as they happen; a request for input gets a line.
 code = "import os\nname = input('who? ')\nprint(os.environ['GREETING'], name)"
 stream = ask("POST", f"{path}/execute", {"code": code, "input": "ask"}, Accept="text/event-stream")
 for event in events(stream):
@@ -36,7 +36,7 @@ for event in events(stream):
     elif event["type"] == "output-delta":
         print(event["text"], end="")
 
-# A variable from outside, byte for byte and of any size; then what is in the session.
+# Set a variable of any size, byte for byte, then list the variables.
 ask("PUT", f"{path}/variables/words", b"one two three", **{"Content-Type": "text/plain"})
 result = json.load(ask("POST", f"{path}/execute", {"code": "len(words.split())", "variables": True}))
 print(result["value"]["text/plain"], [variable["name"] for variable in result["variables"]["variables"]])

@@ -11,7 +11,7 @@ ask() { # PATH [OPTION...]
 
 ask /v1/sessions -d '{"id": "demo"}' > /dev/null
 
-# A file in, code that reads it and writes another, and that one out again.
+# Upload a file, run code that reads it and writes another, and download that one.
 printf 'name,price\ntea,3\ncake,4\n' | ask /v1/sessions/demo/files/shop.csv -T - > /dev/null
 ask /v1/sessions/demo/execute -o /dev/null -d '{"code":
   "import csv\ntotal = sum(int(row[\"price\"]) for row in csv.DictReader(open(\"shop.csv\")))\nprint(total, file=open(\"total.txt\", \"w\"))"}'
@@ -20,7 +20,7 @@ ask /v1/sessions/demo/files/total.txt
 # The events of an execution, as they happen.
 ask /v1/sessions/demo/execute -N -H 'Accept: text/event-stream' -d '{"code": "print(total)"}' | grep '^event:'
 
-# A live copy, which goes its own way.
+# An independent live copy.
 ask /v1/sessions/demo/fork -d '{"id": "copy"}' > /dev/null
 ask /v1/sessions/copy/execute -o /dev/null -d '{"code": "total += 100"}'
 for id in demo copy; do

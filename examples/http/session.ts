@@ -1,4 +1,4 @@
-// A session over HTTP with nothing but fetch: state, a request that is sent twice, a stream that is taken up again.
+// A session over HTTP with only fetch: state, an idempotent retry, a resumed stream.
 
 const url = process.env["RLM_URL"] ?? "http://127.0.0.1:8000";
 const token = process.env["RLM_TOKEN"] ?? "";
@@ -9,7 +9,7 @@ async function ask(method: string, path: string, body?: object, headers: Record<
     headers: { authorization: `Bearer ${token}`, ...headers },
     ...(body && { body: JSON.stringify(body) }),
   });
-  if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`); // a problem says what is wrong
+  if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`); // the problem says what is wrong
   return response;
 }
 
@@ -25,12 +25,12 @@ async function execute(code: string, headers: Record<string, string> = {}): Prom
   return (await (await ask("POST", `${session}/execute`, { code }, headers)).json()) as Result;
 }
 
-// What one execution leaves, the next one finds.
+// Executions share state.
 await execute("import math\nradius = 3");
 const area = await execute("math.pi * radius ** 2");
 console.log(area.status, area.value?.["text/plain"]);
 
-// A request whose answer was lost is sent again under the same key: the code has run once.
+// A request whose response was lost is retried with the same key: the code ran once.
 const key = { "idempotency-key": crypto.randomUUID() };
 const [first, second] = [await execute("radius += 1; radius", key), await execute("radius += 1; radius", key)];
 console.log(first.value?.["text/plain"], second.value?.["text/plain"]);
@@ -48,7 +48,7 @@ async function* readEvents({ body }: Response): AsyncGenerator<{ id: string; typ
   }
 }
 
-// Output as it is printed. This reader leaves after the first event; the code goes on, and nothing of it is lost.
+// Streamed output. This reader disconnects after the first event; the code continues, and no output is lost.
 const code = "import time\nfor n in range(3):\n    print(n, flush=True)\n    time.sleep(0.1)";
 const stream = await ask("POST", `${session}/execute`, { code }, { accept: "text/event-stream" });
 let cursor = "";

@@ -1,4 +1,4 @@
-// A session over a WebSocket: everything that happens in it, and code, answers and interrupts to it, on one connection.
+// A session over a WebSocket: all its events, and code, input and interrupts, on one connection.
 
 import { WebSocket } from "ws";
 
@@ -8,7 +8,7 @@ const headers = { authorization: `Bearer ${process.env["RLM_TOKEN"] ?? ""}` };
 const response = await fetch(`${url}/v1/sessions`, { method: "POST", headers });
 const { id } = (await response.json()) as { id: string };
 
-// A browser cannot send the header: it asks for a ticket with POST /v1/tickets, and adds ?ticket=… to the address.
+// A browser cannot send the header: it gets a ticket with POST /v1/tickets and adds ?ticket=… to the address.
 const socket = new WebSocket(`${url.replace("http", "ws")}/v1/sessions/${id}/ws`, { headers });
 const send = (message: object): void => socket.send(JSON.stringify(message));
 

@@ -1,5 +1,5 @@
-// Which model the examples ask: the one that the environment names, else one that is played, so that they run without a network and
-// always print the same.
+// The model of the examples: the one in the environment, else a scripted one, so that they run without a network and always
+// print the same.
 //
 //   RLM_MODEL=gpt-5-mini OPENAI_API_KEY=... node examples/needle.ts      (Node 24, after npm run build)
 

@@ -1,4 +1,4 @@
-// What models might do to sort many records: the first cuts them into pieces, others read a piece each.
+// A script for sorting many records: the root splits them into chunks, and sub-models read one chunk each.
 
 import type { BackendRequest } from "rlm-runtime";
 import { block, whereIs } from "./model.ts";

@@ -1,4 +1,4 @@
-// What models might do with a question about code: the first finds the files that matter, and gives them to another one to read.
+// A script for a question about code: the root finds the relevant files and passes them to another model.
 
 import type { BackendRequest } from "rlm-runtime";
 import { block, whereIs } from "./model.ts";

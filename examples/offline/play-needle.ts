@@ -1,4 +1,4 @@
-// What a model might write to find one line among many.
+// A script for finding one line among many.
 
 import type { BackendRequest } from "rlm-runtime";
 import { block, whereIs } from "./model.ts";

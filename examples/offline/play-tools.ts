@@ -1,4 +1,4 @@
-// What a model might do with tools, mistakes included.
+// A script that uses tools, with mistakes.
 
 import type { BackendRequest } from "rlm-runtime";
 import { block, whereIs } from "./model.ts";

@@ -1,9 +1,9 @@
-// The official conformance suite against our server on HTTP, for both revisions of the protocol.
+// Runs the official conformance suite against our HTTP server, for both revisions of the protocol.
 //
-//   node scripts/mcp/conformance.mjs      exit codes: 0 all as expected, 1 not, 75 the suite cannot be had
+//   node scripts/mcp/conformance.mjs      exit codes: 0 as expected, 1 not, 75 the suite is not available
 //
-// Most scenarios call tools, prompts and resources of fixed names, which only a server made for the suite has. The ones
-// below need none of them, or only some: they must find as much right as they did, and those of PASS nothing wrong.
+// Most scenarios call tools, prompts and resources with fixed names that only a server for the suite has. The ones below
+// need few or none of them: each must pass as many checks as listed, and those of PASS must have no failures.
 import { createServer, request as httpRequest } from "node:http";
 import { openPlace, requireForeign, run, startHTTP } from "./foreign.mjs";
 
@@ -28,7 +28,7 @@ const PASS = {
     "server-session-lifecycle",
   ],
 };
-/** By scenario, how many of its checks need nothing of the suite's own. */
+/** By scenario: the number of checks that need no fixtures of the suite. */
 const PASS_IN_PART = {
   "2026-07-28": { "server-stateless": 24, caching: 6 },
   "2025-11-25": {},
@@ -74,7 +74,7 @@ function report(isRight, line) {
   process.stdout.write(`${isRight ? "ok" : "FAILED"} ${line}\n`);
 }
 
-/** The suite cannot send a token. Everything else passes as it is, Host and Origin above all. */
+/** A proxy that adds the token, which the suite cannot send. Everything else, such as Host and Origin, is unchanged. */
 async function openProxy({ url, authorization }) {
   const { hostname, port } = new URL(url);
   const proxy = createServer((incoming, outgoing) => {

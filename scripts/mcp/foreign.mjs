@@ -1,4 +1,4 @@
-// Programs that we did not write, as clients of the server: how they are brought here, and what they are pointed at.
+// Installs third-party MCP clients and starts our server for them.
 
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -8,20 +8,20 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 const NODE = "24.21.0";
-/** They need a newer Node than we do, so it comes along. Pinned: npm would take an old Inspector on an old Node. */
+/** They need a newer Node, which is installed with them. Pinned, because npm would choose an old Inspector on an old Node. */
 const PACKAGES = [
   `node-linux-${process.arch}@${NODE}`,
   "@modelcontextprotocol/inspector@2.12.0",
   "@modelcontextprotocol/conformance@0.2.0-alpha.12",
 ];
-/** The exit code for "cannot be had here", as opposed to a check that failed. */
+/** The exit code for "not available here", as opposed to a failed check. */
 const UNAVAILABLE = 75;
 
 const INSTALL_MS = 180_000;
 const CLI = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
 const TOKEN = "a-token-for-clients-we-did-not-write";
 
-/** The folder of their commands; undefined where they cannot be had. */
+/** The folder of their commands; undefined if they cannot be installed. */
 function installForeign() {
   const how = ["--prefer-offline", "--fetch-retries=0", "--fetch-timeout=60000"];
   const packages = PACKAGES.map((name) => `--package=${name}`);
@@ -35,7 +35,7 @@ function installForeign() {
   return version === `v${NODE}` ? path.split(delimiter)[0] : undefined;
 }
 
-/** Ends the process where they are not here, which is not the same as a failure. */
+/** Exits if they are not available, which is not a failure. */
 export function requireForeign() {
   const folder = installForeign();
   if (folder !== undefined) return folder;
@@ -43,7 +43,7 @@ export function requireForeign() {
   process.exit(UNAVAILABLE);
 }
 
-/** Environment for everything that is started: nothing of the user's folders is read or written. */
+/** The environment of all processes: keeps them away from the user's folders. */
 export function openPlace(folder) {
   const home = mkdtempSync(join(tmpdir(), "rlm-foreign-"));
   const env = {
@@ -58,7 +58,7 @@ export function openPlace(folder) {
   return { home, env, close: () => remove(home) };
 }
 
-/** A server that its client has just ended may be writing still; `maxRetries` would not see what it wrote. */
+/** A server that was just stopped may still be writing; `maxRetries` would not notice new files. */
 function remove(folder, patienceMs = 20_000) {
   for (const until = Date.now() + patienceMs; ;) {
     try {
@@ -69,7 +69,7 @@ function remove(folder, patienceMs = 20_000) {
   }
 }
 
-/** The program as a client on stdio starts it, with the Node of whoever runs the checks. */
+/** The program as a client starts it on stdio, with the Node of this process. */
 export const STDIO = [process.execPath, CLI, "mcp-serve"];
 
 /** The program on HTTP. */
@@ -96,7 +96,7 @@ export async function startHTTP({ env, home }) {
   throw new Error(`rlm mcp-serve --http ended with ${await ended} before it listened`);
 }
 
-/** Runs to the end. */
+/** Runs a command until it exits. */
 export function run(command, args, { env, home }) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd: home, env, stdio: ["ignore", "pipe", "pipe"] });

@@ -1,6 +1,6 @@
-// The official Inspector lists and calls our tools: on stdio and on HTTP, in both eras of the protocol.
+// Lists and calls our tools with the official Inspector, on stdio and HTTP, in both revisions of the protocol.
 //
-//   node scripts/mcp/inspector.mjs      exit codes: 0 all as expected, 1 not, 75 the Inspector cannot be had
+//   node scripts/mcp/inspector.mjs      exit codes: 0 as expected, 1 not, 75 the Inspector is not available
 //
 // Prints a line for each check.
 import { openPlace, requireForeign, run, startHTTP, STDIO } from "./foreign.mjs";
@@ -26,7 +26,7 @@ const TOOLS = [
   "shell",
   "shell_status",
 ];
-/** Every other tool once, in this order: what a call leaves is there in the next. */
+/** Every other tool once, in this order: later calls use the state of earlier ones. */
 const TOUR = [
   ["create_repl_session", { session_id: "tour" }, /tour/],
   ["set_repl_context", { key: "n", value: "[1, 2]", session_id: "tour" }, /\bn\b/],
@@ -61,7 +61,7 @@ try {
     ]);
     const checks = targets.flatMap(checksOf);
     checks.push(() => checkRefusal(http.url));
-    const waiting = targets.map(checkLongCall); // beside the others: they sleep most of the time
+    const waiting = targets.map(checkLongCall); // concurrently: they mostly sleep
     const tour = takeTour(targets.find(({ keepsState }) => keepsState));
     await Promise.all([tour, ...waiting, ...Array.from({ length: AT_ONCE }, () => work(checks))]);
   } finally {
@@ -73,7 +73,7 @@ try {
 process.stdout.write(failed === 0 ? "The Inspector found what was expected\n" : `${failed} checks failed\n`);
 process.exitCode = failed === 0 ? 0 : 1;
 
-/** Each call starts the Inspector anew, a second of work: what no transport or era can change is tried once. */
+/** Each call starts the Inspector, which takes a second: checks that do not depend on transport or revision run once. */
 function checksOf(target) {
   const isTheOne = target.era === "modern" && target.keepsState;
   return [
@@ -94,7 +94,7 @@ async function takeTour(target) {
   for (const [tool, args, wanted] of TOUR) await checkCall(target, tool, args, 0, wanted);
 }
 
-/** --strict: the Inspector objects to schemas that some clients cannot use, and ends with 6 for errors. */
+/** --strict: the Inspector rejects schemas that some clients cannot use, with exit code 6. */
 async function checkList(target) {
   const { code, stdout, stderr } = await inspect(target, ["--method", "tools/list", "--strict", "--format", "json"]);
   const names = code === 0 ? parse(stdout).result.tools.map(({ name }) => name) : stderr;
@@ -113,7 +113,7 @@ async function checkCall(target, tool, args, wantedCode, wanted) {
   );
 }
 
-/** Each call is another process of the Inspector, so this is what the server keeps. */
+/** Each call is a new process of the Inspector, so the state is the server's. */
 async function checkState(target) {
   const name = `v_${target.name.replaceAll(/\W+/g, "_")}`;
   await call(target, "execute_python", { code: `${name} = 41` });
@@ -121,7 +121,7 @@ async function checkState(target) {
   check(target.name, "a variable is there in the next call", /\b42\b/.test(text) || text, true);
 }
 
-/** A command that outlives its call. Clients of the modern era follow the task by themselves. */
+/** A command that outlives its call. Clients of the newer revision poll the task themselves. */
 async function checkLongCall(target) {
   const { text } = await call(target, "shell", { command: "echo early; sleep 6; echo late" });
   if (target.era === "modern")

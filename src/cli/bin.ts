@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command. Nothing is imported before the version of Node is known to be enough, and nothing at all for --version.
+// The executable. Imports nothing before it has checked the version of Node, and nothing at all for --version.
 
 declare const __RLM_VERSION__: string;
 

@@ -1,12 +1,12 @@
-// How the program ends: the one table from results and errors to exit codes.
+// Exit codes: the one table that maps results and errors to them.
 //
 //   0 ok · 1 the code raised, the run failed · n the code said exit(n) · 2 wrong usage · 3 a partial answer · 70 our own failure
-//   124 time limit · 130 cancelled (Ctrl-C) · 141 nobody reads the output any more · 143 asked to end (SIGTERM)
+//   124 time limit · 130 cancelled (Ctrl-C) · 141 the output is no longer read (EPIPE) · 143 SIGTERM
 
 import { BackendConnectionError, RLMError } from "../errors.ts";
 import type { ExecutionResult, InterruptReason } from "../protocol/execution.ts";
 import type { RunResult, RunStatus } from "../protocol/runs.ts";
-import { ServerProblem } from "../client/problem.ts";
+import { ServerConnectionError, ServerProblem } from "../client/problem.ts";
 import { UsageError } from "./options/usage-error.ts";
 
 export const EXIT = {
@@ -28,13 +28,13 @@ const BY_REASON: Readonly<Record<InterruptReason, number>> = {
   "worker-lost": EXIT.failure,
 };
 
-/** Codes of our errors that a different command line would have avoided. Every other one is our own failure. */
+/** Errors that the user can fix on the command line or in the configuration. All others are our own failures. */
 const USAGE_CODES: readonly string[] = ["SECURITY", "CONFIGURATION", "CAPABILITY_MISSING"];
 
-/** Of runs that were asked to throw at a limit. */
+/** Runs that were configured to throw at a limit. */
 const FAILED_CODES: readonly string[] = ["MAX_DEPTH_EXCEEDED", "TOKEN_BUDGET_EXHAUSTED", "TOOL_BUDGET_EXHAUSTED"];
 
-/** Of a server that would have done something else: what is asked is wrong, is not there, or cannot be. */
+/** The server understood the request and refused it. */
 const REFUSED_STATUSES: readonly number[] = [400, 403, 404, 405, 409, 410, 413, 422];
 
 export function fromResult(result: ExecutionResult): number {
@@ -61,11 +61,17 @@ export function fromRunResult({ status }: Pick<RunResult, "status">): number {
   return BY_STATUS[status];
 }
 
+/** Of an error that writing to stdout or stderr failed with. */
+export function fromWriteError({ code }: NodeJS.ErrnoException): number {
+  return code === "EPIPE" ? EXIT.unread : EXIT.failure;
+}
+
 export function fromError(error: unknown): number {
   if (error instanceof UsageError) return EXIT.usage;
   if (error instanceof RLMError && USAGE_CODES.includes(error.code)) return EXIT.usage;
   if (error instanceof RLMError && FAILED_CODES.includes(error.code)) return EXIT.error;
   if (error instanceof BackendConnectionError && error.fault === "configuration") return EXIT.usage;
+  if (error instanceof ServerConnectionError && error.fault === "configuration") return EXIT.usage;
   if (error instanceof ServerProblem && REFUSED_STATUSES.includes(error.status)) return EXIT.usage;
   return EXIT.failure;
 }

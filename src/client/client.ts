@@ -1,69 +1,69 @@
-// A running `rlm serve`, as the commands see it: requests in, parsed answers out, and errors that say what to do.
+// HTTP client of a running `rlm serve`: sends requests, parses responses, and throws errors that say what to do.
 //
-// What a server answers is bounded and parsed before it is used, and a redirection is not followed: the token goes to the
-// server that it is for, and is in no message.
+// Responses are limited in size and validated before use. Redirects are not followed, so that the token reaches no other
+// server, and no message contains the token.
 
 import { z } from "zod";
-import { complain } from "../cli/io/print-error.ts";
+import { parseJSON } from "../util/parse-json.ts";
 import { readEvents, type StreamedEvent } from "./events.ts";
-import { findServer, type ServerAddress } from "../cli/remote/address.ts";
-import { ServerProblem } from "./problem.ts";
-import { UsageError } from "../cli/options/usage-error.ts";
+import { ServerConnectionError, ServerProblem } from "./problem.ts";
 
 const REQUEST_MS = 90_000;
-const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
 const EVENTS = "text/event-stream";
+
+export interface ServerAddress {
+  /** Without a trailing slash. */
+  readonly url: string;
+  readonly token: string;
+  /** Where the token came from, for messages. */
+  readonly tokenFrom: string;
+}
 
 export interface ServerRequest {
   /** Sent as JSON. */
   readonly json?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Default: the request may take 90 s. */
+  /** Default: a timeout of 90 s. */
   readonly signal?: AbortSignal;
 }
 
 const problem = z.object({ status: z.int(), code: z.string(), detail: z.string() });
 
-export function openServerClient(): ServerClient {
-  const address = findServer();
-  if (address.isExposed) complain(`warning: the token goes to ${address.url} unencrypted: use https`);
-  return new ServerClient(address);
-}
-
 export class ServerClient {
+  /** Reports what the user should know and what stops nothing, such as a lost connection. */
+  readonly warn: (message: string) => void;
   readonly #address: ServerAddress;
 
-  constructor(address: ServerAddress) {
+  constructor(address: ServerAddress, warn: (message: string) => void = () => {}) {
     this.#address = address;
+    this.warn = warn;
   }
 
-  /** The answer, as JSON that has at least what the schema says. */
-  async ask<Schema extends z.ZodType>(
+  /** The JSON of the response, validated. Keys that the schema does not know are allowed if it is loose. */
+  async request<Schema extends z.ZodType>(
     method: string,
     path: string,
     schema: Schema,
     request: ServerRequest = {},
   ): Promise<z.output<Schema>> {
-    const { signal = AbortSignal.timeout(REQUEST_MS), ...rest } = request;
-    const response = await this.#send(method, path, { ...rest, signal });
-    const text = (await this.#read(response)).toString("utf8");
-    const parsed = schema.safeParse(toJSON(text));
-    if (!parsed.success) throw this.#strange(response);
+    const response = await this.#send(method, path, withTimeout(request));
+    const parsed = schema.safeParse(toJSON(await this.#read(response)));
+    if (!parsed.success) throw this.#notOurs(response);
     return parsed.data;
   }
 
-  /** For a request that is answered with nothing. */
-  async tell(method: string, path: string, request: ServerRequest = {}): Promise<void> {
-    const { signal = AbortSignal.timeout(REQUEST_MS), ...rest } = request;
-    await this.#read(await this.#send(method, path, { ...rest, signal }));
+  /** For a request whose response has no content. */
+  async send(method: string, path: string, request: ServerRequest = {}): Promise<void> {
+    await this.#read(await this.#send(method, path, withTimeout(request)));
   }
 
-  async bytes(path: string): Promise<{ readonly bytes: Buffer; readonly headers: Headers }> {
-    const response = await this.#send("GET", path, { signal: AbortSignal.timeout(REQUEST_MS) });
+  async bytes(path: string): Promise<{ readonly bytes: Uint8Array; readonly headers: Headers }> {
+    const response = await this.#send("GET", path, withTimeout({}));
     return { bytes: await this.#read(response), headers: response.headers };
   }
 
-  /** The events of an answer; `headers` are there at once. Iterating throws where the connection is lost. */
+  /** Resolves with the headers as soon as they arrive. Iterating throws when the connection is lost. */
   async stream(
     method: string,
     path: string,
@@ -71,12 +71,12 @@ export class ServerClient {
   ): Promise<{ readonly headers: Headers; readonly events: AsyncIterable<StreamedEvent> }> {
     const response = await this.#send(method, path, { ...request, headers: { ...headers, accept: EVENTS } });
     const { body } = response;
-    if (response.headers.get("content-type") !== EVENTS || body === null) throw this.#strange(response);
+    if (response.headers.get("content-type") !== EVENTS || body === null) throw this.#notOurs(response);
     return { headers: response.headers, events: readEvents(body) };
   }
 
   async #send(method: string, path: string, { json, headers, signal }: ServerRequest): Promise<Response> {
-    const { url, token } = this.#address;
+    const { url, token, tokenFrom } = this.#address;
     let response: Response;
     try {
       response = await fetch(url + path, {
@@ -90,55 +90,63 @@ export class ServerClient {
       throw this.#unreachable(error);
     }
     if (response.ok) return response;
-    if (response.headers.get("content-type") !== "application/problem+json") throw this.#strange(response);
-    const parsed = problem.safeParse(toJSON((await this.#read(response)).toString("utf8")));
-    if (!parsed.success) throw this.#strange(response);
-    if (response.status === 401) throw new UsageError(`${url} does not take the token from ${this.#address.tokenFrom}`);
+    if (response.headers.get("content-type") !== "application/problem+json") throw this.#notOurs(response);
+    const parsed = problem.safeParse(toJSON(await this.#read(response)));
+    if (!parsed.success) throw this.#notOurs(response);
+    if (response.status === 401) {
+      throw new ServerConnectionError("configuration", `${url} rejected the token from ${tokenFrom}`);
+    }
     throw new ServerProblem(parsed.data);
   }
 
-  async #read(response: Response): Promise<Buffer> {
+  async #read(response: Response): Promise<Uint8Array> {
     const chunks: Uint8Array[] = [];
     let total = 0;
     try {
       for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
         total += chunk.length;
-        if (total > MAX_ANSWER_BYTES) throw this.#strange(response);
+        if (total > MAX_RESPONSE_BYTES) throw this.#notOurs(response);
         chunks.push(chunk);
       }
     } catch (error) {
-      if (error instanceof UsageError) throw error;
       throw this.#unreachable(error);
     }
-    return Buffer.concat(chunks);
+    return new Uint8Array(await new Blob(chunks).arrayBuffer());
   }
 
-  /** Passes on what the caller's own signal did. */
+  /** Errors of the caller's own signal and errors that are already explained pass unchanged. */
   #unreachable(error: unknown): unknown {
     const { name, message, cause } = error as Error;
-    if (name === "AbortError") return error;
+    if (name === "AbortError" || error instanceof ServerConnectionError) return error;
     const { url } = this.#address;
-    const code = (cause as NodeJS.ErrnoException | undefined)?.code;
+    const { code, message: why = message } = (cause ?? {}) as { readonly code?: unknown; readonly message?: string };
+    const toError = (fault: "configuration" | "connection", text: string): ServerConnectionError =>
+      new ServerConnectionError(fault, text, { cause: error });
     if (code === "ECONNREFUSED") {
-      return new Error(`nothing listens at ${url}: start a server with 'rlm serve', or name another in RLM_URL`);
+      const fix = "start a server with 'rlm serve', or name another in RLM_URL";
+      return toError("connection", `nothing listens at ${url}: ${fix}`);
     }
-    if (code === "ENOTFOUND" || code === "EAI_AGAIN") return new UsageError(`there is no host of this name: ${url}`);
-    if (name === "TimeoutError") return new Error(`${url} does not answer`);
-    return new Error(`the connection to ${url} failed: ${(cause as Error | undefined)?.message ?? message}`);
+    if (code === "ENOTFOUND" || code === "EAI_AGAIN") {
+      return toError("configuration", `there is no such host: ${url}`);
+    }
+    if (name === "TimeoutError") return toError("connection", `${url} does not answer`);
+    return toError("connection", `the connection to ${url} failed: ${why}`);
   }
 
-  #strange({ status, headers }: Response): UsageError {
+  #notOurs({ status, headers }: Response): ServerConnectionError {
     const { url } = this.#address;
-    const what = `${status} ${headers.get("content-type") ?? "without content"}`;
-    return new UsageError(`${url} is no server of this version of rlm: it answered ${what}. Look at RLM_URL`);
+    const answer = `${status} ${headers.get("content-type") ?? "without content"}`;
+    return new ServerConnectionError(
+      "configuration",
+      `${url} is not a server of this version of rlm: it answered ${answer}. Check RLM_URL`,
+    );
   }
 }
 
-/** Undefined: it is none. */
-function toJSON(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
+function withTimeout(request: ServerRequest): ServerRequest {
+  return request.signal === undefined ? { ...request, signal: AbortSignal.timeout(REQUEST_MS) } : request;
+}
+
+function toJSON(bytes: Uint8Array): unknown {
+  return parseJSON(new TextDecoder().decode(bytes));
 }

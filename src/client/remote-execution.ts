@@ -1,13 +1,12 @@
-// Code that runs in a session of a server: its events as they come, also when the connection breaks in between.
+// An execution in a session of a server. Its events continue when the connection breaks.
 
-import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import type { ExecutionEvent } from "../protocol/events.ts";
 import type { OutputStream } from "../protocol/execution.ts";
-import { lastingEvents } from "./resume.ts";
 import type { ServerClient } from "./client.ts";
 import type { StreamedEvent } from "./events.ts";
 import { ServerProblem } from "./problem.ts";
+import { resumeEvents } from "./resume.ts";
 
 const CLOSE_MS = 2_000;
 
@@ -20,7 +19,7 @@ const result = z.looseObject({
   durationMs: z.number(),
 });
 
-/** Those that mean something to a command; the others are passed over. */
+/** Other types are ignored. */
 const EVENTS: Readonly<Record<string, z.ZodType>> = {
   "output-delta": z.looseObject({ stream, text: z.string() }),
   "output-gap": z.looseObject({ stream, omittedBytes: z.number() }),
@@ -32,10 +31,10 @@ const EVENTS: Readonly<Record<string, z.ZodType>> = {
 
 const ENDS: ReadonlySet<string> = new Set(["execution-end", "execution-failed"]);
 
-/** In place of an end. */
+/** Sent instead of `execution-end` when the code could not run. */
 const failed = z.looseObject({ problem: z.looseObject({ status: z.int(), code: z.string(), detail: z.string() }) });
 
-/** What began stays with the server: `close()` ends it. */
+/** It runs on the server until `close()`. */
 export class RemoteExecution {
   readonly #client: ServerClient;
   readonly #path: string;
@@ -47,7 +46,7 @@ export class RemoteExecution {
   static async start(client: ServerClient, sessionId: string, body: object): Promise<RemoteExecution> {
     const { headers, events } = await client.stream("POST", `/v1/sessions/${encodeURIComponent(sessionId)}/execute`, {
       json: body,
-      headers: { "idempotency-key": randomUUID() },
+      headers: { "idempotency-key": crypto.randomUUID() },
     });
     return new RemoteExecution(client, `/v1/executions/${headers.get("execution-id") ?? ""}`, events);
   }
@@ -58,9 +57,9 @@ export class RemoteExecution {
     this.#first = first;
   }
 
-  /** To be iterated once. Ends with `execution-end`, or throws where there will be none. */
+  /** Iterate once. Ends with `execution-end`, or throws if there will be none. */
   async *[Symbol.asyncIterator](): AsyncGenerator<ExecutionEvent> {
-    const events = lastingEvents(this.#client, `${this.#path}/events`, this.#first, {
+    const events = resumeEvents(this.#client, `${this.#path}/events`, this.#first, {
       isEnd: (type) => ENDS.has(type),
       whyOver: () => this.#whyOver(),
     });
@@ -72,44 +71,48 @@ export class RemoteExecution {
     }
   }
 
-  /** As Ctrl-C would. What becomes of it is in the events. */
+  /** Like Ctrl-C. The events say how the execution ends. */
   async interrupt(): Promise<void> {
-    await this.#client.tell("POST", `${this.#path}/cancel`);
+    await this.#client.send("POST", `${this.#path}/cancel`);
   }
 
-  /** A line for code that waits; null is the end of input. Nothing happens where another was faster. */
+  /** A line for code that waits for input; null is the end of input. Ignored if another client answered first. */
   async answer(line: string | null): Promise<void> {
     try {
-      await this.#client.tell("POST", `${this.#path}/stdin`, { json: { text: line } });
+      await this.#client.send("POST", `${this.#path}/stdin`, { json: { text: line } });
     } catch (error) {
       if (!(error instanceof ServerProblem && error.status === 409)) throw error;
     }
   }
 
-  async output(of: OutputStream, offset: number): Promise<{ readonly bytes: Buffer; readonly nextOffset: number }> {
+  async output(of: OutputStream, offset: number): Promise<{ readonly bytes: Uint8Array; readonly nextOffset: number }> {
     const { bytes, headers } = await this.#client.bytes(`${this.#path}/output?stream=${of}&offset=${offset}`);
     return { bytes, nextOffset: Number(headers.get("next-offset") ?? offset + bytes.length) };
   }
 
-  /** Interrupts it where it goes on. Never throws, and does not wait for long. */
+  /** Interrupts the code if it still runs. Never throws, and waits at most two seconds. */
   async close(): Promise<void> {
     if (this.#isOver) return;
     this.#closing ??= this.#client
-      .tell("POST", `${this.#path}/cancel`, { signal: AbortSignal.timeout(CLOSE_MS) })
+      .send("POST", `${this.#path}/cancel`, { signal: AbortSignal.timeout(CLOSE_MS) })
       .catch(() => {});
     await this.#closing;
   }
 
-  /** A stream that ended without an end: the session was closed, perhaps. */
+  /** The stream ended before the execution did: the session may have been closed. */
   async #whyOver(): Promise<string | undefined> {
-    const shown = await this.#client.ask("GET", this.#path, z.looseObject({ state: z.string(), result: z.unknown() }));
+    const shown = await this.#client.request(
+      "GET",
+      this.#path,
+      z.looseObject({ state: z.string(), result: z.unknown() }),
+    );
     if (shown.state !== "ended" || shown.result !== null) return undefined;
     this.#isOver = true;
     return "the session ended before the code did";
   }
 }
 
-/** Undefined: it is nothing for us. */
+/** Undefined: a type that is ignored. */
 function parseEvent({ type, data }: StreamedEvent): ExecutionEvent | undefined {
   if (type === "server-end") throw new Error("the server ended before the code did");
   if (type === "execution-failed") throw new ServerProblem(failed.parse(data).problem);

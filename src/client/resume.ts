@@ -1,35 +1,40 @@
-// The events of something that a server runs, as one stream, whatever becomes of the connections.
+// A resumable stream of events: reconnects after a lost connection and continues after the last event that was received.
 //
-// Where one breaks, the server is asked on the next for what comes after the last event that was seen: nothing is heard twice, and
-// nothing is left out.
+// The server gets that event's id as the cursor, so no event is lost or delivered twice.
 
-import { Losses } from "./reconnect-backoff.ts";
 import type { ServerClient } from "./client.ts";
 import type { StreamedEvent } from "./events.ts";
+import { ServerProblem } from "./problem.ts";
 
-export interface LastingOptions {
-  /** Whether this is the event that tells of the end. */
+/** Consecutive attempts, each after a longer pause. */
+const MAX_ATTEMPTS = 5;
+const PAUSE_MS = 250;
+/** Statuses of refusals that are temporary. */
+const RETRYABLE: ReadonlySet<number> = new Set([429, 503]);
+
+export interface ResumeOptions {
+  /** Whether an event of this type is the last one. */
   readonly isEnd: (type: string) => boolean;
-  /** Asked where a stream ended without it. Undefined: it goes on; else why there will be none. */
+  /** Called when a stream ended before the last event. Resolves with why there will be none; undefined: reconnect. */
   readonly whyOver: () => Promise<string | undefined>;
   readonly signal?: AbortSignal;
 }
 
-type Heard = { readonly event: StreamedEvent } | { readonly lost: unknown } | { readonly why: string };
+type Received = { readonly event: StreamedEvent } | { readonly lost: unknown } | { readonly why: string };
 
-/** `first` is a stream that is open already, `path` where the next ones are. Throws what the last attempt threw. */
-export async function* lastingEvents(
+/** `first` is an open stream, `path` is where to reconnect. Throws the error of the last attempt. */
+export async function* resumeEvents(
   client: ServerClient,
   path: string,
   first: AsyncIterable<StreamedEvent>,
-  { isEnd, whyOver, signal }: LastingOptions,
+  { isEnd, whyOver, signal }: ResumeOptions,
 ): AsyncGenerator<StreamedEvent> {
-  const losses = new Losses();
+  const backoff = new ReconnectBackoff(client);
   let events: AsyncIterator<StreamedEvent> | undefined = first[Symbol.asyncIterator]();
   let cursor: string | undefined;
   let isOver = false;
-  const hear = async (): Promise<Heard> => {
-    events ??= await attach(client, path, cursor, signal);
+  const receive = async (): Promise<Received> => {
+    events ??= await reconnect(client, path, cursor, signal);
     const next = await events.next();
     if (next.done !== true) return { event: next.value };
     const why = isOver ? undefined : await whyOver();
@@ -37,25 +42,25 @@ export async function* lastingEvents(
   };
   try {
     for (;;) {
-      const heard: Heard = await hear().catch((error: unknown) => ({ lost: error }));
-      if ("event" in heard) {
-        losses.forget();
-        cursor = heard.event.id ?? cursor;
-        isOver ||= isEnd(heard.event.type);
-        yield heard.event;
+      const received: Received = await receive().catch((error: unknown) => ({ lost: error }));
+      if ("event" in received) {
+        backoff.reset();
+        cursor = received.event.id ?? cursor;
+        isOver ||= isEnd(received.event.type);
+        yield received.event;
         continue;
       }
       if (isOver) return;
-      if ("why" in heard) throw new Error(heard.why);
-      await losses.wait(heard.lost, signal);
+      if ("why" in received) throw new Error(received.why);
+      await backoff.wait(received.lost, signal);
       events = undefined;
     }
   } finally {
-    await events?.return?.(); // or the server goes on telling somebody who has left
+    await events?.return?.(); // closes the connection when the caller leaves the loop
   }
 }
 
-async function attach(
+async function reconnect(
   client: ServerClient,
   path: string,
   cursor: string | undefined,
@@ -64,4 +69,43 @@ async function attach(
   const headers = cursor === undefined ? {} : { "last-event-id": cursor };
   const { events } = await client.stream("GET", path, { headers, ...(signal && { signal }) });
   return events[Symbol.asyncIterator]();
+}
+
+/** Pauses between attempts to reconnect, and gives up after a few. */
+export class ReconnectBackoff {
+  readonly #client: Pick<ServerClient, "warn">;
+  #attempts = 0;
+
+  constructor(client: Pick<ServerClient, "warn">) {
+    this.#client = client;
+  }
+
+  /** The connection works: the next failure is the first one again. */
+  reset(): void {
+    this.#attempts = 0;
+  }
+
+  /** Resolves when it is time to retry. Throws the error if it is permanent or the attempts are used up. */
+  async wait(error: unknown, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+    if (error instanceof ServerProblem && !RETRYABLE.has(error.status)) throw error;
+    if (this.#attempts === MAX_ATTEMPTS) throw error;
+    if (this.#attempts === 0) this.#client.warn("the connection is lost: trying to resume");
+    await delay(PAUSE_MS * this.#attempts, signal);
+    this.#attempts += 1;
+  }
+}
+
+function delay(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const cancel = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", cancel);
+      resolve();
+    }, ms);
+    signal?.addEventListener("abort", cancel, { once: true });
+  });
 }

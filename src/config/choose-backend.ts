@@ -1,7 +1,7 @@
-// Which backend a run uses, where it is, and with which key.
+// Chooses the backend of a run, its address and its key.
 //
-// A folder that was fetched from somewhere may have an rlm.toml and an .env of its own. It can choose a model; it cannot have a key of
-// the user's sent to an address of its choice: that the user says with a flag, a variable, or in the file of their own.
+// A project's rlm.toml and .env are not trusted. They may choose a model, but cannot send a key of the user to an address
+// of their choice. The user allows that with a flag, a variable, or in their own file.
 
 import { ConfigurationError } from "../errors.ts";
 import type { Config } from "./config.ts";
@@ -13,7 +13,7 @@ export interface ChosenBackend {
   readonly apiKey?: string;
 }
 
-/** Throws a ConfigurationError where the key is not there, or would go to an address that the user has not agreed to. */
+/** Throws a ConfigurationError if the key is missing or would go to an address that the user has not approved. */
 export function chooseBackend(config: Config): ChosenBackend {
   const { env, rlm } = config;
   const name = backendName(config);
@@ -26,7 +26,7 @@ export function chooseBackend(config: Config): ChosenBackend {
       `backend '${name}' takes its key from ${apiKeyEnv}, which is not set. Set it in the environment or in .env`,
     );
   }
-  if (baseUrl !== undefined) checkAddress(config, baseUrl, apiKeyEnv ?? usualVariable(type));
+  if (baseUrl !== undefined) checkAddress(config, baseUrl, apiKeyEnv ?? defaultVariable(type));
   return {
     backend: type,
     ...(baseUrl !== undefined && { baseUrl }),
@@ -34,15 +34,15 @@ export function chooseBackend(config: Config): ChosenBackend {
   };
 }
 
-/** As the user knows it. */
+/** The configured name, or the default for the model. */
 export function backendName({ rlm }: Config): string {
-  return rlm.backend ?? usualBackend(rlm);
+  return rlm.backend ?? defaultBackend(rlm);
 }
 
-/** Where its key is looked for. Undefined: it has none. */
+/** The variable that holds the key. Undefined: the backend needs none. */
 export function keyVariable(config: Config): string | undefined {
   const { type = backendName(config), apiKeyEnv } = sectionOf(config);
-  return apiKeyEnv ?? usualVariable(type);
+  return apiKeyEnv ?? defaultVariable(type);
 }
 
 function sectionOf(config: Config): BackendSettings {
@@ -50,18 +50,18 @@ function sectionOf(config: Config): BackendSettings {
   return (Object.hasOwn(config.backends, name) ? config.backends[name] : undefined) ?? {};
 }
 
-/** What backends may read from `.env`: keys, and addresses that have their key beside them or are on this machine. */
+/** The variables of `.env` that backends may read: keys, and addresses that are local or have their key beside them. */
 export function backendVariables({ dotEnv }: Config): Readonly<Record<string, string>> {
-  const isOwn = ([name, value]: readonly [string, string]): boolean => {
+  const isAllowed = ([name, value]: readonly [string, string]): boolean => {
     if (name.endsWith("_API_KEY")) return true;
     if (!name.endsWith("_BASE_URL") || name.startsWith("RLM_")) return false;
     return isLoopback(value) || dotEnv[name.replace(/_BASE_URL$/, "_API_KEY")] !== undefined;
   };
-  return Object.fromEntries(Object.entries(dotEnv).filter(isOwn));
+  return Object.fromEntries(Object.entries(dotEnv).filter(isAllowed));
 }
 
-/** The address that a run would use where nobody but a folder's rlm.toml or .env says it, and it is not on this machine. */
-export function addressOfFolder(config: Config): string | undefined {
+/** The remote address that a run would use if only a project's rlm.toml or .env names it. */
+export function untrustedAddress(config: Config): string | undefined {
   const { agreedUrl, isOwnFile } = config;
   const { baseUrl } = chooseBackend(config);
   if (baseUrl !== undefined) return isOwnFile || baseUrl === agreedUrl || isLoopback(baseUrl) ? undefined : baseUrl;
@@ -79,14 +79,14 @@ function checkAddress(config: Config, baseUrl: string, variable: string | undefi
   );
 }
 
-/** At another address there is rarely OpenAI itself. */
-function usualBackend({ model = "", baseUrl }: Config["rlm"]): string {
+/** Another address is rarely OpenAI itself. */
+function defaultBackend({ model = "", baseUrl }: Config["rlm"]): string {
   if (baseUrl !== undefined) return "openai-compatible";
   return model.startsWith("claude") ? "anthropic" : "openai";
 }
 
-/** The key that a backend looks for by itself. */
-function usualVariable(type: string): string | undefined {
+/** The variable that a backend reads by default. */
+function defaultVariable(type: string): string | undefined {
   if (type === "scripted") return undefined;
   if (type === "openai-compatible") return "OPENAI_COMPATIBLE_API_KEY";
   return type === "anthropic" ? "ANTHROPIC_API_KEY" : "OPENAI_API_KEY";

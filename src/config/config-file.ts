@@ -1,4 +1,4 @@
-// rlm.toml: where it is, and what it says.
+// Finds and parses rlm.toml.
 
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -13,7 +13,7 @@ export const FILE_NAME = "rlm.toml";
 const MAX_BYTES = 1024 * 1024;
 const MAX_DEPTH = 20;
 
-export interface Places {
+export interface ConfigPaths {
   readonly cwd: string;
   readonly home: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -21,9 +21,9 @@ export interface Places {
 
 /**
  * The nearest rlm.toml: in the current folder or above it, up to the home directory or the folder that holds `.git`, whichever
- * comes first. In a folder above it must belong to this user or to root: anybody can write to /tmp.
+ * comes first. A file in a parent folder must belong to this user or to root, because anybody can write to /tmp.
  */
-export function findProjectFile({ cwd, home }: Places): string | undefined {
+export function findProjectFile({ cwd, home }: ConfigPaths): string | undefined {
   for (let folder = cwd; ; folder = dirname(folder)) {
     const path = join(folder, FILE_NAME);
     if (isFile(path) && (folder === cwd || isTrusted(path))) return path;
@@ -31,8 +31,8 @@ export function findProjectFile({ cwd, home }: Places): string | undefined {
   }
 }
 
-/** The user's own, for every project that has none. */
-export function findUserFile({ home, env }: Places): string | undefined {
+/** The user's own file, for projects that have none. */
+export function findUserFile({ home, env }: ConfigPaths): string | undefined {
   const base = env["XDG_CONFIG_HOME"] || join(home, ".config");
   const path = join(base, "rlm", "config.toml");
   return isFile(path) ? path : undefined;
@@ -84,13 +84,13 @@ function parseTOML(path: string, text: string): unknown {
     return parse(text, { maxDepth: MAX_DEPTH, unsafeKeyBehaviour: "throw" });
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
-    // Only its first line: the others show the text, which may hold a secret.
+    // Only the first line of the message: the others quote the file, which may contain a secret.
     const why = (error.message.split("\n", 1)[0] ?? "").replace(/^Invalid TOML document: /, "it is not TOML: ");
     throw new ConfigurationError({ source: path, line: error.line, why });
   }
 }
 
-/** Where the key is; where its table is when the key itself is not there. */
+/** The line of the key, or of its table if the key is missing. */
 function lineOf(text: string, { path }: Problem): number | null {
   const matches = toStatements(text)
     .map(({ path: written, start }) => ({ start, shared: sharedParts(written, path), length: written.length }))

@@ -1,17 +1,17 @@
-// What the user has configured: flags, else environment variables, else rlm.toml, else the defaults.
+// The configuration: flags win over environment variables, those over rlm.toml, and that over the defaults.
 //
-// The environment wins over `.env`, which is read beside the project's rlm.toml (in the current folder where there is none) and
-// beside the user's own file. Keys of providers are in the environment or in `.env`, never in rlm.toml.
+// The environment wins over `.env`, which is read from the folder of the project's rlm.toml (else the current folder) and
+// from that of the user's own file. Keys of providers are in the environment or in `.env`, never in rlm.toml.
 
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { findProjectFile, findUserFile, readConfigFile, type Places } from "./config-file.ts";
+import { findProjectFile, findUserFile, readConfigFile, type ConfigPaths } from "./config-file.ts";
 import { readDotEnv } from "./dot-env.ts";
 import type { RLMTable } from "./schema.ts";
 import * as settings from "./settings.ts";
 import type { Settings } from "./settings.ts";
 import { readVariables } from "./variables.ts";
-import { given } from "../util/omit-undefined.ts";
+import { omitUndefined } from "../util/omit-undefined.ts";
 
 export { FILE_NAME } from "./config-file.ts";
 export type { RLMTable } from "./schema.ts";
@@ -23,22 +23,22 @@ export interface ConfigOptions {
   readonly cwd: string;
   /** The environment of this process. */
   readonly env: Environment;
-  /** What the command line says, under the names that the file has. */
+  /** Flags, by the names of the keys in the file. */
   readonly flags?: RLMTable;
-  /** This file, in place of the one that would be found. */
+  /** The file to read instead of the one that would be found. */
   readonly path?: string;
 }
 
 export interface Config {
-  /** The file that was read. Null: there is none. */
+  /** The file that was read. Null: none was found. */
   readonly path: string | null;
-  /** The environment, and what `.env` adds to it. Holds secrets: not to be printed. */
+  /** The environment with the additions of `.env`. Contains secrets: do not print it. */
   readonly env: Environment;
-  /** What `.env` adds, by itself. */
+  /** Only the additions of `.env`. */
   readonly dotEnv: Readonly<Record<string, string>>;
-  /** The file is the user's own, not one of the folder. */
+  /** The file is the user's own, not the project's. */
   readonly isOwnFile: boolean;
-  /** The address of the provider, where a flag or a variable says it. */
+  /** The address of the provider that the user approved with a flag or a variable. */
   readonly agreedUrl: string | undefined;
   readonly rlm: settings.RLMSettings;
   readonly backends: Readonly<Record<string, settings.BackendSettings>>;
@@ -46,7 +46,7 @@ export interface Config {
   readonly docker: Settings<"docker">;
   readonly sessions: Settings<"sessions">;
   readonly server: Settings<"server">;
-  /** By the names that the runtime has for them. */
+  /** By their names in the runtime. */
   readonly limits: settings.LimitSettings;
   readonly network: Settings<"network">;
   readonly mcpServers: Settings<"mcp_servers">;
@@ -54,35 +54,35 @@ export interface Config {
 
 /** Throws a ConfigurationError that names the file, the line and the key, or the variable. */
 export function loadConfig({ cwd, env, flags = {}, path }: ConfigOptions): Config {
-  const places: Places = { cwd: resolve(cwd), home: env["HOME"] || homedir(), env };
-  const project = path === undefined ? findProjectFile(places) : resolve(places.cwd, path);
-  const file = project ?? findUserFile(places);
+  const paths: ConfigPaths = { cwd: resolve(cwd), home: env["HOME"] || homedir(), env };
+  const project = path === undefined ? findProjectFile(paths) : resolve(paths.cwd, path);
+  const file = project ?? findUserFile(paths);
   const folders = [
-    project === undefined ? places.cwd : dirname(project),
+    project === undefined ? paths.cwd : dirname(project),
     ...(file === undefined ? [] : [dirname(file)]),
   ];
   const dotEnv = readDotEnvs(folders, env);
   const merged = { ...dotEnv, ...env };
-  const said = file === undefined ? {} : readConfigFile(file);
+  const parsed = file === undefined ? {} : readConfigFile(file);
   return {
     path: file ?? null,
     env: merged,
     dotEnv,
     agreedUrl: flags.base_url ?? env["RLM_BASE_URL"],
     isOwnFile: file !== undefined && project === undefined,
-    rlm: settings.toRLMSettings({ ...said.rlm, ...readVariables(merged), ...given(flags) }),
-    backends: mapValues(said.backends, settings.toBackend),
-    prices: mapValues(said.prices, settings.toPrice),
-    docker: said.docker ?? {},
-    sessions: settings.withFolder(said.sessions ?? {}, file === undefined ? places.cwd : dirname(file)),
-    server: said.server ?? {},
-    limits: settings.toLimits(said.limits ?? {}),
-    network: said.network ?? {},
-    mcpServers: said.mcp_servers ?? {},
+    rlm: settings.toRLMSettings({ ...parsed.rlm, ...readVariables(merged), ...omitUndefined(flags) }),
+    backends: mapValues(parsed.backends, settings.toBackend),
+    prices: mapValues(parsed.prices, settings.toPrice),
+    docker: parsed.docker ?? {},
+    sessions: settings.resolvePaths(parsed.sessions ?? {}, file === undefined ? paths.cwd : dirname(file)),
+    server: parsed.server ?? {},
+    limits: settings.toLimits(parsed.limits ?? {}),
+    network: parsed.network ?? {},
+    mcpServers: parsed.mcp_servers ?? {},
   };
 }
 
-/** What the environment has not got already. The first folder wins. */
+/** The variables that the environment does not set. The first folder wins. */
 function readDotEnvs(folders: readonly string[], env: Environment): Record<string, string> {
   const files = [...new Set(folders)].map((folder) => readDotEnv(join(folder, ".env")));
   const found = Object.entries(Object.assign({}, ...files.toReversed()) as Record<string, string>);

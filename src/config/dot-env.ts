@@ -1,4 +1,4 @@
-// `.env`: lines of KEY=VALUE. What it says never appears in a message.
+// Parses `.env`: lines of KEY=VALUE. Values never appear in messages.
 //
 //   NAME=value  # a comment needs a space before it
 //   export NAME="with escapes: \n \" \\"      'verbatim'      quotes may hold several lines
@@ -11,7 +11,7 @@ const LINE =
   /^[^\S\n]*(?:export[^\S\n]+)?(?<name>[A-Za-z_][\w.]*)[^\S\n]*=[^\S\n]*(?:"(?<double>(?:[^"\\]|\\[^])*)"|'(?<single>[^']*)'|(?<bare>(?!["'])[^\n]*?))[^\S\n]*(?:(?<=[\s"'=])#[^\n]*)?$/;
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t" };
 
-/** Empty where there is none. */
+/** Empty if there is no file. */
 export function readDotEnv(path: string): Readonly<Record<string, string>> {
   let text: string;
   try {
@@ -24,7 +24,7 @@ export function readDotEnv(path: string): Readonly<Record<string, string>> {
   return parseDotEnv(text, path);
 }
 
-/** Throws a ConfigurationError that names the line. Of a name that is there twice, the last counts. */
+/** Throws a ConfigurationError that names the line. The last value of a repeated name wins. */
 export function parseDotEnv(text: string, path: string): Readonly<Record<string, string>> {
   if (text.length > MAX_CHARACTERS) throw new ConfigurationError({ source: path, line: null, why: "it is too long" });
   const found: Record<string, string> = {};
@@ -49,7 +49,7 @@ export function parseDotEnv(text: string, path: string): Readonly<Record<string,
   return found;
 }
 
-/** Whether a quote begins the value and has not ended it yet. */
+/** Whether the value begins with a quote that is not closed yet. */
 function isOpen(statement: string): boolean {
   const value = /^[^=\n]*=[^\S\n]*(?<value>[^]*)$/.exec(statement)?.groups?.["value"] ?? "";
   if (value.startsWith('"')) return !/^"(?:[^"\\]|\\[^])*"/.test(value);

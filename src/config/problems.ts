@@ -1,16 +1,16 @@
-// What is wrong with a configuration, in words: the key, what it must be, and what was probably meant. Values are not quoted
-// unless they are one of a few words, since somebody may have written a key there.
+// Describes what is wrong with a configuration: the key, what it must be, and what was probably meant. Values are not
+// quoted, because they may be secrets, except those of an enumeration.
 
 import { z } from "zod";
-import { nearest } from "../util/text/did-you-mean.ts";
+import { didYouMean } from "../util/text/did-you-mean.ts";
 
 export interface Problem {
-  /** Of the key, from the top. */
+  /** The path of the key. */
   readonly path: readonly string[];
   readonly why: string;
 }
 
-/** Those of which nobody should write the value into a file that is shared. */
+/** Keys whose value does not belong in a shared file. */
 const SECRETS: ReadonlySet<string> = new Set(["api_key", "apikey", "key", "token", "secret", "password"]);
 
 export function toProblems(error: z.ZodError, schema: z.ZodType, data: unknown): Problem[] {
@@ -27,7 +27,7 @@ function unknownKey(under: readonly string[], key: string, schema: z.ZodType): s
   const name = nameOf([...under, key]);
   if (SECRETS.has(key.toLowerCase().replaceAll("-", "_"))) return withoutSecret(name, under);
   const known = keysAt(schema, under);
-  const near = nearest(key, known);
+  const near = didYouMean(key, known);
   if (near !== undefined) return `there is no ${name}; did you mean ${near}?`;
   const home = known.find((section) => keysAt(schema, [...under, section]).includes(key));
   if (home !== undefined) return `there is no ${name} at the top; it belongs under [${home}]`;
@@ -39,7 +39,7 @@ function withoutSecret(name: string, [section]: readonly string[]): string {
     section === "mcp_servers"
       ? 'name the variable, token_env = "MY_TOKEN", or a file, token_file = "..."'
       : 'name the variable, api_key_env = "OPENAI_API_KEY"';
-  return `${name} is not read: a secret does not belong into this file. Put it into the environment or into .env, and ${fix}`;
+  return `${name} is not read: a secret does not belong in this file. Put it into the environment or into .env, and ${fix}`;
 }
 
 function describe(issue: z.core.$ZodIssue, value: unknown): string {
@@ -67,7 +67,7 @@ function describe(issue: z.core.$ZodIssue, value: unknown): string {
 }
 
 function suggestion(value: unknown, known: readonly unknown[]): string {
-  const near = typeof value === "string" ? nearest(value, known.map(String)) : undefined;
+  const near = typeof value === "string" ? didYouMean(value, known.map(String)) : undefined;
   return near === undefined ? "" : `; did you mean ${JSON.stringify(near)}?`;
 }
 
@@ -88,7 +88,7 @@ function kindOf(value: unknown): string {
   return typeof value === "string" ? "a text" : "true or false";
 }
 
-/** As one would write it in TOML, the section in brackets. */
+/** The path as written in TOML, in quotes. */
 function nameOf(path: readonly string[]): string {
   if (path.length === 0) return "it";
   const quoted = path.map((part) => (/^[\w-]+$/.test(part) ? part : JSON.stringify(part)));
@@ -103,7 +103,7 @@ function valueAt(data: unknown, path: readonly string[]): unknown {
   );
 }
 
-/** The keys that a table may have. */
+/** The keys that the schema allows at a path. */
 function keysAt(schema: z.ZodType, path: readonly string[]): string[] {
   if (schema instanceof z.ZodOptional) return keysAt(schema.unwrap() as z.ZodType, path);
   const [key, ...rest] = path;

@@ -1,10 +1,10 @@
-// What rlm.toml may say. Strict: a key that is not here is an error.
+// The schema of rlm.toml. Strict: an unknown key is an error.
 
 import { z } from "zod";
 import { ENVIRONMENT_NAMES } from "../environments/registry.ts";
 import { parseSize } from "../util/bytes/parse-size.ts";
 
-/** Timers cannot wait longer: 24 days. */
+/** The longest timer is 24 days. */
 const MAX_SECONDS = 2_000_000;
 
 const text = z.string().min(1);
@@ -24,12 +24,12 @@ const size = z
     return z.NEVER;
   });
 
-/** Used by `rlm run`, and by whatever else starts runs. Each key is an environment variable, too: RLM_MODEL, ... */
+/** Used by everything that starts runs. Each key is also an environment variable: RLM_MODEL, ... */
 export const rlmSchema = z.strictObject({
   model: text.optional(),
   /** Answers `llm_query`. */
   sub_model: text.optional(),
-  /** In the words of the provider. */
+  /** One of the provider's values. */
   reasoning_effort: text.optional(),
   backend: text.optional(),
   base_url: address.optional(),
@@ -46,14 +46,14 @@ export const rlmSchema = z.strictObject({
   on_limit: z.enum(["partial", "throw"]).optional(),
 });
 
-/** Used by whatever starts runs. `type` is what NAME speaks, where NAME is not a backend itself. */
+/** Used by everything that starts runs. `type` is the kind of backend, if NAME is not one itself. */
 const backend = z.strictObject({
   type: text.optional(),
   base_url: address.optional(),
   api_key_env: variable.optional(),
 });
 
-/** USD for a million tokens. Used by whatever starts runs; wins over the prices that are known. */
+/** USD per million tokens. Used by everything that starts runs; wins over the built-in prices. */
 const price = z.strictObject({ input: usd, output: usd, cache_read: usd.optional(), cache_write: usd.optional() });
 
 /** Not used yet; for the environment `docker`. */
@@ -63,7 +63,7 @@ const docker = z.strictObject({
   memory: size.optional(),
 });
 
-/** Used by `rlm serve`. `python` is a program of the folder that the file is in: not to be started unasked. */
+/** Used by `rlm serve`. `python` and `mounts` count only in a trusted file. */
 const sessions = z.strictObject({
   python: text.optional(),
   timeout: seconds.optional(),
@@ -74,33 +74,33 @@ const sessions = z.strictObject({
   env: z.record(variable, z.string()).optional(),
 });
 
-/** Used by `rlm serve`. `host`, `allow_hosts` and `allow_origins` say who may come in: not to be taken from just any folder. */
+/** Used by `rlm serve`. `host`, `allow_hosts` and `allow_origins` count only in a trusted file. */
 const server = z.strictObject({
   port: z.int().min(0).max(65_535).optional(),
   host: text.optional(),
   allow_hosts: z.array(text).optional(),
   allow_origins: z.array(text).optional(),
-  /** How long what runs may go on after a signal. */
+  /** How long executions may continue after a signal. */
   grace: seconds.optional(),
   connections: count.optional(),
-  /** Under way at once. */
+  /** The most at once. */
   requests: count.optional(),
   executions: count.optional(),
   runs: count.optional(),
-  /** Requests in a second from one address. */
+  /** Requests per second from one address. */
   rate: z.number().positive().optional(),
-  /** Wrong tokens in a second from one address. */
+  /** Wrong tokens per second from one address. */
   wrong_tokens: z.number().positive().optional(),
-  /** For a request to arrive, with its body. */
+  /** The time to receive a request with its body. */
   request_timeout: seconds.optional(),
   log_level: z.enum(["error", "warn", "info", "debug"]).optional(),
   log_format: z.enum(["json", "text"]).optional(),
-  /** Of /mcp: `core`, `all`, or names. */
+  /** The tools of /mcp: `core`, `all`, or names. */
   tools: text.optional(),
   structured: z.boolean().optional(),
 });
 
-/** Used by `rlm run` and `rlm serve`, for the runtime that they open. */
+/** Limits of the runtime, for `rlm run` and `rlm serve`. */
 const limits = z.strictObject({
   memory: size.optional(),
   disk: size.optional(),
@@ -115,10 +115,10 @@ const limits = z.strictObject({
   readable_output: size.optional(),
 });
 
-/** Not used yet; for environments that can allow hosts. */
+/** Not used yet; for environments with network access. */
 const network = z.strictObject({ allow: z.array(text).optional() });
 
-/** Not used yet; for runs, which will have the tools of other MCP servers. */
+/** Not used yet; for runs with tools of other MCP servers. */
 const mcpServer = z
   .strictObject({
     command: text.optional(),

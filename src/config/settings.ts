@@ -1,11 +1,11 @@
-// What the rest of the program reads: the sections of rlm.toml under our own names, in our own units, with the defaults.
+// The sections of rlm.toml with the names, units and defaults that the rest of the program uses.
 
 import { resolve } from "node:path";
 import { DEFAULT_ENVIRONMENT, type EnvironmentName } from "../environments/registry.ts";
 import type { ConfigFile, RLMTable } from "./schema.ts";
-import { given } from "../util/omit-undefined.ts";
+import { omitUndefined } from "../util/omit-undefined.ts";
 
-/** Absent budgets are no limits. */
+/** An absent budget is no limit. */
 export interface RLMSettings {
   readonly model?: string;
   readonly subModel?: string;
@@ -22,19 +22,19 @@ export interface RLMSettings {
   readonly toolBudget?: number;
   /** Null: no limit. */
   readonly timeoutMs: number | null;
-  /** Absent: true, but for what a script says. */
+  /** Absent: true, except for scripted backends. */
   readonly cache?: boolean;
   readonly onLimit: "partial" | "throw";
 }
 
 export interface BackendSettings {
-  /** Which backend it is. Default: its name says it. */
+  /** The kind of backend. Default: its name. */
   readonly type?: string;
   readonly baseUrl?: string;
   readonly apiKeyEnv?: string;
 }
 
-/** USD for a million tokens. */
+/** USD per million tokens. */
 export interface PriceSettings {
   readonly inputUsd: number;
   readonly outputUsd: number;
@@ -73,7 +73,7 @@ export function toRLMSettings(table: RLMTable): RLMSettings {
   const { call_budget, tool_budget, timeout, on_limit, reasoning_effort, ...plain } = others;
   return {
     ...DEFAULTS,
-    ...given({
+    ...omitUndefined({
       ...plain,
       subModel: sub_model,
       reasoningEffort: reasoning_effort,
@@ -92,10 +92,10 @@ export function toRLMSettings(table: RLMTable): RLMSettings {
 
 export function toBackend(section: NonNullable<ConfigFile["backends"]>[string]): BackendSettings {
   const { type, base_url: baseUrl, api_key_env: apiKeyEnv } = section;
-  return given({ type, baseUrl, apiKeyEnv });
+  return omitUndefined({ type, baseUrl, apiKeyEnv });
 }
 
-/** What is read from a cache costs what the input costs, where nothing else is said. */
+/** Cached tokens cost as much as input unless the price says otherwise. */
 export function toPrice(section: NonNullable<ConfigFile["prices"]>[string]): PriceSettings {
   const { input, output, cache_read: cacheRead = input, cache_write: cacheWrite = input } = section;
   return { inputUsd: input, outputUsd: output, cacheReadUsd: cacheRead, cacheWriteUsd: cacheWrite };
@@ -103,7 +103,7 @@ export function toPrice(section: NonNullable<ConfigFile["prices"]>[string]): Pri
 
 export function toLimits(section: NonNullable<ConfigFile["limits"]>): LimitSettings {
   const { memory, disk, open_files, total_memory, kept_output, readable_output, ...plain } = section;
-  return given({
+  return omitUndefined({
     ...plain,
     memoryBytes: memory,
     diskBytes: disk,
@@ -114,8 +114,8 @@ export function toLimits(section: NonNullable<ConfigFile["limits"]>): LimitSetti
   });
 }
 
-/** Paths in a file start from its folder. */
-export function withFolder(section: Settings<"sessions">, folder: string): Settings<"sessions"> {
+/** Resolves paths relative to the folder of the file. */
+export function resolvePaths(section: Settings<"sessions">, folder: string): Settings<"sessions"> {
   const { python, mounts } = section;
   return {
     ...section,

@@ -1,57 +1,57 @@
-// The rlm.toml that `rlm init` writes: every key of a run with its default, switched off, and what the others look like.
+// The rlm.toml that `rlm init` writes: every key of [rlm] with its default, commented out, and examples of the other sections.
 
 import { DEFAULTS } from "./settings.ts";
 
 const { environment, mode, maxDepth, maxIterations, callBudget, timeoutMs, onLimit } = DEFAULTS;
 
-/** As it stands it says nothing, so everything has its default. A line that begins with `# ` and a key is to be uncommented. */
+/** Everything is commented out, so all defaults apply. Lines that begin with `# ` can be uncommented, `## ` is text. */
 export const TEMPLATE = `# Configuration of RLM Runtime: flags and environment variables (RLM_MODEL, RLM_MAX_DEPTH, ...) win over this file.
-# Keys of providers do not belong here: set OPENAI_API_KEY or ANTHROPIC_API_KEY, or write them into .env beside this file.
+# Keys of providers do not belong here: set OPENAI_API_KEY or ANTHROPIC_API_KEY, or put them into .env beside this file.
 
 [rlm]
-## The model that answers, and the one that answers llm_query (default: the same).
+## The model that answers, and the one for llm_query (default: the same).
 # model = "gpt-5-mini"
 # sub_model = "gpt-5-nano"
-## How much models that reason should, in the words of the provider: low, medium, high. Default: the provider's.
+## How much the model reasons, a value of the provider: low, medium, high. Default: the provider's.
 # reasoning_effort = "low"
-## openai, anthropic, openai-compatible, scripted, or a name from [backends.NAME]. Default: openai-compatible where
-## there is a base_url, anthropic for claude-..., else openai.
+## openai, anthropic, openai-compatible, scripted, or a name from [backends.NAME]. Default: openai-compatible with
+## a base_url, anthropic for claude-..., else openai.
 # backend = "openai"
-## Another address of the provider.
+## The address of the provider.
 # base_url = "http://localhost:11434/v1"
 ## Where code runs: local, docker, wasm.
 # environment = ${JSON.stringify(environment)}
-## auto: what is small goes straight to the model. rlm, direct: always the one or the other.
+## auto: small contexts go directly to the model. rlm, direct: always the one or the other.
 # mode = ${JSON.stringify(mode)}
-## How deep rlm_query may go; 0: no nodes below the root.
+## How deep rlm_query may nest; 0: no nodes below the root.
 # max_depth = ${maxDepth}
-## Blocks of code that one node may run.
+## Blocks of code per node.
 # max_iterations = ${maxIterations}
-## Calls of models in a whole run, and seconds for it; 0 seconds: no limit.
+## Model calls and seconds of a whole run; 0 seconds: no limit.
 # call_budget = ${callBudget}
 # timeout = ${timeoutMs / 1000}
-## Tokens, USD and calls of tools in a whole run. Default: no limit.
+## Tokens, USD and tool calls of a whole run. Default: no limit.
 # token_budget = 400000
 # cost_budget = 1.00
 # tool_budget = 100
-## Answer what was asked before from the cache, but for scripts.
+## Answer repeated requests from the cache. Default: true, except for scripted backends.
 # cache = true
 ## At a limit: partial gives the best answer so far, throw fails.
 # on_limit = ${JSON.stringify(onLimit)}
 
-## A backend under a name of your own. api_key_env names the variable that holds its key.
+## A custom backend. api_key_env names the variable that holds its key.
 # [backends.proxy]
 # type = "openai-compatible"
 # base_url = "https://llm.example.com/v1"
 # api_key_env = "PROXY_API_KEY"
 
-## USD for a million tokens, for models whose price is not known.
+## USD per million tokens, for models without a built-in price.
 # [prices."my-model"]
 # input = 0.25
 # output = 2.00
 # cache_read = 0.025
 
-## What sessions may use.
+## Limits of sessions.
 # [limits]
 # memory = "2g"
 # disk = "1g"

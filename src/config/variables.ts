@@ -1,36 +1,21 @@
-// Environment variables that say what [rlm] in rlm.toml can say: RLM_ and the key.
+// Environment variables for the keys of [rlm]: RLM_ and the name of the key.
 
 import { ConfigurationError } from "../errors.ts";
 import { toProblems } from "./problems.ts";
 import { rlmSchema, type RLMKey, type RLMTable } from "./schema.ts";
 
 const KEYS = Object.keys(rlmSchema.shape) as RLMKey[];
-const WORDS: Readonly<Record<string, boolean>> = {
-  "1": true,
-  true: true,
-  yes: true,
-  on: true,
-  "0": false,
-  false: false,
-  no: false,
-  off: false,
-};
-const TEXTS: ReadonlySet<RLMKey> = new Set([
-  "model",
-  "sub_model",
-  "reasoning_effort",
-  "backend",
-  "base_url",
-  "environment",
-  "mode",
-  "on_limit",
-]);
+const TRUE: readonly string[] = ["1", "true", "yes", "on"];
+const FALSE: readonly string[] = ["0", "false", "no", "off"];
+const TEXTS: readonly string[] = "model sub_model reasoning_effort backend base_url environment mode on_limit".split(
+  " ",
+);
 
 function toVariable(key: RLMKey): string {
   return `RLM_${key.toUpperCase()}`;
 }
 
-/** An empty variable is as good as none. */
+/** An empty variable counts as unset. */
 export function readVariables(env: Readonly<Record<string, string | undefined>>): RLMTable {
   const found: Record<string, unknown> = {};
   for (const key of KEYS) {
@@ -50,7 +35,7 @@ function readVariable(key: RLMKey, text: string): unknown {
 }
 
 function toValue(key: RLMKey, text: string): unknown {
-  if (TEXTS.has(key)) return text;
-  if (key === "cache") return WORDS[text.toLowerCase()] ?? text;
+  if (TEXTS.includes(key)) return text;
+  if (key === "cache") return TRUE.includes(text.toLowerCase()) || (FALSE.includes(text.toLowerCase()) ? false : text);
   return /^-?\d+(\.\d+)?$|^-?\.\d+$/.test(text) ? Number(text) : text;
 }

@@ -1,7 +1,7 @@
 // The environments that exist, by name. To add one, add its entry here and run the contract suite against it.
 
 import { EnvironmentUnavailableError } from "../errors.ts";
-import { nearest } from "../util/text/did-you-mean.ts";
+import { didYouMean } from "../util/text/did-you-mean.ts";
 import type { Environment, EnvironmentOptions } from "./environment.ts";
 
 /** Only creates: nothing is started before `warm` or the first sandbox. */
@@ -38,7 +38,7 @@ function isKnown(name: string): name is EnvironmentName {
 }
 
 function suggest(name: string): string {
-  const meant = nearest(name, ENVIRONMENT_NAMES);
+  const meant = didYouMean(name, ENVIRONMENT_NAMES);
   const names = ENVIRONMENT_NAMES.join(", ");
   return meant === undefined ? `Use one of: ${names}` : `Did you mean '${meant}'? Known are: ${names}`;
 }

@@ -4,7 +4,7 @@
 // what its current user has written.
 
 import { close, closeSync, ftruncate, readSync, writeSync } from "node:fs";
-import { openNamelessFile } from "../util/bytes/anonymous-file.ts";
+import { openAnonymousFile } from "../util/bytes/anonymous-file.ts";
 
 const MAX_SPARE = 2;
 const MAX_SPARE_BYTES = 128 * 1024 * 1024;
@@ -82,7 +82,7 @@ export class SpillFile {
 
 function openFile(): number | undefined {
   try {
-    return openNamelessFile();
+    return openAnonymousFile();
   } catch {
     return undefined;
   }

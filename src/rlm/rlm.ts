@@ -12,7 +12,7 @@ import type { Session } from "../session/session.ts";
 import { ToolRegistry } from "../tools/registry.ts";
 import type { Tool, ZodSchema } from "../tools/tool.ts";
 import { checkCount, checkDuration } from "../util/check-number.ts";
-import { given } from "../util/omit-undefined.ts";
+import { omitUndefined } from "../util/omit-undefined.ts";
 import { compileSchema, type JSONSchema } from "./reply/answer-schema.ts";
 import { BackendModels } from "./calls/backend-models.ts";
 import { nameModels, type NamedModels } from "./calls/model-names.ts";
@@ -131,7 +131,7 @@ export class RLM {
     if (typeof query !== "string" || query.trim() === "") throw new TypeError("Cannot run: give a question");
     checkLimits(own);
     const { onLimit = "partial" } = this.#options;
-    const { model, subModel = model, mode = "auto" } = { ...this.#options, ...this.#names, ...given(chosen) };
+    const { model, subModel = model, mode = "auto" } = { ...this.#options, ...this.#names, ...omitUndefined(chosen) };
     if (model === "" || subModel === "") throw new TypeError("Cannot run: the name of a model is empty");
     const { cache = this.#models.backendOf(model) !== "scripted" } = this.#options;
     const { maxDepth, maxIterations, ...limits } = { ...this.limits, ...own };

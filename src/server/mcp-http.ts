@@ -2,7 +2,7 @@
 
 import type { McpServerFactory } from "@modelcontextprotocol/server";
 import type { Context } from "hono";
-import { given } from "../util/omit-undefined.ts";
+import { omitUndefined } from "../util/omit-undefined.ts";
 import { createMCPEndpoint } from "./mcp/endpoint.ts";
 import { RequestStream, type Connection } from "./net/bodies/request-stream.ts";
 import { createGuardedApp, type GuardOptions } from "./net/guards/guarded-app.ts";
@@ -23,7 +23,7 @@ export async function serveMCPOverHTTP(
   const handle = ({ req, env }: Context): Promise<Response> =>
     endpoint.answer(req.raw, new RequestStream(req.raw, env as Connection | undefined), bodyMemory);
   const app = createGuardedApp([{ method: "POST", path: PATH, handle }], guard);
-  const listener = await listen(app, { host, port, ...given({ maxConnections }) });
+  const listener = await listen(app, { host, port, ...omitUndefined({ maxConnections }) });
   return {
     url: listener.url + PATH,
     drain: () => listener.drain(),

@@ -15,7 +15,7 @@ import {
   type SavedState,
   type SessionManifest,
 } from "../protocol/session-manifest.ts";
-import { readPieces } from "../util/bytes/read-chunks.ts";
+import { readChunks } from "../util/bytes/read-chunks.ts";
 import { VERSION } from "../util/version.ts";
 import { AtomicFile } from "./atomic-file.ts";
 import { DescriptorFile } from "./descriptor-file.ts";
@@ -120,7 +120,7 @@ export class SessionFile {
     return {
       sizeBytes: end - start,
       async *[Symbol.asyncIterator]() {
-        yield* readPieces(file, start, end);
+        yield* readChunks(file, start, end);
         const { mtimeNs } = await file.stat({ bigint: true });
         if (mtimeNs !== changedAt) throw new Error("the file changed while it was read");
       },
@@ -154,7 +154,7 @@ async function readManifest(
 
 async function checkDigest(path: string, file: FileHandle, size: number): Promise<void> {
   const hash = createHash("sha256");
-  for await (const piece of readPieces(file, 0, size - DIGEST_BYTES)) hash.update(piece);
+  for await (const piece of readChunks(file, 0, size - DIGEST_BYTES)) hash.update(piece);
   const digest = await readExactly(file, size - DIGEST_BYTES, DIGEST_BYTES);
   if (!hash.digest().equals(digest)) throw refuse(path, "it is damaged: its digest is another");
 }

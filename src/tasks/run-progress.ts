@@ -1,5 +1,6 @@
 // The progress of a run: a line for each step of each node, and what it does now. Written for a model that waits for the answer.
 
+import { formatCount } from "../util/text/format.ts";
 import type { RunEvent } from "../protocol/run-events.ts";
 import type { NodeId } from "../protocol/runs.ts";
 
@@ -56,7 +57,7 @@ export class RunProgress {
         return toStepLine(nodeId, node, event.observation, time);
       case "limit-warning":
       case "limit-reached":
-        return `limit of ${event.axis} is ${event.type === "limit-warning" ? "near" : "reached"}: ${toAmount(event.used)} of ${toAmount(event.limit)}`;
+        return `limit of ${event.axis} is ${event.type === "limit-warning" ? "near" : "reached"}: ${formatCount(event.used)} of ${formatCount(event.limit)}`;
       case "node-end":
         this.#nodes.delete(nodeId);
         this.#setCurrent(`${nodeId} has ended: ${event.status}`);
@@ -106,8 +107,4 @@ function toLine(text: string): string {
     .replaceAll(/[\s\p{Cc}]+/gu, " ")
     .trim();
   return line.length <= MAX_TEXT ? line : `${line.slice(0, MAX_TEXT - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
-}
-
-function toAmount(value: number): string {
-  return value.toLocaleString("en-US", { maximumFractionDigits: 4 });
 }

@@ -1,4 +1,4 @@
-// Numbers in options, checked where they enter.
+// Checks numbers in options.
 
 /** Throws a RangeError unless the value is absent or a whole number of at least `least`. */
 export function checkCount(name: string, value: number | undefined, least: number): void {

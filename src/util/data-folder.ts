@@ -1,12 +1,12 @@
-// Where this program keeps what outlives it, by the conventions of the platform.
+// The user's data folder, by the XDG conventions.
 
 import { existsSync, mkdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 
 /**
- * Something in the user's data folder, there or not: `RLM_DATA`, else `XDG_DATA_HOME/rlm`, else `~/.local/share/rlm`. A variable that is
- * empty is none, and neither is an `XDG_DATA_HOME` that depends on the current folder: tokens would lie wherever a command is called.
+ * A path in the data folder, which need not exist: `RLM_DATA`, else `XDG_DATA_HOME/rlm`, else `~/.local/share/rlm`. Empty variables
+ * are ignored, and so is a relative `XDG_DATA_HOME`, which would scatter tokens over current folders.
  */
 export function dataPath(name: string): string {
   const { RLM_DATA: own = "", XDG_DATA_HOME: shared = "" } = process.env;
@@ -14,7 +14,7 @@ export function dataPath(name: string): string {
   return join(isAbsolute(shared) ? shared : join(homedir(), ".local", "share"), "rlm", name);
 }
 
-/** A folder under the user's data folder, made with mode 0700; undefined where it cannot be made. */
+/** Creates a folder in the data folder with mode 0700; undefined if that fails. */
 export function dataFolder(name: string): string | undefined {
   const folder = dataPath(name);
   try {
@@ -26,7 +26,7 @@ export function dataFolder(name: string): string | undefined {
 }
 
 /**
- * With the folders above it. One at a time: the recursive way of `mkdirSync` never returns where the kernel denies that a
+ * Creates the folder and its parents one at a time: a recursive `mkdirSync` never returns where the kernel denies that a
  * folder exists.
  */
 export function makeFolder(folder: string, mode = 0o700): void {
@@ -36,6 +36,6 @@ export function makeFolder(folder: string, mode = 0o700): void {
   try {
     mkdirSync(path, { mode });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error; // somebody else was faster
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error; // another process created it first
   }
 }

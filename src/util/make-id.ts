@@ -1,11 +1,11 @@
-// Ids for what nobody named.
+// Generates ids.
 
 import { randomUUID } from "node:crypto";
 
-/** `short`: counted, easy to read and to type, for a door that only its owner uses. `random`: nobody guesses one. */
+/** `short`: counted and easy to type, for a single user. `random`: cannot be guessed. */
 export type IdStyle = "short" | "random";
 
-/** Makes ids with this prefix: `s1`, `s2`, or `s-9f86d081884c7d65`. Throws a RangeError for a style that is none. */
+/** Ids with this prefix: `s1`, `s2`, or `s-9f86d081884c7d65`. Throws a RangeError for an unknown style. */
 export function idMaker(prefix: string, style: IdStyle): () => string {
   if (style === "random") return () => randomId(prefix);
   if (style !== "short") throw new RangeError(`Cannot use '${String(style)}' as ids: 'short' or 'random'`);
@@ -13,7 +13,7 @@ export function idMaker(prefix: string, style: IdStyle): () => string {
   return () => `${prefix}${++made}`;
 }
 
-/** With 64 random bits: both ends of a UUID, which is made of bytes that were drawn before and so costs a fortieth of drawing them. */
+/** 64 random bits from both ends of a UUID: Node caches its random bytes, so this is 40 times faster than drawing them. */
 export function randomId(prefix: string): string {
   const uuid = randomUUID();
   return `${prefix}-${uuid.slice(0, 8)}${uuid.slice(-8)}`;

@@ -1,10 +1,10 @@
-// Fields that were said, without those that were not.
-
-/** Without what is undefined, so that it replaces nothing. */
-export function given<Fields extends object>(
+/** A copy without the fields that are undefined, so that spreading it overrides no default. */
+export function omitUndefined<Fields extends object>(
   fields: Fields,
 ): { [Key in keyof Fields]: Exclude<Fields[Key], undefined> } {
-  const said: Partial<Fields> = {};
-  for (const key of Object.keys(fields) as (keyof Fields)[]) if (fields[key] !== undefined) said[key] = fields[key];
-  return said as ReturnType<typeof given<Fields>>;
+  const defined: Partial<Fields> = {};
+  for (const key of Object.keys(fields) as (keyof Fields)[]) {
+    if (fields[key] !== undefined) defined[key] = fields[key];
+  }
+  return defined as ReturnType<typeof omitUndefined<Fields>>;
 }

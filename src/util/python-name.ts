@@ -1,4 +1,4 @@
-// Which texts Python takes as the name of a variable.
+// Which names are valid for Python variables.
 
 const KEYWORDS: ReadonlySet<string> = new Set(
   (
@@ -8,7 +8,7 @@ const KEYWORDS: ReadonlySet<string> = new Set(
 );
 const IDENTIFIER = /^[\p{XID_Start}_]\p{XID_Continue}*$/u;
 
-/** The name must be normalised (NFKC), as Python keeps it. */
+/** Expects a name that is NFKC-normalised, as Python does. */
 export function isPythonName(name: string): boolean {
   return IDENTIFIER.test(name) && !KEYWORDS.has(name);
 }

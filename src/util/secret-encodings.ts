@@ -1,10 +1,10 @@
-// The ways in which a secret comes out where somebody repeats what they were sent: an echo of a header, of a URL, of a body.
+// The encodings in which a server may echo a secret that it received in a header, a URL or a body.
 
-/** Of shorter ones nothing but the secret itself is looked for: they are in every other word. */
+/** Shorter encodings are ignored, because they occur in ordinary words. */
 const MIN_CHARACTERS = 8;
 
-/** The secret itself, in a URL, in JSON, in hexadecimal, and in base64 wherever in the encoded text it stands. The longest first. */
-export function secretForms(secret: string): readonly string[] {
+/** The secret as it is, in a URL, in JSON, in hexadecimal, and in base64 at any offset. The longest first. */
+export function secretEncodings(secret: string): readonly string[] {
   if (secret === "") return [];
   const bytes = Buffer.from(secret);
   const others = [
@@ -17,7 +17,7 @@ export function secretForms(secret: string): readonly string[] {
   return [...new Set([secret, ...others])].sort((a, b) => b.length - a.length);
 }
 
-/** What is the same whatever stands before and behind it, with so many bytes (of three) before it; in both alphabets. */
+/** The part of the base64 text that depends only on the secret, with `before` bytes (modulo 3) in front; in both alphabets. */
 function base64Within(bytes: Buffer, before: number): string[] {
   const encoded = Buffer.concat([Buffer.alloc(before), bytes])
     .toString("base64")

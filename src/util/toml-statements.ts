@@ -1,5 +1,4 @@
-// The statements of a TOML document, and where they are in the text. The document is known to be valid: this only finds
-// where things begin and end.
+// The statements of a TOML document with their offsets. Expects a valid document.
 
 export interface TOMLHeader {
   readonly kind: "table" | "array";
@@ -11,7 +10,7 @@ export interface TOMLHeader {
 
 export interface TOMLPair {
   readonly kind: "pair";
-  /** From the root: the header that it stands under, then its own key. */
+  /** The full path: that of its header, then its own key. */
   readonly path: readonly string[];
   readonly start: number;
   readonly valueStart: number;
@@ -50,7 +49,7 @@ function readPair(text: string, start: number, under: readonly string[]): TOMLPa
   return { kind: "pair", path: [...under, ...key.path], start, valueStart, valueEnd, end: lineEnd(text, valueEnd) };
 }
 
-/** Up to the `=` or `]` after it. */
+/** Stops at the `=` or `]` after the key. */
 function readKey(text: string, start: number): { readonly path: readonly string[]; readonly end: number } {
   const path: string[] = [];
   let at = skipSpaces(text, start);
@@ -66,7 +65,7 @@ function readKey(text: string, start: number): { readonly path: readonly string[
   return { path, end: at };
 }
 
-/** Escapes that JSON does not have cannot be in the names that are looked for; such a key stays as it is written. */
+/** A key with escapes that JSON does not have is returned as written; callers look for no such keys. */
 function toName(written: string): string {
   if (written.startsWith("'")) return written.slice(1, -1);
   if (!written.startsWith('"')) return written;
@@ -83,7 +82,7 @@ function bareEnd(text: string, start: number): number {
   return at;
 }
 
-/** One value: whatever comes up to the end of the line, or to the bracket that closes. */
+/** The end of a value: the end of the line, or the closing bracket. */
 function skipValue(text: string, start: number): number {
   let depth = 0;
   let at = start;
@@ -103,7 +102,7 @@ function skipValue(text: string, start: number): number {
   return end;
 }
 
-/** Of any of the four kinds. */
+/** Any of the four kinds of strings. */
 function skipString(text: string, start: number): number {
   const quote = text.charAt(start);
   const isLong = text.startsWith(quote.repeat(3), start);
@@ -112,7 +111,7 @@ function skipString(text: string, start: number): number {
   while (at < text.length && !text.startsWith(close, at)) at += quote === '"' && text.charAt(at) === "\\" ? 2 : 1;
   at += close.length;
   if (!isLong) return at;
-  const own = text.startsWith(quote.repeat(2), at) ? 2 : 1; // it may end with up to two quotes of its own
+  const own = text.startsWith(quote.repeat(2), at) ? 2 : 1; // the content may end with up to two quotes
   return text.charAt(at) === quote ? at + own : at;
 }
 
@@ -136,7 +135,7 @@ function commentEnd(text: string, start: number): number {
   return end === -1 ? text.length : end;
 }
 
-/** After the line end that follows. */
+/** The offset after the next line end. */
 function lineEnd(text: string, start: number): number {
   const end = text.indexOf("\n", start);
   return end === -1 ? text.length : end + 1;

@@ -1,4 +1,4 @@
-// The version of this package, put in place by the build.
+// The version of this package, inserted by the build.
 
 declare const __RLM_VERSION__: string;
 

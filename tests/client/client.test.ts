@@ -1,33 +1,34 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { z } from "zod";
 import { RemoteExecution } from "../../src/client/remote-execution.ts";
 import { fromError } from "../../src/cli/exit-code.ts";
 import { ServerClient } from "../../src/client/client.ts";
-import { ServerProblem } from "../../src/client/problem.ts";
-import { UsageError } from "../../src/cli/options/usage-error.ts";
+import { ServerConnectionError, ServerProblem } from "../../src/client/problem.ts";
 import type { ExecutionEvent } from "../../src/protocol/events.ts";
 
 const TOKEN = "the-secret-token";
 
 interface FakeServer extends AsyncDisposable {
   readonly client: ServerClient;
-  readonly asked: IncomingMessage[];
+  readonly requests: IncomingMessage[];
+  readonly warnings: string[];
 }
 
-/** Answers as it is told to. */
 async function openFake(answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<FakeServer> {
-  const asked: IncomingMessage[] = [];
+  const requests: IncomingMessage[] = [];
+  const warnings: string[] = [];
   const server = createServer((request, response) => {
-    asked.push(request);
+    requests.push(request);
     request.resume().on("end", () => answer(request, response));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    client: new ServerClient({ url, token: TOKEN, tokenFrom: "RLM_TOKEN", isExposed: false }),
-    asked,
+    client: new ServerClient({ url, token: TOKEN, tokenFrom: "RLM_TOKEN" }, (message) => warnings.push(message)),
+    requests,
+    warnings,
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -36,7 +37,7 @@ async function openFake(answer: (request: IncomingMessage, response: ServerRespo
 }
 
 async function failureOf(client: ServerClient): Promise<Error> {
-  return client.ask("GET", "/v1/sessions", z.looseObject({ sessions: z.array(z.unknown()) })).then(
+  return client.request("GET", "/v1/sessions", z.looseObject({ sessions: z.array(z.unknown()) })).then(
     () => new Error("it worked"),
     (error: unknown) => error as Error,
   );
@@ -48,7 +49,7 @@ function toProblem(response: ServerResponse, status: number, code: string, detai
     .end(JSON.stringify({ status, code, detail }));
 }
 
-test("a problem is told in the server's words, with an exit code by its status", async () => {
+test("a problem keeps the server's message, and its status decides the exit code", async () => {
   const codes: number[] = [];
   for (const status of [403, 404, 409, 422, 429, 500, 503]) {
     await using fake = await openFake((_, response) => toProblem(response, status, "X", "As it is"));
@@ -60,12 +61,12 @@ test("a problem is told in the server's words, with an exit code by its status",
   expect(codes).toEqual([2, 2, 2, 2, 70, 70, 70]);
 });
 
-test("a token that is not taken is told by where it came from", async () => {
+test("a rejected token is reported with where it came from", async () => {
   await using fake = await openFake((_, response) => toProblem(response, 401, "UNAUTHORIZED", "No"));
   const error = await failureOf(fake.client);
-  expect(error).toBeInstanceOf(UsageError);
-  expect(error.message).toMatch(/does not take the token from RLM_TOKEN$/);
-  expect(fake.asked[0]?.headers.authorization).toBe(`Bearer ${TOKEN}`);
+  expect(error).toMatchObject({ name: ServerConnectionError.name, fault: "configuration" });
+  expect(error.message).toMatch(/rejected the token from RLM_TOKEN$/);
+  expect(fake.requests[0]?.headers.authorization).toBe(`Bearer ${TOKEN}`);
 });
 
 test.each([
@@ -73,24 +74,24 @@ test.each([
   ["other JSON", 200, { "content-type": "application/json" }, '{"a":1}'],
   ["an error of something else", 404, { "content-type": "text/html" }, "none"],
   ["a problem that is none", 404, { "content-type": "application/problem+json" }, "{}"],
-])("%s is no server of ours", async (_, status, headers, body) => {
+])("%s is reported as a foreign server", async (_, status, headers, body) => {
   await using fake = await openFake((__, response) => response.writeHead(status, headers).end(body));
   const error = await failureOf(fake.client);
-  expect(error).toBeInstanceOf(UsageError);
-  expect(error.message).toMatch(/is no server of this version of rlm: it answered \d+ .*Look at RLM_URL$/);
+  expect(error).toMatchObject({ name: ServerConnectionError.name, fault: "configuration" });
+  expect(error.message).toMatch(/is not a server of this version of rlm: it answered \d+ .*Check RLM_URL$/);
 });
 
-test("a redirection is not followed, so that the token goes nowhere else", async () => {
+test("redirects are not followed, so that the token goes nowhere else", async () => {
   await using other = await openFake((_, response) => response.end('{"sessions":[]}'));
   const there = other.client;
-  await there.tell("GET", "/");
-  const location = `http://${other.asked[0]?.headers.host}/v1/sessions`;
+  await there.send("GET", "/");
+  const location = `http://${other.requests[0]?.headers.host}/v1/sessions`;
   await using fake = await openFake((_, response) => response.writeHead(307, { location }).end());
-  expect((await failureOf(fake.client)).message).toContain("is no server");
-  expect(other.asked).toHaveLength(1);
+  expect((await failureOf(fake.client)).message).toContain("is not a server");
+  expect(other.requests).toHaveLength(1);
 });
 
-test("a server that is not there is told with what to do", async () => {
+test("a missing server is reported with what to do", async () => {
   const fake = await openFake(() => {});
   await fake[Symbol.asyncDispose]();
   const error = await failureOf(fake.client);
@@ -105,7 +106,7 @@ function toMessage(id: string, event: { readonly type: string }): string {
   return `id: ${id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 }
 
-test("an execution goes on where it was when its connection is cut", async () => {
+test("an execution continues after its connection is cut", async () => {
   const delta = (text: string) => ({ type: "output-delta", stream: "stdout", text });
   await using fake = await openFake((request, response) => {
     response.writeHead(200, { "content-type": "text/event-stream", "execution-id": "s.1" });
@@ -119,26 +120,24 @@ test("an execution goes on where it was when its connection is cut", async () =>
   const seen: ExecutionEvent[] = [];
   for await (const event of execution) seen.push(event);
   expect(seen).toEqual([delta("a"), delta("b"), delta("c"), END]);
-  expect(fake.asked.map(({ method, url, headers }) => [method, url, headers["last-event-id"]])).toEqual([
+  expect(fake.requests.map(({ method, url, headers }) => [method, url, headers["last-event-id"]])).toEqual([
     ["POST", "/v1/sessions/s/execute", undefined],
     ["GET", "/v1/executions/s.1/events", "p2"],
   ]);
 });
 
-test("an execution whose connections are cut each time is given up after five more", async () => {
+test("an execution gives up after five failed reconnections", async () => {
   await using fake = await openFake((_, response) => {
     response.writeHead(200, { "content-type": "text/event-stream", "execution-id": "s.1" });
     response.write(": still here\n\n", () => response.destroy());
   });
-  const said = vi.spyOn(process.stderr, "write").mockReturnValue(true);
   const execution = await RemoteExecution.start(fake.client, "s", { code: "" });
   await expect(execution[Symbol.asyncIterator]().next()).rejects.toThrow("terminated");
-  expect(fake.asked).toHaveLength(6);
-  expect(said.mock.calls).toEqual([["rlm: the connection is lost: trying to go on where it was\n"]]);
-  said.mockRestore();
+  expect(fake.requests).toHaveLength(6);
+  expect(fake.warnings).toEqual(["the connection is lost: trying to resume"]);
 });
 
-test("an execution whose session ended, or whose server ended, says so", async () => {
+test("an execution reports that its session or its server ended", async () => {
   await using closed = await openFake((request, response) => {
     if (request.url === "/v1/executions/s.1") return void response.end('{"state":"ended","result":null}');
     response.writeHead(200, { "content-type": "text/event-stream", "execution-id": "s.1" }).end();
@@ -154,7 +153,7 @@ test("an execution whose session ended, or whose server ended, says so", async (
   await expect(left[Symbol.asyncIterator]().next()).rejects.toThrow("the server ended before the code did");
 });
 
-test("an execution that the session could not run says why, and is not asked for again", async () => {
+test("an execution that could not run reports why and is not retried", async () => {
   const problem = { status: 503, code: "WORKER_LOST", detail: "there is no worker" };
   const failed = { type: "execution-failed", executionId: "s.1", problem };
   await using fake = await openFake((_, response) => {
@@ -167,5 +166,5 @@ test("an execution that the session could not run says why, and is not asked for
     message: "there is no worker",
   });
   await execution.close();
-  expect(fake.asked).toHaveLength(1);
+  expect(fake.requests).toHaveLength(1);
 });

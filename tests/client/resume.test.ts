@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { lastingEvents } from "../../src/client/resume.ts";
+import { resumeEvents } from "../../src/client/resume.ts";
 import { ServerClient } from "../../src/client/client.ts";
 
-test("whoever leaves the events ends the stream that they came on", async () => {
-  const client = new ServerClient({ url: "http://127.0.0.1:9", token: "t", tokenFrom: "a test", isExposed: false });
+test("leaving the loop closes the stream", async () => {
+  const client = new ServerClient({ url: "http://127.0.0.1:9", token: "t", tokenFrom: "a test" });
   let isOpen = true;
   async function* stream(): AsyncGenerator<{ id: undefined; type: string; data: unknown }> {
     try {
@@ -13,7 +13,7 @@ test("whoever leaves the events ends the stream that they came on", async () => 
     }
   }
   const options = { isEnd: () => false, whyOver: () => Promise.resolve(undefined) };
-  for await (const { type } of lastingEvents(client, "/events", stream(), options)) {
+  for await (const { type } of resumeEvents(client, "/events", stream(), options)) {
     expect(type).toBe("output-delta");
     break;
   }

@@ -10,7 +10,7 @@ interface Given {
   readonly cwd?: string;
 }
 
-/** The folder is the home directory, and `project` in it the current one unless the test says otherwise. */
+/** The folder is the home directory, and `project` in it the current one by default. */
 function load(folder: Folder, { env = {}, flags = {}, cwd = "project" }: Given = {}): Config {
   return loadConfig({ cwd: folder.at(cwd), env: { HOME: folder.path, ...env }, flags });
 }
@@ -31,7 +31,7 @@ function complaint(toml: string, given?: Given): string {
   throw new Error("it was accepted");
 }
 
-test("without any configuration there are the defaults", () => {
+test("without any configuration the defaults apply", () => {
   using folder = new Folder({ "project/other": "" });
   const { env: _, ...config } = load(folder);
   expect(config).toEqual({
@@ -51,7 +51,7 @@ test("without any configuration there are the defaults", () => {
   });
 });
 
-test("every section is read, in our names and units", () => {
+test("every section is read, with our names and units", () => {
   const { rlm, backends, prices, docker, sessions, server, limits, network, mcpServers } = loadText(`
     [rlm]
     model = "a"
@@ -193,7 +193,7 @@ test.each([
   "[backends.openai]\ntoken = 'sk-secret'",
 ])("a secret in the file is refused with the fix, and not repeated: %j", (toml) => {
   const message = complaint(toml);
-  expect(message).toMatch(/^Cannot use rlm\.toml:2: '.*' is not read: a secret does not belong into this file/);
+  expect(message).toMatch(/^Cannot use rlm\.toml:2: '.*' is not read: a secret does not belong in this file/);
   expect(message).toContain('api_key_env = "OPENAI_API_KEY"');
   expect(message).not.toContain("sk-secret");
 });
@@ -202,7 +202,7 @@ test("a secret beside a syntax error is not repeated either", () => {
   expect(complaint("[backends.openai]\napi_key = 'sk-secret' x")).not.toContain("sk-secret");
 });
 
-test("a file that is far too long is not read", () => {
+test("a file that is too long is not read", () => {
   expect(complaint("#".repeat(1024 * 1024 + 1))).toContain("more than 1048576");
 });
 
@@ -255,7 +255,7 @@ test("every key of [rlm] is a variable", () => {
   });
 });
 
-test("an empty variable is none", () => {
+test("an empty variable is ignored", () => {
   expect(loadText("[rlm]\nmodel = 'file'", { env: { RLM_MODEL: "", RLM_MAX_DEPTH: " " } }).rlm.model).toBe("file");
 });
 
@@ -267,11 +267,11 @@ test.each([
     `Cannot use RLM_ENVIRONMENT: it must be "local" or "docker" or "wasm"; did you mean "docker"?`,
   ],
   [{ RLM_TOKEN_BUDGET: "-5" }, "Cannot use RLM_TOKEN_BUDGET: it must be at least 1"],
-])("a wrong variable is named: %j", (env, message) => {
+])("the error names the variable: %j", (env, message) => {
   expect(complaint("", { env })).toBe(message);
 });
 
-test("rlm.toml is found in folders above, up to the one that holds .git", () => {
+test("rlm.toml is found in parent folders, up to the one that contains .git", () => {
   using folder = new Folder({ "rlm.toml": "[rlm]\nmodel = 'top'", "a/b/c/x": "", "a/.git/x": "", "d/e/x": "" });
   expect(load(folder, { cwd: "a/b/c" }).path).toBe(null);
   expect(load(folder, { cwd: "d/e" }).path).toBe(folder.at("rlm.toml"));
@@ -284,7 +284,7 @@ test("the search does not go above the home directory", () => {
   expect(load(folder, { cwd: "home/project", env: { HOME: folder.at("home") } }).path).toBe(null);
 });
 
-test("the user's own file counts where the project has none", () => {
+test("the user's own file counts if the project has none", () => {
   using folder = new Folder({
     ".config/rlm/config.toml": "[rlm]\nmodel = 'own'",
     "xdg/rlm/config.toml": "[rlm]\nmodel = 'xdg'",
@@ -296,7 +296,7 @@ test("the user's own file counts where the project has none", () => {
   expect(load(folder).rlm.model).toBe(undefined);
 });
 
-test("a file that is named must be there", () => {
+test("a file that is named must exist", () => {
   using folder = new Folder();
   const asked = { cwd: folder.path, env: { HOME: folder.path }, path: "gone.toml" };
   expect(() => loadConfig(asked)).toThrow(`Cannot use ${folder.at("gone.toml")}: there is no such file`);
@@ -312,12 +312,12 @@ test(".env beside rlm.toml adds to the environment, and existing variables win",
   expect([rlm.model, rlm.mode, env["A_KEY"]]).toEqual(["real", "rlm", "secret"]);
 });
 
-test(".env in the current folder counts where there is no rlm.toml", () => {
+test(".env in the current folder counts if there is no rlm.toml", () => {
   using folder = new Folder({ "project/.env": "RLM_MODEL=dot" });
   expect(load(folder).rlm.model).toBe("dot");
 });
 
-test("paths in the file start from its folder", () => {
+test("paths in the file are relative to its folder", () => {
   using folder = new Folder({
     "project/rlm.toml": "[sessions]\npython = '.venv'\nmounts = ['data:rw']",
     "project/a/x": "",
@@ -325,7 +325,7 @@ test("paths in the file start from its folder", () => {
   expect(load(folder, { cwd: "project/a" }).sessions.mounts).toEqual([folder.at("project/data:rw")]);
 });
 
-test("a backend of one's own: what it is, where it is, and the key that it names", () => {
+test("a custom backend has a type, an address and a key variable", () => {
   const toml =
     "[rlm]\nbackend = 'proxy'\n[backends.proxy]\ntype = 'openai-compatible'\nbase_url = 'http://localhost:1'\napi_key_env = 'K'";
   expect(chooseBackend(loadText(toml, { env: { K: "s" } }))).toEqual({
@@ -341,7 +341,7 @@ test("a backend of one's own: what it is, where it is, and the key that it names
   expect(chooseBackend(loadText("", { flags: { base_url: "http://localhost:1" } })).backend).toBe("openai-compatible");
 });
 
-test("a folder cannot have the user's key sent to an address of its own", () => {
+test("a project cannot send the user's key to its own address", () => {
   const env = { OPENAI_API_KEY: "real" };
   const elsewhere = "[rlm]\nbase_url = 'https://elsewhere.example/v1'\nbackend = 'openai'\n";
   const choose = (toml: string, given: Given = { env }): unknown => chooseBackend(loadText(toml, given));
@@ -362,7 +362,7 @@ test("a folder cannot have the user's key sent to an address of its own", () => 
   );
 });
 
-test("nor can an .env that has no key of its own; the user's own file can", () => {
+test("nor can an .env without a key; the user's own file can", () => {
   const url = "https://elsewhere.example/v1";
   using folder = new Folder({ "project/.env": `RLM_BACKEND=openai\nRLM_BASE_URL=${url}`, ".config/rlm/x": "" });
   const env = { OPENAI_API_KEY: "real" };
@@ -374,7 +374,7 @@ test("nor can an .env that has no key of its own; the user's own file can", () =
   expect(chooseBackend(load(folder, { env }))).toMatchObject({ baseUrl: url });
 });
 
-test("of .env backends see keys, and addresses that have their key beside them", () => {
+test("backends see the keys of .env, and addresses that have their key beside them", () => {
   using folder = new Folder({
     "project/.env": [
       "OPENAI_API_KEY=1",

@@ -33,6 +33,6 @@ test.each([
   expect(read).not.toThrow(/secret/);
 });
 
-test("where there is no file there is nothing", () => {
+test("a missing file is empty", () => {
   expect(readDotEnv("/nowhere/.env")).toEqual({});
 });

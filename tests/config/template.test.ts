@@ -11,11 +11,11 @@ function load(text: string): ReturnType<typeof loadConfig> {
 
 const uncommented = TEMPLATE.replaceAll(/^# (?=[a-z_]+ = |\[)/gm, "");
 
-test("what is written parses and equals the defaults", () => {
+test("the template parses and equals the defaults", () => {
   expect(load(TEMPLATE).rlm).toEqual(DEFAULTS);
 });
 
-test("every line of it that is switched off parses too, and shows the default where there is one", () => {
+test("every commented line parses, too, and shows the default if there is one", () => {
   const { rlm, backends, prices, limits } = load(uncommented);
   expect(rlm).toMatchObject(DEFAULTS);
   expect([backends, prices, limits].map((section) => Object.keys(section).length > 0)).toEqual([true, true, true]);

@@ -15,7 +15,7 @@ interface Report {
   }[];
 }
 
-test("doctor tries the sandbox and finds this machine usable", async () => {
+test("doctor checks the sandbox and finds this machine usable", async () => {
   const { code, stdout, stderr } = await rlm(["doctor"]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toMatch(/^ok {4}sandbox {6}tier A, first session in \d+ ms/m);
@@ -48,7 +48,7 @@ test("doctor --json prints one object and nothing else", async () => {
   expect(findings.find(({ check }) => check === "environment")?.capabilities).toEqual(LOCAL_CAPABILITIES);
 });
 
-test("doctor says which model would be asked, whether the keys are there, and whose the port is", async () => {
+test("doctor shows the model, the keys that are set, and who uses the port", async () => {
   const other = createServer((socket) => socket.end("220 no server of ours\r\n")).listen(0, "127.0.0.1");
   await once(other, "listening");
   const { port } = other.address() as AddressInfo;
@@ -85,7 +85,7 @@ test("doctor says which model would be asked, whether the keys are there, and wh
   expect(stdout).toMatch(/^ok {4}server .* 3 runs at once$/m);
 });
 
-test("doctor says what is broken, how to fix it, and ends with 1", async () => {
+test("doctor says what is broken and how to fix it, and exits with 1", async () => {
   const { code, stdout } = await rlm(["doctor"], { env: { RLM_PYTHON: "/nowhere/python" } });
   expect(code).toBe(1);
   expect(stdout).toMatch(/^fail {2}python .*\n +fix: Install Python 3\.9/m);

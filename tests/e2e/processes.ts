@@ -1,9 +1,9 @@
-// Processes of this machine, found by what their command line says.
+// Finds processes by their command line.
 
 import { randomInt } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 
-/** A number of seconds that no other process sleeps for. */
+/** A number of seconds that identifies the test's sleep processes. */
 export function uniqueSleep(): string {
   return `31337.${randomInt(1e9, 1e10)}`;
 }
@@ -12,14 +12,14 @@ export function countProcesses(marker: string): number {
   return findProcesses(marker).length;
 }
 
-/** Their numbers. */
+/** Their process ids. */
 export function findProcesses(marker: string): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name) && isSleep(name, marker))
     .map(Number);
 }
 
-/** Whether there is such a process; one that has ended and that nobody has asked for yet is none. */
+/** Whether the process runs; a zombie does not count. */
 export function isRunning(pid: string): boolean {
   try {
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));

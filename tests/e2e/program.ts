@@ -7,7 +7,7 @@ import { PYTHON } from "../open.ts";
 const CLI = new URL("../../dist/cli.js", import.meta.url).pathname;
 if (!existsSync(CLI)) throw new Error("dist/cli.js is not there: run `npm run build` first");
 
-/** For `sh -c`, so that a test can put the program into a pipe. */
+/** For `sh -c`, so that a test can use the program in a pipeline. */
 export const COMMAND = `${process.execPath} ${CLI}`;
 
 export interface Ended {
@@ -20,11 +20,11 @@ interface StartOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly stdin?: string | Buffer;
-  /** Leaves what is printed there in the pipe; true: on stdout. */
+  /** Does not read this stream; true: stdout. */
   readonly unread?: true | "stderr";
 }
 
-/** Runs to the end. */
+/** Runs the program until it exits. */
 export async function rlm(args: readonly string[], options?: StartOptions): Promise<Ended> {
   return start(args, options).ended;
 }
@@ -38,9 +38,9 @@ export function shell(command: string): Program {
 }
 
 export class Program implements AsyncDisposable {
-  /** Settles when the process is gone. */
+  /** Settles when the process has exited. */
   readonly exit: Promise<Pick<Ended, "code">>;
-  /** Settles when all it printed has been read, too. */
+  /** Settles when the process has exited and its output was read. */
   readonly ended: Promise<Ended>;
   readonly #child: ChildProcessWithoutNullStreams;
   readonly #chunks: Record<"stdout" | "stderr", Buffer[]> = { stdout: [], stderr: [] };
@@ -80,7 +80,7 @@ export class Program implements AsyncDisposable {
     return this.bytes(stream).toString("utf8");
   }
 
-  /** Resolves as soon as the pattern has been printed; rejects when the program ends without it. */
+  /** Resolves when the pattern was printed; rejects if the program exits without it. */
   async until(pattern: RegExp, stream: "stdout" | "stderr" = "stdout"): Promise<RegExpExecArray> {
     for (;;) {
       const match = pattern.exec(this.text(stream));

@@ -1,4 +1,4 @@
-// A built `rlm serve` with a data folder of its own, and commands that talk to it.
+// The built `rlm serve` with its own data folder, and commands that use it.
 
 import { makeDataFolder } from "../make-data-folder.ts";
 import { rlm, start, type Ended, type Program } from "./program.ts";
@@ -8,7 +8,7 @@ export interface Serving extends AsyncDisposable {
   readonly url: string;
   readonly token: string;
   readonly program: Program;
-  /** What a client's environment needs: RLM_URL and RLM_TOKEN. */
+  /** The environment of a client: RLM_URL and RLM_TOKEN. */
   readonly env: Readonly<Record<string, string>>;
   rlm(args: readonly string[], options?: { readonly stdin?: string | Buffer }): Promise<Ended>;
 }

@@ -1,5 +1,5 @@
 /* oxlint-disable no-control-regex -- control characters are what a terminal is about */
-// The built program in a real pseudo-terminal, and a screen that shows what a person would see there.
+// The built program in a pseudo-terminal, and a screen with what a user would see.
 
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { StringDecoder } from "node:string_decoder";
@@ -33,7 +33,7 @@ interface TerminalOptions {
 export class TestTerminal implements AsyncDisposable {
   /** The exit code. */
   readonly ended: Promise<number | null>;
-  /** Everything that was written to the terminal. */
+  /** Everything written to the terminal. */
   raw = "";
   readonly #child: ChildProcessWithoutNullStreams;
   readonly #screen: Screen;
@@ -61,7 +61,7 @@ export class TestTerminal implements AsyncDisposable {
     });
   }
 
-  /** All rows, those that scrolled away included, without empty ones at the end. */
+  /** All rows, including those that scrolled away, without empty ones at the end. */
   get screen(): string {
     return this.#screen.text;
   }
@@ -75,7 +75,7 @@ export class TestTerminal implements AsyncDisposable {
     this.#child.stdin.write(`\0${columns}x${rows}\n`);
   }
 
-  /** Resolves with the screen as soon as the pattern is on it. */
+  /** Resolves with the screen when the pattern is on it. */
   async until(pattern: RegExp): Promise<string> {
     await this.#until(pattern, () => this.screen);
     return this.screen;
@@ -106,7 +106,7 @@ export class TestTerminal implements AsyncDisposable {
   }
 }
 
-/** As much of a terminal as the console uses. Rows that scroll away stay. */
+/** Emulates as much of a terminal as the console uses. Keeps rows that scroll away. */
 class Screen {
   columns: number;
   #rows: string[][] = [[]];

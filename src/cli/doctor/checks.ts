@@ -1,4 +1,4 @@
-// The checks of `rlm doctor`, in the order in which one thing needs the other. Each looks, and repairs nothing.
+// The checks of `rlm doctor`, in the order of their dependencies. They repair nothing.
 
 import { existsSync } from "node:fs";
 import { access, constants, readFile, statfs } from "node:fs/promises";
@@ -13,20 +13,21 @@ import { DEFAULT_MAX_RUNS } from "../../server/context/run-admission.ts";
 import { DEFAULT_EXECUTION_LIMITS } from "../../server/context/executions.ts";
 import { DEFAULT_SERVER_LIMITS } from "../../server/net/guards/request-limiter.ts";
 import { dataFolder, dataPath } from "../../util/data-folder.ts";
+import { parseJSON } from "../../util/parse-json.ts";
+import { formatSize } from "../../util/text/format.ts";
 import type { Finding } from "./doctor.ts";
-import { tryModels } from "./models.ts";
-import { trySandbox } from "./sandbox.ts";
+import { checkModels } from "./models.ts";
+import { checkSandbox } from "./sandbox.ts";
 import { probe } from "./probe.ts";
 
 const DEFAULT_PORT = 8000;
-/** What an `rlm serve` says of itself to anybody. */
+/** The public health of an `rlm serve`. */
 const health = z.strictObject({ status: z.string(), live: z.literal(true), ready: z.boolean() });
 const GIB = 1024 ** 3;
-const MIB = 1024 ** 2;
 
 export async function* findings(): AsyncGenerator<Finding, void, undefined> {
-  yield { check: "node", status: "ok", found: `${process.versions.node} at ${process.execPath}` }; // else we would not be here
-  yield* await trySandbox();
+  yield { check: "node", status: "ok", found: `${process.versions.node} at ${process.execPath}` }; // bin.ts has checked it
+  yield* await checkSandbox();
   yield await memory();
   yield await folder();
   yield await temporary();
@@ -34,7 +35,7 @@ export async function* findings(): AsyncGenerator<Finding, void, undefined> {
   if ("check" in config) yield config;
   else {
     yield { check: "config", status: "ok", found: config.path ?? "no rlm.toml: everything has its default" };
-    yield* tryModels(config);
+    yield* checkModels(config);
   }
   const { limits = {}, server = {} } = "check" in config ? {} : config;
   yield await port(server.port);
@@ -43,7 +44,7 @@ export async function* findings(): AsyncGenerator<Finding, void, undefined> {
   yield { check: "server", status: "ok", found: toBounds(server) };
 }
 
-/** Or what is wrong with it. */
+/** The configuration, or a finding that says what is wrong with it. */
 function readConfig(): Config | Finding {
   try {
     return loadConfig({ cwd: process.cwd(), env: process.env });
@@ -54,17 +55,17 @@ function readConfig(): Config | Finding {
   }
 }
 
-/** What a session may use at most should be there for at least one. */
+/** There should be enough memory for at least one session at its limit. */
 async function memory(): Promise<Finding> {
   const text = await readFile("/proc/meminfo", "utf8").catch(() => "");
   const available = Number(/^MemAvailable:\s+(\d+) kB/m.exec(text)?.[1] ?? Number.NaN) * 1024;
-  const found = Number.isNaN(available) ? "unknown" : `${size(available)} available`;
+  const found = Number.isNaN(available) ? "unknown" : `${formatSize(available)} available`;
   if (!(available < DEFAULT_LIMITS.memoryBytes)) return { check: "memory", status: "ok", found };
-  const fix = `A session may use ${size(DEFAULT_LIMITS.memoryBytes)}: end other programs, or pass less with --memory`;
+  const fix = `A session may use ${formatSize(DEFAULT_LIMITS.memoryBytes)}: end other programs, or pass less with --memory`;
   return { check: "memory", status: "warn", found, fix };
 }
 
-/** Runs, session files and caches lie there. */
+/** It holds runs, session files and caches. */
 async function folder(): Promise<Finding> {
   const check = "data folder";
   const path = dataFolder("server");
@@ -79,16 +80,16 @@ async function folder(): Promise<Finding> {
     return { check, status: "warn", found: `${path ?? dataPath("server")} cannot be written`, fix };
   }
   const free = await freeBytes(path);
-  const found = `${size(free)} free in ${dirname(path)}`;
+  const found = `${formatSize(free)} free in ${dirname(path)}`;
   if (free >= GIB) return { check, status: "ok", found };
   return { check, status: "warn", found, fix: "Free some space, or set RLM_DATA to a folder that has more" };
 }
 
-/** Long output of executions lies there while it can be read. */
+/** It holds long output of executions. */
 async function temporary(): Promise<Finding> {
   const path = tmpdir();
   const free = await freeBytes(path);
-  const found = `${size(free)} free in ${path}`;
+  const found = `${formatSize(free)} free in ${path}`;
   if (free >= 2 * DEFAULT_LIMITS.readableOutputBytes) return { check: "disk", status: "ok", found };
   return { check: "disk", status: "warn", found, fix: "Free some space, or set TMPDIR to a folder that has more" };
 }
@@ -98,7 +99,7 @@ async function freeBytes(path: string): Promise<number> {
   return bavail * bsize;
 }
 
-/** That `rlm serve` would take here. */
+/** The port that `rlm serve` would use. */
 async function port(wanted = DEFAULT_PORT): Promise<Finding> {
   const check = "port";
   if (wanted === 0) return { check, status: "ok", found: "any that is free" };
@@ -109,32 +110,24 @@ async function port(wanted = DEFAULT_PORT): Promise<Finding> {
   if (code === undefined) return { check, status: "ok", found: `${wanted} is free` };
   const fix = "Use another: rlm serve --port 0 takes any that is free";
   if (code !== "EADDRINUSE") return { check, status: "warn", found: `${wanted} cannot be used: ${code}`, fix };
-  const answer = toJSON(await probe(`http://127.0.0.1:${wanted}/v1/health`));
+  const answer = parseJSON((await probe(`http://127.0.0.1:${wanted}/v1/health`)) ?? "");
   if (health.safeParse(answer).success) return { check, status: "ok", found: `${wanted} is held by an rlm serve` };
   return { check, status: "warn", found: `${wanted} is taken by another program`, fix };
 }
 
-function toJSON(text = ""): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
 function docker(): Finding {
-  const isThere = process.env["DOCKER_HOST"] !== undefined || existsSync("/var/run/docker.sock");
+  const hasDaemon = process.env["DOCKER_HOST"] !== undefined || existsSync("/var/run/docker.sock");
   return {
     check: "docker",
     status: "ok",
-    found: `${isThere ? "a daemon is there" : "no daemon found"}; this version does not use one`,
+    found: `${hasDaemon ? "a daemon is there" : "no daemon found"}; this version does not use one`,
   };
 }
 
 function toLimits(limits: typeof DEFAULT_LIMITS): string {
   const { memoryBytes, diskBytes, processes, openFiles, branches, sessions, totalMemoryBytes } = limits;
-  const each = `${size(memoryBytes)} memory, ${size(diskBytes)} disk, ${processes} processes, ${openFiles} open files`;
-  return `${each}, ${branches} branches for a session; ${sessions} sessions, ${size(totalMemoryBytes)} memory together`;
+  const each = `${formatSize(memoryBytes)} memory, ${formatSize(diskBytes)} disk, ${processes} processes, ${openFiles} open files`;
+  return `${each}, ${branches} branches for a session; ${sessions} sessions, ${formatSize(totalMemoryBytes)} memory together`;
 }
 
 function toBounds({ requests, executions, runs }: Config["server"]): string {
@@ -144,8 +137,4 @@ function toBounds({ requests, executions, runs }: Config["server"]): string {
     `${runs ?? DEFAULT_MAX_RUNS} runs`,
   ];
   return `${most.join(", ")} at once`;
-}
-
-function size(bytes: number): string {
-  return bytes >= GIB ? `${(bytes / GIB).toFixed(1)} GiB` : `${(bytes / MIB).toFixed(0)} MiB`;
 }

@@ -1,4 +1,4 @@
-// `rlm doctor`: what was found on this machine, and the fix for what is not right.
+// `rlm doctor`: prints what it found on this machine, and the fix for each problem.
 
 import type { Capabilities } from "../../environments/capabilities.ts";
 import { toTerminalText } from "../../util/text/terminal-text.ts";
@@ -7,7 +7,7 @@ import { EXIT } from "../exit-code.ts";
 
 const MAX_CHARACTERS = 1000;
 
-/** Exit code 0 when sessions can be used here, 1 when something stands in the way. */
+/** The exit code is 0 if sessions work here, else 1. */
 export async function doctor({ json }: { readonly json?: true }): Promise<number> {
   const all: Finding[] = [];
   for await (const finding of findings()) {
@@ -22,10 +22,10 @@ export async function doctor({ json }: { readonly json?: true }): Promise<number
 
 export interface Finding {
   readonly check: string;
-  /** `warn`: works, and could be better. `fail`: sessions or the server cannot be used until it is fixed. */
+  /** `warn`: it works, but could be better. `fail`: sessions or the server do not work until it is fixed. */
   readonly status: "ok" | "warn" | "fail";
   readonly found: string;
-  /** What to do about it; only where the status is not `ok`. */
+  /** What to do; only if the status is not `ok`. */
   readonly fix?: string;
   /** Of the environment that was tried. */
   readonly capabilities?: Capabilities;
@@ -36,7 +36,7 @@ function toLines({ check, status, found, fix }: Finding): string {
   return fix === undefined ? line : `${line}${" ".repeat(19)}fix: ${toLine(fix)}\n`;
 }
 
-/** A configuration may say anything: it cannot become a second line or a command to the terminal. */
+/** A configuration may contain anything: keep it on one line and without terminal commands. */
 function toLine(text: string): string {
   return toTerminalText(text.slice(0, MAX_CHARACTERS)).replaceAll(/\s*[\r\n]+\s*/g, " ");
 }

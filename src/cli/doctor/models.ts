@@ -1,6 +1,6 @@
-// What runs would ask: the configured model, the backends, their keys.
+// Checks the configured model, the backends and their keys.
 //
-// A key is never shown, not even in part, and only servers on this machine are asked whether they are there.
+// Keys are never shown, not even in part. Only servers on this machine are contacted.
 
 import { backendName, backendVariables, chooseBackend, keyVariable } from "../../config/choose-backend.ts";
 import type { Config } from "../../config/config.ts";
@@ -11,14 +11,14 @@ import type { Finding } from "./doctor.ts";
 import { probe } from "./probe.ts";
 
 /** The model, its backend, and every other backend that has a section. */
-export async function* tryModels(config: Config): AsyncGenerator<Finding, void, undefined> {
+export async function* checkModels(config: Config): AsyncGenerator<Finding, void, undefined> {
   const { rlm, backends } = config;
   const own = rlm.model === undefined ? undefined : backendName(config);
   yield model(config, own);
-  if (own !== undefined) yield await tryBackend(own, config);
+  if (own !== undefined) yield await checkConfigured(own, config);
   const { baseUrl: _ofTheModel, ...others } = rlm;
   for (const name of Object.keys(backends)) {
-    if (name !== own) yield await tryBackend(name, { ...config, rlm: { ...others, backend: name } });
+    if (name !== own) yield await checkConfigured(name, { ...config, rlm: { ...others, backend: name } });
   }
 }
 
@@ -30,7 +30,7 @@ function model({ rlm }: Config, backend: string | undefined): Finding {
   return { check: "model", status: "ok", found };
 }
 
-async function tryBackend(name: string, config: Config): Promise<Finding> {
+async function checkConfigured(name: string, config: Config): Promise<Finding> {
   const check = "backend";
   try {
     const chosen = chooseBackend(config);
@@ -50,14 +50,14 @@ async function tryBackend(name: string, config: Config): Promise<Finding> {
   }
 }
 
-/** Where it is; which backends need one was checked before. */
+/** Where the key comes from; checkBackend() has checked whether one is needed. */
 function key(config: Config, env: Readonly<Record<string, string | undefined>>): string {
   const variable = keyVariable(config);
   if (variable === undefined || !(config.env[variable] ?? env[variable])) return "without a key";
   return `its key is in ${variable}${config.dotEnv[variable] === undefined ? "" : " of .env"}`;
 }
 
-/** Messages about configuration are what is wrong and, after a full stop, what to do. */
+/** A configuration error says what is wrong and, after a full stop, what to do. */
 function split(message: string): { readonly found: string; readonly fix: string } {
   const [, found = message, fix = "Correct it there"] = /^(.*?)\. ([A-Z].*)$/s.exec(message) ?? [];
   return { found, fix };

@@ -1,9 +1,9 @@
-// Whether something on this machine answers HTTP, and what.
+// Asks a local HTTP server for its answer.
 
 const PROBE_MS = 2_000;
 const MAX_CHARACTERS = 10_000;
 
-/** The beginning of the answer to a GET without any token. Undefined: nobody answers in time. */
+/** The beginning of the response to a GET without a token. Undefined: no response in time. */
 export async function probe(url: string): Promise<string | undefined> {
   try {
     const { body } = await fetch(url, { redirect: "manual", signal: AbortSignal.timeout(PROBE_MS) });

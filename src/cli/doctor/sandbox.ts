@@ -1,4 +1,4 @@
-// Python and the sandbox, tried by using them: a session is opened and adds one and one.
+// Checks Python and the sandbox by using them: opens a session and computes 1+1.
 
 import { closeSync, openSync, readFileSync, readSync, realpathSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -7,14 +7,14 @@ import { openRuntime } from "../../runtime.ts";
 import type { EnvironmentReport } from "../../environments/environment.ts";
 import type { Finding } from "./doctor.ts";
 
-/** What decides on most machines whether the walls can be built without privileges. */
+/** Kernel settings that decide whether an unprivileged user can build a sandbox. */
 const SYSCTLS = [
   "user/max_user_namespaces",
   "kernel/unprivileged_userns_clone",
   "kernel/apparmor_restrict_unprivileged_userns",
 ] as const;
 
-export async function trySandbox(): Promise<readonly Finding[]> {
+export async function checkSandbox(): Promise<readonly Finding[]> {
   await using runtime = await openRuntime({ poolSize: 0, preload: [] });
   const started = performance.now();
   try {
@@ -29,7 +29,7 @@ export async function trySandbox(): Promise<readonly Finding[]> {
       python(report),
       { check: "sandbox", status: "ok", found: `tier ${report.tier}, ${times}` },
       environment(report),
-      ...walls(report),
+      ...hardening(report),
     ];
   } catch (error) {
     return explain(error, runtime.report());
@@ -56,7 +56,7 @@ function toText(value: unknown): string {
   return Array.isArray(value) ? value.join(" and ") : String(value);
 }
 
-function walls({ landlock, user }: EnvironmentReport): Finding[] {
+function hardening({ landlock, user }: EnvironmentReport): Finding[] {
   const landlocked: Finding =
     landlock !== null && landlock > 0
       ? { check: "landlock", status: "ok", found: `version ${landlock}` }
@@ -64,7 +64,7 @@ function walls({ landlock, user }: EnvironmentReport): Finding[] {
           check: "landlock",
           status: "warn",
           found: "the kernel has none",
-          fix: "Linux 5.13 or newer adds this wall to the others",
+          fix: "Linux 5.13 or newer adds this layer to the others",
         };
   if (process.getuid?.() !== 0) return [landlocked];
   return [
@@ -73,7 +73,7 @@ function walls({ landlock, user }: EnvironmentReport): Finding[] {
   ];
 }
 
-/** Where Python itself is at fault its line says so, and the sandbox could not be tried. */
+/** If Python itself is the problem, its line says so and the sandbox is not listed. */
 function explain(error: unknown, report: EnvironmentReport): readonly Finding[] {
   if (!(error instanceof EnvironmentUnavailableError)) {
     return [python(report), failed((error as Error).message, "Report this: it is a fault of ours")];
@@ -99,7 +99,7 @@ function sysctls(): string {
   return values.join(" ") || "no settings for user namespaces";
 }
 
-/** The script that stands for Python, where a version manager has put one before it. */
+/** The path of a version manager's script that stands in for Python, if there is one. */
 function shimPath(): string | undefined {
   const wanted = process.env["RLM_PYTHON"] || "python3";
   const folders = wanted.includes("/") ? [""] : (process.env["PATH"] ?? "").split(delimiter);

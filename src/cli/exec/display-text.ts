@@ -1,20 +1,20 @@
-// A rich output in a terminal that shows text: its text, or for a picture one line that says what there is.
+// Rich output as text: its text form, or one line that describes an image.
 
 import type { MimeBundle, OutputStream } from "../../protocol/execution.ts";
 import { pngSize } from "../../util/image/png.ts";
 
 export interface DisplayText {
-  /** Pictures are told on stderr: what a program writes to stdout may be data for another. */
+  /** Images are described on stderr, because stdout may be the input of another program. */
   readonly stream: OutputStream;
   readonly text: string;
 }
 
-/** Undefined where there is nothing to show. */
+/** Undefined: there is nothing to show. */
 export function toDisplayText(bundle: MimeBundle): DisplayText | undefined {
   const plain = bundle["text/plain"];
-  const picture = Object.keys(bundle).find((type) => type.startsWith("image/"));
-  if (picture !== undefined) {
-    const facts = [describe(picture, bundle[picture] ?? ""), plain].filter((fact) => fact !== undefined);
+  const image = Object.keys(bundle).find((type) => type.startsWith("image/"));
+  if (image !== undefined) {
+    const facts = [describe(image, bundle[image] ?? ""), plain].filter((fact) => fact !== undefined);
     return { stream: "stderr", text: `[${facts.join(": ")}]\n` };
   }
   const text = plain ?? Object.entries(bundle).find(([type]) => type.startsWith("text/"))?.[1];

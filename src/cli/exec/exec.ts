@@ -1,4 +1,4 @@
-// `rlm exec`: one program in one session, and an exit code that tells how it went.
+// `rlm exec`: runs one program in one session; the exit code says how it ended.
 
 import { openRuntime, type Runtime } from "../../runtime.ts";
 import type { RuntimeOptions } from "../../runtime-options.ts";
@@ -6,20 +6,20 @@ import { parseMount } from "../../environments/mounts.ts";
 import type { EnvironmentName } from "../../environments/registry.ts";
 import type { Session } from "../../session/session.ts";
 import type { ExecutionResult } from "../../protocol/execution.ts";
-import { complain } from "../io/print-error.ts";
-import { readSource, type Source } from "./exec-source.ts";
-import { EXIT, fromResult } from "../exit-code.ts";
+import { printError } from "../io/print-error.ts";
+import { readSource, type Source } from "./read-source.ts";
+import { fromResult } from "../exit-code.ts";
 import { openWithFile, saveToFile } from "./session-file.ts";
 import { readStandardInput } from "./standard-input.ts";
 import { StandardOutput } from "../io/standard-output.ts";
-import { Stopper } from "../io/signal-handler.ts";
-import { printExecution, printOutcome, type ReadOutput } from "./exec-output.ts";
+import { SignalHandler } from "../io/signal-handler.ts";
+import { printExecution, printOutcome, type ReadOutput } from "./print-execution.ts";
 import { UsageError } from "../options/usage-error.ts";
 
-/** A program's output is passed on whole, however far the reader is behind: what waits, waits on disk. */
+/** All output is forwarded, however slow the reader is: what is not written yet is on disk. */
 const ALL_OUTPUT = 2 ** 40;
 
-/** The options as the command line has them. */
+/** The parsed options of the command line. */
 export interface ExecArguments {
   readonly c?: string;
   readonly json?: true;
@@ -40,13 +40,8 @@ export async function exec(args: readonly string[], options: ExecArguments): Pro
   const source = await readSource(options.c, args);
   const output = new StandardOutput();
   await using runtime = await openRuntime(toRuntimeOptions(options));
-  using stopper = new Stopper(runtime);
-  stopper.onStop = () => output.abandon();
-  output.onBroken = (error) => {
-    if (error.code !== "EPIPE") complain(`cannot write the output: ${error.message}`);
-    stopper.stop(error.code === "EPIPE" ? EXIT.unread : EXIT.failure);
-  };
-  const code = await stopper.race(run(runtime, source, options, output, stopper));
+  using signals = new SignalHandler(runtime, output);
+  const code = await signals.race(run(runtime, source, options, output, signals));
   await output.flush();
   return code;
 }
@@ -56,11 +51,11 @@ async function run(
   { code, argv, fileName, usedInput }: Source,
   { timeout = 0, json, e = [], sessionFile }: ExecArguments,
   output: StandardOutput,
-  stopper: Stopper,
+  signals: SignalHandler,
 ): Promise<number> {
   const sessionOptions = { id: "exec", env: Object.fromEntries(e), argv, idleTimeoutMs: null };
   const session = await openWithFile(runtime, sessionFile, sessionOptions);
-  stopper.interruptible = session;
+  signals.interruptible = session;
   const execution = session.execute(code, {
     timeoutMs: timeout === 0 ? null : timeout * 1000,
     fileName,
@@ -71,19 +66,18 @@ async function run(
   const result = await execution.result;
   if (json) await output.write("stdout", `${JSON.stringify(result)}\n`);
   else await printOutcome(result, output);
-  await keepState(session, result, sessionFile);
+  await saveState(session, result, sessionFile);
   return fromResult(result);
 }
 
-/** Whatever the code did, unless its state is gone: then what the file has is better. */
-async function keepState(session: Session, { state }: ExecutionResult, file: string | undefined): Promise<void> {
+/** Saves the state even if the code failed, but not if the state was lost. */
+async function saveState(session: Session, { state }: ExecutionResult, file: string | undefined): Promise<void> {
   if (state !== "lost") await saveToFile(session, file);
-  else if (file !== undefined) complain(`the state was lost, so '${file}' is as it was`);
+  else if (file !== undefined) printError(`the state was lost, so '${file}' is as it was`);
 }
 
 function toRuntimeOptions({ env, mount = [], python, memory }: ExecArguments): RuntimeOptions {
   return {
-    // Another name is refused by the runtime, with the reason.
     environment: env,
     poolSize: 0,
     preload: [],

@@ -1,16 +1,16 @@
-// A session file named on the command line: its state at the beginning, the new state at the end.
+// --session-file: loads the state at the start and saves it at the end.
 
 import { existsSync } from "node:fs";
 import type { Runtime } from "../../runtime.ts";
 import type { SaveReport } from "../../session/state/save-state.ts";
 import type { Session } from "../../session/session.ts";
 import type { SessionOptions } from "../../session/options.ts";
-import { complain } from "../io/print-error.ts";
+import { printError } from "../io/print-error.ts";
 import { UsageError } from "../options/usage-error.ts";
 
 /**
- * With the state of the file where there is one. What is wrong with the file is thrown, and the file stays as it is. What
- * the session goes without is said on stderr.
+ * Opens a session with the state of the file if it exists. Throws if the file cannot be loaded, and leaves it unchanged.
+ * Prints on stderr what the session goes without.
  */
 export async function openWithFile(
   runtime: Runtime,
@@ -18,21 +18,22 @@ export async function openWithFile(
   options: SessionOptions,
 ): Promise<Session> {
   if (file === "") throw new UsageError("--session-file needs a path");
-  const isThere = file !== undefined && existsSync(file);
-  const session = await (isThere ? runtime.loadSession(file, options) : runtime.openSession(options));
-  for (const line of session.loaded === null ? [] : toSkipped(session.loaded, "loaded")) complain(line);
+  const exists = file !== undefined && existsSync(file);
+  const session = await (exists ? runtime.loadSession(file, options) : runtime.openSession(options));
+  for (const line of session.loaded === null ? [] : toSkipped(session.loaded, "loaded")) printError(line);
   const { error } = session.stdlib;
-  if (error !== null) complain(`without the standard library '${runtime.stdlib.path}': ${error.name}: ${error.value}`);
+  if (error !== null)
+    printError(`without the standard library '${runtime.stdlib.path}': ${error.name}: ${error.value}`);
   return session;
 }
 
-/** Says on stderr what could not be saved. */
+/** Prints on stderr what could not be saved. */
 export async function saveToFile(session: Session, file: string | undefined): Promise<void> {
   if (file === undefined) return;
-  for (const line of toSkipped(await session.save(file), "saved")) complain(line);
+  for (const line of toSkipped(await session.save(file), "saved")) printError(line);
 }
 
-/** One line for each variable that was left out. */
+/** One line per variable that was left out. */
 export function toSkipped({ skipped }: Pick<SaveReport, "skipped">, what: "saved" | "loaded"): string[] {
   return skipped.map(({ name, why }) => `not ${what}: ${name}: ${why}`);
 }

@@ -1,15 +1,15 @@
-// Standard input, read when the code asks for it and not before.
+// Reads standard input on demand.
 
 import { once } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import type { InputRequest } from "../../session/execution/input.ts";
 import { toTerminalText } from "../../util/text/terminal-text.ts";
 
-/** What has arrived, at least one byte; null at its end. On a terminal that is a line, and a password is not shown there. */
+/** The next bytes, at least one; null at the end. A terminal gives a line, and a password is not echoed. */
 export async function readStandardInput({ prompt, password, signal }: InputRequest): Promise<Uint8Array | null> {
   if (!password || !process.stdin.isTTY) return readChunk(signal);
-  process.stdin.setRawMode(true); // before the prompt can be seen
-  await setImmediate(); // what was printed before it goes first
+  process.stdin.setRawMode(true); // before the prompt is visible
+  await setImmediate(); // earlier output goes first
   process.stderr.write(toTerminalText(prompt));
   try {
     return await readHidden(signal);
@@ -35,7 +35,7 @@ async function readChunk(signal: AbortSignal): Promise<Buffer | null> {
   }
 }
 
-/** A raw terminal gives keys: those that matter while nothing is seen are Enter, Backspace, Ctrl-C and Ctrl-D. */
+/** A raw terminal sends keys. Handles Enter, Backspace, Ctrl-C and Ctrl-D. */
 async function readHidden(signal: AbortSignal): Promise<Buffer | null> {
   const typed: number[] = [];
   for (;;) {
@@ -49,7 +49,7 @@ async function readHidden(signal: AbortSignal): Promise<Buffer | null> {
   }
 }
 
-/** The last one, with all its bytes. */
+/** Removes the last character with all its bytes. */
 function dropCharacter(bytes: number[]): void {
   while (((bytes.pop() ?? 0) & 0xc0) === 0x80);
 }

@@ -1,9 +1,9 @@
-// A table for a terminal: columns as wide as what is in them, the first row quiet.
+// A table for a terminal: columns as wide as their content, with a dimmed heading.
 
 import { textWidth } from "../../util/text/text-width.ts";
-import type { Palette } from "../repl/display/palette.ts";
+import type { Palette } from "./palette.ts";
 
-/** Each cell on one line, and clean. Ends with a newline. */
+/** Cells must be single lines without control characters. Ends with a newline. */
 export function toColumns(rows: readonly (readonly string[])[], palette: Palette): string {
   const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => textWidth(row[at] ?? ""))));
   const lines = rows.map((row, at) => {

@@ -1,14 +1,14 @@
-// What a command has to say on stdout, and the exit code after it.
+// Prints the result of a command on stdout.
 
-import { EXIT } from "../exit-code.ts";
+import { EXIT, fromWriteError } from "../exit-code.ts";
 import { StandardOutput } from "./standard-output.ts";
 
-/** Ends with a newline, whether the text does or not; an empty text is nothing. */
+/** Adds a final newline if it is missing; prints nothing for an empty text. Resolves with the exit code. */
 export async function printLines(text: string): Promise<number> {
   const output = new StandardOutput();
   let code: number = EXIT.ok;
   output.onBroken = (error) => {
-    code = error.code === "EPIPE" ? EXIT.unread : EXIT.failure;
+    code = fromWriteError(error);
   };
   if (text !== "") await output.write("stdout", text.endsWith("\n") ? text : `${text}\n`);
   await output.flush();

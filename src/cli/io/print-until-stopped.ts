@@ -1,9 +1,9 @@
-// Output that may take long: printed until its end, a signal, or nobody reads it any more.
+// Prints output that may take long, until it ends, a signal arrives or the reader goes away.
 
-import { EXIT } from "../exit-code.ts";
+import { EXIT, fromWriteError } from "../exit-code.ts";
 import { StandardOutput } from "./standard-output.ts";
 
-/** `print` is to stop when the signal is aborted; what it throws then does not count. Resolves with the exit code. */
+/** `print` must stop when the signal is aborted; what it throws after that is ignored. Resolves with the exit code. */
 export async function printUntilStopped(
   print: (output: StandardOutput, signal: AbortSignal) => Promise<void>,
 ): Promise<number> {
@@ -14,7 +14,7 @@ export async function printUntilStopped(
     code = reason;
     stop.abort();
   };
-  output.onBroken = ({ code: why }) => end(why === "EPIPE" ? EXIT.unread : EXIT.failure);
+  output.onBroken = (error) => end(fromWriteError(error));
   process.once("SIGINT", () => end(EXIT.cancelled)).once("SIGTERM", () => end(EXIT.ended));
   try {
     await print(output, stop.signal);

@@ -1,61 +1,77 @@
-// What signals do to a command that runs code.
+// Signals of a command that runs code.
 //
-// The first Ctrl-C interrupts the code, as it would in `python`; what the code makes of it decides the exit code. The
-// second one ends everything at once, and so do SIGTERM and SIGHUP: the runtime is closed and the command ends with
-// the exit code of that signal, whatever the code was doing.
+// The first Ctrl-C interrupts the code, as in `python`, and the code's reaction decides the exit code. The second Ctrl-C,
+// SIGTERM and SIGHUP close the runtime at once and end the command with the exit code of the signal. Output that cannot be
+// written ends it likewise.
 
-import { EXIT } from "../exit-code.ts";
+import { EXIT, fromWriteError } from "../exit-code.ts";
+import { printError } from "./print-error.ts";
+import type { StandardOutput } from "./standard-output.ts";
 
-/** A runtime, or what stands for it on another server. */
+/** A runtime, or an execution on a server. */
 interface Closable {
   close(): Promise<unknown>;
 }
 
-export class Stopper implements Disposable {
-  /** What Ctrl-C interrupts: a session or a run. While there is none, Ctrl-C ends the command. */
+export class SignalHandler implements Disposable {
+  /** What Ctrl-C interrupts: a session or a run. Undefined: Ctrl-C ends the command. */
   interruptible: { interrupt(): unknown } | undefined;
   onStop: () => void = () => {};
   readonly #runtime: Closable;
+  readonly #output: StandardOutput;
   readonly #stopped: Promise<number>;
-  readonly #listeners = new AbortController();
+  readonly #listening: Disposable;
   #resolve!: (code: number) => void;
   #interrupts = 0;
 
-  constructor(runtime: Closable) {
+  constructor(runtime: Closable, output: StandardOutput) {
     this.#runtime = runtime;
+    this.#output = output;
     this.#stopped = new Promise((resolve) => {
       this.#resolve = resolve;
     });
-    this.#on("SIGINT", () => this.#interrupt());
-    this.#on("SIGTERM", () => this.stop(EXIT.ended));
-    this.#on("SIGHUP", () => this.stop(EXIT.hungUp));
-  }
-
-  /** Closes the runtime; `race` answers with this code. */
-  stop(code: number): void {
-    this.onStop();
-    this.#resolve(code);
-    void this.#runtime.close();
+    this.#listening = listenForSignals({
+      SIGINT: () => this.#interrupt(),
+      SIGTERM: () => this.#stop(EXIT.ended),
+      SIGHUP: () => this.#stop(EXIT.hungUp),
+    });
+    output.onBroken = (error) => {
+      if (error.code !== "EPIPE") printError(`cannot write the output: ${error.message}`);
+      this.#stop(fromWriteError(error));
+    };
   }
 
   /** The exit code of the work, or of what stopped it. */
   async race(work: Promise<number>): Promise<number> {
-    work.catch(() => {}); // once stopped, how the work ends is no news
+    work.catch(() => {}); // after a stop its outcome does not matter
     return Promise.race([this.#stopped, work]);
   }
 
   [Symbol.dispose](): void {
-    this.#listeners.abort();
+    this.#listening[Symbol.dispose]();
   }
 
   #interrupt(): void {
     this.#interrupts += 1;
-    if (this.#interrupts > 1 || this.interruptible === undefined) this.stop(EXIT.cancelled);
+    if (this.#interrupts > 1 || this.interruptible === undefined) this.#stop(EXIT.cancelled);
     else this.interruptible.interrupt();
   }
 
-  #on(signal: NodeJS.Signals, listener: () => void): void {
-    process.on(signal, listener);
-    this.#listeners.signal.addEventListener("abort", () => void process.off(signal, listener));
+  /** Unread output must not keep the command alive. */
+  #stop(code: number): void {
+    this.onStop();
+    this.#output.abandon();
+    this.#resolve(code);
+    void this.#runtime.close();
   }
+}
+
+export function listenForSignals(listeners: Readonly<Partial<Record<NodeJS.Signals, () => void>>>): Disposable {
+  const entries = Object.entries(listeners);
+  for (const [signal, listener] of entries) process.on(signal, listener);
+  return {
+    [Symbol.dispose]: () => {
+      for (const [signal, listener] of entries) process.off(signal, listener);
+    },
+  };
 }

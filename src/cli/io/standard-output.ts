@@ -1,10 +1,10 @@
-// Standard output and standard error, written at the pace of whoever reads them.
+// Standard output and standard error with backpressure.
 
 import type { OutputStream } from "../../protocol/execution.ts";
 import { TerminalFilter } from "../../util/text/terminal-text.ts";
 
 export class StandardOutput {
-  /** Called once when a stream cannot be written: nobody reads it (EPIPE), or worse. Later writes to it go nowhere. */
+  /** Called once when a stream cannot be written, such as EPIPE when the reader is gone. Later writes to it are dropped. */
   onBroken: (error: NodeJS.ErrnoException) => void = () => {};
   readonly #filters = { stdout: new TerminalFilter(), stderr: new TerminalFilter() };
   readonly #broken = new Set<OutputStream>();
@@ -18,8 +18,8 @@ export class StandardOutput {
     return process[stream].isTTY;
   }
 
-  /** Resolves when more may be written. Text for a terminal is made safe; bytes and other text go out as they are. */
-  async write(stream: OutputStream, data: string | Buffer): Promise<void> {
+  /** Resolves when more may be written. Text for a terminal is made safe; everything else is written unchanged. */
+  async write(stream: OutputStream, data: string | Uint8Array): Promise<void> {
     if (this.#broken.has(stream)) return;
     const target = process[stream];
     const safe = typeof data === "string" && target.isTTY ? this.#filters[stream].write(data) : data;
@@ -33,12 +33,12 @@ export class StandardOutput {
     });
   }
 
-  /** What has not gone out yet, and all that follows, is dropped. */
+  /** Drops what is not written yet and all later writes. */
   abandon(): void {
     this.#broken.add("stdout").add("stderr");
   }
 
-  /** Resolves when everything has gone out. */
+  /** Resolves when everything is written. */
   async flush(): Promise<void> {
     for (const stream of ["stdout", "stderr"] as const) {
       if (this.#broken.has(stream) || process[stream].writableLength === 0) continue;

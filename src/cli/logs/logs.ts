@@ -1,17 +1,17 @@
-// `rlm logs`: the recorded runs, and what happened in one of them.
+// `rlm logs`: lists the recorded runs and shows one of them.
 
 import { findRun, listRuns } from "../../store/runs/recorded-runs.ts";
 import { readRun, type RecordedRun } from "../../store/runs/run-log-reader.ts";
 import type { RunSummary } from "../../store/runs/run-folder.ts";
 import { cleanTerminalText } from "../../util/text/clean-terminal-text.ts";
-import { complain } from "../io/print-error.ts";
+import { printError } from "../io/print-error.ts";
 import { EXIT } from "../exit-code.ts";
-import { toCost, toCount, toDuration, toSize, toTime } from "./format.ts";
+import { formatCost, formatCount, formatDuration, formatSize, formatTime } from "../../util/text/format.ts";
 import { RunLines } from "./run-lines.ts";
-import { toLine } from "./text-block.ts";
+import { toLine } from "../io/text-block.ts";
 import { eventsAsTree } from "./tree.ts";
 import { printUntilStopped } from "../io/print-until-stopped.ts";
-import { Palette } from "../repl/display/palette.ts";
+import { Palette } from "../io/palette.ts";
 import { isColoured, toColumns } from "../io/columns.ts";
 import { StandardOutput } from "../io/standard-output.ts";
 import { UsageError } from "../options/usage-error.ts";
@@ -37,55 +37,56 @@ export async function listLogs({ number, json }: ListArguments): Promise<number>
   return EXIT.ok;
 }
 
-/** Exit code 0 when the run could be shown, whatever became of it. */
+/** The exit code is 0 if the run could be shown, even if it failed. */
 export async function showLog(prefix: string, { full, follow, json }: ShowArguments): Promise<number> {
   const run = await readRun(await find(prefix));
   const code = await printUntilStopped(async (output, signal) => {
-    const show = { run, output, isFollowed: follow === true, signal };
-    if (json) await printEvents(show);
-    else await printLines(show, full === true);
+    const printing = { run, output, isFollowed: follow === true, signal };
+    if (json) await printEvents(printing);
+    else await printTree(printing, full === true);
   });
-  if (run.damagedLines > 0) complain(`${run.damagedLines} lines of the log are damaged and left out`);
+  if (run.damagedLines > 0) printError(`${run.damagedLines} lines of the log are damaged and left out`);
   return code;
 }
 
-interface Show {
+interface Printing {
   readonly run: RecordedRun;
   readonly output: StandardOutput;
   readonly isFollowed: boolean;
   readonly signal: AbortSignal;
 }
 
-/** Each on a line of its own, whole. */
-async function printEvents({ run, output, isFollowed, signal }: Show): Promise<void> {
+/** One JSON object per line. */
+async function printEvents({ run, output, isFollowed, signal }: Printing): Promise<void> {
   for await (const recorded of isFollowed ? run.follow(signal) : run.events()) {
     signal.throwIfAborted();
-    const event = await recorded.whole().catch((error: unknown) => complainOf(recorded.stored, error));
+    const event = await recorded.whole().catch((error: unknown) => reportDamaged(recorded.stored, error));
     if (event !== undefined) await output.write("stdout", `${JSON.stringify(event)}\n`);
   }
 }
 
-/** As a tree; what happens now in the order in which it happens. */
-async function printLines({ run, output, isFollowed, signal }: Show, isFull: boolean): Promise<void> {
+/** As a tree; a followed run in the order of its events. */
+async function printTree({ run, output, isFollowed, signal }: Printing, isFull: boolean): Promise<void> {
   const lines = new RunLines(new Palette(isColoured()), { isFull });
   const summary = await run.summary();
   if (summary !== undefined) await output.write("stdout", toHeading(summary, isFollowed));
   for await (const recorded of isFollowed ? run.follow(signal) : eventsAsTree(run)) {
     signal.throwIfAborted();
-    const event = await recorded.withoutMessages().catch((error: unknown) => complainOf(recorded.stored, error));
+    const event = await recorded.withoutMessages().catch((error: unknown) => reportDamaged(recorded.stored, error));
     if (event === undefined) continue;
     const added = isFull && event.type === "model-call-start" ? await recorded.addedMessages() : [];
     await output.write("stdout", lines.show(event, added));
   }
   const after = await run.summary();
-  if (after?.status === "broken") await output.write("stdout", "broken: whoever ran it is gone, and there is no end\n");
+  if (after?.status === "broken")
+    await output.write("stdout", "broken: the process that ran it is gone, and the log has no end\n");
   if (after?.status === "running" && !isFollowed)
-    await output.write("stdout", `it goes on: rlm logs show ${run.id} --follow\n`);
-  if ((after?.lostEvents ?? 0) > 0) complain(`${after?.lostEvents} events of this run could not be recorded`);
+    await output.write("stdout", `it is still running: rlm logs show ${run.id} --follow\n`);
+  if ((after?.lostEvents ?? 0) > 0) printError(`${after?.lostEvents} events of this run could not be recorded`);
 }
 
-function complainOf(stored: Readonly<Record<string, unknown>>, error: unknown): undefined {
-  complain(`event ${String(stored["seq"])} is left out: ${error instanceof Error ? error.message : String(error)}`);
+function reportDamaged(stored: Readonly<Record<string, unknown>>, error: unknown): undefined {
+  printError(`event ${String(stored["seq"])} is left out: ${error instanceof Error ? error.message : String(error)}`);
 }
 
 async function find(prefix: string): Promise<string> {
@@ -99,10 +100,10 @@ async function find(prefix: string): Promise<string> {
 function toHeading(summary: RunSummary, isFollowed: boolean): string {
   const { id, started, status, wallMs, usage, model, subModel, bytes } = summary;
   const models = subModel === model ? model : `${model}, ${subModel} for what code asks`;
-  const parts = [`run ${id}`, ...(isFollowed ? [] : [status]), toTime(started), models];
-  if (wallMs !== null) parts.push(toDuration(wallMs));
-  if (usage !== null) parts.push(`${toCount(usage.tokens)} tokens`, toCost(usage.costUsd));
-  if (bytes !== null) parts.push(`log ${toSize(bytes)}`);
+  const parts = [`run ${id}`, ...(isFollowed ? [] : [status]), formatTime(started), models];
+  if (wallMs !== null) parts.push(formatDuration(wallMs));
+  if (usage !== null) parts.push(`${formatCount(usage.tokens)} tokens`, formatCost(usage.costUsd));
+  if (bytes !== null) parts.push(`log ${formatSize(bytes)}`);
   return `${cleanTerminalText(parts.join("  "))}\n`;
 }
 
@@ -112,11 +113,11 @@ function toTable(runs: readonly RunSummary[], total: number, palette: Palette): 
     ["ID", "WHEN", "STATUS", "MODEL", "TOKENS", "COST", "QUESTION"],
     ...runs.map(({ id, started, status, model, usage, query }) => [
       id,
-      toTime(started),
+      formatTime(started),
       status,
       toLine(model, 30),
-      usage === null ? "-" : toCount(usage.tokens),
-      usage === null ? "-" : toCost(usage.costUsd),
+      usage === null ? "-" : formatCount(usage.tokens),
+      usage === null ? "-" : formatCost(usage.costUsd),
       toLine(query, 60),
     ]),
   ];

@@ -1,15 +1,15 @@
-// What happened in a run, for people: a few lines for each event, deeper nodes further to the right.
+// Renders the events of a run for people: a few lines per event, indented by depth.
 
 import type { ModelCallEnd, ModelCallStart, RunEvent } from "../../protocol/run-events.ts";
 import type { ModelUsage } from "../../protocol/usage.ts";
-import type { Colour, Palette } from "../repl/display/palette.ts";
-import { toCost, toCount, toDuration, toSize } from "./format.ts";
-import { toBlock, toLine } from "./text-block.ts";
+import type { Colour, Palette } from "../io/palette.ts";
+import { formatCost, formatCount, formatDuration, formatSize } from "../../util/text/format.ts";
+import { toBlock, toLine } from "../io/text-block.ts";
 
 const STEP = 4;
-/** Deeper ones stand below each other. */
+/** Deeper nodes are not indented further. */
 const MAX_DEPTH = 10;
-/** Calls under way that are remembered. */
+/** The most open calls that are remembered. */
 const MAX_OPEN = 100_000;
 const ANSWER_LINES = 4;
 
@@ -22,13 +22,13 @@ export class RunLines {
   readonly #depths = new Map<string, number>();
   readonly #calls = new Map<string, ModelCallStart | Of<"tool-call-start">>();
 
-  /** `isFull`: every text whole, and what the model was told. */
+  /** `isFull`: shows every text whole, and the messages to the model. */
   constructor(palette: Palette, { isFull }: { readonly isFull: boolean }) {
     this.#palette = palette;
     this.#isFull = isFull;
   }
 
-  /** Ends with a newline, or is empty. `added` are the messages that are new in the call of a model. */
+  /** Ends with a newline, or is empty. `added` are the messages that a model call adds to the conversation. */
   show(event: RunEvent, added: Messages): string {
     switch (event.type) {
       case "node-start":
@@ -71,7 +71,7 @@ export class RunLines {
   #nodeStart({ nodeId, depth, query, model, context, isDegraded }: Of<"node-start">): string {
     this.#depths.set(nodeId, Math.min(MAX_DEPTH, Math.max(0, depth)));
     const note = isDegraded ? "  too deep for a session: one call" : "";
-    const variables = context.map(({ name, kind, bytes }) => `${name}: ${kind}, ${toSize(bytes)}`);
+    const variables = context.map(({ name, kind, bytes }) => `${name}: ${kind}, ${formatSize(bytes)}`);
     return (
       this.#line(nodeId, `${nodeId}  ${model}${note}`, "prompt", 0) +
       this.#block(nodeId, query, { indent: 2, lines: ANSWER_LINES }) +
@@ -89,15 +89,15 @@ export class RunLines {
     const start = this.#close(event.callId, "model-call-start");
     const what = start?.purpose === "step" ? `step ${start.step}` : (start?.purpose ?? "call");
     const facts = [
-      ...(event.isCached ? ["from the cache"] : [toTokens(event.usage), toCost(event.usage.costUsd)]),
-      toDuration(event.durationMs),
+      ...(event.isCached ? ["from the cache"] : [toTokens(event.usage), formatCost(event.usage.costUsd)]),
+      formatDuration(event.durationMs),
       ...(["stop", ""].includes(event.finishReason) || event.isCut ? [] : [event.finishReason]),
     ];
     const { nodeId } = event;
     const line = `${nodeId} ${what}  ${start?.model ?? ""}  ${facts.join(", ")}`;
-    if (!event.ok) return this.#line(nodeId, `${line}, failed: ${event.error ?? "no reason is told"}`, "error");
+    if (!event.ok) return this.#line(nodeId, `${line}, failed: ${event.error ?? "no reason given"}`, "error");
     const reasoning = this.#isFull && event.reasoning !== "" ? `(${event.reasoning})\n\n` : "";
-    // The code follows, in an event of its own.
+    // The code is shown with its own event.
     const said =
       this.#isFull || start?.purpose !== "step" ? event.text : event.text.replace(/^\s*(?:```|~~~).*$/ms, "");
     return this.#line(nodeId, line, "strong") + this.#block(nodeId, reasoning + said, { lines: ANSWER_LINES });
@@ -106,17 +106,17 @@ export class RunLines {
   #toolCall({ nodeId, callId, ok, result, durationMs }: Of<"tool-call-end">): string {
     const start = this.#close(callId, "tool-call-start");
     const args = toLine(JSON.stringify(start?.args) ?? "", this.#isFull ? Number.POSITIVE_INFINITY : 120);
-    const line = `${nodeId} tool ${start?.tool ?? "?"}  ${args}  ${ok ? "ok" : "failed"}, ${toDuration(durationMs)}`;
+    const line = `${nodeId} tool ${start?.tool ?? "?"}  ${args}  ${ok ? "ok" : "failed"}, ${formatDuration(durationMs)}`;
     const text = typeof result === "string" ? result : (JSON.stringify(result) ?? "");
     return this.#line(nodeId, line, ok ? "strong" : "error") + this.#block(nodeId, text, { lines: ANSWER_LINES });
   }
 
   #code({ nodeId, result }: Of<"code-end">): string {
     const { status, reason, durationMs, state, stdout, stderr, value, error } = result;
-    const isFinal = error?.name === "Final"; // how an answer leaves the code, and no error of it
+    const isFinal = error?.name === "Final"; // FINAL() ends the code with an exception; that is not an error
     const outcome = isFinal ? "answer" : reason === undefined ? status : `${status} (${reason})`;
     const note = state === "kept" ? "" : `, state ${state}`;
-    const line = `${nodeId} output  ${outcome}, ${toDuration(durationMs)}${note}`;
+    const line = `${nodeId} output  ${outcome}, ${formatDuration(durationMs)}${note}`;
     const texts = [stdout, stderr, value?.["text/plain"] ?? "", isFinal ? "" : (error?.traceback ?? "")];
     return (
       this.#line(nodeId, line, status === "ok" || isFinal ? undefined : "error") +
@@ -125,15 +125,15 @@ export class RunLines {
   }
 
   #limit({ type, nodeId, axis, used, limit }: Of<"limit-warning" | "limit-reached">): string {
-    const line = `${nodeId} limit  ${axis}: ${toCount(used)} of ${toCount(limit)} used`;
+    const line = `${nodeId} limit  ${axis}: ${formatCount(used)} of ${formatCount(limit)} used`;
     return this.#line(nodeId, type === "limit-reached" ? `${line}, reached` : line, "error");
   }
 
   #nodeEnd({ nodeId, status, stopReason, answer, usage }: Of<"node-end">): string {
     const why = stopReason === "answered" ? "" : ` (${stopReason})`;
-    const line = `${nodeId} ${status}${why}  ${toTokens(usage)}, ${toCost(usage.costUsd)}`;
+    const line = `${nodeId} ${status}${why}  ${toTokens(usage)}, ${formatCost(usage.costUsd)}`;
     const text = this.#line(nodeId, line, status === "final" ? "strong" : "error");
-    // Of the root it is the answer of the run, which follows.
+    // The root's answer is that of the run, which follows.
     const isRoot = (this.#depths.get(nodeId) ?? 0) === 0;
     return isRoot ? text : text + this.#block(nodeId, answer ?? "", { lines: ANSWER_LINES });
   }
@@ -141,13 +141,13 @@ export class RunLines {
   #runEnd({ result: { status, stopReason, answer, why, usage } }: Of<"run-end">): string {
     const { total, byModel, wallMs } = usage;
     const reason = stopReason === "answered" ? "" : ` (${stopReason})`;
-    const calls = `${toCount(total.llmCalls)} calls`;
-    const facts = [calls, toTokens(total), toCost(total.costUsd), toDuration(wallMs)].join(", ");
+    const calls = `${formatCount(total.llmCalls)} calls`;
+    const facts = [calls, toTokens(total), formatCost(total.costUsd), formatDuration(wallMs)].join(", ");
     const models = Object.entries(byModel).filter(() => Object.keys(byModel).length > 1);
     return [
       `${this.#palette.paint(status === "final" ? "strong" : "error", `${status}${reason}`)}  ${facts}\n`,
       ...models.map(([model, of]) =>
-        toBlock(`${model}  ${toCount(of.llmCalls)} calls, ${toTokens(of)}, ${toCost(of.costUsd)}`, {
+        toBlock(`${model}  ${formatCount(of.llmCalls)} calls, ${toTokens(of)}, ${formatCost(of.costUsd)}`, {
           indent: 2,
           isFull: false,
         }),
@@ -186,8 +186,8 @@ export class RunLines {
 
 function toTokens({ inputTokens, outputTokens, reasoningTokens, estimatedTokens }: ModelUsage): string {
   const notes = [
-    ...(reasoningTokens > 0 ? [`${toCount(reasoningTokens)} reasoning`] : []),
-    ...(estimatedTokens > 0 ? [`${toCount(estimatedTokens)} estimated`] : []),
+    ...(reasoningTokens > 0 ? [`${formatCount(reasoningTokens)} reasoning`] : []),
+    ...(estimatedTokens > 0 ? [`${formatCount(estimatedTokens)} estimated`] : []),
   ];
-  return `${toCount(inputTokens)} in, ${toCount(outputTokens)} out${notes.length === 0 ? "" : ` (${notes.join(", ")})`}`;
+  return `${formatCount(inputTokens)} in, ${formatCount(outputTokens)} out${notes.length === 0 ? "" : ` (${notes.join(", ")})`}`;
 }

@@ -1,4 +1,4 @@
-// The clients that can be told of the server: where each keeps its configuration, and what an entry looks like there.
+// The supported MCP clients: where each keeps its configuration, and the form of an entry in it.
 
 import { posix, win32 } from "node:path";
 import type { Editor, WantedEntry } from "./config-text.ts";
@@ -7,12 +7,12 @@ import { TOML } from "./toml-edit.ts";
 
 export type Scope = "user" | "project";
 
-/** What decides where files are. */
+/** What the locations of files depend on. */
 export interface Machine {
   readonly platform: NodeJS.Platform;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: string;
-  /** The current directory: the project, where the scope is one. */
+  /** The current directory, which is the project for that scope. */
   readonly cwd: string;
 }
 
@@ -28,15 +28,15 @@ export interface Client {
   readonly servers: string;
   readonly entry: (command: ServerCommand) => WantedEntry;
   readonly user: (machine: Machine) => UserFile;
-  /** In the project; undefined where the client has nothing of the kind. */
+  /** The file in a project; undefined if the client has none. */
   readonly project?: string;
-  /** What is left to do before the client has the tools. */
+  /** What the user has to do next. */
   readonly next: Readonly<Partial<Record<Scope, string>>> & { readonly user: string };
 }
 
 interface UserFile {
   readonly file: string;
-  /** Made by the client itself: where none of them is there, neither is the client. */
+  /** Files and folders that the client creates: if none exists, it is not installed. */
   readonly signs: readonly string[];
 }
 
@@ -44,7 +44,7 @@ export type ClientName = (typeof CLIENT_NAMES)[number];
 
 export const CLIENT_NAMES = ["claude-code", "claude-desktop", "cursor", "vscode", "codex", "gemini", "zed"] as const;
 
-/** A call answers within a minute or becomes a task; half an hour is for whoever waits for more. */
+/** A call ends within a minute or becomes a task; half an hour is for calls that wait for a task. */
 const CALL_SECONDS = 1800;
 const START_SECONDS = 30;
 
@@ -135,7 +135,7 @@ export function isClientName(name: string): name is ClientName {
   return (CLIENT_NAMES as readonly string[]).includes(name);
 }
 
-/** The path functions of the platform, which need not be this one. */
+/** The path functions of the given platform. */
 export function paths({ platform }: Pick<Machine, "platform">): typeof posix {
   return platform === "win32" ? win32 : posix;
 }
@@ -152,7 +152,7 @@ function inFolder(machine: Machine, folder: string, name: string): UserFile {
   return { file: paths(machine).join(folder, name), signs: [folder] };
 }
 
-/** Where desktop programs keep what is theirs. */
+/** The configuration folder of a desktop program. */
 function appData(machine: Machine, name: string): string {
   const { env, home, platform } = machine;
   if (platform === "win32") return win32.join(env["APPDATA"] || win32.join(home, "AppData", "Roaming"), name);

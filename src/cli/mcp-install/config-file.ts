@@ -1,7 +1,7 @@
-// A configuration file of somebody else's program: read whole, kept as a backup, replaced at once.
+// Reads and atomically replaces a configuration file of another program, with a backup.
 //
-// A link is followed, so that it stays one. The new text has a temporary name until it is complete, and the mode and owner of
-// the old one. A file that was changed in between is left alone.
+// Links are followed and stay links. The new text is written to a temporary file with the mode and owner of the old one,
+// which then replaces it. A file that was changed in between is left alone.
 
 import {
   chownSync,
@@ -24,27 +24,27 @@ import { Refusal } from "./refusal.ts";
 
 const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_LINKS = 40;
-/** Older ones are removed. */
+/** Older backups are removed. */
 const KEPT_BACKUPS = 5;
 const MARK = "\u{FEFF}";
 
 export interface ConfigFile {
-  /** Where it really is. */
+  /** The target, with links resolved. */
   readonly path: string;
-  /** Undefined: there is none. */
+  /** Undefined: there is no file. */
   readonly bytes: Buffer | undefined;
-  /** Without the byte order mark. Empty where there is none. */
+  /** Without the byte order mark. Empty if there is no file. */
   readonly text: string;
 }
 
-/** Throws a `Refusal` for what is no text. */
+/** Throws a `Refusal` if it is not text. */
 export function readConfig(path: string): ConfigFile {
   const target = followLinks(path);
   const bytes = readIfThere(target);
   return { path: target, bytes, text: bytes === undefined ? "" : toText(bytes) };
 }
 
-/** Returns the path of the backup; undefined where there was nothing to keep. Where it fails, all is as it was. */
+/** Returns the path of the backup; undefined if there was no file. If it fails, nothing has changed. */
 export function replaceConfig({ path, bytes }: ConfigFile, text: string): string | undefined {
   const mark = bytes !== undefined && decode(bytes).startsWith(MARK) ? MARK : "";
   const backup = bytes === undefined ? undefined : keepBackup(path, bytes);
@@ -58,19 +58,19 @@ export function replaceConfig({ path, bytes }: ConfigFile, text: string): string
   return backup;
 }
 
-/** Removes what holds nothing but what was put in by us. */
+/** For a file that contains only our entry. */
 export function removeConfig({ path, bytes }: ConfigFile): void {
   checkUnchanged(path, bytes);
   rmSync(path);
 }
 
-/** Texts that the file has had, the latest first. */
+/** Earlier texts of the file, the latest first. */
 export function readBackups(path: string): readonly string[] {
   return backupsOf(path).flatMap((backup) => {
     try {
       return [toText(readIfThere(backup) ?? Buffer.alloc(0))];
     } catch {
-      return []; // no longer what it was
+      return []; // it is damaged
     }
   });
 }
@@ -105,7 +105,7 @@ function decode(bytes: Buffer): string {
   }
 }
 
-/** `name.bak-20261116T101500Z`; within the same second `-2` and so on, in order also after older ones were removed. */
+/** `name.bak-20261116T101500Z`; with a counter within the same second, which keeps the order when older ones are removed. */
 function keepBackup(path: string, bytes: Buffer): string {
   const name = `${path}.bak-${new Date().toISOString().replaceAll(/[-:]|\.\d+/g, "")}`;
   const [latest] = backupsOf(path).filter((backup) => backup.startsWith(name));
@@ -141,7 +141,7 @@ function checkUnchanged(path: string, before: Buffer | undefined): void {
   if (!isSame) throw new Refusal("another program changed it just now; try again");
 }
 
-/** With the mode and the owner of that file, where there is one. */
+/** With the mode and owner of the file `like`. */
 function writeNew(path: string, data: Buffer, like: string | undefined): void {
   const status = like === undefined ? undefined : statSync(like);
   const fd = openSync(path, "wx", status === undefined ? 0o666 : 0o600);
@@ -157,11 +157,11 @@ function writeNew(path: string, data: Buffer, like: string | undefined): void {
   }
 }
 
-/** Only root can give a file away, and only root has to. */
+/** Only root can change the owner, and only root needs to. */
 function keepOwner(path: string, { uid, gid }: { readonly uid: number; readonly gid: number }): void {
   try {
     chownSync(path, uid, gid);
   } catch {
-    // it then belongs to whoever runs this, as it would after an edit
+    // it then belongs to the current user, as after an edit
   }
 }

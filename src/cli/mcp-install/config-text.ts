@@ -1,9 +1,9 @@
-// What the formats of configuration files have in common: one entry, under a name, in a table of servers.
+// What the editors of JSON and TOML have in common: one named entry in a table of servers.
 
 import { isDeepStrictEqual } from "node:util";
 import { Refusal } from "./refusal.ts";
 
-export interface Place {
+export interface EntryPath {
   /** The key of the table of servers, such as `mcpServers`. */
   readonly servers: string;
   /** The key of the entry in it. */
@@ -13,29 +13,29 @@ export interface Place {
 export type Entry = Readonly<Record<string, unknown>>;
 
 export interface WantedEntry {
-  /** What starts the server. Put in place of what is there. */
+  /** What starts the server. Replaces what is there. */
   readonly command: Entry;
-  /** Put in where they are missing: whoever changed one by hand keeps it. */
+  /** Added if missing: a value that the user changed stays. */
   readonly defaults: Entry;
 }
 
 /**
- * Changes the text of a file and nothing in it but one entry: comments, order and white space of all else stay. Every method
- * throws a `Refusal` where the text does not parse or has a form that cannot be changed that way. A byte order mark is not
- * part of the text.
+ * Changes one entry in the text of a file and preserves comments, order and white space of everything else. Every method
+ * throws a `Refusal` if the text does not parse or has a form that it cannot edit. A byte order mark is not part of the
+ * text.
  */
 export interface Editor {
-  /** Undefined where there is no such entry. */
-  read(text: string, place: Place): unknown;
-  /** An entry that is there keeps what is not set here. The same text where nothing would change. */
-  put(text: string, place: Place, wanted: WantedEntry): string;
-  /** The same text where there is no such entry. */
-  remove(text: string, place: Place): string;
-  /** The entry as the whole of a file. */
-  snippet(place: Place, wanted: WantedEntry): string;
+  /** Undefined: there is no such entry. */
+  read(text: string, entryPath: EntryPath): unknown;
+  /** An existing entry keeps its other keys. Returns the same text if nothing changes. */
+  put(text: string, entryPath: EntryPath, wanted: WantedEntry): string;
+  /** Returns the same text if there is no such entry. */
+  remove(text: string, entryPath: EntryPath): string;
+  /** A file with only this entry. */
+  snippet(entryPath: EntryPath, wanted: WantedEntry): string;
 }
 
-/** What has to be set in an entry for it to be as wanted, in order. */
+/** The keys to set so that the entry is as wanted, in order. */
 export function missing(entry: Entry, { command, defaults }: WantedEntry): [key: string, value: unknown][] {
   return [
     ...Object.entries(command).filter(([key, value]) => !isDeepStrictEqual(entry[key], value)),
@@ -47,13 +47,13 @@ export function isTable(value: unknown): value is Entry {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
 }
 
-/** Throws where an edit has touched anything but the entry. An empty table of servers is as good as none. */
-export function checkOthersKept(before: Entry, after: Entry, place: Place): void {
-  if (!isDeepStrictEqual(without(before, place), without(after, place)))
-    throw new Refusal(`'${place.name}' cannot be changed without changing something else`);
+/** Throws if an edit changed anything but the entry. An empty table of servers equals a missing one. */
+export function checkOthersKept(before: Entry, after: Entry, entryPath: EntryPath): void {
+  if (!isDeepStrictEqual(without(before, entryPath), without(after, entryPath)))
+    throw new Refusal(`'${entryPath.name}' cannot be changed without changing something else`);
 }
 
-function without(document: Entry, { servers, name }: Place): Entry {
+function without(document: Entry, { servers, name }: EntryPath): Entry {
   const { [servers]: table, ...others } = document;
   if (!isTable(table)) return { ...document };
   const { [name]: _, ...rest } = table;

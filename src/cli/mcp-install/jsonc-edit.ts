@@ -1,7 +1,7 @@
-// One entry of a JSON file, with comments or without.
+// Edits one entry of a JSON file, with or without comments.
 //
-// A new member stands on a line of its own, indented like its neighbours, or on the line of its object where that has only
-// one. Taking it out again is the reverse of that, character for character.
+// A new member gets its own line, indented like its neighbours, or the line of its object if that has only one. Removing it
+// restores the text character for character.
 
 import {
   checkOthersKept,
@@ -10,7 +10,7 @@ import {
   toLineEnd,
   type Editor,
   type Entry,
-  type Place,
+  type EntryPath,
   type WantedEntry,
 } from "./config-text.ts";
 import { indentInside, indentOf, isOneLine, lineRest, lineStart, print } from "./jsonc-layout.ts";
@@ -18,41 +18,41 @@ import { isObject, membersNamed, parseJSONC, skipBlank, type JSONCMember, type J
 import { Refusal } from "./refusal.ts";
 
 export const JSONC: Editor = {
-  read(text, place) {
-    return find(text, place).entry?.node.value;
+  read(text, entryPath) {
+    return find(text, entryPath).entry?.node.value;
   },
 
-  put(text, place, wanted) {
-    const { root, table, entry } = find(text, place);
-    if (root === undefined) return `${endLine(text)}${snippet(place, wanted, toLineEnd(text))}`;
+  put(text, entryPath, wanted) {
+    const { root, table, entry } = find(text, entryPath);
+    if (root === undefined) return `${endLine(text)}${snippet(entryPath, wanted, toLineEnd(text))}`;
     const whole = { ...wanted.command, ...wanted.defaults };
     const changed =
       table === undefined
-        ? insert(text, root, place.servers, { [place.name]: whole })
+        ? insert(text, root, entryPath.servers, { [entryPath.name]: whole })
         : entry === undefined
-          ? insert(text, table.node, place.name, whole)
-          : update(text, place, wanted);
-    checkOthersKept(valueOf(text), valueOf(changed), place);
+          ? insert(text, table.node, entryPath.name, whole)
+          : update(text, entryPath, wanted);
+    checkOthersKept(valueOf(text), valueOf(changed), entryPath);
     return changed;
   },
 
-  remove(text, place) {
-    const { root, table, entry } = find(text, place);
+  remove(text, entryPath) {
+    const { root, table, entry } = find(text, entryPath);
     if (root === undefined || table === undefined || entry === undefined) return text;
     const isAlone = table.node.members?.length === 1;
     const inner = isAlone ? text.slice(table.node.start + 1, table.node.end - 1) : "";
     const hasComments = isAlone && /\/[/*]/.test(inner.replace(text.slice(entry.start, entry.node.end), ""));
-    const changed = isAlone && !hasComments ? cut(text, root, table) : cut(text, table.node, entry);
-    checkOthersKept(valueOf(text), valueOf(changed), place);
+    const changed = isAlone && !hasComments ? removeMember(text, root, table) : removeMember(text, table.node, entry);
+    checkOthersKept(valueOf(text), valueOf(changed), entryPath);
     return changed;
   },
 
-  snippet(place, wanted) {
-    return snippet(place, wanted, "\n");
+  snippet(entryPath, wanted) {
+    return snippet(entryPath, wanted, "\n");
   },
 };
 
-function snippet({ servers, name }: Place, { command, defaults }: WantedEntry, lineEnd: string): string {
+function snippet({ servers, name }: EntryPath, { command, defaults }: WantedEntry, lineEnd: string): string {
   const file = { [servers]: { [name]: { ...command, ...defaults } } };
   return `${JSON.stringify(file, null, 2)}\n`.replaceAll("\n", lineEnd);
 }
@@ -63,7 +63,7 @@ interface Found {
   readonly entry: JSONCMember | undefined;
 }
 
-function find(text: string, { servers, name }: Place): Found {
+function find(text: string, { servers, name }: EntryPath): Found {
   const root = parseJSONC(text);
   if (root === undefined) return { root, table: undefined, entry: undefined };
   if (!isObject(root)) throw new Refusal(`${describeOffset(text, root.start)}: expected an object`);
@@ -84,15 +84,15 @@ function valueOf(text: string): Entry {
   return (parseJSONC(text)?.value ?? {}) as Entry;
 }
 
-/** One key after the other, each in the text that the last one left. */
-function update(before: string, place: Place, wanted: WantedEntry): string {
-  const { entry } = find(before, place);
+/** Sets one key after the other, each in the text of the previous step. */
+function update(before: string, entryPath: EntryPath, wanted: WantedEntry): string {
+  const { entry } = find(before, entryPath);
   if (entry === undefined || !isObject(entry.node)) {
-    throw new Refusal(`${describeOffset(before, entry?.node.start ?? 0)}: "${place.name}" is not an object`);
+    throw new Refusal(`${describeOffset(before, entry?.node.start ?? 0)}: "${entryPath.name}" is not an object`);
   }
   let text = before;
   for (const [key, value] of missing(entry.node.value as Entry, wanted)) {
-    const node = find(text, place).entry?.node ?? entry.node;
+    const node = find(text, entryPath).entry?.node ?? entry.node;
     const member = only(text, node, key);
     text =
       member === undefined
@@ -102,7 +102,7 @@ function update(before: string, place: Place, wanted: WantedEntry): string {
   return text;
 }
 
-/** A member more, after the others. */
+/** Adds a member after the others. */
 function insert(text: string, object: JSONCNode, key: string, value: unknown): string {
   const last = object.members?.at(-1);
   const member = `${JSON.stringify(key)}:${isOneLine(text) ? "" : " "}${print(text, object, value)}`;
@@ -115,7 +115,7 @@ function insert(text: string, object: JSONCNode, key: string, value: unknown): s
   return last.comma === undefined ? splice(withMember, last.node.end, last.node.end, ",") : withMember;
 }
 
-/** After the comments, where there are any. */
+/** Adds the first member, after comments. */
 function insertFirst(text: string, object: JSONCNode, member: string): string {
   const at = object.start + 1 + text.slice(object.start + 1, object.end - 1).trimEnd().length;
   if (isOneLine(text)) return splice(text, at, at, member);
@@ -124,8 +124,8 @@ function insertFirst(text: string, object: JSONCNode, member: string): string {
   return splice(text, at, at, `${lineEnd}${indentInside(text, object)}${member}${closing}`);
 }
 
-/** A member less, with its comma and its line. */
-function cut(text: string, object: JSONCNode, member: JSONCMember): string {
+/** Removes a member with its comma and its line. */
+function removeMember(text: string, object: JSONCNode, member: JSONCMember): string {
   const members = object.members ?? [];
   const previous = members[members.indexOf(member) - 1];
   const next = members[members.indexOf(member) + 1];
@@ -135,21 +135,21 @@ function cut(text: string, object: JSONCNode, member: JSONCMember): string {
     return splice(text, object.start + 1, close, "");
   }
   const before = (previous?.comma ?? object.start) + 1;
-  const without = splice(text, ...cutRange(text, { member, before, end, next }), "");
-  // the comma before it goes as well where it would be one too many
+  const without = splice(text, ...removalRange(text, { member, before, end, next }), "");
+  // without a next member, the comma before it goes too
   const isTooMany = next === undefined && member.comma === undefined && previous?.comma !== undefined;
   return isTooMany ? splice(without, previous.comma, previous.comma + 1, "") : without;
 }
 
-interface Cut {
+interface Removal {
   readonly member: JSONCMember;
-  /** Where what belongs to the member before it ends, but for comments. */
+  /** The end of the previous member, without comments. */
   readonly before: number;
   readonly end: number;
   readonly next: JSONCMember | undefined;
 }
 
-function cutRange(text: string, { member, before, end, next }: Cut): [start: number, end: number] {
+function removalRange(text: string, { member, before, end, next }: Removal): [start: number, end: number] {
   const line = lineStart(text, member.start);
   if (line === undefined) {
     if (next !== undefined) return [member.start, next.start];
@@ -158,7 +158,7 @@ function cutRange(text: string, { member, before, end, next }: Cut): [start: num
   const rest = end + text.slice(end).search(/[^ \t]|$/);
   const isLast = /^[\r\n]|^$/.test(text.charAt(rest));
   const joined = `${text.slice(before, line)}}`;
-  const canJoin = text.charAt(rest) === "}" && skipBlank(joined, 0) === joined.length - 1; // else it would be a comment
+  const canJoin = text.charAt(rest) === "}" && skipBlank(joined, 0) === joined.length - 1; // else the brace would be inside a comment
   return isLast || canJoin ? [line, end] : [member.start, rest];
 }
 

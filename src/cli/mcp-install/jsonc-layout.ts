@@ -1,9 +1,9 @@
-// How a JSON file is laid out, so that what is put in looks like what is there.
+// The layout of a JSON file, so that additions look like the rest.
 
 import { toLineEnd } from "./config-text.ts";
 import { commentEnd, skipBlank, type JSONCMember, type JSONCNode } from "./jsonc-tree.ts";
 
-/** A value as a member of that object. */
+/** A value formatted as a member of the object. */
 export function print(text: string, object: JSONCNode, value: unknown): string {
   if (isOneLine(text)) return JSON.stringify(value);
   const isInline = !text.slice(object.start, object.end).includes("\n") && (object.members?.length ?? 0) > 0;
@@ -14,7 +14,7 @@ export function print(text: string, object: JSONCNode, value: unknown): string {
   );
 }
 
-/** Written for machines: everything on one line. */
+/** Minified: everything is on one line. */
 export function isOneLine(text: string): boolean {
   return skipBlank(text, 0) < text.length && !/^\{\s*\}$/.test(text.trim()) && !text.trim().includes("\n");
 }
@@ -26,24 +26,24 @@ export function indentInside(text: string, object: JSONCNode): string {
   return `${indentOf(text, object.start)}${indentUnit(text)}`;
 }
 
-/** What the line that this is on begins with. */
+/** The indentation of the line at the offset. */
 export function indentOf(text: string, offset: number): string {
   const line = text.slice(text.lastIndexOf("\n", offset - 1) + 1, offset);
   return /^[ \t]*/.exec(line)?.[0] ?? "";
 }
 
-/** The indentation of the first member of the file that is indented; two spaces where none is. */
+/** The first indentation in the file, else two spaces. */
 function indentUnit(text: string): string {
   return /\n(?<unit>[ \t]+)"/.exec(text)?.groups?.["unit"] ?? "  ";
 }
 
-/** The line end before an offset that only white space is between; undefined where there is something else. */
+/** The offset of the line end before, if only white space is between; else undefined. */
 export function lineStart(text: string, offset: number): number | undefined {
   const before = /\r?\n[ \t]*$/.exec(text.slice(0, offset));
   return before?.index;
 }
 
-/** Where the line of a member ends: after its comma and the comments beside it. */
+/** The end of a member's line: after its comma and the comments beside it. */
 export function lineRest(text: string, { node, comma }: JSONCMember): number {
   let at = (comma ?? node.end - 1) + 1;
   for (;;) {

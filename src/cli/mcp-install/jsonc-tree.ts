@@ -1,4 +1,4 @@
-// JSON with comments and trailing commas, as a tree that knows where everything is in the text.
+// Parses JSON with comments and trailing commas into a tree with offsets.
 
 import { Refusal } from "./refusal.ts";
 import { describeOffset, isTable } from "./config-text.ts";
@@ -7,22 +7,22 @@ export interface JSONCNode {
   readonly start: number;
   readonly end: number;
   readonly value: unknown;
-  /** Of an object, in order. */
+  /** The members of an object, in order. */
   readonly members?: readonly JSONCMember[];
 }
 
 export interface JSONCMember {
   readonly key: string;
-  /** Where the key begins. */
+  /** The offset of the key. */
   readonly start: number;
   readonly node: JSONCNode;
-  /** Where the comma after it is. */
+  /** The offset of the comma after it. */
   readonly comma: number | undefined;
 }
 
 const MAX_DEPTH = 500;
 
-/** Undefined where there is nothing but white space and comments. Throws a `Refusal` that names line and column. */
+/** Undefined: only white space and comments. Throws a `Refusal` that names line and column. */
 export function parseJSONC(text: string): JSONCNode | undefined {
   const reader = new Reader(text);
   if (skipBlank(text, 0) === text.length) return undefined;
@@ -36,7 +36,7 @@ export function membersNamed({ members = [] }: JSONCNode, key: string): readonly
   return members.filter((member) => member.key === key);
 }
 
-/** The first offset from here on that is neither white space nor comment. */
+/** The first offset that is neither white space nor comment. */
 export function skipBlank(text: string, from: number): number {
   let at = from;
   for (;;) {
@@ -47,7 +47,7 @@ export function skipBlank(text: string, from: number): number {
   }
 }
 
-/** Undefined where no comment begins. The line end after `//` is not part of it. */
+/** Undefined: no comment begins here. The line end after `//` is not part of the comment. */
 export function commentEnd(text: string, at: number): number | undefined {
   if (text.startsWith("//", at)) {
     const lineEnd = text.indexOf("\n", at);
@@ -103,7 +103,7 @@ class Reader {
       members.push({ key: key.value as string, start: at, node, comma });
       at = next;
     }
-    // fromEntries defines properties, so a key such as __proto__ is only a key
+    // fromEntries defines properties, so that __proto__ is an ordinary key
     const value = Object.fromEntries(members.map(({ key, node }) => [key, node.value]));
     return { start, end: at + 1, value, members };
   }

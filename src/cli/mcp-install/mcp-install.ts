@@ -1,11 +1,11 @@
-// `rlm mcp install`: tells an MCP client of this program, or takes that back.
+// `rlm mcp install`: adds this program to the configuration of an MCP client, or removes it.
 //
-// The command is tried before it is written, with the environment that clients give, so that no client is left with a server
-// that does not start. Everything else in the client's file stays as it is.
+// The command is tried first, in the environment that clients provide, so that no client gets a server that does not start.
+// Everything else in the client's file stays unchanged.
 
 import { homedir } from "node:os";
 import { toTerminalText } from "../../util/text/terminal-text.ts";
-import { complain } from "../io/print-error.ts";
+import { printError } from "../io/print-error.ts";
 import { EXIT } from "../exit-code.ts";
 import type { Machine, Scope, ServerCommand } from "./clients.ts";
 import { readBackups, readConfig, removeConfig, replaceConfig, type ConfigFile } from "./config-file.ts";
@@ -25,12 +25,12 @@ export interface MCPInstallArguments {
 export async function mcpInstall(
   client: string,
   serverOptions: readonly string[],
-  { name, scope, print, uninstall }: MCPInstallArguments,
+  { name, scope, print, uninstall: isRemoval }: MCPInstallArguments,
 ): Promise<number> {
   const machine = { platform: process.platform, env: process.env, home: homedir(), cwd: process.cwd() };
   const target = toTarget({ client, name, scope }, machine);
   try {
-    if (uninstall) return takeOut(target, { isDry: print === true });
+    if (isRemoval) return uninstall(target, { isDry: print === true });
     const command = toServerCommand(serverOptions, machine.home);
     if (print) return show(target, command);
     return await install(target, command, machine);
@@ -40,19 +40,19 @@ export async function mcpInstall(
 }
 
 async function install(target: Target, command: ServerCommand, machine: Machine): Promise<number> {
-  const { client, path, place, scope } = target;
+  const { client, path, entryPath, scope } = target;
   checkInstalled(target);
   const tools = await tryEntry(plan(target, command).entry, target, machine);
-  // the client may have written its file in the meantime
+  // read again: the client may have written its file in the meantime
   const { file, text, verb } = plan(target, command);
   if (verb === undefined) {
-    say(`'${place.name}' is in ${path} already, and nothing had to be changed`);
+    say(`'${entryPath.name}' is in ${path} already, and nothing had to be changed`);
   } else {
     const backup = inFile(path, () => {
       makeProjectFolder(target);
       return replaceConfig(file, text);
     });
-    say(verb === "Added" ? `Added '${place.name}' to ${path}` : `Changed '${place.name}' in ${path}`);
+    say(verb === "Added" ? `Added '${entryPath.name}' to ${path}` : `Changed '${entryPath.name}' in ${path}`);
     if (backup !== undefined) say(`The file as it was: ${backup}`);
   }
   say(`The server starts and offers ${tools.length} tools`);
@@ -65,56 +65,56 @@ async function install(target: Target, command: ServerCommand, machine: Machine)
 interface Plan {
   readonly file: ConfigFile;
   readonly text: string;
-  /** The entry as it will be. */
+  /** The resulting entry. */
   readonly entry: Entry;
-  /** Undefined: nothing is to be done. */
+  /** Undefined: nothing changes. */
   readonly verb: "Added" | "Changed" | undefined;
 }
 
-function plan({ client, path, place }: Target, command: ServerCommand): Plan {
+function plan({ client, path, entryPath }: Target, command: ServerCommand): Plan {
   return inFile(path, () => {
     const file = readConfig(path);
-    const before = client.editor.read(file.text, place);
-    checkOurs(before, place.name);
-    const text = client.editor.put(file.text, place, client.entry(command));
-    const entry = client.editor.read(text, place) as Entry;
+    const before = client.editor.read(file.text, entryPath);
+    checkOurs(before, entryPath.name);
+    const text = client.editor.put(file.text, entryPath, client.entry(command));
+    const entry = client.editor.read(text, entryPath) as Entry;
     const isSame = file.bytes !== undefined && text === file.text;
     return { file, text, entry, verb: isSame ? undefined : before === undefined ? "Added" : "Changed" };
   });
 }
 
 function show(target: Target, command: ServerCommand): number {
-  const { client, path, place, absence } = target;
+  const { client, path, entryPath, absence } = target;
   const { entry, verb } = plan(target, command);
   if (absence !== undefined) say(`Note: ${absence}`);
   say(
     verb === undefined ? `In ${path} already:` : `${verb === "Added" ? "To be added to" : "To be changed in"} ${path}:`,
   );
-  process.stdout.write(`\n${toTerminalText(client.editor.snippet(place, exactly(entry)))}`);
+  process.stdout.write(`\n${toTerminalText(client.editor.snippet(entryPath, exactly(entry)))}`);
   return EXIT.ok;
 }
 
-function takeOut(target: Target, { isDry }: { readonly isDry: boolean }): number {
-  const { client, path, place } = target;
+function uninstall(target: Target, { isDry }: { readonly isDry: boolean }): number {
+  const { client, path, entryPath } = target;
   return inFile(path, () => {
     const file = readConfig(path);
-    const entry = client.editor.read(file.text, place);
+    const entry = client.editor.read(file.text, entryPath);
     if (entry === undefined) {
-      say(`There is no '${place.name}' in ${path}, and nothing had to be changed`);
+      say(`There is no '${entryPath.name}' in ${path}, and nothing had to be changed`);
       return EXIT.ok;
     }
-    checkOurs(entry, place.name);
+    checkOurs(entry, entryPath.name);
     const text = textBefore(target, file, entry as Entry);
     if (isDry) {
-      say(text === undefined ? `To be removed: ${path}` : `'${place.name}' is to be taken out of ${path}`);
+      say(text === undefined ? `To be removed: ${path}` : `'${entryPath.name}' is to be taken out of ${path}`);
       return EXIT.ok;
     }
     if (text === undefined) {
       removeConfig(file);
-      say(`Removed ${path}, which had nothing but '${place.name}'`);
+      say(`Removed ${path}, which had nothing but '${entryPath.name}'`);
     } else {
       const backup = replaceConfig(file, text);
-      say(`Took '${place.name}' out of ${path}`);
+      say(`Took '${entryPath.name}' out of ${path}`);
       if (backup !== undefined) say(`The file as it was: ${backup}`);
     }
     say(`Next: restart ${client.title}`);
@@ -123,31 +123,31 @@ function takeOut(target: Target, { isDry }: { readonly isDry: boolean }): number
 }
 
 /**
- * The text without the entry. Where a backup is what the file was before the entry came, it is that, to the last character;
- * undefined where the file came with the entry.
+ * The text without the entry: the backup from before the entry was added, if there is one, so that every character is
+ * restored. Undefined: the file was created with the entry.
  */
 function textBefore(
-  { client: { editor }, place }: Target,
+  { client: { editor }, entryPath }: Target,
   { path, text }: ConfigFile,
   entry: Entry,
 ): string | undefined {
   const isBefore = (backup: string): boolean => {
     try {
-      return editor.read(backup, place) === undefined && editor.put(backup, place, exactly(entry)) === text;
+      return editor.read(backup, entryPath) === undefined && editor.put(backup, entryPath, exactly(entry)) === text;
     } catch {
-      return false; // it does not parse, so the entry was not put into it
+      return false; // it does not parse, so the entry was not added to it
     }
   };
   const before = readBackups(path).find(isBefore);
-  if (before === undefined && text === editor.snippet(place, exactly(entry))) return undefined;
-  return before ?? editor.remove(text, place);
+  if (before === undefined && text === editor.snippet(entryPath, exactly(entry))) return undefined;
+  return before ?? editor.remove(text, entryPath);
 }
 
 function exactly(entry: Entry): WantedEntry {
   return { command: entry, defaults: {} };
 }
 
-/** Whatever runs `mcp-serve` is taken for ours; anything else of that name is not touched. */
+/** An entry that runs `mcp-serve` is ours. Any other entry of that name is not touched. */
 function checkOurs(entry: unknown, name: string): void {
   if (entry === undefined) return;
   const args = isTable(entry) ? entry["args"] : undefined;
@@ -155,7 +155,7 @@ function checkOurs(entry: unknown, name: string): void {
   throw new Refusal(`'${name}' is another server there. Choose a different name with --name`);
 }
 
-/** The environment in a project's file is not used: whoever wrote it could have anything run in the place of the server. */
+/** Ignores the environment in a project's file, which is not trusted: it could make another program run. */
 async function tryEntry(
   { command, args, env }: Entry,
   { scope }: Target,
@@ -166,7 +166,7 @@ async function tryEntry(
   return tryCommand(started, { cwd: scope === "user" ? home : cwd, env: Object.fromEntries(added) });
 }
 
-/** What goes wrong in there is about this file. */
+/** Adds the path of the file to errors. */
 function inFile<Result>(path: string, work: () => Result): Result {
   try {
     return work();
@@ -176,7 +176,7 @@ function inFile<Result>(path: string, work: () => Result): Result {
       throw new Refusal(`${path}: ${error.message}`, { cause: error, ...(snippet !== undefined && { snippet }) });
     }
     if (error instanceof Error && "syscall" in error) {
-      // such as "EACCES: permission denied, open '…'", which names a temporary file
+      // drops the end of "EACCES: permission denied, open '…'", which names a temporary file
       throw new Refusal(`${path}: ${error.message.replace(/, \w+(?: '.*)?$/s, "")}`, { cause: error });
     }
     throw error;
@@ -185,7 +185,7 @@ function inFile<Result>(path: string, work: () => Result): Result {
 
 function refuse(error: unknown): number {
   if (!(error instanceof Refusal)) throw error;
-  complain(`Nothing was changed. ${error.message}`);
+  printError(`Nothing was changed. ${error.message}`);
   if (error.snippet !== undefined) process.stderr.write(`\n${toTerminalText(error.snippet)}`);
   return EXIT.error;
 }

@@ -1,8 +1,8 @@
-// Why a configuration was left as it is. Nothing has been written.
+// Why a configuration was not changed. Nothing has been written.
 
 export class Refusal extends Error {
   override readonly name = "Refusal";
-  /** What to put into the file by hand, where that helps. */
+  /** What the user can add to the file by hand. */
   readonly snippet: string | undefined;
 
   constructor(message: string, { snippet, ...options }: ErrorOptions & { readonly snippet?: string } = {}) {

@@ -1,25 +1,25 @@
-// The command that a client starts: absolute paths throughout, because a client started from a desktop has neither the PATH
-// of a shell nor its current directory.
+// The command that a client starts. All paths are absolute, because a client that was started from a desktop has neither
+// the PATH of a shell nor its current directory.
 
 import { existsSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { UsageError } from "../options/usage-error.ts";
 import type { ServerCommand } from "./clients.ts";
 
-/** This Node and this program, with options of `rlm mcp-serve` as they were given. */
+/** This Node and this program, with the given options of `rlm mcp-serve`. */
 export function toServerCommand(options: readonly string[], home: string): ServerCommand {
   const script = realpathSync(process.argv[1] ?? "");
   return { command: stableNode(process.execPath), args: [script, "mcp-serve", ...absoluteOptions(options, home)] };
 }
 
-/** Homebrew removes the folder of a version when it brings the next; a link beside it stays. */
+/** Homebrew removes the folder of a version at an upgrade; its `opt` link stays. */
 export function stableNode(node: string, exists: (path: string) => boolean = existsSync): string {
   const match = /^(?<prefix>.*)\/Cellar\/(?<formula>node(?:@\d+)?)\/[^/]+\/bin\/node$/.exec(node)?.groups;
   const link = `${match?.["prefix"]}/opt/${match?.["formula"]}/bin/node`;
   return match !== undefined && exists(link) ? link : node;
 }
 
-/** Paths become absolute. Throws where an option is of no use to a client that starts the server itself. */
+/** Makes paths absolute. Throws on options that make no sense for a client that starts the server. */
 export function absoluteOptions(options: readonly string[], home: string): readonly string[] {
   return options.map((option, index) => {
     if (/^--http(?:=|$)/.test(option))
@@ -33,11 +33,11 @@ export function absoluteOptions(options: readonly string[], home: string): reado
 
 function toAbsolute(option: string, value: string, home: string): string {
   const path = value.replace(/^~(?=\/|$)/, () => home);
-  const isName = option === "--python" && !/[/\\]/.test(path); // for the PATH, unless it is a virtual environment here
+  const isName = option === "--python" && !/[/\\]/.test(path); // looked up in PATH, unless it is a virtual environment here
   return isName && !existsSync(resolve(path, "bin", "python3")) ? path : resolve(path);
 }
 
-/** What the user should know about the command, if anything. */
+/** Warnings about the command. */
 export function cautions({ args }: ServerCommand, env: NodeJS.ProcessEnv): readonly string[] {
   const [script = ""] = args;
   const python = env["RLM_PYTHON"];

@@ -1,22 +1,22 @@
-// What one command line is about: a client, a file of it, a name in that file.
+// The target of an installation: a client, its file and the name of the entry.
 
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { UsageError } from "../options/usage-error.ts";
 import { CLIENTS, CLIENT_NAMES, isClientName, paths, type Client, type Machine, type Scope } from "./clients.ts";
-import type { Place } from "./config-text.ts";
+import type { EntryPath } from "./config-text.ts";
 import { Refusal } from "./refusal.ts";
 
 export interface Target {
   readonly client: Client;
   readonly scope: Scope;
   readonly path: string;
-  readonly place: Place;
-  /** Why the client seems not to be installed; undefined where it is, or where that does not matter. */
+  readonly entryPath: EntryPath;
+  /** Why the client seems not to be installed; undefined if it is, or if that does not matter. */
   readonly absence: string | undefined;
 }
 
-interface Wish {
+interface InstallRequest {
   readonly client: string;
   readonly name: string;
   readonly scope: Scope;
@@ -25,32 +25,32 @@ interface Wish {
 /** Names that every client accepts. */
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 
-export function toTarget({ client: clientName, name, scope }: Wish, machine: Machine): Target {
+export function toTarget({ client: clientName, name, scope }: InstallRequest, machine: Machine): Target {
   if (!isClientName(clientName))
     throw new UsageError(`There is no client '${clientName}': choose ${CLIENT_NAMES.join(", ")}`);
   if (!NAME.test(name))
     throw new UsageError("--name: It must be a letter, then letters, digits, '-' and '_', at most 64 together");
   const client = CLIENTS[clientName];
-  const place = { servers: client.servers, name };
+  const entryPath = { servers: client.servers, name };
   if (scope === "user") {
     const { file, signs } = client.user(machine);
-    const isThere = signs.some((sign) => existsSync(sign));
+    const isInstalled = signs.some((sign) => existsSync(sign));
     const absence = `${client.title} does not seem to be installed: no folder ${signs.at(-1)}`;
-    return { client, scope, path: file, place, absence: isThere ? undefined : absence };
+    return { client, scope, path: file, entryPath, absence: isInstalled ? undefined : absence };
   }
   if (client.project === undefined)
     throw new UsageError(`There is no configuration of a project for ${client.title}: leave out '--scope project'`);
   const path = paths(machine).join(machine.cwd, client.project);
-  return { client, scope, path, place, absence: undefined };
+  return { client, scope, path, entryPath, absence: undefined };
 }
 
-/** The folder of a program that is not there is not made. */
+/** Does not create folders for a client that is not installed. */
 export function checkInstalled({ absence }: Target): void {
   if (absence === undefined) return;
   throw new Refusal(`${absence}. Start it once and try again, or see with --print what to write where`);
 }
 
-/** The folder of a project's file is the project's own. */
+/** Creates the client's folder in the project. */
 export function makeProjectFolder({ path, scope }: Target): void {
   const folder = dirname(path);
   if (scope === "project" && !existsSync(folder)) mkdirSync(folder);

@@ -1,7 +1,7 @@
-// One entry of a TOML file: the table `[servers.name]` and those under it.
+// Edits one entry of a TOML file: the table `[servers.name]` and its subtables.
 //
-// The text is changed where the statements of that table are. What comes out is parsed and compared with what was there, so
-// that a form this does not know is refused, never damaged.
+// Only the statements of that table are changed. The result is parsed and compared with the original, so that an unknown
+// form is refused and never damaged.
 
 import { parse, stringify, TomlError } from "smol-toml";
 import {
@@ -11,36 +11,37 @@ import {
   toLineEnd,
   type Editor,
   type Entry,
-  type Place,
+  type EntryPath,
   type WantedEntry,
 } from "./config-text.ts";
 import { Refusal } from "./refusal.ts";
 import { toStatements, type TOMLHeader, type TOMLPair, type TOMLStatement } from "../../util/toml-statements.ts";
 
 export const TOML: Editor = {
-  read(text, place) {
-    return entryIn(parseTOML(text), place);
+  read(text, entryPath) {
+    return entryIn(parseTOML(text), entryPath);
   },
 
-  put(text, place, wanted) {
+  put(text, entryPath, wanted) {
     const before = parseTOML(text);
-    const entry = entryIn(before, place);
-    const changed = entry === undefined ? append(text, snippet(place, wanted)) : update(text, place, { entry, wanted });
-    return checked(changed, { before, place, wanted });
+    const entry = entryIn(before, entryPath);
+    const changed =
+      entry === undefined ? append(text, snippet(entryPath, wanted)) : update(text, entryPath, { entry, wanted });
+    return checked(changed, { before, entryPath, wanted });
   },
 
-  remove(text, place) {
+  remove(text, entryPath) {
     const before = parseTOML(text);
-    if (entryIn(before, place) === undefined) return text;
-    const blocks = toBlocks(toStatements(text)).filter(({ header }) => isWithin(header.path, place));
-    const changed = blocks.reduceRight((rest, block) => cut(rest, block), text);
-    return checked(changed, { before, place, wanted: undefined });
+    if (entryIn(before, entryPath) === undefined) return text;
+    const blocks = toBlocks(toStatements(text)).filter(({ header }) => isWithin(header.path, entryPath));
+    const changed = blocks.reduceRight((rest, block) => removeBlock(rest, block), text);
+    return checked(changed, { before, entryPath, wanted: undefined });
   },
 
   snippet,
 };
 
-function snippet({ servers, name }: Place, { command, defaults }: WantedEntry): string {
+function snippet({ servers, name }: EntryPath, { command, defaults }: WantedEntry): string {
   return `${stringify({ [servers]: { [name]: { ...command, ...defaults } } }).trimEnd()}\n`;
 }
 
@@ -54,44 +55,44 @@ function parseTOML(text: string): Entry {
   }
 }
 
-function entryIn(document: Entry, { servers, name }: Place): unknown {
+function entryIn(document: Entry, { servers, name }: EntryPath): unknown {
   const table = document[servers];
   return isTable(table) && Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
 interface Expected {
   readonly before: Entry;
-  readonly place: Place;
-  /** Undefined: that there is no such entry. */
+  readonly entryPath: EntryPath;
+  /** Undefined: the entry must be gone. */
   readonly wanted: WantedEntry | undefined;
 }
 
-function checked(text: string, { before, place, wanted }: Expected): string {
+function checked(text: string, { before, entryPath, wanted }: Expected): string {
   let after: Entry;
   try {
     after = parseTOML(text);
-    checkOthersKept(before, after, place);
+    checkOthersKept(before, after, entryPath);
   } catch (error) {
-    throw unknownForm(place, wanted, error);
+    throw unknownForm(entryPath, wanted, error);
   }
-  const entry = entryIn(after, place);
+  const entry = entryIn(after, entryPath);
   const isDone = wanted === undefined ? entry === undefined : isTable(entry) && missing(entry, wanted).length === 0;
-  if (!isDone) throw unknownForm(place, wanted);
+  if (!isDone) throw unknownForm(entryPath, wanted);
   return text;
 }
 
-function unknownForm(place: Place, wanted: WantedEntry | undefined, cause?: unknown): Refusal {
-  const header = `[${place.servers}.${place.name}]`;
+function unknownForm(entryPath: EntryPath, wanted: WantedEntry | undefined, cause?: unknown): Refusal {
+  const header = `[${entryPath.servers}.${entryPath.name}]`;
   if (wanted === undefined)
-    return new Refusal(`'${place.name}' is not a table ${header}: take it out by hand`, { cause });
-  const message = `'${place.servers}' has a form that cannot be changed here: write the server as a table ${header}`;
-  return new Refusal(message, { snippet: snippet(place, wanted), cause });
+    return new Refusal(`'${entryPath.name}' is not a table ${header}: take it out by hand`, { cause });
+  const message = `'${entryPath.servers}' has a form that cannot be changed here: write the server as a table ${header}`;
+  return new Refusal(message, { snippet: snippet(entryPath, wanted), cause });
 }
 
 interface Block {
   readonly header: TOMLHeader;
   readonly pairs: readonly TOMLPair[];
-  /** After the line of the last pair. Comments after that belong to what follows. */
+  /** After the line of the last pair. Later comments belong to the next table. */
   readonly end: number;
 }
 
@@ -105,7 +106,7 @@ function toBlocks(statements: readonly TOMLStatement[]): readonly Block[] {
   });
 }
 
-function isWithin([first, second]: readonly string[], { servers, name }: Place): boolean {
+function isWithin([first, second]: readonly string[], { servers, name }: EntryPath): boolean {
   return first === servers && second === name;
 }
 
@@ -114,12 +115,12 @@ interface Update {
   readonly wanted: WantedEntry;
 }
 
-/** Values in their places, from the end to the beginning; then what was not there, after them. */
-function update(text: string, place: Place, { entry, wanted }: Update): string {
+/** Replaces values from the end to the beginning, then appends missing keys. */
+function update(text: string, entryPath: EntryPath, { entry, wanted }: Update): string {
   const block = toBlocks(toStatements(text)).find(
-    ({ header: { kind, path } }) => kind === "table" && path.length === 2 && isWithin(path, place),
+    ({ header: { kind, path } }) => kind === "table" && path.length === 2 && isWithin(path, entryPath),
   );
-  if (!isTable(entry) || block === undefined) throw unknownForm(place, wanted);
+  if (!isTable(entry) || block === undefined) throw unknownForm(entryPath, wanted);
   const open = new Map(missing(entry, wanted));
   let body = text.slice(0, block.end);
   for (const { path, valueStart, valueEnd } of block.pairs.toReversed()) {
@@ -144,8 +145,8 @@ function append(text: string, block: string): string {
   return `${ended}${text.trim() === "" ? "" : lineEnd}${block.trimEnd().replaceAll("\n", lineEnd)}${lineEnd}`;
 }
 
-/** With the empty line before it, where there is another after it or the end. */
-function cut(text: string, { header, end }: Block): string {
+/** Also removes the empty line before the block, if another one or the end of the file follows. */
+function removeBlock(text: string, { header, end }: Block): string {
   const start = text.lastIndexOf("\n", header.start - 1) + 1;
   const before = /(?<=\n|^)\r?\n$/.exec(text.slice(0, start));
   const isSeparated = end === text.length || /^[ \t]*\r?\n/.test(text.slice(end));

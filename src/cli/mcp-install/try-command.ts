@@ -1,41 +1,42 @@
-// Starts a server as a client would, asks for its tools, and ends it.
+// Starts a server like a client, lists its tools, and stops it.
 
 import { spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { createInterface } from "node:readline";
 import { z } from "zod";
+import { parseJSON } from "../../util/parse-json.ts";
 import { VERSION } from "../../util/version.ts";
 import type { ServerCommand } from "./clients.ts";
 import { Refusal } from "./refusal.ts";
 
 const ANSWER_MS = 20_000;
 const END_MS = 5000;
-const MAX_COMPLAINT = 4000;
+const MAX_STDERR = 4000;
 
 const REPLY = z.object({
   id: z.int(),
   result: z.object({ tools: z.array(z.object({ name: z.string() })).optional() }).optional(),
 });
 
-/** What clients pass on of their own environment. */
-const PASSED_ON = [
+/** The variables that clients pass to a server. */
+const INHERITED = [
   "HOME LOGNAME PATH SHELL TERM USER",
   "APPDATA HOMEDRIVE HOMEPATH LOCALAPPDATA PROGRAMFILES SYSTEMDRIVE SYSTEMROOT TEMP USERNAME USERPROFILE",
 ].flatMap((names) => names.split(" "));
 
-interface Circumstances {
+interface LaunchOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** The names of the tools. Throws a `Refusal` with what the server said where it does not answer. */
+/** Resolves with the names of the tools. Throws a `Refusal` with the server's last error if it does not answer. */
 export async function tryCommand(
   { command, args }: ServerCommand,
-  { cwd, env }: Circumstances,
+  { cwd, env }: LaunchOptions,
 ): Promise<readonly string[]> {
-  const child = spawn(command, args, { cwd, env: { ...passedOn(), ...env }, stdio: "pipe" });
-  const complaint = collectComplaint(child.stderr);
-  child.stdin.on("error", () => {}); // it ended before it was asked; that is told by its exit
+  const child = spawn(command, args, { cwd, env: { ...inheritedEnv(), ...env }, stdio: "pipe" });
+  const lastError = collectStderr(child.stderr);
+  child.stdin.on("error", () => {}); // it ended early; its exit code is reported
   const ended = new Promise<string>((resolve) => {
     child.on("error", ({ message }) => resolve(message)).on("close", (code) => resolve(`it ended with ${code}`));
   });
@@ -49,10 +50,10 @@ export async function tryCommand(
   await ended;
   clearTimeout(killer);
   if (typeof answer !== "string") return answer;
-  throw new Refusal([`the server does not start: ${answer}`, ...complaint()].join(": "));
+  throw new Refusal([`the server does not start: ${answer}`, ...lastError()].join(": "));
 }
 
-/** Never settles where the server does not answer. */
+/** Never settles if the server does not answer. */
 async function listTools(input: Writable, output: Readable): Promise<readonly string[]> {
   const send = (message: object): void => void input.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
   return new Promise((resolve) => {
@@ -69,26 +70,18 @@ async function listTools(input: Writable, output: Readable): Promise<readonly st
   });
 }
 
-function parseJSON(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-}
-
-/** The last line of what it complained of, if anything. */
-function collectComplaint(stream: Readable): () => readonly string[] {
+/** Returns the last line of stderr, if any. */
+function collectStderr(stream: Readable): () => readonly string[] {
   let text = "";
   stream.setEncoding("utf8").on("data", (chunk: string) => {
-    text = (text + chunk).slice(-MAX_COMPLAINT);
+    text = (text + chunk).slice(-MAX_STDERR);
   });
   return () => text.trim().split("\n").slice(-1).filter(Boolean);
 }
 
-function passedOn(): Record<string, string> {
+function inheritedEnv(): Record<string, string> {
   return Object.fromEntries(
-    PASSED_ON.flatMap((name) => {
+    INHERITED.flatMap((name) => {
       const value = process.env[name];
       return value === undefined ? [] : [[name, value]];
     }),

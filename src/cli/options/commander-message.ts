@@ -1,15 +1,15 @@
-// Commander's complaints in our form: one line, a suggestion where there is one, and where to read on.
+// Commander's errors in our form: one line with a suggestion and the command that prints help.
 
 import type { Command, CommanderError } from "commander";
-import { nearest } from "../../util/text/did-you-mean.ts";
+import { didYouMean } from "../../util/text/did-you-mean.ts";
 
-/** Whose options are not for the command itself. */
+/** Commands that pass options on to another program. */
 const PASSED_ON: Readonly<Record<string, string>> = {
   exec: "The program's own options",
   "mcp install": "Options of the server",
 };
 
-/** Undefined when the help text has said it all. */
+/** Undefined if the help text was printed instead. */
 export function toUsageLine(error: CommanderError, program: Command, args: readonly string[]): string | undefined {
   if (error.code === "commander.help") return undefined;
   const names = toCommandNames(program, args);
@@ -26,7 +26,7 @@ export function toUsageLine(error: CommanderError, program: Command, args: reado
   ].reduce((line, part) => `${line}${line.endsWith("?") ? " " : ". "}${part}`);
 }
 
-/** A word after a command that has others in it is meant as one of them. */
+/** An unexpected argument of a command that has subcommands is an unknown subcommand. */
 function toMessage(
   { code, message }: CommanderError,
   program: Command,
@@ -40,14 +40,14 @@ function toMessage(
   const word = args[names.length];
   if (code !== "commander.excessArguments" || group.commands.length === 0 || word?.startsWith("-") !== false)
     return message;
-  const known = nearest(
+  const similar = didYouMean(
     word,
     group.commands.map((one) => one.name()),
   );
-  return `unknown command '${word.slice(0, 100)}'${known === undefined ? "" : `\n(Did you mean ${known}?)`}`;
+  return `unknown command '${word.slice(0, 100)}'${similar === undefined ? "" : `\n(Did you mean ${similar}?)`}`;
 }
 
-/** Of the command that was asked for, and the one in it, as far as they are known. */
+/** The names of the command and its subcommand, as far as they exist. */
 function toCommandNames(group: Command, [name, ...rest]: readonly string[]): readonly string[] {
   const command = group.commands.find((known) => known.name() === name);
   return command === undefined ? [] : [command.name(), ...toCommandNames(command, rest)];

@@ -1,9 +1,9 @@
-// From the text of an option to its value. A wrong one is refused before anything starts.
+// Parsers of option values. A wrong value is refused before anything starts.
 
 import { InvalidArgumentError } from "commander";
 import { parseSize as toBytes } from "../../util/bytes/parse-size.ts";
 
-/** Timers cannot wait longer: 24 days. */
+/** The longest timer is 24 days. */
 const MAX_SECONDS = 2_000_000;
 const MIN_MEMORY = 64 * 1024 * 1024;
 
@@ -36,14 +36,14 @@ export function parseCountFrom(least: number): (text: string) => number {
   };
 }
 
-/** Of money, more than none. */
+/** A positive amount of money. */
 export function parseUSD(text: string): number {
   const amount = /^\$?(\d+(?:\.\d+)?|\.\d+)$/.exec(text)?.[1];
   if (amount !== undefined && Number(amount) > 0) return Number(amount);
   throw new InvalidArgumentError("It must be an amount of USD, such as 0.50");
 }
 
-/** Of memory: `512m`, `2g`, `2GiB`, or a number of bytes. */
+/** An amount of memory: `512m`, `2g`, `2GiB`, or bytes. */
 export function parseSize(text: string): number {
   const bytes = toBytes(text) ?? 0;
   if (bytes < MIN_MEMORY) throw new InvalidArgumentError("It must be a size of at least 64m, such as 512m or 4g");
@@ -56,7 +56,7 @@ export function parseAssignment(text: string): readonly [name: string, value: st
   return [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** For an option that may be repeated: its values in order. */
+/** For an option that may be repeated: collects its values in order. */
 export function collect<Value>(parse: (text: string) => Value): (text: string, before?: Value[]) => Value[] {
   return (text, before = []) => [...before, parse(text)];
 }

@@ -1,4 +1,4 @@
-// The command line makes no sense. Nothing was started; the message says what would have been right.
+// The command line or the configuration is wrong. Nothing was started; the message says what would be right.
 
 export class UsageError extends Error {
   override readonly name = "UsageError";

@@ -1,20 +1,17 @@
-// Which server the commands talk to, and the token for it: RLM_URL and RLM_TOKEN, or the server of this machine.
+// Which server the commands talk to and with which token: RLM_URL and RLM_TOKEN, else the server of this machine.
 //
-// The token that `rlm serve` keeps is for this machine alone: another host is only ever sent the one in RLM_TOKEN.
+// The token that `rlm serve` stores is for this machine only. Other hosts are sent the token in RLM_TOKEN and no other.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { ServerClient, type ServerAddress } from "../../client/client.ts";
 import { isLoopback } from "../../server/net/guards/guard.ts";
 import { dataPath } from "../../util/data-folder.ts";
+import { printError } from "../io/print-error.ts";
 import { UsageError } from "../options/usage-error.ts";
 
-export interface ServerAddress {
-  /** Without a slash at its end. */
-  readonly url: string;
-  readonly token: string;
-  /** Where the token came from, for people. */
-  readonly tokenFrom: string;
-  /** The token can be read on its way. */
+export interface FoundServer extends ServerAddress {
+  /** The token travels unencrypted to another machine. */
   readonly isExposed: boolean;
 }
 
@@ -22,19 +19,28 @@ const DEFAULT_URL = "http://127.0.0.1:8000";
 const VISIBLE = /^[\x21-\x7E]+$/;
 
 /** Throws a UsageError. */
-export function findServer(env: Readonly<Record<string, string | undefined>> = process.env): ServerAddress {
+export function openServerClient(): ServerClient {
+  const server = findServer();
+  if (server.isExposed) printError(`warning: the token goes to ${server.url} unencrypted: use https`);
+  return new ServerClient(server, printError);
+}
+
+/** Throws a UsageError. */
+export function findServer(env: Readonly<Record<string, string | undefined>> = process.env): FoundServer {
   const url = parseURL(env["RLM_URL"] || DEFAULT_URL);
-  const isOurs = isLoopback(url.hostname.replaceAll(/[[\]]/g, ""));
-  const base = { url: (url.origin + url.pathname).replace(/\/+$/, ""), isExposed: !isOurs && url.protocol === "http:" };
-  const given = env["RLM_TOKEN"];
-  if (given) {
-    if (!VISIBLE.test(given)) throw new UsageError("RLM_TOKEN must be visible ASCII characters without spaces");
-    return { ...base, token: given, tokenFrom: "RLM_TOKEN" };
+  const isLocal = isLoopback(url.hostname.replaceAll(/[[\]]/g, ""));
+  const base = {
+    url: (url.origin + url.pathname).replace(/\/+$/, ""),
+    isExposed: !isLocal && url.protocol === "http:",
+  };
+  const ownToken = env["RLM_TOKEN"];
+  if (ownToken) {
+    if (!VISIBLE.test(ownToken)) throw new UsageError("RLM_TOKEN must be visible ASCII characters without spaces");
+    return { ...base, token: ownToken, tokenFrom: "RLM_TOKEN" };
   }
-  if (!isOurs)
-    throw new UsageError(`set RLM_TOKEN to the token of ${url.host}: the one that is kept is for this machine`);
+  if (!isLocal) throw new UsageError(`set RLM_TOKEN to the token of ${url.host}: the stored one is for this machine`);
   const path = join(dataPath("server"), "token");
-  return { ...base, token: readKept(path, base.url), tokenFrom: `'${path}'` };
+  return { ...base, token: readStoredToken(path, base.url), tokenFrom: `'${path}'` };
 }
 
 function parseURL(text: string): URL {
@@ -50,7 +56,7 @@ function withoutPassword(text: string): string {
   return text.replace(/\/\/[^@/]*@/, "//…@");
 }
 
-function readKept(path: string, url: string): string {
+function readStoredToken(path: string, url: string): string {
   let token = "";
   try {
     token = readFileSync(path, "utf8").trim();

@@ -1,7 +1,7 @@
-// `rlm sessions` and `rlm tasks` with their options. What they do is imported when they are asked for. They end the process
-// themselves, since a connection to the server may be open still.
+// `rlm sessions` and `rlm tasks` with their options.
 
 import type { Command } from "commander";
+import { exitWith } from "../options/action.ts";
 import { collect, parseAssignment, parseSeconds } from "../options/option-values.ts";
 import type { JSONArguments, OpenArguments } from "./sessions.ts";
 import type { SessionExecArguments } from "./sessions-exec.ts";
@@ -11,114 +11,101 @@ const JSON_OPTION = ["--json", "print JSON, and nothing else"] as const;
 
 export function addSessions(program: Command): void {
   const sessions = addGroup(program, "sessions")
-    .summary("the sessions of a running server")
+    .summary("list and use the sessions of a running server")
     .description("Lists the sessions of a running `rlm serve`.")
     .usage("[--json] | rlm sessions COMMAND")
     .addHelpText("after", SESSIONS_EXAMPLES)
-    .action(async (_: JSONArguments, command: Command) => {
-      const { listSessions } = await import("./sessions.ts");
-      process.exit(await listSessions(command.optsWithGlobals<JSONArguments>()));
-    });
+    .action(exitWith(async (options: JSONArguments) => (await import("./sessions.ts")).listSessions(options)));
   sessions
     .command("open")
-    .summary("open one, and print its id")
-    .option("--id <id>", "what to call it (default: one that nobody guesses)")
+    .summary("open a session, and print its id")
+    .option("--id <id>", "its id (default: a random one)")
     .option("-e <KEY=VALUE>", "set an environment variable; may be repeated", collect(parseAssignment))
-    .option("--idle-timeout <seconds>", "close it after so long without use; 0: never (default: 300)", parseSeconds)
+    .option("--idle-timeout <seconds>", "close it after this long without use; 0: never (default: 300)", parseSeconds)
     .option(...JSON_OPTION)
     .allowExcessArguments(false)
-    .action(async (_: OpenArguments, command: Command) => {
-      const { openSession } = await import("./sessions.ts");
-      process.exit(await openSession(command.optsWithGlobals<OpenArguments>()));
-    });
-  addForOne(sessions, "show", "what is known of one", async (...given) => {
-    const { showSession } = await import("./sessions.ts");
-    return showSession(...given);
-  });
+    .action(exitWith(async (options: OpenArguments) => (await import("./sessions.ts")).openSession(options)));
+  addWithId(sessions, "show", "show a session", async (...args) =>
+    (await import("./sessions.ts")).showSession(...args),
+  );
   sessions
     .command("exec")
-    .summary("execute code in one")
-    .description("Executes code in a session, which keeps its state. Output and exit codes are those of `rlm exec`.")
+    .summary("execute code in a session")
+    .description("Executes code in a session, which keeps its state. Output and exit codes are as with `rlm exec`.")
     .usage("[options] ID (-c CODE | FILE | -)")
     .argument("<id>", "its id")
     .argument("[arguments...]", "FILE, or - for standard input")
     .option("-c <code>", "the code itself")
     .option("--timeout <seconds>", "stop the code after this long (default: never)", parseSeconds)
-    .option("-e <KEY=VALUE>", "an environment variable for this code alone; may be repeated", collect(parseAssignment))
+    .option("-e <KEY=VALUE>", "an environment variable for this code only; may be repeated", collect(parseAssignment))
     .option("--json", "print the whole result as one JSON object, and nothing else")
-    .action(async (id: string, args: string[], _: SessionExecArguments, command: Command) => {
-      const { execInSession } = await import("./sessions-exec.ts");
-      process.exit(await execInSession(id, args, command.optsWithGlobals<SessionExecArguments>()));
-    });
-  addForOne(sessions, "interrupt", "interrupt what runs in one, as Ctrl-C would", async (...given) => {
-    const { interruptSession } = await import("./sessions.ts");
-    return interruptSession(...given);
-  });
+    .action(
+      exitWith(async (id: string, args: string[], options: SessionExecArguments) =>
+        (await import("./sessions-exec.ts")).execInSession(id, args, options),
+      ),
+    );
+  addWithId(sessions, "interrupt", "interrupt the execution in a session, like Ctrl-C", async (...args) =>
+    (await import("./sessions.ts")).interruptSession(...args),
+  );
   sessions
     .command("close")
-    .summary("close some, and everything in them")
+    .summary("close sessions")
     .argument("<ids...>", "their ids")
     .option(...JSON_OPTION)
-    .action(async (ids: string[], _: JSONArguments, command: Command) => {
-      const { closeSessions } = await import("./sessions.ts");
-      process.exit(await closeSessions(ids, command.optsWithGlobals<JSONArguments>()));
-    });
+    .action(
+      exitWith(async (ids: string[], options: JSONArguments) =>
+        (await import("./sessions.ts")).closeSessions(ids, options),
+      ),
+    );
 }
 
 export function addTasks(program: Command): void {
   const tasks = addGroup(program, "tasks")
-    .summary("the shell commands of a running server")
-    .description("Lists the tasks of a running `rlm serve`: shell commands, and runs and executions that became tasks.")
+    .summary("list and control the tasks of a running server")
+    .description("Lists the tasks of a running `rlm serve`: shell commands, and executions and runs that became tasks.")
     .usage("[--json] | rlm tasks COMMAND")
     .addHelpText("after", TASKS_EXAMPLES)
-    .action(async (_: JSONArguments, command: Command) => {
-      const { listTasks } = await import("./tasks.ts");
-      process.exit(await listTasks(command.optsWithGlobals<JSONArguments>()));
-    });
+    .action(exitWith(async (options: JSONArguments) => (await import("./tasks.ts")).listTasks(options)));
   tasks
     .command("start")
     .summary("start a command, and print the id of its task")
     .usage("[options] -- COMMAND [ARGUMENT...]")
     .argument("<command...>", "a line for bash, or a command and its arguments")
-    .option("--session <id>", "in whose files and behind whose walls (default: default)")
-    .option("--cwd <path>", "where it starts, relative to the session's working directory")
-    .option("--timeout <seconds>", "end it after this long (default: never)", parseSeconds)
+    .option("--session <id>", "the session whose sandbox and files it uses (default: default)")
+    .option("--cwd <path>", "working directory, relative to the session's")
+    .option("--timeout <seconds>", "kill it after this long (default: never)", parseSeconds)
     .option("-e <KEY=VALUE>", "set an environment variable; may be repeated", collect(parseAssignment))
     .option(...JSON_OPTION)
-    .action(async (words: string[], _: StartArguments, command: Command) => {
-      const { startTask } = await import("./tasks.ts");
-      process.exit(await startTask(words, command.optsWithGlobals<StartArguments>()));
-    });
-  addForOne(tasks, "show", "what is known of one", async (...given) => {
-    const { showTask } = await import("./tasks.ts");
-    return showTask(...given);
-  });
+    .action(
+      exitWith(async (words: string[], options: StartArguments) =>
+        (await import("./tasks.ts")).startTask(words, options),
+      ),
+    );
+  addWithId(tasks, "show", "show a task", async (...args) => (await import("./tasks.ts")).showTask(...args));
   tasks
     .command("output")
-    .summary("what one has printed")
+    .summary("print the output of a task")
     .argument("<id>", "its id")
-    .option("--follow", "go on as long as the task does, standard error apart")
+    .option("--follow", "continue until the task ends, with standard error separate")
     .allowExcessArguments(false)
-    .action(async (id: string, _: OutputArguments, command: Command) => {
-      const { printTaskOutput } = await import("./tasks.ts");
-      process.exit(await printTaskOutput(id, command.optsWithGlobals<OutputArguments>()));
-    });
+    .action(
+      exitWith(async (id: string, options: OutputArguments) =>
+        (await import("./tasks.ts")).printTaskOutput(id, options),
+      ),
+    );
   for (const [what, summary] of CHANGES) {
-    addForOne(tasks, what, summary, async (...given) => {
-      const { changeTask } = await import("./tasks.ts");
-      return changeTask(what, ...given);
-    });
+    addWithId(tasks, what, summary, async (...args) => (await import("./tasks.ts")).changeTask(what, ...args));
   }
 }
 
 const CHANGES = [
-  ["cancel", "end one, with every process that it started"],
-  ["pause", "hold every process of one"],
-  ["resume", "let one go on"],
+  ["cancel", "kill a task and all its processes"],
+  ["pause", "pause all processes of a task"],
+  ["resume", "resume a task"],
 ] as const;
 
-/** A command about one of them, by its id. */
-function addForOne(
+/** A command whose only argument is an id. */
+function addWithId(
   group: Command,
   name: string,
   summary: string,
@@ -130,22 +117,20 @@ function addForOne(
     .argument("<id>", "its id")
     .option(...JSON_OPTION)
     .allowExcessArguments(false)
-    .action(async (id: string, _: JSONArguments, command: Command) => {
-      process.exit(await run(id, command.optsWithGlobals<JSONArguments>()));
-    });
+    .action(exitWith(run));
 }
 
 function addGroup(program: Command, name: string): Command {
   return program
     .command(name)
     .option(...JSON_OPTION)
-    .enablePositionalOptions() // so that --json after a command is its own
+    .enablePositionalOptions() // so that --json after a subcommand belongs to it
     .helpCommand(false)
     .allowExcessArguments(false);
 }
 
-const WHERE = `RLM_URL names the server (default: http://127.0.0.1:8000), RLM_TOKEN the token; without it the one that
-'rlm serve' keeps on this machine is taken.`;
+const WHERE = `RLM_URL is the server (default: http://127.0.0.1:8000), RLM_TOKEN its token (default: the one that 'rlm serve'
+stores on this machine).`;
 
 const SESSIONS_EXAMPLES = `
 Examples:

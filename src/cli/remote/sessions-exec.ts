@@ -1,16 +1,16 @@
-// `rlm sessions exec`: code in a session of the server, and an exit code that tells how it went, as with `rlm exec`.
+// `rlm sessions exec`: runs code in a session of a server, with the output and exit codes of `rlm exec`.
 
 import type { ExecutionEvent } from "../../protocol/events.ts";
 import type { ExecutionResult } from "../../protocol/execution.ts";
-import { complain } from "../io/print-error.ts";
-import { printExecution, printOutcome } from "../exec/exec-output.ts";
-import { readSource, type Source } from "../exec/exec-source.ts";
+import { printError } from "../io/print-error.ts";
+import { printExecution, printOutcome } from "../exec/print-execution.ts";
+import { readSource, type Source } from "../exec/read-source.ts";
 import { EXIT, fromResult } from "../exit-code.ts";
 import { RemoteExecution } from "../../client/remote-execution.ts";
-import { openServerClient, type ServerClient } from "../../client/client.ts";
+import { openServerClient } from "./address.ts";
 import { readStandardInput } from "../exec/standard-input.ts";
 import { StandardOutput } from "../io/standard-output.ts";
-import { Stopper } from "../io/signal-handler.ts";
+import { SignalHandler } from "../io/signal-handler.ts";
 import { UsageError } from "../options/usage-error.ts";
 
 export interface SessionExecArguments {
@@ -33,49 +33,38 @@ export async function execInSession(
   const client = openServerClient();
   const source = await readSource(options.c, args, "sessions exec");
   const output = new StandardOutput();
-  const work = new Work();
-  using stopper = new Stopper(work);
-  stopper.onStop = () => output.abandon();
-  output.onBroken = (error) => stopper.stop(error.code === "EPIPE" ? EXIT.unread : EXIT.failure);
+  let execution: RemoteExecution | undefined;
+  using signals = new SignalHandler({ close: async () => execution?.close() }, output);
+  const run = async (): Promise<number> => {
+    const started = await RemoteExecution.start(client, id, toBody(source, options));
+    execution = started;
+    signals.interruptible = { interrupt: () => void started.interrupt().catch(printError) };
+    return print(started, options, output);
+  };
   try {
-    const code = await stopper.race(run({ client, id, source, options, output, work, stopper }));
+    const code = await signals.race(run());
     await output.flush();
     return code;
   } finally {
-    await work.close();
+    await execution?.close();
   }
 }
 
-/** What is to be ended when the command has to, as soon as there is something. */
-class Work {
-  execution: RemoteExecution | undefined;
-
-  async close(): Promise<void> {
-    await this.execution?.close();
-  }
-}
-
-interface Parts {
-  readonly client: ServerClient;
-  readonly id: string;
-  readonly source: Source;
-  readonly options: SessionExecArguments;
-  readonly output: StandardOutput;
-  readonly work: Work;
-  readonly stopper: Stopper;
-}
-
-async function run({ client, id, source, options, output, work, stopper }: Parts): Promise<number> {
-  const { timeout = 0, e, json } = options;
-  const execution = await RemoteExecution.start(client, id, {
-    code: source.code,
-    fileName: source.fileName,
+function toBody({ code, fileName, usedInput }: Source, { timeout = 0, e }: SessionExecArguments): object {
+  return {
+    code,
+    fileName,
     timeoutMs: timeout === 0 ? null : timeout * 1000,
-    input: source.usedInput ? "none" : "ask",
+    input: usedInput ? "none" : "ask",
     ...(e && { env: Object.fromEntries(e) }),
-  });
-  work.execution = execution;
-  stopper.interruptible = { interrupt: () => void execution.interrupt().catch(report) };
+  };
+}
+
+async function print(
+  execution: RemoteExecution,
+  { json }: SessionExecArguments,
+  output: StandardOutput,
+): Promise<number> {
   let result: ExecutionResult | undefined;
   const events = async function* (): AsyncGenerator<ExecutionEvent> {
     for await (const event of withInput(execution)) {
@@ -90,7 +79,7 @@ async function run({ client, id, source, options, output, work, stopper }: Parts
   return fromResult(result);
 }
 
-/** The same events; code that waits for a line is given one of standard input. */
+/** Passes the events through, and answers requests for input from standard input. */
 async function* withInput(execution: RemoteExecution): AsyncGenerator<ExecutionEvent> {
   const lines = new InputLines();
   let waiting = new AbortController();
@@ -103,8 +92,8 @@ async function* withInput(execution: RemoteExecution): AsyncGenerator<ExecutionE
         .then((line) => execution.answer(line))
         .catch((error: unknown) => {
           if ((error as Error).name === "AbortError") return;
-          report(error);
-          void execution.interrupt().catch(report); // otherwise it would wait for ever
+          printError(error);
+          void execution.interrupt().catch(printError); // or it would wait for ever
         });
     } else if (event.type === "input-end" || event.type === "execution-end") waiting.abort();
     yield event;
@@ -113,11 +102,11 @@ async function* withInput(execution: RemoteExecution): AsyncGenerator<ExecutionE
 
 type InputRequest = Parameters<typeof readStandardInput>[0];
 
-/** Standard input, a line at a time. */
+/** Standard input by lines. */
 class InputLines {
   #rest = Buffer.alloc(0);
 
-  /** Without its end; null at the end of input. */
+  /** Without its line end; null at the end of input. */
   async next(request: InputRequest): Promise<string | null> {
     for (;;) {
       const at = this.#rest.indexOf("\n");
@@ -134,8 +123,4 @@ class InputLines {
     this.#rest = this.#rest.subarray(next);
     return line;
   }
-}
-
-function report(error: unknown): void {
-  complain(error instanceof Error ? error.message : String(error));
 }

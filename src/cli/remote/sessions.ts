@@ -2,12 +2,12 @@
 
 import { z } from "zod";
 import { isColoured, toColumns } from "../io/columns.ts";
-import { complain } from "../io/print-error.ts";
+import { printError } from "../io/print-error.ts";
 import { EXIT, fromError } from "../exit-code.ts";
-import { toAge, toCount, toSize, toTime } from "../logs/format.ts";
-import { toLine } from "../logs/text-block.ts";
-import { Palette } from "../repl/display/palette.ts";
-import { openServerClient } from "../../client/client.ts";
+import { formatAge, formatCount, formatSize, formatTime } from "../../util/text/format.ts";
+import { toLine } from "../io/text-block.ts";
+import { Palette } from "../io/palette.ts";
+import { openServerClient } from "./address.ts";
 import { printLines } from "../io/print-lines.ts";
 
 export interface JSONArguments {
@@ -43,48 +43,47 @@ const interrupted = z.looseObject({
 });
 
 export async function listSessions({ json }: JSONArguments): Promise<number> {
-  const list = await openServerClient().ask("GET", "/v1/sessions", sessionList);
+  const list = await openServerClient().request("GET", "/v1/sessions", sessionList);
   return printLines(json ? JSON.stringify(list) : toTable(list.sessions, Date.now()));
 }
 
 export async function showSession(id: string, { json }: JSONArguments): Promise<number> {
-  const shown = await openServerClient().ask("GET", pathOf(id), session);
+  const shown = await openServerClient().request("GET", pathOf(id), session);
   return printLines(json ? JSON.stringify(shown) : toFacts(shown));
 }
 
 export async function openSession({ id, e, idleTimeout, json }: OpenArguments): Promise<number> {
-  const opened = await openServerClient().ask("POST", "/v1/sessions", session, {
+  const opened = await openServerClient().request("POST", "/v1/sessions", session, {
     json: {
-      ...(id !== undefined && { id }),
-      ...(e && { env: Object.fromEntries(e) }),
-      ...(idleTimeout !== undefined && { idleTimeoutMs: idleTimeout === 0 ? null : idleTimeout * 1000 }),
+      id,
+      env: e && Object.fromEntries(e),
+      idleTimeoutMs: idleTimeout === 0 ? null : idleTimeout && idleTimeout * 1000,
     },
   });
   return printLines(json ? JSON.stringify(opened) : toLine(opened.id));
 }
 
-/** Goes on after one that could not be closed; the exit code is that of the last that failed. */
+/** Continues after a failure; the exit code is that of the last one. */
 export async function closeSessions(ids: readonly string[], { json }: JSONArguments): Promise<number> {
   const client = openServerClient();
   const closed: Session[] = [];
   let code: number = EXIT.ok;
   for (const id of ids) {
     try {
-      closed.push(await client.ask("DELETE", pathOf(id), session));
+      closed.push(await client.request("DELETE", pathOf(id), session));
     } catch (error) {
-      complain(error instanceof Error ? error.message : String(error));
+      printError(error);
       code = fromError(error);
     }
   }
-  const words = (count: number): string => `${toCount(count)} execution${count === 1 ? "" : "s"}`;
-  const lines = closed.map((one) => `${toLine(one.id)} closed after ${words(one.executionCount)}`);
+  const lines = closed.map((one) => `${toLine(one.id)} closed after ${formatCount(one.executionCount, "execution")}`);
   await printLines(json ? JSON.stringify({ sessions: closed }) : lines.join("\n"));
   return code;
 }
 
 export async function interruptSession(id: string, { json }: JSONArguments): Promise<number> {
-  const told = await openServerClient().ask("POST", `${pathOf(id)}/interrupt`, interrupted);
-  return printLines(json ? JSON.stringify(told) : describe(told));
+  const outcome = await openServerClient().request("POST", `${pathOf(id)}/interrupt`, interrupted);
+  return printLines(json ? JSON.stringify(outcome) : describe(outcome));
 }
 
 function pathOf(id: string): string {
@@ -102,10 +101,10 @@ function toTable(sessions: readonly Session[], now: number): string {
   const rows = sessions.map((one) => [
     toLine(one.id, 64),
     toLine(one.state, 20),
-    toCount(one.executionCount),
-    one.memoryBytes === null ? "-" : toSize(one.memoryBytes),
-    toAge(now - Date.parse(one.createdAt)),
-    one.state === "running" ? "-" : toAge(now - Date.parse(one.lastExecutedAt ?? one.createdAt)),
+    formatCount(one.executionCount),
+    one.memoryBytes === null ? "-" : formatSize(one.memoryBytes),
+    formatAge(now - Date.parse(one.createdAt)),
+    one.state === "running" ? "-" : formatAge(now - Date.parse(one.lastExecutedAt ?? one.createdAt)),
   ]);
   const heading = ["ID", "STATE", "EXECUTIONS", "MEMORY", "AGE", "IDLE"];
   return toColumns([heading, ...rows], new Palette(isColoured()));
@@ -114,16 +113,16 @@ function toTable(sessions: readonly Session[], now: number): string {
 function toFacts(one: Session): string {
   const { variables, variableCount } = one;
   const more = (variableCount ?? 0) - variables.length;
-  const names = [...variables, ...(more > 0 ? [`and ${toCount(more)} more`] : [])].join(", ");
+  const names = [...variables, ...(more > 0 ? [`and ${formatCount(more)} more`] : [])].join(", ");
   const facts: readonly (readonly [string, string])[] = [
     ["id", one.id],
     ["state", one.waiting === 0 ? one.state : `${one.state}, ${one.waiting} waiting`],
     ["environment", one.environment],
-    ["opened", toTime(Date.parse(one.createdAt))],
-    ["last executed", one.lastExecutedAt === null ? "never" : toTime(Date.parse(one.lastExecutedAt))],
-    ["executions", toCount(one.executionCount)],
+    ["opened", formatTime(Date.parse(one.createdAt))],
+    ["last executed", one.lastExecutedAt === null ? "never" : formatTime(Date.parse(one.lastExecutedAt))],
+    ["executions", formatCount(one.executionCount)],
     ["epoch", String(one.epoch)],
-    ["memory", one.memoryBytes === null ? "not known" : toSize(one.memoryBytes)],
+    ["memory", one.memoryBytes === null ? "not known" : formatSize(one.memoryBytes)],
     ["variables", variableCount === null ? "not known" : names || "none"],
   ];
   return facts.map(([name, value]) => `${name.padEnd(15)}${toLine(value, 2000)}`).join("\n");

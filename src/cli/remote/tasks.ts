@@ -1,16 +1,16 @@
-// `rlm tasks`: the shell commands of a running server, and what else goes on there under an id.
+// `rlm tasks`: the tasks of a running server: shell commands, and executions and runs that became tasks.
 
 import { StringDecoder } from "node:string_decoder";
 import { z } from "zod";
 import { isColoured, toColumns } from "../io/columns.ts";
-import { lastingEvents } from "../../client/resume.ts";
-import { Losses } from "../../client/reconnect-backoff.ts";
-import { toCount, toDuration, toSize, toTime } from "../logs/format.ts";
-import { toLine } from "../logs/text-block.ts";
+import { ReconnectBackoff, resumeEvents } from "../../client/resume.ts";
+import { formatCount, formatDuration, formatSize, formatTime } from "../../util/text/format.ts";
+import { toLine } from "../io/text-block.ts";
 import { printLines } from "../io/print-lines.ts";
 import { printUntilStopped } from "../io/print-until-stopped.ts";
-import { Palette } from "../repl/display/palette.ts";
-import { openServerClient, type ServerClient } from "../../client/client.ts";
+import { Palette } from "../io/palette.ts";
+import type { ServerClient } from "../../client/client.ts";
+import { openServerClient } from "./address.ts";
 import type { JSONArguments } from "./sessions.ts";
 import type { StandardOutput } from "../io/standard-output.ts";
 
@@ -47,25 +47,25 @@ const taskList = z.looseObject({ tasks: z.array(task) });
 const delta = z.looseObject({ stream: z.enum(["stdout", "stderr"]), text: z.string() });
 
 export async function listTasks({ json }: JSONArguments): Promise<number> {
-  const list = await openServerClient().ask("GET", "/v1/tasks", taskList);
+  const list = await openServerClient().request("GET", "/v1/tasks", taskList);
   return printLines(json ? JSON.stringify(list) : toTable(list.tasks));
 }
 
 export async function showTask(id: string, { json }: JSONArguments): Promise<number> {
-  const shown = await openServerClient().ask("GET", pathOf(id), task);
+  const shown = await openServerClient().request("GET", pathOf(id), task);
   return printLines(json ? JSON.stringify(shown) : toFacts(shown));
 }
 
-/** Several words are a command and its arguments; one is a line for bash. */
+/** Several words are a command with its arguments; a single one is a line for bash. */
 export async function startTask(words: readonly string[], options: StartArguments): Promise<number> {
   const { session, cwd, timeout = 0, e, json } = options;
-  const started = await openServerClient().ask("POST", "/v1/tasks", task, {
+  const started = await openServerClient().request("POST", "/v1/tasks", task, {
     json: {
       command: words.length === 1 ? words[0] : words.map(quote).join(" "),
-      ...(session !== undefined && { sessionId: session }),
-      ...(cwd !== undefined && { cwd }),
-      ...(e && { env: Object.fromEntries(e) }),
-      ...(timeout !== 0 && { timeoutMs: timeout * 1000 }),
+      sessionId: session,
+      cwd,
+      env: e && Object.fromEntries(e),
+      timeoutMs: timeout === 0 ? undefined : timeout * 1000,
     },
   });
   return printLines(json ? JSON.stringify(started) : toLine(started.id));
@@ -76,16 +76,16 @@ export async function changeTask(
   id: string,
   { json }: JSONArguments,
 ): Promise<number> {
-  const changed = await openServerClient().ask("POST", `${pathOf(id)}/${what}`, task);
+  const changed = await openServerClient().request("POST", `${pathOf(id)}/${what}`, task);
   return printLines(json ? JSON.stringify(changed) : `${toLine(changed.id)} ${toLine(changed.status)}`);
 }
 
-/** Exit code 0 when it could be read, whatever became of the task. */
+/** The exit code is 0 if the output could be read, even if the task failed. */
 export async function printTaskOutput(id: string, { follow }: OutputArguments): Promise<number> {
   const client = openServerClient();
   return printUntilStopped(async (output, signal) => {
     const reading = { client, id, output, signal, decoder: new StringDecoder("utf8"), offset: 0 };
-    if (follow) await printAsItGoes(reading);
+    if (follow) await followEvents(reading);
     else await printBytes(reading);
   });
 }
@@ -96,11 +96,11 @@ interface Reading {
   readonly output: StandardOutput;
   readonly signal: AbortSignal;
   readonly decoder: StringDecoder;
-  /** Where the bytes go on. */
+  /** The next byte to print. */
   offset: number;
 }
 
-/** Both streams in the order in which they came; byte for byte where no terminal shows them. */
+/** Prints both streams in the order of writing; byte for byte unless stdout is a terminal. */
 async function printBytes(reading: Reading): Promise<void> {
   const { client, id, output, signal, decoder } = reading;
   for (;;) {
@@ -113,19 +113,19 @@ async function printBytes(reading: Reading): Promise<void> {
   }
 }
 
-/** Goes on where it was when the connection is lost. */
-async function printAsItGoes(reading: Reading): Promise<void> {
+/** Prints until the task ends, and resumes after a lost connection. */
+async function followEvents(reading: Reading): Promise<void> {
   const { client, id, output, signal } = reading;
-  const { kind } = await client.ask("GET", pathOf(id), task);
-  if (kind === "run") return printRun(reading);
+  const { kind } = await client.request("GET", pathOf(id), task);
+  if (kind === "run") return followRun(reading);
   const path = `${pathOf(id)}/events`;
   const { events: first } = await client.stream("GET", path, { signal });
   let wasOver = false;
-  const events = lastingEvents(client, path, first, {
+  const events = resumeEvents(client, path, first, {
     isEnd: (type) => type === "task-end" || type === "execution-end",
     whyOver: async () => {
       if (wasOver) return "the task has ended, and the server does not tell how";
-      wasOver = await isOver(reading); // perhaps after the stream did: the next one has the rest
+      wasOver = await isOver(reading); // it may have ended after the stream did: the next stream has the rest
       return undefined;
     },
     signal,
@@ -139,23 +139,23 @@ async function printAsItGoes(reading: Reading): Promise<void> {
   }
 }
 
-/** What a run prints is no part of its events: it is asked for now and then. */
-async function printRun(reading: Reading): Promise<void> {
-  const losses = new Losses();
+/** A run has no output events, so its output is polled. */
+async function followRun(reading: Reading): Promise<void> {
+  const backoff = new ReconnectBackoff(reading.client);
   for (let wasOver = false; ;) {
     try {
       await printBytes(reading);
       if (wasOver) return;
       wasOver = await isOver(reading, POLL_MS);
-      losses.forget();
+      backoff.reset();
     } catch (error) {
-      await losses.wait(error, reading.signal);
+      await backoff.wait(error, reading.signal);
     }
   }
 }
 
 async function isOver({ client, id, signal }: Reading, waitMs = 0): Promise<boolean> {
-  const { endedAt } = await client.ask("GET", `${pathOf(id)}?waitMs=${waitMs}`, task, { signal });
+  const { endedAt } = await client.request("GET", `${pathOf(id)}?waitMs=${waitMs}`, task, { signal });
   return endedAt !== null;
 }
 
@@ -163,7 +163,7 @@ function pathOf(id: string): string {
   return `/v1/tasks/${encodeURIComponent(id)}`;
 }
 
-/** For bash. */
+/** Quotes a word for bash. */
 function quote(word: string): string {
   return /^[\w./:=@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
@@ -175,8 +175,8 @@ function toTable(tasks: readonly Task[]): string {
     toLine(one.kind, 20),
     toLine(one.status, 20),
     one.exitCode === null ? "-" : String(one.exitCode),
-    toDuration(one.durationMs),
-    toSize(one.outputBytes),
+    formatDuration(one.durationMs),
+    formatSize(one.outputBytes),
     toLine(one.sessionId ?? "-", 30),
     toLine(one.command, 60),
   ]);
@@ -191,9 +191,9 @@ function toFacts(one: Task): string {
     ["status", one.why === null ? one.status : `${one.status}: ${one.why}`],
     ["exit code", one.exitCode === null ? "none" : String(one.exitCode)],
     ["session", one.sessionId ?? "none"],
-    ["started", toTime(Date.parse(one.startedAt))],
-    ["time", toDuration(one.durationMs)],
-    ["output", `${toCount(one.outputBytes)} bytes`],
+    ["started", formatTime(Date.parse(one.startedAt))],
+    ["time", formatDuration(one.durationMs)],
+    ["output", `${formatCount(one.outputBytes)} bytes`],
     ...(one.background ? ([["background", "processes that it started live on"]] as const) : []),
     ["command", one.command],
   ];

@@ -1,4 +1,4 @@
-// The console: reads, runs, shows, again. Code fails, is interrupted and is lost; the console goes on.
+// The read-execute-print loop. It survives code that fails, is interrupted or kills the worker.
 
 import type { ExecutionEvent } from "../../protocol/events.ts";
 import type { ExecutionResult } from "../../protocol/execution.ts";
@@ -8,11 +8,11 @@ import type { Session } from "../../session/session.ts";
 import type { SessionOptions } from "../../session/options.ts";
 import { runCommand } from "./commands/commands.ts";
 import { completionsOf } from "./commands/completions.ts";
-import type { Desk } from "./context.ts";
+import type { ReplContext } from "./context.ts";
 import type { HistoryFile } from "./history-file.ts";
 import { isInside } from "./editor/python-text.ts";
 import type { Reader } from "./reader.ts";
-import type { Show } from "./display/show.ts";
+import type { ConsoleOutput } from "./display/console-output.ts";
 import { inspect } from "./commands/variables.ts";
 
 export interface ConsoleParts {
@@ -21,32 +21,32 @@ export interface ConsoleParts {
   readonly sessionOptions: SessionOptions;
   readonly timeoutMs: number | null;
   readonly reader: Reader;
-  readonly show: Show;
+  readonly output: ConsoleOutput;
   readonly history: HistoryFile;
 }
 
-/** For the event that announces a question: an execution that printed without end may have forgotten it. */
+/** How long to wait for the event of an input request: it may have been dropped if the code printed too much. */
 const MAX_WAIT_MS = 1000;
-/** Code that runs for so long is whole: the cursor goes to the line where its output will be. */
+/** Code that runs this long is complete: move the cursor below it, where the output will be. */
 const LEAVE_AFTER_MS = 100;
 const LEAVE = /^(?:exit|quit)(?:\(\s*\))?$/;
 const HELP = /^\?\s*(?<before>[\w.]+)$|^(?<after>[\w.]+)\?$/;
 
-export class Console implements Desk {
+export class Console implements ReplContext {
   session: Session;
   readonly env = new Map<string, string>();
-  last: Desk["last"];
+  last: ReplContext["last"];
   readonly #parts: ConsoleParts;
   #subscription: Disposable | undefined;
   #isRunning = false;
   #interrupts = 0;
   #isLeaving = false;
-  /** What the session said of code that is being continued. */
+  /** The result of incomplete code that the user is continuing. */
   #incomplete: ExecutionResult | undefined;
-  /** Questions of the code that were announced among its output and not put yet. */
-  #questions = 0;
-  #onQuestion: () => void = () => {};
-  #answered: Promise<unknown> = Promise.resolve();
+  /** Input requests that were announced among the output and not shown yet. */
+  #pendingInputs = 0;
+  #onInputEvent: () => void = () => {};
+  #lastAnswer: Promise<unknown> = Promise.resolve();
 
   constructor(parts: ConsoleParts) {
     this.#parts = parts;
@@ -60,42 +60,42 @@ export class Console implements Desk {
     return this.#parts.runtime.sessions.list();
   }
 
-  /** Until somebody leaves. */
+  /** Resolves when the user leaves. */
   async serve(): Promise<void> {
     const { reader, history } = this.#parts;
     while (!this.#isLeaving) {
       let answer = await reader.readCode(this.#prompt());
       for (; answer.kind === "text"; answer = await reader.readOn()) {
-        const isWhole = await this.#take(answer.text);
-        if (isWhole) history.add(answer.text.trimEnd());
-        if (isWhole) break;
+        const isComplete = await this.#accept(answer.text);
+        if (isComplete) history.add(answer.text.trimEnd());
+        if (isComplete) break;
       }
       if (answer.kind === "text") continue;
       reader.leave(answer.kind === "cancelled" ? "^C" : "");
       if (answer.kind === "cancelled") continue;
-      if (this.#incomplete !== undefined) await this.#parts.show.result(this.#incomplete);
+      if (this.#incomplete !== undefined) await this.#parts.output.result(this.#incomplete);
       return;
     }
   }
 
-  /** Ctrl-C: whatever runs is interrupted. False when nothing does. */
+  /** Ctrl-C: interrupts what runs. False: nothing runs. */
   interrupt(): boolean {
     if (!this.#isRunning) return false;
-    const { show } = this.#parts;
+    const { output } = this.#parts;
     this.#interrupts += 1;
-    show.isHurried = true;
-    if (this.#interrupts === 2) show.notice("interrupting; what does not stop within two seconds is ended");
+    output.skipsBacklog = true;
+    if (this.#interrupts === 2) output.notice("interrupting; what does not stop within two seconds is ended");
     this.session.interrupt();
     return true;
   }
 
   line(text: string): void {
-    this.#parts.show.line(text);
+    this.#parts.output.line(text);
   }
 
   async run(code: string, fileName?: string): Promise<void> {
     const result = await this.#run(code, fileName);
-    if (result !== undefined) await this.#parts.show.result(result);
+    if (result !== undefined) await this.#parts.output.result(result);
   }
 
   switchTo(session: Session): void {
@@ -132,17 +132,17 @@ export class Console implements Desk {
     this.#isLeaving = true;
   }
 
-  /** False when the code is not whole: nothing was run. */
-  async #take(text: string): Promise<boolean> {
-    const { reader, show } = this.#parts;
+  /** False: the code is incomplete and was not run. */
+  async #accept(text: string): Promise<boolean> {
+    const { reader, output } = this.#parts;
     const trimmed = text.trim();
-    const asked = HELP.exec(trimmed)?.groups;
-    const name = asked?.["before"] ?? asked?.["after"];
+    const help = HELP.exec(trimmed)?.groups;
+    const name = help?.["before"] ?? help?.["after"];
     if (trimmed !== "" && !trimmed.startsWith(":") && name === undefined && !LEAVE.test(trimmed)) {
       return this.#runTyped(text);
     }
     reader.leave();
-    show.begin();
+    output.begin();
     if (LEAVE.test(trimmed)) this.quit();
     else if (trimmed !== "") {
       await this.#command(() => (name === undefined ? runCommand(this, trimmed) : inspect(this, [name])));
@@ -150,43 +150,43 @@ export class Console implements Desk {
     return true;
   }
 
-  /** What goes wrong in a command is told, and the console goes on. */
+  /** Prints the error of a command. */
   async #command(work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {
-      this.#parts.show.problem(error instanceof Error ? error.message : String(error));
+      this.#parts.output.error(error);
     }
   }
 
   async #runTyped(text: string): Promise<boolean> {
     const result = await this.#run(text.trimEnd());
-    const isInsisted = /\n[ \t]*$/.test(text) && !isInside(text); // an empty line: it was meant to be whole
-    this.#incomplete = result?.incomplete === true && !isInsisted ? result : undefined;
+    const isFinished = /\n[ \t]*$/.test(text) && !isInside(text); // an empty line: it is meant to be complete
+    this.#incomplete = result?.incomplete === true && !isFinished ? result : undefined;
     if (this.#incomplete !== undefined) return false;
     this.#parts.reader.leave();
-    if (result !== undefined) await this.#parts.show.result(result);
+    if (result !== undefined) await this.#parts.output.result(result);
     return true;
   }
 
-  /** Undefined when the session could not run it at all, which is told. */
+  /** Undefined: the session could not run it, and the error was printed. */
   async #run(code: string, fileName?: string): Promise<ExecutionResult | undefined> {
-    const { show, timeoutMs } = this.#parts;
+    const { output, timeoutMs } = this.#parts;
     this.#isRunning = true;
     this.#interrupts = 0;
-    this.#questions = 0;
-    show.begin();
+    this.#pendingInputs = 0;
+    output.begin();
     const timer = setTimeout(() => this.#parts.reader.leave(), LEAVE_AFTER_MS);
     try {
       const options = { timeoutMs, onInput: (request: InputRequest) => this.#input(request) };
       const execution = this.session.execute(code, fileName === undefined ? options : { ...options, fileName });
-      for await (const event of execution) await this.#hear(event);
+      for await (const event of execution) await this.#handle(event);
       const result = await execution.result;
       this.last = { durationMs: result.durationMs, ...result.usage };
       return result;
     } catch (error) {
       this.#parts.reader.leave();
-      show.problem(error instanceof Error ? error.message : String(error));
+      output.error(error);
       return undefined;
     } finally {
       clearTimeout(timer);
@@ -194,60 +194,62 @@ export class Console implements Desk {
     }
   }
 
-  async #hear(event: ExecutionEvent): Promise<void> {
-    const { show, reader } = this.#parts;
+  async #handle(event: ExecutionEvent): Promise<void> {
+    const { output, reader } = this.#parts;
     if (event.type === "output-delta") {
       reader.leave();
-      show.output(event.stream, event.text);
+      output.write(event.stream, event.text);
     } else if (event.type === "display") {
       reader.leave();
-      await show.bundle(event.data);
+      await output.display(event.data);
     } else if (event.type === "output-gap") {
-      show.notice(`(${event.omittedBytes} bytes of ${event.stream} are missing here: more than is kept of one stream)`);
+      output.notice(
+        `(${event.omittedBytes} bytes of ${event.stream} are missing here: more than is kept of one stream)`,
+      );
     } else if (event.type === "input-start") {
       reader.leave();
-      this.#questions += 1;
-      this.#onQuestion();
+      this.#pendingInputs += 1;
+      this.#onInputEvent();
     }
   }
 
-  /** Threads may ask at once; a person answers one after another. */
+  /** Threads may request input at the same time; the user answers one after the other. */
   #input(request: InputRequest): Promise<string | null> {
-    const answer = this.#answered.then(() => this.#ask(request));
-    this.#answered = answer.catch(() => {});
+    const answer = this.#lastAnswer.then(() => this.#ask(request));
+    this.#lastAnswer = answer.catch(() => {});
     return answer;
   }
 
   async #ask({ prompt, password, signal }: InputRequest): Promise<string | null> {
-    const { reader, show } = this.#parts;
-    await this.#shown(signal);
+    const { reader, output } = this.#parts;
+    await this.#whenShown(signal);
     const answer = signal.aborted
       ? undefined
-      : await reader.readLine({ before: show.tail, prompt: password ? prompt : "", password, signal });
-    show.lineEnded();
+      : await reader.readLine({ before: output.tail, prompt: password ? prompt : "", password, signal });
+    output.lineEnded();
     if (answer?.kind === "text") return answer.text;
     if (answer?.kind === "cancelled" && !signal.aborted) {
       this.interrupt();
-      await new Promise((resolve) => signal.addEventListener("abort", resolve)); // so that the code hears of that first
+      await new Promise((resolve) => signal.addEventListener("abort", resolve)); // so that the interrupt arrives first
     }
     return null;
   }
 
-  /** Settles when everything that was printed before the oldest question has been shown. */
-  async #shown(signal: AbortSignal): Promise<void> {
-    if (this.#questions > 0) {
-      this.#questions -= 1;
+  /** Settles when all output before the oldest input request is shown. */
+  async #whenShown(signal: AbortSignal): Promise<void> {
+    if (this.#pendingInputs > 0) {
+      this.#pendingInputs -= 1;
       return;
     }
     await new Promise<void>((resolve) => {
-      this.#onQuestion = () => {
-        this.#questions -= 1;
+      this.#onInputEvent = () => {
+        this.#pendingInputs -= 1;
         resolve();
       };
       signal.addEventListener("abort", () => resolve());
       setTimeout(resolve, MAX_WAIT_MS).unref();
     });
-    this.#onQuestion = () => {};
+    this.#onInputEvent = () => {};
   }
 
   #interject(text: string): void {

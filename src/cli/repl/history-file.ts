@@ -1,6 +1,7 @@
-// What was typed in consoles of this user: one JSON string a line, appended, so that two consoles at once lose nothing.
+// The history of all consoles of this user: one JSON string per line. Lines are appended, so that concurrent consoles lose
+// nothing.
 //
-// The file is the user's alone (mode 0600). When it is read and has grown far past the bound, its older half is dropped.
+// Only the user can read the file (mode 0600). If it has grown far past the limit when it is read, its older half is dropped.
 
 import { appendFileSync, closeSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,23 +14,23 @@ export class HistoryFile {
   readonly entries: string[] = [];
   readonly #path: string | undefined;
 
-  /** Without a folder, and where the file cannot be used, entries live as long as the console. */
+  /** Without a folder, or if the file cannot be used, the history lasts as long as the console. */
   constructor(folder: string | undefined) {
     this.#path = folder === undefined ? undefined : join(folder, "history.jsonl");
     this.#read();
   }
 
-  /** The same entry twice in a row is one. What begins with a space is nobody's business. */
+  /** Ignores repetitions, and text that begins with a space. */
   add(text: string): void {
     if (text.trim() === "" || text.startsWith(" ") || text.length > MAX_ENTRY || text === this.entries.at(-1)) return;
     this.entries.push(text);
     if (this.entries.length > MAX_ENTRIES) this.entries.shift();
     if (this.#path === undefined) return;
     try {
-      // One write of one line at the end of the file: another console's line is before or after it, never inside.
+      // A single write, so that the lines of two consoles do not mix.
       appendFileSync(this.#path, `${JSON.stringify(text)}\n`, { mode: 0o600 });
     } catch {
-      // a full disk takes nobody's console away
+      // such as a full disk: the console goes on
     }
   }
 
@@ -42,7 +43,7 @@ export class HistoryFile {
       for (const entry of found.slice(-MAX_ENTRIES)) this.entries.push(entry);
       if (found.length > MAX_ENTRIES * 2 || text.length > MAX_FILE) this.#shorten(this.#path);
     } catch {
-      // not readable: this console begins with no history
+      // not readable: start with an empty history
     }
   }
 
@@ -53,7 +54,7 @@ export class HistoryFile {
   }
 }
 
-/** A line that is none is left out. */
+/** Empty if the line is damaged. */
 function parseEntry(line: string): string[] {
   try {
     const value: unknown = JSON.parse(line);

@@ -1,6 +1,6 @@
-// Reading where there is no terminal to command: lines from a pipe, or from a terminal that can do nothing.
+// Reads plain lines from a pipe or a dumb terminal.
 //
-// A piece of code ends with its line, or with the block that the line begins: at an empty line, or at one that is not part of it.
+// A piece of code is one line, or a block that ends at an empty line or at a line that does not belong to it.
 
 import { createInterface, type Interface } from "node:readline";
 import type { Completions } from "./editor/menu.ts";
@@ -17,7 +17,7 @@ export class PlainReader implements Reader {
   onComplete: (text: string, cursor: number) => Promise<Completions> = async () => ({ start: 0, end: 0, matches: [] });
   readonly #lines: Interface = createInterface({ input: process.stdin, terminal: false });
   readonly #iterator: AsyncIterator<string, undefined> = this.#lines[Symbol.asyncIterator]();
-  /** A line that was asked for and not taken yet. */
+  /** A line that was requested and not consumed yet. */
   #next: Promise<IteratorResult<string, undefined>> | undefined;
   #text = "";
 
@@ -53,7 +53,7 @@ export class PlainReader implements Reader {
     process.stderr.write(text);
   }
 
-  async ask(): Promise<undefined> {}
+  async queryAttributes(): Promise<undefined> {}
 
   [Symbol.dispose](): void {
     this.#lines.close();
@@ -64,7 +64,7 @@ export class PlainReader implements Reader {
       if (this.isTerminal) this.write(shown);
       const line = await this.#line();
       if (line === undefined) return this.#text === "" ? { kind: "ended" } : this.#take();
-      if (this.#isOver(line)) {
+      if (this.#endsBlock(line)) {
         this.#next = Promise.resolve({ value: line, done: false });
         return this.#take();
       }
@@ -76,8 +76,8 @@ export class PlainReader implements Reader {
     }
   }
 
-  /** Whether the line cannot belong to the block that was begun. */
-  #isOver(line: string): boolean {
+  /** Whether the line does not belong to the open block. */
+  #endsBlock(line: string): boolean {
     if (!this.#text.includes("\n") || looksOpen(this.#text) || !isInBlock(this.#text)) return false;
     return /^\S/.test(line) && !CONTINUES.test(line);
   }
@@ -94,7 +94,7 @@ export class PlainReader implements Reader {
     return done === true ? undefined : value;
   }
 
-  /** The next line stays there until somebody takes it. */
+  /** The next line, without consuming it. */
   #peek(): Promise<IteratorResult<string, undefined>> {
     this.#next ??= this.#iterator.next();
     return this.#next;

@@ -1,4 +1,4 @@
-// `rlm repl`: a console on a session, at a terminal or over a pipe.
+// `rlm repl`: a console on a session, on a terminal or a pipe.
 
 import { setTimeout as delay } from "node:timers/promises";
 import { openRuntime, type Runtime } from "../../runtime.ts";
@@ -7,21 +7,22 @@ import type { SessionOptions } from "../../session/options.ts";
 import { dataFolder } from "../../util/data-folder.ts";
 import { VERSION } from "../../util/version.ts";
 import { EXIT } from "../exit-code.ts";
-import { readSource } from "../exec/exec-source.ts";
+import { readSource } from "../exec/read-source.ts";
 import { Console } from "./console.ts";
 import { HistoryFile } from "./history-file.ts";
 import { Images } from "./display/images.ts";
-import { Palette } from "./display/palette.ts";
+import { Palette } from "../io/palette.ts";
 import { PlainReader } from "./plain-reader.ts";
 import type { Reader } from "./reader.ts";
-import { Show } from "./display/show.ts";
+import { ConsoleOutput } from "./display/console-output.ts";
 import { TerminalReader } from "./terminal-reader.ts";
+import { listenForSignals } from "../io/signal-handler.ts";
 import { openWithFile, saveToFile } from "../exec/session-file.ts";
 
-/** What a console that was ended by a signal may take to save its state. */
+/** Time to save the state after a signal. */
 const SAVE_MS = 5000;
 
-/** The options as the command line has them. */
+/** The parsed options of the command line. */
 export interface ReplArguments {
   readonly sessionFile?: string;
   readonly timeout?: number;
@@ -51,28 +52,38 @@ export async function repl(file: string | undefined, options: ReplArguments): Pr
   const images = new Images(
     process.env,
     dataFolder("figures"),
-    isTerminal ? (limitMs) => reader.ask(limitMs) : undefined,
+    isTerminal ? (limitMs) => reader.queryAttributes(limitMs) : undefined,
   );
-  const show = new Show(reader, palette, images);
+  const output = new ConsoleOutput(reader, palette, images);
   const timeoutMs = timeout === 0 ? null : timeout * 1000;
-  const desk = new Console({ runtime, session, sessionOptions, timeoutMs, reader, show, history });
-  if (reader.isTerminal) greet(runtime, show);
-  using signals = new Signals(desk, reader);
-  const code = await Promise.race([signals.ended, serve(desk, program)]);
-  desk.interrupt();
-  await Promise.race([saveToFile(desk.session, options.sessionFile), signals.ended.then(() => delay(SAVE_MS))]);
+  const replConsole = new Console({ runtime, session, sessionOptions, timeoutMs, reader, output, history });
+  if (reader.isTerminal) greet(runtime, output);
+  let end!: (code: number) => void;
+  const ended = new Promise<number>((resolve) => {
+    end = resolve;
+  });
+  reader.onEnd = () => end(EXIT.hungUp);
+  using _ = listenForSignals({
+    // Ctrl-C interrupts code. If none runs and there is no terminal, it ends the console.
+    SIGINT: () => replConsole.interrupt() || reader.isTerminal || end(EXIT.cancelled),
+    SIGTERM: () => end(EXIT.ended),
+    SIGHUP: () => end(EXIT.hungUp),
+  });
+  const code = await Promise.race([ended, serve(replConsole, program)]);
+  replConsole.interrupt();
+  await Promise.race([saveToFile(replConsole.session, options.sessionFile), ended.then(() => delay(SAVE_MS))]);
   return code;
 }
 
-async function serve(desk: Console, program: Program | undefined): Promise<number> {
-  if (program !== undefined) await desk.run(program.code, program.name);
-  await desk.serve();
+async function serve(replConsole: Console, program: Program | undefined): Promise<number> {
+  if (program !== undefined) await replConsole.run(program.code, program.name);
+  await replConsole.serve();
   return EXIT.ok;
 }
 
-function greet(runtime: Runtime, show: Show): void {
+function greet(runtime: Runtime, output: ConsoleOutput): void {
   const { tier, python } = runtime.report();
-  show.notice(
+  output.notice(
     `rlm ${VERSION}, Python ${python?.version ?? "unknown"}, sandbox tier ${tier ?? "unknown"}. :help lists commands, Ctrl-D leaves.`,
   );
 }
@@ -85,30 +96,4 @@ interface Program {
 async function readProgram(name: string): Promise<Program> {
   const { code } = await readSource(undefined, [name]);
   return { name, code };
-}
-
-/** Ctrl-C interrupts code; without a terminal to type at it ends a console that runs none. Other signals end it. */
-class Signals implements Disposable {
-  readonly ended: Promise<number>;
-  readonly #listeners = new AbortController();
-
-  constructor(desk: Console, reader: Reader) {
-    this.ended = new Promise((resolve) => {
-      this.#on("SIGINT", () => {
-        if (!desk.interrupt() && !reader.isTerminal) resolve(EXIT.cancelled);
-      });
-      this.#on("SIGTERM", () => resolve(EXIT.ended));
-      this.#on("SIGHUP", () => resolve(EXIT.hungUp));
-      reader.onEnd = () => resolve(EXIT.hungUp);
-    });
-  }
-
-  [Symbol.dispose](): void {
-    this.#listeners.abort();
-  }
-
-  #on(signal: NodeJS.Signals, listener: () => void): void {
-    process.on(signal, listener);
-    this.#listeners.signal.addEventListener("abort", () => void process.off(signal, listener));
-  }
 }

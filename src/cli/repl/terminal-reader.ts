@@ -1,9 +1,9 @@
-// Reading at a terminal: prompts with an editor.
+// Reads from a terminal through prompts with an editor.
 
 import { toTerminalText } from "../../util/text/terminal-text.ts";
 import { textWidth } from "../../util/text/text-width.ts";
 import type { Completions } from "./editor/menu.ts";
-import { Palette } from "./display/palette.ts";
+import { Palette } from "../io/palette.ts";
 import { Prompt, type Answer } from "./editor/prompt.ts";
 import type { Question, Reader } from "./reader.ts";
 import { Terminal } from "./terminal.ts";
@@ -17,7 +17,7 @@ export class TerminalReader implements Reader {
   #prompt: Prompt | undefined;
   #question: Prompt | undefined;
 
-  /** `history` may grow; each prompt sees it as it is then. */
+  /** `history` may grow; each prompt uses its current entries. */
   constructor(palette: Palette, history: readonly string[]) {
     this.#palette = palette;
     this.#history = history;
@@ -55,7 +55,7 @@ export class TerminalReader implements Reader {
 
   async readLine({ before, prompt: added, password, signal }: Question): Promise<Answer> {
     const shown = before + toTerminalText(added);
-    // The prompt is drawn over itself; one that fills the row cannot be, and gets a row of its own.
+    // The prompt is redrawn in place. One that fills its row cannot be, so it moves to the next row.
     const isLong = textWidth(shown) >= this.#terminal.columns;
     if (isLong) this.write("\n");
     const prompt = new Prompt(this.#terminal, {
@@ -77,7 +77,7 @@ export class TerminalReader implements Reader {
     else this.#prompt.interject(toTerminalText(lines));
   }
 
-  /** While a question waits for its answer, what other threads print goes above it. */
+  /** While a prompt for input is open, output of other threads goes above it. */
   write(text: string): void {
     if (this.#question === undefined || text === "") this.#terminal.write(text);
     else this.#question.interject(text.endsWith("\n") ? text : `${text}\n`);
@@ -87,10 +87,10 @@ export class TerminalReader implements Reader {
     this.write(text);
   }
 
-  async ask(limitMs: number): Promise<readonly string[] | undefined> {
-    // oxlint-disable-next-line no-control-regex -- the answer of a terminal
-    const answer = await this.#terminal.ask("\u001B[c", /^\u001B\[\?[\d;]*c$/, limitMs);
-    return answer?.slice(3, -1).split(";");
+  async queryAttributes(limitMs: number): Promise<readonly string[] | undefined> {
+    // oxlint-disable-next-line no-control-regex -- a report of the terminal
+    const report = await this.#terminal.query("\u001B[c", /^\u001B\[\?[\d;]*c$/, limitMs);
+    return report?.slice(3, -1).split(";");
   }
 
   [Symbol.dispose](): void {

@@ -1,6 +1,6 @@
-// The terminal itself: raw keys in, text out, its size, and nothing of it changed when the console is gone.
+// The terminal in raw mode: keys, output and size. Restores the terminal when the console ends.
 //
-// One listener hears the keys. While there is none they wait, as what is typed ahead does, and Ctrl-C is the interrupt.
+// Keys go to one listener. Without a listener they are queued, and Ctrl-C is an interrupt.
 
 import { StringDecoder } from "node:string_decoder";
 import { KeyDecoder, type Key } from "./editor/keys.ts";
@@ -12,7 +12,7 @@ const PASTE_OFF = "\u001B[?2004l";
 const RESET = "\u001B[0m";
 
 export class Terminal implements Disposable {
-  /** Ctrl-C while nobody listens. */
+  /** Ctrl-C without a listener. */
   onInterrupt: () => void = () => {};
   onResize: () => void = () => {};
   /** The terminal is gone, or its input has ended. */
@@ -28,7 +28,7 @@ export class Terminal implements Disposable {
   constructor() {
     const { stdin, stdout } = process;
     const { signal } = this.#listeners;
-    const onData = (data: Buffer): void => this.#hear(data);
+    const onData = (data: Buffer): void => this.#receive(data);
     const onEnd = (): void => this.onEnd();
     const onResize = (): void => this.onResize();
     const onExit = (): void => this.#restore();
@@ -55,7 +55,7 @@ export class Terminal implements Disposable {
     process.stdout.write(text);
   }
 
-  /** Who hears the keys from now on; first those that were typed ahead. */
+  /** Sets the listener and passes it the queued keys first. */
   listen(listener: ((key: Key) => void) | undefined): void {
     this.#listener = listener;
     while (this.#listener !== undefined) {
@@ -65,8 +65,8 @@ export class Terminal implements Disposable {
     }
   }
 
-  /** Asks the terminal something. Undefined when it does not answer in good time. */
-  async ask(question: string, answer: RegExp, limitMs: number): Promise<string | undefined> {
+  /** Sends a query to the terminal. Undefined: no report in time. */
+  async query(command: string, report: RegExp, limitMs: number): Promise<string | undefined> {
     return new Promise((resolve) => {
       const done = (text: string | undefined): void => {
         clearTimeout(timer);
@@ -74,12 +74,12 @@ export class Terminal implements Disposable {
         resolve(text);
       };
       const timer = setTimeout(() => done(undefined), limitMs);
-      this.#onReport = (text) => answer.test(text) && done(text);
-      this.write(question);
+      this.#onReport = (text) => report.test(text) && done(text);
+      this.write(command);
     });
   }
 
-  /** Ctrl-Z: gives the terminal back to the shell until somebody brings the console to the front. */
+  /** Ctrl-Z: returns to the shell until the console is resumed. */
   suspend(onBack: () => void): void {
     this.#restore();
     process.once("SIGCONT", () => {
@@ -110,7 +110,7 @@ export class Terminal implements Disposable {
     }
   }
 
-  #hear(data: Buffer): void {
+  #receive(data: Buffer): void {
     clearTimeout(this.#timer);
     for (const key of this.#decoder.write(this.#bytes.write(data))) this.#press(key);
     if (!this.#decoder.isWaiting) return;

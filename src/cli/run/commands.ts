@@ -1,60 +1,59 @@
-// `rlm init` and `rlm run` with their options. What they do is imported when they are asked for.
+// `rlm init` and `rlm run` with their options.
 
-import { Option, type Command } from "commander";
 import { ENVIRONMENT_NAMES } from "../../environments/registry.ts";
+import { Option, type Command } from "commander";
+import { endWith, exitWith } from "../options/action.ts";
 import { parseCountFrom, parseSeconds, parseUSD } from "../options/option-values.ts";
 import type { RunArguments } from "./run.ts";
 
 export function addInit(program: Command): void {
   program
     .command("init")
-    .summary("write an rlm.toml to begin with")
+    .summary("write an rlm.toml to start from")
     .description("Writes an rlm.toml into the current folder that shows every key with its default.")
-    .option("--force", "replace one that is there")
+    .option("--force", "replace an existing file")
     .allowExcessArguments(false)
-    .action(async (options: { readonly force?: true }) => {
-      const { init } = await import("./init.ts");
-      process.exitCode = init(options);
-    });
+    .action(endWith(async (options: { readonly force?: true }) => (await import("./init.ts")).init(options)));
 }
 
 export function addRun(program: Command): void {
   program
     .command("run")
     .summary("answer a question over any amount of text")
-    .description("Gives a question to a model that works on the material with code, and asks further models about it.")
+    .description("Gives a question to a model that works on the context with code and queries further models.")
     .usage("[options] QUESTION [--context PATH...]")
     .argument("[question]", "what to answer")
     .option("--context <path...>", "files, folders, globs, or - (standard input)")
     .option("--model <name>", "the model that answers")
     .option("--sub-model <name>", "the model that answers llm_query (default: the same)")
-    .option("--reasoning-effort <effort>", "how much models that reason should: low, medium, high")
+    .option("--reasoning-effort <effort>", "how much the model reasons: low, medium, high")
     .option("--backend <name>", "openai, anthropic, openai-compatible, scripted, or one of rlm.toml")
-    .option("--base-url <address>", "another address of the provider")
+    .option("--base-url <address>", "the address of the provider")
     .addOption(
-      new Option("--mode <mode>", "auto: what is small goes straight to it").choices(["auto", "rlm", "direct"]),
+      new Option("--mode <mode>", "auto: small contexts go directly to the model").choices(["auto", "rlm", "direct"]),
     )
     .option("--max-depth <n>", "how deep rlm_query may go (default: 4)", parseCountFrom(0))
-    .option("--max-iterations <n>", "blocks of code that one node may run (default: 30)", parseCountFrom(1))
-    .option("--token-budget <n>", "the most tokens, of everything together", parseCountFrom(1))
-    .option("--cost-budget <usd>", "the most money", parseUSD)
-    .option("--call-budget <n>", "the most calls of models (default: 1000)", parseCountFrom(1))
-    .option("--tool-budget <n>", "the most calls of tools", parseCountFrom(1))
+    .option("--max-iterations <n>", "blocks of code per node (default: 30)", parseCountFrom(1))
+    .option("--token-budget <n>", "token limit of the whole run", parseCountFrom(1))
+    .option("--cost-budget <usd>", "cost limit of the whole run", parseUSD)
+    .option("--call-budget <n>", "limit of model calls (default: 1000)", parseCountFrom(1))
+    .option("--tool-budget <n>", "limit of tool calls", parseCountFrom(1))
     .option("--timeout <seconds>", "for the whole run; 0 is no limit (default: 1800)", parseSeconds)
-    .option("--schema <file>", "JSON Schema that the answer must follow")
-    .option("--no-cache", "ask again what was asked before")
+    .option("--schema <file>", "JSON Schema for the answer")
+    .option("--no-cache", "do not answer from the cache")
     .option("--json", "print the whole result as one JSON object, and nothing else")
-    .option("--quiet", "nothing on standard error but errors")
-    .option("--demo", "show it without a key and without a network")
+    .option("--quiet", "only errors on standard error")
+    .option("--demo", "a demonstration without a key or a network")
     .addOption(new Option("--env <name>", "where code runs (default: local)").choices(ENVIRONMENT_NAMES))
     .option("--python <path>", "an interpreter or a virtual environment (default: RLM_PYTHON, else python3)")
-    .option("--config <file>", "read this in place of rlm.toml")
+    .option("--config <file>", "use this file instead of rlm.toml")
     .addHelpText("after", RUN_EXAMPLES)
     .allowExcessArguments(false)
-    .action(async (question: string | undefined, options: RunArguments) => {
-      const { run } = await import("./run.ts");
-      process.exit(await run(question, options)); // at once: a provider may keep a connection open
-    });
+    .action(
+      exitWith(async (question: string | undefined, options: RunArguments) =>
+        (await import("./run.ts")).run(question, options),
+      ),
+    );
 }
 
 const RUN_EXAMPLES = `

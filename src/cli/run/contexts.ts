@@ -1,16 +1,15 @@
-// The material of a run, from what the command line names: files, folders, globs, JSON, standard input.
+// --context: files, folders, globs, JSON and standard input as the context of a run.
 //
-// One file is the variable `context` as text, one .json file what it says; everything else is a dict from path to text. What is not
-// there is an error before anything starts.
+// One file becomes the variable `context` as text, one .json file its value; everything else is a dict from path to text.
+// A missing file is an error before anything starts.
 
 import { readFile, realpath, stat } from "node:fs/promises";
 import { normalize } from "node:path";
 import { UsageError } from "../options/usage-error.ts";
 import { isGlob, toGlob } from "./glob.ts";
-import type { KeptInput } from "./kept-input.ts";
-import { lookAt, MAX_FILES, walkFolder, type FoundFile, type Skipped } from "./walk-folder.ts";
+import type { StdinFile } from "./stdin-file.ts";
+import { classifyFile, MAX_FILES, walkFolder, type FoundFile, type Skipped } from "./walk-folder.ts";
 
-/** As runs take it. */
 type Context =
   | { readonly file: string }
   | { readonly text: string; readonly as: "json" }
@@ -21,31 +20,31 @@ const MAX_JSON_BYTES = 256 * 1024 ** 2;
 const STANDARD_INPUT = "-";
 
 interface Gathered {
-  /** Undefined: there is none. */
+  /** Undefined: no files were named. */
   readonly context: Context | undefined;
-  /** What was passed over, in words; empty where nothing was. */
+  /** A description of what was skipped; empty if nothing was. */
   readonly skipped: string;
 }
 
 /** Throws a UsageError. */
-export async function gatherContext(names: readonly string[], input: KeptInput): Promise<Gathered> {
+export async function gatherContext(names: readonly string[], input: StdinFile): Promise<Gathered> {
   if (names.filter((name) => name === STANDARD_INPUT).length > 1) throw new UsageError("- can be a context once only");
   const skipped: Skipped = new Map();
   const groups: Group[] = [];
   for (const name of names) groups.push(await findFiles(name, input, skipped));
   await checkSizes(groups.flatMap(({ files }) => files));
-  const words = [...skipped].map(([reason, count]) => `${reason} (${count})`);
-  return { context: await toContext(groups), skipped: words.join(", ") };
+  const reasons = [...skipped].map(([reason, count]) => `${reason} (${count})`);
+  return { context: await toContext(groups), skipped: reasons.join(", ") };
 }
 
 interface Group {
-  /** One file, named as such: no folder, no glob. */
+  /** A single file, not a folder or glob. */
   readonly isSingle: boolean;
   readonly files: readonly FoundFile[];
 }
 
-async function findFiles(name: string, input: KeptInput, skipped: Skipped): Promise<Group> {
-  if (name === STANDARD_INPUT) return single({ name: "stdin", path: await input.keep() }, "standard input");
+async function findFiles(name: string, input: StdinFile, skipped: Skipped): Promise<Group> {
+  if (name === STANDARD_INPUT) return single({ name: "stdin", path: await input.save() }, "standard input");
   const stats = await stat(name).catch((error: NodeJS.ErrnoException) => error);
   if (!(stats instanceof Error)) {
     if (stats.isFile()) return single({ name: normalize(name), path: name }, `'${name}'`);
@@ -60,12 +59,12 @@ async function findFiles(name: string, input: KeptInput, skipped: Skipped): Prom
 }
 
 async function single(file: FoundFile, what: string): Promise<Group> {
-  switch (await lookAt(file.path)) {
+  switch (await classifyFile(file.path)) {
     case "text":
       return { isSingle: true, files: [file] };
     case "binary":
       throw new UsageError(
-        `cannot take ${what} as context: it is no UTF-8 text. Convert it first, for instance with iconv`,
+        `cannot take ${what} as context: it is not UTF-8 text. Convert it first, for instance with iconv`,
       );
     case "unreadable":
       throw new UsageError(`cannot take ${what} as context: it may not be read`);
@@ -99,26 +98,25 @@ async function toContext(groups: readonly Group[]): Promise<Context | undefined>
   const [first, ...others] = groups;
   if (first === undefined) return undefined;
   const [only] = first.files;
-  if (others.length > 0 || !first.isSingle || only === undefined) return { files: await withoutTwins(groups) };
+  if (others.length > 0 || !first.isSingle || only === undefined) return { files: await withoutDuplicates(groups) };
   return only.name.endsWith(".json") ? { text: await readJSONText(only.path), as: "json" } : { file: only.path };
 }
 
-/** A file that is named twice is there once. */
-async function withoutTwins(groups: readonly Group[]): Promise<FoundFile[]> {
+/** A file that is named twice counts once. */
+async function withoutDuplicates(groups: readonly Group[]): Promise<FoundFile[]> {
   const found = new Map<string, FoundFile>();
   for (const file of groups.flatMap(({ files }) => files)) {
-    const place = await realpath(file.path);
-    if (!found.has(place)) found.set(place, file);
+    const path = await realpath(file.path);
+    if (!found.has(path)) found.set(path, file);
   }
   return [...found.values()];
 }
 
-/** Of a context, or the schema of an answer. */
 export async function readJSON(path: string): Promise<unknown> {
   return JSON.parse(await readJSONText(path)) as unknown;
 }
 
-/** Checked, and as it is: numbers in JavaScript are not those in Python. */
+/** Checks the JSON and returns its text: numbers would lose precision in JavaScript. */
 async function readJSONText(path: string): Promise<string> {
   try {
     const { size } = await stat(path);
@@ -129,7 +127,7 @@ async function readJSONText(path: string): Promise<string> {
     return text;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    const why = error instanceof SyntaxError ? `it is no JSON: ${message}` : (REASONS[code ?? ""] ?? message);
+    const why = error instanceof SyntaxError ? `it is not JSON: ${message}` : (REASONS[code ?? ""] ?? message);
     throw new UsageError(`cannot use '${path}': ${why}`);
   }
 }

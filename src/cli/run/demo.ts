@@ -1,6 +1,6 @@
-// `rlm run --demo`: a whole run without a network. The material is real, so is the code that is run over it; the models are played.
+// `rlm run --demo`: a complete run without a network. The text and the code are real, the models are scripted.
 //
-// What the root and its child write is fixed. Whoever is asked by `llm_query` reads its prompt: it searches the piece that it was given.
+// The replies of the root and its child are fixed. A model that is called by `llm_query` searches the text in its prompt.
 
 export interface DemoRequest {
   readonly messages: readonly { readonly role: string; readonly content: string }[];
@@ -20,7 +20,7 @@ const CARGO = ["barrels of salt", "bales of wool", "crates of tea", "sacks of gr
 const THINKING_MS = 250;
 const READING_MS = 120;
 
-/** The log of a harbour: a line for each day. A few of them, far apart, say what is asked for, each in its own way. */
+/** The log of a harbour, a line per day. A few lines, far apart and worded differently, answer the question. */
 export function demoContext(): string {
   const lines = Array.from({ length: DAYS }, (_, day) => {
     const ship = SHIPS[(day * 7) % SHIPS.length] ?? "";
@@ -38,7 +38,7 @@ const NEEDLES: Readonly<Record<number, string>> = {
   1888: "nothing but fog; the Brigid unloaded 15 lanterns by feel.",
 };
 
-/** Answers as the models of the demo. */
+/** The reply of the demo's models. */
 export function demoReply({ messages }: DemoRequest): DemoReply {
   const step = messages.filter(({ role }) => role === "assistant").length;
   const question = messages.find(({ role }) => role === "user")?.content ?? "";

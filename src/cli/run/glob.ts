@@ -1,40 +1,25 @@
-// Patterns of paths: `*`, `?`, `[a-z]`, `{a,b}`, and `**` for any number of folders. A name that begins with a dot is matched only by a
-// pattern that does, too.
+// Glob patterns: `*`, `?`, `[a-z]`, `{a,b}`, and `**` for any number of folders. Only a pattern that begins with a dot
+// matches a name that does.
+
+import picomatch from "picomatch";
 
 const MAGIC = /[*?[{]/;
+/** Magic to picomatch, and often part of a file's name. */
+const LITERAL = /[\\()|+@]/g;
 
 export function isGlob(path: string): boolean {
   return MAGIC.test(path);
 }
 
-/** The folder in which to look, and the paths in it that match. */
+/** The folder to search, and whether a path in it matches. */
 export function toGlob(pattern: string): { readonly folder: string; readonly matches: (path: string) => boolean } {
   const parts = pattern.split("/");
   const first = parts.findIndex((part) => MAGIC.test(part));
-  const folder = parts.slice(0, first).join("/");
-  const expression = new RegExp(`^${parts.slice(first).map(toExpression).join("")}$`, "u");
-  return {
-    folder: folder === "" ? (pattern.startsWith("/") ? "/" : ".") : folder,
-    matches: (path) => expression.test(path),
-  };
-}
-
-function toExpression(part: string, index: number, parts: readonly string[]): string {
-  const isLast = index === parts.length - 1;
-  if (part === "**") return isLast ? "(?:(?!\\.)[^/]+/)*(?!\\.)[^/]+" : "(?:(?!\\.)[^/]+/)*";
-  const guard = part.startsWith(".") ? "" : "(?!\\.)";
-  return `${guard}${toCharacters(part)}${isLast ? "" : "/"}`;
-}
-
-function toCharacters(part: string): string {
-  const pieces = part.matchAll(/\*+|\?|\[(?<not>[!^]?)(?<set>[^\]]+)\]|\{(?<choice>[^{}]*)\}|[^]/gu);
-  return Array.from(pieces, ({ 0: piece, groups = {} }) => {
-    if (piece.startsWith("*")) return "[^/]*";
-    if (piece === "?") return "[^/]";
-    if (groups["set"] !== undefined) {
-      return `[${groups["not"] === "" ? "" : "^"}${groups["set"].replaceAll(/[\\[\]^]/g, String.raw`\$&`)}]`;
-    }
-    if (groups["choice"] !== undefined) return `(?:${groups["choice"].split(",").map(toCharacters).join("|")})`;
-    return piece.replace(/[\\^$.*+?()[\]{}|/]/u, String.raw`\$&`);
-  }).join("");
+  const folder = parts.slice(0, first).join("/") || (pattern.startsWith("/") ? "/" : ".");
+  const rest = parts
+    .slice(first)
+    .join("/")
+    .replaceAll(LITERAL, String.raw`\$&`);
+  const matches = picomatch(rest, { posix: true, noextglob: true, nonegate: true, strictSlashes: true });
+  return { folder, matches: (path) => matches(path) };
 }

@@ -1,4 +1,4 @@
-// `rlm init`: an rlm.toml to begin with.
+// `rlm init`: writes an rlm.toml to start from.
 
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";

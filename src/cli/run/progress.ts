@@ -1,4 +1,4 @@
-// What a run is doing, kept from its events: its nodes, and what each has used. Knows nothing of terminals.
+// The state of a run, built from its events: its nodes and what each has used. Independent of terminals.
 
 import type { RunEvent } from "../../protocol/run-events.ts";
 import type { NodeId, RunStatus } from "../../protocol/runs.ts";
@@ -11,11 +11,11 @@ export interface NodeProgress {
   readonly query: string;
   readonly startedAt: number;
   step: number;
-  /** Calls of models under way, those of its code included. */
+  /** Model calls in progress, including those of its code. */
   readonly calls: Set<string>;
   isRunningCode: boolean;
   tool: string | undefined;
-  /** Null: it goes on. */
+  /** Null: it is still running. */
   status: RunStatus | null;
   endedAt: number | undefined;
   tokens: number;
@@ -28,13 +28,13 @@ export class Progress {
   readonly nodes = new Map<NodeId, NodeProgress>();
   startedAt = 0;
 
-  hear(event: RunEvent): void {
+  update(event: RunEvent): void {
     if (event.type === "run-start") this.startedAt = event.time;
     else if (event.type === "node-start") this.#start(event);
     else if ("nodeId" in event) this.#change(event);
   }
 
-  /** Of everything so far. */
+  /** The sum over all nodes so far. */
   get total(): Pick<NodeProgress, "tokens" | "costUsd" | "llmCalls"> {
     let [tokens, llmCalls] = [0, 0];
     let costUsd: number | null = 0;
@@ -46,7 +46,7 @@ export class Progress {
     return { tokens, costUsd, llmCalls };
   }
 
-  /** Each after its parent, with all below it. */
+  /** Depth first: each node is followed by its descendants. */
   inOrder(): NodeProgress[] {
     const children = new Map<NodeId | null, NodeProgress[]>();
     for (const node of this.nodes.values()) {

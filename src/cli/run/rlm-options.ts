@@ -1,13 +1,13 @@
-// From what is configured to what the runtime is told of runs.
+// Converts the configuration to the options of runs.
 
 import type { Config } from "../../config/config.ts";
 import type { RLMOptions } from "../../rlm/rlm.ts";
-import { given } from "../../util/omit-undefined.ts";
+import { omitUndefined } from "../../util/omit-undefined.ts";
 
-/** Timers cannot wait longer. */
+/** The longest timer. */
 const NO_LIMIT_MS = 2_000_000_000;
 
-/** All but the backend and the model. */
+/** Without the backend and the model. */
 export function toRLMOptions({ rlm, prices }: Config): Omit<RLMOptions, "model"> {
   const { tokenBudget, costBudgetUsd, callBudget, toolBudget, timeoutMs, subModel } = rlm;
   const { maxDepth, maxIterations, mode, onLimit, cache, reasoningEffort } = rlm;
@@ -20,5 +20,5 @@ export function toRLMOptions({ rlm, prices }: Config): Omit<RLMOptions, "model">
     wallMs: timeoutMs ?? NO_LIMIT_MS,
     ...(toolBudget !== undefined && { toolCalls: toolBudget }),
   };
-  return { limits, mode, onLimit, prices, ...given({ subModel, reasoningEffort, cache }) };
+  return { limits, mode, onLimit, prices, ...omitUndefined({ subModel, reasoningEffort, cache }) };
 }

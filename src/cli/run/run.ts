@@ -1,4 +1,4 @@
-// `rlm run`: one question to the orchestrator. The answer goes to standard output, everything else to standard error.
+// `rlm run`: gives one question to the orchestrator. Prints the answer on stdout and everything else on stderr.
 
 import { backendVariables, chooseBackend } from "../../config/choose-backend.ts";
 import { loadConfig, type Config, type RLMTable } from "../../config/config.ts";
@@ -8,18 +8,18 @@ import { openRuntime, type Runtime } from "../../runtime.ts";
 import { ScriptedBackend } from "../../backends/scripted/scripted.ts";
 import type { RLMOptions, RunRequest } from "../../rlm/rlm.ts";
 import type { Run } from "../../rlm/run.ts";
-import { complain } from "../io/print-error.ts";
-import { EXIT, fromRunResult } from "../exit-code.ts";
+import { printError } from "../io/print-error.ts";
+import { fromRunResult } from "../exit-code.ts";
 import { gatherContext, readJSON } from "./contexts.ts";
 import { demoContext, DEMO_QUESTION, demoReply } from "./demo.ts";
-import { KeptInput } from "./kept-input.ts";
-import { LineWatcher, SILENT, TreeWatcher, type Watcher } from "./watchers.ts";
+import { StdinFile } from "./stdin-file.ts";
+import { LineDisplay, SILENT_DISPLAY, TreeDisplay, type RunDisplay } from "./run-display.ts";
 import { toRLMOptions } from "./rlm-options.ts";
 import { StandardOutput } from "../io/standard-output.ts";
-import { Stopper } from "../io/signal-handler.ts";
+import { SignalHandler } from "../io/signal-handler.ts";
 import { UsageError } from "../options/usage-error.ts";
 
-/** The options as the command line has them. */
+/** The parsed options of the command line. */
 export interface RunArguments {
   readonly context?: readonly string[];
   readonly backend?: string;
@@ -53,27 +53,20 @@ export async function run(question: string | undefined, options: RunArguments): 
     ...(options.config !== undefined && { path: options.config }),
   });
   const output = new StandardOutput();
-  await using input = new KeptInput();
+  await using input = new StdinFile();
   await using runtime = await openRuntime({
     environment: config.rlm.environment,
     limits: config.limits,
     ...(options.python !== undefined && { python: options.python }),
   });
-  using stopper = new Stopper(runtime);
-  const watcher = chooseWatcher(options);
-  stopper.onStop = () => {
-    watcher.end();
-    output.abandon(); // whoever does not read the answer does not keep the command alive
+  using signals = new SignalHandler(runtime, output);
+  const display = chooseDisplay(options);
+  signals.onStop = () => display.end();
+  const perform = async (): Promise<number> => {
+    const work = options.demo ? demo(question, options) : await prepare(question, options, config, input);
+    return answer(await start(runtime, work), options, { output, signals, display });
   };
-  output.onBroken = (error) => {
-    if (error.code !== "EPIPE") complain(`cannot write the answer: ${error.message}`);
-    stopper.stop(error.code === "EPIPE" ? EXIT.unread : EXIT.failure);
-  };
-  const work = async (): Promise<number> => {
-    const asked = options.demo ? demo(question, options) : await prepare(question, options, config, input);
-    return answer(await start(runtime, asked), options, { output, stopper, watcher });
-  };
-  const code = await stopper.race(work());
+  const code = await signals.race(perform());
   await output.flush();
   return code;
 }
@@ -87,7 +80,7 @@ async function prepare(
   question: string | undefined,
   options: RunArguments,
   config: Config,
-  input: KeptInput,
+  input: StdinFile,
 ): Promise<Work> {
   const { model } = config.rlm;
   if (question === undefined || question.trim() === "") {
@@ -98,12 +91,12 @@ async function prepare(
   const backend = chooseBackend(config);
   Object.assign(process.env, backendVariables(config));
   if (backend.baseUrl !== undefined && backend.baseUrl !== config.agreedUrl && !options.quiet) {
-    complain(`asking ${model} at ${backend.baseUrl}, as ${config.path ?? ".env"} says`);
+    printError(`asking ${model} at ${backend.baseUrl}, as ${config.path ?? ".env"} says`);
   }
   const names = options.context ?? [];
-  if (names.includes("-") && process.stdin.isTTY) complain("reading the context from the terminal: Ctrl-D ends it");
+  if (names.includes("-") && process.stdin.isTTY) printError("reading the context from the terminal: Ctrl-D ends it");
   const { context, skipped } = await gatherContext(names, input);
-  if (skipped !== "" && !options.quiet) complain(`not in the context: ${skipped}`);
+  if (skipped !== "" && !options.quiet) printError(`not in the context: ${skipped}`);
   return {
     rlm: { ...toRLMOptions(config), ...backend, model },
     request: {
@@ -118,7 +111,7 @@ const NO_MODEL =
   "no model is chosen: give --model, set RLM_MODEL, or write it into rlm.toml (rlm init). 'rlm run --demo' needs none";
 
 function demo(question: string | undefined, { context, schema, model, backend }: RunArguments): Work {
-  if ([question, context, schema, model, backend].some((given) => given !== undefined)) {
+  if ([question, context, schema, model, backend].some((value) => value !== undefined)) {
     throw new UsageError("--demo brings its own question, context and model: leave yours out");
   }
   return {
@@ -127,7 +120,7 @@ function demo(question: string | undefined, { context, schema, model, backend }:
   };
 }
 
-/** Of no model: so that there is a cost to see. */
+/** Invented, so that the demo shows a cost. */
 const DEMO_PRICES = { demo: { inputUsd: 0.25, outputUsd: 2, cacheReadUsd: 0.25, cacheWriteUsd: 0.25 } };
 
 function toFlags(options: RunArguments): RLMTable {
@@ -158,7 +151,7 @@ async function readSchema(path: string): Promise<Readonly<Record<string, unknown
   throw new UsageError(`cannot use '${path}': a JSON Schema is an object`);
 }
 
-/** What cannot be run is said at once: a schema that is none, a key that is not there. */
+/** Checks the run first, so that a wrong schema or a missing key fails at once. */
 async function start(runtime: Runtime, { rlm: options, request }: Work): Promise<Run> {
   try {
     const rlm = runtime.rlm(options);
@@ -170,34 +163,34 @@ async function start(runtime: Runtime, { rlm: options, request }: Work): Promise
   }
 }
 
-function chooseWatcher({ quiet }: RunArguments): Watcher {
-  if (quiet) return SILENT;
+function chooseDisplay({ quiet }: RunArguments): RunDisplay {
+  if (quiet) return SILENT_DISPLAY;
   const isLive = process.stderr.isTTY && process.env["TERM"] !== "dumb";
-  return isLive ? new TreeWatcher(process.stderr) : new LineWatcher(process.stderr);
+  return isLive ? new TreeDisplay(process.stderr) : new LineDisplay(process.stderr);
 }
 
-interface Means {
+interface Outlets {
   readonly output: StandardOutput;
-  readonly stopper: Stopper;
-  readonly watcher: Watcher;
+  readonly signals: SignalHandler;
+  readonly display: RunDisplay;
 }
 
-async function answer(asked: Run, { json }: RunArguments, { output, stopper, watcher }: Means): Promise<number> {
-  stopper.interruptible = { interrupt: () => asked.cancel() };
+async function answer(started: Run, { json }: RunArguments, { output, signals, display }: Outlets): Promise<number> {
+  signals.interruptible = { interrupt: () => started.cancel() };
   try {
-    for await (const event of asked) watcher.hear(event);
-    const result = await asked.result;
-    watcher.end(result);
+    for await (const event of started) display.update(event);
+    const result = await started.result;
+    display.end(result);
     if (json) await output.write("stdout", `${JSON.stringify(result)}\n`);
     else await print(result, output);
     return fromRunResult(result);
   } finally {
-    watcher.end();
+    display.end();
   }
 }
 
 async function print({ status, answer: text, why }: RunResult, output: StandardOutput): Promise<void> {
-  if (status === "failed") complain(`the run failed: ${why ?? "it has no answer"}`);
-  else if (status === "partial" && why !== null) complain(`the answer is not complete: ${why}`);
+  if (status === "failed") printError(`the run failed: ${why ?? "it has no answer"}`);
+  else if (status === "partial" && why !== null) printError(`the answer is not complete: ${why}`);
   if (text !== null) await output.write("stdout", text.endsWith("\n") ? text : `${text}\n`);
 }

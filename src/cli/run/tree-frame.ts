@@ -1,11 +1,11 @@
-/* oxlint-disable no-control-regex -- control characters are what a terminal is about */
-// The tree of a run as rows of a terminal: none wider than it, and not more than fit.
+/* oxlint-disable no-control-regex -- terminals are controlled by these characters */
+// The tree of a run as rows that fit the terminal.
 
 import { toTerminalText } from "../../util/text/terminal-text.ts";
-import { graphemeWidth, toGraphemes } from "../../util/text/text-width.ts";
-import { toCost } from "../logs/format.ts";
+import { truncateToWidth } from "../../util/text/text-width.ts";
+import { formatCost, formatCount, formatSeconds, formatTokens } from "../../util/text/format.ts";
 import type { NodeProgress, Progress } from "./progress.ts";
-import { toCalls, toSeconds, toState, toTokens } from "./format.ts";
+import { describeState } from "./describe.ts";
 
 export interface FrameSize {
   readonly columns: number;
@@ -14,24 +14,24 @@ export interface FrameSize {
 
 const MAX_INDENT = 12;
 
-/** `now` in milliseconds since the epoch. Nodes that go on are shown before those that have ended. */
+/** `now` is in milliseconds since the epoch. If space is short, nodes that run take precedence over those that ended. */
 export function toFrame(progress: Progress, now: number, { columns, rows }: FrameSize): string[] {
   const all = progress.inOrder();
   const shown = choose(all, Math.max(1, rows - 2));
   const lines = shown.map((node) => toRow(node, now));
   if (shown.length < all.length) lines.push(`… ${all.length - shown.length} more nodes`);
   const { tokens, costUsd, llmCalls } = progress.total;
-  const elapsed = toSeconds(now - progress.startedAt);
-  lines.push(`${toCalls(llmCalls)} · ${toTokens(tokens)} · ${toCost(costUsd)} · ${elapsed}`);
+  const elapsed = formatSeconds(now - progress.startedAt);
+  lines.push(`${formatCount(llmCalls, "call")} · ${formatTokens(tokens)} · ${formatCost(costUsd)} · ${elapsed}`);
   return lines.map((line) => fit(line, columns - 1));
 }
 
-/** In their order. */
+/** Keeps the order. */
 function choose(nodes: readonly NodeProgress[], most: number): readonly NodeProgress[] {
   if (nodes.length <= most) return nodes;
-  const room = Math.max(1, most - 1); // a row says how many are missing
+  const count = Math.max(1, most - 1); // one row says how many are missing
   const byWeight = nodes.toSorted((a, b) => weight(a) - weight(b) || b.startedAt - a.startedAt);
-  const chosen = new Set(byWeight.slice(0, room));
+  const chosen = new Set(byWeight.slice(0, count));
   return nodes.filter((node) => chosen.has(node));
 }
 
@@ -43,11 +43,11 @@ function weight({ depth, status }: NodeProgress): number {
 function toRow(node: NodeProgress, now: number): string {
   const { depth, id, step, tokens, costUsd, startedAt, endedAt, query } = node;
   const facts = [
-    `${id} ${toState(node)}`,
+    `${id} ${describeState(node)}`,
     ...(step > 0 ? [`step ${step}`] : []),
-    toTokens(tokens),
-    toCost(costUsd),
-    toSeconds((endedAt ?? now) - startedAt),
+    formatTokens(tokens),
+    formatCost(costUsd),
+    formatSeconds((endedAt ?? now) - startedAt),
   ].join(" · ");
   return `${"  ".repeat(Math.min(depth, MAX_INDENT))}${mark(node)} ${facts}  ${query}`;
 }
@@ -66,26 +66,11 @@ function mark({ status }: NodeProgress): string {
   }
 }
 
-/** One row, without anything that commands the terminal, and cut to so many columns. */
+/** One row without terminal commands, truncated to the columns. */
 export function fit(text: string, columns: number): string {
   const line = toTerminalText(text.slice(0, 4 * columns + 200))
     .replaceAll(/\u001B\[[\d;:]*m/g, "")
     .replaceAll(/\s+(?=\S)/g, (space) => (/[\n\r\t\b]/.test(space) ? " " : space))
     .replaceAll(/[\p{Cc}]/gu, "");
-  let width = 0;
-  let kept = "";
-  for (const grapheme of toGraphemes(line)) {
-    width += graphemeWidth(grapheme);
-    if (width > columns) return `${dropLast(kept, columns)}…`;
-    kept += grapheme;
-  }
-  return kept.trimEnd();
-}
-
-/** Room for the mark that something is missing. */
-function dropLast(text: string, columns: number): string {
-  const graphemes = toGraphemes(text);
-  let width = graphemes.reduce((total, grapheme) => total + graphemeWidth(grapheme), 0);
-  while (width > columns - 1) width -= graphemeWidth(graphemes.pop() ?? " ");
-  return graphemes.join("");
+  return truncateToWidth(line.trimEnd(), columns);
 }

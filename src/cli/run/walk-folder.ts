@@ -1,29 +1,29 @@
-// The text files in a folder and below, sorted; what is not taken is counted by its reason.
+// The text files in a folder and its subfolders, sorted. Skipped entries are counted by reason.
 
 import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { UsageError } from "../options/usage-error.ts";
 
 export interface FoundFile {
-  /** As the model will see it. */
+  /** The name that the model sees. */
   readonly name: string;
   readonly path: string;
 }
 
-/** Reasons why things were passed over, and how many. */
+/** How many entries were skipped, by reason. */
 export type Skipped = Map<string, number>;
 
 export const MAX_FILES = 10_000;
 
 const MAX_ENTRIES = 200_000;
 const LOOK_BYTES = 64 * 1024;
-/** What no question is about: histories, libraries and what programs make of sources. */
+/** Version control, dependencies and caches: never what a question is about. */
 const FOLDERS: ReadonlySet<string> = new Set(
   ".git .hg .svn node_modules __pycache__ .venv .tox .nox .mypy_cache .pytest_cache .ruff_cache .gradle .terraform".split(
     " ",
   ),
 );
-/** By their names these hold secrets. Whoever wants one to be read names it. */
+/** Names of files that usually contain secrets. They are read only if they are named explicitly. */
 const SECRET =
   /^\.env(?!\.(?:example|sample|template)$)(?:\..+)?$|^\.(?:netrc|npmrc|pypirc|pgpass)$|^id_[a-z0-9]+$|\.(?:pem|key|p12|pfx)$/i;
 
@@ -62,26 +62,26 @@ async function reasonToSkip(
   path: string,
 ): Promise<string | undefined> {
   if (entry.isSymbolicLink()) return "links";
-  if (!entry.isFile()) return "things that are no files";
+  if (!entry.isFile()) return "things that are not files";
   if (SECRET.test(entry.name)) return "files that hold secrets by their names";
-  switch (await lookAt(path)) {
+  switch (await classifyFile(path)) {
     case "text":
       return undefined;
     case "binary":
-      return "files that are no UTF-8 text";
+      return "files that are not UTF-8 text";
     case "unreadable":
       return "files that may not be read";
   }
 }
 
-/** By its beginning. */
-export async function lookAt(path: string): Promise<"text" | "binary" | "unreadable"> {
+/** Judged by its first bytes. */
+export async function classifyFile(path: string): Promise<"text" | "binary" | "unreadable"> {
   try {
     await using file = await open(path, "r");
     const { buffer, bytesRead } = await file.read(Buffer.alloc(LOOK_BYTES), 0, LOOK_BYTES, 0);
     const bytes = buffer.subarray(0, bytesRead);
     if (bytes.includes(0)) return "binary";
-    new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: bytesRead === LOOK_BYTES }); // then the last character may be cut
+    new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: bytesRead === LOOK_BYTES }); // a full buffer may end inside a character
     return "text";
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "ERR_ENCODING_INVALID_ENCODED_DATA" ? "binary" : "unreadable";

@@ -1,14 +1,13 @@
-// `rlm mcp-serve --http`: the MCP server on a port until a signal ends it.
+// `rlm mcp-serve --http`: serves MCP on a port until a signal.
 
 import { serveMCPOverHTTP } from "../../server/mcp-http.ts";
 import type { PlannedFiles } from "./open-files.ts";
-import { serveUntilSignal, toPlace, type AddressArguments } from "./serve-until-signal.ts";
+import { DEFAULT_ADDRESS, serveUntilSignal, describeToken, type AddressArguments } from "./serve-until-signal.ts";
 
-const DEFAULT_ADDRESS = { host: "127.0.0.1", port: 8000 };
-/** Long calls are tasks by then, so a request under way is a short one or one that waits. */
+/** Short, because long calls have become tasks: open requests are brief or only wait. */
 const DRAIN_MS = 2_000;
 
-/** The runtime of the factory's servers is closed by whoever opened it, afterwards. Resolves with an exit code. */
+/** Does not close the runtime of the factory. Resolves with the exit code. */
 export function serveMCPUntilSignal(
   factory: Parameters<typeof serveMCPOverHTTP>[0],
   address: Partial<AddressArguments>,
@@ -18,7 +17,7 @@ export function serveMCPUntilSignal(
     { ...DEFAULT_ADDRESS, ...address },
     {
       listen: (options) => serveMCPOverHTTP(factory, { ...options, maxConnections }),
-      greet: ({ url }, token) => `listening ${url}\n${few === undefined ? "" : `${few}\n`}${toPlace(token)}\n`,
+      greet: ({ url }, token) => `listening ${url}\n${few === undefined ? "" : `${few}\n`}${describeToken(token)}\n`,
       end: (listening) => listening.close(DRAIN_MS),
     },
   );

@@ -1,7 +1,7 @@
-// `rlm mcp-serve`: the runtime as an MCP server, until the client goes away or a signal ends it.
+// `rlm mcp-serve`: the runtime as an MCP server until the client disconnects or a signal arrives.
 //
-// Starting has no side effects: clients start servers only to ask what they are. Python starts with the first call that
-// needs it.
+// Starting has no side effects, because clients also start servers only to list their tools. Python starts with the first
+// call that needs it.
 
 import { Console } from "node:console";
 import { setTimeout as after } from "node:timers/promises";
@@ -17,7 +17,7 @@ import { serveMCPOverStdio, type StdioConnection } from "../../server/mcp/transp
 import { DEFAULT_TIMEOUT_SECONDS, IDLE_MINUTES } from "../../server/mcp/tools/tool-call.ts";
 import { dataPath } from "../../util/data-folder.ts";
 import { chooseTools } from "./choose-tools.ts";
-import { complain } from "../io/print-error.ts";
+import { printError, printUnexpected } from "../io/print-error.ts";
 import { EXIT } from "../exit-code.ts";
 import { findModel } from "./mcp-model.ts";
 import type { PlannedFiles } from "./open-files.ts";
@@ -25,7 +25,7 @@ import type { AddressArguments } from "./serve-until-signal.ts";
 import { UsageError } from "../options/usage-error.ts";
 
 export interface MCPServeArguments extends Partial<AddressArguments> {
-  /** On a port in place of standard input and output. */
+  /** Listens on a port instead of standard input and output. */
   readonly http?: true;
   readonly tools: string;
   readonly structured?: true;
@@ -33,10 +33,10 @@ export interface MCPServeArguments extends Partial<AddressArguments> {
   readonly python?: string;
 }
 
-/** One client at a time needs no more than a sandbox for what is run once. */
+/** One client needs one warm sandbox. */
 const POOL_SIZE = 1;
 const FOR_CLIENTS = "this speaks MCP on standard input and is started by a client: rlm mcp-serve --help has an example";
-/** What is not ended by then ends with this process. */
+/** What is still open after this ends with the process. */
 const CLOSE_MS = 700;
 
 export async function mcpServe(options: MCPServeArguments): Promise<number> {
@@ -50,13 +50,13 @@ export async function mcpServe(options: MCPServeArguments): Promise<number> {
   return serveHTTP(runtime, factory, options, files);
 }
 
-/** The runtime, and what makes servers on it. Nothing has been started. */
+/** Opens the runtime and a factory of servers on it. Starts nothing. */
 async function open(options: MCPServeArguments, limits: Partial<Limits> = {}): Promise<Opened> {
   const { tools, structured, mount = [], python, http } = options;
   if (http !== true) refuseAddress(options);
-  const asked = findModel();
-  const offered = chooseTools(tools, "whyNot" in asked ? asked.whyNot : undefined);
-  const mounts = toVisible(mount);
+  const model = findModel();
+  const offered = chooseTools(tools, "whyNot" in model ? model.whyNot : undefined);
+  const mounts = resolveMounts(mount);
   const runtime = await openRuntime({
     mounts,
     limits,
@@ -68,11 +68,11 @@ async function open(options: MCPServeArguments, limits: Partial<Limits> = {}): P
   });
   const factory = createServerFactory(runtime, {
     tools: offered,
-    ...("model" in asked && { rlm: runtime.rlm(asked) }),
+    ...("model" in model && { rlm: runtime.rlm(model) }),
     hostPaths: new HostPaths({ mounts, sessionFiles: dataPath("sessions"), startedIn: process.cwd() }),
     isStructured: structured === true,
     isShared: http === true,
-    onUnexpected: logUnexpected,
+    onUnexpected: printUnexpected,
   });
   return { runtime, factory };
 }
@@ -97,13 +97,13 @@ async function serveHTTP(
 }
 
 async function serveStdio(runtime: Runtime, factory: McpServerFactory): Promise<number> {
-  globalThis.console = new Console(process.stderr); // whoever prints, prints no messages
+  globalThis.console = new Console(process.stderr); // stdout carries only MCP messages
   const stopped = Promise.race([awaitSignal(), awaitFailure()]);
-  if (process.stdin.isTTY) complain(FOR_CLIENTS);
+  if (process.stdin.isTTY) printError(FOR_CLIENTS);
   const connection = serveMCPOverStdio(factory, {
     input: process.stdin,
     output: process.stdout,
-    onProblem: ({ message }) => complain(message),
+    onProblem: ({ message }) => printError(message),
   });
   const code = await Promise.race([connection.ended.then(() => EXIT.ok), stopped]);
   await Promise.race([closeAll(runtime, connection), after(CLOSE_MS)]);
@@ -112,18 +112,18 @@ async function serveStdio(runtime: Runtime, factory: McpServerFactory): Promise<
 
 async function closeAll(runtime: Runtime, connection: StdioConnection): Promise<void> {
   const [, closed] = await Promise.allSettled([connection.close(), runtime.close()]);
-  if (closed.status === "rejected") logUnexpected(closed.reason);
+  if (closed.status === "rejected") printUnexpected(closed.reason);
 }
 
 function refuseAddress({ port, host, allowHost }: MCPServeArguments): void {
-  const given = Object.entries({ "--port": port, "--host": host, "--allow-host": allowHost });
-  const first = given.find(([, value]) => value !== undefined);
-  if (first !== undefined) throw new UsageError(`${first[0]} is of no use on standard input and output: add --http`);
+  const flags = Object.entries({ "--port": port, "--host": host, "--allow-host": allowHost });
+  const first = flags.find(([, value]) => value !== undefined);
+  if (first !== undefined) throw new UsageError(`${first[0]} needs --http`);
 }
 
-function toVisible(asked: readonly string[]): readonly Mount[] {
+function resolveMounts(flags: readonly string[]): readonly Mount[] {
   try {
-    return toMounts(process.cwd(), asked.map(parseMount));
+    return toMounts(process.cwd(), flags.map(parseMount));
   } catch (error) {
     if (error instanceof RLMError || error instanceof RangeError) throw new UsageError(error.message);
     throw error;
@@ -136,19 +136,15 @@ async function awaitSignal(): Promise<number> {
   });
 }
 
-/** What nobody foresaw leaves nothing that could be trusted. */
+/** After an unexpected error the state of the process cannot be trusted. */
 async function awaitFailure(): Promise<number> {
   return new Promise((resolve) => {
     let hasFailed = false;
     const fail = (error: unknown): void => {
-      if (!hasFailed) logUnexpected(error); // once: an error of logging must not be logged
+      if (!hasFailed) printUnexpected(error); // once, because logging itself may fail
       hasFailed = true;
       resolve(EXIT.error);
     };
     process.on("uncaughtException", fail).on("unhandledRejection", fail);
   });
-}
-
-function logUnexpected(error: unknown): void {
-  complain(error instanceof Error ? (error.stack ?? error.message) : String(error));
 }

@@ -1,4 +1,4 @@
-// What a server may have at once on this machine, by the system's limit on open files.
+// Fits the limits of a server to the system's limit on open files.
 
 import { DEFAULT_LIMITS, type Limits } from "../../session/options.ts";
 import { describeFewFiles, planOpenFiles } from "../../server/net/open-files.ts";
@@ -8,11 +8,11 @@ export interface PlannedFiles {
   /** For the runtime. */
   readonly limits: Pick<Limits, "sessions" | "tasks">;
   readonly maxConnections: number;
-  /** What to tell where it is less than was wanted. */
+  /** A warning if the limits are lower than requested. */
   readonly few: string | undefined;
 }
 
-/** Throws an error that says what to do where the system allows too few. */
+/** Throws an error that says what to do if the system allows too few. */
 export function planFiles(limits: Partial<Limits> = {}, connections = DEFAULT_MAX_CONNECTIONS): PlannedFiles {
   const { sessions = DEFAULT_LIMITS.sessions, tasks = DEFAULT_LIMITS.tasks } = limits;
   const wanted = { sessions, tasks, connections };

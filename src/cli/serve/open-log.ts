@@ -1,14 +1,14 @@
-// Where the log of a server goes: standard error, or a file that only its user can read.
+// Opens the log of a server: standard error, or a file that only its user can read.
 
 import { closeSync, fstatSync, openSync, constants } from "node:fs";
 import { LogFile } from "../../server/observability/log-file.ts";
 import { openLog, type Log, type LogOptions } from "../../server/observability/log.ts";
-import { complain } from "../io/print-error.ts";
+import { printError } from "../io/print-error.ts";
 import { UsageError } from "../options/usage-error.ts";
 
 const { O_APPEND, O_CREAT, O_WRONLY, O_NONBLOCK } = constants;
 
-/** Throws a UsageError where the file cannot be written. */
+/** Throws a UsageError if the file cannot be written. */
 export function openLogAt(path: string | undefined, options: Omit<LogOptions, "sink">): Log {
   return openLog({ ...options, sink: path === undefined ? process.stderr : openFile(path) });
 }
@@ -16,11 +16,11 @@ export function openLogAt(path: string | undefined, options: Omit<LogOptions, "s
 function openFile(path: string): LogFile {
   return new LogFile(openAt(path), {
     onFail: ({ message }) =>
-      complain(`cannot write the log, lines are dropped until it can be written again: ${message}`),
+      printError(`cannot write the log, lines are dropped until it can be written again: ${message}`),
   });
 }
 
-/** Never waits, as opening a pipe would. */
+/** Does not block, as opening a named pipe would. */
 function openAt(path: string): number {
   let fd: number | undefined;
   try {
@@ -30,5 +30,5 @@ function openAt(path: string): number {
     throw new UsageError(`cannot write the log to ${path}: ${(error as Error).message}`);
   }
   closeSync(fd);
-  throw new UsageError(`cannot write the log to ${path}: it is no file`);
+  throw new UsageError(`cannot write the log to ${path}: it is not a file`);
 }

@@ -1,7 +1,7 @@
-// From flags and rlm.toml to what `rlm serve` is told. Flags win.
+// Merges flags and rlm.toml into the settings of `rlm serve`. Flags win.
 //
-// A folder that was fetched from somewhere may have an rlm.toml. It can set limits and times; it cannot say who may come in, which
-// program is started, or what of this machine sessions see: that the user says with a flag, with --config, or in the file of their own.
+// A project's rlm.toml is not trusted. It may set limits and timeouts; it may not open the server to others, choose the
+// interpreter or mount folders. The user does that with a flag, with --config, or in their own file.
 
 import type { Config } from "../../config/config.ts";
 import type { RuntimeOptions } from "../../runtime-options.ts";
@@ -10,8 +10,8 @@ import type { SessionOptions } from "../../session/options.ts";
 import { DEFAULT_SERVER_LIMITS, type ServerLimits } from "../../server/net/guards/request-limiter.ts";
 import { parseOrigin } from "../../server/net/guards/cors.ts";
 import type { LogFormat, LogLevel } from "../../server/observability/log.ts";
-import { given } from "../../util/omit-undefined.ts";
-import type { AddressArguments } from "./serve-until-signal.ts";
+import { omitUndefined } from "../../util/omit-undefined.ts";
+import { DEFAULT_ADDRESS, type AddressArguments } from "./serve-until-signal.ts";
 import { UsageError } from "../options/usage-error.ts";
 
 export interface ServeArguments extends Partial<AddressArguments> {
@@ -35,7 +35,7 @@ export interface ServeSettings {
   readonly runs: { readonly maxRuns?: number };
   readonly mcp: {
     /** Absent: all. */
-    readonly tools?: { readonly choice: string; readonly said: string };
+    readonly tools?: { readonly choice: string; readonly source: string };
     readonly isStructured: boolean;
   };
   readonly listen: { readonly requestMs?: number; readonly maxConnections?: number };
@@ -45,15 +45,14 @@ export interface ServeSettings {
   readonly logFormat: LogFormat;
 }
 
-const DEFAULT_ADDRESS = { host: "127.0.0.1", port: 8000 };
 const DEFAULT_GRACE_SECONDS = 10;
-/** So many seconds' worth may come at once. */
+/** The burst of a token bucket, in seconds of its rate. */
 const RATE_BURST_SECONDS = 2;
 const WRONG_TOKEN_BURST_SECONDS = 5;
 
-/** Throws a UsageError for what a folder may not say, and for what makes no sense. */
+/** Throws a UsageError for settings that are wrong or that a project's file may not make. */
 export function toServeSettings(flags: ServeArguments, config: Config): ServeSettings {
-  checkOwnership(flags, config);
+  checkTrusted(flags, config);
   const { server, sessions, limits } = config;
   const { mount = sessions.mounts } = flags;
   const { allowHost = server.allow_hosts, allowOrigin = server.allow_origins ?? [] } = flags;
@@ -74,44 +73,47 @@ export function toServeSettings(flags: ServeArguments, config: Config): ServeSet
       rate: { perSecond: rate, burst: Math.max(1, rate * RATE_BURST_SECONDS) },
       failures: { perSecond: guesses, burst: Math.max(1, guesses * WRONG_TOKEN_BURST_SECONDS) },
     },
-    executions: given({ running: server.executions }),
-    runs: given({ maxRuns: server.runs }),
-    mcp: { isStructured: flags.structured ?? server.structured ?? false, ...given({ tools: toTools(flags, config) }) },
-    listen: given({ requestMs: toMs(server.request_timeout), maxConnections: server.connections }),
+    executions: omitUndefined({ running: server.executions }),
+    runs: omitUndefined({ maxRuns: server.runs }),
+    mcp: {
+      isStructured: flags.structured ?? server.structured ?? false,
+      ...omitUndefined({ tools: toTools(flags, config) }),
+    },
+    listen: omitUndefined({ requestMs: toMs(server.request_timeout), maxConnections: server.connections }),
     runtime: {
       limits,
-      ...given({
+      ...omitUndefined({
         python: sessions.python,
         timeoutMs: toLimitMs(sessions.timeout),
         idleTimeoutMs: toLimitMs(sessions.idle_timeout),
         mounts: mount && asUsage(() => mount.map(parseMount)),
       }),
     },
-    sessionDefaults: given({ env: sessions.env, includeStdlib: sessions.include_stdlib }),
+    sessionDefaults: omitUndefined({ env: sessions.env, includeStdlib: sessions.include_stdlib }),
     logLevel: flags.logLevel ?? server.log_level ?? "info",
     logFormat: flags.logFormat ?? server.log_format ?? (isTerminal(flags) ? "text" : "json"),
   };
 }
 
 function toTools({ tools: flag }: ServeArguments, { server: { tools } }: Config): ServeSettings["mcp"]["tools"] {
-  if (flag !== undefined) return { choice: flag, said: "--tools" };
-  return tools === undefined ? undefined : { choice: tools, said: "server.tools" };
+  if (flag !== undefined) return { choice: flag, source: "--tools" };
+  return tools === undefined ? undefined : { choice: tools, source: "server.tools" };
 }
 
-function checkOwnership({ config: path }: ServeArguments, { isOwnFile, path: file, server, sessions }: Config): void {
+function checkTrusted({ config: path }: ServeArguments, { isOwnFile, path: file, server, sessions }: Config): void {
   if (file === null || isOwnFile || path !== undefined) return;
   const { host, allow_hosts, allow_origins } = server;
   const { python, mounts } = sessions;
-  const said = Object.entries({
+  const untrusted = Object.entries({
     "server.host": host,
     "server.allow_hosts": allow_hosts,
     "server.allow_origins": allow_origins,
     "sessions.python": python,
     "sessions.mounts": mounts,
   }).find(([, value]) => value !== undefined);
-  if (said === undefined) return;
+  if (untrusted === undefined) return;
   throw new UsageError(
-    `cannot use ${file}: '${said[0]}' of a file that was found in a folder is not taken unasked. If it is right, add --config ${file}`,
+    `cannot use ${file}: '${untrusted[0]}' of a file that was found in a folder is not taken unasked. If it is right, add --config ${file}`,
   );
 }
 

@@ -1,11 +1,11 @@
-// What the commands that listen on a port have in common: who may reach it, the token, the signals, the end.
+// Runs a server on a port until a signal: checks who may reach it, opens the token, starts and stops it.
 
 import type { GuardOptions } from "../../server/net/guards/guarded-app.ts";
 import { isLoopback } from "../../server/net/guards/guard.ts";
 import type { HTTPListener, ListenOptions } from "../../server/net/listen.ts";
 import { openToken, type Token } from "../../server/net/guards/token.ts";
 import { dataFolder } from "../../util/data-folder.ts";
-import { complain } from "../io/print-error.ts";
+import { printUnexpected } from "../io/print-error.ts";
 import { EXIT } from "../exit-code.ts";
 import { UsageError } from "../options/usage-error.ts";
 
@@ -15,16 +15,21 @@ export interface AddressArguments {
   readonly allowHost?: readonly string[];
 }
 
-interface Door {
+export const DEFAULT_ADDRESS: AddressArguments = { host: "127.0.0.1", port: 8000 };
+
+interface Service {
   listen(options: GuardOptions & Pick<ListenOptions, "host" | "port">): Promise<HTTPListener>;
-  /** What to print on stdout; nothing is printed where a signal comes first. */
+  /** The text to print on stdout; not printed if a signal arrives first. */
   greet(listening: HTTPListener, token: Token): string | Promise<string>;
-  /** Called after the signal, and where `greet` failed. Resolves when nothing listens any more. */
+  /** Called after the signal and if `greet` failed. Resolves when the server has stopped. */
   end(listening: HTTPListener): Promise<void>;
 }
 
-/** Resolves with an exit code. Throws a UsageError, or what `greet` throws; nothing listens any more then. */
-export async function serveUntilSignal({ host, port, allowHost = [] }: AddressArguments, door: Door): Promise<number> {
+/** Resolves with the exit code. Throws a UsageError, or what `greet` throws after it has stopped the server. */
+export async function serveUntilSignal(
+  { host, port, allowHost = [] }: AddressArguments,
+  service: Service,
+): Promise<number> {
   if (!isLoopback(host) && allowHost.length === 0) {
     throw new UsageError(
       `--host ${host} would be reachable from other machines: name the hosts that clients use with --allow-host`,
@@ -32,21 +37,21 @@ export async function serveUntilSignal({ host, port, allowHost = [] }: AddressAr
   }
   const token = readToken();
   const ended = awaitSignal();
-  const guard = { token: token.value, allowedHosts: allowHost, onUnexpected: logUnexpected };
-  const listening = await door.listen({ host, port, ...guard }).catch((error: unknown) => {
+  const guard = { token: token.value, allowedHosts: allowHost, onUnexpected: printUnexpected };
+  const listening = await service.listen({ host, port, ...guard }).catch((error: unknown) => {
     throw explain(error, host, port);
   });
   try {
-    const greeting = await Promise.race([door.greet(listening, token), ended]);
+    const greeting = await Promise.race([service.greet(listening, token), ended]);
     if (greeting !== undefined) process.stdout.write(greeting);
     await ended;
   } finally {
-    await door.end(listening);
+    await service.end(listening);
   }
   return EXIT.ok;
 }
 
-export function toPlace({ path }: Token): string {
+export function describeToken({ path }: Token): string {
   return path === null ? "token from RLM_TOKEN" : `token in ${path}`;
 }
 
@@ -59,16 +64,16 @@ function readToken(): Token {
   }
 }
 
-/** The first signal begins the end; the second one is the end. */
+/** Resolves at the first signal. The second one exits at once. */
 async function awaitSignal(): Promise<undefined> {
   return new Promise((resolve) => {
     let signals = 0;
-    const hear = (signal: "SIGINT" | "SIGTERM"): void => {
+    const onSignal = (signal: "SIGINT" | "SIGTERM"): void => {
       signals += 1;
       if (signals === 1) resolve(undefined);
       else process.exit(signal === "SIGINT" ? EXIT.cancelled : EXIT.ended);
     };
-    process.on("SIGINT", hear).on("SIGTERM", hear);
+    process.on("SIGINT", onSignal).on("SIGTERM", onSignal);
   });
 }
 
@@ -80,8 +85,4 @@ function explain(error: unknown, host: string, port: number): Error {
   if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
     return new UsageError(`${cannot}: this machine has no such address`);
   return new Error(`${cannot}: ${message}`);
-}
-
-function logUnexpected(error: unknown): void {
-  complain(error instanceof Error ? (error.stack ?? error.message) : String(error));
 }

@@ -1,4 +1,4 @@
-// `rlm serve`: the runtime over HTTP until a signal ends it.
+// `rlm serve`: serves the runtime over HTTP until a signal.
 
 import { loadConfig } from "../../config/config.ts";
 import { createServerContext } from "../../server/create-context.ts";
@@ -12,16 +12,16 @@ import type { MCPTool } from "../../server/mcp/tools/tool.ts";
 import type { Token } from "../../server/net/guards/token.ts";
 import { openRuntime, type Runtime } from "../../runtime.ts";
 import { resolveMounts } from "../../environments/mounts.ts";
-import { given } from "../../util/omit-undefined.ts";
+import { omitUndefined } from "../../util/omit-undefined.ts";
 import { VERSION } from "../../util/version.ts";
 import { findModel } from "./mcp-model.ts";
 import { planFiles } from "./open-files.ts";
 import { openLogAt } from "./open-log.ts";
 import { toServeSettings, type ServeArguments, type ServeSettings } from "./serve-settings.ts";
-import { serveUntilSignal, toPlace } from "./serve-until-signal.ts";
+import { serveUntilSignal, describeToken } from "./serve-until-signal.ts";
 
 export async function serve(flags: ServeArguments): Promise<number> {
-  const config = loadConfig({ cwd: process.cwd(), env: process.env, ...given({ path: flags.config }) });
+  const config = loadConfig({ cwd: process.cwd(), env: process.env, ...omitUndefined({ path: flags.config }) });
   const settings = toServeSettings(flags, config);
   const model = findModel("there are no runs", flags.config);
   const { address, allowedOrigins, bounds, graceMs, executions, sessionDefaults } = settings;
@@ -30,7 +30,7 @@ export async function serve(flags: ServeArguments): Promise<number> {
   const tools = await chooseFrom(settings.mcp, "whyNot" in model ? model.whyNot : undefined);
   const log = openLogAt(flags.logFile, { level, format });
   let hasStarted = false;
-  const say: typeof log.write = (...line) => {
+  const logIfStarted: typeof log.write = (...line) => {
     if (hasStarted) log.write(...line);
   };
   try {
@@ -44,7 +44,7 @@ export async function serve(flags: ServeArguments): Promise<number> {
       mounts,
       isStructured,
       onUnexpected: (error: unknown) => lines.unexpected(error),
-      ...given({ tools }),
+      ...omitUndefined({ tools }),
     };
     const context = createServerContext(runtime, {
       ...shutdown.signals,
@@ -72,24 +72,24 @@ export async function serve(flags: ServeArguments): Promise<number> {
         return greeting(runtime, listening, token, files.few);
       },
       end: async (listening) => {
-        say("info", "server-drain", { graceMs, executions: context.executions.running });
+        logIfStarted("info", "server-drain", { graceMs, executions: context.executions.running });
         await shutdown.run(context, listening, graceMs);
       },
     });
   } finally {
-    say("info", "server-end");
+    logIfStarted("info", "server-end");
     await log.end();
   }
 }
 
-/** Undefined: all. The tools are loaded with the first message unless there is a choice to check. */
+/** Undefined: all tools. Without a choice to check, the tools are loaded with the first message. */
 async function chooseFrom(
   { tools }: ServeSettings["mcp"],
   whyNoModel: string | undefined,
 ): Promise<readonly MCPTool[] | undefined> {
   if (tools === undefined) return undefined;
   const { chooseTools } = await import("./choose-tools.ts");
-  return chooseTools(tools.choice, whyNoModel, tools.said);
+  return chooseTools(tools.choice, whyNoModel, tools.source);
 }
 
 function greeting(runtime: Runtime, { url }: HTTPListener, token: Token, few: string | undefined): string {
@@ -101,12 +101,12 @@ function greeting(runtime: Runtime, { url }: HTTPListener, token: Token, few: st
     `every route: ${url}/v1/docs`,
     `environment ${name}, sandbox tier ${tier ?? "unknown"}, Python ${python?.version ?? "unknown"}`,
     ...(few === undefined ? [] : [few]),
-    toPlace(token),
+    describeToken(token),
     "",
   ].join("\n");
 }
 
-/** For a shell. */
+/** Quotes a text for a shell. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -7,7 +7,7 @@ import { MaxDepthExceeded } from "../../errors.ts";
 import type { HostCall } from "../../session/options.ts";
 import type { LedgerLimits, StopReason } from "../../protocol/runs.ts";
 import { onAbort } from "../../util/async/on-abort.ts";
-import { given } from "../../util/omit-undefined.ts";
+import { omitUndefined } from "../../util/omit-undefined.ts";
 import type { ContextItem } from "../context/context.ts";
 import { toBudget } from "../ledger/budget.ts";
 import type { NodeSettings } from "../node.ts";
@@ -159,5 +159,5 @@ function toGrant(budget: Task["budget"]): LedgerLimits | undefined {
   if (!budget) return undefined;
   const { tokens, cost_usd: costUsd, llm_calls: llmCalls, tool_calls: toolCalls, iterations, seconds } = budget;
   const wallMs = seconds === undefined ? undefined : seconds * 1000;
-  return given({ tokens, costUsd, llmCalls, toolCalls, iterations, wallMs });
+  return omitUndefined({ tokens, costUsd, llmCalls, toolCalls, iterations, wallMs });
 }

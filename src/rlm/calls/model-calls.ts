@@ -1,6 +1,6 @@
 // Model calls of a run: each is reserved in the ledger, answered by the cache or a backend, settled, and reported as events.
 //
-// However a call ends, what it held is given back and what it used is counted. The usage of a call that we end early, because its
+// However a call ends, what it held is omitUndefined back and what it used is counted. The usage of a call that we end early, because its
 // first block of code is complete, is not reported by providers: it is estimated and marked as such.
 
 import { hash } from "node:crypto";
@@ -11,7 +11,7 @@ import { BackendConnectionError } from "../../errors.ts";
 import type { ModelCallStart } from "../../protocol/run-events.ts";
 import type { NodeId } from "../../protocol/runs.ts";
 import { NO_USAGE, type ModelUsage } from "../../protocol/usage.ts";
-import { given } from "../../util/omit-undefined.ts";
+import { omitUndefined } from "../../util/omit-undefined.ts";
 import type { EventEmitter } from "../events/event-emitter.ts";
 import { type Account, type MaxUsage, maxUsageOf } from "../ledger/account.ts";
 import { ChargedCall } from "../ledger/charged-call.ts";
@@ -83,7 +83,7 @@ export class ModelCalls {
     this.#models = models;
     this.#cache = cache;
     this.#events = events;
-    this.#commonSettings = given({ reasoningEffort });
+    this.#commonSettings = omitUndefined({ reasoningEffort });
   }
 
   /** Throws LimitReached, BackendConnectionError or the signal's reason. */

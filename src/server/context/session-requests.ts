@@ -6,7 +6,7 @@ import type { Execution } from "../../session/execution/execution.ts";
 import type { ExecuteOptions } from "../../session/options.ts";
 import type { Session } from "../../session/session.ts";
 import { withTimeout } from "../../util/async/with-timeout.ts";
-import { given } from "../../util/omit-undefined.ts";
+import { omitUndefined } from "../../util/omit-undefined.ts";
 import { ProblemError, toProblem, toWire, type WireProblem } from "../net/problem.ts";
 import type { ActivityOrigin } from "../observability/activity-tracker.ts";
 import type { ServerContext } from "./server-context.ts";
@@ -31,7 +31,7 @@ export function startExecution(
   { executions, pendingInputs, activity }: ServerContext,
 ): Execution {
   const execution: Execution = executions.start(session, code, {
-    ...given({ timeoutMs, env, fileName }),
+    ...omitUndefined({ timeoutMs, env, fileName }),
     ...(input === "ask" && { onInput: pendingInputs.handlerOf(() => execution.id) }),
   });
   activity.track({ execution }, origin);

@@ -10,7 +10,7 @@ import type { Task } from "../../tasks/tasks.ts";
 import type { ToolResult } from "./render/result.ts";
 import { renderEnded } from "./render/task.ts";
 import type { ToolCall } from "./tools/tool-call.ts";
-import { toSeconds } from "./render/format.ts";
+import { formatSeconds } from "../../util/text/format.ts";
 
 export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 
@@ -75,7 +75,7 @@ function toState(task: Task): TaskState {
   return {
     taskId: id,
     status: toStatus(status),
-    statusMessage: line === "" ? `${toSeconds(durationMs)} s` : `${toSeconds(durationMs)} s: ${line}`,
+    statusMessage: line === "" ? formatSeconds(durationMs) : `${formatSeconds(durationMs)}: ${line}`,
     createdAt: startedAt,
     lastUpdatedAt: endedAt ?? new Date().toISOString(),
     ttlMs: TTL_MS,

@@ -9,7 +9,7 @@ import type { Duplex } from "node:stream";
 import { WebSocketServer, type ServerOptions, type WebSocket } from "ws";
 import type { Session } from "../../session/session.ts";
 import { onAbort } from "../../util/async/on-abort.ts";
-import { given } from "../../util/omit-undefined.ts";
+import { omitUndefined } from "../../util/omit-undefined.ts";
 import type { ServerContext, Upgrade } from "../context/server-context.ts";
 import type { GuardOptions } from "../net/guards/guarded-app.ts";
 import type { Problem } from "../net/problem.ts";
@@ -76,7 +76,7 @@ export class WebSockets implements Upgrader {
     this.#token = token;
     this.#onUnexpected = onUnexpected;
     this.#onCut = onCut;
-    this.#memory = new MemoryBudget({ ...MESSAGE_MEMORY, ...given({ maxBytes: maxHeldBytes }) });
+    this.#memory = new MemoryBudget({ ...MESSAGE_MEMORY, ...omitUndefined({ maxBytes: maxHeldBytes }) });
     this.#partMs = heartbeatMs / HEARTBEAT_PARTS;
     this.#server = new WebSocketServer(SETTINGS);
     this.#server.on(

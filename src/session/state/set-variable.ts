@@ -11,7 +11,7 @@ import type { Kernel } from "../../kernel/kernel.ts";
 import { isWellFormed, type SetCommand } from "../../protocol/host-messages.ts";
 import type { Interrupted } from "../kernels/interruptible.ts";
 import { isPythonName } from "../../util/python-name.ts";
-import { readPieces } from "../../util/bytes/read-chunks.ts";
+import { readChunks } from "../../util/bytes/read-chunks.ts";
 
 /** Exactly one of them. */
 export type VariableValue =
@@ -146,7 +146,7 @@ async function openFile(name: string, path: string, kind: "bytes" | "text" | "js
         sizeBytes: size,
         async *[Symbol.asyncIterator]() {
           // To the end, not to the size, to notice a file that grew.
-          yield* readPieces(file, 0, Number.POSITIVE_INFINITY);
+          yield* readChunks(file, 0, Number.POSITIVE_INFINITY);
           await checkUnchanged(file, before.mtimeMs);
         },
       },

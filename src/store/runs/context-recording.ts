@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
-import { readPieces } from "../../util/bytes/read-chunks.ts";
+import { readChunks } from "../../util/bytes/read-chunks.ts";
 import type { RunFiles } from "./run-files.ts";
 import { CHUNK_BYTES, type RecordedContext } from "./run-log-format.ts";
 
@@ -29,7 +29,7 @@ export async function recordContext(
   if (found.hasSecret) return { bytes, sha256, chunks: null, omitted: "secret" };
   if (bytes > maxBytes) return { bytes, sha256, chunks: null, omitted: "size" };
   const [chunks, whole] = [[] as string[], createHash("sha256")];
-  for await (const chunk of readChunks(source, bytes)) {
+  for await (const chunk of readSource(source, bytes)) {
     const digest = createHash("sha256").update(chunk).digest("hex");
     await files.keepBlob(digest, chunk);
     whole.update(chunk);
@@ -47,7 +47,7 @@ async function examine(
   const wanted = secrets.map((secret) => Buffer.from(secret));
   const overlap = Math.max(0, ...wanted.map(({ length }) => length - 1));
   let [bytes, hasSecret, before] = [0, false, Buffer.alloc(0)];
-  for await (const chunk of readChunks(source, Number.POSITIVE_INFINITY)) {
+  for await (const chunk of readSource(source, Number.POSITIVE_INFINITY)) {
     hash.update(chunk);
     bytes += chunk.length;
     if (wanted.length === 0 || hasSecret) continue;
@@ -59,7 +59,7 @@ async function examine(
 }
 
 /** Chunks of equal size, except for the last. Each is valid until the next one is read. */
-async function* readChunks(source: ContextSource, maxBytes: number): AsyncGenerator<Buffer, void, void> {
+async function* readSource(source: ContextSource, maxBytes: number): AsyncGenerator<Buffer, void, void> {
   if ("bytes" in source) {
     const { buffer, byteOffset, byteLength } = source.bytes;
     for (let offset = 0; offset < byteLength; offset += CHUNK_BYTES)
@@ -70,7 +70,7 @@ async function* readChunks(source: ContextSource, maxBytes: number): AsyncGenera
   try {
     const stat = await file.stat();
     if (!stat.isFile()) throw new TypeError("it is not a file");
-    yield* readPieces(file, 0, Math.min(stat.size, maxBytes));
+    yield* readChunks(file, 0, Math.min(stat.size, maxBytes));
   } finally {
     await file.close();
   }

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { isWellFormed } from "../../protocol/host-messages.ts";
 import type { ModelCallEnd, ModelCallStart, RunEvent } from "../../protocol/run-events.ts";
-import { secretForms } from "../../util/secret-encodings.ts";
+import { secretEncodings } from "../../util/secret-encodings.ts";
 import {
   FIELD_BYTES,
   isLong,
@@ -39,7 +39,7 @@ export class EventEncoder {
 
   constructor(secrets: readonly string[] = []) {
     const known = secrets.filter((secret) => secret.length >= MIN_SECRET);
-    this.#secrets = known.flatMap(secretForms).sort((a, b) => b.length - a.length);
+    this.#secrets = known.flatMap(secretEncodings).sort((a, b) => b.length - a.length);
     const isPlain = this.#secrets.every(isWellFormed);
     this.#quotedSecrets = isPlain ? this.#secrets.map((secret) => JSON.stringify(secret).slice(1, -1)) : undefined;
   }

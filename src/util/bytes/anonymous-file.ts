@@ -1,24 +1,24 @@
-// A temporary file that nobody else can open and that cannot be left behind, whatever dies: it has no name.
+// A temporary file without a name: no other process can open it, and it disappears with the last descriptor.
 
 import { randomBytes } from "node:crypto";
 import { constants, openSync, unlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Makes a file in the folder that is opened. O_TMPFILE of Linux, which Node does not name; not every file system knows it. */
+/** Linux's O_TMPFILE, for which Node has no constant: creates a file in the opened folder. Some file systems lack it. */
 export const UNNAMED = 0o20000000 | constants.O_DIRECTORY | constants.O_RDWR;
 const MODE = 0o600;
 
-/** For reading and writing, empty. Throws what the system says. */
-export function openNamelessFile(): number {
+/** An empty file for reading and writing. Throws the system's error. */
+export function openAnonymousFile(): number {
   try {
     return openSync(tmpdir(), UNNAMED, MODE);
   } catch {
-    return openAndUnlink(); // what else was wrong is said again
+    return openAndUnlink(); // fails again if something else is wrong
   }
 }
 
-/** Its name is there for a moment, with nothing in it. */
+/** The file has a name for a moment, while it is empty. */
 function openAndUnlink(): number {
   const path = join(tmpdir(), `rlm-${randomBytes(12).toString("hex")}`);
   const fd = openSync(path, "wx+", MODE);

@@ -1,4 +1,4 @@
-// Bytes that are appended to. One block that doubles, so that a million tiny chunks cost what their bytes cost.
+// A growing buffer. Its block doubles, so that appending takes amortised linear time.
 
 const SMALLEST = 1024;
 
@@ -22,7 +22,7 @@ export class ByteBuffer {
     return this.#block.subarray(start, Math.min(end, this.#length));
   }
 
-  /** Forgets all but the last bytes. */
+  /** Drops all but the last bytes. */
   keepLast(count: number): void {
     if (count >= this.#length) return;
     this.#block.copyWithin(0, this.#length - count, this.#length);

@@ -1,5 +1,4 @@
-// How many bytes a text takes as UTF-8.
-
+/** The size of a text in UTF-8. */
 export function byteLength(text: string): number {
   return Buffer.byteLength(text, "utf8");
 }

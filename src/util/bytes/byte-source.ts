@@ -1,11 +1,11 @@
-// Bytes of something printed, wherever they are kept.
+// Random access to printed output, wherever it is stored.
 
 export interface ByteSource {
-  /** How many were printed. */
+  /** The number of bytes printed. */
   readonly totalBytes: number;
-  /** How many of them, from the first, can be read; the rest was dropped. */
+  /** How many bytes from the start can be read; the rest was dropped. */
   readonly readableBytes: number;
-  /** From an offset, at most this many; fewer only where what can be read ends. */
+  /** Up to `length` bytes from an offset; fewer only at the end of the readable bytes. */
   read(offset: number, length: number): Buffer;
 }
 

@@ -1,15 +1,15 @@
-// What a terminal would show in the end of what was written to it, as plain text for a reader that has no terminal.
+// Terminal output as plain text: what a terminal would show in the end.
 //
-// A progress bar is its last state: carriage return, backspace, erasing and small movements of the cursor are carried out
-// on the lines written so far. Colours, links, titles and other control characters are left out. What only a screen of
-// known size could show is not imitated: clearing the screen and going to a place on it lose nothing that was written.
+// Carriage return, backspace, erasing and small cursor movements are applied to the lines so far, so that only the last
+// state of a progress bar is left. Colours, links, titles and other control characters are removed. Commands that need a
+// screen of known size, such as clearing it or absolute positions, are ignored and lose no text.
 //
-// The text never gets longer, and takes time in proportion to its length, whatever it holds. That rests on the cursor
-// never standing past the end of its line, so that there is never anything to fill.
+// The result is never longer than the input, and the time is linear. This works because the cursor never moves past the
+// end of its line, so that there are no gaps to fill.
 
 import { TerminalParser } from "./terminal-parser.ts";
 
-// oxlint-disable-next-line no-control-regex -- control characters are what this file is about
+// oxlint-disable-next-line no-control-regex -- finds control characters
 const TO_CLEAN = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/;
 
 export function cleanTerminalText(text: string): string {
@@ -20,7 +20,7 @@ export function cleanTerminalText(text: string): string {
 }
 
 interface Line {
-  /** A character each. One counts as one column: between states of a progress bar this makes no difference. */
+  /** One character per cell and column; exact enough for progress bars. */
   readonly cells: string[];
   isOverwritten: boolean;
 }
@@ -59,7 +59,7 @@ class Lines {
     }
   }
 
-  /** Blanks at the end of a line that was written over are what erased something longer. */
+  /** Trailing blanks of an overwritten line only erased longer text. */
   toText(): string {
     return this.#lines
       .map(({ cells, isOverwritten }) => (isOverwritten ? cells.join("").trimEnd() : cells.join("")))
@@ -87,7 +87,7 @@ class Lines {
     this.#column = Math.min(Math.max(0, column), this.#line.cells.length);
   }
 
-  /** Past the end it is one blank, so that words stay apart. */
+  /** A movement past the end becomes one blank, so that words stay apart. */
   #forward(count: number): void {
     const isPastEnd = this.#column + count > this.#line.cells.length;
     this.#moveTo(this.#row, this.#column + count);

@@ -1,7 +1,7 @@
-// What somebody probably meant: the known word that is nearest to the one they wrote.
+// Suggests the known word that is closest to a misspelt one.
 
-/** Undefined: none is near. */
-export function nearest(word: string, known: readonly string[]): string | undefined {
+/** Undefined: none is close. */
+export function didYouMean(word: string, known: readonly string[]): string | undefined {
   const wanted = normalize(word);
   const [best] = known
     .map((name) => ({ name, edits: editsBetween(wanted, normalize(name)) }))
@@ -10,7 +10,7 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   return best?.name;
 }
 
-/** `maxDepth`, `max-depth` and `MAX_DEPTH` are the same to whoever mistakes them. */
+/** `maxDepth`, `max-depth` and `MAX_DEPTH` count as equal. */
 function normalize(word: string): string {
   return word
     .slice(0, 64)
@@ -18,7 +18,7 @@ function normalize(word: string): string {
     .replaceAll(/[-_. ]/g, "");
 }
 
-/** How many characters are put in, left out, changed or swapped with their neighbour. */
+/** The Damerau-Levenshtein distance: insertions, deletions, substitutions and swaps of neighbours. */
 function editsBetween(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, column) => column)];
   for (let i = 1; i <= a.length; i += 1) {

@@ -1,20 +1,20 @@
-// What a program writes for a terminal, taken apart: characters to show, and the commands between them.
+// Splits terminal output into characters to show and the commands between them.
 //
-// It comes in pieces, which may be cut anywhere; every character costs the same, whatever came before.
+// Input may be split anywhere, and takes linear time.
 
 type State = "text" | "escape" | "sequence" | "string";
 
 const ESC = "\u001B";
 const MAX_SEQUENCE = 64;
 const STRING_STARTS = "\u0090\u0098\u009D\u009E\u009F";
-// oxlint-disable-next-line no-control-regex -- control characters are what this file is about
+// oxlint-disable-next-line no-control-regex -- finds control characters
 const CONTROL = /[\u0000-\u0007\u000B\u000C\u000E-\u001F\u007F-\u009F]/;
 
-/** Is told in order. Everything else (titles, links, device strings, single escapes, other controls) is left out. */
+/** Called in order. Everything else (titles, links, device strings, single escapes, other controls) is dropped. */
 export interface TerminalListener {
-  /** Characters to show; tab, newline, carriage return and backspace among them. */
+  /** Characters to show, including tab, newline, carriage return and backspace. */
   text(characters: string): void;
-  /** ESC [ parameters final: a colour, a movement, an erasure, a question. */
+  /** ESC [ parameters final: a colour, a movement, an erasure or a query. */
   sequence(parameters: string, final: string): void;
 }
 
@@ -27,7 +27,7 @@ export class TerminalParser {
     this.#listener = listener;
   }
 
-  /** Whether what comes next stands for itself, rather than being the rest of a command. */
+  /** Whether the next character is text and not the rest of a command. */
   get isInText(): boolean {
     return this.#state === "text";
   }
@@ -79,7 +79,7 @@ export class TerminalParser {
     else this.#text(character);
   }
 
-  /** A string that is never ended would swallow everything: it ends with its line at the latest. */
+  /** A string ends with its line at the latest, so that an unterminated one does not swallow all text. */
   #inString(character: string): void {
     if (character === ESC) this.#state = "escape"; // ESC \ is the usual end
     else if (character === "\u0007" || character === "\u009C") this.#state = "text";

@@ -1,11 +1,11 @@
-// Text from a program that is not trusted, made safe to show on a terminal.
+// Makes untrusted text safe for a terminal.
 //
-// Kept: colours (SGR), tab, newline, carriage return, backspace. Removed: everything else that commands the terminal,
-// such as titles, links, the clipboard, cursor movement and questions that the terminal would answer as if typed.
+// Kept: colours (SGR), tab, newline, carriage return, backspace. Removed: all other terminal commands, such as titles,
+// links, the clipboard, cursor movement, and queries that the terminal would answer as if the user typed.
 
 import { TerminalParser } from "./terminal-parser.ts";
 
-/** One stream of text in pieces; a sequence may be cut anywhere between them. */
+/** For a stream of chunks; a sequence may be split between them. */
 export class TerminalFilter {
   readonly #parser = new TerminalParser({
     text: (characters) => {
@@ -24,7 +24,7 @@ export class TerminalFilter {
   }
 }
 
-/** For a text that is whole. */
+/** For a complete text. */
 export function toTerminalText(text: string): string {
   return new TerminalFilter().write(text);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { RunLines } from "../../../src/cli/logs/run-lines.ts";
-import { Palette } from "../../../src/cli/repl/display/palette.ts";
+import { Palette } from "../../../src/cli/io/palette.ts";
 import { callEnd, codeEnd, numberer, toRunId, type Bare } from "../../store/runs/recorded-run.ts";
 
 function show(event: Bare): string {
@@ -8,7 +8,7 @@ function show(event: Bare): string {
   return lines.show(numberer(toRunId("r-1"))(event), []);
 }
 
-test("code that gives the answer has no error", () => {
+test("code that ends with FINAL() shows no error", () => {
   const bare = codeEnd("n0", 1, "six\n") as Extract<Bare, { type: "code-end" }>;
   const error = { name: "Final", value: "", traceback: "Traceback: rlm_session.Final" };
   const event = { ...bare, result: { ...bare.result, status: "error" as const, error } };
@@ -17,7 +17,7 @@ test("code that gives the answer has no error", () => {
   expect(show(failed)).toBe("  n0 output  error, 3 ms\n    six\n    no\n");
 });
 
-test("tokens of reasoning, and estimates, are told apart", () => {
+test("reasoning tokens and estimates are shown separately", () => {
   const bare = callEnd({ nodeId: "n0", callId: "c1", text: "" }) as Extract<Bare, { type: "model-call-end" }>;
   const usage = { ...bare.usage, outputTokens: 2000, reasoningTokens: 1500, estimatedTokens: 2000 };
   expect(show({ ...bare, usage })).toContain("100 in, 2,000 out (1,500 reasoning, 2,000 estimated), $0.0012");

@@ -52,7 +52,7 @@ describe("where a client keeps its configuration", () => {
     });
   });
 
-  test("where the client itself was told to look", () => {
+  test("in the folder that the client's own variable names", () => {
     const env = { XDG_CONFIG_HOME: "/x", CODEX_HOME: "/codex", CLAUDE_CONFIG_DIR: "/claude" };
     expect(userFiles({ ...LINUX, env })).toMatchObject({
       "claude-code": "/claude/.claude.json",
@@ -63,7 +63,7 @@ describe("where a client keeps its configuration", () => {
     });
   });
 
-  test("an empty or relative setting counts for nothing", () => {
+  test("an empty or relative setting is ignored", () => {
     expect(userFiles({ ...LINUX, env: { XDG_CONFIG_HOME: "x", CODEX_HOME: "", CLAUDE_CONFIG_DIR: "" } })).toEqual(
       userFiles(LINUX),
     );
@@ -83,7 +83,7 @@ describe("where a client keeps its configuration", () => {
   });
 });
 
-describe("a wrong wish is refused", () => {
+describe("wrong arguments are refused", () => {
   test.each([
     ["an unknown client", { client: "emacs" }, "There is no client 'emacs': choose claude-code, "],
     [
@@ -94,12 +94,12 @@ describe("a wrong wish is refused", () => {
     ["a name with a dot", { name: "a.b" }, "--name: It must be a letter"],
     ["a name that is none", { name: "" }, "--name: It must be a letter"],
     ["a name of the language's own", { name: "__proto__" }, "--name: It must be a letter"],
-  ] as const)("%s", (_, wish, message) => {
-    expect(() => toTarget({ client: "cursor", name: "rlm", scope: "user", ...wish }, LINUX)).toThrow(message);
+  ] as const)("%s", (_, request, message) => {
+    expect(() => toTarget({ client: "cursor", name: "rlm", scope: "user", ...request }, LINUX)).toThrow(message);
   });
 });
 
-test("each client gets the entry that it understands", () => {
+test("each client gets an entry in its own form", () => {
   const command = { command: "/usr/bin/node", args: ["/cli.js", "mcp-serve"] };
   const entries = CLIENT_NAMES.map((name) => {
     const { servers, entry } = CLIENTS[name];

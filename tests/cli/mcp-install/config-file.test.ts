@@ -30,7 +30,7 @@ describe("replacing a file", () => {
     expect(readdirSync(folder.path)).toHaveLength(2);
   });
 
-  test("that was not there makes no backup", () => {
+  test("that does not exist makes no backup", () => {
     using folder = new Folder();
     const path = join(folder.path, "a.json");
     expect(replaceConfig(readConfig(path), "new")).toBeUndefined();
@@ -49,7 +49,7 @@ describe("replacing a file", () => {
     expect(lstatSync(join(folder.path, "one.json")).isSymbolicLink()).toBe(true);
   });
 
-  test("behind a link to nothing makes what the link names", () => {
+  test("behind a dangling link creates the target", () => {
     using folder = new Folder();
     symlinkSync("real.json", join(folder.path, "link.json"));
     replaceConfig(readConfig(join(folder.path, "link.json")), "new");
@@ -57,7 +57,7 @@ describe("replacing a file", () => {
     expect(lstatSync(join(folder.path, "link.json")).isSymbolicLink()).toBe(true);
   });
 
-  test("keeps a byte order mark that is no part of the text", () => {
+  test("keeps the byte order mark, which is not part of the text", () => {
     using folder = new Folder();
     const path = folder.write("a.json", "\u{FEFF}{}");
     const file = readConfig(path);
@@ -66,7 +66,7 @@ describe("replacing a file", () => {
     expect(readFileSync(path, "utf8")).toBe("\u{FEFF}[]");
   });
 
-  test("that somebody else has changed since is refused", () => {
+  test("that has changed since it was read is refused", () => {
     using folder = new Folder();
     const path = folder.write("a.json", "old");
     const file = readConfig(path);
@@ -76,7 +76,7 @@ describe("replacing a file", () => {
     expect(readdirSync(folder.path)).toEqual(["a.json"]);
   });
 
-  test("keeps the last five backups, and what only looks like one", () => {
+  test("keeps the last five backups, and files with similar names", () => {
     using folder = new Folder();
     const path = folder.write("a.json", "0");
     folder.write("a.json.bak-mine", "mine");
@@ -86,7 +86,7 @@ describe("replacing a file", () => {
   });
 });
 
-describe("what is no configuration is refused", () => {
+describe("what is not a configuration is refused", () => {
   test("bytes that are not UTF-8", () => {
     using folder = new Folder();
     expect(() => readConfig(folder.write("a.json", Buffer.from([0xff, 0xfe, 0x7b, 0])))).toThrow(
@@ -99,7 +99,7 @@ describe("what is no configuration is refused", () => {
     expect(() => readConfig(folder.path)).toThrow("it is not a file");
   });
 
-  test("links in a circle", () => {
+  test("a cycle of links", () => {
     using folder = new Folder();
     symlinkSync("b", join(folder.path, "a"));
     symlinkSync("a", join(folder.path, "b"));

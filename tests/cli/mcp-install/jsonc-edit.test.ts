@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { JSONC } from "../../../src/cli/mcp-install/jsonc-edit.ts";
 import { parseJSONC } from "../../../src/cli/mcp-install/jsonc-tree.ts";
-import { ENTRY, PLACE, WANTED, lines } from "./texts.ts";
+import { ENTRY, ENTRY_PATH, WANTED, lines } from "./texts.ts";
 
 const OURS = [
   `"rlm": {`,
@@ -22,8 +22,8 @@ function ours(indent: string): string[] {
 describe("put", () => {
   test("an empty file gets the entry and nothing else", () => {
     const text = lines("{", `  "mcpServers": {`, ...ours("    "), "  }", "}");
-    expect(JSONC.put("", PLACE, WANTED)).toBe(text);
-    expect(JSONC.snippet(PLACE, WANTED)).toBe(text);
+    expect(JSONC.put("", ENTRY_PATH, WANTED)).toBe(text);
+    expect(JSONC.snippet(ENTRY_PATH, WANTED)).toBe(text);
   });
 
   test("comments stay where they are, also beside the last member", () => {
@@ -36,7 +36,7 @@ describe("put", () => {
       "  }",
       "}",
     );
-    expect(JSONC.put(before, PLACE, WANTED)).toBe(
+    expect(JSONC.put(before, ENTRY_PATH, WANTED)).toBe(
       lines(
         "// servers",
         "{",
@@ -53,36 +53,38 @@ describe("put", () => {
   test("a trailing comma is kept as the style of the object", () => {
     const before = lines("{", `  "mcpServers": {`, `    "a": {}, // one`, "  },", "}");
     const [last = "", ...others] = ours("    ").toReversed();
-    expect(JSONC.put(before, PLACE, WANTED)).toBe(
+    expect(JSONC.put(before, ENTRY_PATH, WANTED)).toBe(
       lines("{", `  "mcpServers": {`, `    "a": {}, // one`, ...others.toReversed(), `${last},`, "  },", "}"),
     );
   });
 
-  test("tabs and CRLF are taken over", () => {
+  test("tabs and CRLF are kept", () => {
     const before = '{\r\n\t"mcpServers": {}\r\n}\r\n';
-    const after = JSONC.put(before, PLACE, WANTED);
+    const after = JSONC.put(before, ENTRY_PATH, WANTED);
     expect(after).toContain('\r\n\t\t"rlm": {\r\n\t\t\t"command": "/usr/bin/node",\r\n');
     expect(after.replaceAll("\r\n", "")).not.toMatch(/[\r\n]/);
-    expect(JSONC.read(after, PLACE)).toEqual(ENTRY);
+    expect(JSONC.read(after, ENTRY_PATH)).toEqual(ENTRY);
   });
 
   test("a file on one line stays on one line", () => {
     const entry = JSON.stringify(ENTRY);
-    expect(JSONC.put('{"a":1}', PLACE, WANTED)).toBe(`{"a":1,"mcpServers":{"rlm":${entry}}}`);
-    expect(JSONC.put('{"mcpServers":{}}', PLACE, WANTED)).toBe(`{"mcpServers":{"rlm":${entry}}}`);
+    expect(JSONC.put('{"a":1}', ENTRY_PATH, WANTED)).toBe(`{"a":1,"mcpServers":{"rlm":${entry}}}`);
+    expect(JSONC.put('{"mcpServers":{}}', ENTRY_PATH, WANTED)).toBe(`{"mcpServers":{"rlm":${entry}}}`);
   });
 
-  test("comments without an object come first", () => {
-    expect(JSONC.put("// nothing yet", PLACE, WANTED)).toBe(`// nothing yet\n${JSONC.snippet(PLACE, WANTED)}`);
+  test("a file with only comments keeps them first", () => {
+    expect(JSONC.put("// nothing yet", ENTRY_PATH, WANTED)).toBe(
+      `// nothing yet\n${JSONC.snippet(ENTRY_PATH, WANTED)}`,
+    );
   });
 
-  test("an entry that is as wanted is left alone, however it is written", () => {
+  test("an entry that is as wanted is left alone, in any notation", () => {
     const text = `{"mcpServers": {"rlm": {"timeout": 5, "args": ["/opt/rlm/cli.js", "mcp-serve"],
       "command": "/usr/bin/node" /* mine */, "env": {"A": "1"}}}}`;
-    expect(JSONC.put(text, PLACE, WANTED)).toBe(text);
+    expect(JSONC.put(text, ENTRY_PATH, WANTED)).toBe(text);
   });
 
-  test("an entry that was changed by hand keeps what was added", () => {
+  test("an entry that was edited by hand keeps its additions", () => {
     const before = lines(
       "{",
       `  "mcpServers": {`,
@@ -94,7 +96,7 @@ describe("put", () => {
       "  }",
       "}",
     );
-    expect(JSONC.put(before, PLACE, WANTED)).toBe(
+    expect(JSONC.put(before, ENTRY_PATH, WANTED)).toBe(
       lines(
         "{",
         `  "mcpServers": {`,
@@ -113,11 +115,11 @@ describe("put", () => {
     );
   });
 
-  test("a name that begins the same is another server", () => {
+  test("a name with the same prefix is another server", () => {
     const before = `{\n  "mcpServers": {\n    "rlm2": {"args": ["mcp-serve"]}\n  }\n}\n`;
-    const after = JSONC.put(before, PLACE, WANTED);
+    const after = JSONC.put(before, ENTRY_PATH, WANTED);
     expect(JSON.parse(after)).toEqual({ mcpServers: { rlm2: { args: ["mcp-serve"] }, rlm: ENTRY } });
-    expect(JSONC.remove(after, PLACE)).toBe(before);
+    expect(JSONC.remove(after, ENTRY_PATH)).toBe(before);
   });
 });
 
@@ -137,7 +139,7 @@ describe("what cannot be edited is refused with line and column", () => {
     ["servers twice", `{"mcpServers": {}, "mcpServers": {}}`, `line 1, column 20: "mcpServers" is there twice`],
     ["depth without end", "[".repeat(100_000), "line 1, column 501: expected at most 500 levels"],
   ])("%s", (_, text, message) => {
-    expect(() => JSONC.put(text, PLACE, WANTED)).toThrow(message);
+    expect(() => JSONC.put(text, ENTRY_PATH, WANTED)).toThrow(message);
   });
 });
 
@@ -164,11 +166,11 @@ describe("remove", () => {
     ["where there is none", `{"mcpServers": {"b": {}}}`, `{"mcpServers": {"b": {}}}`],
     ["in nothing", "", ""],
   ])("%s", (_, before, after) => {
-    expect(JSONC.remove(before, PLACE)).toBe(after);
+    expect(JSONC.remove(before, ENTRY_PATH)).toBe(after);
   });
 });
 
-// Documents as people write them: any values, comments anywhere, trailing commas, any white space.
+// Arbitrary documents: any values, comments anywhere, trailing commas, any white space.
 const blank = fc.constantFrom(
   "",
   " ",
@@ -217,8 +219,8 @@ const documents = fc
     return servers === undefined || (typeof servers === "object" && servers !== null && !Array.isArray(servers));
   });
 
-describe("whatever the document is", () => {
-  test("values are those that JSON has", () => {
+describe("for any document", () => {
+  test("values are parsed like JSON", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(0, 2), (json, indent) => {
         const text = JSON.stringify(json, null, indent);
@@ -227,24 +229,24 @@ describe("whatever the document is", () => {
     );
   });
 
-  test("putting in changes nothing else, and doing it again changes nothing", () => {
+  test("put() changes nothing else and is idempotent", () => {
     fc.assert(
       fc.property(documents, (text) => {
-        const after = JSONC.put(text, PLACE, WANTED);
+        const after = JSONC.put(text, ENTRY_PATH, WANTED);
         const { mcpServers: servers = {}, ...others } = valuesOf(text);
         expect(parseJSONC(after)?.value).toEqual({ ...others, mcpServers: { ...servers, rlm: ENTRY } });
         expect(isSubsequence(text, after)).toBe(true);
-        expect(JSONC.put(after, PLACE, WANTED)).toBe(after);
+        expect(JSONC.put(after, ENTRY_PATH, WANTED)).toBe(after);
       }),
       { numRuns: 300 },
     );
   });
 
-  test("taking out gives back the text, but for an empty table of servers", () => {
+  test("remove() restores the text, except for an empty table of servers", () => {
     fc.assert(
       fc.property(documents, (text) => {
         const servers = valuesOf(text)["mcpServers"];
-        const after = JSONC.remove(JSONC.put(text, PLACE, WANTED), PLACE);
+        const after = JSONC.remove(JSONC.put(text, ENTRY_PATH, WANTED), ENTRY_PATH);
         const isEmptied = Object.keys(servers ?? { some: 1 }).length === 0 || parseJSONC(text)?.members?.length === 0;
         if (!isEmptied) expect(after).toBe(text);
         else expect(isSubsequence(withoutSpace(after), withoutSpace(text))).toBe(true);
@@ -259,7 +261,7 @@ function valuesOf(text: string): Record<string, object> {
   return root.value as Record<string, object>;
 }
 
-/** Every character of the one is in the other, in order: nothing was lost or moved. */
+/** Whether one text is a subsequence of the other: nothing was lost or moved. */
 function isSubsequence(short: string, long: string): boolean {
   let at = 0;
   for (let index = 0; index < long.length; index += 1)

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { absoluteOptions, cautions, stableNode } from "../../../src/cli/mcp-install/server-command.ts";
 
 describe("options of the server", () => {
-  test("paths become absolute, all else stays", () => {
+  test("paths become absolute, everything else stays", () => {
     const options = ["--tools", "core", "--mount", "data:rw", "--mount=~/more", "--python", "./venv", "--structured"];
     expect(absoluteOptions(options, "/home/user")).toEqual([
       "--tools",
@@ -21,13 +21,13 @@ describe("options of the server", () => {
     expect(absoluteOptions(["--python", "python3.12"], "/home/user")).toEqual(["--python", "python3.12"]);
   });
 
-  test("a server that listens on a port is of no use to a client that starts it", () => {
+  test("--http is refused, because the client starts the server", () => {
     expect(() => absoluteOptions(["--http"], "/home/user")).toThrow("--http is for clients that connect");
   });
 });
 
-describe("the Node that is written down", () => {
-  test("of Homebrew is the link that stays when the version goes", () => {
+describe("the path of Node", () => {
+  test("is Homebrew's link, which survives upgrades", () => {
     const node = "/opt/homebrew/Cellar/node@22/22.1.0/bin/node";
     expect(stableNode(node, (path) => path === "/opt/homebrew/opt/node@22/bin/node")).toBe(
       "/opt/homebrew/opt/node@22/bin/node",
@@ -35,12 +35,12 @@ describe("the Node that is written down", () => {
     expect(stableNode(node, () => false)).toBe(node);
   });
 
-  test("is otherwise the one that runs", () => {
+  test("is otherwise that of this process", () => {
     expect(stableNode("/usr/bin/node", () => true)).toBe("/usr/bin/node");
   });
 });
 
-test("what may not last is said", () => {
+test("warns about what may not last", () => {
   const npx = {
     command: "node",
     args: ["/home/user/.npm/_npx/ab12/node_modules/rlm-runtime/dist/cli.js", "mcp-serve"],

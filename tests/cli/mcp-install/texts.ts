@@ -1,8 +1,8 @@
-// What an installer finds and puts in.
+// Texts for the tests of both editors.
 
-import type { Place, WantedEntry } from "../../../src/cli/mcp-install/config-text.ts";
+import type { EntryPath, WantedEntry } from "../../../src/cli/mcp-install/config-text.ts";
 
-export const PLACE: Place = { servers: "mcpServers", name: "rlm" };
+export const ENTRY_PATH: EntryPath = { servers: "mcpServers", name: "rlm" };
 export const WANTED: WantedEntry = {
   command: { command: "/usr/bin/node", args: ["/opt/rlm/cli.js", "mcp-serve"] },
   defaults: { timeout: 1_800_000 },
@@ -10,7 +10,7 @@ export const WANTED: WantedEntry = {
 /** As a client reads it. */
 export const ENTRY = { ...WANTED.command, ...WANTED.defaults };
 
-/** Lines, with a line end after each. */
+/** Joins lines, each with a line end. */
 export function lines(...all: readonly string[]): string {
   return all.map((line) => `${line}\n`).join("");
 }

@@ -5,7 +5,7 @@ import type { WantedEntry } from "../../../src/cli/mcp-install/config-text.ts";
 import { TOML } from "../../../src/cli/mcp-install/toml-edit.ts";
 import { lines } from "./texts.ts";
 
-const PLACE = { servers: "mcp_servers", name: "rlm" };
+const ENTRY_PATH = { servers: "mcp_servers", name: "rlm" };
 const WANTED: WantedEntry = {
   command: { command: "/usr/bin/node", args: ["/opt/rlm/cli.js", "mcp-serve"] },
   defaults: { tool_timeout_sec: 1800 },
@@ -20,25 +20,25 @@ const OURS = [
 
 describe("put", () => {
   test("an empty file gets the table and nothing else", () => {
-    expect(TOML.put("", PLACE, WANTED)).toBe(lines(...OURS));
-    expect(TOML.snippet(PLACE, WANTED)).toBe(lines(...OURS));
+    expect(TOML.put("", ENTRY_PATH, WANTED)).toBe(lines(...OURS));
+    expect(TOML.snippet(ENTRY_PATH, WANTED)).toBe(lines(...OURS));
   });
 
-  test("what is there stays as it is, before an empty line and the table", () => {
+  test("existing text stays, followed by an empty line and the table", () => {
     const before = lines("# mine", 'model = "x" # the best', "", "[mcp_servers.other]", "command = 'y'");
-    expect(TOML.put(before, PLACE, WANTED)).toBe(before + lines("", ...OURS));
+    expect(TOML.put(before, ENTRY_PATH, WANTED)).toBe(before + lines("", ...OURS));
   });
 
-  test("a last line without an end gets one", () => {
-    expect(TOML.put('model = "x"', PLACE, WANTED)).toBe(lines('model = "x"', "", ...OURS));
+  test("a missing final newline is added", () => {
+    expect(TOML.put('model = "x"', ENTRY_PATH, WANTED)).toBe(lines('model = "x"', "", ...OURS));
   });
 
-  test("CRLF is taken over", () => {
-    const after = TOML.put("a = 1\r\n", PLACE, WANTED);
+  test("CRLF is kept", () => {
+    const after = TOML.put("a = 1\r\n", ENTRY_PATH, WANTED);
     expect(after).toBe(["a = 1", "", ...OURS, ""].join("\r\n"));
   });
 
-  test("an entry that is as wanted is left alone, however it is written", () => {
+  test("an entry that is as wanted is left alone, in any notation", () => {
     const text = lines(
       '[ "mcp_servers" . rlm ] # ours',
       "tool_timeout_sec = 60",
@@ -50,10 +50,10 @@ describe("put", () => {
       "[mcp_servers.rlm.env]",
       'A = "1"',
     );
-    expect(TOML.put(text, PLACE, WANTED)).toBe(text);
+    expect(TOML.put(text, ENTRY_PATH, WANTED)).toBe(text);
   });
 
-  test("an entry that was changed by hand keeps what was added", () => {
+  test("an entry that was edited by hand keeps its additions", () => {
     const before = lines(
       "[mcp_servers.rlm2]",
       'command = "old"',
@@ -66,7 +66,7 @@ describe("put", () => {
       'command = "old"',
       "[after]",
     );
-    expect(TOML.put(before, PLACE, WANTED)).toBe(
+    expect(TOML.put(before, ENTRY_PATH, WANTED)).toBe(
       lines(
         "[mcp_servers.rlm2]",
         'command = "old"',
@@ -83,7 +83,7 @@ describe("put", () => {
     );
   });
 
-  test("what looks like a table inside a string is none", () => {
+  test("a table header inside a string is ignored", () => {
     const before = lines(
       'a = """',
       "[mcp_servers.rlm]",
@@ -93,11 +93,11 @@ describe("put", () => {
       "[mcp_servers.rlm]",
       "'''",
     );
-    const after = TOML.put(before, PLACE, WANTED);
+    const after = TOML.put(before, ENTRY_PATH, WANTED);
     expect(after).toBe(before + lines("", ...OURS));
-    const changed = TOML.put(after, PLACE, { ...WANTED, command: { ...WANTED.command, command: "/new" } });
+    const changed = TOML.put(after, ENTRY_PATH, { ...WANTED, command: { ...WANTED.command, command: "/new" } });
     expect(changed).toBe(after.replace("/usr/bin/node", "/new"));
-    expect(TOML.remove(changed, PLACE)).toBe(before);
+    expect(TOML.remove(changed, ENTRY_PATH)).toBe(before);
   });
 });
 
@@ -111,22 +111,22 @@ describe("what cannot be edited is refused", () => {
     ["an array of tables", "[[mcp_servers.rlm]]\n", /form that cannot be changed/],
     ["servers that are no table", "mcp_servers = 1", /form that cannot be changed/],
   ])("%s", (_, text, message) => {
-    expect(() => TOML.put(text, PLACE, WANTED)).toThrow(message);
+    expect(() => TOML.put(text, ENTRY_PATH, WANTED)).toThrow(message);
   });
 
-  test("with what to write by hand, where that helps", () => {
-    expect(() => TOML.put("mcp_servers = {}", PLACE, WANTED)).toThrow(
+  test("with a snippet to add by hand, if that helps", () => {
+    expect(() => TOML.put("mcp_servers = {}", ENTRY_PATH, WANTED)).toThrow(
       expect.objectContaining({ snippet: lines(...OURS) }),
     );
   });
 
-  test("in taking out, too", () => {
-    expect(() => TOML.remove('mcp_servers.rlm = { args = ["mcp-serve"] }', PLACE)).toThrow("take it out by hand");
+  test("by remove(), too", () => {
+    expect(() => TOML.remove('mcp_servers.rlm = { args = ["mcp-serve"] }', ENTRY_PATH)).toThrow("take it out by hand");
   });
 });
 
 describe("remove", () => {
-  test("takes the table and those under it, and leaves the comments of what follows", () => {
+  test("removes the table and its subtables, and keeps the comments of the next table", () => {
     const before = lines(
       "a = 1",
       "",
@@ -139,15 +139,17 @@ describe("remove", () => {
       "# the other",
       "[mcp_servers.rlm2]",
     );
-    expect(TOML.remove(before, PLACE)).toBe(lines("a = 1", "", "# servers", "", "# the other", "[mcp_servers.rlm2]"));
+    expect(TOML.remove(before, ENTRY_PATH)).toBe(
+      lines("a = 1", "", "# servers", "", "# the other", "[mcp_servers.rlm2]"),
+    );
   });
 
-  test("changes nothing where there is none", () => {
-    expect(TOML.remove("[mcp_servers.rlm2]", PLACE)).toBe("[mcp_servers.rlm2]");
+  test("changes nothing if there is no entry", () => {
+    expect(TOML.remove("[mcp_servers.rlm2]", ENTRY_PATH)).toBe("[mcp_servers.rlm2]");
   });
 });
 
-// Documents as people write them: tables of any names, all kinds of strings, comments and empty lines between.
+// Arbitrary documents: tables with any names, all kinds of strings, comments and empty lines between.
 const name = fc.constantFrom("mcp_servers", "rlm2", "a", "a b", "x.y", "'", '"', "#", "[rlm]");
 const text = fc.oneof(fc.string(), fc.constantFrom("[mcp_servers.rlm]\n", '"""', "'''", "\\", "#", "]\n["));
 const scalar = fc.oneof(text, fc.integer(), fc.boolean(), fc.double({ noNaN: true }), fc.date({ noInvalidDate: true }));
@@ -167,31 +169,31 @@ const documents = fc
   })
   .filter((document) => isValid(document));
 
-describe("whatever the document is", () => {
-  test("putting in changes nothing else, taking out gives it back", () => {
+describe("for any document", () => {
+  test("put() changes nothing else, and remove() restores the text", () => {
     fc.assert(
       fc.property(documents, (document) => {
-        const after = TOML.put(document, PLACE, WANTED);
+        const after = TOML.put(document, ENTRY_PATH, WANTED);
         expect(after.startsWith(document)).toBe(true);
-        expect(TOML.read(after, PLACE)).toEqual(ENTRY);
-        expect(TOML.put(after, PLACE, WANTED)).toBe(after);
+        expect(TOML.read(after, ENTRY_PATH)).toEqual(ENTRY);
+        expect(TOML.put(after, ENTRY_PATH, WANTED)).toBe(after);
         const lineEnd = document.includes("\r\n") ? "\r\n" : "\n";
-        expect(TOML.remove(after, PLACE)).toBe(document.endsWith("\n") ? document : `${document}${lineEnd}`);
+        expect(TOML.remove(after, ENTRY_PATH)).toBe(document.endsWith("\n") ? document : `${document}${lineEnd}`);
       }),
       { numRuns: 300 },
     );
   });
 
-  test("a table before it is changed and taken out without touching the rest", () => {
+  test("a table before others is changed and removed without touching the rest", () => {
     fc.assert(
       fc.property(documents, (document) => {
         const old = lines("[mcp_servers.rlm] # x", 'args = ["a]", "mcp-serve"]', "command = '''old", "'''", "");
         const start = document.search(/^\[/m) === -1 ? document.length : headerStart(document);
         const before = `${endLine(document.slice(0, start))}${old}${document.slice(start)}`;
         fc.pre(isValid(before));
-        const after = TOML.put(before, PLACE, WANTED);
-        expect(TOML.read(after, PLACE)).toEqual(ENTRY);
-        const rest = TOML.remove(after, PLACE);
+        const after = TOML.put(before, ENTRY_PATH, WANTED);
+        expect(TOML.read(after, ENTRY_PATH)).toEqual(ENTRY);
+        const rest = TOML.remove(after, ENTRY_PATH);
         expect(rest.replaceAll(/\r?\n/g, "")).toBe(document.replaceAll(/\r?\n/g, ""));
       }),
       { numRuns: 300 },
@@ -199,7 +201,7 @@ describe("whatever the document is", () => {
   });
 });
 
-/** Where a table can stand before the others: after the long strings, before the first header. */
+/** The offset for a table before the others: after the long strings, before the first header. */
 function headerStart(document: string): number {
   const from = document.indexOf("'''''") + "'''''".length;
   const found = document.slice(from).search(/^\[/m);

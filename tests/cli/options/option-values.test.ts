@@ -48,7 +48,7 @@ test.each(["", "x", "-1", "65536", "80.5", "0x50"])("parsePort(%j) is refused", 
   expect(() => parsePort(text)).toThrow(InvalidArgumentError);
 });
 
-test("parseAssignment() cuts at the first =", () => {
+test("parseAssignment() splits at the first =", () => {
   expect([parseAssignment("A=b=c"), parseAssignment("A=")]).toEqual([
     ["A", "b=c"],
     ["A", ""],
@@ -64,14 +64,14 @@ test("collect() keeps the order", () => {
   expect(add("2", add("1"))).toEqual([1, 2]);
 });
 
-test("parseCountFrom() takes whole numbers from its least one on", () => {
+test("parseCountFrom() accepts whole numbers from its minimum", () => {
   expect(["0", "7", "400000"].map(parseCountFrom(0))).toEqual([0, 7, 400_000]);
   for (const text of ["", "0", "-1", "1.5", "1e3", "x", "9".repeat(20)]) {
     expect(() => parseCountFrom(1)(text)).toThrow("It must be a whole number of at least 1");
   }
 });
 
-test("parseUSD() takes amounts of more than nothing", () => {
+test("parseUSD() accepts positive amounts", () => {
   expect(["1", "0.50", ".5", "$2"].map(parseUSD)).toEqual([1, 0.5, 0.5, 2]);
   for (const text of ["", "0", "-1", "1e3", "5 EUR"]) expect(() => parseUSD(text)).toThrow(InvalidArgumentError);
 });

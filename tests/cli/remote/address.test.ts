@@ -21,7 +21,7 @@ function keepToken(token: string): string {
   return path;
 }
 
-test("without settings it is the server of this machine, with the token that is kept", () => {
+test("by default it is the server of this machine with the stored token", () => {
   const path = keepToken("kept");
   expect(findServer({})).toEqual({
     url: "http://127.0.0.1:8000",
@@ -31,7 +31,7 @@ test("without settings it is the server of this machine, with the token that is 
   });
 });
 
-test("RLM_URL and RLM_TOKEN name another", () => {
+test("RLM_URL and RLM_TOKEN select another server", () => {
   expect(findServer({ RLM_URL: "https://box.example/rlm/", RLM_TOKEN: "t" })).toEqual({
     url: "https://box.example/rlm",
     token: "t",
@@ -40,7 +40,7 @@ test("RLM_URL and RLM_TOKEN name another", () => {
   });
 });
 
-test("the token that is kept is never for another host", () => {
+test("the stored token is never used for another host", () => {
   keepToken("kept");
   for (const host of ["box.example", "127.0.0.1.example", "localhost.example", "10.0.0.1"]) {
     expect(() => findServer({ RLM_URL: `https://${host}` })).toThrow(`set RLM_TOKEN to the token of ${host}`);
@@ -50,7 +50,7 @@ test("the token that is kept is never for another host", () => {
   }
 });
 
-test("without encryption another host is told apart", () => {
+test("another host without encryption is marked as exposed", () => {
   expect(findServer({ RLM_URL: "http://box.example:8000", RLM_TOKEN: "t" }).isExposed).toBe(true);
 });
 
@@ -63,11 +63,11 @@ test.each([
   expect(() => findServer({ RLM_URL: url, RLM_TOKEN: "t" })).toThrow(message);
 });
 
-test("a password in an address that is refused is not repeated", () => {
+test("a password in a refused address is not repeated", () => {
   expect(() => findServer({ RLM_URL: "ftp://me:secret@host" })).toThrow("ftp://…@host");
 });
 
-test("without a token it says where one comes from", () => {
+test("a missing token is reported with where it comes from", () => {
   expect(() => findServer({})).toThrow("'rlm serve' makes one in");
   expect(() => findServer({ RLM_TOKEN: "two words" })).toThrow("RLM_TOKEN must be visible");
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { splitWords } from "../../../src/cli/repl/commands/commands.ts";
 import { HistoryFile } from "../../../src/cli/repl/history-file.ts";
-import { Palette } from "../../../src/cli/repl/display/palette.ts";
+import { Palette } from "../../../src/cli/io/palette.ts";
 import { isInBlock, isInside, looksOpen } from "../../../src/cli/repl/editor/python-text.ts";
 import { toColouredTraceback } from "../../../src/cli/repl/display/traceback.ts";
 
@@ -15,7 +15,7 @@ describe("the history file", () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  test("is shared by consoles that run at once, and nothing is lost", () => {
+  test("is shared by concurrent consoles without losses", () => {
     const [one, other] = [new HistoryFile(folder), new HistoryFile(folder)];
     one.add("a\nb");
     other.add("c");
@@ -24,13 +24,13 @@ describe("the history file", () => {
     expect(statSync(join(folder, "history.jsonl")).mode & 0o777).toBe(0o600);
   });
 
-  test("leaves out repetitions, empty text, and what begins with a space", () => {
+  test("omits repetitions, empty text, and text that begins with a space", () => {
     const history = new HistoryFile(folder);
     for (const text of ["a", "a", "", "  secret", "b"]) history.add(text);
     expect(history.entries).toEqual(["a", "b"]);
   });
 
-  test("has a bound, and damaged lines are left out", () => {
+  test("is limited, and damaged lines are skipped", () => {
     const path = join(folder, "history.jsonl");
     writeFileSync(path, `${Array.from({ length: 25_000 }, (_, index) => `"${index}"`).join("\n")}\n{"a":\n7\n"last"\n`);
     const { entries } = new HistoryFile(folder);
@@ -38,7 +38,7 @@ describe("the history file", () => {
     expect(readFileSync(path, "utf8").split("\n")).toHaveLength(10_001);
   });
 
-  test("that cannot be written does no harm", () => {
+  test("that cannot be written is ignored", () => {
     const history = new HistoryFile(join(folder, "not", "there"));
     history.add("a");
     expect(history.entries).toEqual(["a"]);
@@ -75,7 +75,7 @@ describe("Python text", () => {
   });
 });
 
-test("a traceback keeps its text and loses its commands", () => {
+test("a traceback keeps its text and loses terminal commands", () => {
   const text =
     'Traceback (most recent call last):\n  File "<cell 1>", line 2, in f\n    1/0\n    ~^~\nZeroDivisionError: \u001B[2Jx\n';
   expect(toColouredTraceback(text, new Palette(false))).toBe(
@@ -84,6 +84,6 @@ test("a traceback keeps its text and loses its commands", () => {
   expect(toColouredTraceback(text, new Palette(true))).toContain("\u001B[31mZeroDivisionError\u001B[0m: x");
 });
 
-test("words are split as a shell does", () => {
+test("words are split like in a shell", () => {
   expect(splitWords(`put "a b" c\\ d 'e"f' K="v w"`)).toEqual(["put", "a b", "c d", 'e"f', "K=v w"]);
 });

@@ -1,6 +1,6 @@
-// A person at the editor: keys by name in braces, everything else typed.
+// Types into the editor: keys by name in braces, everything else as text.
 
-import { Editor, type EditorOptions, type Wish } from "../../../src/cli/repl/editor/editor.ts";
+import { Editor, type EditorOptions, type EditorAction } from "../../../src/cli/repl/editor/editor.ts";
 import type { Key } from "../../../src/cli/repl/editor/keys.ts";
 
 /** `def f():{enter}return 1` */
@@ -12,8 +12,8 @@ export function toKeys(script: string): Key[] {
   );
 }
 
-/** The wishes of all keys, without those that had none. */
-export function type(editor: Editor, script: string): Wish[] {
+/** The actions that the keys ask for. */
+export function type(editor: Editor, script: string): EditorAction[] {
   return toKeys(script).flatMap((key) => editor.press(key) ?? []);
 }
 

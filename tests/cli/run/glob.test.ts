@@ -12,12 +12,17 @@ test.each([
   [".*rc", ".", [".npmrc"], ["npmrc"]],
   ["/tmp/x/*.+(a)", "/tmp/x", ["b.+(a)"], ["b.a"]],
   ["/*.txt", "/", ["a.txt"], []],
+  ["Report (1)*.txt", ".", ["Report (1).txt", "Report (1) b.txt"], ["Report 1.txt"]],
+  ["{a,b}/**/[x-z]?.py", ".", ["a/x1.py", "b/c/z2.py"], ["c/x1.py", "a/.c/x1.py", "a/x.py"]],
+  ["!a*", ".", ["!ab"], ["b"]],
+  ["a@b*|c$^", ".", ["a@b|c$^"], ["a@b"]],
+  ["a\\*", ".", ["a\\b"], ["a*"]],
 ])("%s looks in %s", (pattern, folder, matching, others) => {
   const glob = toGlob(pattern);
   expect(glob.folder).toBe(folder);
   expect([...matching, ...others].filter(glob.matches)).toEqual(matching);
 });
 
-test("a plain path is no glob", () => {
+test("a plain path is not a glob", () => {
   expect(["a/b.txt", "*.txt", "a?", "{a,b}", "[a]"].map(isGlob)).toEqual([false, true, true, true, true]);
 });

@@ -3,7 +3,7 @@ import { toServeSettings, type ServeArguments } from "../../../src/cli/serve/ser
 import { loadConfig } from "../../../src/config/config.ts";
 import { Folder } from "../../config/folder.ts";
 
-/** With this rlm.toml in the current folder, or as the user's own file, or named by a flag. */
+/** Uses this rlm.toml in the current folder, as the user's own file, or with --config. */
 function settle(toml: string, flags: ServeArguments = {}, place: "folder" | "own" | "named" = "folder") {
   using folder = new Folder({
     "project/x": "",
@@ -18,7 +18,7 @@ function settle(toml: string, flags: ServeArguments = {}, place: "folder" | "own
   return toServeSettings({ ...flags, ...(path !== undefined && { config: path }) }, config);
 }
 
-test("without a file there are the defaults", () => {
+test("without a file the defaults apply", () => {
   expect(settle("")).toEqual({
     address: { host: "127.0.0.1", port: 8000 },
     allowedOrigins: [],
@@ -69,15 +69,15 @@ sessions = 3
 memory = "1g"
 `;
 
-test.each(["own", "named"] as const)("a file that is %s says everything", (place) => {
+test.each(["own", "named"] as const)("a file that is %s may set everything", (place) => {
   expect(settle(FULL, {}, place)).toEqual({
     address: { host: "0.0.0.0", port: 9000, allowHost: ["box.example"] },
     allowedOrigins: ["https://app.example"],
     graceMs: 3000,
     bounds: { requests: 5, rate: { perSecond: 0.2, burst: 1 }, failures: { perSecond: 2, burst: 10 } },
     executions: { running: 6 },
-    runs: { maxRuns: 4 },
-    mcp: { isStructured: true, tools: { choice: "core", said: "server.tools" } },
+    runs: { runsAtOnce: 4 },
+    mcp: { isStructured: true, tools: { choice: "core", source: "server.tools" } },
     listen: { requestMs: 20_000, maxConnections: 7 },
     runtime: {
       limits: { sessions: 3, memoryBytes: 1024 ** 3 },
@@ -110,7 +110,7 @@ test("flags win", () => {
     graceMs: 0,
     logLevel: "debug",
     logFormat: "text",
-    mcp: { tools: { choice: "shell", said: "--tools" } },
+    mcp: { tools: { choice: "shell", source: "--tools" } },
     runtime: { mounts: [{ path: "/srv/other", mode: "ro" }] },
   });
 });
@@ -121,11 +121,11 @@ test.each([
   ["server.allow_origins", `[server]\nallow_origins = ["https://evil.example"]`],
   ["sessions.python", `[sessions]\npython = "./python"`],
   ["sessions.mounts", `[sessions]\nmounts = ["/etc"]`],
-])("%s is not taken from a file that was found in a folder", (key, toml) => {
+])("%s is refused in a project's file", (key, toml) => {
   expect(() => settle(toml)).toThrow(`'${key}' of a file that was found in a folder is not taken unasked`);
 });
 
-test("what is harmless is taken from a folder", () => {
+test("harmless settings are taken from a project's file", () => {
   expect(settle("[server]\nport = 9001\nrequests = 2\n[limits]\nsessions = 4")).toMatchObject({
     address: { host: "127.0.0.1", port: 9001 },
     bounds: { requests: 2 },
@@ -133,6 +133,6 @@ test("what is harmless is taken from a folder", () => {
   });
 });
 
-test("an origin that is none is wrong usage", () => {
+test("a wrong origin is wrong usage", () => {
   expect(() => settle("", { allowOrigin: ["app.example"] })).toThrow("'app.example' is not an origin");
 });

@@ -3,7 +3,7 @@ import { rlm } from "../program.ts";
 
 const CODE = "print('a')\ndisplay('b')\ndisplay({'image/png': b'not one', 'text/plain': 'p'}, raw=True)\nprint('c')";
 
-test("rlm exec prints displays as text in their order, and pictures as a line on stderr", async () => {
+test("rlm exec prints displays as text in order, and images as a line on stderr", async () => {
   expect(await rlm(["exec", "-c", CODE])).toMatchObject({
     code: 0,
     stdout: "a\n'b'\nc\n",

@@ -5,7 +5,7 @@ function exec(code: string): TestTerminal {
   return new TestTerminal(["exec", "-c", code], { env: { NO_COLOR: "1" } });
 }
 
-test("at a terminal input() reads a line, and a password is not shown", async () => {
+test("on a terminal input() reads a line, and a password is not echoed", async () => {
   await using terminal = exec("import getpass; n = input('name? '); p = getpass.getpass('pin? '); print(n, p[::-1])");
   await terminal.until(/name\?$/);
   terminal.type(`Ada${KEYS.enter}`);
@@ -16,7 +16,7 @@ test("at a terminal input() reads a line, and a password is not shown", async ()
   expect(await terminal.ended).toBe(0);
 });
 
-test("Ctrl-D is the end of input, Ctrl-C interrupts what waits for it", async () => {
+test("Ctrl-D ends the input, Ctrl-C interrupts code that waits for it", async () => {
   await using first = exec("input('? ')");
   await first.until(/\?$/);
   first.type(KEYS.ctrlD);

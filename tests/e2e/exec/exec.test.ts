@@ -72,18 +72,18 @@ describe("exit codes", () => {
     expect(stderr.trimEnd().split("\n")).toEqual([typeof line === "string" ? line : expect.stringMatching(line)]);
   });
 
-  test("an unknown option of exec says where the program's own go", async () => {
+  test("an unknown option of exec says where options of the program go", async () => {
     const { stderr } = await rlm(["exec", "-c", "1", "--verbose"]);
     expect(stderr).toContain("The program's own options go after '--'");
   });
 
-  test.each(["docker", "wasm"])("--env %s is 70: it is not there yet", async (name) => {
+  test.each(["docker", "wasm"])("--env %s is 70: it is not available yet", async (name) => {
     const { code, stderr } = await rlm(["exec", "--env", name, "-c", "1"]);
     expect({ code, lines: stderr.split("\n").length }).toEqual({ code: 70, lines: 2 });
     expect(stderr).toContain(`environment '${name}'`);
   });
 
-  test("a Python that is not there is 70, with the fix", async () => {
+  test("a missing Python is 70, with the fix", async () => {
     const { code, stderr } = await rlm(["exec", "--python", "/nowhere", "-c", "1"]);
     expect(code).toBe(70);
     expect(stderr).toMatch(/^rlm: cannot start a session.*Install Python 3\.9.*\n$/);
@@ -105,7 +105,7 @@ describe("what to run", () => {
     expect((await rlm(["exec", "-c", "import sys; print(sys.argv)", "a"])).stdout).toBe("['-c', 'a']\n");
   });
 
-  test("our options are ours after FILE too", async () => {
+  test("our options are also recognised after FILE", async () => {
     const path = write("value.py", "print(1)");
     expect(JSON.parse((await rlm(["exec", path, "--json"])).stdout)).toMatchObject({ status: "ok", stdout: "1\n" });
   });
@@ -136,7 +136,7 @@ describe("what to run", () => {
     expect((await rlm(["exec", "-c", "input()"], { stdin: "" })).stderr).toContain("EOFError: EOF when reading a line");
   });
 
-  test("code from standard input finds nothing more to read", async () => {
+  test("code from standard input has no more input to read", async () => {
     expect((await rlm(["exec", "-"], { stdin: "input()\nwords\n" })).stderr).toContain("EOFError");
   });
 });
@@ -158,12 +158,12 @@ describe("options", () => {
     });
   });
 
-  test("--json tells why it was stopped", async () => {
+  test("--json has the reason why it was stopped", async () => {
     const { stdout } = await rlm(["exec", "--json", "--timeout", "0.2", "-c", "import time; time.sleep(60)"]);
     expect(JSON.parse(stdout)).toMatchObject({ status: "interrupted", reason: "timeout" });
   });
 
-  test("-e sets environment variables, and nothing of the host's passes", async () => {
+  test("-e sets environment variables, and those of the host are not passed on", async () => {
     const code = "import os; print(os.environ['A'], os.environ['B'], 'NO_COLOR' in os.environ)";
     expect((await rlm(["exec", "-e", "A=1", "-e", "B=x=y", "-c", code])).stdout).toBe("1 x=y False\n");
   });
@@ -194,12 +194,12 @@ describe("options", () => {
     }
   });
 
-  test("--memory bounds the program", async () => {
+  test("--memory limits the program", async () => {
     const { code, stderr } = await rlm(["exec", "--memory", "128m", "-c", "x = bytearray(500_000_000)"]);
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("MemoryError") });
   });
 
-  test("--version prints the version alone", async () => {
+  test("--version prints only the version", async () => {
     const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
     expect(await rlm(["--version"])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
   });
@@ -213,7 +213,7 @@ describe("options", () => {
 });
 
 describe("output", () => {
-  test("arrives while the program runs, each stream on its own", async () => {
+  test("arrives while the program runs, each stream separately", async () => {
     const code = "import sys, time; print('first'); print('second', file=sys.stderr, flush=True); time.sleep(600)";
     await using program = start(["exec", "-c", code]);
     await program.until(/first\n/);
@@ -233,24 +233,24 @@ describe("output", () => {
     expect(program.bytes("stdout").equals(Buffer.concat([Buffer.from("é"), all, Buffer.from([0xc3])]))).toBe(true);
   });
 
-  test("is whole where it is long", async () => {
+  test("is complete even if it is long", async () => {
     const { stdout } = await shell(`${COMMAND} exec -c 'for i in range(10**6): print(i)' | md5sum`).ended;
     const { stdout: expected } = await shell("seq 0 999999 | md5sum").ended;
     expect(stdout).toBe(expected);
   });
 
-  test.each(["", "2>&1 >/dev/null"])("ends quietly when nobody reads it any more %s", async (redirect) => {
+  test.each(["", "2>&1 >/dev/null"])("ends quietly when its reader is gone %s", async (redirect) => {
     const code = "import sys\nwhile True: print('y'); print('y', file=sys.stderr)";
     const program = shell(`(${COMMAND} exec -c "${code}" ${redirect || "2>/dev/null"}; echo $? >&2) | head -1`);
     expect(await program.ended).toEqual({ code: 0, stdout: "y\n", stderr: "141\n" });
   });
 
-  test("that cannot be written is told", async () => {
+  test("that cannot be written is reported", async () => {
     const { stderr } = await shell(`${COMMAND} exec -c 'print(1)' >/dev/full; echo $? >&2`).ended;
     expect(stderr).toMatch(/^rlm: cannot write the output: ENOSPC.*\n70\n$/);
   });
 
-  test("that nobody takes does not hold up the end", async () => {
+  test("that is not read does not delay the exit", async () => {
     const code = "import sys; print('ready', file=sys.stderr, flush=True)\nwhile True: print('y' * 1000)";
     await using program = start(["exec", "-c", code], { unread: true });
     await program.until(/ready/, "stderr");
@@ -258,7 +258,7 @@ describe("output", () => {
     expect((await program.exit).code).toBe(143);
   });
 
-  test("has no commands for a terminal in it, but colours", async () => {
+  test("contains no terminal commands except colours", async () => {
     const code = String.raw`print('\x1b]0;title\x07\x1b[2J\x1b[31mred\x1b[0m\x9b5n')`;
     const pty = `import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)`;
     await using program = new Program(PYTHON, ["-c", pty, ...COMMAND.split(" "), "exec", "-c", code]);
@@ -277,7 +277,7 @@ while True:
         print("no", flush=True)
 `;
 
-  test("the program may answer Ctrl-C itself", async () => {
+  test("the program can handle Ctrl-C itself", async () => {
     const code =
       "import time\ntry:\n  print('ready', flush=True); time.sleep(600)\nexcept KeyboardInterrupt:\n  print('bye'); exit(3)";
     await using program = start(["exec", "-c", code]);
@@ -286,7 +286,7 @@ while True:
     expect(await program.ended).toEqual({ code: 130, stdout: "ready\nbye\n", stderr: "" });
   });
 
-  test("a second Ctrl-C ends a program that does not stop", async () => {
+  test("a second Ctrl-C kills a program that does not stop", async () => {
     await using program = start(["exec", "-c", stubborn]);
     await program.until(/ready/);
     program.signal("SIGINT");

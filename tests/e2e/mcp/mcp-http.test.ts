@@ -55,7 +55,7 @@ describe("a running server", () => {
     await client.close();
   });
 
-  test("two clients share what they name", async () => {
+  test("two clients share named sessions and tasks", async () => {
     const [one, other] = await Promise.all([connect(server, "legacy"), connect(server, "modern")]);
     await call(one, "create_repl_session", { session_id: "shared" });
     await call(one, "execute_repl", { session_id: "shared", code: "x = 1" });
@@ -64,7 +64,7 @@ describe("a running server", () => {
     await Promise.all([one.close(), other.close()]);
   });
 
-  test.each(ERAS)("a client of the %s era that gives up takes its process with it", async (era) => {
+  test.each(ERAS)("a client of the %s era that cancels also stops its process", async (era) => {
     const client = await connect(server, era);
     const marker = uniqueSleep();
     const caller = new AbortController();
@@ -76,19 +76,19 @@ describe("a running server", () => {
     await client.close();
   });
 
-  test("without the token nothing is answered", async () => {
+  test("requests without the token are refused", async () => {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
     const { status } = await fetch(server.url, { method: "POST", body });
     expect(status).toBe(401);
     await expect(connect(server, "modern", "wrong")).rejects.toThrow(/401|Unauthorized/);
   });
 
-  test("says nothing beside where it is, whatever clients do", () => {
+  test("prints only its address, whatever clients do", () => {
     expect(server.program.text("stdout").split("\n").length).toBe(3);
     expect(server.program.text("stderr")).toBe("");
   });
 
-  test("a taken port is told with the fix", async () => {
+  test("a taken port is reported with the fix", async () => {
     const { port } = new URL(server.url);
     expect(await rlm(["mcp-serve", "--http", "--port", port])).toEqual({
       code: 70,
@@ -99,7 +99,7 @@ describe("a running server", () => {
 });
 
 describe("start", () => {
-  test("makes a token, keeps it for the user alone, and says where", async () => {
+  test("creates a token, stores it for the user only, and says where", async () => {
     const data = makeDataFolder();
     try {
       await using server = await startServer({ RLM_TOKEN: "", RLM_DATA: data });
@@ -109,7 +109,7 @@ describe("start", () => {
       const client = await connect(server, "modern", readFileSync(path, "utf8").trim());
       expect(await call(client, "execute_python", { code: "6*7" })).toContain("42");
       await client.close();
-      server.program.signal("SIGTERM"); // then nobody writes there any more
+      server.program.signal("SIGTERM"); // so that nothing writes there any more
       await server.program.ended;
     } finally {
       remove(data);
@@ -128,7 +128,7 @@ describe("start", () => {
 });
 
 describe("end", () => {
-  test.each(["SIGTERM", "SIGINT"] as const)("%s ends it with all that runs", async (signal) => {
+  test.each(["SIGTERM", "SIGINT"] as const)("%s stops it and everything that runs", async (signal) => {
     await using server = await startServer();
     const client = await connect(server, "modern");
     const [running, task] = [uniqueSleep(), uniqueSleep()];

@@ -7,7 +7,7 @@ import { rlm, type Ended } from "../program.ts";
 
 const CLI = join(import.meta.dirname, "../../../dist/cli.js");
 
-/** The files of each client, with something in them that is not ours. */
+/** The file of each client, with content that is not ours. */
 const FILES = {
   "claude-code": [".claude.json", `{"numStartups":3,"mcpServers":{"a":{"command":"x"}}}`],
   "claude-desktop": [".config/Claude/claude_desktop_config.json", `{\n  "globalShortcut": ""\n}`],
@@ -28,14 +28,14 @@ class Home implements Disposable {
     return join(this.path, FILES[client][0]);
   }
 
-  /** As after the client was used. */
+  /** Creates the files of a client that was used. */
   fill(client: ClientName): Buffer {
     mkdirSync(dirname(this.file(client)), { recursive: true });
     writeFileSync(this.file(client), FILES[client][1]);
     return readFileSync(this.file(client));
   }
 
-  /** Every file there is, without its folder. */
+  /** All files, relative to the folder. */
   list(): string[] {
     return readdirSync(this.path, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
@@ -57,7 +57,7 @@ class Home implements Disposable {
 }
 
 describe.each(CLIENTS)("install %s", (client) => {
-  test("adds the server with a backup, once, and takes it out again to the last byte", async () => {
+  test("adds the server once, with a backup, and removes it to the last byte", async () => {
     using home = new Home();
     const before = home.fill(client);
 
@@ -87,7 +87,7 @@ describe.each(CLIENTS)("install %s", (client) => {
     expect(outAgain.stdout).toContain("nothing had to be changed");
   });
 
-  test("--print shows what would be written where, and writes nothing", async () => {
+  test("--print shows what would be written, and writes nothing", async () => {
     using home = new Home();
     const before = home.fill(client);
     const { code, stdout, stderr } = await home.install(client, "--print", "--", "--tools", "core");
@@ -100,7 +100,7 @@ describe.each(CLIENTS)("install %s", (client) => {
     expect(home.list()).toHaveLength(1);
   });
 
-  test("a client that is not there gets no folder", async () => {
+  test("a client that is not installed gets no folder", async () => {
     using home = new Home();
     const { code, stdout, stderr } = await home.install(client);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
@@ -110,7 +110,7 @@ describe.each(CLIENTS)("install %s", (client) => {
 });
 
 describe("a client without a file", () => {
-  test.each(["cursor", "codex"] as const)("of %s gets one, and loses it again", async (client) => {
+  test.each(["cursor", "codex"] as const)("of %s gets one, which is removed again", async (client) => {
     using home = new Home();
     mkdirSync(dirname(home.file(client)), { recursive: true });
     await home.install(client);
@@ -119,7 +119,7 @@ describe("a client without a file", () => {
     expect(home.list()).toEqual([]);
   });
 
-  test("a file of 0 bytes is one, and comes back", async () => {
+  test("an empty file counts as a file and is restored", async () => {
     using home = new Home();
     mkdirSync(dirname(home.file("cursor")));
     writeFileSync(home.file("cursor"), "");
@@ -130,7 +130,7 @@ describe("a client without a file", () => {
   });
 });
 
-test("what a user did to the entry stays, and options are those of the last call", async () => {
+test("changes of the user to the entry stay, and options are those of the last call", async () => {
   using home = new Home();
   mkdirSync(dirname(home.file("cursor")));
   const mine = { command: "npx", args: ["-y", "rlm-runtime", "mcp-serve"], env: { RLM_DATA: "/data" }, type: "stdio" };
@@ -147,7 +147,7 @@ test("what a user did to the entry stays, and options are those of the last call
 });
 
 describe("nothing is changed", () => {
-  test("where the file does not parse, and the place is named", async () => {
+  test("if the file does not parse, and line and column are named", async () => {
     using home = new Home();
     home.fill("cursor");
     writeFileSync(home.file("cursor"), `{\n  "mcpServers": {\n    oops\n`);
@@ -159,7 +159,7 @@ describe("nothing is changed", () => {
     expect(home.list()).toHaveLength(1);
   });
 
-  test("where a folder is in the place of the file", async () => {
+  test("if the path is a folder", async () => {
     using home = new Home();
     mkdirSync(home.file("cursor"), { recursive: true });
     const { code, stderr } = await home.install("cursor");
@@ -169,7 +169,7 @@ describe("nothing is changed", () => {
     });
   });
 
-  test("where a server of that name is something else, neither in nor out", async () => {
+  test("if the name belongs to another server", async () => {
     using home = new Home();
     home.fill("cursor");
     const text = `{"mcpServers":{"rlm":{"url":"https://example.org/mcp"}}}`;
@@ -182,7 +182,7 @@ describe("nothing is changed", () => {
     expect(home.list()).toHaveLength(1);
   });
 
-  test("where the server would not start with these options", async () => {
+  test("if the server does not start with these options", async () => {
     using home = new Home();
     const before = home.fill("codex");
     const { code, stderr } = await home.install("codex", "--", "--mount", "/nowhere");
@@ -193,7 +193,7 @@ describe("nothing is changed", () => {
     expect(home.list()).toHaveLength(1);
   });
 
-  test("where TOML has a form that cannot be changed, and what to write is shown", async () => {
+  test("if TOML has a form that cannot be edited, and a snippet is shown", async () => {
     using home = new Home();
     home.fill("codex");
     writeFileSync(home.file("codex"), `mcp_servers = { a = { command = "x" } }\n`);
@@ -217,7 +217,7 @@ describe("nothing is changed", () => {
 });
 
 describe("--scope project", () => {
-  test("writes into the current folder, and makes the client's folder there", async () => {
+  test("writes into the current folder, and creates the client's folder there", async () => {
     using home = new Home();
     const project = join(home.path, "project");
     mkdirSync(project);
@@ -230,7 +230,7 @@ describe("--scope project", () => {
     expect(existsSync(join(home.path, ".config"))).toBe(false);
   });
 
-  test("does not run what somebody put into the file of the project", async () => {
+  test("does not run programs from the project's file", async () => {
     using home = new Home();
     const trap = join(home.path, "trap.cjs");
     writeFileSync(trap, `require("fs").writeFileSync(${JSON.stringify(join(home.path, "caught"))}, "")`);
@@ -248,7 +248,7 @@ interface Entry {
   readonly args: readonly string[];
 }
 
-/** As the client reads it: comments and trailing commas allowed where the client allows them. */
+/** Parses the file like the client, which may allow comments and trailing commas. */
 function commandIn(client: ClientName, bytes: Buffer): string[] {
   const text = bytes.toString("utf8").replace(/^\u{FEFF}/u, "");
   const document = (

@@ -1,4 +1,4 @@
-// `rlm mcp-serve` as a client starts it: messages in, messages out.
+// `rlm mcp-serve` as a client starts it, with messages on stdin and stdout.
 
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -24,9 +24,9 @@ interface StartOptions {
 
 export class MCPProgram implements AsyncDisposable {
   readonly child: ChildProcessWithoutNullStreams;
-  /** The exit code, once the process is gone. */
+  /** Resolves with the exit code. */
   readonly exit: Promise<number | null>;
-  /** Lines of standard output that are no messages. */
+  /** Lines of standard output that are not messages. */
   readonly strange: string[] = [];
   stderr = "";
   readonly #waiting = new Map<unknown, (message: Message) => void>();
@@ -43,7 +43,7 @@ export class MCPProgram implements AsyncDisposable {
     createInterface({ input: this.child.stdout }).on("line", (line) => this.#hear(line));
   }
 
-  /** Begins as a client of the legacy era does. */
+  /** Initializes like a client of the legacy era. */
   static async start(options?: StartOptions): Promise<MCPProgram> {
     const program = new MCPProgram(options);
     await program.request("initialize", {
@@ -63,7 +63,7 @@ export class MCPProgram implements AsyncDisposable {
     return reply;
   }
 
-  /** The text of what a tool answers. */
+  /** The text of a tool's result. */
   async call(name: string, args: Json = {}): Promise<string> {
     const { result, error } = await this.request("tools/call", { name, arguments: args });
     return result?.content?.[0]?.text ?? JSON.stringify(error ?? result);

@@ -1,4 +1,4 @@
-// `rlm_query` of the built program: offered where a model is configured, and only where the user agrees to where material goes.
+// `rlm_query` of the built program: offered if a model is configured and the user has approved its address.
 
 import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -31,7 +31,7 @@ async function namesOf(program: MCPProgram): Promise<string[]> {
   return (result as unknown as { tools: { name: string }[] }).tools.map(({ name }) => name);
 }
 
-test("a model in the environment is asked, over a file of the project", async () => {
+test("a model from the environment answers about a file of the project", async () => {
   const script = join(folder, "script.json");
   const reply = "```repl\nFINAL(context.count('a'))\n```";
   writeFileSync(script, JSON.stringify({ rules: [{ reply }] }));
@@ -45,7 +45,7 @@ test("a model in the environment is asked, over a file of the project", async ()
   expect(program.stderr).toBe("");
 });
 
-test("without a model there is no such tool, and nothing is said about it", async () => {
+test("without a model there is no such tool, and no message about it", async () => {
   await using program = await start();
   expect(await namesOf(program)).not.toContain("rlm_query");
   expect(program.stderr).toBe("");
@@ -76,7 +76,7 @@ test.each([
   expect(refused.stderr).toMatch(/there is no tool 'rlm_query': it needs a model to ask, and /i);
 });
 
-test("an address that the user says is asked", async () => {
+test("an address that the user sets is used", async () => {
   writeFileSync(join(folder, "project", "rlm.toml"), '[rlm]\nmodel = "x"\nbase_url = "https://collector.example/v1"\n');
   await using program = await start({ RLM_BASE_URL: "https://collector.example/v1" });
   expect(await namesOf(program)).toContain("rlm_query");

@@ -24,7 +24,7 @@ import { countProcesses, isRunning, uniqueSleep } from "../processes.ts";
 import { rlm } from "../program.ts";
 import { remove } from "../../remove.ts";
 
-/** What all servers of this file keep. */
+/** The data folder of all servers in this file. */
 const data = makeDataFolder();
 let folder: string;
 beforeEach(() => {
@@ -79,7 +79,7 @@ describe("start", () => {
     expect(stderr).toMatch(reason);
   });
 
-  test("--tools chooses what is offered, --structured adds JSON", async () => {
+  test("--tools selects the tools, --structured adds JSON", async () => {
     await using program = await start(["--tools", "core", "--structured"]);
     const { result } = (await program.request("tools/list")) as { result?: { tools?: { name: string }[] } };
     expect(result?.tools?.map(({ name }) => name)).toEqual(["execute_python", "shell", "shell_status"]);
@@ -89,7 +89,7 @@ describe("start", () => {
 });
 
 describe("what is visible", () => {
-  test("the folder that it was started in, read-only at its own path, and those that are mounted", async () => {
+  test("the current folder, read-only at its own path, and mounted folders", async () => {
     const project = join(folder, "project");
     const other = join(folder, "other");
     mkdirSync(other, { mode: 0o777 });
@@ -101,7 +101,7 @@ describe("what is visible", () => {
     expect(await program.call("shell", { command: `ls -A ${homedir()} /root 2>&1` })).not.toContain(".bash");
   });
 
-  test("a folder that is gone is told with what to do", async () => {
+  test("a deleted folder is reported with what to do", async () => {
     await using program = await start();
     rmSync(join(folder, "project"), { recursive: true });
     expect(await program.call("execute_python", { code: "1" })).toMatch(/Cannot mount .*project.*restart the server/);
@@ -109,7 +109,7 @@ describe("what is visible", () => {
 });
 
 describe("two servers at once", () => {
-  test("share saved sessions and kept functions, and nothing else", async () => {
+  test("share saved sessions and the standard library, and nothing else", async () => {
     const shared = makeDataFolder(join(folder, "data"));
     await using one = await start([], shared);
     await using two = await start([], shared);
@@ -131,7 +131,7 @@ describe("two servers at once", () => {
 });
 
 describe("standard output", () => {
-  test("has nothing but messages, whatever code prints", async () => {
+  test("contains only messages, whatever code prints", async () => {
     await using program = await start();
     const code =
       "import os, sys\nprint('out')\nos.write(1, b'fd 1\\n')\nos.system('echo child')\nsys.stderr.write('err')";
@@ -140,7 +140,7 @@ describe("standard output", () => {
     expect(program.stderr).toBe("");
   });
 
-  test("what is no message is passed over", async () => {
+  test("lines that are not messages are ignored", async () => {
     await using program = await start();
     program.write("this is no JSON\n\n{}\n[1]\n");
     expect(await program.call("execute_python", { code: "1" })).toBe("→ 1");
@@ -190,7 +190,7 @@ describe("the end", () => {
     ["SIGTERM", "Python runs that ignores interrupts", sendSignal("SIGTERM"), stubborn],
     ["SIGINT", "a command runs", sendSignal("SIGINT"), plain],
     ["SIGHUP", "a command runs", sendSignal("SIGHUP"), plain],
-  ] as const)("%s ends it within a second when %s, and leaves nothing", async (_, __, bringEnd, toWork) => {
+  ] as const)("%s stops it within a second when %s, and leaves nothing", async (_, __, bringEnd, toWork) => {
     await using program = await start();
     const sleep = uniqueSleep();
     if (toWork !== undefined) {
@@ -201,12 +201,12 @@ describe("the end", () => {
     const asked = performance.now();
     bringEnd(program);
     expect(await program.exit).toBe(0);
-    expect(performance.now() - asked).toBeLessThan(15_000); // a second, on a machine that does nothing else
+    expect(performance.now() - asked).toBeLessThan(15_000); // a second on an idle machine
     await expect.poll(() => countProcesses(sleep)).toBe(0);
     expect(program.strange).toEqual([]);
   });
 
-  test("a client that is killed takes the server and its processes with it", async () => {
+  test("killing the client stops the server and its processes", async () => {
     const sleep = uniqueSleep();
     const fixture = new URL("../../fixtures/mcp-client.mjs", import.meta.url).pathname;
     const client = spawn(process.execPath, [fixture, CLI, `sleep ${sleep}`], {
@@ -221,15 +221,15 @@ describe("the end", () => {
     await expect.poll(() => countProcesses(sleep)).toBe(0);
   });
 
-  test("a client that does not read does not keep it from ending", async () => {
+  test("a client that does not read does not delay the exit", async () => {
     expect(await runSilentClient("end")).toBe("0");
   });
 
-  test("a client that closes all that it could read from ends it, also where there is no log any more", async () => {
+  test("a client that closes stdout and stderr stops it", async () => {
     expect(await runSilentClient("close")).toBe("0");
   });
 
-  test("an error that nobody foresaw is logged, and ends it", async () => {
+  test("an unexpected error is logged and stops it", async () => {
     const flaw = "process.on('SIGUSR2', () => { throw new Error('flaw'); })";
     const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(flaw)}`, RLM_DATA: data };
     await using program = await MCPProgram.start({ env });
@@ -239,7 +239,7 @@ describe("the end", () => {
     expect(program.strange).toEqual([]);
   });
 
-  test("a closed standard output ends it", async () => {
+  test("a closed standard output stops it", async () => {
     await using program = await start();
     program.child.stdout.destroy();
     void program.request("tools/list");
@@ -247,7 +247,7 @@ describe("the end", () => {
   });
 });
 
-/** What the client prints that asks and never reads. */
+/** The output of a client that sends requests and never reads. */
 async function runSilentClient(how: "end" | "close"): Promise<string> {
   const fixture = new URL("../../fixtures/never-reads.py", import.meta.url).pathname;
   const client = spawn(PYTHON, [fixture, how, process.execPath, CLI, "mcp-serve"]);
@@ -257,7 +257,7 @@ async function runSilentClient(how: "end" | "close"): Promise<string> {
   return printed.trim();
 }
 
-/** Python that no interrupt stops, with a process that can be found. */
+/** Python that ignores interrupts, with a process that the test can find. */
 function toStubborn(sleep: string): string {
   return `import signal, subprocess, time
 signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,5 +1,5 @@
 /* oxlint-disable no-control-regex -- a terminal is asked and answers */
-// The console and what sessions can do beyond running code.
+// The console with features of sessions beyond running code.
 
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,12 +9,12 @@ import { rlm } from "../program.ts";
 import { KEYS, TestTerminal } from "../terminal.ts";
 import { remove } from "../../remove.ts";
 
-/** 1 by 1, black. */
+/** One black pixel. */
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==";
-/** A value that is shown as that image. */
+/** Code for a value that is shown as that image. */
 const PICTURE = `type("P", (), {"_repr_png_": lambda self: __import__("base64").b64decode("${PNG}")})()`;
 
-/** Whether sessions can do this in this version. */
+/** Whether this version of sessions has the feature. */
 function has(member: string): boolean {
   return readFileSync("src/session/session.ts", "utf8").includes(member);
 }
@@ -40,7 +40,7 @@ async function enter(terminal: TestTerminal, line: string, expected: RegExp): Pr
 }
 
 describe("variables", () => {
-  test(":vars lists them, NAME? shows one, and how a function is called", async () => {
+  test(":vars lists them, NAME? shows one, or the signature of a function", async () => {
     await using terminal = await open();
     await enter(terminal, "numbers = [1, 2]; text = 'hi'", />>>$/);
     terminal.type(KEYS.paste('def area(radius, unit="m"):\n    "How large it is."\n\n'));
@@ -51,7 +51,7 @@ describe("variables", () => {
     await enter(terminal, ":inspect nobody", /there is no 'nobody'\n>>>$/);
   });
 
-  test("Tab completes from the live session, and shows how a function is called", async () => {
+  test("Tab completes from the live session, and shows signatures", async () => {
     await using terminal = await open();
     await enter(terminal, "wonderful_name = 42", />>>$/);
     await enter(terminal, "wonder\t + 1", /wonderful_name \+ 1\n43\n>>>$/);
@@ -63,7 +63,7 @@ describe("variables", () => {
 });
 
 describe("rich results", () => {
-  test("are shown as text where they have one, in order with what is printed", async () => {
+  test("are shown as text if possible, in order with printed output", async () => {
     await using terminal = await open();
     terminal.type(
       KEYS.paste('print("a"); display({"k": 1}); print("b"); display(display_id="later"); "c"') + KEYS.enter,
@@ -71,16 +71,16 @@ describe("rich results", () => {
     await terminal.until(/\na\n\{'k': 1\}\nb\n'c'\n>>>$/);
   });
 
-  test("that are images are saved where the terminal cannot show them", async () => {
+  test("that are images are saved if the terminal cannot show them", async () => {
     await using terminal = await open();
     terminal.type(PICTURE + KEYS.enter);
-    await terminal.untilRaw(/\u001B\[c/); // it is asked what it can do
+    await terminal.untilRaw(/\u001B\[c/); // the terminal is queried
     terminal.type("\u001B[?62;22c");
     await terminal.until(/figures\/figure-1\.png \(1 KiB\)\n>>>$/);
     expect(readFileSync(join(folder, "figures", "figure-1.png")).toString("base64")).toBe(PNG);
   });
 
-  test("that are images are shown by kitty's protocol, and as sixels where the terminal says that it can", async () => {
+  test("that are images are shown with kitty's protocol, or as sixels if the terminal supports them", async () => {
     await using kitty = await open([], { KITTY_WINDOW_ID: "1" });
     kitty.type(PICTURE + KEYS.enter);
     await kitty.untilRaw(new RegExp(`\u001B_Ga=T,f=100,q=2,m=0;${PNG.replaceAll("+", "\\+")}\u001B`));
@@ -109,7 +109,7 @@ describe.skipIf(!has("files: Files"))("files", () => {
 });
 
 describe.skipIf(!has("save(path"))("session files", () => {
-  test(":save and :load carry the state into another session, and tell what was left out", async () => {
+  test(":save and :load transfer the state to another session, and report what was left out", async () => {
     const path = join(folder, "state.rlm");
     await using terminal = await open();
     await enter(terminal, "x = 7; f = lambda: x + 1; g = (i for i in range(3))", />>>$/);
@@ -119,7 +119,7 @@ describe.skipIf(!has("save(path"))("session files", () => {
     await enter(terminal, ":load /no/such", /no\/such/);
   });
 
-  test("--session-file brings the state back in the next console", async () => {
+  test("--session-file restores the state in the next console", async () => {
     const path = join(folder, "console.rlm");
     {
       await using terminal = await open(["--session-file", path]);
@@ -142,7 +142,7 @@ describe.skipIf(!has("save(path"))("session files", () => {
     expect(skipped.stderr).toMatch(/^rlm: not saved: g: /);
   });
 
-  test("a file that is damaged, or none, is refused: nothing runs and it stays as it was; so does it when state is lost", async () => {
+  test("a damaged or foreign file is refused and unchanged, and a lost state does not replace the file", async () => {
     const path = join(folder, "bad.rlm");
     writeFileSync(path, "not a session file");
     const { code, stdout, stderr } = await rlm(["exec", "--session-file", path, "-c", "print('ran')"]);
@@ -163,7 +163,7 @@ describe.skipIf(!has("save(path"))("session files", () => {
   });
 });
 
-test("a standard library that is broken is told on stderr, and the code runs", async () => {
+test("a broken standard library is reported on stderr, and the code runs", async () => {
   writeFileSync(join(folder, "stdlib.py"), "1 / 0\n");
   const { code, stdout, stderr } = await rlm(["exec", "-c", "print('ran')"], { env: { RLM_DATA: folder } });
   expect({ code, stdout }).toEqual({ code: 0, stdout: "ran\n" });

@@ -21,14 +21,14 @@ async function open(
   return terminal;
 }
 
-/** Types a line and waits for what follows it on the screen. */
+/** Types a line and waits for a pattern on the screen. */
 async function enter(terminal: TestTerminal, line: string, expected: RegExp): Promise<string> {
   terminal.type(line + KEYS.enter);
   return terminal.until(expected);
 }
 
-describe("at a terminal", () => {
-  test("says what it is, shows values, keeps state, and leaves with Ctrl-D", async () => {
+describe("on a terminal", () => {
+  test("shows a greeting and values, keeps state, and leaves with Ctrl-D", async () => {
     await using terminal = await open();
     expect(terminal.screen).toMatch(/^rlm \d+\.\d+\.\d+, Python 3\.\d+\.\d+, sandbox tier \w+\. :help lists commands/);
     await enter(terminal, "x = 41", />>> x = 41\n>>>$/);
@@ -47,7 +47,7 @@ describe("at a terminal", () => {
     await terminal.until(/@staticmethod\n\.\.\. \^C\n>>>$/);
   });
 
-  test("output streams, an error is a traceback, and what is cut short gets a line of its own", async () => {
+  test("output is streamed, an error is a traceback, and unterminated output gets a newline", async () => {
     await using terminal = await open();
     await enter(terminal, "print('a'); print('b', end='')", /\na\nb\n>>>$/);
     await enter(terminal, "1/0", /Traceback[^]*ZeroDivisionError: division by zero\n>>>$/);
@@ -62,7 +62,7 @@ describe("at a terminal", () => {
     await enter(terminal, "x", />>> x\n7\n>>>$/);
   });
 
-  test("code that will not stop is ended, which is told, and the console goes on", async () => {
+  test("code that does not stop is killed with a message, and the console continues", async () => {
     await using terminal = await open();
     await enter(terminal, "x = 7", /x = 7\n>>>$/);
     await enter(
@@ -77,7 +77,7 @@ describe("at a terminal", () => {
     await enter(terminal, "x", />>> x\n7\n>>>$/);
   });
 
-  test("Ctrl-C clears what is typed", async () => {
+  test("Ctrl-C clears the input", async () => {
     await using terminal = await open();
     terminal.type("nonsense(");
     await terminal.until(/nonsense\($/);
@@ -94,14 +94,14 @@ describe("at a terminal", () => {
     await terminal.until(/row 0\nrow 1\nend\n>>>$/);
   });
 
-  test("what is typed while code runs is there afterwards", async () => {
+  test("input typed while code runs is kept", async () => {
     await using terminal = await open();
-    await enter(terminal, "import time; print('begin'); time.sleep(0.3)", /\nbegin(\n>>>)?$/); // a slow terminal shows both at once
+    await enter(terminal, "import time; print('begin'); time.sleep(0.3)", /\nbegin(\n>>>)?$/); // a slow terminal may show both together
     terminal.type(`1 + 2${KEYS.enter}`);
     await terminal.until(/>>> 1 \+ 2\n3\n>>>$/);
   });
 
-  test("history is there in the next console, and nobody else may read it", async () => {
+  test("the next console has the history, and only the user can read it", async () => {
     {
       await using first = await open();
       await enter(first, "answer = 6 * 7", /\n>>>$/);
@@ -123,7 +123,7 @@ describe("at a terminal", () => {
     await second.until(/return 1\n>>>$/);
   });
 
-  test("input() reads a line, a password is not shown, Ctrl-D is the end and Ctrl-C interrupts", async () => {
+  test("input() reads a line, a password is not echoed, Ctrl-D ends the input and Ctrl-C interrupts", async () => {
     await using terminal = await open();
     await enter(terminal, "print('hello'); name = input('who? ')", /hello\nwho\?$/);
     await enter(terminal, "Adda\u001B[D\u007F", /who\? Ada\n>>>$/);
@@ -139,7 +139,7 @@ describe("at a terminal", () => {
     await terminal.until(/wait(?: \^C)?\n[^]*KeyboardInterrupt\n>>>$/);
   });
 
-  test("threads that ask at once are answered one after another, and what is printed meanwhile is above the question", async () => {
+  test("concurrent requests for input are answered one after the other, and output appears above the prompt", async () => {
     await using terminal = await open();
     const code = [
       "import threading, time",
@@ -168,7 +168,7 @@ describe("at a terminal", () => {
     await terminal.until(/:rewind {3}:reset {4}:restart/);
   });
 
-  test("wide characters, long lines and a resize keep the cursor where it belongs", async () => {
+  test("wide characters, long lines and a resize keep the cursor in place", async () => {
     await using terminal = await open([], { columns: 30 });
     terminal.type("s = '漢字漢字漢字漢字漢字漢字漢字'");
     await terminal.until(/漢字'$/);
@@ -179,7 +179,7 @@ describe("at a terminal", () => {
     await enter(terminal, "len(s)", /\n15\n>>>$/);
   });
 
-  test("what code prints cannot command the terminal; its colours may pass", async () => {
+  test("output cannot control the terminal, except for colours", async () => {
     await using terminal = await open();
     await enter(
       terminal,
@@ -192,7 +192,7 @@ describe("at a terminal", () => {
     expect(shown).not.toContain("\u001B[2J");
   });
 
-  test("output of threads appears above what is being typed", async () => {
+  test("output of threads appears above the prompt", async () => {
     await using terminal = await open();
     await enter(terminal, "import threading; threading.Timer(0.3, lambda: print('from behind')).start()", />>>$/);
     terminal.type("half a lin");
@@ -208,7 +208,7 @@ describe("at a terminal", () => {
     expect(await terminal.ended).toBe(0);
   });
 
-  test("leaves the terminal as it was, also when a signal ends it", async () => {
+  test("restores the terminal, also after a signal", async () => {
     await using terminal = await open();
     terminal.type(`:quit${KEYS.enter}`);
     await terminal.ended;
@@ -225,13 +225,13 @@ describe("at a terminal", () => {
 });
 
 describe("commands", () => {
-  test("unknown ones say what there is; :help lists all", async () => {
+  test("unknown ones list the commands; :help describes them", async () => {
     await using terminal = await open([], { rows: 50, columns: 120 });
     await enter(terminal, ":nope", /there is no :nope\. There are: :help :vars /);
     await enter(terminal, ":help", /:undo +take the last execution back[^]*Ctrl-D[^]*>>>$/);
   });
 
-  test(":env sets variables of the session, :time tells of the last execution, :reset empties the namespace", async () => {
+  test(":env sets variables of the session, :time shows the last execution, :reset empties the namespace", async () => {
     await using terminal = await open(["-e", "FROM=outside"]);
     await enter(terminal, ":env COLOUR='dark red'", />>>$/);
     await enter(terminal, "import os; os.environ['COLOUR'], os.environ['FROM']", /\('dark red', 'outside'\)\n>>>$/);
@@ -242,7 +242,7 @@ describe("commands", () => {
     await enter(terminal, "os", /NameError: name 'os' is not defined/);
   });
 
-  test(":undo takes executions back, :checkpoint and :rewind keep and return", async () => {
+  test(":undo reverts executions, :checkpoint and :rewind save and restore", async () => {
     await using terminal = await open();
     await enter(terminal, "x = 1", />>>$/);
     await enter(terminal, "x = 2", /x = 2\n>>>$/);
@@ -261,7 +261,7 @@ describe("commands", () => {
     await enter(terminal, ":rewind c99", /it is not, or no longer, kept/);
   });
 
-  test(":fork copies the session and goes there; :switch goes back; both go on by themselves", async () => {
+  test(":fork copies the session and switches to it; :switch goes back; both are independent", async () => {
     await using terminal = await open();
     await enter(terminal, "gen = iter([1, 2, 3]); next(gen)", /\n1\n>>>$/);
     await enter(terminal, ":fork copy", /now in copy, a copy of s1; :switch s1 goes back\ncopy >>>$/);
@@ -274,7 +274,7 @@ describe("commands", () => {
     await enter(terminal, ":sessions", /\* s1 +\d+ executions[^\n]*\n {2}copy +\d+ executions/);
   });
 
-  test(":restart begins anew under the same id; :sessions lists it", async () => {
+  test(":restart opens a new session with the same id; :sessions lists it", async () => {
     await using terminal = await open();
     await enter(terminal, "x = 1; open('f', 'w').close()", />>>$/);
     await enter(terminal, ":restart", /session s1 is new\n>>>$/);
@@ -284,7 +284,7 @@ describe("commands", () => {
 });
 
 describe("without a terminal", () => {
-  test("reads code from a pipe, blocks included, and prints what it gives", async () => {
+  test("reads code with blocks from a pipe and prints values", async () => {
     const stdin = "x = 6\ndef f(y):\n    return x * y\nprint(f(7))\nf(2)\n1/0\nname = input('? ')\nAda\nname\n";
     const { code, stdout, stderr } = await rlm(["repl"], { stdin, env: { RLM_DATA: folder } });
     expect({ code, stdout }).toEqual({ code: 0, stdout: "42\n12\n? 'Ada'\n" });
@@ -292,7 +292,7 @@ describe("without a terminal", () => {
     expect(stdout).not.toContain("\u001B");
   });
 
-  test("code that ends too early is an error; a dumb terminal gets no escape codes", async () => {
+  test("incomplete code is an error; a dumb terminal gets no escape codes", async () => {
     const { stderr } = await rlm(["repl"], { stdin: "foo(\n", env: { RLM_DATA: folder } });
     expect(stderr).toContain("SyntaxError: '(' was never closed");
     await using terminal = await open([], { env: { TERM: "dumb" } });

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { Folder } from "../../config/folder.ts";
 import { start } from "../program.ts";
 
-test("init writes an rlm.toml once, says what to do next, and replaces one only when told to", async () => {
+test("init writes an rlm.toml, says what to do next, and replaces one only with --force", async () => {
   using folder = new Folder();
   const first = await start(["init"], { cwd: folder.path }).ended;
   expect(first).toMatchObject({ code: 0, stderr: "" });

@@ -24,7 +24,7 @@ import { TestTerminal } from "../terminal.ts";
 
 const ID = toRunId("r-0123456789abcdef");
 
-/** A data folder, and the folder of runs in it. */
+/** A data folder with its folder of runs. */
 function openData(): Disposable & { readonly folder: string; readonly env: Record<string, string> } {
   const data = openRuns();
   const folder = join(data.folder, "runs");
@@ -32,7 +32,7 @@ function openData(): Disposable & { readonly folder: string; readonly env: Recor
   return { folder, env: { RLM_DATA: data.folder, TZ: "UTC" }, [Symbol.dispose]: () => data[Symbol.dispose]() };
 }
 
-test("logs lists the runs, the latest first, and says how many it leaves out", async () => {
+test("logs lists the runs, the latest first, and says how many it omits", async () => {
   using data = openData();
   for (const [at, name] of ["r-aaaa", "r-bbbb", "r-cccc"].entries()) {
     const id = toRunId(name);
@@ -70,7 +70,7 @@ test("logs without runs says so", async () => {
   expect(await rlm(["logs"], data)).toEqual({ code: 0, stdout: "no runs are recorded yet\n", stderr: "" });
 });
 
-test("logs show prints a tree, with the child where it began", async () => {
+test("logs show prints a tree, with the child where it started", async () => {
   using data = openData();
   await record(smallRun(ID), ID, data);
   const { code, stdout, stderr } = await rlm(["logs", "show", "r-01"], data);
@@ -101,7 +101,7 @@ final  3 calls, 100 in, 20 out, $0.0036, 8.2 s
 `);
 });
 
-test("logs show cuts what is long, and --full does not", async () => {
+test("logs show truncates long texts, and --full does not", async () => {
   using data = openData();
   const code = Array.from({ length: 1000 }, (_, n) => `line_${n} = ${n}`).join("\n");
   const messages = [{ role: "system", content: "You have a REPL." }];
@@ -126,10 +126,10 @@ test("logs show cuts what is long, and --full does not", async () => {
   const full = (await rlm(["logs", "show", ID, "--full"], data)).stdout;
   for (const text of ["line_500 = 500", "x".repeat(5000), "(Let me think.)", "You have a REPL.", "now go on"])
     expect(full).toContain(text);
-  expect(full.split("You have a REPL.")).toHaveLength(2); // what was said before is not said again
+  expect(full.split("You have a REPL.")).toHaveLength(2); // earlier messages are not repeated
 });
 
-test("logs show --json prints the events, a line each, and nothing else", async () => {
+test("logs show --json prints the events, one per line, and nothing else", async () => {
   using data = openData();
   const events = recorded(smallRun(ID));
   await record(events, ID, data);
@@ -149,13 +149,13 @@ test("logs show --json prints the events, a line each, and nothing else", async 
   }
 });
 
-test("logs show --follow shows what happens while it happens, and ends with the run", async () => {
+test("logs show --follow shows events as they happen, and ends with the run", async () => {
   using data = openData();
   const events = recorded(smallRun(ID));
   const at = events.findIndex(({ type }) => type === "code-start");
   await using log = new RunLogWriter(ID, data);
   for (const event of events.slice(0, at)) log.write(event);
-  await log.recordContext("context", { bytes: Buffer.from("x") }); // when it is there, so are they
+  await log.recordContext("context", { bytes: Buffer.from("x") }); // all earlier events are written by then
   await using program = start(["logs", "show", ID, "--follow"], data);
   await program.until(/n0 step 1/);
   expect(program.text("stdout")).not.toContain("n0 code");
@@ -167,7 +167,7 @@ test("logs show --follow shows what happens while it happens, and ends with the 
   expect(stdout).toMatch(/\nfinal {2}3 calls.*\n {2}42\n$/);
 });
 
-test("Ctrl-C ends --follow with 130", async () => {
+test("Ctrl-C stops --follow with 130", async () => {
   using data = openData();
   await using log = new RunLogWriter(ID, data);
   for (const event of smallRun(ID).slice(0, 6)) log.write(event);
@@ -178,12 +178,14 @@ test("Ctrl-C ends --follow with 130", async () => {
   expect(await program.ended).toMatchObject({ code: 130, stderr: "" });
 });
 
-test("a run that goes on, and one that broke, are shown as far as they got", async () => {
+test("running and broken runs are shown as far as they are recorded", async () => {
   using data = openData();
   await using log = new RunLogWriter(ID, data);
   for (const event of smallRun(ID).slice(0, 6)) log.write(event);
   await log.recordContext("context", { bytes: Buffer.from("x") });
-  expect((await rlm(["logs", "show", ID], data)).stdout).toContain(`it goes on: rlm logs show ${ID} --follow\n`);
+  expect((await rlm(["logs", "show", ID], data)).stdout).toContain(
+    `it is still running: rlm logs show ${ID} --follow\n`,
+  );
   await log.close();
   expect((await rlm(["logs", "show", ID, "--follow"], data)).stdout).toMatch(/\nbroken: .*\n$/);
 });
@@ -202,7 +204,7 @@ test.each([
   expect(stderr.trimEnd().split("\n")).toHaveLength(1);
 });
 
-test("what is in a log cannot command the terminal, and colours are for terminals that want them", async () => {
+test("the content of a log cannot control the terminal, and NO_COLOR is honoured", async () => {
   using data = openData();
   const evil = "\u001B]0;title\u0007\u001B[2J\u009B2Jplain";
   const events = [runStart(evil), nodeStart("n0", null, evil), codeEnd("n0", 1, evil), runEnd(ID, { answer: evil })];
@@ -220,7 +222,7 @@ test("what is in a log cannot command the terminal, and colours are for terminal
   expect((await rlm(["logs", "show", ID], { env: { ...data.env, NO_COLOR: "" } })).stdout).not.toContain("\u001B");
 });
 
-test("a reader that stops reading ends it", async () => {
+test("it exits when its reader is gone", async () => {
   using data = openData();
   await record(smallRun(ID), ID, data);
   await using program = shell(`RLM_DATA=${data.env["RLM_DATA"]} ${COMMAND} logs show ${ID} | head -1`);

@@ -16,7 +16,7 @@ function run(folder: Folder, args: readonly string[], columns = 80): TestTermina
   return new TestTerminal(["run", ...args], { env, columns });
 }
 
-test("on a terminal a tree is drawn over itself, and the answer follows the summary", async () => {
+test("on a terminal a tree is redrawn in place, and the answer follows the summary", async () => {
   using folder = new Folder();
   await using terminal = run(folder, ["--demo"], 72);
   expect(await terminal.ended).toBe(0);
@@ -32,7 +32,7 @@ test("on a terminal a tree is drawn over itself, and the answer follows the summ
   expect(terminal.raw).toMatch(/\u001B\[\d+A\u001B\[J/);
 });
 
-test("Ctrl-C at the terminal cancels, and leaves the tree as it was last", async () => {
+test("Ctrl-C on the terminal cancels, and leaves the last tree", async () => {
   using folder = new Folder();
   folder.write("script.json", JSON.stringify({ rules: [{ reply: { text: "late", delayMs: 600_000 } }] }));
   await using terminal = run(folder, [
@@ -50,7 +50,7 @@ test("Ctrl-C at the terminal cancels, and leaves the tree as it was last", async
   expect(terminal.screen).toMatch(/✗ n0 cancelled · step 1 .*\ncancelled · 1 node/);
 });
 
-test("Ctrl-C while the context is typed ends the command, and nothing of it stays", async () => {
+test("Ctrl-C while the context is typed ends the command, and removes the saved input", async () => {
   using folder = new Folder();
   await using terminal = run(folder, ["Why?", "--backend", "scripted", "--model", "x", "--context", "-"]);
   await terminal.until(/reading the context from the terminal: Ctrl-D ends it/);

@@ -20,7 +20,7 @@ interface RunOptions {
   readonly unread?: true;
 }
 
-/** Without keys, configuration or data of whoever runs the tests. */
+/** Without keys, configuration or data of the user. */
 function run(folder: Folder, args: readonly string[], { env = {}, stdin = "", ...rest }: RunOptions = {}): Program {
   const own = {
     HOME: folder.path,
@@ -40,7 +40,7 @@ function ask(folder: Folder, rules: readonly Rule[], args: readonly string[], st
 
 const DESCRIBE = [{ reply: fenced("FINAL(repr(context))") }];
 
-test("--demo answers over its own text with nothing configured; the answer is alone on stdout", async () => {
+test("--demo answers without any configuration; stdout has only the answer", async () => {
   using folder = new Folder();
   const { code, stdout, stderr } = await run(folder, ["--demo"]).ended;
   expect({ code, stdout }).toEqual({ code: 0, stdout: "Brigid: 40 lanterns; Corvus: 75 lanterns\n" });
@@ -74,7 +74,7 @@ test("contexts are variables as documented", async () => {
   expect((await answer(["--context", "-"], "in\n")).stdout).toBe("'in\\n'\n");
 });
 
-test("at a limit the best answer comes out with exit code 3", async () => {
+test("at a limit the best answer is printed with exit code 3", async () => {
   using folder = new Folder();
   const rules = [{ match: "The work has to end", reply: "about 40" }, { reply: fenced("print(1)") }];
   const { code, stdout, stderr } = await ask(folder, rules, ["--max-iterations", "2"]).ended;
@@ -92,7 +92,7 @@ test("a run that fails exits with 1 and says why; with --json the result says it
   expect(JSON.parse(json.stdout)).toMatchObject({ status: "failed", answer: null });
 });
 
-test("an answer follows the schema, and a schema that is none is refused", async () => {
+test("an answer follows the schema, and a wrong schema is refused", async () => {
   using folder = new Folder({
     "schema.json": '{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}',
     "no.json": "[]",
@@ -132,7 +132,7 @@ test.each([
   expect(stderr).toMatch(message);
 });
 
-test("a script that was changed is asked again", async () => {
+test("a changed script is not answered from the cache", async () => {
   using folder = new Folder();
   for (const answer of ["one", "two"]) {
     const { stdout } = await ask(folder, [{ reply: answer }], ["--mode", "direct"]).ended;
@@ -149,7 +149,7 @@ test("a mistake in rlm.toml is named with its line before anything starts", asyn
   );
 });
 
-test("rlm.toml and .env are used, and a key in .env never comes out", async () => {
+test("rlm.toml and .env are used, and a key in .env is never printed", async () => {
   using folder = new Folder({
     "rlm.toml":
       "[rlm]\nmodel = 'm'\nbackend = 'mine'\n[backends.mine]\ntype = 'openai-compatible'\nbase_url = 'http://127.0.0.1:1/v1'\napi_key_env = 'MINE'",
@@ -174,7 +174,7 @@ test("a cost budget for a model without a price is an error that says so, and a 
   });
 });
 
-test("Ctrl-C cancels the run, whatever the code makes of it: exit code 130, and no process is left", async () => {
+test("Ctrl-C cancels the run even if the code ignores it: exit code 130, and no process is left", async () => {
   using folder = new Folder();
   const marker = uniqueSleep();
   const code = `import subprocess
@@ -191,21 +191,21 @@ while True:
   expect(countProcesses(marker)).toBe(0);
 });
 
-test("a second Ctrl-C ends the command at once, with 130, also where nobody reads the answer", async () => {
+test("a second Ctrl-C ends the command at once with 130, even if the answer is not read", async () => {
   using folder = new Folder();
   folder.write("script.json", JSON.stringify({ rules: [{ reply: fenced("FINAL('x' * 3_000_000)") }] }));
   const scripted = ["--backend", "scripted", "--model", folder.at("script.json"), "--mode", "rlm"];
   await using program = run(folder, ["Why?", ...scripted], { unread: true });
   await program.until(/final · 1 node/, "stderr");
   program.signal("SIGINT");
-  // Before it is taken, another one would be the same.
+  // Wait until the first one is handled, or both would count as one.
   const status = (): string => readFileSync(`/proc/${program.pid}/status`, "utf8");
   await vi.waitFor(() => expect(status()).toMatch(/^ShdPnd:\s+0+$/m));
   program.signal("SIGINT");
   expect(await program.exit).toEqual({ code: 130 });
 });
 
-test("Ctrl-C while a model is asked cancels, too", async () => {
+test("Ctrl-C during a model call cancels, too", async () => {
   using folder = new Folder();
   await using program = ask(folder, [{ reply: { text: "late", delayMs: 600_000 } }], ["--json"]);
   await program.until(/n0 starts/, "stderr");

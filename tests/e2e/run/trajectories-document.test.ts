@@ -1,4 +1,4 @@
-// The ways of reading a log that docs/trajectories.md shows, tried on one.
+// Runs the examples of docs/trajectories.md for reading a log.
 
 import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -41,7 +41,7 @@ test("the Python in the document reads every event as it was written", async () 
   expect([first, ...others]).toEqual([{ schemaVersion: 2, ...events[0] }, ...events.slice(1)]);
 });
 
-test("the lines for jq in the document work", async ({ skip }) => {
+test("the jq commands in the document work", async ({ skip }) => {
   if (spawnSync("jq", ["--version"]).status !== 0) return skip("jq is not installed");
   using runs = openRuns();
   await record(smallRun(ID), ID, runs);

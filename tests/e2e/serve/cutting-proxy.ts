@@ -1,4 +1,4 @@
-// A proxy on loopback that cuts connections, as bad networks do.
+// A proxy on loopback that cuts connections, like a bad network.
 
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
@@ -9,7 +9,7 @@ interface CuttingProxy extends AsyncDisposable {
 
 const EVENT = /\nevent: [^]*?\n\n/;
 
-/** Passes one event of a stream on and cuts the connection, so many times. */
+/** Forwards one event of a stream and cuts the connection, the given number of times. */
 export async function startCuttingProxy(to: string, times: number): Promise<CuttingProxy> {
   const sockets = new Set<Socket>();
   let cut = 0;

@@ -1,4 +1,4 @@
-// Many WebSockets that mostly wait. `RLM_TEST_MANY=1`: as many as are promised, which takes a while.
+// Many idle WebSockets. `RLM_TEST_MANY=1`: as many as documented, which takes a while.
 
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -11,7 +11,7 @@ const MAX_BYTES_EACH = 50_000;
 const TOKEN = "many-token";
 const headers = { authorization: `Bearer ${TOKEN}` };
 
-test(`${COUNT} WebSockets wait at once, cost little, and all hear what happens`, { timeout: 300_000 }, async () => {
+test(`${COUNT} WebSockets are open at once, cost little, and all receive events`, { timeout: 300_000 }, async () => {
   await using program = start(["serve", "--port", "0"], { env: { RLM_TOKEN: TOKEN } });
   const [, url = ""] = await program.until(/^listening (http:\S+)\n[\s\S]*token .*\n/);
   const opened = await fetch(`${url}/v1/sessions`, { method: "POST", headers, body: "{}" });

@@ -7,7 +7,7 @@ import { rlm, start } from "../program.ts";
 const TOKEN = "e2e-token";
 const env = { RLM_TOKEN: TOKEN };
 
-test("a file of the folder sets limits; sites that are named may ask; who asks too fast waits", async () => {
+test("a project's file sets limits; named sites may send requests; requests that are too fast wait", async () => {
   using folder = new Folder({
     "rlm.toml": `
 [server]
@@ -36,7 +36,7 @@ sessions = 1
   expect((await fetch(`${url}/v1/health`)).status).toBe(200);
 });
 
-test("a file of the folder cannot open the door; one that is named can", async () => {
+test("a project's file cannot open the server to others; --config can", async () => {
   using folder = new Folder({ "rlm.toml": `[server]\nport = 0\nhost = "127.0.0.2"\n` });
   const { code, stdout, stderr } = await rlm(["serve"], { env, cwd: folder.path });
   expect({ code, stdout, stderr }).toEqual({
@@ -49,7 +49,7 @@ test("a file of the folder cannot open the door; one that is named can", async (
   expect((await fetch(`http://127.0.0.2:${port}/v1/health`)).status).toBe(200);
 });
 
-test("a key that is none is told with its line", async () => {
+test("an unknown key is reported with its line", async () => {
   using folder = new Folder({ "rlm.toml": "[server]\nprot = 1\n" });
   const { code, stderr } = await rlm(["serve"], { env, cwd: folder.path });
   expect([code, stderr]).toEqual([
@@ -58,7 +58,7 @@ test("a key that is none is told with its line", async () => {
   ]);
 });
 
-test("/mcp offers what was chosen, and its sessions see the folders that were named", async () => {
+test("/mcp offers the chosen tools, and its sessions have the mounts", async () => {
   using folder = new Folder({
     "project/rlm.toml": "[server]\nport = 0\nstructured = true\n",
     "shown/note.txt": "seen",

@@ -1,4 +1,4 @@
-// How `rlm serve` ends: told by a signal, or by nobody.
+// How `rlm serve` ends: by a signal, or killed.
 
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, statSync } from "node:fs";
@@ -50,7 +50,7 @@ async function startWith(options: { readonly unread?: "stderr" }, ...flags: stri
   };
 }
 
-/** Goes on for ever, with a child that can be found. */
+/** Runs for ever, with a child that the test can find. */
 function endless(marker: string): string {
   return `import subprocess\nprint("up", flush=True)\nsubprocess.run(["sleep", "${marker}"])`;
 }
@@ -67,7 +67,7 @@ async function awaitChild(marker: string): Promise<void> {
 }
 
 describe("SIGTERM", () => {
-  test("with nothing to do it ends at once, connections that are kept open included", async () => {
+  test("without work it ends at once, and closes idle connections", async () => {
     await using server = await startServer("--grace", "600");
     const kept = await open(server.port, "GET /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n");
     await once(kept, "data");
@@ -76,7 +76,7 @@ describe("SIGTERM", () => {
     kept.destroy();
   });
 
-  test("code that ends within the grace ends: it can be answered and its result fetched meanwhile, on a new connection", async () => {
+  test("code may finish within the grace: it can get input and its result can be fetched on a new connection", async () => {
     await using server = await startServer("--grace", "600");
     const id = await server.openSession();
     const path = `/v1/sessions/${id}/execute`;
@@ -98,7 +98,7 @@ describe("SIGTERM", () => {
     expect(await server.program.ended).toMatchObject({ code: 0, stderr: "" });
   });
 
-  test("code that goes on is interrupted after the grace, and whoever waits or follows is told", async () => {
+  test("code that continues is interrupted after the grace, and waiting clients are notified", async () => {
     await using server = await startServer("--grace", "0.3");
     const [first, second] = [await server.openSession(), await server.openSession()];
     const markers = [uniqueSleep(), uniqueSleep(), uniqueSleep()];
@@ -123,7 +123,7 @@ describe("SIGTERM", () => {
     for (const marker of markers) expect(countProcesses(marker)).toBe(0);
   });
 
-  test("a shell task is ended after the grace, paused or not, and whoever follows it is told", async () => {
+  test("a shell task is killed after the grace, paused or not, and its followers are notified", async () => {
     await using server = await startServer("--grace", "0.2");
     const [running, paused] = [uniqueSleep(), uniqueSleep()];
     const followed = await server.ask("POST", "/v1/tasks", { command: `sleep ${running}` }, { accept: EVENTS });
@@ -138,7 +138,7 @@ describe("SIGTERM", () => {
     expect([countProcesses(running), countProcesses(paused)]).toEqual([0, 0]);
   });
 
-  test("a reader that never reads, a half-sent request and a half-sent body do not keep it", async () => {
+  test("a reader that never reads, a partial request and a partial body do not delay it", async () => {
     await using server = await startServer("--grace", "0.1");
     const id = await server.openSession();
     const head = `Host: localhost\r\nAuthorization: Bearer ${TOKEN}\r\n`;
@@ -157,7 +157,7 @@ describe("SIGTERM", () => {
     for (const socket of [never, ...halves]) socket.destroy();
   });
 
-  test("leaves no folder in the temporary one", async () => {
+  test("leaves no temporary folder", async () => {
     const before = readdirSync(tmpdir()).filter((name) => name.startsWith("rlm") && !name.startsWith("rlm-end-"));
     await using server = await startServer("--grace", "0");
     const id = await server.openSession();
@@ -182,7 +182,7 @@ test("SIGKILL while code and a shell task run leaves no process behind", async (
 });
 
 describe("the log", () => {
-  test("goes to a file that only its user can read, and is added to", async () => {
+  test("is appended to a file that only its user can read", async () => {
     const path = join(folder, "serve.log");
     for (const time of [1, 2]) {
       await using server = await startServer("--log-level", "info", "--log-file", path);
@@ -198,21 +198,21 @@ describe("the log", () => {
     expect(readFileSync(path, "utf8")).not.toMatch(/planted|e2e-token/);
   });
 
-  test("a place where none can be is told at once", async () => {
+  test("an impossible path is reported at once", async () => {
     const { code, stderr } = await rlm(["serve", "--port", "0", "--log-file", folder]);
     expect([code, stderr]).toEqual([2, expect.stringContaining(`cannot write the log to ${folder}`)]);
   });
 
-  test("that nobody reads keeps neither requests nor the end waiting", async () => {
+  test("that is not read delays neither requests nor the exit", async () => {
     await using server = await startWith({ unread: "stderr" }, "--log-level", "debug");
-    const path = `/${"nowhere".repeat(100)}`; // several times what a pipe holds
+    const path = `/${"nowhere".repeat(100)}`; // several times the capacity of a pipe
     await Promise.all(Array.from({ length: 400 }, async () => (await server.ask("GET", path)).text()));
     server.program.signal("SIGTERM");
     expect((await server.program.ended).code).toBe(0);
   });
 });
 
-test("what is no HTTP is refused as a problem, and the connection ends", async () => {
+test("data that is not HTTP is refused with a problem, and the connection ends", async () => {
   await using server = await startServer();
   const socket = await open(server.port, "NONSENSE\r\n\r\n");
   expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 [\s\S]*application\/problem\+json[\s\S]*"code":"MALFORMED"/);

@@ -62,7 +62,7 @@ async function serve(rules?: readonly object[]): Promise<Server> {
   };
 }
 
-test("the configured model is asked; what was recorded is there for the next server", async () => {
+test("the configured model answers, and the next server has the recorded runs", async () => {
   let id: unknown;
   {
     await using server = await serve([{ reply: FINAL }]);
@@ -85,7 +85,7 @@ test("the configured model is asked; what was recorded is there for the next ser
   expect(server.program.text("stderr")).toBe("");
 });
 
-test("a signal ends runs and commands that go on, and leaves nothing", async () => {
+test("a signal stops running runs and commands, and leaves nothing", async () => {
   const marker = uniqueSleep();
   const reply = `\`\`\`repl\nimport subprocess; subprocess.run(["sleep", "${marker}"])\n\`\`\``;
   await using server = await serve([{ reply }]);

@@ -38,7 +38,7 @@ async function startServer(
   };
 }
 
-/** Starts a child that can be recognised, and goes on for ever. */
+/** Starts a child that the test can find, and runs for ever. */
 function codeWithChild(marker: string): string {
   return `import subprocess\nsubprocess.run(["sleep", "${marker}"])`;
 }
@@ -68,7 +68,7 @@ describe("a running server", () => {
     expect(statuses).toEqual([401, 401, 403, 403, 422, 400]);
   });
 
-  test("refuses a body that is announced as too large before it comes", async () => {
+  test("refuses a body by its Content-Length before it arrives", async () => {
     const headers = { authorization: `Bearer ${TOKEN}`, "content-length": String(64 * 1024 * 1024 + 1) };
     expect(await status(server, headers, undefined)).toBe(413);
   });
@@ -85,7 +85,7 @@ describe("a running server", () => {
     ).toBe(413);
   });
 
-  test("a client that goes away takes its code and its processes with it", async () => {
+  test("a client that disconnects stops its code and its processes", async () => {
     const marker = uniqueSleep();
     const client = new AbortController();
     const answer = server.execute({ code: codeWithChild(marker), timeout: 600 }, client.signal);
@@ -96,7 +96,7 @@ describe("a running server", () => {
     expect(server.program.text("stderr")).toBe("");
   });
 
-  test("clients that say nothing keep nobody waiting", async () => {
+  test("silent clients do not delay others", async () => {
     const port = Number(new URL(server.url).port);
     const silent = Array.from({ length: 20 }, () => connect(port, "127.0.0.1").on("error", () => {}));
     for (const socket of silent) socket.write(`POST ${ROUTE} HTTP/1.1\r\nHost: localhost\r\n`);
@@ -104,7 +104,7 @@ describe("a running server", () => {
     for (const socket of silent) socket.destroy();
   });
 
-  test("many at once each get their own answer", async () => {
+  test("concurrent requests each get their own response", async () => {
     const answers = await Promise.all(
       Array.from({ length: 12 }, async (_, number) => (await server.execute({ code: `print(${number})` })).json()),
     );
@@ -113,7 +113,7 @@ describe("a running server", () => {
     );
   });
 
-  test("a taken port is told with the fix", async () => {
+  test("a taken port is reported with the fix", async () => {
     const { port } = new URL(server.url);
     expect(await rlm(["serve", "--port", port])).toEqual({
       code: 70,
@@ -124,7 +124,7 @@ describe("a running server", () => {
 });
 
 describe("start", () => {
-  test("prints a line for curl that works, and keeps the token for the user alone", async ({ skip }) => {
+  test("prints a working curl command, and stores the token for the user only", async ({ skip }) => {
     const data = makeDataFolder();
     try {
       await using server = await startServer({ RLM_TOKEN: "", RLM_DATA: data });
@@ -142,7 +142,7 @@ describe("start", () => {
     }
   });
 
-  test("another address needs to be allowed", async () => {
+  test("another address must be allowed", async () => {
     const { code, stderr } = await rlm(["serve", "--host", "0.0.0.0"]);
     expect({ code, stderr }).toEqual({
       code: 2,
@@ -159,7 +159,7 @@ describe("start", () => {
 });
 
 describe("end", () => {
-  test.each(["SIGTERM", "SIGINT"] as const)("%s lets running requests finish and takes no more", async (signal) => {
+  test.each(["SIGTERM", "SIGINT"] as const)("%s lets running requests finish and accepts no more", async (signal) => {
     await using server = await startServer();
     const marker = uniqueSleep();
     const answer = server.execute({
@@ -176,7 +176,7 @@ describe("end", () => {
       "5",
       "close",
     ]);
-    for (const pid of findProcesses(marker)) process.kill(pid); // which lets the code end
+    for (const pid of findProcesses(marker)) process.kill(pid); // so that the code ends
     expect(await (await answer).json()).toMatchObject({ status: "ok", stdout: "done\n" });
     expect(await server.program.ended).toMatchObject({ code: 0, stderr: "" });
     expect(countProcesses(marker)).toBe(0);
@@ -189,7 +189,7 @@ describe("end", () => {
     await expect.poll(() => countProcesses(marker)).toBe(1);
     server.program.signal("SIGTERM");
     server.program.signal("SIGINT");
-    expect([130, 143]).toContain((await server.program.ended).code); // two signals at once come in any order
+    expect([130, 143]).toContain((await server.program.ended).code); // two signals may arrive in any order
     await answer;
     await expect.poll(() => countProcesses(marker)).toBe(0);
   });
@@ -221,19 +221,19 @@ describe("with few open files", () => {
       headers,
       body: JSON.stringify({ code: "print(6 * 7)" }),
     });
-    expect(answer.status).toBe(429); // a session of its own would be one too many
+    expect(answer.status).toBe(429); // another session would exceed the limit
     expect((await fetch(`${url}/v1/health`)).status).toBe(200);
     for (const socket of sockets) socket.destroy();
   });
 
-  test("too few are told at the start, with what to do", async () => {
+  test("too few are reported at the start, with what to do", async () => {
     const program = shell(`ulimit -n 64; RLM_TOKEN=${TOKEN} exec ${COMMAND} serve --port 0`);
     const { code, stderr } = await program.ended;
     expect([code, stderr]).toEqual([70, expect.stringContaining("Raise it with 'ulimit -n 4096'")]);
   });
 });
 
-/** What a POST with these very headers is answered; the body is sent in pieces, or announced and never sent. */
+/** The response to a POST with exactly these headers; the body is sent in pieces, or announced and never sent. */
 async function status(
   { url }: Server,
   headers: Record<string, string>,

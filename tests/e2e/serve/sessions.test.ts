@@ -32,7 +32,7 @@ describe("rlm sessions", () => {
     });
   });
 
-  test("--json prints what the server answers and nothing else", async () => {
+  test("--json prints the server's response and nothing else", async () => {
     const id = await open();
     const list = JSON.parse((await server.rlm(["sessions", "--json"])).stdout) as { sessions: { id: string }[] };
     expect(list.sessions.map((one) => one.id)).toContain(id);
@@ -46,7 +46,7 @@ describe("rlm sessions", () => {
     expect(await parsed("close", id, "--json")).toMatchObject({ sessions: [{ id, state: "closed" }] });
   });
 
-  test("what cannot be closed does not keep the others open", async () => {
+  test("a failure to close one does not keep the others open", async () => {
     const [one, two] = [await open(), await open()];
     const { code, stdout, stderr } = await server.rlm(["sessions", "close", one, "nope", two]);
     expect({ code, lines: stdout.split("\n").length }).toEqual({ code: 2, lines: 3 });
@@ -93,7 +93,7 @@ describe("rlm sessions exec", () => {
     });
   });
 
-  test("bytes that are no text come out as they are", async () => {
+  test("binary output is unchanged", async () => {
     const program = start(
       ["sessions", "exec", id, "-c", "import os; os.write(1, bytes([65, 255, 0, 254, 10]))"],
       server,
@@ -102,7 +102,7 @@ describe("rlm sessions exec", () => {
     expect([...program.bytes("stdout")]).toEqual([65, 255, 0, 254, 10]);
   });
 
-  test("Ctrl-C interrupts the code, whose state is kept; a session can be interrupted from beside", async () => {
+  test("Ctrl-C interrupts the code and keeps the state; another command can interrupt it, too", async () => {
     const running = start(["sessions", "exec", id, "-c", "y = 1; print('up', flush=True)\nwhile True: pass"], server);
     await running.until(/up/);
     running.signal("SIGINT");
@@ -113,7 +113,7 @@ describe("rlm sessions exec", () => {
     expect((await other.ended).code).toBe(130);
   });
 
-  test("a command that is ended leaves nothing running", async () => {
+  test("a command that is stopped leaves nothing running", async () => {
     const running = start(["sessions", "exec", id, "-c", "print('up', flush=True)\nwhile True: pass"], server);
     await running.until(/up/);
     running.signal("SIGTERM");
@@ -122,14 +122,14 @@ describe("rlm sessions exec", () => {
     await expect.poll(state).toMatchObject({ state: "idle" });
   });
 
-  test("a reader that leaves ends the code", async () => {
+  test("the code is stopped when the reader is gone", async () => {
     const env = Object.entries(server.env).map(([name, value]) => `${name}=${value}`);
     const line = `${env.join(" ")} ${COMMAND} sessions exec ${id} -c 'while True: print(1)'; echo $? >&2`;
     const { stdout, stderr } = await shell(`(${line}) | head -1`).ended;
     expect([stdout, stderr]).toEqual(["1\n", "141\n"]);
   });
 
-  test("what code prints cannot command the terminal", async () => {
+  test("output cannot control the terminal", async () => {
     const code = String.raw`print("\033]0;title\007\033[31mred\033[0m")`;
     await using terminal = new TestTerminal(["sessions", "exec", id, "-c", code], server);
     await terminal.ended;
@@ -138,7 +138,7 @@ describe("rlm sessions exec", () => {
   });
 });
 
-test("a command that there is none of is told, with the one that was meant", async () => {
+test("an unknown command is reported with a suggestion", async () => {
   expect(await rlm(["sessions", "opne"])).toEqual({
     code: 2,
     stdout: "",
@@ -157,12 +157,12 @@ describe("when the server is not as expected", () => {
     });
   });
 
-  test("the token is another, and is not repeated", async () => {
+  test("the token is wrong, and is not repeated", async () => {
     const { code, stderr } = await rlm(["sessions"], { env: { ...server.env, RLM_TOKEN: "not-this-one" } });
-    expect([code, stderr]).toEqual([2, `rlm: ${server.url} does not take the token from RLM_TOKEN\n`]);
+    expect([code, stderr]).toEqual([2, `rlm: ${server.url} rejected the token from RLM_TOKEN\n`]);
   });
 
-  test("a server that ends while code runs tells so", async () => {
+  test("a server that shuts down while code runs is reported", async () => {
     await using other = await startServing();
     const { stdout } = await other.rlm(["sessions", "open"]);
     const running = start(

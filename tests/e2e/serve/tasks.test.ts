@@ -40,7 +40,7 @@ test("a task is started, followed, listed and shown", async () => {
   expect(JSON.parse((await server.rlm(["tasks", "--json"])).stdout)).toMatchObject({ tasks: [{ id }] });
 });
 
-test("several words are a command and its arguments, whatever is in them", async () => {
+test("several words are a command and its arguments, whatever they contain", async () => {
   const id = await startTask("--", "printf", "[%s]", "a b", "it's", "$HOME; ls", "-n");
   expect((await server.rlm(["tasks", "output", id, "--follow"])).stdout).toBe("[a b][it's][$HOME; ls][-n]");
 });
@@ -57,7 +57,7 @@ test("a task is paused, resumed and cancelled", async () => {
   expect([code, stderr]).toEqual([2, expect.stringMatching(/^rlm: cannot pause /)]);
 });
 
-test("bytes of a task come out as they are; Ctrl-C ends the reading and not the task", async () => {
+test("binary output of a task is unchanged; Ctrl-C stops reading, not the task", async () => {
   const bytes = await startTask("--", String.raw`printf '\377\000\376'`);
   await server.rlm(["tasks", "output", bytes, "--follow"]);
   const program = start(["tasks", "output", bytes], server);
@@ -72,11 +72,11 @@ test("bytes of a task come out as they are; Ctrl-C ends the reading and not the 
   expect((await server.rlm(["tasks", "show", id])).stdout).toContain("status      running\n");
 });
 
-test("what is followed goes on where it was when the connection is cut, and that is said", async () => {
+test("following resumes after the connection is cut, with a message", async () => {
   await using proxy = await startCuttingProxy(server.url, 2);
   const id = await startTask("--", "for i in $(seq 0 29); do echo $i; sleep 0.01; done");
   const lines = Array.from({ length: 30 }, (_, number) => `${number}\n`).join("");
-  const lost = "rlm: the connection is lost: trying to go on where it was\n";
+  const lost = "rlm: the connection is lost: trying to resume\n";
   const follow = ["tasks", "output", id, "--follow"];
   const asCut = { code: 0, stdout: lines, stderr: lost + lost };
   expect(await rlm(follow, { env: { ...server.env, RLM_URL: proxy.url } })).toEqual(asCut);
@@ -86,7 +86,7 @@ test("what is followed goes on where it was when the connection is cut, and that
   expect(await rlm(exec, { env: { ...server.env, RLM_URL: other.url } })).toEqual(asCut);
 });
 
-test("what is not there is told", async () => {
+test("a missing task is reported", async () => {
   for (const what of ["show", "output", "cancel"]) {
     const { code, stdout, stderr } = await server.rlm(["tasks", what, "nope"]);
     expect([code, stdout, stderr]).toEqual([2, "", expect.stringMatching(/^rlm: cannot find task 'nope'/)]);

@@ -14,7 +14,7 @@ import type { Problem } from "../../../src/server/net/problem.ts";
 import { problem } from "../../../src/server/http/schemas/common.ts";
 import { listen } from "../../../src/server/net/listen.ts";
 import { WebSockets } from "../../../src/server/ws/web-sockets.ts";
-import { given } from "../../../src/util/omit-undefined.ts";
+import { omitUndefined } from "../../../src/util/omit-undefined.ts";
 import { openTestRuntime } from "../../open.ts";
 
 export const TOKEN = "secret";
@@ -114,12 +114,12 @@ export async function openServer(runtime: Runtime, options: ServerOptions = {}) 
   };
   const cuts: string[] = [];
   const onCut = ({ code }: Problem): void => void cuts.push(code);
-  const webSockets = new WebSockets(context, { ...guard, onCut, ...given({ heartbeatMs, maxHeldBytes }) });
+  const webSockets = new WebSockets(context, { ...guard, onCut, ...omitUndefined({ heartbeatMs, maxHeldBytes }) });
   const listening = await listen(createApp(context, guard), {
     host: "127.0.0.1",
     port: 0,
     upgrader: webSockets,
-    ...given({ maxConnections }),
+    ...omitUndefined({ maxConnections }),
   });
   const port = Number(new URL(listening.url).port);
   const url = `ws://127.0.0.1:${port}`;

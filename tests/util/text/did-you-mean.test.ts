@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { nearest } from "../../../src/util/text/did-you-mean.ts";
+import { didYouMean } from "../../../src/util/text/did-you-mean.ts";
 
 test.each([
   ["max_dept", "max_depth"],
@@ -9,6 +9,6 @@ test.each([
   ["rml", "rlm"],
   ["zebra", undefined],
   ["", undefined],
-])("nearest(%j) is %j", (word, expected) => {
-  expect(nearest(word, ["model", "max_depth", "rlm"])).toBe(expected);
+])("didYouMean(%j) is %j", (word, expected) => {
+  expect(didYouMean(word, ["model", "max_depth", "rlm"])).toBe(expected);
 });

@@ -22,7 +22,7 @@ describe("toTerminalText()", () => {
   });
 });
 
-test("TerminalFilter gives the same wherever the text is cut", () => {
+test("TerminalFilter gives the same result wherever the text is split", () => {
   const text = "a\u001B[31mb\u001B]0;t\u0007c\u001B[2Jd\u001B]8;;u\u001B\\e\u009B1mf";
   for (let cut = 0; cut <= text.length; cut += 1) {
     const filter = new TerminalFilter();

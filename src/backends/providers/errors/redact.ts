@@ -1,13 +1,13 @@
 // Text of a provider made fit for error messages.
 
-import { secretForms } from "../../../util/secret-encodings.ts";
+import { secretEncodings } from "../../../util/secret-encodings.ts";
 
 const MAX_CHARACTERS = 500;
 
 /** One line of limited length without secrets: neither the given ones nor what looks like a key. */
 export function redact(text: string, secrets: readonly string[]): string {
   let redacted = text;
-  for (const form of secrets.flatMap(secretForms)) redacted = redacted.replaceAll(form, "***");
+  for (const form of secrets.flatMap(secretEncodings)) redacted = redacted.replaceAll(form, "***");
   // Keys of others, and the part of ours that a provider shows.
   redacted = redacted.replaceAll(/\b(sk|pk|key)[-_][\w.*-]{6,}/gi, "$1-***");
   redacted = redacted.replaceAll(/\b(bearer +|key[ :=]+(?=[\w.*-]*[\d*]))[\w.*~+/=-]{6,}/gi, "$1***");

@@ -1,6 +1,6 @@
-// What begins with a colon: commands of the console, beside the code.
+// The commands of the console, which begin with a colon.
 
-import type { Action, Desk } from "../context.ts";
+import type { Action, ReplContext } from "../context.ts";
 import { get, put, showFiles } from "./files.ts";
 import { checkpoint, fork, load, reset, rewind, save, showSessions, switchSession, undo } from "./state.ts";
 import { inspect, showVariables } from "./variables.ts";
@@ -12,7 +12,7 @@ interface Command {
 }
 
 const COMMANDS: Readonly<Record<string, Command>> = {
-  help: { usage: ":help", summary: "this list", run: (desk) => desk.line(helpText()) },
+  help: { usage: ":help", summary: "this list", run: (context) => context.line(helpText()) },
   vars: { usage: ":vars", summary: "the variables", run: showVariables },
   inspect: { usage: ":inspect NAME", summary: "one of them; also NAME?", run: inspect },
   fork: { usage: ":fork [ID]", summary: "a copy of the session, and go there", run: fork },
@@ -29,8 +29,12 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   env: { usage: ":env [KEY=VALUE]", summary: "environment variables of the session", run: setVariable },
   time: { usage: ":time", summary: "how long the last execution took", run: showTime },
   reset: { usage: ":reset", summary: "empty the namespace", run: reset },
-  restart: { usage: ":restart", summary: "a new session, without state and files", run: (desk) => desk.restart() },
-  quit: { usage: ":quit", summary: "leave; so does Ctrl-D", run: (desk) => desk.quit() },
+  restart: {
+    usage: ":restart",
+    summary: "a new session, without state and files",
+    run: (context) => context.restart(),
+  },
+  quit: { usage: ":quit", summary: "leave; so does Ctrl-D", run: (context) => context.quit() },
 };
 
 const ALIASES: Readonly<Record<string, string>> = { h: "help", "?": "help", q: "quit", exit: "quit" };
@@ -38,16 +42,16 @@ const ALIASES: Readonly<Record<string, string>> = { h: "help", "?": "help", q: "
 /** For completion. */
 export const COMMAND_NAMES: readonly string[] = Object.keys(COMMANDS).map((name) => `:${name}`);
 
-/** What it throws is for whoever typed the line. */
-export async function runCommand(desk: Desk, line: string): Promise<void> {
+/** Throws errors that the user should see. */
+export async function runCommand(context: ReplContext, line: string): Promise<void> {
   const [name = "", ...args] = splitWords(line.slice(1));
   const known = ALIASES[name] ?? name;
   const command = Object.hasOwn(COMMANDS, known) ? COMMANDS[known] : undefined;
   if (command === undefined) throw new Error(`there is no :${name}. There are: ${COMMAND_NAMES.join(" ")}`);
-  await command.run(desk, args);
+  await command.run(context, args);
 }
 
-/** Words as a shell splits them: quotes keep spaces. */
+/** Splits like a shell: quotes keep spaces. */
 export function splitWords(line: string): string[] {
   return [...line.matchAll(/(?:"[^"]*"|'[^']*'|\\.|[^\s"'\\])+/g)].map(([word]) =>
     word.replaceAll(/"([^"]*)"|'([^']*)'|\\(.)/g, (_, double, single, plain) => double ?? single ?? plain),
@@ -64,24 +68,24 @@ function helpText(): string {
   return ["Commands:", ...lines, "Keys:", ...keys].join("\n");
 }
 
-async function setVariable(desk: Desk, [assignment, ...others]: readonly string[]): Promise<void> {
+async function setVariable(context: ReplContext, [assignment, ...others]: readonly string[]): Promise<void> {
   if (assignment === undefined) {
-    for (const [key, value] of desk.env) desk.line(`${key}=${value}`);
-    if (desk.env.size === 0) desk.line("none were set");
+    for (const [key, value] of context.env) context.line(`${key}=${value}`);
+    if (context.env.size === 0) context.line("none were set");
     return;
   }
   const at = assignment.indexOf("=");
   if (at < 1) throw new Error("give KEY=VALUE");
   if (others.length > 0) throw new Error(`give one KEY=VALUE; a value with spaces in quotes, as in KEY='a b'`);
   const [key, value] = [assignment.slice(0, at), assignment.slice(at + 1)];
-  await desk.run(`__import__("os").environ.__setitem__(${JSON.stringify(key)}, ${JSON.stringify(value)})`);
-  desk.env.set(key, value);
+  await context.run(`__import__("os").environ.__setitem__(${JSON.stringify(key)}, ${JSON.stringify(value)})`);
+  context.env.set(key, value);
 }
 
-function showTime(desk: Desk): void {
-  const { last } = desk;
-  if (last === undefined) return desk.line("nothing was run yet");
+function showTime(context: ReplContext): void {
+  const { last } = context;
+  if (last === undefined) return context.line("nothing was run yet");
   const [seconds, cpu] = [last.durationMs, last.cpuMs].map((time) => (time / 1000).toFixed(3));
   const memory = (last.peakMemoryBytes / 1024 ** 2).toFixed(0);
-  desk.line(`${seconds} s, processor ${cpu} s, memory at most ${memory} MiB`);
+  context.line(`${seconds} s, processor ${cpu} s, memory at most ${memory} MiB`);
 }

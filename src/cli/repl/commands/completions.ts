@@ -1,9 +1,9 @@
-// What Tab offers: commands and their arguments after a colon, names of the session in code, else how a function is called.
+// Completions at Tab: commands and their arguments after a colon, names in code, else the signature of a function.
 
 import { readdir } from "node:fs/promises";
 import type { Session } from "../../../session/session.ts";
 import { COMMAND_NAMES } from "./commands.ts";
-import { toHostPath } from "../context.ts";
+import { toHostPath, type ReplContext } from "../context.ts";
 import type { Completions } from "../editor/menu.ts";
 
 const MAX_MATCHES = 500;
@@ -11,15 +11,12 @@ const MAX_LENGTH = 200;
 const MAX_HINT = 1000;
 const NONE: Completions = { start: 0, end: 0, matches: [] };
 
-interface Place {
-  readonly session: Session;
-  readonly sessions: readonly Session[];
-}
+type Scope = Pick<ReplContext, "session" | "sessions">;
 
-export async function completionsOf(place: Place, text: string, cursor: number): Promise<Completions> {
+export async function completionsOf(scope: Scope, text: string, cursor: number): Promise<Completions> {
   const before = text.slice(0, cursor);
-  if (before.startsWith(":")) return completeCommand(place, before);
-  const { session } = place;
+  if (before.startsWith(":")) return completeCommand(scope, before);
+  const { session } = scope;
   const found = /[(,]\s*$/.test(before) ? undefined : await session.complete(text, cursor);
   const { start, end, matches } = found ?? { ...NONE, matches: [] };
   const kept = matches.slice(0, MAX_MATCHES).map((match) => match.text);
@@ -30,16 +27,16 @@ export async function completionsOf(place: Place, text: string, cursor: number):
   return { ...NONE, hint: `${signature.name}${signature.signature}`.slice(0, MAX_HINT) };
 }
 
-/** What a session offers must stay code of that session: it may not become a command of the console. */
+/** A completion from the session must not turn the line into a command of the console. */
 function isHarmless(before: string, match: string): boolean {
   return match.length <= MAX_LENGTH && !/[\r\n]/.test(match) && !(before.trim() === "" && /^\s*[:?]/.test(match));
 }
 
-async function completeCommand(place: Place, before: string): Promise<Completions> {
+async function completeCommand(scope: Scope, before: string): Promise<Completions> {
   const [command = "", ...args] = before.split(" ");
   const start = before.lastIndexOf(" ") + 1;
   const typed = before.slice(start);
-  const matches = args.length === 0 ? COMMAND_NAMES : await argumentsOf(place, command, args.length, typed);
+  const matches = args.length === 0 ? COMMAND_NAMES : await argumentsOf(scope, command, args.length, typed);
   return {
     start,
     end: before.length,
@@ -47,7 +44,7 @@ async function completeCommand(place: Place, before: string): Promise<Completion
   };
 }
 
-async function argumentsOf(place: Place, command: string, position: number, typed: string): Promise<readonly string[]> {
+async function argumentsOf(scope: Scope, command: string, position: number, typed: string): Promise<readonly string[]> {
   switch (`${command} ${position}`) {
     case ":save 1":
     case ":load 1":
@@ -57,13 +54,13 @@ async function argumentsOf(place: Place, command: string, position: number, type
     case ":files 1":
     case ":get 1":
     case ":put 2":
-      return sessionPaths(place.session, typed);
+      return sessionPaths(scope.session, typed);
     case ":inspect 1":
-      return (await place.session.variables()).variables.map(({ name }) => name);
+      return (await scope.session.variables()).variables.map(({ name }) => name);
     case ":switch 1":
-      return place.sessions.map(({ id }) => id);
+      return scope.sessions.map(({ id }) => id);
     case ":rewind 1":
-      return place.session.checkpoints().map(({ id }) => id);
+      return scope.session.checkpoints().map(({ id }) => id);
     default:
       return [];
   }

@@ -1,34 +1,34 @@
-// :vars and :inspect. What they show was written by code in the session.
+// :vars and :inspect. Code in the session controls what they show.
 
 import type { InspectedVariable, Variable } from "../../../protocol/variables.ts";
-import { need, type Desk } from "../context.ts";
+import { need, type ReplContext } from "../context.ts";
 
 const MAX_NAME = 24;
 const MAX_PREVIEW = 48;
 const MAX_COLUMNS = 20;
 
-export async function showVariables(desk: Desk): Promise<void> {
-  const { variables, total } = await desk.session.variables();
-  if (variables.length === 0) return desk.line("no variables");
+export async function showVariables(context: ReplContext): Promise<void> {
+  const { variables, total } = await context.session.variables();
+  if (variables.length === 0) return context.line("no variables");
   const rows = variables.map((variable) => [variable.name, toKind(variable), toExcerpt(variable)] as const);
   const widths = [0, 1].map((column) => Math.min(MAX_NAME, Math.max(...rows.map((row) => row[column]?.length ?? 0))));
   for (const [name, kind, preview] of rows) {
-    desk.line(`${name.padEnd(widths[0] ?? 0)}  ${kind.padEnd(widths[1] ?? 0)}  ${preview}`.trimEnd());
+    context.line(`${name.padEnd(widths[0] ?? 0)}  ${kind.padEnd(widths[1] ?? 0)}  ${preview}`.trimEnd());
   }
-  if (total > variables.length) desk.line(`and ${total - variables.length} more`);
+  if (total > variables.length) context.line(`and ${total - variables.length} more`);
 }
 
-/** A variable; of what can be called also how, and what it says of itself. */
-export async function inspect(desk: Desk, [given]: readonly string[]): Promise<void> {
-  const name = need(given, "a name");
-  const found = name.includes(".") ? null : await desk.session.inspect(name);
+/** Shows a variable; for a function or class also its signature and documentation. */
+export async function inspect(context: ReplContext, [wanted]: readonly string[]): Promise<void> {
+  const name = need(wanted, "a name");
+  const found = name.includes(".") ? null : await context.session.inspect(name);
   const isCalled = found === null || found.kind === "function" || found.kind === "class";
-  const called = isCalled ? await desk.session.signature(`${name}(`, name.length + 1) : null;
+  const called = isCalled ? await context.session.signature(`${name}(`, name.length + 1) : null;
   if (found === null && called === null) throw new Error(`there is no '${name}'`);
-  if (called !== null) desk.line(`${called.name}${called.signature}`);
-  if (called !== null && called.documentation !== "") desk.line(called.documentation);
+  if (called !== null) context.line(`${called.name}${called.signature}`);
+  if (called !== null && called.documentation !== "") context.line(called.documentation);
   for (const [label, text] of found === null ? [] : facts(found)) {
-    desk.line(text.includes("\n") ? `${label}:\n${text}` : `${label}: ${text}`);
+    context.line(text.includes("\n") ? `${label}:\n${text}` : `${label}: ${text}`);
   }
 }
 

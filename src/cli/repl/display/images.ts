@@ -1,7 +1,7 @@
-// Images on a terminal: by the protocol that it speaks, else as a file whose path is shown.
+// Images on a terminal: inline if it supports a protocol, else saved to a file whose path is shown.
 //
-// The environment tells of kitty's and iTerm2's protocols; sixel is asked for, once, when the first image comes. Files go to
-// the data folder, where the last hundred stay.
+// The environment reveals kitty's and iTerm2's protocols; the terminal is queried for sixel once, at the first image. Files
+// are saved in the data folder, which keeps the last hundred.
 
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,27 +12,27 @@ type Protocol = "kitty" | "iterm" | "sixel" | "none";
 
 const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_FILES = 100;
-const KITTY_PIECE = 4096;
-const ASK_MS = 250;
+const KITTY_CHUNK = 4096;
+const QUERY_MS = 250;
 const FIGURE = /^figure-(?<number>\d+)\.png$/;
 
-/** Asks the terminal what it is: the attributes it names, undefined without an answer. */
-export type AskAttributes = (limitMs: number) => Promise<readonly string[] | undefined>;
+/** Queries the attributes of the terminal; undefined: no report. */
+export type QueryAttributes = (limitMs: number) => Promise<readonly string[] | undefined>;
 
 export class Images {
   readonly #env: Readonly<Record<string, string | undefined>>;
-  readonly #ask: AskAttributes | undefined;
+  readonly #query: QueryAttributes | undefined;
   readonly #folder: string | undefined;
   #protocol: Promise<Protocol> | undefined;
 
-  /** Without `ask` there is no terminal that could show one. `folder` is where files go. */
-  constructor(env: Readonly<Record<string, string | undefined>>, folder: string | undefined, ask?: AskAttributes) {
+  /** `folder` is for files. Without `query` there is no terminal. */
+  constructor(env: Readonly<Record<string, string | undefined>>, folder: string | undefined, query?: QueryAttributes) {
     this.#env = env;
     this.#folder = folder;
-    this.#ask = ask;
+    this.#query = query;
   }
 
-  /** What to write to the terminal for a PNG in base64; undefined where it is none. */
+  /** What to write to the terminal for a PNG in base64; undefined if it is not one. */
   async toText(base64: string): Promise<string | undefined> {
     const data = Buffer.from(base64.slice(0, MAX_BYTES * 1.5), "base64");
     if (!isPng(data) || data.length > MAX_BYTES) return undefined;
@@ -41,12 +41,12 @@ export class Images {
   }
 
   async #detect(): Promise<Protocol> {
-    if (this.#ask === undefined) return "none";
+    if (this.#query === undefined) return "none";
     const { TERM = "", TERM_PROGRAM = "", KITTY_WINDOW_ID, TMUX } = this.#env;
-    const isDirect = TMUX === undefined && !/^(?:screen|tmux)/.test(TERM); // a multiplexer keeps them to itself
+    const isDirect = TMUX === undefined && !/^(?:screen|tmux)/.test(TERM); // a multiplexer does not pass them on
     if (isDirect && (KITTY_WINDOW_ID !== undefined || /kitty|ghostty/.test(TERM))) return "kitty";
     if (isDirect && /^(?:iTerm\.app|WezTerm|mintty)$/.test(TERM_PROGRAM)) return "iterm";
-    return (await this.#ask(ASK_MS))?.includes("4") ? "sixel" : "none";
+    return (await this.#query(QUERY_MS))?.includes("4") ? "sixel" : "none";
   }
 
   #save(data: Buffer): string {
@@ -75,17 +75,17 @@ function inline(protocol: Protocol, data: Buffer): string | undefined {
   }
 }
 
-/** In pieces, since kitty takes no more than this at once. */
+/** In chunks, because kitty limits their size. */
 function toKitty(base64: string): string {
   let text = "";
-  for (let at = 0; at < base64.length; at += KITTY_PIECE) {
-    const isLast = at + KITTY_PIECE >= base64.length;
-    text += `\u001B_G${at === 0 ? "a=T,f=100,q=2," : ""}m=${isLast ? 0 : 1};${base64.slice(at, at + KITTY_PIECE)}\u001B\\`;
+  for (let at = 0; at < base64.length; at += KITTY_CHUNK) {
+    const isLast = at + KITTY_CHUNK >= base64.length;
+    text += `\u001B_G${at === 0 ? "a=T,f=100,q=2," : ""}m=${isLast ? 0 : 1};${base64.slice(at, at + KITTY_CHUNK)}\u001B\\`;
   }
   return text;
 }
 
-/** Under the next free number; two consoles never write the same file. */
+/** Uses the next free number; two consoles never write the same file. */
 function saveFigure(folder: string, data: Buffer): string {
   const numbers = readdirSync(folder)
     .flatMap((name) => Number(FIGURE.exec(name)?.groups?.["number"] ?? []))

@@ -1,7 +1,7 @@
-// Pixels as sixels: the bitmap language of DEC's terminals, which several of today's understand.
+// Encodes pixels as sixels, the bitmap format of DEC's terminals that several modern ones support.
 //
-// Rows go out six at a time; within them each colour is drawn by itself, over the others. An image of few colours keeps
-// them, one of many gets a fixed cube of 216.
+// Six rows form a band, in which each colour is drawn separately. An image with few colours keeps them, others are reduced
+// to a cube of 216 colours.
 
 import type { Pixels } from "../../../util/image/png.ts";
 
@@ -33,7 +33,7 @@ function toBand(indexes: Uint8Array, width: number, rows: number, top: number): 
   return `${[...lines].map(([colour, line]) => `#${colour}${toRuns(line)}`).join("$")}-`;
 }
 
-/** Repeats are counted: `!12~` is twelve of `~`. */
+/** Run-length encoding: `!12~` is twelve of `~`. */
 function toRuns(line: Uint8Array): string {
   let text = "";
   for (let at = 0; at < line.length;) {

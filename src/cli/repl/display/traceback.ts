@@ -1,7 +1,7 @@
-// A traceback with its parts in different colours. What user code put into it cannot command the terminal.
+// Colours a traceback. Removes terminal commands that user code may have put into it.
 
 import { toTerminalText } from "../../../util/text/terminal-text.ts";
-import type { Palette } from "./palette.ts";
+import type { Palette } from "../../io/palette.ts";
 
 const FRAME = /^(?<indent>\s+)File "(?<file>[^"]*)", line (?<line>\d+)(?<rest>.*)$/;
 const CARETS = /^\s+[~^]+\s*$/;

@@ -1,16 +1,16 @@
-// The editor: keys in, a text and a wish out. Knows no terminal; `frame.ts` shows it.
+// The editor: takes keys, changes its text and asks its owner for actions. Independent of terminals; `frame.ts` renders it.
 //
-// Enter runs what may be whole: a single line, a text that ends outside a block, or one that ends in an empty line. Whether
-// it is whole is the session's to say; where it is not, `goOn` continues it. Pasted text is only ever inserted.
+// Enter submits what may be complete: a single line, a text that ends outside a block, or one that ends in an empty line.
+// The session decides whether it is; if not, `goOn` continues it. Pasted text is only inserted.
 
 import type { Key } from "./keys.ts";
 import { Menu, commonStart, type Completions } from "./menu.ts";
 import { backspaceWidth, indentAfter, isInBlock, looksOpen, tabText } from "./python-text.ts";
-import { Recall, type Search } from "./recall.ts";
+import { HistoryCursor, type HistorySearch } from "./history-cursor.ts";
 import { TextBuffer } from "./text-buffer.ts";
 
-/** What a key asks of whoever owns the editor. */
-export type Wish = "submit" | "cancel" | "end" | "complete" | "clear-screen" | "suspend";
+/** What a key asks the owner of the editor to do. */
+export type EditorAction = "submit" | "cancel" | "end" | "complete" | "clear-screen" | "suspend";
 
 export interface EditorOptions {
   /** `code`: several lines, history, completion. `line`: one line, as `input()` reads it. */
@@ -21,16 +21,16 @@ export interface EditorOptions {
 export class Editor {
   readonly #kind: EditorOptions["kind"];
   readonly #buffer = new TextBuffer();
-  readonly #recall: Recall;
-  #search: { readonly state: Search; readonly before: string } | undefined;
+  readonly #history: HistoryCursor;
+  #search: { readonly state: HistorySearch; readonly before: string } | undefined;
   #menu: Menu | undefined;
   #hint: string | undefined;
-  /** A text that came from the history and was not touched since: Enter runs it as it is. */
+  /** The text if it came from the history unchanged: Enter submits it as it is. */
   #recalled: string | undefined;
 
   constructor({ kind, history = [] }: EditorOptions) {
     this.#kind = kind;
-    this.#recall = new Recall(history);
+    this.#history = new HistoryCursor(history);
   }
 
   get text(): string {
@@ -45,22 +45,22 @@ export class Editor {
     return this.#menu;
   }
 
-  /** To be shown until the next key. */
+  /** Shown until the next key. */
   get hint(): string | undefined {
     return this.#hint;
   }
 
-  /** What is searched for, while something is. */
+  /** The query of the search; undefined: no search. */
   get query(): string | undefined {
     return this.#search?.state.query;
   }
 
-  /** Whether the search has found nothing. */
-  get isLost(): boolean {
+  /** Whether the search found nothing. */
+  get hasNoMatch(): boolean {
     return this.#search !== undefined && this.#search.state.query !== "" && this.#search.state.found === undefined;
   }
 
-  press(key: Key): Wish | undefined {
+  press(key: Key): EditorAction | undefined {
     if (key.kind === "report") return undefined;
     this.#hint = undefined;
     if (this.#search !== undefined && this.#pressInSearch(key)) return undefined;
@@ -72,13 +72,13 @@ export class Editor {
     return undefined;
   }
 
-  /** The session says that the code is not whole: another line. */
+  /** The code is incomplete: adds a line. */
   goOn(): void {
     this.#buffer.toEnd();
     this.#newline();
   }
 
-  /** Answers the wish `complete`. The only match is taken; several are shown, and what they share is taken. */
+  /** Answers `complete`. Inserts the common prefix of the matches, and shows a menu if there are several. */
   offer({ start, end, matches, hint }: Completions): void {
     this.#hint = hint;
     const known = [...new Set(matches)];
@@ -93,8 +93,8 @@ export class Editor {
     if (known.length > 1) this.#menu = new Menu({ start, end: this.cursor, matches: known });
   }
 
-  #pressKey(name: string): Wish | undefined {
-    if (name in WISHES) return WISHES[name];
+  #pressKey(name: string): EditorAction | undefined {
+    if (name in ACTIONS) return ACTIONS[name];
     switch (name) {
       case "ctrl-d":
         if (this.text === "") return "end";
@@ -105,7 +105,7 @@ export class Editor {
       case "tab":
         return this.#tab();
       case "ctrl-r":
-        if (this.#kind === "code") this.#search = { state: this.#recall.search(), before: this.text };
+        if (this.#kind === "code") this.#search = { state: this.#history.search(), before: this.text };
         return undefined;
       default:
         this.#pressPlain(name);
@@ -126,7 +126,7 @@ export class Editor {
     else if (isCode && name === "page-down") this.#newer();
   }
 
-  #enter(): Wish | undefined {
+  #enter(): EditorAction | undefined {
     const { text } = this;
     if (this.#kind === "line" || text === this.#recalled || /^(?:[:?]|![^\n]*$)/.test(text)) return "submit";
     if (!this.#buffer.isOnLastLine) return this.#newline();
@@ -141,7 +141,7 @@ export class Editor {
     return undefined;
   }
 
-  #tab(): Wish | undefined {
+  #tab(): EditorAction | undefined {
     const { lineBefore } = this.#buffer;
     if (this.#kind === "code" && lineBefore.trim() !== "") return "complete";
     this.#edit((buffer) => buffer.insert(this.#kind === "line" ? "\t" : tabText(lineBefore)));
@@ -160,11 +160,11 @@ export class Editor {
 
   #older(): void {
     const before = this.text.includes("\n") ? "" : this.text.slice(0, this.cursor);
-    this.#show(this.#recall.older(this.text, before));
+    this.#show(this.#history.older(this.text, before));
   }
 
   #newer(): void {
-    this.#show(this.#recall.newer(this.text));
+    this.#show(this.#history.newer(this.text));
   }
 
   #show(entry: string | undefined): void {
@@ -180,10 +180,10 @@ export class Editor {
 
   #touch(): void {
     this.#recalled = undefined;
-    this.#recall.forget();
+    this.#history.reset();
   }
 
-  /** True when the key is dealt with. Any other key chooses what is shown. */
+  /** True: the key was handled. Other keys accept the choice. */
   #pressInMenu(key: Key): boolean {
     const menu = this.#menu;
     if (menu === undefined || key.kind === "report") return false;
@@ -216,7 +216,7 @@ export class Editor {
   }
 }
 
-const WISHES: Readonly<Record<string, Wish>> = {
+const ACTIONS: Readonly<Record<string, EditorAction>> = {
   "ctrl-c": "cancel",
   "ctrl-l": "clear-screen",
   "ctrl-z": "suspend",

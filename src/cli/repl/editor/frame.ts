@@ -1,11 +1,11 @@
-// What the editor looks like: rows of text for a terminal of so many columns, and where the cursor is in them.
+// Renders the editor: rows of text for the width of the terminal, and the position of the cursor.
 //
-// Nothing of the content commands the terminal: what would is shown as a replacement character.
+// Control characters in the content are shown as replacement characters.
 
-import { graphemeWidth, textWidth, toGraphemes } from "../../../util/text/text-width.ts";
+import { graphemeWidth, textWidth, toGraphemes, truncateToWidth } from "../../../util/text/text-width.ts";
 import type { Editor } from "./editor.ts";
 import type { Menu } from "./menu.ts";
-import type { Palette } from "../display/palette.ts";
+import type { Palette } from "../../io/palette.ts";
 import { tokenize, type Token, type TokenKind } from "./python-text.ts";
 
 export interface Frame {
@@ -16,12 +16,12 @@ export interface Frame {
 
 export interface View {
   readonly prompt: string;
-  /** In front of the second line and those that follow. */
+  /** The prompt of the second and later lines. */
   readonly continuation: string;
   readonly columns: number;
   readonly palette: Palette;
   readonly isCode: boolean;
-  /** The text is not to be seen. */
+  /** Hides the text. */
   readonly isSecret: boolean;
 }
 
@@ -56,7 +56,7 @@ interface Run {
   readonly colour: TokenKind | undefined;
 }
 
-/** The text in pieces of one colour; the cursor is between two of them. */
+/** The text in runs of one colour, split at the cursor. */
 function* runs(text: string, cursor: number, tokens: readonly Token[]): Generator<Run> {
   let at = 0;
   function* upTo(end: number, colour?: TokenKind): Generator<Run> {
@@ -77,15 +77,15 @@ function* runs(text: string, cursor: number, tokens: readonly Token[]): Generato
 /** The search, the hint or the menu. */
 function footer(editor: Editor, { columns, palette }: View): string[] {
   if (editor.query !== undefined) {
-    const label = editor.isLost ? "nothing found: " : "search: ";
-    return [palette.paint("quiet", cut(visible(label + editor.query), columns))];
+    const label = editor.hasNoMatch ? "nothing found: " : "search: ";
+    return [palette.paint("quiet", truncateToWidth(visible(label + editor.query), columns))];
   }
-  if (editor.hint !== undefined) return [palette.paint("quiet", cut(visible(editor.hint), columns))];
+  if (editor.hint !== undefined) return [palette.paint("quiet", truncateToWidth(visible(editor.hint), columns))];
   return editor.menu === undefined ? [] : menuRows(editor.menu, columns, palette);
 }
 
 function menuRows({ matches, chosen }: Menu, columns: number, palette: Palette): string[] {
-  const texts = matches.map((match) => cut(visible(match), columns - 2));
+  const texts = matches.map((match) => truncateToWidth(visible(match), columns - 2));
   const width = Math.min(columns, Math.max(...texts.map(textWidth)) + 2);
   const perRow = Math.max(1, Math.floor(columns / width));
   const count = Math.ceil(texts.length / perRow);
@@ -111,17 +111,7 @@ function visible(text: string): string {
     : text;
 }
 
-function cut(text: string, columns: number): string {
-  if (textWidth(text) <= columns) return text;
-  let kept = "";
-  for (const grapheme of toGraphemes(text)) {
-    if (textWidth(kept + grapheme) >= columns) break;
-    kept += grapheme;
-  }
-  return `${kept}…`;
-}
-
-/** Breaks text into rows. */
+/** Wraps text into rows. */
 class Layout {
   readonly #columns: number;
   readonly #rows: string[] = [""];
@@ -153,7 +143,7 @@ class Layout {
   }
 
   mark(): void {
-    if (this.#column >= this.#columns) this.newRow(); // there is no column for it on this row
+    if (this.#column >= this.#columns) this.newRow(); // the row is full
     this.#cursor = { row: this.#rows.length - 1, column: this.#column };
   }
 

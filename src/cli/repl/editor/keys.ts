@@ -1,15 +1,15 @@
-// What a terminal sends, as keys.
+// Decodes the input of a terminal into keys.
 //
-// A sequence may be cut anywhere between two chunks. ESC alone is a key only when nothing follows it, which is for the
-// owner of the clock to say: `isWaiting`, then `flush`.
+// A sequence may be split between chunks. A lone ESC is a key only if nothing follows. The caller, who has the timer,
+// decides that: while `isWaiting`, it calls `flush` after a delay.
 
 export type Key =
   | { readonly kind: "text"; readonly text: string }
-  /** Bracketed: nothing in it is a key. */
+  /** A bracketed paste; contains no keys. */
   | { readonly kind: "paste"; readonly text: string }
   /** `enter`, `up`, `ctrl-a`, `alt-b`, `shift-tab`, ... */
   | { readonly kind: "key"; readonly name: string }
-  /** The terminal's answer to a question. */
+  /** A report that answers a query. */
   | { readonly kind: "report"; readonly text: string };
 
 const ESC = "\u001B";
@@ -35,7 +35,7 @@ const NUMBERS: Readonly<Record<string, string>> = {
   7: "home",
   8: "end",
 };
-/** Of the keys that terminals report by their code. */
+/** Keys that terminals report by code. */
 const CODES: Readonly<Record<string, string>> = { 9: "tab", 13: "enter", 27: "escape", 127: "backspace" };
 
 /* oxlint-disable no-control-regex -- control characters are what a terminal sends */
@@ -51,7 +51,7 @@ export class KeyDecoder {
   #rest = "";
   #isPasting = false;
 
-  /** Whether part of a sequence has come, or an ESC that may be one. */
+  /** Whether the input ends in an incomplete sequence or an ESC. */
   get isWaiting(): boolean {
     return this.#rest !== "" && !this.#isPasting;
   }
@@ -67,7 +67,7 @@ export class KeyDecoder {
     return keys;
   }
 
-  /** Nothing follows: what waits is what it is. */
+  /** Nothing follows: decodes the rest. */
   flush(): Key[] {
     if (!this.isWaiting) return [];
     const rest = this.#rest;
@@ -75,7 +75,7 @@ export class KeyDecoder {
     return rest === ESC ? [{ kind: "key", name: "escape" }] : [];
   }
 
-  /** Undefined: more has to come. Null: something that is no key. */
+  /** Undefined: incomplete. Null: not a key. */
   #next(): Key | null | undefined {
     if (this.#isPasting) return this.#paste();
     const rest = this.#rest;

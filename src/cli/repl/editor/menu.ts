@@ -1,18 +1,18 @@
-// Completions to choose from, under the text. The text always shows the one that is chosen.
+// A menu of completions below the text. The text shows the chosen one.
 
 export interface Completions {
   /** The part of the text that a match replaces. */
   readonly start: number;
   readonly end: number;
   readonly matches: readonly string[];
-  /** Something worth knowing where there is nothing to choose. */
+  /** Shown if there are no matches. */
   readonly hint?: string;
 }
 
 export class Menu {
   readonly matches: readonly string[];
   readonly start: number;
-  /** -1: none yet. */
+  /** -1: none. */
   #chosen = -1;
 
   constructor({ start, matches }: Completions) {
@@ -24,7 +24,7 @@ export class Menu {
     return this.#chosen;
   }
 
-  /** The match to show in the text. */
+  /** Returns the match to show in the text. */
   move(step: 1 | -1): string {
     const count = this.matches.length;
     this.#chosen = this.#chosen === -1 && step === -1 ? count - 1 : (this.#chosen + step + count) % count;
@@ -32,7 +32,7 @@ export class Menu {
   }
 }
 
-/** What all of them begin with. */
+/** The longest common prefix. */
 export function commonStart(texts: readonly string[]): string {
   const [first = "", ...others] = texts;
   let length = first.length;

@@ -1,7 +1,7 @@
-// One text read at the terminal: an editor, shown, until a key ends it.
+// Reads one text on the terminal with an editor.
 //
-// After a text was given the prompt stays on the screen: the reader either goes on with it (`goOn`), or leaves it behind
-// (`leave`) and the terminal is free for output. Output that comes while it is shown goes above it (`interject`).
+// After the text was submitted the prompt stays on the screen. The reader either continues it (`goOn`), or leaves it
+// (`leave`) so that output can follow. Output that arrives while it is shown goes above it (`interject`).
 
 import { Editor, type EditorOptions } from "./editor.ts";
 import { createFrame, type Frame, type View } from "./frame.ts";
@@ -11,7 +11,7 @@ import { Screen } from "./screen.ts";
 import type { Terminal } from "../terminal.ts";
 
 export interface PromptOptions extends EditorOptions, Omit<View, "columns" | "isCode"> {
-  /** Answers Tab. What it rejects with is nobody's concern. */
+  /** Completes at Tab. Rejections are ignored. */
   readonly complete?: (text: string, cursor: number) => Promise<Completions>;
 }
 
@@ -31,7 +31,7 @@ export class Prompt {
   readonly #screen = new Screen();
   #resolve: ((answer: Answer) => void) | undefined;
   #isShown = true;
-  /** Keys that wait while a completion is looked for. */
+  /** Keys that are queued while a completion is computed. */
   #held: Key[] | undefined;
 
   get isShown(): boolean {
@@ -45,7 +45,7 @@ export class Prompt {
     this.#paint();
   }
 
-  /** Aborting is as Ctrl-C. */
+  /** Aborting acts like Ctrl-C. */
   read(signal?: AbortSignal): Promise<Answer> {
     return new Promise((resolve) => {
       const cancel = (): void => this.#answer({ kind: "cancelled" });
@@ -60,14 +60,14 @@ export class Prompt {
     });
   }
 
-  /** Another line; shown again where it was left already. */
+  /** Adds a line, and shows the prompt again if it was left. */
   goOn(): void {
     this.#isShown = true;
     this.#editor.goOn();
     this.#paint();
   }
 
-  /** `mark` is put behind what was typed. */
+  /** `mark` is appended to the text. */
   leave(mark = ""): void {
     if (!this.#isShown) return;
     this.#isShown = false;
@@ -86,8 +86,8 @@ export class Prompt {
   #press(key: Key): void {
     if (this.#held !== undefined) this.#held.push(key);
     if (this.#held !== undefined) return;
-    const wish = this.#editor.press(key);
-    switch (wish) {
+    const action = this.#editor.press(key);
+    switch (action) {
       case undefined:
         return this.#paint();
       case "submit":
@@ -107,7 +107,7 @@ export class Prompt {
     }
   }
 
-  /** Keys that come meanwhile wait for the answer, but not for long. */
+  /** Keys that arrive meanwhile are queued, for a second at most. */
   async #complete(): Promise<void> {
     const { text, cursor } = this.#editor;
     this.#held = [];

@@ -1,6 +1,6 @@
-// What the editor has to know of Python: which characters to colour, how far to indent, where a block is open.
+// What the editor knows about Python: colours, indentation and open blocks.
 //
-// It looks at the text only and need not be right about code that is not Python; whether code is whole is the session's to say.
+// A heuristic on the text. The session decides whether code is complete.
 
 export type TokenKind = "comment" | "string" | "number" | "keyword" | "builtin" | "command";
 
@@ -11,8 +11,8 @@ export interface Token {
 }
 
 const INDENT = 4;
-/** Longer text is neither coloured nor looked into. */
-const MAX_LOOKED_AT = 50_000;
+/** Longer text is not analysed. */
+const MAX_ANALYSED = 50_000;
 
 const KEYWORDS = new Set(
   (
@@ -27,7 +27,7 @@ const BUILTINS = new Set(
     "round set setattr sorted staticmethod str sum super tuple type vars zip"
   ).split(" "),
 );
-/** Keywords only at the beginning of a line that opens a block. */
+/** Keywords only at the start of a line that opens a block. */
 const SOFT = new Set(["match", "case"]);
 const ENDS_BLOCK = /^\s*(?:return|pass|break|continue|raise)\b/;
 
@@ -43,9 +43,9 @@ const TOKEN = new RegExp(
   "giu",
 );
 
-/** In order; what is between them has no colour. */
+/** In order; text between them has no colour. */
 export function tokenize(text: string): Token[] {
-  if (text.length > MAX_LOOKED_AT) return [];
+  if (text.length > MAX_ANALYSED) return [];
   const command = /^[:?]\S*/.exec(text)?.[0];
   if (command !== undefined) return [{ kind: "command", start: 0, end: command.length }];
   const tokens: Token[] = [];
@@ -56,38 +56,38 @@ export function tokenize(text: string): Token[] {
   return tokens;
 }
 
-/** The spaces that a new line after this text begins with. */
+/** The indentation of a new line after this text. */
 export function indentAfter(text: string): string {
   const line = text.slice(text.lastIndexOf("\n") + 1);
   const own = /^[ \t]*/.exec(line)?.[0] ?? "";
   if (ENDS_BLOCK.test(line)) return own.slice(0, Math.max(0, own.length - INDENT));
-  const last = text.length > MAX_LOOKED_AT ? undefined : lastSign(text);
+  const last = text.length > MAX_ANALYSED ? undefined : lastSign(text);
   return last === ":" || last === "(" || last === "[" || last === "{" ? own + " ".repeat(INDENT) : own;
 }
 
-/** Whether more must follow, as far as can be seen without Python. */
+/** Whether more lines must follow, as far as the text shows. */
 export function looksOpen(text: string): boolean {
-  if (text.length > MAX_LOOKED_AT) return false;
+  if (text.length > MAX_ANALYSED) return false;
   return isInside(text) || lastSign(text) === ":";
 }
 
-/** Whether it ends inside a bracket or a long string. */
+/** Whether the text ends inside a bracket or a triple-quoted string. */
 export function isInside(text: string): boolean {
-  if (text.length > MAX_LOOKED_AT) return false;
+  if (text.length > MAX_ANALYSED) return false;
   let depth = 0;
   for (const { groups = {}, index, 0: whole } of text.matchAll(TOKEN)) {
     if (groups["open"] !== undefined) depth += 1;
     if (groups["close"] !== undefined) depth -= 1;
-    // A string of one line that is not closed on it is an error, whatever follows.
+    // A single-line string that is not closed is an error, whatever follows.
     if (groups["string"] !== undefined && !isClosed(whole))
       return index + whole.length === text.length && isLong(whole);
   }
   return depth > 0;
 }
 
-/** Whether the statement on the last line is indented: more of its block may follow. */
+/** Whether the last statement is indented: its block may continue. */
 export function isInBlock(text: string): boolean {
-  if (text.length > MAX_LOOKED_AT) return false;
+  if (text.length > MAX_ANALYSED) return false;
   const lines = text.split("\n");
   const continued = continuedLines(text);
   let last = lines.length - 1;
@@ -95,13 +95,13 @@ export function isInBlock(text: string): boolean {
   return /^[ \t]/.test(lines[last] ?? "");
 }
 
-/** How many characters Backspace takes before the cursor: to the last stop where there is only indentation. */
+/** How many characters Backspace removes: in indentation, back to the previous stop. */
 export function backspaceWidth(lineBefore: string): number {
   if (!/^ +$/.test(lineBefore)) return 1;
   return lineBefore.length % INDENT || INDENT;
 }
 
-/** What Tab inserts in front of code. */
+/** The indentation that Tab inserts. */
 export function tabText(lineBefore: string): string {
   return " ".repeat(INDENT - (lineBefore.length % INDENT));
 }
@@ -121,7 +121,7 @@ function isStatement(text: string, index: number): boolean {
   return text.slice(start, index).trim() === "" && line.trimEnd().endsWith(":");
 }
 
-/** Lines that begin inside a bracket or a string, or after a backslash. */
+/** Lines that continue a bracket, a string or a backslash. */
 function continuedLines(text: string): Set<number> {
   const found = new Set<number>();
   let depth = 0;
@@ -154,7 +154,7 @@ function isClosed(string: string): boolean {
   return string.slice(string.indexOf(quotes) + quotes.length).endsWith(quotes);
 }
 
-/** The last character that is neither a space nor in a comment; undefined where a string is last. */
+/** The last character outside white space and comments; undefined inside a string. */
 function lastSign(text: string): string | undefined {
   let code = text;
   for (const { index, groups = {}, 0: whole } of text.matchAll(TOKEN)) {

@@ -1,14 +1,14 @@
-// Puts frames on a terminal, one over the other, as text to write. Remembers where the cursor was left.
+// Draws frames on a terminal in place of each other. Returns the text to write and tracks the row of the cursor.
 
 import type { Frame } from "./frame.ts";
 
 const ESC = "\u001B";
 
 export class Screen {
-  /** The row of the cursor, from the first row that is shown. */
+  /** The row of the cursor, counted from the first visible row. */
   #row = 0;
 
-  /** Of a frame that is higher than the terminal the part around the cursor is shown. */
+  /** If the frame is higher than the terminal, draws the part around the cursor. */
   paint({ rows, cursorRow, cursorColumn }: Frame, height: number): string {
     const first = Math.max(0, Math.min(cursorRow - height + 2, rows.length - height));
     const shown = rows.slice(first, first + height);
@@ -18,12 +18,12 @@ export class Screen {
     return text;
   }
 
-  /** The whole frame, and the cursor on the row below it: from here on the terminal is somebody else's. */
+  /** Draws the whole frame and moves the cursor below it, so that output can follow. */
   leave({ rows }: Frame): string {
     return `${this.erase()}${rows.join("\r\n")}\r\n`;
   }
 
-  /** The cursor where the frame began, and nothing below it. */
+  /** Moves the cursor to the start of the frame and clears everything below. */
   erase(): string {
     const text = `\r${up(this.#row)}${ESC}[J`;
     this.#row = 0;
@@ -35,7 +35,7 @@ export class Screen {
     return `${ESC}[H${ESC}[2J`;
   }
 
-  /** The terminal was resized and has broken the rows anew: so the cursor is on this row now. */
+  /** The terminal was resized and wrapped the rows again: sets the row of the cursor. */
   moved(row: number): void {
     this.#row = row;
   }

@@ -1,7 +1,6 @@
-// Text of several lines with a cursor in it: movement, changes, undo, and what was cut.
+// Text of several lines with a cursor: movement, edits, undo and a kill ring.
 //
-// The cursor always stands between two characters as a reader sees them, never inside one. Control characters other than
-// newline and tab do not enter.
+// The cursor is always between graphemes. Control characters other than newline and tab are removed.
 
 import { textWidth, toGraphemes } from "../../../util/text/text-width.ts";
 
@@ -13,7 +12,7 @@ interface Snapshot {
 const MAX_UNDO = 500;
 const MAX_KILLED = 30;
 const MAX_TEXT = 16 * 1024 * 1024;
-// oxlint-disable-next-line no-control-regex -- these must not enter
+// oxlint-disable-next-line no-control-regex -- these are removed
 const UNWANTED = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u2028\u2029]/g;
 const WORD = /[\p{L}\p{M}\p{N}_]/u;
 
@@ -23,9 +22,9 @@ export class TextBuffer {
   #undo: Snapshot[] = [];
   #redo: Snapshot[] = [];
   #killed: string[] = [];
-  /** The column that Up and Down try to keep. */
+  /** The column that Up and Down keep. */
   #column: number | undefined;
-  /** What the last change was: typing on is one step of undo, killing on is one piece to yank. */
+  /** The last change: consecutive typing is one undo step, consecutive kills are one entry to yank. */
   #last: "type" | "kill" | "yank" | undefined;
   #yanked = { start: 0, index: 0 };
 
@@ -59,7 +58,7 @@ export class TextBuffer {
     return this.#text.slice(this.lineStart, this.#cursor);
   }
 
-  /** Another text; undo does not lead back. The cursor goes to its end. */
+  /** Replaces the text and clears undo. Moves the cursor to the end. */
   reset(text = ""): void {
     this.#text = clean(text);
     this.#undo = [];
@@ -67,7 +66,7 @@ export class TextBuffer {
     this.#move(this.#text.length);
   }
 
-  /** Another text, as one change. */
+  /** Replaces the text as one change. */
   replaceAll(text: string): void {
     this.#change(0, this.#text.length, clean(text));
   }
@@ -131,7 +130,7 @@ export class TextBuffer {
     this.#moveToColumn(start, end === -1 ? this.#text.length : end, column);
   }
 
-  /** So many single characters before the cursor, or the one that is there. */
+  /** Deletes `count` characters before the cursor, or one grapheme. */
   backspace(count = 1): void {
     const start = count > 1 ? this.#cursor - count : this.#boundaryBefore(this.#cursor);
     if (this.#cursor > 0) this.#change(start, this.#cursor, "");
@@ -165,7 +164,7 @@ export class TextBuffer {
     this.#last = "yank";
   }
 
-  /** Right after a yank: what was cut before that instead. */
+  /** After a yank: replaces it with the entry before. */
   yankOlder(): void {
     if (this.#last !== "yank") return;
     const { start, index } = this.#yanked;
@@ -229,7 +228,7 @@ export class TextBuffer {
     this.#column = column;
   }
 
-  /** What was put in may have joined what follows it: past that, then. */
+  /** Inserted text may combine with what follows: moves the cursor past the grapheme. */
   #snap(): void {
     const before = this.#boundaryBefore(this.#cursor + 1);
     if (before < this.#cursor) this.#cursor = this.#boundaryAfter(before);
@@ -246,7 +245,7 @@ export class TextBuffer {
     return this.#text.length;
   }
 
-  /** Those of the line that holds the index, and the one behind its newline, upwards. */
+  /** The grapheme boundaries of the line at the index, ascending, including the one after its newline. */
   *#boundaries(index: number): Generator<number> {
     let at = this.#text.lastIndexOf("\n", Math.max(0, index - 2)) + 1;
     yield at;

@@ -5,7 +5,7 @@
 import type { z } from "zod";
 import type { Execution } from "../../../session/execution/execution.ts";
 import type { OutputRange } from "../../../output/output-slice.ts";
-import { given } from "../../../util/omit-undefined.ts";
+import { omitUndefined } from "../../../util/omit-undefined.ts";
 import { toDownload } from "./download.ts";
 import type { RouteRequest } from "../route.ts";
 import type { outputQuery } from "../schemas/executions.ts";
@@ -18,7 +18,7 @@ const CHUNK_BYTES = 256 * 1024;
 
 export function toOutput(source: Source, request: RouteRequest<z.output<typeof outputQuery>>): Response {
   const { stream, offset = 0, length = DEFAULT_BYTES } = request.query;
-  const where = given({ stream });
+  const where = omitUndefined({ stream });
   const { totalBytes, readableBytes } = source.output({ ...where, offset, length: 0 });
   const sizeBytes = Math.max(0, Math.min(length, MAX_BYTES, readableBytes - offset));
   const chunks = readChunks(source, { ...where, offset }, sizeBytes);
@@ -38,7 +38,7 @@ async function* readChunks(
 ): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < sizeBytes;) {
     const length = Math.min(CHUNK_BYTES, sizeBytes - at);
-    const { bytes } = source.output({ ...given({ stream }), offset: offset + at, length });
+    const { bytes } = source.output({ ...omitUndefined({ stream }), offset: offset + at, length });
     if (bytes.length === 0) return;
     at += bytes.length;
     yield bytes;

@@ -7,9 +7,8 @@ import type { ExecutionResult } from "../../../protocol/execution.ts";
 import type { VariableList } from "../../../protocol/variables.ts";
 import type { Execution } from "../../../session/execution/execution.ts";
 import { onAbort } from "../../../util/async/on-abort.ts";
-import type { FollowOptions, Positioned } from "../../../util/async/replay-log.ts";
 import { waitFor } from "../../../util/async/wait-for.ts";
-import { given } from "../../../util/omit-undefined.ts";
+import { omitUndefined } from "../../../util/omit-undefined.ts";
 import type { ServerContext } from "../../context/server-context.ts";
 import { answerInput, finalEvent, startExecution } from "../../context/session-requests.ts";
 import { withArguments } from "../../net/problem.ts";
@@ -168,6 +167,6 @@ function describe(execution: Execution, { executions }: ServerContext): z.output
     startedAt: startedAt === undefined ? null : new Date(startedAt).toISOString(),
     outputBytes: execution.printed.total,
     result: (outcome?.result as z.output<typeof schemas.executionResult> | undefined) ?? null,
-    ...given({ problem: outcome?.problem }),
+    ...omitUndefined({ problem: outcome?.problem }),
   };
 }

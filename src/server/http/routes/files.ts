@@ -6,7 +6,7 @@ import type { z } from "zod";
 import { FileError } from "../../../errors.ts";
 import type { FileEntry } from "../../../protocol/files.ts";
 import type { Files } from "../../../session/files/files.ts";
-import { given } from "../../../util/omit-undefined.ts";
+import { omitUndefined } from "../../../util/omit-undefined.ts";
 import { parseRange } from "../responses/byte-range.ts";
 import { toAttachment, toDownload, type Download } from "../responses/download.ts";
 import { toFilePath } from "../file-path.ts";
@@ -44,7 +44,7 @@ const list = route({
   problems: [404, 410],
   handle: async ({ params, query, request: { signal } }, context) => {
     const { files } = sessionOf({ params }, context);
-    return json(await withArguments(() => files.list(".", { ...given(query), signal })));
+    return json(await withArguments(() => files.list(".", { ...omitUndefined(query), signal })));
   },
 });
 
@@ -76,7 +76,7 @@ const readFile = route({
     } catch (error) {
       if (!(error instanceof FileError && error.reason === "is-a-folder")) throw error;
       const { depth } = query;
-      return json(await withArguments(() => files.list(path, { ...given({ depth }), signal })));
+      return json(await withArguments(() => files.list(path, { ...omitUndefined({ depth }), signal })));
     }
   },
 });

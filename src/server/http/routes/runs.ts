@@ -6,7 +6,7 @@ import type { RunRequest } from "../../../rlm/rlm.ts";
 import type { Run } from "../../../rlm/run.ts";
 import type { RecordedRun } from "../../../store/runs/run-log-reader.ts";
 import { waitFor } from "../../../util/async/wait-for.ts";
-import { given } from "../../../util/omit-undefined.ts";
+import { omitUndefined } from "../../../util/omit-undefined.ts";
 import type { ServerContext } from "../../context/server-context.ts";
 import { ProblemError, withArguments, type Problem } from "../../net/problem.ts";
 import { streamEvents, streamFollowed } from "../responses/event-stream.ts";
@@ -168,7 +168,7 @@ function toRequest({
   return {
     query,
     ...(context !== undefined && { context: typeof context === "string" ? { text: context } : { json: context } }),
-    ...given({ outputSchema, model, subModel, mode, limits: limits && given(limits) }),
+    ...omitUndefined({ outputSchema, model, subModel, mode, limits: limits && omitUndefined(limits) }),
   };
 }
 

@@ -3,7 +3,7 @@
 import type { z } from "zod";
 import type { Session } from "../../../session/session.ts";
 import type { SessionOptions } from "../../../session/options.ts";
-import { given } from "../../../util/omit-undefined.ts";
+import { omitUndefined } from "../../../util/omit-undefined.ts";
 import { checkLimits } from "../../context/check-limits.ts";
 import type { ServerContext } from "../../context/server-context.ts";
 import { interruptSession } from "../../context/session-requests.ts";
@@ -107,7 +107,7 @@ export function sessionOf({ params }: Pick<RouteRequest, "params">, { runtime }:
 }
 
 function toOptions({ limits, ...body }: z.output<typeof openSessionBody>): SessionOptions {
-  return given({ ...body, limits: limits && given(limits) });
+  return omitUndefined({ ...body, limits: limits && omitUndefined(limits) });
 }
 
 /** Adds the defaults that the server is configured with. */

@@ -6,7 +6,7 @@ import type { z } from "zod";
 import { REPLSecurityError, SessionStateError } from "../../../errors.ts";
 import type { SaveReport } from "../../../session/state/save-state.ts";
 import type { Session } from "../../../session/session.ts";
-import { given } from "../../../util/omit-undefined.ts";
+import { omitUndefined } from "../../../util/omit-undefined.ts";
 import { toAttachment, toDownload } from "../responses/download.ts";
 import { ProblemError, toProblem, withArguments } from "../../net/problem.ts";
 import { json, noContent, route } from "../route.ts";
@@ -29,7 +29,7 @@ const fork = route({
   responses: { 201: { description: "The copy", schema: sessionSchema } },
   problems: [404, 409, 410],
   handle: async ({ params, body }, context) => {
-    const copy = await withArguments(() => sessionOf({ params }, context).fork(given(body)));
+    const copy = await withArguments(() => sessionOf({ params }, context).fork(omitUndefined(body)));
     return json(await copy.info(), 201, { location: `/v1/sessions/${copy.id}` });
   },
 });
@@ -97,7 +97,7 @@ const save = route({
   problems: [404, 409, 410, 507],
   handle: async ({ params, query, request, stream }, context) => {
     const session = sessionOf({ params }, context);
-    const options = { ...given(query), signal: request.signal };
+    const options = { ...omitUndefined(query), signal: request.signal };
     let report: SaveReport | undefined;
     const file = await context.spool.create((path) =>
       withoutPath(path, async () => (report = await withArguments(() => session.save(path, options)))),
@@ -127,7 +127,7 @@ const load = route({
   problems: [409, 507],
   handle: async ({ query, request, stream }, context) => {
     await using file: SpooledFile = await stream.receive((content) => context.spool.receive(content, MAX_FILE_BYTES));
-    const options = { ...withDefaults(given(query), context), signal: request.signal };
+    const options = { ...withDefaults(omitUndefined(query), context), signal: request.signal };
     const session = await withoutPath(file.path, () =>
       withArguments(() => context.runtime.loadSession(file.path, options)),
     ).catch(asInvalid);

@@ -5,7 +5,7 @@
 import type { z } from "zod";
 import type { Task } from "../../../tasks/tasks.ts";
 import { withTimeout } from "../../../util/async/with-timeout.ts";
-import { given } from "../../../util/omit-undefined.ts";
+import { omitUndefined } from "../../../util/omit-undefined.ts";
 import type { ServerContext } from "../../context/server-context.ts";
 import { parseBody, readBytes } from "../../net/bodies/body.ts";
 import type { Reservation } from "../../net/memory-budget.ts";
@@ -207,7 +207,7 @@ async function start(
   origin: ActivityOrigin,
   { runtime, activity }: ServerContext,
 ): Promise<string> {
-  const task = await withArguments(() => runtime.shell(command, given({ ...options, session })));
+  const task = await withArguments(() => runtime.shell(command, omitUndefined({ ...options, session })));
   activity.track({ task }, origin);
   return task.id;
 }

@@ -3,7 +3,7 @@
 import { SessionStateError } from "../../../errors.ts";
 import type { Session } from "../../../session/session.ts";
 import type { VariableValue } from "../../../session/state/set-variable.ts";
-import { given } from "../../../util/omit-undefined.ts";
+import { omitUndefined } from "../../../util/omit-undefined.ts";
 import { isPythonName } from "../../../util/python-name.ts";
 import { ProblemError, withArguments, type Problem } from "../../net/problem.ts";
 import { json, noContent, route } from "../route.ts";
@@ -21,7 +21,8 @@ const list = route({
   query: schemas.variablesQuery,
   responses: { 200: { description: "Names, and summaries of their values", schema: schemas.variableList } },
   problems: [404, 410],
-  handle: async ({ params, query }, context) => json(await sessionOf({ params }, context).variables(given(query))),
+  handle: async ({ params, query }, context) =>
+    json(await sessionOf({ params }, context).variables(omitUndefined(query))),
 });
 
 const inspect = route({
@@ -34,7 +35,7 @@ const inspect = route({
   problems: [404, 410],
   handle: async ({ params, query }, context) => {
     const name = params["name"] ?? "";
-    const found = await withArguments(() => sessionOf({ params }, context).inspect(name, given(query)));
+    const found = await withArguments(() => sessionOf({ params }, context).inspect(name, omitUndefined(query)));
     if (found === null) throw new ProblemError(notFound(name));
     return json(found);
   },
@@ -58,7 +59,7 @@ const set = route({
     const kind = toKind(request.headers.get("content-type"));
     if (!isPythonName(name.normalize("NFKC"))) throw new ProblemError(badName(name));
     await using value = await stream.receive((content) => receiveValue(content, kind, context.spool));
-    const options = { ...given(query), signal: request.signal };
+    const options = { ...omitUndefined(query), signal: request.signal };
     await withArguments(() => setTo(session, name, value.value, options));
     return noContent();
   },
@@ -73,7 +74,9 @@ const complete = route({
   responses: { 200: { description: "The first 500 matches", schema: schemas.completions } },
   problems: [404, 410],
   handle: async ({ params, body: { code, cursor, timeoutMs } }, context) =>
-    json(await withArguments(() => sessionOf({ params }, context).complete(code, cursor, given({ timeoutMs })))),
+    json(
+      await withArguments(() => sessionOf({ params }, context).complete(code, cursor, omitUndefined({ timeoutMs }))),
+    ),
 });
 
 const signature = route({
@@ -86,7 +89,9 @@ const signature = route({
   problems: [404, 410],
   handle: async ({ params, body: { code, cursor, timeoutMs } }, context) => {
     const session = sessionOf({ params }, context);
-    return json({ signature: await withArguments(() => session.signature(code, cursor, given({ timeoutMs }))) });
+    return json({
+      signature: await withArguments(() => session.signature(code, cursor, omitUndefined({ timeoutMs }))),
+    });
   },
 });
 

@@ -5,7 +5,7 @@ import type { Session } from "../../../session/session.ts";
 import type { OpenedFile } from "./host-paths.ts";
 import { ArgumentsError } from "../tools/tool.ts";
 import type { ToolCall } from "../tools/tool-call.ts";
-import { toCount } from "../render/format.ts";
+import { formatCount } from "../../../util/text/format.ts";
 
 /** Where code in a session finds its working directory. */
 const WORKING_DIRECTORY = "/work/";
@@ -19,7 +19,7 @@ export async function setFromValue(
 ): Promise<string> {
   const json = parse(value);
   await session.set(key, { text: value, as: json === undefined ? "text" : "json" }, { signal });
-  const what = json === undefined ? `text, ${toCount(value.length, "character")}` : describe(json.json);
+  const what = json === undefined ? `text, ${formatCount(value.length, "character")}` : describe(json.json);
   return `${key} is set in session '${session.id}': ${what}.`;
 }
 
@@ -37,7 +37,7 @@ export async function setFromPath(session: Session, key: string, path: string, c
     });
   }
   const found = await session.inspect(key, { maxCharacters: 1 }).catch(() => null); // only for the message
-  const length = found?.length === undefined ? "" : `, ${toCount(found.length, "character")}`;
+  const length = found?.length === undefined ? "" : `, ${formatCount(found.length, "character")}`;
   return `${key} is set in session '${session.id}': the text of ${path}${length}.`;
 }
 
@@ -99,8 +99,8 @@ function notText(path: string): ArgumentsError {
 }
 
 function describe(json: unknown): string {
-  if (Array.isArray(json)) return `list, ${toCount(json.length, "item")}`;
+  if (Array.isArray(json)) return `list, ${formatCount(json.length, "item")}`;
   if (json === null) return "None";
-  if (typeof json === "object") return `dict, ${toCount(Object.keys(json).length, "key")}`;
-  return typeof json === "string" ? `text, ${toCount(json.length, "character")}` : JSON.stringify(json);
+  if (typeof json === "object") return `dict, ${formatCount(Object.keys(json).length, "key")}`;
+  return typeof json === "string" ? `text, ${formatCount(json.length, "character")}` : JSON.stringify(json);
 }

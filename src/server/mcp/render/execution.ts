@@ -8,7 +8,8 @@ import { truncateText } from "../../../util/text/truncate-text.ts";
 import type { Images } from "./images.ts";
 import { showPrinted } from "./output.ts";
 import { showRich, type RichResult } from "./rich.ts";
-import { joinParts, NO_OUTPUT, toNote, toReprCall, toTime, toSeconds, toUsageFacts } from "./format.ts";
+import { joinParts, NO_OUTPUT, toNote, toReprCall, toTime, toUsageFacts } from "./format.ts";
+import { formatSeconds } from "../../../util/text/format.ts";
 
 type Execution = ExecutionTask["execution"];
 
@@ -145,7 +146,7 @@ const AFTERWARDS: Readonly<Record<StateAfter, string>> = {
 };
 
 function toInterruption(reason: InterruptReason, durationMs: number): string {
-  const after = `after ${toSeconds(durationMs)} s`;
+  const after = `after ${formatSeconds(durationMs)}`;
   switch (reason) {
     case "timeout":
       return `[Stopped ${after}: time limit. Give a larger timeout (seconds), or do it in parts.]`;

@@ -4,6 +4,7 @@ import { type Png, pngSize, readPng } from "../../../util/image/png.ts";
 import { toPng } from "../../../util/image/encode-png.ts";
 import { parseJpegSize } from "../../../util/image/jpeg-size.ts";
 import { shrinkPixels } from "../../../util/image/shrink-pixels.ts";
+import { formatSize } from "../../../util/text/format.ts";
 
 const MAX_SIDE = 1024;
 const MAX_BYTES = 1024 * 1024;
@@ -34,7 +35,8 @@ export class Images {
    */
   async shrink({ mimeType, base64 }: ImageData): Promise<Shrunk> {
     const name = mimeType === "image/png" ? "PNG" : "JPEG";
-    if (base64.length > (MAX_FILE_BYTES * 4) / 3 + 4) return refuse(name, `is larger than ${toMiB(MAX_FILE_BYTES)}`);
+    if (base64.length > (MAX_FILE_BYTES * 4) / 3 + 4)
+      return refuse(name, `is larger than ${formatSize(MAX_FILE_BYTES)}`);
     const data = Buffer.from(base64, "base64");
     if (mimeType === "image/jpeg") return checkJpeg(data);
     const size = pngSize(data);
@@ -64,7 +66,7 @@ async function shrinkPng(data: Buffer, { width, height }: Sides): Promise<Shrunk
 function checkJpeg(data: Buffer): Shrunk {
   const size = parseJpegSize(data);
   if (size === undefined) return { refused: "the JPEG is not an image" };
-  if (data.length > MAX_BYTES) return refuse("JPEG", `has ${toMiB(data.length)}, and 1 MiB can be shown`);
+  if (data.length > MAX_BYTES) return refuse("JPEG", `has ${formatSize(data.length)}, and 1 MiB can be shown`);
   const isLarge = Math.max(size.width, size.height) > MAX_JPEG_SIDE;
   return isLarge ? refuse("JPEG", `has ${toSides(size)} pixels`) : toImage("image/jpeg", data);
 }
@@ -84,8 +86,4 @@ interface Sides {
 
 function toSides({ width, height }: Sides): string {
   return `${width.toLocaleString("en-US")} x ${height.toLocaleString("en-US")}`;
-}
-
-function toMiB(bytes: number): string {
-  return `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
 }

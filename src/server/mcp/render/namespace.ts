@@ -4,7 +4,8 @@ import type { Session } from "../../../session/session.ts";
 import type { InspectedVariable, Variable } from "../../../protocol/variables.ts";
 import { limitLength, type ToolResult } from "./result.ts";
 import { countCharacters } from "../../../util/text/truncate-text.ts";
-import { joinParts, toCount, toReprCall, toSize } from "./format.ts";
+import { formatCount, formatSize } from "../../../util/text/format.ts";
+import { joinParts, toReprCall } from "./format.ts";
 
 const MAX_PREVIEW = 80;
 /** Of a single variable. */
@@ -24,7 +25,7 @@ async function listVariables(session: Session): Promise<ToolResult> {
   const text = joinParts(
     own.length === 0 ? `Session '${session.id}' has no variables.` : own.map(toLine).join("\n"),
     modules.length === 0 ? "" : `modules: ${modules.join(", ")}`,
-    unlisted > 0 ? `and ${toCount(unlisted, "more name")}` : "",
+    unlisted > 0 ? `and ${formatCount(unlisted, "more name")}` : "",
   );
   return {
     text: limitLength(text, "ask for one by its name"),
@@ -71,7 +72,7 @@ function toDetails(variable: InspectedVariable, sessionId: string): string {
   const shownColumns = columns?.slice(0, MAX_COLUMNS).map((column) => `${column.name} (${column.dtype})`) ?? [];
   const moreColumns = columnCount > shownColumns.length ? `, … ${columnCount} in all` : "";
   return joinParts(
-    sizeBytes === undefined ? head : `${head}, ${toSize(sizeBytes)}`,
+    sizeBytes === undefined ? head : `${head}, ${formatSize(sizeBytes)}`,
     shownColumns.length === 0 ? "" : `columns: ${shownColumns.join(", ")}${moreColumns}`,
     repr === undefined ? "" : repr.text,
     repr !== undefined && repr.total !== countCharacters(repr.text) ? toCutNote(name, repr.total, sessionId) : "",

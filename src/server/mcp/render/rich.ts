@@ -3,7 +3,8 @@
 import type { ExecutionResult, MimeBundle } from "../../../protocol/execution.ts";
 import type { Image } from "./result.ts";
 import type { Images } from "./images.ts";
-import { joinParts, toCount } from "./format.ts";
+import { formatCount } from "../../../util/text/format.ts";
+import { joinParts } from "./format.ts";
 
 const MAX_IMAGES = 2;
 const IMAGE_TYPES = ["image/png", "image/jpeg"] as const;
@@ -83,7 +84,7 @@ function toOmitted(omitted: readonly string[]): string {
   const others = omitted.filter((what) => what !== "image");
   const named = others.slice(0, 3);
   const parts = [
-    ...(more > 0 ? [toCount(more, "more image")] : []),
+    ...(more > 0 ? [formatCount(more, "more image")] : []),
     ...named,
     ...(others.length > named.length ? [`${others.length - named.length} others`] : []),
   ];

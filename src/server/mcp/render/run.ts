@@ -6,7 +6,8 @@ import type { ToolResult } from "./result.ts";
 import { textSource } from "../../../util/bytes/byte-source.ts";
 import { truncateOutput } from "../../../util/text/truncate.ts";
 import { toReadOn } from "./output.ts";
-import { joinParts, toCount, toNote, toSeconds } from "./format.ts";
+import { formatCost, formatCount, formatSeconds } from "../../../util/text/format.ts";
+import { joinParts, toNote } from "./format.ts";
 
 /** Reserved for the text after the answer. */
 const NOTE_CHARACTERS = 600;
@@ -58,13 +59,13 @@ function showAnswer(task: RunTask, { answer }: RunResult, maxOutput: number): { 
 function toOutcome({ status, why, usage }: RunResult): string {
   const { tokens, costUsd, llmCalls, cachedCalls } = usage.total;
   const how = status === "final" ? "" : why === null ? status : `${status}: ${shorten(why)}`;
-  const calls = toCount(llmCalls, "call");
+  const calls = formatCount(llmCalls, "call");
   return toNote(
     how,
-    toCount(tokens, "token"),
-    costUsd === null ? "cost unknown" : `$${costUsd.toFixed(costUsd === 0 || costUsd >= 1 ? 2 : 4)}`,
+    formatCount(tokens, "token"),
+    formatCost(costUsd),
     cachedCalls === 0 ? calls : `${calls}, ${cachedCalls} from the cache`,
-    `${toSeconds(usage.wallMs)} s`,
+    formatSeconds(usage.wallMs),
   );
 }
 

@@ -6,7 +6,8 @@ import type { Session, SessionInfo } from "../../../session/session.ts";
 import { limitLength, type ToolResult } from "./result.ts";
 import type { HostPaths, OpenedFile } from "../calls/host-paths.ts";
 import { IDLE_MINUTES } from "../tools/tool-call.ts";
-import { joinParts, toCount, toSize } from "./format.ts";
+import { formatCount, formatSize } from "../../../util/text/format.ts";
+import { joinParts } from "./format.ts";
 
 const MAX_NAMES = 12;
 const MAX_SKIPPED = 20;
@@ -43,7 +44,7 @@ export async function listSessions(runtime: Runtime): Promise<ToolResult> {
     String(info.executionCount),
     toClock(info.createdAt),
     info.lastExecutedAt === null ? "never" : toClock(info.lastExecutedAt),
-    info.memoryBytes === null ? "unknown" : toSize(info.memoryBytes),
+    info.memoryBytes === null ? "unknown" : formatSize(info.memoryBytes),
     describeNames(info),
   ]);
   const table = toTable(["id", "state", "executions", "created", "last executed", "memory", "variables"], rows);
@@ -52,13 +53,13 @@ export async function listSessions(runtime: Runtime): Promise<ToolResult> {
 
 export function describeDestroyed(info: SessionInfo): ToolResult {
   const lived = Date.now() - Date.parse(info.createdAt);
-  const text = `Session '${info.id}' has ended: ${toCount(info.executionCount, "execution")} in ${Math.round(lived / 1000)} s, variables: ${describeNames(info)}.`;
+  const text = `Session '${info.id}' has ended: ${formatCount(info.executionCount, "execution")} in ${Math.round(lived / 1000)} s, variables: ${describeNames(info)}.`;
   return { text: limitLength(text), facts: toFacts(info) };
 }
 
 export function describeSaved({ names, skipped, sizeBytes }: SaveReport, { shown }: OpenedFile): ToolResult {
   const text = joinParts(
-    `Saved ${toCount(names.length, "name")} (${toSize(sizeBytes)}) to ${shown}${toList(names)}`,
+    `Saved ${formatCount(names.length, "name")} (${formatSize(sizeBytes)}) to ${shown}${toList(names)}`,
     describeSkipped(skipped, "saved"),
   );
   return { text: limitLength(text), facts: { path: shown, size_bytes: sizeBytes, ...toNameFacts(names, skipped) } };
@@ -67,7 +68,7 @@ export function describeSaved({ names, skipped, sizeBytes }: SaveReport, { shown
 export function describeLoaded(session: Session, { shown }: OpenedFile): ToolResult {
   const { names, skipped } = session.loaded ?? { names: [], skipped: [] };
   const text = joinParts(
-    `Session '${session.id}' has ${toCount(names.length, "name")} from ${shown}${toList(names)}`,
+    `Session '${session.id}' has ${formatCount(names.length, "name")} from ${shown}${toList(names)}`,
     describeSkipped(skipped, "loaded"),
   );
   return { text: limitLength(text), facts: { session_id: session.id, path: shown, ...toNameFacts(names, skipped) } };

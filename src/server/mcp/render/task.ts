@@ -11,7 +11,8 @@ import { renderExecution } from "./execution.ts";
 import { renderRun, toRunOutcome } from "./run.ts";
 import { showPrinted, taskSource, toReadOn } from "./output.ts";
 import type { ToolCall } from "../tools/tool-call.ts";
-import { joinParts, NO_OUTPUT, toNote, toSeconds, toStatusCall, toTime, toUsageFacts } from "./format.ts";
+import { formatSeconds } from "../../../util/text/format.ts";
+import { joinParts, NO_OUTPUT, toNote, toStatusCall, toTime, toUsageFacts } from "./format.ts";
 
 /** Reserved for the text around the output. */
 const RESERVED_CHARACTERS = 400;
@@ -35,7 +36,7 @@ function toState(runtime: Runtime, task: Task): string {
   if (task.kind === "execution" && task.execution.startedAt === undefined)
     return `Waiting for its turn in session '${sessionId}'${toBehind(runtime, task)}: task ${id}.`;
   const doing = task.kind === "run" && task.lastLine() !== "" ? ` Now: ${task.lastLine()}.` : "";
-  return `${status === "paused" ? "Paused" : "Still running"}: task ${id} (${toSeconds(durationMs)} s so far).${doing}`;
+  return `${status === "paused" ? "Paused" : "Still running"}: task ${id} (${formatSeconds(durationMs)} so far).${doing}`;
 }
 
 /** Names the task that runs in the session now, which could be killed. */

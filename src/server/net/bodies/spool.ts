@@ -5,7 +5,7 @@
 
 import { closeSync } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
-import { openNamelessFile } from "../../../util/bytes/anonymous-file.ts";
+import { openAnonymousFile } from "../../../util/bytes/anonymous-file.ts";
 import { ProblemError, type Problem } from "../problem.ts";
 import { tooLarge } from "./body.ts";
 
@@ -58,7 +58,7 @@ export class Spool {
 }
 
 async function openAnonymous(): Promise<FileHandle> {
-  const fd = openNamelessFile();
+  const fd = openAnonymousFile();
   try {
     return await open(`/proc/self/fd/${fd}`, "r+");
   } finally {

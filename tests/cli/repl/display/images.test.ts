@@ -7,7 +7,7 @@ import type { Pixels } from "../../../../src/util/image/png.ts";
 import { makePng } from "../../../make-png.ts";
 import { toSixel } from "../../../../src/cli/repl/display/sixel.ts";
 
-/** What a terminal would draw. */
+/** The pixels that a terminal would draw. */
 function fromSixel(text: string): Pixels {
   const [, width = "0", height = "0"] = /"1;1;(\d+);(\d+)/.exec(text) ?? [];
   const rgb = new Uint8Array(Number(width) * Number(height) * 3);
@@ -36,7 +36,7 @@ function fromSixel(text: string): Pixels {
   return { width: Number(width), height: Number(height), rgb };
 }
 
-test("sixels draw the same pixels, and an image of many colours nearly the same", () => {
+test("sixels preserve pixels, and approximate an image with many colours", () => {
   const colours = [0, 51, 102, 153, 204, 255];
   const few = Uint8Array.from({ length: 20 * 13 * 3 }, (_, index) => colours[(index * 7) % 6] ?? 0);
   expect(fromSixel(toSixel({ width: 20, height: 13, rgb: few }))).toEqual({ width: 20, height: 13, rgb: few });
@@ -54,7 +54,7 @@ describe("an image", () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  test("goes to kitty, iTerm2 and sixel terminals in their own way", async () => {
+  test("is encoded for kitty, iTerm2 and sixel terminals", async () => {
     const ask = async (): Promise<string[]> => ["62", "4", "22"];
     expect(await new Images({ KITTY_WINDOW_ID: "1" }, folder, ask).toText(base64)).toBe(
       `\u001B_Ga=T,f=100,q=2,m=0;${base64}\u001B\\\n`,
@@ -66,7 +66,7 @@ describe("an image", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test("is saved where the terminal cannot show it, each under a number of its own, and the oldest go", async () => {
+  test("is saved under a new number if the terminal cannot show it, and the oldest are removed", async () => {
     const images = new Images({ TERM: "xterm", TMUX: "x", KITTY_WINDOW_ID: "1" }, folder, async () => undefined);
     expect(await images.toText(base64)).toBe(`${join(folder, "figure-1.png")} (1 KiB)\n`);
     expect(readFileSync(join(folder, "figure-1.png"))).toEqual(png);
@@ -75,7 +75,7 @@ describe("an image", () => {
     expect(readdirSync(folder)).toContain("figure-105.png");
   });
 
-  test("that is none is not passed on to the terminal", async () => {
+  test("that is not a PNG does not reach the terminal", async () => {
     const images = new Images({ KITTY_WINDOW_ID: "1" }, folder, async () => []);
     expect(await images.toText(Buffer.from("\u001B[2J").toString("base64"))).toBeUndefined();
   });

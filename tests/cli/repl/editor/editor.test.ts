@@ -21,7 +21,7 @@ describe("Enter", () => {
     ["x = '''a{enter}", "x = '''a\n|"],
     ["d = {{enter}", "d = {\n    |"],
     ["for x in y:{enter}print(x){enter}", "for x in y:\n    print(x)\n    |"],
-  ])("%s goes on with the next line, indented", (script, expected) => {
+  ])("%s continues on the next line, indented", (script, expected) => {
     const editor = new Editor({ kind: "code" });
     const keys = toKeys(script);
     expect(keys.flatMap((key) => editor.press(key) ?? [])).toEqual([]);
@@ -40,18 +40,18 @@ describe("Enter", () => {
     expect(type(new Editor({ kind: "code" }), script)).toEqual(["submit"]);
   });
 
-  test("in the middle of several lines breaks the line; Alt-Enter and Ctrl-O always do", () => {
+  test("in the middle of several lines splits the line; Alt-Enter and Ctrl-O always do", () => {
     expect(shown(edited("a = 1{alt-enter}b = 2{up}{home}{enter}"))).toBe("\n|a = 1\nb = 2");
     expect(shown(edited("ab{left}{ctrl-o}"))).toBe("a\n|b");
   });
 
-  test("runs a recalled block at once, and an edited one when it is over", () => {
+  test("submits a recalled block at once, and an edited one when it is complete", () => {
     const history = ["def f():\n    return 1"];
     expect(type(edited("{up}", { history }), "{enter}")).toEqual(["submit"]);
     expect(type(edited("{up}0", { history }), "{enter}")).toEqual([]);
   });
 
-  test("goOn() adds a line to what the session calls incomplete", () => {
+  test("goOn() adds a line to incomplete code", () => {
     const editor = edited("@decorator");
     editor.goOn();
     expect(shown(editor)).toBe("@decorator\n|");
@@ -87,7 +87,7 @@ describe("editing", () => {
     expect(shown(edited(script))).toBe(expected);
   });
 
-  test("a paste is text, whatever is in it; control characters stay out", () => {
+  test("a paste is plain text; control characters are removed", () => {
     const editor = new Editor({ kind: "code" });
     expect(
       editor.press({ kind: "paste", text: "for x in y:\r\n\tprint(x)\r\u001B[31m\u0003\u009B1m" }),
@@ -95,7 +95,7 @@ describe("editing", () => {
     expect(editor.text).toBe("for x in y:\n\tprint(x)\n[31m1m");
   });
 
-  test("Ctrl-C cancels; Ctrl-D leaves where there is nothing to delete", () => {
+  test("Ctrl-C cancels; Ctrl-D leaves if there is nothing to delete", () => {
     expect(type(new Editor({ kind: "code" }), "{ctrl-d}{ctrl-c}x{ctrl-d}")).toEqual(["end", "cancel"]);
   });
 
@@ -111,7 +111,7 @@ describe("editing", () => {
 describe("history", () => {
   const history = ["x = 1", "y = 2", "x + y", "x + y"];
 
-  test("goes back and forth, the same entry once, and returns to what was being typed", () => {
+  test("goes back and forth without repetitions, and returns to the draft", () => {
     const editor = edited("{up}", { history });
     expect(editor.text).toBe("x + y");
     expect((type(editor, "{up}"), editor.text)).toBe("y = 2");
@@ -120,7 +120,7 @@ describe("history", () => {
     expect((type(editor, "{down}"), editor.text)).toBe("");
   });
 
-  test("finds what begins like the text before the cursor", () => {
+  test("finds entries with the text before the cursor as prefix", () => {
     const editor = edited("x ={up}", { history });
     expect(editor.text).toBe("x = 1");
     expect((type(editor, "{up}{down}"), editor.text)).toBe("x =");
@@ -133,12 +133,12 @@ describe("history", () => {
     expect((type(editor, "{up}"), shown(editor))).toBe("first|");
   });
 
-  test("Ctrl-R searches, again for older ones; Enter takes, Escape gives up", () => {
+  test("Ctrl-R searches, again for older entries; Enter accepts, Escape cancels", () => {
     const editor = edited("draft{ctrl-r}x", { history });
     expect([editor.query, editor.text]).toEqual(["x", "x + y"]);
     expect((type(editor, "{ctrl-r}"), editor.text)).toBe("x = 1");
     expect((type(editor, "{ctrl-r}"), editor.text)).toBe("x = 1");
-    expect((type(editor, " + 5"), editor.isLost)).toBe(true);
+    expect((type(editor, " + 5"), editor.hasNoMatch)).toBe(true);
     expect((type(editor, "{escape}"), editor.text)).toBe("draft");
     expect(type(editor, "{ctrl-r}y ={enter}")).toEqual([]);
     expect([editor.query, editor.text]).toEqual([undefined, "y = 2"]);
@@ -146,7 +146,7 @@ describe("history", () => {
 });
 
 describe("completion", () => {
-  test("is asked for after code, and takes the only match", () => {
+  test("is requested after code, and inserts the only match", () => {
     const editor = new Editor({ kind: "code" });
     expect(type(editor, "x = ma{tab}")).toEqual(["complete"]);
     editor.offer({ start: 4, end: 6, matches: ["max"] });
@@ -154,7 +154,7 @@ describe("completion", () => {
     expect(editor.menu).toBeUndefined();
   });
 
-  test("takes what several share, shows them, and Tab goes round", () => {
+  test("inserts the common prefix, shows the matches, and Tab cycles through them", () => {
     const editor = edited("im");
     editor.offer({ start: 0, end: 2, matches: ["import_a", "import_b"] });
     expect(shown(editor)).toBe("import_|");
@@ -174,7 +174,7 @@ describe("completion", () => {
     expect(editor.hint).toBeUndefined();
   });
 
-  test("typing on takes the choice; an answer that came too late or is empty changes nothing", () => {
+  test("typing accepts the choice; a late or empty completion changes nothing", () => {
     const editor = edited("a");
     editor.offer({ start: 0, end: 1, matches: ["ab", "ac"] });
     type(editor, "{tab}d");
@@ -187,7 +187,7 @@ describe("completion", () => {
   });
 });
 
-test("whatever is pressed, the cursor is between two characters of the text", () => {
+test("after any keys, the cursor is between two graphemes", () => {
   const names = [
     ..."left right up down home end backspace delete enter tab shift-tab escape alt-enter ctrl-left ctrl-right".split(
       " ",

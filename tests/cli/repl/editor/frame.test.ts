@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { Editor } from "../../../../src/cli/repl/editor/editor.ts";
 import { createFrame, type Frame, type View } from "../../../../src/cli/repl/editor/frame.ts";
-import { Palette } from "../../../../src/cli/repl/display/palette.ts";
+import { Palette } from "../../../../src/cli/io/palette.ts";
 import { textWidth } from "../../../../src/util/text/text-width.ts";
 import { edited } from "../type.ts";
 
@@ -23,7 +23,7 @@ test("shows the prompt, the lines and the cursor", () => {
   expect(frame(edited("if x:{enter}y"))).toEqual({ rows: [">>> if x:", "...     y"], cursorRow: 1, cursorColumn: 9 });
 });
 
-test("breaks long lines, and wide characters are never cut in two", () => {
+test("wraps long lines without splitting wide characters", () => {
   expect(frame(edited("abcdefgh"), { columns: 8 })).toEqual({
     rows: [">>> abcd", "efgh", ""].slice(0, 2),
     cursorRow: 1,
@@ -36,11 +36,11 @@ test("breaks long lines, and wide characters are never cut in two", () => {
   });
 });
 
-test("a cursor behind a full row is at the start of the next", () => {
+test("a cursor after a full row is at the start of the next", () => {
   expect(frame(edited("abcd"), { columns: 8 })).toEqual({ rows: [">>> abcd", ""], cursorRow: 1, cursorColumn: 0 });
 });
 
-test("marks take no column, joined emoji take two", () => {
+test("combining marks take no column, joined emoji take two", () => {
   expect(frame(edited("e\u0301👩‍👩‍👧")).cursorColumn).toBe(7);
 });
 
@@ -52,7 +52,7 @@ test("a secret is not shown, not even its length", () => {
   });
 });
 
-test("colours words, and NO_COLOR has none", () => {
+test("colours words, unless NO_COLOR is set", () => {
   const { rows } = frame(edited("if 1: 'a' # b"), { palette: new Palette(true), columns: 80 });
   expect(rows[0]).toBe(
     "\u001B[1;34m>>> \u001B[0m\u001B[35mif\u001B[0m \u001B[36m1\u001B[0m: \u001B[32m'a'\u001B[0m \u001B[90m# b\u001B[0m",
@@ -60,7 +60,7 @@ test("colours words, and NO_COLOR has none", () => {
   expect(frame(edited("if 1: 'a' # b"), { columns: 80 }).rows[0]).toBe(">>> if 1: 'a' # b");
 });
 
-test("the menu is in columns under the text, with the choice marked, and says how many there are", () => {
+test("the menu has columns below the text, marks the choice, and shows the number of matches", () => {
   const editor = edited("x");
   editor.offer({ start: 0, end: 1, matches: ["xa", "xb", "xccc", "xd"] });
   editor.press({ kind: "key", name: "tab" });
@@ -70,7 +70,7 @@ test("the menu is in columns under the text, with the choice marked, and says ho
   expect(frame(many, { columns: 10 }).rows.at(-1)).toBe("100 in all");
 });
 
-test("whatever the content is, no control character of it reaches the terminal, and no row is too wide", () => {
+test("for any content, no control character reaches the terminal, and no row is too wide", () => {
   const content = fc.oneof(fc.string({ unit: "binary", maxLength: 80 }), fc.constant("\u001B[2J\u0007\u009B1m\t"));
   fc.assert(
     fc.property(content, content, fc.integer({ min: 10, max: 40 }), fc.boolean(), (text, match, columns, isOn) => {

@@ -31,7 +31,7 @@ test.each([
   expect(names(input)).toEqual(expected);
 });
 
-test("a sequence cut anywhere is the same keys", () => {
+test("a sequence that is split anywhere gives the same keys", () => {
   const input = "a\u001B[1;5Cb\u001B[200~x\ny\u001B[201~\u001BOA\u0003é漢\r";
   const whole = names(input).join("|");
   fc.assert(

@@ -1,4 +1,4 @@
-// A text of a run, as indented lines: whole, or its beginning and its end with the number of lines between them.
+// Untrusted text as indented lines: whole, or its beginning and its end with the number of lines between them.
 
 import { cleanTerminalText } from "../../util/text/clean-terminal-text.ts";
 
@@ -9,20 +9,20 @@ const LINE_CHARACTERS = 200;
 export interface BlockOptions {
   readonly indent: number;
   readonly isFull: boolean;
-  /** The most lines, of a text that is not shown whole. Default: 12. */
+  /** The maximum if `isFull` is false. Default: 12. */
   readonly lines?: number;
 }
 
-/** Ends with a newline; empty where there is nothing to show. Nothing in it can command a terminal. */
+/** Ends with a newline; empty if there is nothing to show. Contains no terminal commands. */
 export function toBlock(text: string, { indent, isFull, lines: most = HEAD_LINES + TAIL_LINES }: BlockOptions): string {
   const clean = cleanTerminalText(text).trimEnd();
   if (clean === "") return "";
   const lines = clean.split("\n");
-  const shown = isFull ? lines : cut(lines, most).map(cutLine);
+  const shown = isFull ? lines : truncateLines(lines, most).map(truncateLine);
   return shown.map((line) => `${" ".repeat(indent)}${line}`.trimEnd()).join("\n") + "\n";
 }
 
-/** On one line, cut. */
+/** The text on one line, truncated. */
 export function toLine(text: string, characters = LINE_CHARACTERS): string {
   const line = cleanTerminalText(text)
     .replaceAll(/\s*[\n\t]\s*/g, " ")
@@ -30,14 +30,14 @@ export function toLine(text: string, characters = LINE_CHARACTERS): string {
   return line.length > characters ? `${line.slice(0, characters - 1)}…` : line;
 }
 
-function cut(lines: readonly string[], most: number): readonly string[] {
+function truncateLines(lines: readonly string[], most: number): readonly string[] {
   if (lines.length <= most) return lines;
   const tail = Math.min(TAIL_LINES, Math.floor(most / 3));
   const omitted = lines.length - most;
   return [...lines.slice(0, most - tail), `… ${omitted} more lines …`, ...lines.slice(lines.length - tail)];
 }
 
-function cutLine(line: string): string {
+function truncateLine(line: string): string {
   const omitted = line.length - LINE_CHARACTERS;
   return omitted > 0 ? `${line.slice(0, LINE_CHARACTERS)}… ${omitted} more characters` : line;
 }

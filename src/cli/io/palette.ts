@@ -1,6 +1,6 @@
-// The colours of the console: the eight that every theme has, or none.
+// Terminal colours: the eight that every theme defines, or none.
 
-import type { TokenKind } from "../editor/python-text.ts";
+import type { TokenKind } from "../repl/editor/python-text.ts";
 
 export type Colour = TokenKind | "prompt" | "error" | "quiet" | "strong" | "chosen";
 
@@ -30,7 +30,7 @@ export class Palette {
     return `\u001B[${CODES[colour]}m${text}\u001B[0m`;
   }
 
-  /** The choice in a menu must be seen without colours, too. */
+  /** Marks the chosen item of a menu, also without colours. */
   choose(text: string): string {
     return this.#isOn ? this.paint("chosen", ` ${text} `) : `[${text}]`;
   }

@@ -1,6 +1,6 @@
-// Going back through what was typed before: one by one, or by a search.
+// Moves through the history, one entry at a time or by a search.
 
-export class Recall {
+export class HistoryCursor {
   readonly #entries: readonly string[];
   #index: number;
   #draft = "";
@@ -12,7 +12,7 @@ export class Recall {
     this.#index = entries.length;
   }
 
-  /** The next older entry that begins like `before`, the text before the cursor when the walk began. */
+  /** The next older entry with the prefix `before`, the text before the cursor when the walk began. */
   older(text: string, before: string): string | undefined {
     if (this.#index === this.#entries.length) {
       this.#draft = text;
@@ -27,7 +27,7 @@ export class Recall {
     return undefined;
   }
 
-  /** The next newer one, at last what was being typed. Undefined when that is there already. */
+  /** The next newer entry, and finally the draft. Undefined: the draft is already shown. */
   newer(text: string): string | undefined {
     if (this.#index === this.#entries.length) return undefined;
     for (let index = this.#index + 1; index < this.#entries.length; index += 1) {
@@ -36,22 +36,22 @@ export class Recall {
       this.#index = index;
       return entry;
     }
-    this.forget();
+    this.reset();
     return this.#draft;
   }
 
-  /** The text is somebody's own now: the next walk begins anew. */
-  forget(): void {
+  /** The text was edited: the next walk starts over. */
+  reset(): void {
     this.#index = this.#entries.length;
   }
 
-  search(): Search {
-    return new Search(this.#entries);
+  search(): HistorySearch {
+    return new HistorySearch(this.#entries);
   }
 }
 
-/** Ctrl-R: the newest entry that contains what is typed, and older ones on demand. */
-export class Search {
+/** Ctrl-R: the newest entry that contains the query, then older ones. */
+export class HistorySearch {
   readonly #entries: readonly string[];
   #query = "";
   #index: number;
@@ -65,12 +65,12 @@ export class Search {
     return this.#query;
   }
 
-  /** Undefined where nothing contains the query. */
+  /** Undefined: no entry contains the query. */
   get found(): string | undefined {
     return this.#entries[this.#index];
   }
 
-  /** Looks from the newest on, unless the query only grew. */
+  /** Searches from the newest entry, or from the current one if the query grew. */
   narrow(query: string): void {
     const grew = query.startsWith(this.#query) && this.#query !== "";
     this.#query = query;

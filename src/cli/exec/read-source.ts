@@ -1,4 +1,4 @@
-// What `rlm exec` is to run, and what the program will find in sys.argv.
+// Reads the code for `rlm exec` and its sys.argv.
 
 import { readFile } from "node:fs/promises";
 import { UsageError } from "../options/usage-error.ts";
@@ -6,15 +6,15 @@ import { UsageError } from "../options/usage-error.ts";
 export interface Source {
   readonly code: string;
   readonly argv: readonly string[];
-  /** What tracebacks call it, as Python's own do. */
+  /** The name in tracebacks, like Python's own. */
   readonly fileName: string;
-  /** Standard input was the code, so there is none left for the program to read. */
+  /** The code came from standard input, so the program has no input left to read. */
   readonly usedInput: boolean;
 }
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** `code` is the value of -c; without it the first argument names a file, or is `-`. `command`: whose help to look at. */
+/** `code` is the value of -c; without it the first argument is a file or `-`. `command` is named in the error. */
 export async function readSource(code: string | undefined, args: readonly string[], command = "exec"): Promise<Source> {
   if (code !== undefined) return { code, argv: ["-c", ...args], fileName: "<string>", usedInput: false };
   const [name] = args;

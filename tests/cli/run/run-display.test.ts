@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { LineWatcher, TreeWatcher } from "../../../src/cli/run/watchers.ts";
+import { LineDisplay, TreeDisplay } from "../../../src/cli/run/run-display.ts";
 import type { RunId } from "../../../src/protocol/ids.ts";
 import type { RunEvent } from "../../../src/protocol/run-events.ts";
 import type { RunResult } from "../../../src/protocol/runs.ts";
@@ -44,7 +44,7 @@ const result: RunResult = {
 
 type Bare<Event> = Event extends RunEvent ? Omit<Event, "runId" | "seq"> : never;
 
-/** Events with what they have in common filled in. */
+/** Adds the run id and sequence numbers. */
 function events(...list: Bare<RunEvent>[]): RunEvent[] {
   return list.map((event, index) => ({ ...event, runId, seq: index + 1 }));
 }
@@ -98,8 +98,8 @@ class FakeDisplay {
 
 test("the tree shows each node under its parent with state, step, tokens, cost and time", () => {
   const display = new FakeDisplay();
-  const watcher = new TreeWatcher(display, () => 3500);
-  for (const event of story) watcher.hear(event);
+  const runDisplay = new TreeDisplay(display, () => 3500);
+  for (const event of story) runDisplay.update(event);
   vi.advanceTimersByTime(100);
   expect(display.writes).toEqual([
     [
@@ -108,21 +108,21 @@ test("the tree shows each node under its parent with state, step, tokens, cost a
       "1 call · 1,000 tokens · $0.0010 · 3.5 s",
     ].join("\n"),
   ]);
-  watcher.end(result);
+  runDisplay.end(result);
 });
 
-test("it is drawn at most ten times a second, over itself, and ends with the summary", () => {
+test("it is redrawn in place at most ten times a second, and ends with the summary", () => {
   const display = new FakeDisplay();
   let now = 0;
-  const watcher = new TreeWatcher(display, () => now);
-  for (let step = 0; step < 1000; step += 1) {
+  const runDisplay = new TreeDisplay(display, () => now);
+  for (let turn = 0; turn < 1000; turn += 1) {
     now += 1;
-    for (const event of story) watcher.hear(event);
+    for (const event of story) runDisplay.update(event);
     vi.advanceTimersByTime(1);
   }
   expect(display.writes.length).toBeLessThanOrEqual(10);
-  watcher.end(result);
-  watcher.end(result);
+  runDisplay.end(result);
+  runDisplay.end(result);
   const [last, newline] = display.writes.slice(-2);
   expect(last?.startsWith("\r\u001B[2A\u001B[J▸ n0")).toBe(true);
   expect(last?.split("\n").at(-1)).toBe("final · 2 nodes · 3 calls · 1,200 tokens · $0.0123 · 4.2 s · run r1");
@@ -131,34 +131,34 @@ test("it is drawn at most ten times a second, over itself, and ends with the sum
 
 test("nothing is drawn while nothing changes", () => {
   const display = new FakeDisplay();
-  const watcher = new TreeWatcher(display, () => 3500);
-  for (const event of story) watcher.hear(event);
+  const runDisplay = new TreeDisplay(display, () => 3500);
+  for (const event of story) runDisplay.update(event);
   vi.advanceTimersByTime(1000);
   expect(display.writes.length).toBe(1);
-  watcher.end();
+  runDisplay.end();
 });
 
-test.each([10, 40, 61, 200])("no row is as wide as a terminal of %i columns, whatever a question holds", (columns) => {
+test.each([10, 40, 61, 200])("rows fit a terminal of %i columns, whatever the question contains", (columns) => {
   const display = new FakeDisplay(columns);
-  const watcher = new TreeWatcher(display, () => 0);
+  const runDisplay = new TreeDisplay(display, () => 0);
   const query = `日本語の質問\u001B[2J\n\tand 👩‍👩‍👧 ${"long ".repeat(100)}`;
-  for (const event of events(nodeStart("n0", 0, 0, query), nodeStart("n1", 40, 0, query))) watcher.hear(event);
-  watcher.end(result);
+  for (const event of events(nodeStart("n0", 0, 0, query), nodeStart("n1", 40, 0, query))) runDisplay.update(event);
+  runDisplay.end(result);
   const rows = (display.writes[0] ?? "").split("\n");
   expect(rows.length).toBe(3);
   for (const row of rows) expect(textWidth(row)).toBeLessThan(columns);
   expect(display.writes.join("")).not.toContain("\u001B[2J");
 });
 
-test("of more nodes than fit, the root and those that go on are shown", () => {
+test("if space is short, the root and running nodes are shown", () => {
   const display = new FakeDisplay(100, 8);
-  const watcher = new TreeWatcher(display, () => 0);
+  const runDisplay = new TreeDisplay(display, () => 0);
   const children = Array.from({ length: 50 }, (_, index) => `n${index + 1}`);
   const ended = children.slice(0, 48).map((nodeId): Bare<RunEvent> => {
     return { type: "node-end", nodeId, status: "final", stopReason: "answered", answer: "", usage: spent(1), time: 0 };
   });
   const starts = children.map((id, index) => nodeStart(id, 1, index));
-  for (const event of events(nodeStart("n0", 0, 0), ...starts, ...ended)) watcher.hear(event);
+  for (const event of events(nodeStart("n0", 0, 0), ...starts, ...ended)) runDisplay.update(event);
   vi.advanceTimersByTime(100);
   const rows = display.writes.join("").split("\n");
   expect(rows.length).toBeLessThan(8);
@@ -170,12 +170,12 @@ test("of more nodes than fit, the root and those that go on are shown", () => {
     "n50",
     "more nodes",
   ]);
-  watcher.end();
+  runDisplay.end();
 });
 
-test("elsewhere there is a plain line for each step", () => {
+test("without a terminal there is a plain line per step", () => {
   const display = new FakeDisplay();
-  const watcher = new LineWatcher(display);
+  const runDisplay = new LineDisplay(display);
   const rest = events(
     call("n1", "c2", 2000, spent(300, null)),
     { type: "step-end", nodeId: "n1", step: 1, observation: "", time: 2000 },
@@ -191,8 +191,8 @@ test("elsewhere there is a plain line for each step", () => {
     },
     { type: "step-end", nodeId: "n0", step: 1, observation: "", time: 3000 },
   );
-  for (const event of [...story, ...rest]) watcher.hear(event);
-  watcher.end(result);
+  for (const event of [...story, ...rest]) runDisplay.update(event);
+  runDisplay.end(result);
   expect(display.writes.join("").split("\n")).toEqual([
     "n0 starts: question of n0",
     "  n1 starts: question of n1",

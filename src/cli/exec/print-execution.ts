@@ -1,22 +1,22 @@
-// What a running program prints, passed on as it comes: byte for byte into a file or a pipe, made safe on a terminal.
+// Forwards the output of an execution as it is printed: byte for byte to a file or a pipe, made safe on a terminal.
 
 import type { ExecutionEvent, OutputGap } from "../../protocol/events.ts";
 import type { ExecutionResult, MimeBundle, OutputStream } from "../../protocol/execution.ts";
 import { toDisplayText } from "./display-text.ts";
 import type { StandardOutput } from "../io/standard-output.ts";
 
-/** What was printed on a stream, from a byte offset on; undefined or empty where nothing more is kept. */
+/** The output of a stream from a byte offset; undefined or empty at its end. */
 export type ReadOutput = (
   stream: OutputStream,
   offset: number,
 ) => OutputPart | undefined | Promise<OutputPart | undefined>;
 
 interface OutputPart {
-  readonly bytes: Buffer;
+  readonly bytes: Uint8Array;
   readonly nextOffset: number;
 }
 
-/** Resolves when everything that was printed has gone out. */
+/** Resolves when all output has been written. */
 export async function printExecution(
   events: AsyncIterable<ExecutionEvent>,
   read: ReadOutput,
@@ -24,7 +24,7 @@ export async function printExecution(
 ): Promise<void> {
   const copies = { stdout: new Copy("stdout", read, output), stderr: new Copy("stderr", read, output) };
   for await (const event of events) {
-    if (event.type === "output-delta") await copies[event.stream].pass(event.text);
+    if (event.type === "output-delta") await copies[event.stream].write(event.text);
     if (event.type === "output-gap") await output.write("stderr", toNotice(event));
     if (event.type === "display") await printDisplay(event.data, output);
   }
@@ -41,10 +41,10 @@ function toNotice({ omittedBytes, stream }: OutputGap): string {
   return `rlm: ${omittedBytes} bytes of ${stream} are missing here: more was printed than is kept of one stream\n`;
 }
 
-/** What a program that did not end well leaves on stderr, as `python` would. */
+/** Prints why a program failed on stderr, as `python` would. */
 export async function printOutcome(result: ExecutionResult, output: StandardOutput): Promise<void> {
   const { error } = result;
-  // A program that answers Ctrl-C with sys.exit() was interrupted, and has nothing to complain about.
+  // A program that handles Ctrl-C with sys.exit() was interrupted; its SystemExit is not an error.
   if (error !== undefined && error.name !== "SystemExit")
     await output.write("stderr", `${error.traceback.trimEnd()}\n`);
   if (result.status === "interrupted" && result.reason === "timeout") {
@@ -53,8 +53,8 @@ export async function printOutcome(result: ExecutionResult, output: StandardOutp
 }
 
 /**
- * One stream on its way out. Text stands for its bytes as long as they are UTF-8. From the first replacement character
- * on they may not be, and the bytes are read from where they are kept.
+ * Copies one stream. Text equals its bytes while they are UTF-8. From the first replacement character on they may not be,
+ * so the bytes are read from the recorded output instead.
  */
 class Copy {
   readonly #stream: OutputStream;
@@ -69,19 +69,19 @@ class Copy {
     this.#output = output;
   }
 
-  async pass(text: string): Promise<void> {
+  async write(text: string): Promise<void> {
     if (this.#output.isTerminal(this.#stream)) return this.#output.write(this.#stream, text);
     this.#raw ||= text.includes("\uFFFD");
-    if (this.#raw) return this.#passBytes();
+    if (this.#raw) return this.#writeBytes();
     this.#offset += Buffer.byteLength(text);
     await this.#output.write(this.#stream, text);
   }
 
   async finish(): Promise<void> {
-    if (this.#raw) await this.#passBytes();
+    if (this.#raw) await this.#writeBytes();
   }
 
-  async #passBytes(): Promise<void> {
+  async #writeBytes(): Promise<void> {
     for (;;) {
       const slice = await this.#read(this.#stream, this.#offset);
       if (slice === undefined || slice.bytes.length === 0) return;

@@ -1,15 +1,15 @@
-// What the console shows of executions: output as it comes, values, images, tracebacks.
+// Shows executions in the console: streamed output, values, images and tracebacks.
 
 import type { ExecutionResult, MimeBundle, OutputStream } from "../../../protocol/execution.ts";
 import { TerminalFilter, toTerminalText } from "../../../util/text/terminal-text.ts";
 import { toDisplayText } from "../../exec/display-text.ts";
 import type { Images } from "./images.ts";
-import type { Palette } from "./palette.ts";
+import type { Palette } from "../../io/palette.ts";
 import type { Reader } from "../reader.ts";
 import { toColouredTraceback } from "./traceback.ts";
 
-/** Pieces of this size come from a backlog; small ones are what the code prints now. */
-const BACKLOG_PIECE = 32 * 1024;
+/** Chunks of this size come from a backlog; smaller ones are printed just now. */
+const BACKLOG_CHUNK = 32 * 1024;
 const MAX_TAIL = 4096;
 // oxlint-disable-next-line no-control-regex -- what moves the cursor back
 const OVERWRITING = /[\b\r]/g;
@@ -17,17 +17,17 @@ const RESET = "\u001B[0m";
 // oxlint-disable-next-line no-control-regex -- colours
 const COLOURS = /\u001B\[[\d;:]*m/g;
 
-export class Show {
+export class ConsoleOutput {
   readonly #reader: Reader;
   readonly #palette: Palette;
   readonly #images: Images;
   #filters = { stdout: new TerminalFilter(), stderr: new TerminalFilter() };
-  /** What is on the last line, which no newline has ended. */
+  /** The last line, without a newline yet. */
   #tail = "";
   #hasColours = false;
   #skippedBytes = 0;
-  /** After an interrupt: what is left of a flood of output is not worth waiting for. */
-  isHurried = false;
+  /** After an interrupt: skips the backlog of output. */
+  skipsBacklog = false;
 
   constructor(reader: Reader, palette: Palette, images: Images) {
     this.#reader = reader;
@@ -45,11 +45,11 @@ export class Show {
     this.#tail = "";
     this.#hasColours = false;
     this.#skippedBytes = 0;
-    this.isHurried = false;
+    this.skipsBacklog = false;
   }
 
-  output(stream: OutputStream, text: string): void {
-    if (this.isHurried && text.length >= BACKLOG_PIECE) {
+  write(stream: OutputStream, text: string): void {
+    if (this.skipsBacklog && text.length >= BACKLOG_CHUNK) {
       this.#skippedBytes += Buffer.byteLength(text);
       return;
     }
@@ -59,7 +59,7 @@ export class Show {
     this.#put(safe);
   }
 
-  /** Somebody else has ended the line, by typing Enter. */
+  /** The user has ended the line with Enter. */
   lineEnded(): void {
     this.#tail = "";
   }
@@ -69,18 +69,19 @@ export class Show {
     this.#put(`${this.#palette.paint("quiet", toTerminalText(text))}\n`);
   }
 
-  problem(text: string): void {
+  error(error: unknown): void {
+    const text = toTerminalText(error instanceof Error ? error.message : String(error));
     this.#freshLine();
-    this.#reader.writeError(`${this.#palette.paint("error", toTerminalText(text))}\n`);
+    this.#reader.writeError(`${this.#palette.paint("error", text)}\n`);
   }
 
-  /** One that quotes a session cannot write over itself. */
+  /** Removes characters that would overwrite the line. */
   line(text: string): void {
     this.#freshLine();
     this.#put(`${toTerminalText(text).replaceAll(OVERWRITING, "")}\n`);
   }
 
-  async bundle(bundle: MimeBundle): Promise<void> {
+  async display(bundle: MimeBundle): Promise<void> {
     const image = bundle["image/png"];
     const shown = image === undefined ? undefined : await this.#images.toText(image);
     if (shown !== undefined) {
@@ -90,21 +91,21 @@ export class Show {
       return;
     }
     const text = toDisplayText(bundle)?.text;
-    if (text === undefined) return; // a place for later
+    if (text === undefined) return; // a display that is empty until it is updated
     this.#freshLine();
     this.#put(this.#reader.isTerminal ? toTerminalText(text) : text);
   }
 
-  /** The end of an execution: all but what was streamed. */
+  /** Shows the end of an execution, without what was streamed. */
   async result(result: ExecutionResult): Promise<void> {
     this.#freshLine();
     if (this.#skippedBytes > 0) this.notice(`(${this.#skippedBytes} bytes of output are not shown)`);
     const { value, error } = result;
-    if (value !== undefined) await this.bundle(value);
+    if (value !== undefined) await this.display(value);
     if (error !== undefined && error.traceback !== "")
       this.#reader.writeError(`${toColouredTraceback(error.traceback, this.#palette)}\n`);
     const ending = toNotice(result);
-    if (ending !== undefined) this.problem(ending);
+    if (ending !== undefined) this.error(ending);
   }
 
   #freshLine(): void {
@@ -121,7 +122,7 @@ export class Show {
   }
 }
 
-/** What a traceback does not say. */
+/** What the traceback does not tell. */
 function toNotice({ status, reason, state, exitCode, error }: ExecutionResult): string | undefined {
   const after = AFTER[state];
   if (status === "exit") {
