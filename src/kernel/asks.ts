@@ -1,6 +1,6 @@
 // Commands other than executions that wait for their status, by id.
 
-import type { ChunkHeader, StatusEvent } from "../protocol/worker-events.ts";
+import type { ChunkHeader, StatusEvent } from "../protocol/worker/worker-events.ts";
 import type { BulkSource } from "./bulk.ts";
 
 /** What may be said about a command that is not an execution. */

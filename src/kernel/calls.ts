@@ -4,8 +4,8 @@
 // host keep answers for ever.
 
 import type { Worker } from "../environments/environment.ts";
-import { toReplyMessage, type CallAnswer } from "../protocol/host-messages.ts";
-import type { CallEvent } from "../protocol/worker-events.ts";
+import { toReplyMessage, type CallAnswer } from "../protocol/worker/host-messages.ts";
+import type { CallEvent } from "../protocol/worker/worker-events.ts";
 import { byteLength } from "../util/bytes/byte-length.ts";
 
 /** Answers a call from inside a session. What it throws is raised there, by name and message. */

@@ -1,6 +1,8 @@
 // Cuts the bytes of a worker's event pipe into messages. Bounded in every direction: the sender is hostile.
 
-import { MAX_LINE_BYTES, parseChunkHeader, parsePayloadLength, type ChunkHeader } from "../protocol/worker-events.ts";
+import { MAX_LINE_BYTES } from "../protocol/worker/limits.ts";
+import { parseChunkHeader, parsePayloadLength } from "../protocol/worker/parse-worker-event.ts";
+import type { ChunkHeader } from "../protocol/worker/worker-events.ts";
 import { isTooRich } from "./rich-json.ts";
 
 const NEWLINE = 10;

@@ -15,17 +15,10 @@ import {
   type HostCommand,
   type HostMessage,
   type HostQuestion,
-} from "../protocol/host-messages.ts";
-import {
-  INPUT_CALL,
-  MAX_IGNORED,
-  PROTOCOL_VERSION,
-  parseWorkerEvent,
-  type CallEvent,
-  type DisplayEvent,
-  type StatusEvent,
-  type WorkerEvent,
-} from "../protocol/worker-events.ts";
+} from "../protocol/worker/host-messages.ts";
+import { INPUT_CALL, MAX_IGNORED, PROTOCOL_VERSION } from "../protocol/worker/limits.ts";
+import { parseWorkerEvent } from "../protocol/worker/parse-worker-event.ts";
+import type { CallEvent, DisplayEvent, StatusEvent, WorkerEvent } from "../protocol/worker/worker-events.ts";
 import { byteLength } from "../util/bytes/byte-length.ts";
 import { Asks, type AskOptions, type ChunkSink } from "./asks.ts";
 import { sendBulk } from "./bulk.ts";
@@ -285,7 +278,7 @@ export class Kernel {
   }
 
   /** What was printed before it comes before it: the worker prints no more until it hears that the display was taken. */
-  #hearDisplay({ id, call, display }: DisplayEvent): boolean {
+  #hearDisplay({ type: _type, id, call, ...display }: DisplayEvent): boolean {
     const running = this.#running?.id === id ? this.#running : undefined;
     if (running !== undefined) {
       this.#worker.drain();

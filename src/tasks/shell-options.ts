@@ -1,6 +1,6 @@
 // What may be said about one shell command, checked where it enters.
 
-import { isWellFormed } from "../protocol/host-messages.ts";
+import { isWellFormed } from "../protocol/worker/host-messages.ts";
 import { checkDuration } from "../util/check-number.ts";
 
 export interface ShellOptions {

@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { parseJobAnswer } from "../../src/protocol/files.ts";
+import { parseJobAnswer } from "../../src/protocol/worker/job-answers.ts";
 
 interface Fixture {
   readonly name: string;

@@ -7,7 +7,7 @@ import {
   parseSignature,
   parseStatistics,
   parseVariableList,
-} from "../../src/protocol/variables.ts";
+} from "../../src/protocol/worker/worker-answers.ts";
 
 const X = { name: "x", type: "int", module: "builtins", kind: "variable" };
 

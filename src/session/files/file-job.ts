@@ -4,7 +4,7 @@
 // while something is expected of it is given up.
 
 import type { Job, Sandbox } from "../../environments/environment.ts";
-import { MAX_ANSWER_BYTES, parseJobAnswer, type JobAnswer } from "../../protocol/files.ts";
+import { MAX_ANSWER_BYTES, parseJobAnswer, type JobAnswer } from "../../protocol/worker/job-answers.ts";
 
 /** What came: an answer, with a part of a file where it is one. */
 export type FileAnswer = Exclude<JobAnswer, { type: "data" }> | { readonly type: "data"; readonly chunk: Buffer };

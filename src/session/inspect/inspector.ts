@@ -4,20 +4,18 @@
 // itself is never touched. Four such questions are open at a time; others wait here.
 
 import { InspectionError, WorkerLostError } from "../../errors.ts";
-import type { HostQuestion } from "../../protocol/host-messages.ts";
+import type { HostQuestion } from "../../protocol/worker/host-messages.ts";
 import type { SessionId } from "../../protocol/ids.ts";
+import type { NamespaceSummary } from "../../protocol/sessions.ts";
+import type { Completions, InspectedVariable, Signature, VariableList } from "../../protocol/variables.ts";
 import {
   parseCompletions,
   parseInspection,
   parseSignature,
   parseStatistics,
   parseVariableList,
-  type Completions,
-  type InspectedVariable,
-  type Signature,
-  type VariableList,
-} from "../../protocol/variables.ts";
-import type { StatusEvent } from "../../protocol/worker-events.ts";
+} from "../../protocol/worker/worker-answers.ts";
+import type { StatusEvent } from "../../protocol/worker/worker-events.ts";
 import { within } from "../../util/async/with-timeout.ts";
 import type { Runner } from "../execution/runner.ts";
 import {
@@ -36,16 +34,6 @@ const HEAR_LIMIT_MS = 3_000;
 
 /** Who is asked when there was a new kernel meanwhile, because of a rewind or a loss. */
 const ATTEMPTS = 2;
-
-/** What a session has in numbers. */
-export interface NamespaceSummary {
-  /** Names that do not begin with an underscore. Null: the worker did not answer at once. */
-  readonly variableCount: number | null;
-  /** The first 1,000 of them. */
-  readonly variables: readonly string[];
-  /** What all of its processes hold. Null: it was not told at once. */
-  readonly memoryBytes: number | null;
-}
 
 export class Inspector {
   readonly #sessionId: SessionId;

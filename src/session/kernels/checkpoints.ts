@@ -1,18 +1,9 @@
 // The checkpoints of one session: those that were asked for, and those taken before executions so that they can be undone.
 
 import type { SandboxCheckpoint } from "../../environments/environment.ts";
+import type { Checkpoint } from "../../protocol/sessions.ts";
 import { ForkRefusedError, LimitExceededError } from "../../errors.ts";
 import type { Kernels } from "./kernels.ts";
-
-/** A live copy of a session, kept to return to. */
-export interface Checkpoint {
-  readonly id: string;
-  readonly createdAt: string;
-  /** How many executions the session had had. */
-  readonly executionCount: number;
-  /** Taken before an execution by itself, and given up when there are too many. */
-  readonly isAutomatic: boolean;
-}
 
 interface Kept {
   readonly checkpoint: Checkpoint;

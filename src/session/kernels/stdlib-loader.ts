@@ -2,15 +2,10 @@
 
 import type { Kernel } from "../../kernel/kernel.ts";
 import type { ExecutionError } from "../../protocol/execution.ts";
-import type { StatusEvent } from "../../protocol/worker-events.ts";
+import type { StdlibState } from "../../protocol/sessions.ts";
+import type { StatusEvent } from "../../protocol/worker/worker-events.ts";
 
 /** Whether the standard library was loaded into a session. Not loaded and no error: there is none, or none was wanted. */
-export interface StdlibState {
-  readonly loaded: boolean;
-  /** What its source raised, or why it could not be read: the session is without all of it then. */
-  readonly error: ExecutionError | null;
-}
-
 export const NO_STDLIB: StdlibState = { loaded: false, error: null };
 /** For the source to run; past it the session goes without. */
 const LIMIT_MS = 5_000;

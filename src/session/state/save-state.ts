@@ -5,13 +5,13 @@ import type { ChunkSink } from "../../kernel/asks.ts";
 import type { BulkSource } from "../../kernel/bulk.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import {
+  parseLoaded,
   parseSavedState,
-  parseSkipped,
-  parseTexts,
+  type LoadReport,
   type SavedState,
   type SkippedVariable,
 } from "../../protocol/session-manifest.ts";
-import type { ChunkHeader } from "../../protocol/worker-events.ts";
+import type { ChunkHeader } from "../../protocol/worker/worker-events.ts";
 
 /** Takes a state as it comes. `finish` or `discard` is called once, at the end. */
 export interface StateWriter {
@@ -44,14 +44,6 @@ export interface SaveReport {
   readonly digest: string;
 }
 
-/** What came out of a session file. */
-export interface LoadReport {
-  readonly names: readonly string[];
-  readonly count: number;
-  /** What is in the file and could not be brought back, and why. */
-  readonly skipped: readonly SkippedVariable[];
-}
-
 const MAX_RESTARTS = 8;
 
 interface Context {
@@ -76,7 +68,7 @@ export async function saveState(
     if (sink.failure !== undefined) throw fail(sink.failure.message, sink.failure);
     if (status === undefined) throw fail(stopped() ?? "the worker was lost");
     if (status.error !== undefined) throw fail(stopped() ?? (status.error.value || status.error.name));
-    const state = status.data === undefined ? null : parseSavedState(status.data);
+    const state = parseSavedState(status.data);
     if (state === null) throw fail("the worker answered nonsense");
     const { sizeBytes, digest } = await writer.finish(state).catch((error: Error) => {
       throw fail(error.message, error);
@@ -117,9 +109,8 @@ export async function loadState(
     const status = await ask();
     if (status === undefined) throw fail("the worker was lost");
     if (status.error !== undefined) throw fail(status.error.value || status.error.name);
-    const names = parseTexts(status.data?.["names"]);
-    const skipped = status.data === undefined ? null : parseSkipped(status.data);
-    if (names !== null && skipped !== null) return { names, count: names.length, skipped };
+    const loaded = parseLoaded(status.data);
+    if (loaded !== null) return loaded;
   }
   throw fail("the worker answered nonsense");
 }

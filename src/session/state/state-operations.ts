@@ -2,14 +2,8 @@
 
 import type { KernelSettings } from "../kernels/kernels.ts";
 import type { Runner } from "../execution/runner.ts";
-import {
-  loadState,
-  saveState,
-  type LoadReport,
-  type SaveReport,
-  type StateReader,
-  type StateWriter,
-} from "./save-state.ts";
+import type { LoadReport } from "../../protocol/session-manifest.ts";
+import { loadState, saveState, type SaveReport, type StateReader, type StateWriter } from "./save-state.ts";
 import { setVariable, toSetting, type VariableValue } from "./set-variable.ts";
 import { stoppable, toLimits, type OperationOptions } from "../kernels/interruptible.ts";
 

@@ -1,7 +1,7 @@
 // Events of a run on their way into its log: keys removed, long texts made blobs, messages that are known left out.
 
 import { createHash } from "node:crypto";
-import { isWellFormed } from "../../protocol/host-messages.ts";
+import { isWellFormed } from "../../protocol/worker/host-messages.ts";
 import type { ModelCallEnd, ModelCallStart, RunEvent } from "../../protocol/runs.ts";
 import { secretForms } from "../../util/secret-encodings.ts";
 import {
