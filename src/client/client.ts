@@ -3,11 +3,12 @@
 // What a server answers is bounded and parsed before it is used, and a redirection is not followed: the token goes to the
 // server that it is for, and is in no message.
 
-import { z } from "zod";
+import type { z } from "zod";
 import { complain } from "../cli/io/print-error.ts";
 import { readEvents, type StreamedEvent } from "./events.ts";
 import { findServer, type ServerAddress } from "../cli/remote/address.ts";
 import { ServerProblem } from "./problem.ts";
+import { problemSummary } from "../protocol/api/problem.ts";
 import { UsageError } from "../cli/options/usage-error.ts";
 
 const REQUEST_MS = 90_000;
@@ -21,8 +22,6 @@ export interface ServerRequest {
   /** Default: the request may take 90 s. */
   readonly signal?: AbortSignal;
 }
-
-const problem = z.object({ status: z.int(), code: z.string(), detail: z.string() });
 
 export function openServerClient(): ServerClient {
   const address = findServer();
@@ -91,7 +90,7 @@ export class ServerClient {
     }
     if (response.ok) return response;
     if (response.headers.get("content-type") !== "application/problem+json") throw this.#strange(response);
-    const parsed = problem.safeParse(toJSON((await this.#read(response)).toString("utf8")));
+    const parsed = problemSummary.safeParse(toJSON((await this.#read(response)).toString("utf8")));
     if (!parsed.success) throw this.#strange(response);
     if (response.status === 401) throw new UsageError(`${url} does not take the token from ${this.#address.tokenFrom}`);
     throw new ServerProblem(parsed.data);

@@ -1,8 +1,8 @@
 // Code that runs in a session of a server: its events as they come, also when the connection breaks in between.
 
 import { randomUUID } from "node:crypto";
-import { z } from "zod";
-import type { ExecutionEvent } from "../protocol/events.ts";
+import { execution, executionFailed } from "../protocol/api/executions.ts";
+import { executionEvent, type ExecutionEvent } from "../protocol/events.ts";
 import type { OutputStream } from "../protocol/execution.ts";
 import { lastingEvents } from "./resume.ts";
 import type { ServerClient } from "./client.ts";
@@ -11,29 +11,8 @@ import { ServerProblem } from "./problem.ts";
 
 const CLOSE_MS = 2_000;
 
-const stream = z.enum(["stdout", "stderr"]);
-const result = z.looseObject({
-  status: z.enum(["ok", "error", "interrupted", "exit"]),
-  error: z.looseObject({ name: z.string(), traceback: z.string() }).optional(),
-  reason: z.enum(["timeout", "cancelled", "memory", "worker-lost"]).optional(),
-  exitCode: z.int().optional(),
-  durationMs: z.number(),
-});
-
-/** Those that mean something to a command; the others are passed over. */
-const EVENTS: Readonly<Record<string, z.ZodType>> = {
-  "output-delta": z.looseObject({ stream, text: z.string() }),
-  "output-gap": z.looseObject({ stream, omittedBytes: z.number() }),
-  display: z.looseObject({ data: z.record(z.string(), z.string()) }),
-  "input-start": z.looseObject({ prompt: z.string(), password: z.boolean() }),
-  "input-end": z.looseObject({}),
-  "execution-end": z.looseObject({ result }),
-};
-
+const EVENT_TYPES: ReadonlySet<string> = new Set(executionEvent.options.map(({ shape }) => shape.type.value));
 const ENDS: ReadonlySet<string> = new Set(["execution-end", "execution-failed"]);
-
-/** In place of an end. */
-const failed = z.looseObject({ problem: z.looseObject({ status: z.int(), code: z.string(), detail: z.string() }) });
 
 /** What began stays with the server: `close()` ends it. */
 export class RemoteExecution {
@@ -102,7 +81,7 @@ export class RemoteExecution {
 
   /** A stream that ended without an end: the session was closed, perhaps. */
   async #whyOver(): Promise<string | undefined> {
-    const shown = await this.#client.ask("GET", this.#path, z.looseObject({ state: z.string(), result: z.unknown() }));
+    const shown = await this.#client.ask("GET", this.#path, execution.pick({ state: true, result: true }));
     if (shown.state !== "ended" || shown.result !== null) return undefined;
     this.#isOver = true;
     return "the session ended before the code did";
@@ -112,6 +91,6 @@ export class RemoteExecution {
 /** Undefined: it is nothing for us. */
 function parseEvent({ type, data }: StreamedEvent): ExecutionEvent | undefined {
   if (type === "server-end") throw new Error("the server ended before the code did");
-  if (type === "execution-failed") throw new ServerProblem(failed.parse(data).problem);
-  return EVENTS[type]?.parse(data) as ExecutionEvent | undefined;
+  if (type === "execution-failed") throw new ServerProblem(executionFailed.parse(data).problem);
+  return EVENT_TYPES.has(type) ? executionEvent.parse(data) : undefined;
 }

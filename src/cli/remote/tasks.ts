@@ -1,13 +1,15 @@
 // `rlm tasks`: the shell commands of a running server, and what else goes on there under an id.
 
 import { StringDecoder } from "node:string_decoder";
-import { z } from "zod";
 import { isColoured, toColumns } from "../io/columns.ts";
 import { lastingEvents } from "../../client/resume.ts";
 import { Losses } from "../../client/reconnect-backoff.ts";
 import { toCount, toDuration, toSize, toTime } from "../logs/format.ts";
 import { toLine } from "../logs/text-block.ts";
 import { printLines } from "../io/print-lines.ts";
+import { task, taskList } from "../../protocol/api/tasks.ts";
+import { outputDelta } from "../../protocol/events.ts";
+import type { TaskInfo } from "../../protocol/tasks.ts";
 import { printUntilStopped } from "../io/print-until-stopped.ts";
 import { Palette } from "../repl/display/palette.ts";
 import { openServerClient, type ServerClient } from "../../client/client.ts";
@@ -27,24 +29,8 @@ export interface OutputArguments {
 
 const POLL_MS = 500;
 
-const task = z.looseObject({
-  id: z.string(),
-  kind: z.string(),
-  command: z.string(),
-  sessionId: z.string().nullable(),
-  status: z.string(),
-  exitCode: z.int().nullable(),
-  why: z.string().nullable(),
-  startedAt: z.string(),
-  endedAt: z.string().nullable(),
-  durationMs: z.number(),
-  outputBytes: z.int(),
-  background: z.boolean(),
-});
-type Task = z.output<typeof task>;
-
-const taskList = z.looseObject({ tasks: z.array(task) });
-const delta = z.looseObject({ stream: z.enum(["stdout", "stderr"]), text: z.string() });
+/** What tasks and executions have in common. */
+const outputText = outputDelta.pick({ stream: true, text: true });
 
 export async function listTasks({ json }: JSONArguments): Promise<number> {
   const list = await openServerClient().ask("GET", "/v1/tasks", taskList);
@@ -134,7 +120,7 @@ async function printAsItGoes(reading: Reading): Promise<void> {
     signal.throwIfAborted();
     if (type === "server-end") throw new Error("the server ended before the task did");
     if (type !== "output-delta") continue;
-    const { stream, text } = delta.parse(data);
+    const { stream, text } = outputText.parse(data);
     await output.write(stream, text);
   }
 }
@@ -168,7 +154,7 @@ function quote(word: string): string {
   return /^[\w./:=@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-function toTable(tasks: readonly Task[]): string {
+function toTable(tasks: readonly TaskInfo[]): string {
   if (tasks.length === 0) return "there are no tasks";
   const rows = tasks.map((one) => [
     toLine(one.id, 64),
@@ -184,7 +170,7 @@ function toTable(tasks: readonly Task[]): string {
   return toColumns([heading, ...rows], new Palette(isColoured()));
 }
 
-function toFacts(one: Task): string {
+function toFacts(one: TaskInfo): string {
   const facts: readonly (readonly [string, string])[] = [
     ["id", one.id],
     ["kind", one.kind],

@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
 import { Turns } from "../../util/async/event-loop-yield.ts";
 import { SMALL_BYTES, type Share } from "./memory-budget.ts";
-import type { ServerMessage } from "./messages.ts";
+import type { ServerMessage } from "../../protocol/api/web-socket.ts";
 
 /** What waits to be taken. Past it, events are left out; one that is larger itself is not held against the reader. */
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;

@@ -7,7 +7,7 @@ import { ENDING, ProblemError, toProblem, toWire } from "../net/problem.ts";
 import { answerInput, start } from "../http/routes/executions.ts";
 import { interruptIn } from "../http/routes/sessions.ts";
 import type { Origin } from "../observability/activity.ts";
-import type { ClientMessage, ReplyFields } from "./messages.ts";
+import type { ClientMessage, ReplyFields } from "../../protocol/api/web-socket.ts";
 import type { Watcher } from "./watcher.ts";
 
 /** Who asks, and about what. */

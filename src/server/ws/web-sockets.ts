@@ -15,7 +15,7 @@ import type { Problem } from "../net/problem.ts";
 import type { Origin } from "../observability/activity.ts";
 import { refuse, type Ask, type Upgrader } from "../net/upgrade.ts";
 import { MessageRoom } from "./memory-budget.ts";
-import { CLOSE } from "./messages.ts";
+import { CLOSE } from "../../protocol/api/web-socket.ts";
 import { answerRequest } from "./requests.ts";
 import { Watcher } from "./watcher.ts";
 import { Watchers } from "./watchers.ts";

@@ -10,7 +10,7 @@ import type { Runtime } from "../../../src/index.ts";
 import { createApp, openDoor, type DoorOptions } from "../../../src/server/http/app.ts";
 import type { Answered } from "../../../src/server/net/guards/guarded-app.ts";
 import type { Problem } from "../../../src/server/net/problem.ts";
-import { problem } from "../../../src/server/http/schemas/common.ts";
+import { problem } from "../../../src/protocol/api/problem.ts";
 import { listen } from "../../../src/server/net/listen.ts";
 import { WebSockets } from "../../../src/server/ws/web-sockets.ts";
 import { given } from "../../../src/util/omit-undefined.ts";
@@ -199,7 +199,7 @@ async function askUpgrade(port: number, path: string, headers: Readonly<Record<s
   });
   asked.end();
   const [response] = (await once(asked, "response")) as [IncomingMessage];
-  const body = problem.parse(JSON.parse(await text(response)));
+  const body = problem.strict().parse(JSON.parse(await text(response)));
   return { status: response.statusCode ?? 0, headers: response.headers, body };
 }
 

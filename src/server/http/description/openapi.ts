@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { VERSION } from "../../../util/version.ts";
 import type { Answer, Route } from "../route.ts";
-import { problem } from "../schemas/common.ts";
+import { problem } from "../../../protocol/api/problem.ts";
 
 /** What any route that needs a token may answer. */
 export const COMMON_PROBLEMS: Readonly<Record<number, string>> = {

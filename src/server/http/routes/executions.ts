@@ -6,7 +6,6 @@ import type { ExecutionResult } from "../../../protocol/execution.ts";
 import type { VariableList } from "../../../protocol/variables.ts";
 import type { Execution } from "../../../session/execution/execution.ts";
 import type { Session } from "../../../session/session.ts";
-import type { z } from "zod";
 import { given } from "../../../util/omit-undefined.ts";
 import { onAbort } from "../../../util/async/on-abort.ts";
 import { waitFor } from "../../../util/async/wait-for.ts";
@@ -16,7 +15,8 @@ import { toOutput } from "../responses/output.ts";
 import { ProblemError, toProblem, toWire, withArguments } from "../../net/problem.ts";
 import { IDEMPOTENCY_KEY } from "../idempotency.ts";
 import { json, nothing, route } from "../route.ts";
-import * as schemas from "../schemas/executions.ts";
+import * as schemas from "../../../protocol/api/executions.ts";
+import { waitQuery } from "../../../protocol/api/parameters.ts";
 import type { Origin } from "../../observability/activity.ts";
 import { sessionOf } from "./sessions.ts";
 
@@ -68,12 +68,10 @@ const execute = route({
   },
 });
 
-type ExecuteBody = Omit<z.output<typeof schemas.executeBody>, "onDisconnect">;
-
 /** Throws what `Executions.start` throws. */
 export function start(
   session: Session,
-  { code, input, timeoutMs, env, fileName }: ExecuteBody,
+  { code, input, timeoutMs, env, fileName }: Omit<schemas.ExecuteBody, "onDisconnect">,
   origin: Origin,
   door: Door,
 ): Execution {
@@ -100,7 +98,7 @@ const show = route({
   path: "/v1/executions/{id}",
   tag: TAG,
   summary: "How an execution stands, with its result once it has ended",
-  query: schemas.executionQuery,
+  query: waitQuery,
   answers: { 200: { description: "Its state", schema: schemas.execution } },
   problems: [404],
   handle: async ({ params, query, request }, door) => {
@@ -243,7 +241,7 @@ async function variablesAfter({ sessionId }: Execution, { runtime }: Door): Prom
   }
 }
 
-function describe(execution: Execution, { executions }: Pick<Door, "executions">): z.output<typeof schemas.execution> {
+function describe(execution: Execution, { executions }: Pick<Door, "executions">): schemas.ExecutionView {
   const { id, sessionId, startedAt } = execution;
   const isOver = executions.isOver(execution);
   return {
@@ -252,7 +250,7 @@ function describe(execution: Execution, { executions }: Pick<Door, "executions">
     state: isOver ? "ended" : startedAt === undefined ? "waiting" : "running",
     startedAt: startedAt === undefined ? null : new Date(startedAt).toISOString(),
     outputBytes: execution.printed.total,
-    result: (executions.resultOf(execution) as z.output<typeof schemas.executionResult> | undefined) ?? null,
+    result: executions.resultOf(execution) ?? null,
     ...given({ problem: executions.problemOf(execution) }),
   };
 }

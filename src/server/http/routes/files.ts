@@ -4,7 +4,7 @@
 
 import type { z } from "zod";
 import { FileError } from "../../../errors.ts";
-import type { FileEntry } from "../../../protocol/files.ts";
+import { fileEntry, fileListing, type FileEntry } from "../../../protocol/files.ts";
 import type { Files } from "../../../session/files/files.ts";
 import { given } from "../../../util/omit-undefined.ts";
 import { parseRange } from "../responses/byte-range.ts";
@@ -12,7 +12,7 @@ import { toAttachment, toDownload, type Download } from "../responses/download.t
 import { toFilePath } from "../file-path.ts";
 import { ProblemError, withArguments } from "../../net/problem.ts";
 import { json, nothing, route, type Asked } from "../route.ts";
-import * as schemas from "../schemas/files.ts";
+import * as schemas from "../../../protocol/api/files.ts";
 import { sessionOf } from "./sessions.ts";
 
 const TAG = "Files";
@@ -41,7 +41,7 @@ const list = route({
   tag: TAG,
   summary: "List the working directory",
   query: schemas.listQuery,
-  answers: { 200: { description: "Sorted by name; links are not followed", schema: schemas.fileListing } },
+  answers: { 200: { description: "Sorted by name; links are not followed", schema: fileListing } },
   problems: [404, 410],
   handle: async ({ params, query, request: { signal } }, door) => {
     const { files } = sessionOf({ params }, door);
@@ -91,8 +91,8 @@ const write = route({
     "A path that ends in `/` makes a folder.",
   rawBody: { types: [BYTES], description: "The bytes; of any type" },
   answers: {
-    200: { description: "It was there, and is replaced", schema: schemas.fileEntry },
-    201: { description: "It is new", schema: schemas.fileEntry },
+    200: { description: "It was there, and is replaced", schema: fileEntry },
+    201: { description: "It is new", schema: fileEntry },
   },
   problems: [404, 409, 410, 507],
   handle: async (asked, door) => {

@@ -3,7 +3,8 @@
 import { randomId } from "../../../util/make-id.ts";
 import { withArguments } from "../../net/problem.ts";
 import { json, route } from "../route.ts";
-import { executionResult, interpreterBody } from "../schemas/executions.ts";
+import { interpreterBody } from "../../../protocol/api/executions.ts";
+import { executionResult } from "../../../protocol/execution.ts";
 import { withDefaults } from "./sessions.ts";
 
 /** A client that goes away takes its code with it: the request's signal interrupts it. */

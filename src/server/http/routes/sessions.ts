@@ -10,7 +10,8 @@ import type { Door } from "../server-context.ts";
 import { ProblemError, withArguments } from "../../net/problem.ts";
 import { json, route, type Asked } from "../route.ts";
 import { IDEMPOTENCY_KEY, type Once } from "../idempotency.ts";
-import { interruptAnswer, openSessionBody, session, sessionList } from "../schemas/sessions.ts";
+import { openSessionBody, sessionList } from "../../../protocol/api/sessions.ts";
+import { interruptAnswer, sessionInfo, type InterruptAnswer } from "../../../protocol/sessions.ts";
 
 const TAG = "Sessions";
 /** An interrupt that has no effect ends the worker after two seconds. */
@@ -24,8 +25,8 @@ const open = route({
   headers: IDEMPOTENCY_KEY,
   body: openSessionBody,
   answers: {
-    200: { description: "It was opened before, under the same Idempotency-Key", schema: session },
-    201: { description: "It is open", schema: session },
+    200: { description: "It was opened before, under the same Idempotency-Key", schema: sessionInfo },
+    201: { description: "It is open", schema: sessionInfo },
   },
   problems: [409],
   handle: async ({ request, body }, door) => {
@@ -64,7 +65,7 @@ const show = route({
   tag: TAG,
   summary: "What is known of a session",
   isLight: true,
-  answers: { 200: { description: "Its statistics", schema: session } },
+  answers: { 200: { description: "Its statistics", schema: sessionInfo } },
   problems: [404],
   handle: async (asked, door) => json(await sessionOf(asked, door).info()),
 });
@@ -75,7 +76,7 @@ const close = route({
   tag: TAG,
   summary: "Close a session and everything in it",
   isLight: true,
-  answers: { 200: { description: "Its last statistics", schema: session } },
+  answers: { 200: { description: "Its last statistics", schema: sessionInfo } },
   problems: [404],
   handle: async (asked, door) => json(await sessionOf(asked, door).close()),
 });
@@ -94,7 +95,7 @@ const interrupt = route({
 });
 
 /** Resolves when it has stopped, or does not within a while. */
-export async function interruptIn(found: Session): Promise<z.output<typeof interruptAnswer>> {
+export async function interruptIn(found: Session): Promise<InterruptAnswer> {
   const execution = found.interrupt();
   if (execution === undefined) return { interrupted: null, hasEnded: true, state: null };
   const result = await within(INTERRUPT_MS, execution.result).catch(() => undefined); // or there will be none
@@ -107,7 +108,7 @@ const reset = route({
   tag: TAG,
   summary: "Empty the namespace, when what was asked before has ended",
   description: "Id, statistics and files stay.",
-  answers: { 200: { description: "It is empty", schema: session } },
+  answers: { 200: { description: "It is empty", schema: sessionInfo } },
   problems: [404],
   handle: async (asked, door) => {
     const found = sessionOf(asked, door);

@@ -2,7 +2,6 @@
 //
 // Session files go through a file of this server that no client can name; paths of the host never come from outside.
 
-import type { z } from "zod";
 import { REPLSecurityError, SessionStateError } from "../../../errors.ts";
 import type { SaveReport } from "../../../session/state/save-state.ts";
 import type { Session } from "../../../session/session.ts";
@@ -11,8 +10,8 @@ import { toAttachment, toDownload } from "../responses/download.ts";
 import { ProblemError, toProblem, withArguments } from "../../net/problem.ts";
 import { json, nothing, route } from "../route.ts";
 import { toSaveReport } from "../responses/save-report.ts";
-import * as schemas from "../schemas/state.ts";
-import { session as sessionSchema } from "../schemas/sessions.ts";
+import * as schemas from "../../../protocol/api/state.ts";
+import { checkpoint as checkpointSchema, sessionInfo } from "../../../protocol/sessions.ts";
 import type { Held } from "../../net/bodies/spool.ts";
 import { sessionOf, withDefaults } from "./sessions.ts";
 
@@ -26,7 +25,7 @@ const fork = route({
   tag: TAG,
   summary: "A live copy of a session, with its files",
   body: schemas.forkBody,
-  answers: { 201: { description: "The copy", schema: sessionSchema } },
+  answers: { 201: { description: "The copy", schema: sessionInfo } },
   problems: [404, 409, 410],
   handle: async ({ params, body }, door) => {
     const copy = await withArguments(() => sessionOf({ params }, door).fork(given(body)));
@@ -39,7 +38,7 @@ const keep = route({
   path: "/v1/sessions/{id}/checkpoints",
   tag: TAG,
   summary: "Keep the namespace as it is, to return to; files are not part of it",
-  answers: { 201: { description: "The checkpoint", schema: schemas.checkpoint } },
+  answers: { 201: { description: "The checkpoint", schema: checkpointSchema } },
   problems: [404, 409, 410],
   handle: async (asked, door) => json(await sessionOf(asked, door).checkpoint(), 201),
 });
@@ -75,7 +74,7 @@ const rewind = route({
   summary: "Go back to a checkpoint, or to before the last execution",
   description: "Undoing needs a session that was opened with `autoCheckpoint`. Files stay as they are.",
   body: schemas.rewindBody,
-  answers: { 200: { description: "The session as it is now", schema: sessionSchema } },
+  answers: { 200: { description: "The session as it is now", schema: sessionInfo } },
   problems: [404, 409, 410],
   handle: async ({ params, body: { checkpoint } }, door) => {
     const session = sessionOf({ params }, door);
@@ -139,7 +138,7 @@ const load = route({
 export const stateRoutes = [fork, keep, listKept, drop, rewind, save, load];
 
 function checkKept(session: Session, id: string): string {
-  const isKept = session.checkpoints().some((one: z.output<typeof schemas.checkpoint>) => one.id === id);
+  const isKept = session.checkpoints().some((one) => one.id === id);
   if (isKept) return id;
   const detail = `There is no checkpoint '${id.slice(0, 100)}': it never was, or it is no longer kept`;
   throw new ProblemError({ status: 404, code: "CHECKPOINT_NOT_FOUND", detail });

@@ -13,8 +13,9 @@ import { ProblemError, withArguments } from "../../net/problem.ts";
 import { toOutput } from "../responses/output.ts";
 import { IDEMPOTENCY_KEY } from "../idempotency.ts";
 import { json, nothing, route, type Asked } from "../route.ts";
-import { eventsQuery, outputQuery } from "../schemas/executions.ts";
-import * as schemas from "../schemas/tasks.ts";
+import { eventsQuery, outputQuery } from "../../../protocol/api/executions.ts";
+import { waitQuery } from "../../../protocol/api/parameters.ts";
+import * as schemas from "../../../protocol/api/tasks.ts";
 import type { Origin } from "../../observability/activity.ts";
 import { follow } from "./executions.ts";
 
@@ -81,7 +82,7 @@ const show = route({
   path: "/v1/tasks/{id}",
   tag: TAG,
   summary: "How a task stands, with its result once it has ended",
-  query: schemas.taskQuery,
+  query: waitQuery,
   answers: { 200: { description: "Its state", schema: schemas.task } },
   problems: [404],
   handle: async ({ request, params, query }, door) => {
@@ -215,7 +216,7 @@ async function begin(
   return task.id;
 }
 
-async function describe(found: Task): Promise<z.output<typeof schemas.task>> {
+async function describe(found: Task): Promise<schemas.TaskView> {
   if (found.kind === "shell" && !found.isOver) await found.measure();
   const result = found.isOver ? await found.result : null;
   return { ...found.info(), result };

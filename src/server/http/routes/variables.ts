@@ -7,7 +7,8 @@ import { given } from "../../../util/omit-undefined.ts";
 import { isPythonName } from "../../../util/python-name.ts";
 import { ProblemError, withArguments, type Problem } from "../../net/problem.ts";
 import { json, nothing, route } from "../route.ts";
-import * as schemas from "../schemas/variables.ts";
+import * as schemas from "../../../protocol/api/variables.ts";
+import { completions, inspectedVariable, variableList } from "../../../protocol/variables.ts";
 import { receiveValue, toKind, VALUE_TYPES } from "../variable-value.ts";
 import { sessionOf } from "./sessions.ts";
 
@@ -19,7 +20,7 @@ const list = route({
   tag: TAG,
   summary: "List the variables of a session, while code may run",
   query: schemas.variablesQuery,
-  answers: { 200: { description: "Names and what is known of their values", schema: schemas.variableList } },
+  answers: { 200: { description: "Names and what is known of their values", schema: variableList } },
   problems: [404, 410],
   handle: async (asked, door) => json(await sessionOf(asked, door).variables(given(asked.query))),
 });
@@ -30,7 +31,7 @@ const inspect = route({
   tag: TAG,
   summary: "Look at one variable, within bounds",
   query: schemas.inspectQuery,
-  answers: { 200: { description: "What was found out", schema: schemas.inspectedVariable } },
+  answers: { 200: { description: "What was found out", schema: inspectedVariable } },
   problems: [404, 410],
   handle: async ({ params, query }, door) => {
     const name = params["name"] ?? "";
@@ -70,7 +71,7 @@ const complete = route({
   tag: TAG,
   summary: "What could stand at a place in code",
   body: schemas.lookBody,
-  answers: { 200: { description: "The first 500 matches", schema: schemas.completions } },
+  answers: { 200: { description: "The first 500 matches", schema: completions } },
   problems: [404, 410],
   handle: async ({ params, body: { code, cursor, timeoutMs } }, door) =>
     json(await withArguments(() => sessionOf({ params }, door).complete(code, cursor, given({ timeoutMs })))),

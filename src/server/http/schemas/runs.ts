@@ -1,7 +1,7 @@
 // Recursive runs: what is asked, and what comes back.
 
 import { z } from "zod";
-import { wholeNumber } from "./common.ts";
+import { wholeNumber } from "../../../protocol/api/parameters.ts";
 
 const MAX_WAIT_MS = 60_000;
 const MAX_SCHEMA_CHARACTERS = 256 * 1024;
