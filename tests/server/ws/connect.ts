@@ -11,6 +11,7 @@ import { createApp, openDoor, type DoorOptions } from "../../../src/server/http/
 import type { Answered } from "../../../src/server/net/guards/guarded-app.ts";
 import type { Problem } from "../../../src/server/net/problem.ts";
 import { problem } from "../../../src/protocol/api/problem.ts";
+import { serverMessage } from "../../../src/protocol/api/web-socket.ts";
 import { listen } from "../../../src/server/net/listen.ts";
 import { WebSockets } from "../../../src/server/ws/web-sockets.ts";
 import { given } from "../../../src/util/omit-undefined.ts";
@@ -54,6 +55,7 @@ export class Client implements AsyncDisposable {
       while (this.#read < this.messages.length) {
         const message = this.messages[this.#read];
         this.#read += 1;
+        serverMessage.parse(message);
         if (message?.type === type) return message;
       }
       if (this.webSocket.readyState === WebSocket.CLOSED) throw new Error(`It closed before '${type}' came`);
