@@ -69,10 +69,13 @@ async function loadSchemas(files) {
   const protocol = [...files.keys()].filter((file) => relative(FOLDER, file).startsWith("protocol/"));
   const modules = await importSources(protocol.map((file) => relative(FOLDER, file).replace(/\.d\.ts$/, "")));
   const schemas = { modules: new Map(), types: new Map() };
+  const all = Object.assign({}, ...modules);
   protocol.forEach((file, index) => {
     schemas.modules.set(file, modules[index]);
     for (const [type, { schema }] of files.get(file).types) {
-      const constant = modules[index][schema ?? type.replace(/^./, (first) => first.toLowerCase())];
+      // A branded id has a type of its own, written by hand, and a schema of the same name.
+      const constant =
+        schema === undefined ? all[type.replace(/^./, (first) => first.toLowerCase())] : modules[index][schema];
       if (constant?._zod !== undefined) schemas.types.set(constant, { name: type, file });
     }
   });

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { executionResult, mimeBundle, outputStream } from "./execution.ts";
-import { executionId, sessionId } from "./ids.ts";
+import { executionId, sessionId } from "./id-schemas.ts";
 import type { Shape } from "./shape.ts";
 
 const base = {

@@ -1,7 +1,7 @@
 // The result of an execution: the same shape in the SDK, over HTTP and WebSocket, and in recordings.
 
 import { z } from "zod";
-import { executionId, sessionId } from "./ids.ts";
+import { executionId, sessionId } from "./id-schemas.ts";
 import type { Shape } from "./shape.ts";
 
 export const mimeBundle = z.record(z.string(), z.string()).meta({

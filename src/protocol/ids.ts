@@ -1,7 +1,5 @@
 // Identifiers as branded strings, so that one kind is never passed for another.
 
-import { z } from "zod";
-
 declare const brand: unique symbol;
 type Branded<Name extends string> = string & { readonly [brand]: Name };
 
@@ -11,14 +9,7 @@ export type RunId = Branded<"run">;
 /** Of a shell command, or of an execution that outlived its call. */
 export type TaskId = Branded<"task">;
 
-export const sessionId = branded<SessionId>();
-export const executionId = branded<ExecutionId>();
-export const taskId = branded<TaskId>();
-
-const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-
-/** An id that a caller chooses. */
-export const newSessionId = z.string().regex(SESSION_ID, "must be letters, digits, '.', '_', '-', at most 64");
+export const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 /** Accepts what a person would type as a name: letters, digits, `.`, `_`, `-`, 64 at most. Throws a RangeError, or a TypeError. */
 export function parseSessionId(value: unknown): SessionId {
@@ -29,8 +20,4 @@ export function parseSessionId(value: unknown): SessionId {
     );
   }
   return value as SessionId;
-}
-
-function branded<Id extends string>(): z.ZodType<Id, string> {
-  return z.string() as unknown as z.ZodType<Id, string>;
 }

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { executionError, stateAfter } from "./execution.ts";
-import { sessionId } from "./ids.ts";
+import { sessionId } from "./id-schemas.ts";
 import type { Shape } from "./shape.ts";
 
 export const stdlibState = z.object({

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { cut, outputStream, usage } from "./execution.ts";
-import { sessionId, taskId } from "./ids.ts";
+import { sessionId, taskId } from "./id-schemas.ts";
 import type { Shape } from "./shape.ts";
 
 export const taskStatus = z

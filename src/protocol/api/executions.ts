@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { executionResult, historyEntry, outputStream } from "../execution.ts";
-import { executionId, sessionId } from "../ids.ts";
+import { executionId, sessionId } from "../id-schemas.ts";
 import type { Shape } from "../shape.ts";
 import { variableList } from "../variables.ts";
 import { durationMs, environmentVariables, wholeNumber } from "./parameters.ts";

@@ -1,7 +1,7 @@
 // Requests and responses about sessions.
 
 import { z } from "zod";
-import { newSessionId } from "../ids.ts";
+import { newSessionId } from "../id-schemas.ts";
 import { sessionInfo } from "../sessions.ts";
 import { durationMs, environmentVariables } from "./parameters.ts";
 

@@ -1,7 +1,7 @@
 // Requests and responses about forks, checkpoints and session files.
 
 import { z } from "zod";
-import { newSessionId } from "../ids.ts";
+import { newSessionId } from "../id-schemas.ts";
 import { loadReport } from "../session-manifest.ts";
 import { checkpoint, sessionInfo } from "../sessions.ts";
 import { flag, wholeNumber } from "./parameters.ts";

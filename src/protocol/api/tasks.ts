@@ -1,7 +1,7 @@
 // Requests and responses about tasks.
 
 import { z } from "zod";
-import { newSessionId } from "../ids.ts";
+import { newSessionId } from "../id-schemas.ts";
 import type { Shape } from "../shape.ts";
 import { taskInfo, taskResult, taskStatus } from "../tasks.ts";
 import { durationMs, environmentVariables, flag, MAX_WAIT_MS } from "./parameters.ts";

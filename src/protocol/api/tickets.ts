@@ -1,7 +1,7 @@
 // Requests and responses about tickets, which open WebSockets where a token cannot be sent.
 
 import { z } from "zod";
-import { newSessionId } from "../ids.ts";
+import { newSessionId } from "../id-schemas.ts";
 
 export const ticketBody = z
   .strictObject({ sessionId: newSessionId.optional().describe("The only session that it opens. Absent: any") })

@@ -4,7 +4,6 @@ import { z } from "zod";
 import { fileKind, type FileChange, type FileEntry } from "../files.ts";
 import type { Shape } from "../shape.ts";
 
-export const MAX_ANSWER_BYTES = 64 * 1024;
 const MAX_DATA_BYTES = 1024 * 1024;
 /** The last millisecond that a Date can represent. */
 const MAX_TIME = 8.64e15;

@@ -3,6 +3,8 @@
 export const PROTOCOL_VERSION = 1;
 /** The name of the call by which code asks for input. */
 export const INPUT_CALL = "rlm:input";
+/** One line from a file job. */
+export const MAX_ANSWER_BYTES = 64 * 1024;
 export const MAX_LINE_BYTES = 64 * 1024;
 export const MAX_PAYLOAD_BYTES = 32 * 1024 * 1024;
 /** Raw bytes behind one `chunk` message. */

@@ -4,7 +4,8 @@
 // while something is expected of it is given up.
 
 import type { Job, Sandbox } from "../../environments/environment.ts";
-import { MAX_ANSWER_BYTES, parseJobAnswer, type JobAnswer } from "../../protocol/worker/job-answers.ts";
+import type { JobAnswer } from "../../protocol/worker/job-answers.ts";
+import { MAX_ANSWER_BYTES } from "../../protocol/worker/limits.ts";
 
 /** What came: an answer, with a part of a file where it is one. */
 export type FileAnswer = Exclude<JobAnswer, { type: "data" }> | { readonly type: "data"; readonly chunk: Buffer };
@@ -85,6 +86,7 @@ export class FileJob {
 
 /** Ends early at whatever is no answer: the job is then taken for dead. */
 async function* readAnswers(output: AsyncIterable<Buffer>): AsyncGenerator<FileAnswer, void, undefined> {
+  const { parseJobAnswer } = await import("../../protocol/worker/job-answers.ts"); // not at the start of every program
   let rest: Buffer = Buffer.alloc(0);
   let left = 0;
   for await (const chunk of output) {

@@ -8,13 +8,6 @@ import type { HostQuestion } from "../../protocol/worker/host-messages.ts";
 import type { SessionId } from "../../protocol/ids.ts";
 import type { NamespaceSummary } from "../../protocol/sessions.ts";
 import type { Completions, InspectedVariable, Signature, VariableList } from "../../protocol/variables.ts";
-import {
-  parseCompletions,
-  parseInspection,
-  parseSignature,
-  parseStatistics,
-  parseVariableList,
-} from "../../protocol/worker/worker-answers.ts";
 import type { StatusEvent } from "../../protocol/worker/worker-events.ts";
 import { within } from "../../util/async/with-timeout.ts";
 import type { Runner } from "../execution/runner.ts";
@@ -60,19 +53,21 @@ export class Inspector {
       within(limitMs, kernels.usage()).catch(() => undefined),
     ]);
     const told = statistics === undefined || statistics === "unheard" ? undefined : statistics.data;
-    const { variableCount = null, variables = [] } = (told && parseStatistics(told)) ?? {};
+    const { variableCount = null, variables = [] } = (told && (await parsers()).parseStatistics(told)) ?? {};
     return { variableCount, variables, memoryBytes: usage?.memoryBytes ?? null };
   }
 
   variables(all: boolean): Promise<VariableList> {
-    return this.#ask("list the variables", { cmd: "variables", all }, HEAR_LIMIT_MS, parseVariableList);
+    return this.#ask("list the variables", { cmd: "variables", all }, HEAR_LIMIT_MS, async (data) =>
+      (await parsers()).parseVariableList(data),
+    );
   }
 
   inspect(name: string, options: InspectOptions): Promise<InspectedVariable | null> {
     const { timeoutMs, maxCharacters } = checkInspectOptions(name, options);
     const question: HostQuestion = { cmd: "inspect", name, maxCharacters, timeoutMs };
-    return this.#askInTurn(`inspect '${name.slice(0, 80)}'`, question, timeoutMs, (data) =>
-      parseInspection(data, name, maxCharacters),
+    return this.#askInTurn(`inspect '${name.slice(0, 80)}'`, question, timeoutMs, async (data) =>
+      (await parsers()).parseInspection(data, name, maxCharacters),
     );
   }
 
@@ -80,14 +75,18 @@ export class Inspector {
     const timeoutMs = checkCode(code, cursor, options);
     const place = toCodePoints(code, cursor);
     const question: HostQuestion = { cmd: "complete", code, cursor: place, timeoutMs };
-    const found = await this.#askInTurn("complete code", question, timeoutMs, (data) => parseCompletions(data, place));
+    const found = await this.#askInTurn("complete code", question, timeoutMs, async (data) =>
+      (await parsers()).parseCompletions(data, place),
+    );
     return { ...found, start: toCodeUnits(code, found.start), end: cursor };
   }
 
   signature(code: string, cursor: number, options: LookOptions): Promise<Signature | null> {
     const timeoutMs = checkCode(code, cursor, options);
     const question: HostQuestion = { cmd: "signature", code, cursor: toCodePoints(code, cursor), timeoutMs };
-    return this.#askInTurn("find a signature", question, timeoutMs, parseSignature);
+    return this.#askInTurn("find a signature", question, timeoutMs, async (data) =>
+      (await parsers()).parseSignature(data),
+    );
   }
 
   async #askInTurn<T>(what: string, question: HostQuestion, timeoutMs: number, parse: Parse<T>): Promise<T> {
@@ -117,7 +116,7 @@ export class Inspector {
     }
     if (answer === "unheard") throw this.#error(what, "the running code holds the interpreter");
     if (answer.data === undefined) throw this.#error(what, answer.error?.value ?? "the worker gave no answer");
-    const parsed = parse(answer.data);
+    const parsed = await parse(answer.data);
     if (parsed === undefined) throw this.#error(what, "the worker's answer makes no sense");
     return parsed;
   }
@@ -127,4 +126,9 @@ export class Inspector {
   }
 }
 
-type Parse<T> = (data: NonNullable<StatusEvent["data"]>) => T | undefined;
+type Parse<T> = (data: NonNullable<StatusEvent["data"]>) => Promise<T | undefined>;
+
+/** Loaded when they are needed: building their schemas would slow down the start of every program. */
+function parsers(): Promise<typeof import("../../protocol/worker/worker-answers.ts")> {
+  return import("../../protocol/worker/worker-answers.ts");
+}
