@@ -60,8 +60,15 @@ print(
   micros(() => parseJobAnswer(entry)),
 );
 const manifest = {
-  ...{ format: 1, version: "1.0.0", created: "2026-01-01", python: "3.11", implementation: "cpython", bytecode: "x" },
-  ...{ names: Array.from({ length: 200 }, (_, index) => `name${index}`), modules: ["os"], skipped: [] },
+  format: 1,
+  version: "1.0.0",
+  created: "2026-01-01",
+  python: "3.11.2",
+  implementation: "cpython",
+  bytecode: "x",
+  names: Array.from({ length: 200 }, (_, index) => `name${index}`),
+  modules: ["os"],
+  skipped: [],
 };
 print(
   "a manifest of 200 names",

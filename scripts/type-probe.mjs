@@ -13,7 +13,7 @@ const exported = [...declarations.matchAll(/export type \{([^}]+)\} from "([^"]+
 const types = exported.filter(({ name }) => name !== "");
 if (!types.some(({ isData }) => isData)) throw new Error("There are no public types");
 
-console.log(`import type * as api from "rlm-runtime";
+process.stdout.write(`import type * as api from "rlm-runtime";
 
 type IsAny<T> = 0 extends 1 & T ? true : false;
 type HasAny<T> =
@@ -26,5 +26,5 @@ type Data<T> = [HasAny<T>] extends [never] ? true : false;
 type Other<T> = IsAny<T> extends true ? false : true;
 `);
 for (const { name, isData } of types) {
-  console.log(`true satisfies ${isData ? "Data" : "Other"}<api.${name}>;`);
+  process.stdout.write(`true satisfies ${isData ? "Data" : "Other"}<api.${name}>;\n`);
 }

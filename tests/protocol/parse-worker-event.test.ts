@@ -1,7 +1,7 @@
 // The parser that is written by hand accepts, rejects and returns exactly what the schemas do.
 
 import { readFileSync } from "node:fs";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { parseChunkHeader, parseWorkerEvent } from "../../src/protocol/worker/parse-worker-event.ts";
 import { chunkHeader, workerEvent } from "../../src/protocol/worker/worker-events.ts";

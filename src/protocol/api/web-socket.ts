@@ -49,7 +49,6 @@ const hello = z
     running: z.string().nullable().describe("The execution that already runs; `follow` it to receive it"),
   })
   .describe("Always the first message");
-export type Hello = Shape<typeof hello>;
 
 const watchedEvent = sessionEvent.and(
   z.object({
@@ -91,7 +90,6 @@ const lagged = z
     "Events were dropped because the client reads too slowly: events outside executions, or of executions when more than 100 are " +
       "unread or when one has no cursor because its streams alternate too often",
   );
-export type Lagged = Shape<typeof lagged>;
 
 const followEnd = z
   .object({ type: z.literal("follow-end"), executionId })

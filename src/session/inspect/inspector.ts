@@ -8,6 +8,7 @@ import type { HostQuestion } from "../../protocol/worker/host-messages.ts";
 import type { SessionId } from "../../protocol/ids.ts";
 import type { NamespaceSummary } from "../../protocol/sessions.ts";
 import type { Completions, InspectedVariable, Signature, VariableList } from "../../protocol/variables.ts";
+import type * as WorkerAnswers from "../../protocol/worker/worker-answers.ts";
 import type { StatusEvent } from "../../protocol/worker/worker-events.ts";
 import { within } from "../../util/async/with-timeout.ts";
 import type { Runner } from "../execution/runner.ts";
@@ -129,6 +130,4 @@ export class Inspector {
 type Parse<T> = (data: NonNullable<StatusEvent["data"]>) => Promise<T | undefined>;
 
 /** Loaded when they are needed: building their schemas would slow down the start of every program. */
-function parsers(): Promise<typeof import("../../protocol/worker/worker-answers.ts")> {
-  return import("../../protocol/worker/worker-answers.ts");
-}
+const parsers = (): Promise<typeof WorkerAnswers> => import("../../protocol/worker/worker-answers.ts");
