@@ -2,14 +2,14 @@
 //
 //   node scripts/build.mjs [--release]         release: minified, with type declarations
 //
-// Libraries are bundled, so a user installs one package; their licences go to THIRD_PARTY_LICENSES.txt. All
-// chunks are directly in dist/, so that `new URL("./python/", import.meta.url)` is the worker's folder in each of them.
-import { execFileSync } from "node:child_process";
+// Libraries are bundled, so a user installs one package; their licences go to THIRD_PARTY_LICENSES.txt. Chunks are all
+// directly in dist/: whichever of them asks, `new URL("./python/", import.meta.url)` is the worker's folder.
 import { chmodSync, cpSync, existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
-import { basename, dirname, join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
+import { writeDeclarations } from "./declarations.mjs";
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
 const release = process.argv.includes("--release");
@@ -23,7 +23,7 @@ const modules = await bundle();
 copyWorker();
 const packages = bundledPackages(modules);
 writeLicences(packages);
-if (release) writeTypes();
+if (release) await writeDeclarations();
 
 const seconds = ((performance.now() - started) / 1000).toFixed(1);
 process.stderr.write(`built dist/ in ${seconds} s (${packages.length} packages bundled)\n`);
@@ -88,9 +88,4 @@ function writeLicences(bundled) {
   });
   const intro = "rlm-runtime contains code of the packages below, under their licences.\n";
   writeFileSync("THIRD_PARTY_LICENSES.txt", [intro, ...texts].join(`\n${"-".repeat(72)}\n\n`));
-}
-
-function writeTypes() {
-  const tsc = join(dirname(fileURLToPath(import.meta.resolve("typescript/package.json"))), "bin/tsc");
-  execFileSync(process.execPath, [tsc, "-p", "tsconfig.build.json"], { stdio: "inherit" });
 }

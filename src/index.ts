@@ -13,18 +13,17 @@ export type { EnvironmentReport, Mount } from "./environments/environment.ts";
 export type { EnvironmentName } from "./environments/registry.ts";
 
 // Sessions.
-export type { Session, SessionInfo } from "./session/session.ts";
+export type { Session } from "./session/session.ts";
+export type { Checkpoint, SessionInfo } from "./protocol/sessions.ts";
 export type { SessionOptions } from "./session/options.ts";
 export type { SessionEvent } from "./protocol/events.ts";
 export type { SessionId } from "./protocol/ids.ts";
 export type { CallHandler, HostCall } from "./kernel/calls.ts";
-export type { Checkpoint } from "./session/kernels/checkpoints.ts";
 export type { OperationOptions } from "./session/options.ts";
 
 // Executions: one piece of code, its output and its result.
 export type { Execution } from "./session/execution/execution.ts";
 export type { ExecuteOptions } from "./session/options.ts";
-export type { HistoryEntry } from "./session/execution/history.ts";
 export type { InputHandler, InputRequest } from "./session/execution/input.ts";
 export type { OutputRange, OutputSlice } from "./output/output-slice.ts";
 export type { Result } from "./session/result.ts";
@@ -35,6 +34,7 @@ export type {
   ExecutionError,
   ExecutionResult,
   ExecutionStatus,
+  HistoryEntry,
   InterruptReason,
   MimeBundle,
   OutputStream,
@@ -44,9 +44,9 @@ export type {
 
 // The namespace of a session: inspect it, set variables, save and load it.
 export type { InspectOptions, LookOptions, VariablesOptions } from "./session/inspect/inspector-options.ts";
-export type { LoadReport, SaveReport } from "./session/state/save-state.ts";
+export type { SaveReport } from "./session/state/save-state.ts";
 export type { VariableValue } from "./session/state/set-variable.ts";
-export type { SkippedVariable } from "./protocol/session-manifest.ts";
+export type { LoadReport, SkippedVariable } from "./protocol/session-manifest.ts";
 export type {
   Column,
   Completion,
@@ -62,8 +62,8 @@ export type {
 } from "./protocol/variables.ts";
 
 // The standard library: functions that exist in every session.
-export type { StandardLibrary, StdlibFunction, StdlibListing } from "./session/state/stdlib.ts";
-export type { StdlibState } from "./session/kernels/stdlib-loader.ts";
+export type { StandardLibrary } from "./session/state/stdlib.ts";
+export type { StdlibFunction, StdlibListing, StdlibState } from "./protocol/sessions.ts";
 
 // Files of a session.
 export type { FileContent, FileOptions, FileRangeOptions, FileReadOptions, Files } from "./session/files/files.ts";

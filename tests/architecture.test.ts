@@ -57,7 +57,7 @@ const layers: Readonly<Record<string, Layer>> = {
   "server/observability": { imports: ["server/net", ...frontEnd], types: parts },
   "server/context": { imports: [...serverParts, ...frontEnd], types: parts },
   "server/http": { imports: [...serverContext, ...frontEnd], types: parts },
-  "server/ws": { imports: ["server/http/schemas", ...serverContext, ...frontEnd], types: parts },
+  "server/ws": { imports: [...serverContext, ...frontEnd], types: parts },
   "server/mcp": { imports: [...serverParts, ...frontEnd], types: parts },
   server: { imports: ["server/mcp", ...serverContext, ...frontEnd], types: parts },
   client: { imports: ["protocol", "util/parse-json.ts"], node: false },

@@ -3,7 +3,8 @@
 // Responses are limited in size and validated before use. Redirects are not followed, so that the token reaches no other
 // server, and no message contains the token.
 
-import { z } from "zod";
+import type { z } from "zod";
+import { problemSummary } from "../protocol/api/problem.ts";
 import { parseJSON } from "../util/parse-json.ts";
 import { readEvents, type StreamedEvent } from "./events.ts";
 import { ServerConnectionError, ServerProblem } from "./problem.ts";
@@ -27,8 +28,6 @@ export interface ServerRequest {
   /** Default: a timeout of 90 s. */
   readonly signal?: AbortSignal;
 }
-
-const problem = z.object({ status: z.int(), code: z.string(), detail: z.string() });
 
 export class ServerClient {
   /** Reports what the user should know and what stops nothing, such as a lost connection. */
@@ -91,7 +90,7 @@ export class ServerClient {
     }
     if (response.ok) return response;
     if (response.headers.get("content-type") !== "application/problem+json") throw this.#notOurs(response);
-    const parsed = problem.safeParse(toJSON(await this.#read(response)));
+    const parsed = problemSummary.safeParse(toJSON(await this.#read(response)));
     if (!parsed.success) throw this.#notOurs(response);
     if (response.status === 401) {
       throw new ServerConnectionError("configuration", `${url} rejected the token from ${tokenFrom}`);

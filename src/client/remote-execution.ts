@@ -1,7 +1,7 @@
 // An execution in a session of a server. Its events continue when the connection breaks.
 
-import { z } from "zod";
-import type { ExecutionEvent } from "../protocol/events.ts";
+import { execution, executionFailed } from "../protocol/api/executions.ts";
+import { executionEvent, type ExecutionEvent } from "../protocol/events.ts";
 import type { OutputStream } from "../protocol/execution.ts";
 import type { ServerClient } from "./client.ts";
 import type { StreamedEvent } from "./events.ts";
@@ -10,29 +10,8 @@ import { resumeEvents } from "./resume.ts";
 
 const CLOSE_MS = 2_000;
 
-const stream = z.enum(["stdout", "stderr"]);
-const result = z.looseObject({
-  status: z.enum(["ok", "error", "interrupted", "exit"]),
-  error: z.looseObject({ name: z.string(), traceback: z.string() }).optional(),
-  reason: z.enum(["timeout", "cancelled", "memory", "worker-lost"]).optional(),
-  exitCode: z.int().optional(),
-  durationMs: z.number(),
-});
-
-/** Other types are ignored. */
-const EVENTS: Readonly<Record<string, z.ZodType>> = {
-  "output-delta": z.looseObject({ stream, text: z.string() }),
-  "output-gap": z.looseObject({ stream, omittedBytes: z.number() }),
-  display: z.looseObject({ data: z.record(z.string(), z.string()) }),
-  "input-start": z.looseObject({ prompt: z.string(), password: z.boolean() }),
-  "input-end": z.looseObject({}),
-  "execution-end": z.looseObject({ result }),
-};
-
+const EVENT_TYPES: ReadonlySet<string> = new Set(executionEvent.options.map(({ shape }) => shape.type.value));
 const ENDS: ReadonlySet<string> = new Set(["execution-end", "execution-failed"]);
-
-/** Sent instead of `execution-end` when the code could not run. */
-const failed = z.looseObject({ problem: z.looseObject({ status: z.int(), code: z.string(), detail: z.string() }) });
 
 /** It runs on the server until `close()`. */
 export class RemoteExecution {
@@ -101,11 +80,7 @@ export class RemoteExecution {
 
   /** The stream ended before the execution did: the session may have been closed. */
   async #whyOver(): Promise<string | undefined> {
-    const shown = await this.#client.request(
-      "GET",
-      this.#path,
-      z.looseObject({ state: z.string(), result: z.unknown() }),
-    );
+    const shown = await this.#client.request("GET", this.#path, execution.pick({ state: true, result: true }));
     if (shown.state !== "ended" || shown.result !== null) return undefined;
     this.#isOver = true;
     return "the session ended before the code did";
@@ -115,6 +90,6 @@ export class RemoteExecution {
 /** Undefined: a type that is ignored. */
 function parseEvent({ type, data }: StreamedEvent): ExecutionEvent | undefined {
   if (type === "server-end") throw new Error("the server ended before the code did");
-  if (type === "execution-failed") throw new ServerProblem(failed.parse(data).problem);
-  return EVENTS[type]?.parse(data) as ExecutionEvent | undefined;
+  if (type === "execution-failed") throw new ServerProblem(executionFailed.parse(data).problem);
+  return EVENT_TYPES.has(type) ? executionEvent.parse(data) : undefined;
 }

@@ -3,8 +3,8 @@
 // A call is open until the worker has read the reply, so that code that never reads cannot make the host buffer replies without end.
 
 import type { Worker } from "../environments/environment.ts";
-import { toReplyMessage, type CallAnswer } from "../protocol/host-messages.ts";
-import type { CallEvent } from "../protocol/worker-events.ts";
+import { toReplyMessage, type CallAnswer } from "../protocol/worker/host-messages.ts";
+import type { CallEvent } from "../protocol/worker/worker-events.ts";
 import { byteLength } from "../util/bytes/byte-length.ts";
 
 /** Answers a call from inside a session. An error that it throws is raised there, with name and message. */

@@ -1,6 +1,8 @@
 // Splits the bytes of a worker's event pipe into messages. Everything is limited, because the sender is not trusted.
 
-import { MAX_LINE_BYTES, parseChunkHeader, parsePayloadLength, type ChunkHeader } from "../protocol/worker-events.ts";
+import { MAX_LINE_BYTES } from "../protocol/worker/limits.ts";
+import { parseChunkHeader, parsePayloadLength } from "../protocol/worker/parse-worker-event.ts";
+import type { ChunkHeader } from "../protocol/worker/worker-events.ts";
 import { exceedsJsonLimits } from "./json-limits.ts";
 
 const NEWLINE = 10;

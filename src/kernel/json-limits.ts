@@ -1,6 +1,6 @@
 // Rejects JSON that would take far more memory parsed than as text, before it is parsed.
 
-import { MAX_DEPTH, MAX_PARTS } from "../protocol/worker-events.ts";
+import { MAX_DEPTH, MAX_PARTS } from "../protocol/worker/limits.ts";
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;

@@ -14,17 +14,10 @@ import {
   type HostCommand,
   type HostMessage,
   type HostQuestion,
-} from "../protocol/host-messages.ts";
-import {
-  INPUT_CALL,
-  MAX_IGNORED,
-  PROTOCOL_VERSION,
-  parseWorkerEvent,
-  type CallEvent,
-  type DisplayEvent,
-  type StatusEvent,
-  type WorkerEvent,
-} from "../protocol/worker-events.ts";
+} from "../protocol/worker/host-messages.ts";
+import { INPUT_CALL, MAX_IGNORED, PROTOCOL_VERSION } from "../protocol/worker/limits.ts";
+import { parseWorkerEvent } from "../protocol/worker/parse-worker-event.ts";
+import type { CallEvent, DisplayEvent, StatusEvent, WorkerEvent } from "../protocol/worker/worker-events.ts";
 import { byteLength } from "../util/bytes/byte-length.ts";
 import { PendingRequests, type ChunkSink, type RequestOptions } from "./pending-requests.ts";
 import { sendBulk } from "./send-bulk.ts";
@@ -280,7 +273,7 @@ export class Kernel {
   }
 
   /** Output printed before a display comes first: the worker prints no more until the display is acknowledged. */
-  #receiveDisplay({ id, call, display }: DisplayEvent): boolean {
+  #receiveDisplay({ type: _type, id, call, ...display }: DisplayEvent): boolean {
     const running = this.#running?.id === id ? this.#running : undefined;
     if (running !== undefined) {
       this.#worker.drain();

@@ -1,7 +1,7 @@
 // How an execution ended, as far as a kernel knows.
 
 import type { WorkerExit } from "../environments/environment.ts";
-import type { StatusEvent } from "../protocol/worker-events.ts";
+import type { StatusEvent } from "../protocol/worker/worker-events.ts";
 
 export type StopReason = "timeout" | "cancelled";
 

@@ -1,6 +1,6 @@
 // Requests to a worker, other than executions, that wait for their status; by id.
 
-import type { ChunkHeader, StatusEvent } from "../protocol/worker-events.ts";
+import type { ChunkHeader, StatusEvent } from "../protocol/worker/worker-events.ts";
 import type { BulkSource } from "./send-bulk.ts";
 
 export interface RequestOptions {

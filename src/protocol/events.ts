@@ -1,116 +1,119 @@
-// What happens in a session, as plain data: the one union that the terminal, a socket and a recording all read.
+// The events of a session. Terminals, sockets and recordings all read this one union.
 
-import type { ExecutionResult, MimeBundle, OutputStream } from "./execution.ts";
-import type { ExecutionId, SessionId } from "./ids.ts";
+import { z } from "zod";
+import { executionResult, mimeBundle, outputStream } from "./execution.ts";
+import { executionId, sessionId } from "./id-schemas.ts";
+import type { Shape } from "./shape.ts";
 
-interface EventBase {
-  readonly sessionId: SessionId;
-  /** Counts up by one within a session. */
-  readonly seq: number;
-  /** Milliseconds since the epoch. */
-  readonly time: number;
-}
+const base = {
+  sessionId,
+  seq: z.int().describe("Counts up by one within a session"),
+  time: z.number().describe("Milliseconds since the epoch"),
+};
+const executionBase = { ...base, executionId };
 
-interface ExecutionEventBase extends EventBase {
-  readonly executionId: ExecutionId;
-}
+export const executionStart = z.object({
+  ...executionBase,
+  type: z.literal("execution-start"),
+  code: z.string(),
+  executionCount: z.int(),
+});
+export type ExecutionStart = Shape<typeof executionStart>;
 
-export interface ExecutionStart extends ExecutionEventBase {
-  readonly type: "execution-start";
-  readonly code: string;
-  readonly executionCount: number;
-}
+export const outputDelta = z.object({
+  ...executionBase,
+  type: z.literal("output-delta"),
+  stream: outputStream,
+  text: z.string(),
+});
+export type OutputDelta = Shape<typeof outputDelta>;
 
-export interface OutputDelta extends ExecutionEventBase {
-  readonly type: "output-delta";
-  readonly stream: OutputStream;
-  readonly text: string;
-}
+export const outputGap = z
+  .object({ ...executionBase, type: z.literal("output-gap"), stream: outputStream, omittedBytes: z.int() })
+  .describe("Output that was dropped because it exceeded the limit of what stays readable");
+export type OutputGap = Shape<typeof outputGap>;
 
-/** Output that was dropped because it passed the bound that stays readable. */
-export interface OutputGap extends ExecutionEventBase {
-  readonly type: "output-gap";
-  readonly stream: OutputStream;
-  readonly omittedBytes: number;
-}
+export const displayPart = z
+  .object({
+    data: mimeBundle.describe("Empty for a placeholder, or when there is only `clear`"),
+    displayId: z.string().exactOptional().describe("A later display with this id can replace it"),
+    update: z.literal(true).exactOptional().describe("Replaces the display with the same id"),
+    clear: z.literal(true).exactOptional().describe("Removes what was displayed before"),
+  })
+  .describe("One rich output");
+export type DisplayPart = Shape<typeof displayPart>;
 
-/** One rich output. */
-export interface DisplayPart {
-  /** Empty when nothing is shown: a place for later, or only `clear`. */
-  readonly data: MimeBundle;
-  /** By which a later display may take its place. */
-  readonly displayId?: string;
-  /** It takes the place of the display with the same id. */
-  readonly update?: true;
-  /** What was displayed before it goes. */
-  readonly clear?: true;
-}
+export const display = z.object({ ...executionBase, ...displayPart.shape, type: z.literal("display") });
+export type Display = Shape<typeof display>;
 
-export interface Display extends ExecutionEventBase, DisplayPart {
-  readonly type: "display";
-}
+export const callStart = z.object({
+  ...executionBase,
+  type: z.literal("call-start"),
+  call: z.int(),
+  name: z.string(),
+});
+export type CallStart = Shape<typeof callStart>;
 
-export interface CallStart extends ExecutionEventBase {
-  readonly type: "call-start";
-  readonly call: number;
-  readonly name: string;
-}
+export const callEnd = z.object({ ...executionBase, type: z.literal("call-end"), call: z.int(), ok: z.boolean() });
+export type CallEnd = Shape<typeof callEnd>;
 
-export interface CallEnd extends ExecutionEventBase {
-  readonly type: "call-end";
-  readonly call: number;
-  readonly ok: boolean;
-}
+export const inputStart = z
+  .object({
+    ...executionBase,
+    type: z.literal("input-start"),
+    call: z.int(),
+    prompt: z.string().describe("Was also printed, if it came from `input()`"),
+    password: z.boolean(),
+  })
+  .describe("Code waits for a line: `input()`, `getpass.getpass()`, or a read of `sys.stdin`");
+export type InputStart = Shape<typeof inputStart>;
 
-/** Code waits for a line: `input()`, `getpass.getpass()`, or a read of `sys.stdin`. The prompt of `input()` was printed, too. */
-export interface InputStart extends ExecutionEventBase {
-  readonly type: "input-start";
-  readonly call: number;
-  readonly prompt: string;
-  readonly password: boolean;
-}
+export const inputEnd = z
+  .object({
+    ...executionBase,
+    type: z.literal("input-end"),
+    call: z.int(),
+    answered: z.boolean().describe("False at the end of input"),
+  })
+  .describe("The wait for a line is over. The line itself goes to the code alone");
+export type InputEnd = Shape<typeof inputEnd>;
 
-/** What was answered is the code's alone. `answered` is false at the end of input. */
-export interface InputEnd extends ExecutionEventBase {
-  readonly type: "input-end";
-  readonly call: number;
-  readonly answered: boolean;
-}
+export const executionEnd = z.object({ ...executionBase, type: z.literal("execution-end"), result: executionResult });
+export type ExecutionEnd = Shape<typeof executionEnd>;
 
-export interface ExecutionEnd extends ExecutionEventBase {
-  readonly type: "execution-end";
-  readonly result: ExecutionResult;
-}
+export const backgroundDelta = z
+  .object({ ...base, type: z.literal("background-delta"), stream: outputStream, text: z.string() })
+  .describe("Printed by threads or children after the execution that started them had ended");
+export type BackgroundDelta = Shape<typeof backgroundDelta>;
 
-/** Printed by threads or children after the execution that started them had ended. */
-export interface BackgroundDelta extends EventBase {
-  readonly type: "background-delta";
-  readonly stream: OutputStream;
-  readonly text: string;
-}
+export const resetReason = z.enum(["reset", "worker-lost", "restored", "rewound"]);
+export type ResetReason = Shape<typeof resetReason>;
 
-export type ResetReason = "reset" | "worker-lost" | "restored" | "rewound";
+export const sessionReset = z
+  .object({ ...base, type: z.literal("session-reset"), epoch: z.int(), why: resetReason })
+  .describe("The namespace was replaced: it is empty after a reset or a lost worker, or as it was at a checkpoint");
+export type SessionReset = Shape<typeof sessionReset>;
 
-/** The namespace is another one: empty after a reset or a lost worker, or as it was at a checkpoint. */
-export interface SessionReset extends EventBase {
-  readonly type: "session-reset";
-  readonly epoch: number;
-  readonly why: ResetReason;
-}
+export const sessionEnd = z.object({ ...base, type: z.literal("session-end"), why: z.string() });
+export type SessionEnd = Shape<typeof sessionEnd>;
 
-export interface SessionEnd extends EventBase {
-  readonly type: "session-end";
-  readonly why: string;
-}
+export const executionEvent = z.discriminatedUnion("type", [
+  executionStart,
+  outputDelta,
+  outputGap,
+  display,
+  callStart,
+  callEnd,
+  inputStart,
+  inputEnd,
+  executionEnd,
+]);
+export type ExecutionEvent = Shape<typeof executionEvent>;
 
-export type ExecutionEvent =
-  | ExecutionStart
-  | OutputDelta
-  | OutputGap
-  | Display
-  | CallStart
-  | CallEnd
-  | InputStart
-  | InputEnd
-  | ExecutionEnd;
-export type SessionEvent = ExecutionEvent | BackgroundDelta | SessionReset | SessionEnd;
+export const sessionEvent = z.discriminatedUnion("type", [
+  ...executionEvent.options,
+  backgroundDelta,
+  sessionReset,
+  sessionEnd,
+]);
+export type SessionEvent = Shape<typeof sessionEvent>;

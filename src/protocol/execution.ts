@@ -1,58 +1,85 @@
-// What an execution yields: the same shape at every door.
+// The result of an execution: the same shape in the SDK, over HTTP and WebSocket, and in recordings.
 
-import type { ExecutionId, SessionId } from "./ids.ts";
+import { z } from "zod";
+import { executionId, sessionId } from "./id-schemas.ts";
+import type { Shape } from "./shape.ts";
 
-/** One value in several representations, keyed by mime type. Binary types are base64; JSON types are JSON text. */
-export type MimeBundle = Readonly<Record<string, string>>;
+export const mimeBundle = z.record(z.string(), z.string()).meta({
+  id: "MimeBundle",
+  description:
+    "One value in several representations, keyed by MIME type. Binary types are base64, JSON types are JSON text",
+});
+export type MimeBundle = Shape<typeof mimeBundle>;
 
-export type ExecutionStatus = "ok" | "error" | "interrupted" | "exit";
-export type InterruptReason = "timeout" | "cancelled" | "memory" | "worker-lost";
-/** What became of the namespace: untouched, back from a checkpoint, or gone. */
-export type StateAfter = "kept" | "restored" | "lost";
-export type OutputStream = "stdout" | "stderr";
+export const executionStatus = z.enum(["ok", "error", "interrupted", "exit"]);
+export type ExecutionStatus = Shape<typeof executionStatus>;
 
-export interface ExecutionError {
-  readonly name: string;
-  readonly value: string;
-  /** One string, user frames only. */
-  readonly traceback: string;
-}
+export const interruptReason = z.enum(["timeout", "cancelled", "memory", "worker-lost"]);
+export type InterruptReason = Shape<typeof interruptReason>;
 
-/** How much of something was left out, in bytes (in characters for `value`). */
-export interface Cut {
-  readonly total: number;
-  readonly omitted: number;
-}
+export const stateAfter = z
+  .enum(["kept", "restored", "lost"])
+  .describe("What happened to the namespace: unchanged, restored from a checkpoint, or lost");
+export type StateAfter = Shape<typeof stateAfter>;
 
-export interface Usage {
-  /** Processor time of the execution, children that have ended included. */
-  readonly cpuMs: number;
-  /** Peak resident memory of the worker since it started. */
-  readonly peakMemoryBytes: number;
-}
+export const outputStream = z.enum(["stdout", "stderr"]);
+export type OutputStream = Shape<typeof outputStream>;
 
-export interface ExecutionResult {
-  readonly status: ExecutionStatus;
-  readonly stdout: string;
-  readonly stderr: string;
-  /** The last bare expression; absent when there is none or it is None. */
-  readonly value?: MimeBundle;
-  readonly displays: readonly MimeBundle[];
-  readonly error?: ExecutionError;
-  /** True when the code ends in the middle of a statement: nothing was run. */
-  readonly incomplete?: true;
-  /** Only for `interrupted`. */
-  readonly reason?: InterruptReason;
-  readonly state: StateAfter;
-  /** Only for `exit`. */
-  readonly exitCode?: number;
-  /** Null when nothing was cut. */
-  readonly truncated: Readonly<Partial<Record<OutputStream | "value" | "displays", Cut>>> | null;
-  readonly sessionId: SessionId;
-  readonly executionId: ExecutionId;
-  readonly executionCount: number;
-  /** Changes whenever the session's state was lost or restored. */
-  readonly epoch: number;
-  readonly durationMs: number;
-  readonly usage: Usage;
-}
+export const executionError = z
+  .object({ name: z.string(), value: z.string(), traceback: z.string().describe("Frames of user code only") })
+  .meta({ id: "ExecutionError", description: "The exception that ended an execution" });
+export type ExecutionError = Shape<typeof executionError>;
+
+export const cut = z
+  .object({ total: z.int(), omitted: z.int() })
+  .meta({ id: "Cut", description: "How much was left out, in bytes (in characters for `value`)" });
+export type Cut = Shape<typeof cut>;
+
+export const usage = z
+  .object({
+    cpuMs: z.number().describe("Processor time, including children that have ended"),
+    peakMemoryBytes: z.int().describe("Peak resident memory. Of an execution: of the worker since it started"),
+  })
+  .meta({ id: "Usage", description: "Processor time and peak memory" });
+export type Usage = Shape<typeof usage>;
+
+export const executionResult = z
+  .object({
+    status: executionStatus,
+    stdout: z.string(),
+    stderr: z.string(),
+    value: mimeBundle.exactOptional().describe("The last bare expression. Absent: there is none, or it is None"),
+    displays: z.array(mimeBundle),
+    error: executionError.exactOptional(),
+    incomplete: z.literal(true).exactOptional().describe("The code ends in the middle of a statement; nothing was run"),
+    reason: interruptReason.exactOptional().describe("Only for `interrupted`"),
+    state: stateAfter,
+    exitCode: z.int().exactOptional().describe("Only for `exit`"),
+    truncated: z
+      .object({
+        stdout: cut.exactOptional(),
+        stderr: cut.exactOptional(),
+        value: cut.exactOptional(),
+        displays: cut.exactOptional(),
+      })
+      .nullable()
+      .describe("Null: nothing was truncated"),
+    sessionId,
+    executionId,
+    executionCount: z.int(),
+    epoch: z.int().describe("Changes whenever the session's state is lost or restored"),
+    durationMs: z.number(),
+    usage,
+  })
+  .meta({ id: "ExecutionResult" });
+export type ExecutionResult = Shape<typeof executionResult>;
+
+export const historyEntry = z.object({
+  executionId,
+  executionCount: z.int(),
+  code: z.string().describe("The first characters of the code"),
+  startedAt: z.iso.datetime(),
+  status: executionStatus.nullable().describe("Null while it runs"),
+  durationMs: z.number().nullable(),
+});
+export type HistoryEntry = Shape<typeof historyEntry>;

@@ -9,7 +9,7 @@ export type RunId = Branded<"run">;
 /** Of a shell command, or of an execution that outlived its call. */
 export type TaskId = Branded<"task">;
 
-const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+export const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 /** Accepts what a person would type as a name: letters, digits, `.`, `_`, `-`, 64 at most. Throws a RangeError, or a TypeError. */
 export function parseSessionId(value: unknown): SessionId {

@@ -1,9 +1,10 @@
 // What happens in a run, as plain data: the events one watches live are the events that are recorded.
 
 import { z } from "zod";
-import type { ExecutionResult } from "./execution.ts";
-import type { Immutable } from "./immutable.ts";
-import { ledgerAxis, ledgerLimits, runId, runResult, runStatus, stopReason } from "./runs.ts";
+import { executionResult } from "./execution.ts";
+import { runId } from "./id-schemas.ts";
+import type { Shape } from "./shape.ts";
+import { ledgerAxis, ledgerLimits, runResult, runStatus, stopReason } from "./runs.ts";
 import { modelUsage } from "./usage.ts";
 
 const runEventFields = {
@@ -54,7 +55,7 @@ const modelCallStart = z.object({
   requestHash: z.string(),
   messages: z.array(z.object({ role: z.string(), content: z.string() })),
 });
-export type ModelCallStart = Immutable<z.output<typeof modelCallStart>>;
+export type ModelCallStart = Shape<typeof modelCallStart>;
 
 const modelCallDelta = z.object({
   ...nodeEventFields,
@@ -79,18 +80,10 @@ const modelCallEnd = z.object({
   error: z.string().nullable(),
   durationMs: z.number(),
 });
-export type ModelCallEnd = Immutable<z.output<typeof modelCallEnd>>;
+export type ModelCallEnd = Shape<typeof modelCallEnd>;
 
-/** The fields that readers rely on. */
-const executionResult = z.looseObject({
-  status: z.enum(["ok", "error", "interrupted", "exit"]),
-  stdout: z.string(),
-  stderr: z.string(),
-  value: z.record(z.string(), z.string()).optional(),
-  error: z.object({ name: z.string(), value: z.string(), traceback: z.string() }).optional(),
-  state: z.enum(["kept", "restored", "lost"]),
-  durationMs: z.number(),
-}) as unknown as z.ZodType<Omit<ExecutionResult, "displays">>;
+/** Displays are not recorded. */
+const recordedResult = executionResult.omit({ displays: true });
 
 const limitFields = { ...nodeEventFields, axis: ledgerAxis, used: z.number(), limit: z.number() };
 
@@ -108,7 +101,7 @@ const runEvent = z.discriminatedUnion("type", [
     stream: z.enum(["stdout", "stderr"]),
     text: z.string(),
   }),
-  z.object({ ...stepFields, type: z.literal("code-end"), result: executionResult }),
+  z.object({ ...stepFields, type: z.literal("code-end"), result: recordedResult }),
   z.object({
     ...nodeEventFields,
     type: z.literal("tool-call-start"),
@@ -140,7 +133,7 @@ const runEvent = z.discriminatedUnion("type", [
   /** For a reader that is too slow or comes too late: the events after the number `after` up to `seq` are left out. Never recorded. */
   z.object({ ...runEventFields, type: z.literal("event-gap"), after: z.number() }),
 ]);
-export type RunEvent = Immutable<z.output<typeof runEvent>>;
+export type RunEvent = Shape<typeof runEvent>;
 
 /** Null where it is not an event that this version knows. Unknown fields are kept. */
 export function parseRunEvent(value: unknown): RunEvent | null {

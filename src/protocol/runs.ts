@@ -1,28 +1,26 @@
 // Runs as plain data: how one is requested, how it stands, and what came of it.
 
 import { z } from "zod";
-import type { RunId } from "./ids.ts";
-import type { Immutable } from "./immutable.ts";
+import { runId } from "./id-schemas.ts";
+import type { Shape } from "./shape.ts";
 import { modelUsage } from "./usage.ts";
 
 /** `n0` is the root. Children are `n1`, `n2`, ... in order of creation. */
 export type NodeId = string;
 
-export const runId = z.string() as unknown as z.ZodType<RunId>;
-
 export const runStatus = z.enum(["final", "partial", "failed", "cancelled"]);
-export type RunStatus = z.output<typeof runStatus>;
+export type RunStatus = Shape<typeof runStatus>;
 
 export const ledgerAxis = z.enum(["tokens", "costUsd", "llmCalls", "toolCalls", "wallMs", "iterations"]);
-export type LedgerAxis = z.output<typeof ledgerAxis>;
+export type LedgerAxis = Shape<typeof ledgerAxis>;
 
 /** `answered`: by FINAL and the like. The others name what ended the run: a limit (by its axis), an error, or the caller. */
 export const stopReason = z.enum(["answered", ...ledgerAxis.options, "error", "cancelled"]);
-export type StopReason = z.output<typeof stopReason>;
+export type StopReason = Shape<typeof stopReason>;
 
 /** Absent: no limit on this axis. */
 export const ledgerLimits = z.partialRecord(ledgerAxis, z.number());
-export type LedgerLimits = Immutable<z.output<typeof ledgerLimits>>;
+export type LedgerLimits = Shape<typeof ledgerLimits>;
 
 const runUsage = z.object({
   total: modelUsage,
@@ -30,7 +28,7 @@ const runUsage = z.object({
   byNode: z.record(z.string(), modelUsage),
   wallMs: z.number(),
 });
-export type RunUsage = Immutable<z.output<typeof runUsage>>;
+export type RunUsage = Shape<typeof runUsage>;
 
 export const runResult = z
   .object({
@@ -48,7 +46,7 @@ export const runResult = z
     usage: runUsage,
   })
   .meta({ id: "RunResult" });
-export type RunResult = Immutable<z.output<typeof runResult>>;
+export type RunResult = Shape<typeof runResult>;
 
 const runInfo = z
   .object({
@@ -66,17 +64,17 @@ const runInfo = z
     usage: modelUsage.nullable().describe("In total. Null: it goes on, or broke"),
   })
   .meta({ id: "RunInfo" });
-export type RunInfo = Immutable<z.output<typeof runInfo>>;
+export type RunInfo = Shape<typeof runInfo>;
 
 export const run = runInfo
   .extend({ result: runResult.nullable().describe("Null: it has not ended, or broke") })
   .meta({ id: "Run" });
-export type RunView = Immutable<z.output<typeof run>>;
+export type RunView = Shape<typeof run>;
 
 export const runList = z
   .object({ runs: z.array(runInfo), total: z.int().describe("How many there are") })
   .meta({ id: "RunList" });
-export type RunList = Immutable<z.output<typeof runList>>;
+export type RunList = Shape<typeof runList>;
 
 const MAX_WAIT_MS = 60_000;
 const MAX_SCHEMA_CHARACTERS = 256 * 1024;
@@ -113,4 +111,4 @@ export const startRunRequest = z
     waitMs: z.int().min(0).max(MAX_WAIT_MS).optional().describe("Wait at most this long for its end. Default: 0"),
   })
   .meta({ id: "StartRunRequest" });
-export type StartRunRequest = Immutable<z.output<typeof startRunRequest>>;
+export type StartRunRequest = Shape<typeof startRunRequest>;

@@ -1,66 +1,82 @@
-// Tasks, shell commands, executions that outlived their calls, and runs: what is told of them at every door.
+// Tasks: shell commands, executions that outlived their calls, and runs.
 
-import type { Cut, OutputStream, Usage } from "./execution.ts";
-import type { SessionId, TaskId } from "./ids.ts";
+import { z } from "zod";
+import { cut, outputStream, usage } from "./execution.ts";
+import { sessionId, taskId } from "./id-schemas.ts";
+import type { Shape } from "./shape.ts";
 
-/** `failed`: it could not start, or a limit ended it. A command that ends by itself has `completed`, whatever its exit code. */
-export type TaskStatus = "running" | "paused" | "completed" | "failed" | "cancelled" | "timed-out";
-
-export type TaskKind = "shell" | "execution" | "run";
-
-export interface TaskState {
-  /** Null: it is a run, whose nodes have sessions of their own. */
-  readonly sessionId: SessionId | null;
-  readonly status: TaskStatus;
-  /** 128 + n where signal n ended it. Null: it runs, or never ran; or it is a run, or an execution that did not call `exit`. */
-  readonly exitCode: number | null;
-  /** What ended it; null where it runs or ended by itself. */
-  readonly why: string | null;
-  /** So far, or in all, time spent paused included. */
-  readonly durationMs: number;
-  /** Of a command: all its processes; of a run nothing is known. Peak: their memory together, as it was seen now and then; 0: it ended too soon to be seen. */
-  readonly usage: Usage;
-  /** The command has ended, and processes that it started live on. `cancel()` ends them. */
-  readonly background: boolean;
-}
-
-export interface TaskInfo extends TaskState {
-  readonly id: TaskId;
-  readonly kind: TaskKind;
-  /** The command, the code or the question: its first characters. */
-  readonly command: string;
-  readonly startedAt: string;
-  readonly endedAt: string | null;
-  /** Printed so far, on both streams. */
-  readonly outputBytes: number;
-}
-
-export interface TaskResult extends TaskState {
-  readonly taskId: TaskId;
-  readonly stdout: string;
-  readonly stderr: string;
-  /** Null when nothing was cut. */
-  readonly truncated: Readonly<Partial<Record<OutputStream, Cut>>> | null;
-}
-
-interface TaskEventBase {
-  readonly taskId: TaskId;
-  /** Counts up within the task. */
-  readonly seq: number;
-  /** Milliseconds since the epoch. */
-  readonly time: number;
-}
-
-export type TaskEvent = TaskEventBase &
-  (
-    | { readonly type: "task-start"; readonly command: string; readonly sessionId: SessionId }
-    | { readonly type: "output-delta"; readonly stream: OutputStream; readonly text: string }
-    | { readonly type: "output-gap"; readonly stream: OutputStream; readonly omittedBytes: number }
-    | { readonly type: "task-pause" | "task-resume" }
-    | {
-        readonly type: "task-end";
-        readonly status: TaskStatus;
-        readonly exitCode: number | null;
-        readonly why: string | null;
-      }
+export const taskStatus = z
+  .enum(["running", "paused", "completed", "failed", "cancelled", "timed-out"])
+  .describe(
+    "`completed`: it ended by itself, whatever its exit code. `failed`: it could not start, or a limit ended it",
   );
+export type TaskStatus = Shape<typeof taskStatus>;
+
+export const taskKind = z.enum(["shell", "execution", "run"]);
+export type TaskKind = Shape<typeof taskKind>;
+
+export const taskState = z.object({
+  sessionId: sessionId.nullable().describe("Null: it is a run, whose nodes have their own sessions"),
+  status: taskStatus,
+  exitCode: z
+    .int()
+    .nullable()
+    .describe(
+      "128 + n if signal n ended it. Null: it runs or never ran, or it is a run or an execution without `exit`",
+    ),
+  why: z.string().nullable().describe("What ended it. Null: it runs, or ended by itself"),
+  durationMs: z.number().describe("So far, or in total; includes time spent paused"),
+  usage: usage.describe(
+    "Of all processes of a command. Peak memory is sampled: 0 if it ended too soon. A run has none",
+  ),
+  background: z.boolean().describe("The command has ended, but processes it started are alive. `cancel` ends them"),
+});
+export type TaskState = Shape<typeof taskState>;
+
+export const taskInfo = z
+  .object({
+    ...taskState.shape,
+    id: taskId,
+    kind: taskKind,
+    command: z.string().describe("The first characters of the command, the code or the question"),
+    startedAt: z.iso.datetime(),
+    endedAt: z.iso.datetime().nullable(),
+    outputBytes: z.int().describe("Printed so far, on both streams"),
+  })
+  .meta({ id: "TaskInfo" });
+export type TaskInfo = Shape<typeof taskInfo>;
+
+export const taskResult = z
+  .object({
+    ...taskState.shape,
+    taskId,
+    stdout: z.string(),
+    stderr: z.string(),
+    truncated: z
+      .object({ stdout: cut.exactOptional(), stderr: cut.exactOptional() })
+      .nullable()
+      .describe("Null: nothing was truncated"),
+  })
+  .meta({ id: "TaskResult" });
+export type TaskResult = Shape<typeof taskResult>;
+
+const base = {
+  taskId,
+  seq: z.int().describe("Counts up within the task"),
+  time: z.number().describe("Milliseconds since the epoch"),
+};
+
+export const taskEvent = z.discriminatedUnion("type", [
+  z.object({ ...base, type: z.literal("task-start"), command: z.string(), sessionId }),
+  z.object({ ...base, type: z.literal("output-delta"), stream: outputStream, text: z.string() }),
+  z.object({ ...base, type: z.literal("output-gap"), stream: outputStream, omittedBytes: z.int() }),
+  z.object({ ...base, type: z.enum(["task-pause", "task-resume"]) }),
+  z.object({
+    ...base,
+    type: z.literal("task-end"),
+    status: taskStatus,
+    exitCode: z.int().nullable(),
+    why: z.string().nullable(),
+  }),
+]);
+export type TaskEvent = Shape<typeof taskEvent>;

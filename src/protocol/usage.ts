@@ -4,6 +4,7 @@
 // limit holds to the last digit. Up to nine million dollars.
 
 import { z } from "zod";
+import type { Shape } from "./shape.ts";
 
 export const modelUsage = z
   .object({
@@ -24,7 +25,7 @@ export const modelUsage = z
   })
   .meta({ id: "ModelUsage" });
 
-export type ModelUsage = Readonly<z.output<typeof modelUsage>>;
+export type ModelUsage = Shape<typeof modelUsage>;
 
 /** What a backend reports of one request. `costUsd` is absent unless the provider states it; `estimatedTokens` is 0 by default. */
 export type ReportedUsage = Pick<

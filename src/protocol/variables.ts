@@ -1,103 +1,7 @@
-// What a worker says of its namespace, parsed: user code may have written every word of it.
+// What can be asked about the namespace of a session: its variables, completions and signatures.
 
-import { isCount, isRecord, type StatusEvent } from "./worker-events.ts";
-
-export type VariableKind = "variable" | "function" | "class" | "module";
-
-/** One name of a namespace, with what can be told without asking the value. */
-export interface Variable {
-  readonly name: string;
-  /** The name of its type. */
-  readonly type: string;
-  /** Where the type is defined. */
-  readonly module: string | null;
-  readonly kind: VariableKind;
-  /** Items, or characters, or bytes. */
-  readonly length?: number;
-  readonly shape?: readonly number[];
-  readonly dtype?: string;
-  readonly preview?: string;
-}
-
-export interface VariableList {
-  readonly variables: readonly Variable[];
-  /** How many names there are; more than are listed when there are more than 10,000. */
-  readonly total: number;
-}
-
-/** A text that may have been cut at its end. */
-export interface VariableText {
-  readonly text: string;
-  /** Characters of the whole; null when it was never made whole. */
-  readonly total: number | null;
-  /** Only so many characters, or bytes, of the value were looked at. */
-  readonly ofFirst?: number;
-}
-
-export interface Column {
-  readonly name: string;
-  readonly dtype: string;
-}
-
-/** Why something was not found out: its time was over, it ended the process it ran in, or there was no process to be had. */
-export type Incomplete = "timeout" | "crashed" | "no-process";
-
-export interface InspectedVariable extends Variable {
-  /** Of the value itself, not of what it refers to; of an array or a table the size of its data. */
-  readonly sizeBytes?: number;
-  /** The first 200. */
-  readonly columns?: readonly Column[];
-  readonly columnCount?: number;
-  readonly repr?: VariableText;
-  readonly str?: VariableText;
-  /** What the value raised when it was asked, as "ValueError: ...", by what it was asked for. */
-  readonly errors: Readonly<Partial<Record<"facts" | "preview" | "repr" | "str", string>>>;
-  /** Null when nothing is missing. */
-  readonly incomplete: Incomplete | null;
-}
-
-export type CompletionType =
-  | "name"
-  | "function"
-  | "class"
-  | "module"
-  | "keyword"
-  | "attribute"
-  | "key"
-  | "parameter"
-  | "path";
-
-export interface Completion {
-  /** Takes the place of the code from `start` to `end`. */
-  readonly text: string;
-  readonly type: CompletionType;
-}
-
-export interface Completions {
-  /** 500 at most. */
-  readonly matches: readonly Completion[];
-  readonly total: number;
-  readonly start: number;
-  readonly end: number;
-  readonly incomplete: Incomplete | null;
-}
-
-export interface Signature {
-  /** The source of what is called. */
-  readonly name: string;
-  readonly signature: string;
-  readonly documentation: string;
-  /** Which parameter the argument at the cursor is for, from 0; null when none, or when it is not known. */
-  readonly parameter: number | null;
-}
-
-export interface NamespaceStatistics {
-  readonly variableCount: number;
-  /** The first 1,000. */
-  readonly variables: readonly string[];
-}
-
-type Answer = NonNullable<StatusEvent["data"]>;
+import { z } from "zod";
+import type { Shape } from "./shape.ts";
 
 const MAX_VARIABLES = 10_000;
 const MAX_STATISTICS_NAMES = 1_000;
@@ -111,131 +15,119 @@ const MAX_MATCH = 512;
 const MAX_SIGNATURE = 2_000;
 const MAX_DOCUMENTATION = 4_000;
 
-const KINDS: ReadonlySet<unknown> = new Set(["variable", "function", "class", "module"]);
-const COMPLETION_TYPES: ReadonlySet<unknown> = new Set(
-  "name function class module keyword attribute key parameter path".split(" "),
-);
-const INCOMPLETE: ReadonlySet<unknown> = new Set(["timeout", "crashed", "no-process"]);
-const PARTS = ["facts", "preview", "repr", "str"] as const;
+const count = z.int().min(0);
+/** Python counts code points. Each is one or two UTF-16 units here. */
+const text = (maxCharacters: number): z.ZodString => z.string().max(2 * maxCharacters);
 
-/** Each parser gives undefined for an answer that no worker of ours gives. */
-export function parseVariableList({ variables, total }: Answer): VariableList | undefined {
-  const list = toList(variables, MAX_VARIABLES, (entry) => parseVariable(entry, MAX_NAME));
-  if (list === undefined || !isCount(total) || total < list.length) return undefined;
-  return { variables: list, total };
-}
+export const variableKind = z.enum(["variable", "function", "class", "module"]);
+export type VariableKind = Shape<typeof variableKind>;
 
-export function parseStatistics({ variableCount, variables }: Answer): NamespaceStatistics | undefined {
-  const names = toList(variables, MAX_STATISTICS_NAMES, (name) => toText(name, MAX_NAME));
-  if (names === undefined || !isCount(variableCount) || variableCount < names.length) return undefined;
-  return { variableCount, variables: names };
-}
+export const variable = z
+  .object({
+    name: text(MAX_NAME),
+    type: text(MAX_NAME).describe("The name of its type"),
+    module: text(MAX_NAME).nullable().describe("The module that defines the type"),
+    kind: variableKind,
+    length: count.exactOptional().describe("Items, characters or bytes"),
+    shape: z.array(count).max(MAX_DIMENSIONS).exactOptional(),
+    dtype: text(MAX_NAME).exactOptional(),
+    preview: text(MAX_PREVIEW).exactOptional(),
+  })
+  .meta({
+    id: "Variable",
+    description: "One name of a namespace, with what is known without running code of the value",
+  });
+export type Variable = Shape<typeof variable>;
 
-/** Null: there is no such name. */
-export function parseInspection(
-  data: Answer,
-  name: string,
-  maxCharacters: number,
-): InspectedVariable | null | undefined {
-  if (data["found"] === false) return null;
-  const plain = parseVariable({ ...data, name }, name.length);
-  if (plain === undefined) return undefined;
-  const columns = toList(data["columns"], MAX_COLUMNS, parseColumn);
-  const repr = parseText(data["repr"], maxCharacters);
-  const str = parseText(data["str"], maxCharacters);
-  return {
-    ...plain,
-    ...(isCount(data["sizeBytes"]) && { sizeBytes: data["sizeBytes"] }),
-    ...(columns !== undefined && { columns }),
-    ...(isCount(data["columnCount"]) && { columnCount: data["columnCount"] }),
-    ...(repr !== undefined && { repr }),
-    ...(str !== undefined && { str }),
-    errors: parseErrors(data["errors"]),
-    incomplete: parseIncomplete(data),
-  };
-}
+export const variableList = z
+  .object({
+    variables: z.array(variable).max(MAX_VARIABLES),
+    total: count.describe("The number of names; at most 10,000 of them are listed"),
+  })
+  .meta({ id: "VariableList" });
+export type VariableList = Shape<typeof variableList>;
 
-/** `start` and `end` are counted as the worker counts, in code points. */
-export function parseCompletions(data: Answer, cursor: number): Completions | undefined {
-  const incomplete = parseIncomplete(data);
-  const { matches = [], total = 0, start = cursor, end = cursor } = data;
-  const list = toList(matches, MAX_MATCHES, parseCompletion);
-  if (list === undefined || !isCount(total) || total < list.length) return undefined;
-  if (!isCount(start) || end !== cursor || start > cursor) return undefined;
-  return { matches: list, total, start, end: cursor, incomplete };
-}
+export const variableText = z
+  .object({
+    text: z.string(),
+    total: count.nullable().describe("Characters in total. Null: the whole text was never built"),
+    ofFirst: count.exactOptional().describe("Only this many characters or bytes of the value were looked at"),
+  })
+  .meta({ id: "VariableText", description: "A text that may be truncated at its end" });
+export type VariableText = Shape<typeof variableText>;
 
-/** Null: no call that is known is open at the cursor, or looking at it took too long. */
-export function parseSignature({ signature: found = null }: Answer): Signature | null | undefined {
-  if (found === null) return null;
-  if (!isRecord(found)) return undefined;
-  const name = toText(found["name"], MAX_MATCH);
-  const signature = toText(found["signature"], MAX_SIGNATURE);
-  const documentation = toText(found["documentation"], MAX_DOCUMENTATION);
-  if (name === undefined || signature === undefined || documentation === undefined) return undefined;
-  return { name, signature, documentation, parameter: isCount(found["parameter"]) ? found["parameter"] : null };
-}
+export const column = z.object({ name: text(MAX_NAME), dtype: text(MAX_NAME) });
+export type Column = Shape<typeof column>;
 
-function parseVariable(entry: unknown, maxName: number): Variable | undefined {
-  if (!isRecord(entry)) return undefined;
-  const { kind, length } = entry;
-  const name = toText(entry["name"], maxName);
-  const type = toText(entry["type"], MAX_NAME);
-  if (name === undefined || type === undefined || !KINDS.has(kind)) return undefined;
-  const shape = toList(entry["shape"], MAX_DIMENSIONS, (size) => (isCount(size) ? size : undefined));
-  const dtype = toText(entry["dtype"], MAX_NAME);
-  const preview = toText(entry["preview"], MAX_PREVIEW);
-  return {
-    name,
-    type,
-    module: toText(entry["module"], MAX_NAME) ?? null,
-    kind: kind as VariableKind,
-    ...(isCount(length) && { length }),
-    ...(shape !== undefined && { shape }),
-    ...(dtype !== undefined && { dtype }),
-    ...(preview !== undefined && { preview }),
-  };
-}
+export const incomplete = z
+  .enum(["timeout", "crashed", "no-process"])
+  .describe("Why facts are missing: the time was up, the inspecting process crashed, or none could be started");
+export type Incomplete = Shape<typeof incomplete>;
 
-function parseColumn(entry: unknown): Column | undefined {
-  if (!isRecord(entry)) return undefined;
-  const name = toText(entry["name"], MAX_NAME);
-  const dtype = toText(entry["dtype"], MAX_NAME);
-  return name === undefined || dtype === undefined ? undefined : { name, dtype };
-}
+export const inspectedVariable = z
+  .object({
+    ...variable.shape,
+    name: z.string(),
+    sizeBytes: count
+      .exactOptional()
+      .describe("Of the value itself, without what it refers to; of an array or a table, the size of its data"),
+    columns: z.array(column).max(MAX_COLUMNS).exactOptional().describe("The first 200"),
+    columnCount: count.exactOptional(),
+    repr: variableText.exactOptional(),
+    str: variableText.exactOptional(),
+    errors: z
+      .object({
+        facts: text(MAX_ERROR).exactOptional(),
+        preview: text(MAX_ERROR).exactOptional(),
+        repr: text(MAX_ERROR).exactOptional(),
+        str: text(MAX_ERROR).exactOptional(),
+      })
+      .describe('What the value raised when it was inspected, as "ValueError: ..."'),
+    incomplete: incomplete.nullable().describe("Why facts are missing. Null: nothing is missing"),
+  })
+  .meta({ id: "InspectedVariable" });
+export type InspectedVariable = Shape<typeof inspectedVariable>;
 
-function parseText(entry: unknown, maxCharacters: number): VariableText | undefined {
-  if (!isRecord(entry)) return undefined;
-  const text = toText(entry["text"], maxCharacters);
-  if (text === undefined) return undefined;
-  const { total, ofFirst } = entry;
-  return { text, total: isCount(total) ? total : null, ...(isCount(ofFirst) && { ofFirst }) };
-}
+export const completionType = z.enum([
+  "name",
+  "function",
+  "class",
+  "module",
+  "keyword",
+  "attribute",
+  "key",
+  "parameter",
+  "path",
+]);
+export type CompletionType = Shape<typeof completionType>;
 
-function parseErrors(entry: unknown): InspectedVariable["errors"] {
-  if (!isRecord(entry)) return {};
-  const texts = PARTS.map((part) => [part, toText(entry[part], MAX_ERROR)] as const);
-  return Object.fromEntries(texts.filter(([, text]) => text !== undefined));
-}
+export const completion = z.object({
+  text: text(MAX_MATCH).describe("Replaces the code from `start` to `end`"),
+  type: completionType,
+});
+export type Completion = Shape<typeof completion>;
 
-function parseIncomplete({ incomplete }: Answer): Incomplete | null {
-  return INCOMPLETE.has(incomplete) ? (incomplete as Incomplete) : null;
-}
+export const completions = z
+  .object({
+    matches: z.array(completion).max(MAX_MATCHES),
+    total: count,
+    start: count,
+    end: count,
+    incomplete: incomplete.nullable().describe("Why matches are missing. Null: nothing is missing"),
+  })
+  .meta({ id: "Completions" });
+export type Completions = Shape<typeof completions>;
 
-function parseCompletion(entry: unknown): Completion | undefined {
-  if (!isRecord(entry) || !COMPLETION_TYPES.has(entry["type"])) return undefined;
-  const text = toText(entry["text"], MAX_MATCH);
-  return text === undefined ? undefined : { text, type: entry["type"] as CompletionType };
-}
+export const signature = z.object({
+  name: text(MAX_MATCH).describe("The source text of what is called"),
+  signature: text(MAX_SIGNATURE),
+  documentation: text(MAX_DOCUMENTATION),
+  parameter: count.nullable().describe("Index of the parameter at the cursor, from 0. Null: none, or not known"),
+});
+export type Signature = Shape<typeof signature>;
 
-/** Undefined unless it is an array of at most so many, each of which the parser takes. */
-function toList<T>(value: unknown, most: number, parse: (entry: unknown) => T | undefined): readonly T[] | undefined {
-  if (!Array.isArray(value) || value.length > most) return undefined;
-  const parsed = value.map((entry) => parse(entry));
-  return parsed.every((entry) => entry !== undefined) ? parsed : undefined;
-}
-
-/** Characters are Python's: each is one or two code units here. */
-function toText(value: unknown, maxCharacters: number): string | undefined {
-  return typeof value === "string" && value.length <= 2 * maxCharacters ? value : undefined;
-}
+export const namespaceStatistics = z.object({
+  variableCount: count,
+  variables: z.array(text(MAX_NAME)).max(MAX_STATISTICS_NAMES).describe("The first 1,000"),
+});
+export type NamespaceStatistics = Shape<typeof namespaceStatistics>;

@@ -7,24 +7,25 @@ import { requireCapability } from "../environments/capabilities.ts";
 import type { SandboxUsage } from "../environments/environment.ts";
 import type { KernelListener } from "../kernel/kernel.ts";
 import { toSlice, type OutputRange, type OutputSlice } from "../output/output-slice.ts";
+import type { HistoryEntry } from "../protocol/execution.ts";
 import type { SessionId } from "../protocol/ids.ts";
+import type { LoadReport } from "../protocol/session-manifest.ts";
 import type { Completions, InspectedVariable, Signature, VariableList } from "../protocol/variables.ts";
-import type { Checkpoint } from "./kernels/checkpoints.ts";
+import type { Checkpoint, NamespaceSummary, SessionInfo, StdlibState } from "../protocol/sessions.ts";
 import { EventFeed, type Listener } from "./event-feed.ts";
 import type { Execution } from "./execution/execution.ts";
 import { Files } from "./files/files.ts";
-import { History, type HistoryEntry } from "./execution/history.ts";
+import { History } from "./execution/history.ts";
 import { IdleTimer } from "./idle-timer.ts";
-import { Inspector, type NamespaceSummary } from "./inspect/inspector.ts";
+import { Inspector } from "./inspect/inspector.ts";
 import type { InspectOptions, LookOptions, VariablesOptions } from "./inspect/inspector-options.ts";
 import { Kernels } from "./kernels/kernels.ts";
 import { checkExecuteOptions, type ExecuteOptions, type OperationOptions } from "./options.ts";
 import { Executor, type ExecutorSettings } from "./execution/executor.ts";
 import { SessionTasks } from "./session-tasks.ts";
-import type { LoadReport, SaveReport } from "./state/save-state.ts";
+import type { SaveReport } from "./state/save-state.ts";
 import type { VariableValue } from "./state/set-variable.ts";
 import { StateOperations, type Restoring, type StateSettings } from "./state/state-operations.ts";
-import type { StdlibState } from "./kernels/stdlib-loader.ts";
 
 export interface SessionSettings extends ExecutorSettings, StateSettings {
   /** After this long without use the session closes. Null: never. */
@@ -39,19 +40,6 @@ export interface SessionRegistry {
   onClosing(session: Session, why: string): void;
   /** Opens another session under this id, or a generated one, within the limits. */
   admit(id: string | undefined, open: (names: SessionNames) => Promise<Session>): Promise<Session>;
-}
-
-export interface SessionInfo extends NamespaceSummary {
-  readonly id: SessionId;
-  readonly environment: string;
-  readonly state: "idle" | "running" | "closed";
-  readonly createdAt: string;
-  readonly lastExecutedAt: string | null;
-  readonly executionCount: number;
-  /** Executions and operations in the queue. */
-  readonly waiting: number;
-  readonly epoch: number;
-  readonly stdlib: StdlibState;
 }
 
 /** How long `info()` and `close()` wait for statistics of the worker. */

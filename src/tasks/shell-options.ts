@@ -1,6 +1,6 @@
 // Options of one shell command, checked where they enter.
 
-import { isWellFormed } from "../protocol/host-messages.ts";
+import { isWellFormed } from "../protocol/worker/host-messages.ts";
 import { checkDuration } from "../util/check-number.ts";
 
 export interface ShellOptions {

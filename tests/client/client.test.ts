@@ -100,7 +100,25 @@ test("a missing server is reported with what to do", async () => {
   expect(error.message).not.toContain(TOKEN);
 });
 
-const END = { type: "execution-end", result: { status: "ok", durationMs: 1 } };
+const BASE = { sessionId: "s", executionId: "s.1", seq: 1, time: 1 };
+const END = {
+  ...BASE,
+  type: "execution-end",
+  result: {
+    status: "ok",
+    stdout: "abc",
+    stderr: "",
+    displays: [],
+    state: "kept",
+    truncated: null,
+    sessionId: "s",
+    executionId: "s.1",
+    executionCount: 1,
+    epoch: 1,
+    durationMs: 1,
+    usage: { cpuMs: 1, peakMemoryBytes: 1 },
+  },
+};
 
 function toMessage(id: string, event: { readonly type: string }): string {
   return `id: ${id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { FrameReader } from "../../src/kernel/frame-reader.ts";
-import { MAX_LINE_BYTES } from "../../src/protocol/worker-events.ts";
+import { MAX_LINE_BYTES } from "../../src/protocol/worker/limits.ts";
 
 interface Heard {
   readonly messages: unknown[];

@@ -1,4 +1,4 @@
-// Both ends, one truth: the same messages are read by the tests of the Python worker.
+// The tests of the Python worker read the same fixtures.
 
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
@@ -11,8 +11,8 @@ import {
   type HostCommand,
   type HostMessage,
   type HostQuestion,
-} from "../../src/protocol/host-messages.ts";
-import { parseWorkerEvent } from "../../src/protocol/worker-events.ts";
+} from "../../src/protocol/worker/host-messages.ts";
+import { parseWorkerEvent } from "../../src/protocol/worker/parse-worker-event.ts";
 
 interface Fixture {
   readonly name: string;
@@ -27,14 +27,14 @@ function fixtures(file: string): readonly Fixture[] {
 }
 
 function receive({ line, payload = "" }: Fixture): { readonly messages: unknown[]; readonly violations: string[] } {
-  const heard = { messages: [] as unknown[], violations: [] as string[] };
+  const received = { messages: [] as unknown[], violations: [] as string[] };
   const reader = new FrameReader(
-    (message) => heard.messages.push(message),
-    (why) => heard.violations.push(why),
+    (message) => received.messages.push(message),
+    (why) => received.violations.push(why),
   );
   const data = Buffer.from(`${line}\n${payload}`);
   reader.push(data, data.length);
-  return heard;
+  return received;
 }
 
 test.each(fixtures("events"))("event: $name", (fixture) => {
@@ -48,8 +48,7 @@ test.each(fixtures("events"))("event: $name", (fixture) => {
   }
   expect(event?.type).toBe(fixture.parsed["type"]);
   if (event?.type === "display") {
-    const { type, id, call, display } = event;
-    expect({ type, id, call, ...display }).toEqual(fixture.parsed);
+    expect(event).toEqual(fixture.parsed);
   }
 });
 
@@ -62,10 +61,10 @@ test.each(fixtures("bad-events"))("hostile event: $name", (fixture) => {
   }
   expect(violations).toEqual([]);
   const event = parseWorkerEvent(messages[0]);
-  // Ignored because of what it is, or later because nobody asked for it.
-  const isUnasked = event !== null && ["e999", "__proto__"].includes("id" in event ? event.id : "");
+  // Ignored by the parser, or later because it was not expected.
+  const isUnexpected = event !== null && ["e999", "__proto__"].includes("id" in event ? event.id : "");
   const isLate = event?.type === "ready" || fixture.name.includes("__proto__");
-  expect(event === null || isUnasked || isLate).toBe(true);
+  expect(event === null || isUnexpected || isLate).toBe(true);
   expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
 });
 
@@ -119,7 +118,7 @@ test.each([...fixtures("commands"), ...fixtures("aside")])("$name", ({ parsed, p
   const { line, payload: sent } = build(parsed, payload);
   const message = JSON.parse(line) as Record<string, unknown>;
   if (sent === undefined && payload !== undefined) {
-    // Short enough to travel in the line itself: the same message in its other form.
+    // Short enough to be sent inline: the same message in its other form.
     const whole =
       "code" in message
         ? message["code"]

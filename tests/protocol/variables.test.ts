@@ -7,45 +7,45 @@ import {
   parseSignature,
   parseStatistics,
   parseVariableList,
-} from "../../src/protocol/variables.ts";
+} from "../../src/protocol/worker/worker-answers.ts";
 
 const X = { name: "x", type: "int", module: "builtins", kind: "variable" };
 
 describe("parseVariableList()", () => {
-  test("takes what a worker says, and no field more", () => {
-    const told = { ...X, length: 3, shape: [1, 2], dtype: "int64", preview: "1", secret: "s", __proto__: { a: 1 } };
-    expect(parseVariableList({ total: 1, variables: [told] })).toEqual({
+  test("reads the fields of a worker's answer, and no others", () => {
+    const sent = { ...X, length: 3, shape: [1, 2], dtype: "int64", preview: "1", secret: "s", __proto__: { a: 1 } };
+    expect(parseVariableList({ total: 1, variables: [sent] })).toEqual({
       total: 1,
       variables: [{ ...X, length: 3, shape: [1, 2], dtype: "int64", preview: "1" }],
     });
   });
 
-  test("leaves out facts of the wrong shape", () => {
+  test("leaves out facts of the wrong type", () => {
     const odd = { ...X, module: 7, length: -1, shape: [1, "2"], dtype: {}, preview: "p".repeat(2001) };
     expect(parseVariableList({ total: 1, variables: [odd] })?.variables).toEqual([{ ...X, module: null }]);
   });
 
   test.each([
     ["nothing", {}],
-    ["no list", { total: 1, variables: { length: 1 } }],
+    ["an object for a list", { total: 1, variables: { length: 1 } }],
     ["an entry that is null", { total: 1, variables: [null] }],
     ["an entry without a name", { total: 1, variables: [{ ...X, name: undefined }] }],
     ["a name that is a number", { total: 1, variables: [{ ...X, name: 7 }] }],
-    ["a name without end", { total: 1, variables: [{ ...X, name: "x".repeat(513) }] }],
+    ["a name that is too long", { total: 1, variables: [{ ...X, name: "x".repeat(513) }] }],
     ["an unknown kind", { total: 1, variables: [{ ...X, kind: "secret" }] }],
-    ["fewer than it says", { total: 0, variables: [X] }],
-    ["a total that is no count", { total: 1.5, variables: [X] }],
+    ["a total below the number of entries", { total: 0, variables: [X] }],
+    ["a total that is not an integer", { total: 1.5, variables: [X] }],
     ["more than 10,000", { total: 10_001, variables: Array.from({ length: 10_001 }, () => X) }],
-  ])("refuses %s", (_, data) => expect(parseVariableList(data)).toBeUndefined());
+  ])("rejects %s", (_, data) => expect(parseVariableList(data)).toBeUndefined());
 });
 
 describe("parseInspection()", () => {
-  test("the name is ours, whatever the worker says", () => {
+  test("uses the requested name, not the worker's", () => {
     const found = parseInspection({ ...X, name: "other", found: true, incomplete: null }, "mine", 10);
     expect(found).toEqual({ ...X, name: "mine", errors: {}, incomplete: null });
   });
 
-  test("leaves out what is longer than was asked for, or of the wrong shape", () => {
+  test("leaves out texts that are too long and facts of the wrong type", () => {
     const found = parseInspection(
       {
         ...X,
@@ -63,7 +63,7 @@ describe("parseInspection()", () => {
     expect(found).toEqual({ ...X, str: { text: "ok", total: null }, errors: { preview: "p" }, incomplete: null });
   });
 
-  test("null for a name that is not there, undefined for nonsense", () => {
+  test("returns null for an unknown name, undefined for an invalid answer", () => {
     expect(parseInspection({ found: false }, "x", 10)).toBeNull();
     expect(parseInspection({ found: true }, "x", 10)).toBeUndefined();
   });
@@ -72,7 +72,7 @@ describe("parseInspection()", () => {
 describe("parseCompletions()", () => {
   const good = { matches: [{ text: "x", type: "name", more: 1 }], total: 1, start: 0, end: 1, incomplete: null };
 
-  test("takes what a worker says", () => {
+  test("reads a worker's answer", () => {
     expect(parseCompletions(good, 1)).toEqual({ ...good, matches: [{ text: "x", type: "name" }] });
     expect(parseCompletions({ incomplete: "crashed" }, 4)).toEqual({
       matches: [],
@@ -88,22 +88,22 @@ describe("parseCompletions()", () => {
     ["a start behind the cursor", { ...good, start: 2 }],
     ["a negative start", { ...good, start: -1 }],
     ["an unknown type", { ...good, matches: [{ text: "x", type: "gift" }] }],
-    ["a text without end", { ...good, matches: [{ text: "x".repeat(1025), type: "name" }] }],
+    ["a text that is too long", { ...good, matches: [{ text: "x".repeat(1025), type: "name" }] }],
     ["more than 500", { ...good, total: 501, matches: Array.from({ length: 501 }, () => good.matches[0]) }],
-  ])("refuses %s", (_, data) => expect(parseCompletions(data, 1)).toBeUndefined());
+  ])("rejects %s", (_, data) => expect(parseCompletions(data, 1)).toBeUndefined());
 });
 
-test("parseSignature() takes a signature, none, and refuses anything else", () => {
-  const told = { name: "f", signature: "(x)", documentation: "", parameter: 0 };
-  expect(parseSignature({ signature: { ...told, more: 1 } })).toEqual(told);
-  expect(parseSignature({ signature: { ...told, parameter: -1 } })).toEqual({ ...told, parameter: null });
+test("parseSignature() reads a signature or null and rejects anything else", () => {
+  const sent = { name: "f", signature: "(x)", documentation: "", parameter: 0 };
+  expect(parseSignature({ signature: { ...sent, more: 1 } })).toEqual(sent);
+  expect(parseSignature({ signature: { ...sent, parameter: -1 } })).toEqual({ ...sent, parameter: null });
   expect(parseSignature({ signature: null })).toBeNull();
   expect(parseSignature({})).toBeNull();
   expect(parseSignature({ signature: "f" })).toBeUndefined();
-  expect(parseSignature({ signature: { ...told, documentation: "d".repeat(8001) } })).toBeUndefined();
+  expect(parseSignature({ signature: { ...sent, documentation: "d".repeat(8001) } })).toBeUndefined();
 });
 
-test("parseStatistics() refuses what is no count", () => {
+test("parseStatistics() rejects invalid counts and names", () => {
   expect(parseStatistics({ variableCount: 1, variables: ["x"], more: 1 })).toEqual({
     variableCount: 1,
     variables: ["x"],

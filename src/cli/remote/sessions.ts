@@ -1,6 +1,5 @@
 // `rlm sessions`: the sessions of a running server.
 
-import { z } from "zod";
 import { isColoured, toColumns } from "../io/columns.ts";
 import { printError } from "../io/print-error.ts";
 import { EXIT, fromError } from "../exit-code.ts";
@@ -9,6 +8,8 @@ import { toLine } from "../io/text-block.ts";
 import { Palette } from "../io/palette.ts";
 import { openServerClient } from "./address.ts";
 import { printLines } from "../io/print-lines.ts";
+import { sessionList } from "../../protocol/api/sessions.ts";
+import { interruptAnswer, sessionInfo, type InterruptAnswer, type SessionInfo } from "../../protocol/sessions.ts";
 
 export interface JSONArguments {
   readonly json?: true;
@@ -20,40 +21,18 @@ export interface OpenArguments extends JSONArguments {
   readonly idleTimeout?: number;
 }
 
-const session = z.looseObject({
-  id: z.string(),
-  state: z.string(),
-  environment: z.string(),
-  createdAt: z.string(),
-  lastExecutedAt: z.string().nullable(),
-  executionCount: z.int(),
-  waiting: z.int(),
-  epoch: z.int(),
-  memoryBytes: z.int().nullable(),
-  variableCount: z.int().nullable(),
-  variables: z.array(z.string()),
-});
-type Session = z.output<typeof session>;
-
-const sessionList = z.looseObject({ sessions: z.array(session) });
-const interrupted = z.looseObject({
-  interrupted: z.string().nullable(),
-  hasEnded: z.boolean(),
-  state: z.string().nullable(),
-});
-
 export async function listSessions({ json }: JSONArguments): Promise<number> {
   const list = await openServerClient().request("GET", "/v1/sessions", sessionList);
   return printLines(json ? JSON.stringify(list) : toTable(list.sessions, Date.now()));
 }
 
 export async function showSession(id: string, { json }: JSONArguments): Promise<number> {
-  const shown = await openServerClient().request("GET", pathOf(id), session);
+  const shown = await openServerClient().request("GET", pathOf(id), sessionInfo);
   return printLines(json ? JSON.stringify(shown) : toFacts(shown));
 }
 
 export async function openSession({ id, e, idleTimeout, json }: OpenArguments): Promise<number> {
-  const opened = await openServerClient().request("POST", "/v1/sessions", session, {
+  const opened = await openServerClient().request("POST", "/v1/sessions", sessionInfo, {
     json: {
       id,
       env: e && Object.fromEntries(e),
@@ -66,11 +45,11 @@ export async function openSession({ id, e, idleTimeout, json }: OpenArguments): 
 /** Continues after a failure; the exit code is that of the last one. */
 export async function closeSessions(ids: readonly string[], { json }: JSONArguments): Promise<number> {
   const client = openServerClient();
-  const closed: Session[] = [];
+  const closed: SessionInfo[] = [];
   let code: number = EXIT.ok;
   for (const id of ids) {
     try {
-      closed.push(await client.request("DELETE", pathOf(id), session));
+      closed.push(await client.request("DELETE", pathOf(id), sessionInfo));
     } catch (error) {
       printError(error);
       code = fromError(error);
@@ -82,7 +61,7 @@ export async function closeSessions(ids: readonly string[], { json }: JSONArgume
 }
 
 export async function interruptSession(id: string, { json }: JSONArguments): Promise<number> {
-  const outcome = await openServerClient().request("POST", `${pathOf(id)}/interrupt`, interrupted);
+  const outcome = await openServerClient().request("POST", `${pathOf(id)}/interrupt`, interruptAnswer);
   return printLines(json ? JSON.stringify(outcome) : describe(outcome));
 }
 
@@ -90,13 +69,13 @@ function pathOf(id: string): string {
   return `/v1/sessions/${encodeURIComponent(id)}`;
 }
 
-function describe({ interrupted: execution, hasEnded, state }: z.output<typeof interrupted>): string {
+function describe({ interrupted: execution, hasEnded, state }: InterruptAnswer): string {
   if (execution === null) return "nothing runs in it";
   if (!hasEnded) return `${toLine(execution)} has not stopped yet: its worker is about to be ended`;
   return `${toLine(execution)} interrupted${state === null ? "" : `, state ${toLine(state)}`}`;
 }
 
-function toTable(sessions: readonly Session[], now: number): string {
+function toTable(sessions: readonly SessionInfo[], now: number): string {
   if (sessions.length === 0) return "no sessions are open";
   const rows = sessions.map((one) => [
     toLine(one.id, 64),
@@ -110,7 +89,7 @@ function toTable(sessions: readonly Session[], now: number): string {
   return toColumns([heading, ...rows], new Palette(isColoured()));
 }
 
-function toFacts(one: Session): string {
+function toFacts(one: SessionInfo): string {
   const { variables, variableCount } = one;
   const more = (variableCount ?? 0) - variables.length;
   const names = [...variables, ...(more > 0 ? [`and ${formatCount(more)} more`] : [])].join(", ");

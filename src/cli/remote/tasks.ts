@@ -1,12 +1,14 @@
 // `rlm tasks`: the tasks of a running server: shell commands, and executions and runs that became tasks.
 
 import { StringDecoder } from "node:string_decoder";
-import { z } from "zod";
 import { isColoured, toColumns } from "../io/columns.ts";
 import { ReconnectBackoff, resumeEvents } from "../../client/resume.ts";
 import { formatCount, formatDuration, formatSize, formatTime } from "../../util/text/format.ts";
 import { toLine } from "../io/text-block.ts";
 import { printLines } from "../io/print-lines.ts";
+import { task, taskList } from "../../protocol/api/tasks.ts";
+import { outputDelta } from "../../protocol/events.ts";
+import type { TaskInfo } from "../../protocol/tasks.ts";
 import { printUntilStopped } from "../io/print-until-stopped.ts";
 import { Palette } from "../io/palette.ts";
 import type { ServerClient } from "../../client/client.ts";
@@ -27,24 +29,8 @@ export interface OutputArguments {
 
 const POLL_MS = 500;
 
-const task = z.looseObject({
-  id: z.string(),
-  kind: z.string(),
-  command: z.string(),
-  sessionId: z.string().nullable(),
-  status: z.string(),
-  exitCode: z.int().nullable(),
-  why: z.string().nullable(),
-  startedAt: z.string(),
-  endedAt: z.string().nullable(),
-  durationMs: z.number(),
-  outputBytes: z.int(),
-  background: z.boolean(),
-});
-type Task = z.output<typeof task>;
-
-const taskList = z.looseObject({ tasks: z.array(task) });
-const delta = z.looseObject({ stream: z.enum(["stdout", "stderr"]), text: z.string() });
+/** What tasks and executions have in common. */
+const outputText = outputDelta.pick({ stream: true, text: true });
 
 export async function listTasks({ json }: JSONArguments): Promise<number> {
   const list = await openServerClient().request("GET", "/v1/tasks", taskList);
@@ -134,7 +120,7 @@ async function followEvents(reading: Reading): Promise<void> {
     signal.throwIfAborted();
     if (type === "server-end") throw new Error("the server ended before the task did");
     if (type !== "output-delta") continue;
-    const { stream, text } = delta.parse(data);
+    const { stream, text } = outputText.parse(data);
     await output.write(stream, text);
   }
 }
@@ -168,7 +154,7 @@ function quote(word: string): string {
   return /^[\w./:=@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-function toTable(tasks: readonly Task[]): string {
+function toTable(tasks: readonly TaskInfo[]): string {
   if (tasks.length === 0) return "there are no tasks";
   const rows = tasks.map((one) => [
     toLine(one.id, 64),
@@ -184,7 +170,7 @@ function toTable(tasks: readonly Task[]): string {
   return toColumns([heading, ...rows], new Palette(isColoured()));
 }
 
-function toFacts(one: Task): string {
+function toFacts(one: TaskInfo): string {
   const facts: readonly (readonly [string, string])[] = [
     ["id", one.id],
     ["kind", one.kind],

@@ -1,46 +1,46 @@
-// What structured results look like, for clients that want JSON beside the text.
+// JSON Schemas of structured results, for clients that want JSON next to the text.
 
-const TEXT = { type: "string" } as const;
-const COUNT = { type: "integer" } as const;
+import { z } from "zod";
+import { executionError, stateAfter } from "../../protocol/execution.ts";
 
-/** Of what every tool answers: the text, and facts that depend on the tool. */
-const ANSWER = { type: "object", properties: { text: TEXT }, required: ["text"] } as const;
+const answer = z.object({ text: z.string() });
 
-/** Of what ran, or runs. */
-const RUN = {
-  type: "object",
-  properties: {
-    text: { ...TEXT, description: "what the text content says" },
-    status: {
-      ...TEXT,
-      description: "ok, error, interrupted, exit; of a task: running, completed, failed, cancelled, …",
+/** Of tools that run something. Fields without a value are left out. */
+const runAnswer = z.object({
+  text: z.string().describe("The same as the text content"),
+  status: z.string().describe("ok, error, interrupted, exit; of a task: running, completed, failed, cancelled, …"),
+  session_id: z.string().optional().describe("Absent for a run"),
+  run_id: z.string().optional(),
+  tokens: z.int().optional(),
+  estimated_tokens: z.int().optional().describe("How many of the tokens are estimated"),
+  cost_usd: z.number().optional(),
+  llm_calls: z.int().optional(),
+  stop_reason: z.string().optional(),
+  execution_id: z.string().optional(),
+  task_id: z.string().optional().describe("For shell_status"),
+  exit_code: z.int().optional(),
+  duration_ms: z.int().optional(),
+  cpu_ms: z.int().optional(),
+  peak_memory_bytes: z.int().optional(),
+  stdout: z.string().optional(),
+  stderr: z.string().optional(),
+  stdout_bytes: z.int().optional(),
+  stderr_bytes: z.int().optional(),
+  value: z.string().optional().describe("The last expression"),
+  error: z.object(executionError.shape).optional(),
+  truncated: z.boolean().optional(),
+  epoch: z.int().optional(),
+  state: stateAfter.optional(),
+});
+
+export function toOutputSchema(runs: boolean): object {
+  const { $schema: _dialect, ...schema } = z.toJSONSchema(runs ? runAnswer : answer, {
+    io: "input",
+    override: ({ jsonSchema }) => {
+      // The range of all integers in JSON is not worth the tokens.
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
     },
-    session_id: { ...TEXT, description: "of a run there is none" },
-    run_id: TEXT,
-    tokens: COUNT,
-    estimated_tokens: { ...COUNT, description: "how many of them are a guess" },
-    cost_usd: { type: "number" },
-    llm_calls: COUNT,
-    stop_reason: TEXT,
-    execution_id: TEXT,
-    task_id: { ...TEXT, description: "for shell_status" },
-    exit_code: COUNT,
-    duration_ms: COUNT,
-    cpu_ms: COUNT,
-    peak_memory_bytes: COUNT,
-    stdout: TEXT,
-    stderr: TEXT,
-    stdout_bytes: COUNT,
-    stderr_bytes: COUNT,
-    value: { ...TEXT, description: "the last expression" },
-    error: { type: "object", properties: { name: TEXT, value: TEXT, traceback: TEXT } },
-    truncated: { type: "boolean" },
-    epoch: COUNT,
-    state: { ...TEXT, description: "what became of the variables: kept, restored, lost" },
-  },
-  required: ["text", "status"],
-} as const;
-
-export function toOutputSchema(runs: boolean): typeof RUN | typeof ANSWER {
-  return runs ? RUN : ANSWER;
+  });
+  return schema;
 }

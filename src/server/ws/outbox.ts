@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
 import { EventLoopYield } from "../../util/async/event-loop-yield.ts";
 import { MESSAGE_MEMORY, type Reservation } from "../net/memory-budget.ts";
-import type { ServerMessage } from "./messages.ts";
+import type { ServerMessage } from "../../protocol/api/web-socket.ts";
 
 /** Past this, events are skipped. A single larger frame is not held against the reader. */
 const MAX_BUFFERED_BYTES = 4 * 1024 * 1024;

@@ -6,7 +6,7 @@ import type { ServerContext } from "../context/server-context.ts";
 import { answerInput, finalEvent, interruptSession, startExecution } from "../context/session-requests.ts";
 import { ProblemError, SHUTTING_DOWN } from "../net/problem.ts";
 import type { ActivityOrigin } from "../observability/activity-tracker.ts";
-import type { ClientMessage, ReplyFields } from "./messages.ts";
+import type { ClientMessage, ReplyFields } from "../../protocol/api/web-socket.ts";
 import type { Watcher } from "./watcher.ts";
 
 interface Connection {

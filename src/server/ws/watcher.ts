@@ -21,7 +21,7 @@ import {
   type MessageId,
   type ReplyFields,
   type ServerMessage,
-} from "./messages.ts";
+} from "../../protocol/api/web-socket.ts";
 import { Inbox } from "./inbox.ts";
 import type { MemoryBudget } from "../net/memory-budget.ts";
 import { Outbox } from "./outbox.ts";

@@ -3,7 +3,7 @@
 import type { SessionEvent } from "../../protocol/events.ts";
 import type { Execution } from "../../session/execution/execution.ts";
 import type { Session } from "../../session/session.ts";
-import { CLOSE } from "./messages.ts";
+import { CLOSE } from "../../protocol/api/web-socket.ts";
 import type { Watcher } from "./watcher.ts";
 
 const SHUTDOWN_REASON = "the server is about to end";

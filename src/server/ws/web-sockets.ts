@@ -16,7 +16,7 @@ import type { Problem } from "../net/problem.ts";
 import type { ActivityOrigin } from "../observability/activity-tracker.ts";
 import { refuse, type RequestHandler, type Upgrader } from "../net/upgrade.ts";
 import { MemoryBudget, MESSAGE_MEMORY } from "../net/memory-budget.ts";
-import { CLOSE } from "./messages.ts";
+import { CLOSE } from "../../protocol/api/web-socket.ts";
 import { handleRequest } from "./requests.ts";
 import { Watcher } from "./watcher.ts";
 import { Watchers } from "./watchers.ts";

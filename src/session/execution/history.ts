@@ -1,21 +1,10 @@
 // The last executions of a session and their output.
 
-import type { ExecutionStatus } from "../../protocol/execution.ts";
+import type { ExecutionStatus, HistoryEntry } from "../../protocol/execution.ts";
 import type { ExecutionId } from "../../protocol/ids.ts";
 import type { PrintedOutput } from "../../output/printed-output.ts";
 import { detachedPrefix } from "../../util/text/detached-prefix.ts";
 import type { Execution } from "./execution.ts";
-
-export interface HistoryEntry {
-  readonly executionId: ExecutionId;
-  readonly executionCount: number;
-  /** The first characters of the code. */
-  readonly code: string;
-  readonly startedAt: string;
-  /** Null while it runs. */
-  readonly status: ExecutionStatus | null;
-  readonly durationMs: number | null;
-}
 
 const MAX_ENTRIES = 1000;
 const MAX_CODE = 10_000;

@@ -3,7 +3,8 @@
 // The job is our own program, but code of the session can stop or kill its process. So a job that is silent for too long is given up.
 
 import type { Job, Sandbox } from "../../environments/environment.ts";
-import { MAX_ANSWER_BYTES, parseJobAnswer, type JobAnswer } from "../../protocol/files.ts";
+import type { JobAnswer } from "../../protocol/worker/job-answers.ts";
+import { MAX_ANSWER_BYTES } from "../../protocol/worker/limits.ts";
 
 /** An answer of the job; `data` has the bytes. */
 export type FileAnswer = Exclude<JobAnswer, { type: "data" }> | { readonly type: "data"; readonly chunk: Buffer };
@@ -84,6 +85,7 @@ export class FileJob {
 
 /** Ends at the first invalid answer: the job then counts as dead. */
 async function* readAnswers(output: AsyncIterable<Buffer>): AsyncGenerator<FileAnswer, void, undefined> {
+  const { parseJobAnswer } = await import("../../protocol/worker/job-answers.ts"); // not at the start of every program
   let rest: Buffer = Buffer.alloc(0);
   let left = 0;
   for await (const chunk of output) {

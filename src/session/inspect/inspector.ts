@@ -4,20 +4,12 @@
 // is never changed. Four of them run at a time; others wait in a queue.
 
 import { InspectionError, WorkerLostError } from "../../errors.ts";
-import type { HostQuestion } from "../../protocol/host-messages.ts";
+import type { HostQuestion } from "../../protocol/worker/host-messages.ts";
 import type { SessionId } from "../../protocol/ids.ts";
-import {
-  parseCompletions,
-  parseInspection,
-  parseSignature,
-  parseStatistics,
-  parseVariableList,
-  type Completions,
-  type InspectedVariable,
-  type Signature,
-  type VariableList,
-} from "../../protocol/variables.ts";
-import type { StatusEvent } from "../../protocol/worker-events.ts";
+import type { NamespaceSummary } from "../../protocol/sessions.ts";
+import type { Completions, InspectedVariable, Signature, VariableList } from "../../protocol/variables.ts";
+import type * as WorkerAnswers from "../../protocol/worker/worker-answers.ts";
+import type { StatusEvent } from "../../protocol/worker/worker-events.ts";
 import { Semaphore } from "../../util/async/semaphore.ts";
 import { withTimeout } from "../../util/async/with-timeout.ts";
 import type { Executor } from "../execution/executor.ts";
@@ -37,16 +29,6 @@ const REPLY_LIMIT_MS = 3_000;
 
 /** The second one is for the next kernel, after a rewind or a lost worker. */
 const ATTEMPTS = 2;
-
-/** Statistics of a session. */
-export interface NamespaceSummary {
-  /** Names without a leading underscore. Null: the worker did not reply in time. */
-  readonly variableCount: number | null;
-  /** The first 1,000 of them. */
-  readonly variables: readonly string[];
-  /** Of all its processes. Null: not known in time. */
-  readonly memoryBytes: number | null;
-}
 
 export class Inspector {
   readonly #sessionId: SessionId;
@@ -72,19 +54,21 @@ export class Inspector {
       withTimeout(limitMs, kernels.usage()).catch(() => undefined),
     ]);
     const data = statistics === undefined || statistics === "timeout" ? undefined : statistics.data;
-    const { variableCount = null, variables = [] } = (data && parseStatistics(data)) ?? {};
+    const { variableCount = null, variables = [] } = (data && (await parsers()).parseStatistics(data)) ?? {};
     return { variableCount, variables, memoryBytes: usage?.memoryBytes ?? null };
   }
 
   variables(all: boolean): Promise<VariableList> {
-    return this.#query("list the variables", { cmd: "variables", all }, REPLY_LIMIT_MS, parseVariableList);
+    return this.#query("list the variables", { cmd: "variables", all }, REPLY_LIMIT_MS, async (data) =>
+      (await parsers()).parseVariableList(data),
+    );
   }
 
   inspect(name: string, options: InspectOptions): Promise<InspectedVariable | null> {
     const { timeoutMs, maxCharacters } = checkInspectOptions(name, options);
     const question: HostQuestion = { cmd: "inspect", name, maxCharacters, timeoutMs };
-    return this.#queryForked(`inspect '${name.slice(0, 80)}'`, question, timeoutMs, (data) =>
-      parseInspection(data, name, maxCharacters),
+    return this.#queryForked(`inspect '${name.slice(0, 80)}'`, question, timeoutMs, async (data) =>
+      (await parsers()).parseInspection(data, name, maxCharacters),
     );
   }
 
@@ -92,8 +76,8 @@ export class Inspector {
     const timeoutMs = checkCode(code, cursor, options);
     const position = toCodePoints(code, cursor);
     const question: HostQuestion = { cmd: "complete", code, cursor: position, timeoutMs };
-    const found = await this.#queryForked("complete code", question, timeoutMs, (data) =>
-      parseCompletions(data, position),
+    const found = await this.#queryForked("complete code", question, timeoutMs, async (data) =>
+      (await parsers()).parseCompletions(data, position),
     );
     return { ...found, start: toCodeUnits(code, found.start), end: cursor };
   }
@@ -101,7 +85,9 @@ export class Inspector {
   signature(code: string, cursor: number, options: LookOptions): Promise<Signature | null> {
     const timeoutMs = checkCode(code, cursor, options);
     const question: HostQuestion = { cmd: "signature", code, cursor: toCodePoints(code, cursor), timeoutMs };
-    return this.#queryForked("find a signature", question, timeoutMs, parseSignature);
+    return this.#queryForked("find a signature", question, timeoutMs, async (data) =>
+      (await parsers()).parseSignature(data),
+    );
   }
 
   async #queryForked<T>(what: string, question: HostQuestion, timeoutMs: number, parse: Parse<T>): Promise<T> {
@@ -126,7 +112,7 @@ export class Inspector {
     }
     if (reply === "timeout") throw this.#error(what, "the running code holds the interpreter");
     if (reply.data === undefined) throw this.#error(what, reply.error?.value ?? "the worker gave no answer");
-    const parsed = parse(reply.data);
+    const parsed = await parse(reply.data);
     if (parsed === undefined) throw this.#error(what, "the worker sent an invalid reply");
     return parsed;
   }
@@ -136,4 +122,7 @@ export class Inspector {
   }
 }
 
-type Parse<T> = (data: NonNullable<StatusEvent["data"]>) => T | undefined;
+type Parse<T> = (data: NonNullable<StatusEvent["data"]>) => Promise<T | undefined>;
+
+/** Loaded when they are needed: building their schemas would slow down the start of every program. */
+const parsers = (): Promise<typeof WorkerAnswers> => import("../../protocol/worker/worker-answers.ts");

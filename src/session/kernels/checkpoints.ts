@@ -1,18 +1,9 @@
 // The checkpoints of one session: explicit ones, and automatic ones from before executions, for undo.
 
 import type { SandboxCheckpoint } from "../../environments/environment.ts";
+import type { Checkpoint } from "../../protocol/sessions.ts";
 import { ForkRefusedError, LimitExceededError } from "../../errors.ts";
 import type { Kernels } from "./kernels.ts";
-
-/** A live copy of a session, kept to return to. */
-export interface Checkpoint {
-  readonly id: string;
-  readonly createdAt: string;
-  /** How many executions had ended before it. */
-  readonly executionCount: number;
-  /** Taken before an execution, and dropped when there are too many. */
-  readonly isAutomatic: boolean;
-}
 
 interface Kept {
   readonly checkpoint: Checkpoint;

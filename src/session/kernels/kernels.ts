@@ -16,7 +16,8 @@ import { ForkRefusedError, WorkerLostError } from "../../errors.ts";
 import type { CallHandler } from "../../kernel/calls.ts";
 import { Kernel, type KernelListener } from "../../kernel/kernel.ts";
 import type { SessionId } from "../../protocol/ids.ts";
-import { loadStdlib, NO_STDLIB, toUnreadable, type StdlibState } from "./stdlib-loader.ts";
+import type { StdlibState } from "../../protocol/sessions.ts";
+import { loadStdlib, NO_STDLIB, toUnreadable } from "./stdlib-loader.ts";
 
 export interface KernelSettings {
   readonly id: SessionId;

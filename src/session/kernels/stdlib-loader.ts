@@ -2,14 +2,8 @@
 
 import type { Kernel } from "../../kernel/kernel.ts";
 import type { ExecutionError } from "../../protocol/execution.ts";
-import type { StatusEvent } from "../../protocol/worker-events.ts";
-
-/** Not loaded and no error: there is no standard library, or none was wanted. */
-export interface StdlibState {
-  readonly loaded: boolean;
-  /** What its source raised, or why it could not be read. Nothing of it is loaded then. */
-  readonly error: ExecutionError | null;
-}
+import type { StdlibState } from "../../protocol/sessions.ts";
+import type { StatusEvent } from "../../protocol/worker/worker-events.ts";
 
 export const NO_STDLIB: StdlibState = { loaded: false, error: null };
 /** For the source to run; past it the session goes without. */

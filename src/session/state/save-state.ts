@@ -5,13 +5,13 @@ import type { ChunkSink } from "../../kernel/pending-requests.ts";
 import type { BulkSource } from "../../kernel/send-bulk.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import {
+  parseLoaded,
   parseSavedState,
-  parseSkipped,
-  parseTexts,
+  type LoadReport,
   type SavedState,
   type SkippedVariable,
 } from "../../protocol/session-manifest.ts";
-import type { ChunkHeader } from "../../protocol/worker-events.ts";
+import type { ChunkHeader } from "../../protocol/worker/worker-events.ts";
 import type { Interrupted } from "../kernels/interruptible.ts";
 
 /** Takes a state in pieces. `finish` or `discard` is called once, at the end. */
@@ -42,13 +42,6 @@ export interface SaveReport {
   readonly skipped: readonly SkippedVariable[];
   /** SHA-256 of the file, which is checked when it is loaded. */
   readonly digest: string;
-}
-
-export interface LoadReport {
-  readonly names: readonly string[];
-  readonly count: number;
-  /** Variables in the file that could not be restored, with the reasons. */
-  readonly skipped: readonly SkippedVariable[];
 }
 
 const MAX_RESTARTS = 8;
@@ -115,9 +108,8 @@ export async function loadState(
     const status = await attempt();
     if (status === undefined) throw fail("the worker was lost");
     if (status.error !== undefined) throw fail(status.error.value || status.error.name);
-    const names = parseTexts(status.data?.["names"]);
-    const skipped = status.data === undefined ? null : parseSkipped(status.data);
-    if (names !== null && skipped !== null) return { names, count: names.length, skipped };
+    const loaded = parseLoaded(status.data);
+    if (loaded !== null) return loaded;
   }
   throw fail("the worker sent an invalid reply");
 }

@@ -8,7 +8,7 @@ import { open, type FileHandle } from "node:fs/promises";
 import { SessionStateError } from "../../errors.ts";
 import type { BulkSource } from "../../kernel/send-bulk.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
-import { isWellFormed, type SetCommand } from "../../protocol/host-messages.ts";
+import { isWellFormed, type SetCommand } from "../../protocol/worker/host-messages.ts";
 import type { Interrupted } from "../kernels/interruptible.ts";
 import { isPythonName } from "../../util/python-name.ts";
 import { readChunks } from "../../util/bytes/read-chunks.ts";

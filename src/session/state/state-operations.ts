@@ -1,18 +1,12 @@
 // Operations on the state of a session as a whole: set a variable, save, restore.
 
+import type { LoadReport } from "../../protocol/session-manifest.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import type { Executor } from "../execution/executor.ts";
 import { interruptible, toInterruptLimits, type Interrupted } from "../kernels/interruptible.ts";
 import type { KernelSettings } from "../kernels/kernels.ts";
 import type { OperationOptions } from "../options.ts";
-import {
-  loadState,
-  saveState,
-  type LoadReport,
-  type SaveReport,
-  type StateReader,
-  type StateWriter,
-} from "./save-state.ts";
+import { loadState, saveState, type SaveReport, type StateReader, type StateWriter } from "./save-state.ts";
 import { setVariable, toSetting, type VariableValue } from "./set-variable.ts";
 
 export interface StateSettings extends KernelSettings {

@@ -3,8 +3,9 @@
 // Its source is only ever compiled and run in a sandbox, also to add to it and to list it.
 
 import { StdlibError } from "../../errors.ts";
-import type { HostCommand } from "../../protocol/host-messages.ts";
-import type { StatusEvent } from "../../protocol/worker-events.ts";
+import type { StdlibFunction, StdlibListing } from "../../protocol/sessions.ts";
+import type { HostCommand } from "../../protocol/worker/host-messages.ts";
+import type { StatusEvent } from "../../protocol/worker/worker-events.ts";
 import type { Kernels } from "../kernels/kernels.ts";
 import { toError } from "../kernels/stdlib-loader.ts";
 
@@ -14,21 +15,6 @@ export interface StdlibSource {
   read(): string | undefined;
   forget(): void;
   update(change: (source: string) => Promise<string>): Promise<void>;
-}
-
-export interface StdlibFunction {
-  readonly name: string;
-  /** As in `(text, limit=10)`. */
-  readonly signature: string;
-  /** The first line of its documentation. */
-  readonly doc: string;
-}
-
-export interface StdlibListing {
-  readonly functions: readonly StdlibFunction[];
-  readonly modules: readonly string[];
-  /** Names of everything else: classes, constants. */
-  readonly other: readonly string[];
 }
 
 const LIMIT_MS = 5_000;

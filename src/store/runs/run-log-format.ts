@@ -1,7 +1,7 @@
 // The format of a recorded run, shared by its writer and its readers. docs/trajectories.md describes it.
 
 import { z } from "zod";
-import type { Immutable } from "../../protocol/immutable.ts";
+import type { Shape } from "../../protocol/shape.ts";
 import { runStatus, stopReason } from "../../protocol/runs.ts";
 import { modelUsage } from "../../protocol/usage.ts";
 import { byteLength } from "../../util/bytes/byte-length.ts";
@@ -54,7 +54,7 @@ export const recordedContext = z.object({
   /** Why it was not recorded: too large, contains a key, or could not be read. */
   omitted: z.enum(["size", "secret", "unreadable"]).nullable(),
 });
-export type RecordedContext = Immutable<z.output<typeof recordedContext>>;
+export type RecordedContext = Shape<typeof recordedContext>;
 
 /** The process that writes a log, by which readers find out whether it is alive. */
 const logWriter = z.object({
@@ -63,7 +63,7 @@ const logWriter = z.object({
   /** The start time of the process, in a unit of the system; null: not known. */
   since: z.string().nullable(),
 });
-export type LogWriter = Readonly<z.output<typeof logWriter>>;
+export type LogWriter = Shape<typeof logWriter>;
 
 /** `meta.json`. Fields that only describe the run may be damaged. */
 export const runMeta = z.object({
@@ -81,7 +81,7 @@ export const runMeta = z.object({
   lostEvents: z.number(),
   writer: logWriter.nullable().catch(null),
 });
-export type RunMeta = Immutable<z.output<typeof runMeta>>;
+export type RunMeta = Shape<typeof runMeta>;
 
 export function isRunId(value: string): boolean {
   return RUN_ID.test(value);

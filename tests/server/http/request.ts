@@ -8,7 +8,7 @@ import type { GuardOptions } from "../../../src/server/net/guards/guarded-app.ts
 import { COMMON_PROBLEMS } from "../../../src/server/http/description/openapi.ts";
 import type { Route } from "../../../src/server/http/route.ts";
 import { ROUTES } from "../../../src/server/http/routes.ts";
-import { problem } from "../../../src/server/http/schemas/common.ts";
+import { problem } from "../../../src/protocol/api/problem.ts";
 
 export const TOKEN = "secret";
 
@@ -79,7 +79,7 @@ export function checkDocumented(
   if (one === undefined) return;
   const where = `${method} ${one.path} answers ${status}`;
   if (type === "application/problem+json") {
-    problem.parse(body);
+    problem.strict().parse(body);
     expect([...Object.keys(COMMON_PROBLEMS).map(Number), ...(one.problems ?? [])], where).toContain(status);
     return;
   }

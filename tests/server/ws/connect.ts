@@ -11,7 +11,8 @@ import { createServerContext, type ServerContextOptions } from "../../../src/ser
 import { createApp } from "../../../src/server/http/app.ts";
 import type { AnsweredRequest } from "../../../src/server/net/guards/guarded-app.ts";
 import type { Problem } from "../../../src/server/net/problem.ts";
-import { problem } from "../../../src/server/http/schemas/common.ts";
+import { problem } from "../../../src/protocol/api/problem.ts";
+import { serverMessage } from "../../../src/protocol/api/web-socket.ts";
 import { listen } from "../../../src/server/net/listen.ts";
 import { WebSockets } from "../../../src/server/ws/web-sockets.ts";
 import { omitUndefined } from "../../../src/util/omit-undefined.ts";
@@ -55,6 +56,7 @@ export class Client implements AsyncDisposable {
       while (this.#read < this.messages.length) {
         const message = this.messages[this.#read];
         this.#read += 1;
+        serverMessage.parse(message);
         if (message?.type === type) return message;
       }
       if (this.webSocket.readyState === WebSocket.CLOSED) throw new Error(`It closed before '${type}' came`);
@@ -200,7 +202,7 @@ async function askUpgrade(port: number, path: string, headers: Readonly<Record<s
   });
   asked.end();
   const [response] = (await once(asked, "response")) as [IncomingMessage];
-  const body = problem.parse(JSON.parse(await text(response)));
+  const body = problem.strict().parse(JSON.parse(await text(response)));
   return { status: response.statusCode ?? 0, headers: response.headers, body };
 }
 

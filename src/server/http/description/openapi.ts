@@ -1,31 +1,31 @@
-// The description of the routes, from the schemas that validate them: what is documented is what is checked.
+// The OpenAPI description of the routes, made from the schemas that validate requests.
 
 import { z } from "zod";
 import { VERSION } from "../../../util/version.ts";
 import type { Route, RouteResponse } from "../route.ts";
-import { problem } from "../schemas/common.ts";
+import { problem } from "../../../protocol/api/problem.ts";
 
-/** What any route that needs a token may answer. */
+/** Problems that any route with a token may return. */
 export const COMMON_PROBLEMS: Readonly<Record<number, string>> = {
-  400: "The request makes no sense",
-  401: "There is no token, or it is not the right one",
+  400: "The request is malformed",
+  401: "The token is missing or wrong",
   403: "The host, the origin or the action is not allowed",
-  408: "The body came too slowly",
+  408: "The body arrived too slowly",
   413: "The body is too large",
-  422: "The body, the query or a header is not right; `detail` says what",
-  429: "Too many at once, or too fast; `Retry-After` says when to try again",
+  422: "The body, the query or a header is invalid; `detail` says what",
+  429: "Too many requests; `Retry-After` says when to retry",
   500: "The server failed",
-  503: "Sessions cannot be opened now, or the server is about to end",
+  503: "Sessions cannot be opened now, or the server is shutting down",
 };
 
 const OTHER_PROBLEMS: Readonly<Record<number, string>> = {
-  404: "There is no such thing",
-  409: "It cannot be, as things are",
-  410: "It was there, and is gone",
-  415: "The body is of a type that means nothing here",
-  416: "There is no such range",
-  426: "It is a WebSocket, and was not asked for as one",
-  507: "There is no room left",
+  404: "Not found",
+  409: "Conflicts with the current state",
+  410: "It existed and is gone",
+  415: "The content type is not supported",
+  416: "The range cannot be satisfied",
+  426: "A WebSocket upgrade is required",
+  507: "There is no space left",
 };
 
 const JSON_TYPE = "application/json";
@@ -133,7 +133,7 @@ function idOf(schema: z.ZodType): string {
   return id;
 }
 
-/** Those of bodies as they are sent, those of answers as they are received. */
+/** Schemas of bodies describe what is sent, those of responses what is received. */
 function toSchemas(routes: readonly Route[]): object {
   const bodies = routes.flatMap(({ body }) => (body === undefined ? [] : [body]));
   const responses = routes.flatMap(({ responses: own }) => Object.values(own).flatMap(({ schema }) => schema ?? []));
@@ -144,7 +144,7 @@ function convert(schemas: readonly z.ZodType[], io: "input" | "output"): Record<
   const registry = z.registry<{ id: string }>();
   for (const schema of new Set(schemas)) registry.add(schema, { id: idOf(schema) });
   const { schemas: converted } = z.toJSONSchema(registry, { io, uri: toAddress });
-  // What several of them have in common is put into a schema that nobody asked for; here it has a place like the others.
+  // zod puts schemas that several others use into `__shared`; here they stand beside the others.
   const { __shared: shared, ...own } = converted;
   const all = { ...own, ...(shared?.["$defs"] as Record<string, object> | undefined) };
   const text = JSON.stringify(all).replaceAll(`"${toAddress("__shared")}#/$defs/`, `"${toAddress("")}`);

@@ -1,5 +1,4 @@
-// The description as a page that people read: made from the same value that programs get, without scripts and without anything from
-// elsewhere, so that it can be as strict as its Content-Security-Policy.
+// The OpenAPI description as an HTML page, without scripts and external resources, so that a strict Content-Security-Policy applies.
 
 import { createHash } from "node:crypto";
 import { PAGE_STYLE } from "./page-style.ts";
@@ -40,7 +39,7 @@ interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, JSONSchema>> };
 }
 
-interface Place {
+interface Endpoint {
   readonly method: string;
   readonly path: string;
   readonly operation: Operation;
@@ -48,16 +47,23 @@ interface Place {
 
 const PROBLEM_TYPE = "application/problem+json";
 
-/** Only the style that is in it is applied; nothing is loaded, sent or framed. */
+/** Allows the inline style only: nothing is loaded, sent or framed. */
 export const PAGE_POLICY = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(PAGE_STYLE).digest("base64")}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
 /** `description`: OpenAPI, as `createOpenAPI` makes it. */
 export function createPage(description: object): string {
   const { info, tags, paths, components } = description as Document;
-  const places = Object.entries(paths).flatMap(([path, operations]) =>
-    Object.entries(operations).map(([method, operation]): Place => ({ method: method.toUpperCase(), path, operation })),
+  const endpoints = Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]): Endpoint => ({
+      method: method.toUpperCase(),
+      path,
+      operation,
+    })),
   );
-  const groups = tags.map(({ name }) => ({ name, own: places.filter(({ operation }) => operation.tags[0] === name) }));
+  const groups = tags.map(({ name }) => ({
+    name,
+    own: endpoints.filter(({ operation }) => operation.tags[0] === name),
+  }));
   const schemas = Object.entries(components.schemas).sort(([a], [b]) => (a < b ? -1 : 1));
   return [
     `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escapeHTML(info.title)}: HTTP</title>`,
@@ -67,7 +73,7 @@ export function createPage(description: object): string {
     ...groups.map(toContents),
     `<h2><a href="#schemas">Schemas</a></h2></nav>`,
     `<main id="top"><h1>${escapeHTML(info.title)} <small>${escapeHTML(info.version)}</small></h1><p>${prose(info.description)}</p>`,
-    `<p>Every route wants the header ${code("Authorization: Bearer TOKEN")} unless it says otherwise. For programs: ${code("/v1/openapi.json")}.</p>`,
+    `<p>Every route requires the header ${code("Authorization: Bearer TOKEN")} unless it says otherwise. The OpenAPI document is at ${code("/v1/openapi.json")}.</p>`,
     ...groups.map(
       ({ name, own }) => `<h2 id="${toAnchor(name)}">${escapeHTML(name)}</h2>${own.map(toSection).join("")}`,
     ),
@@ -77,7 +83,7 @@ export function createPage(description: object): string {
   ].join("\n");
 }
 
-function toContents({ name, own }: { readonly name: string; readonly own: readonly Place[] }): string {
+function toContents({ name, own }: { readonly name: string; readonly own: readonly Endpoint[] }): string {
   const items = own.map(
     ({ method, path, operation }) =>
       `<li><a href="#${operation.operationId}"><b class="${method.toLowerCase()}">${method}</b> ${toPath(path)}</a></li>`,
@@ -85,7 +91,7 @@ function toContents({ name, own }: { readonly name: string; readonly own: readon
   return `<h2><a href="#${toAnchor(name)}">${escapeHTML(name)}</a></h2><ul>${items.join("")}</ul>`;
 }
 
-function toSection({ method, path, operation }: Place): string {
+function toSection({ method, path, operation }: Endpoint): string {
   const { operationId, summary, description, security, parameters, requestBody, responses } = operation;
   const answers = Object.entries(responses).filter(([, answer]) => !isProblem(answer));
   const problems = Object.entries(responses).filter(([, answer]) => isProblem(answer));
@@ -95,7 +101,7 @@ function toSection({ method, path, operation }: Place): string {
     description === undefined ? "" : `<p>${prose(description)}</p>`,
     parameters.length === 0 ? "" : `<h4>Parameters</h4><dl>${parameters.map(toParameter).join("")}</dl>`,
     requestBody === undefined ? "" : `<h4>Body</h4>${toContent(requestBody.content, requestBody.description)}`,
-    "<h4>Answers</h4><dl>",
+    "<h4>Responses</h4><dl>",
     ...answers.map(
       ([status, answer]) => `<dt>${code(status)}</dt><dd>${toContent(answer.content, answer.description)}</dd>`,
     ),
@@ -115,29 +121,29 @@ function toStatuses(answers: readonly (readonly [string, Answer])[]): string {
   return answers.map(([status]) => code(status)).join(" ");
 }
 
-function toParameter({ name, in: place, required = false, description, schema }: Parameter): string {
-  const facts = [place, ...(required ? [] : ["optional"])].join(", ");
-  const told = description === undefined ? "" : `<p>${prose(description)}</p>`;
-  return `<dt>${code(name)} <span class="type">${toTypeText(schema)}</span> <small>${facts}</small></dt><dd>${told}</dd>`;
+function toParameter({ name, in: location, required = false, description, schema }: Parameter): string {
+  const facts = [location, ...(required ? [] : ["optional"])].join(", ");
+  const text = description === undefined ? "" : `<p>${prose(description)}</p>`;
+  return `<dt>${code(name)} <span class="type">${toTypeText(schema)}</span> <small>${facts}</small></dt><dd>${text}</dd>`;
 }
 
 function toContent(content: Readonly<Record<string, Content>> = {}, description = ""): string {
   const types = Object.entries(content).map(([type, { schema }]) =>
     schema === undefined ? code(type) : `${code(type)} <span class="type">${toTypeText(schema)}</span>`,
   );
-  const told = description === "" ? "" : prose(description);
-  return `<p>${[told, types.join(" or ")].filter((part) => part !== "").join(": ")}</p>`;
+  const text = description === "" ? "" : prose(description);
+  return `<p>${[text, types.join(" or ")].filter((part) => part !== "").join(": ")}</p>`;
 }
 
 function toSchema(id: string, schema: JSONSchema): string {
   const { description } = schema;
-  const told = description === undefined ? "" : `<p>${prose(description)}</p>`;
+  const text = description === undefined ? "" : `<p>${prose(description)}</p>`;
   const fields = toFields(schema);
   const whole = fields === "" ? `<p><span class="type">${toTypeText(schema)}</span></p>` : fields;
-  return `<section id="schema-${id}"><h3><a href="#schema-${id}">${escapeHTML(id)}</a></h3>${told}${whole}</section>`;
+  return `<section id="schema-${id}"><h3><a href="#schema-${id}">${escapeHTML(id)}</a></h3>${text}${whole}</section>`;
 }
 
-/** A path may be broken after a slash. */
+/** Lines may break after a slash. */
 function toPath(path: string): string {
   return `<code>${escapeHTML(path).replaceAll("/", "/<wbr>")}</code>`;
 }

@@ -1,4 +1,4 @@
-// A JSON Schema for people: its type in a few words, and its fields as a list.
+// A JSON Schema as HTML: its type in a few words, and its fields as a list.
 
 export interface JSONSchema {
   readonly $ref?: string;
@@ -26,7 +26,7 @@ export interface JSONSchema {
   readonly format?: string;
 }
 
-/** Schemas deeper than this have a name, or are no use to read. */
+/** Deeper fields are left out. */
 const MAX_DEPTH = 6;
 
 export function escapeHTML(text: string): string {
@@ -37,7 +37,7 @@ export function code(text: string): string {
   return `<code>${escapeHTML(text)}</code>`;
 }
 
-/** A sentence; what is between backticks is code. */
+/** A sentence in which backticks mark code. */
 export function prose(text: string): string {
   return escapeHTML(text).replaceAll(/`([^`]+)`/g, "<code>$1</code>");
 }
@@ -49,16 +49,16 @@ export function toTypeText(schema: JSONSchema): string {
   if (schema.enum !== undefined) return schema.enum.map((value) => code(JSON.stringify(value))).join(" or ");
   const choices = schema.anyOf ?? schema.oneOf;
   if (choices !== undefined) return [...new Set(choices.map(toTypeText))].join(" or ");
-  if (schema.type === "array") return schema.items === undefined ? "list" : `list of ${toTypeText(schema.items)}`;
+  if (schema.type === "array") return schema.items === undefined ? "array" : `array of ${toTypeText(schema.items)}`;
   const { additionalProperties } = schema;
   if (schema.type === "object" && typeof additionalProperties === "object" && schema.properties === undefined) {
-    return `object from name to ${toTypeText(additionalProperties) || "anything"}`;
+    return `object of ${toTypeText(additionalProperties) || "any"}`;
   }
-  const names = typeof schema.type === "string" ? [schema.type] : (schema.type ?? ["anything"]);
-  return [names.map((name) => escapeHTML(name)).join(" or "), ...toBounds(schema)].join(", ");
+  const names = typeof schema.type === "string" ? [schema.type] : (schema.type ?? ["any"]);
+  return [names.map((name) => escapeHTML(name)).join(" or "), ...toLimits(schema)].join(", ");
 }
 
-/** Empty where it has none. */
+/** Empty for a schema without fields. */
 export function toFields(schema: JSONSchema, depth = 0): string {
   const inner = schema.properties === undefined ? innerOf(schema) : schema;
   const { properties = {}, required = [] } = inner ?? {};
@@ -67,14 +67,14 @@ export function toFields(schema: JSONSchema, depth = 0): string {
   const fields = names.map((name) => {
     const field = properties[name] ?? {};
     const facts = [...(required.includes(name) ? [] : ["optional"]), ...toDefault(field)].join(", ");
-    const told = field.description === undefined ? "" : `<p>${prose(field.description)}</p>`;
+    const text = field.description === undefined ? "" : `<p>${prose(field.description)}</p>`;
     const type = `<span class="type">${toTypeText(field)}</span>`;
-    return `<dt>${code(name)} ${type} <small>${facts}</small></dt><dd>${told}${toFields(field, depth + 1)}</dd>`;
+    return `<dt>${code(name)} ${type} <small>${facts}</small></dt><dd>${text}${toFields(field, depth + 1)}</dd>`;
   });
   return `<dl>${fields.join("")}</dl>`;
 }
 
-/** The object in a list, or in a choice with null. */
+/** The object in an array, or in a union with null. */
 function innerOf({ items, anyOf, oneOf }: JSONSchema): JSONSchema | undefined {
   if (items !== undefined) return items.properties === undefined ? undefined : items;
   return (anyOf ?? oneOf)?.find(({ properties }) => properties !== undefined);
@@ -84,8 +84,8 @@ function toDefault({ default: value }: JSONSchema): string[] {
   return value === undefined ? [] : [`default ${code(JSON.stringify(value))}`];
 }
 
-/** What is no more than what numbers in JSON can be is not worth saying. */
-function toBounds(schema: JSONSchema): string[] {
+/** Without limits that all numbers in JSON have. */
+function toLimits(schema: JSONSchema): string[] {
   const { minimum, exclusiveMinimum, maximum, minLength, maxLength, format } = schema;
   return [
     ...(format === undefined ? [] : [escapeHTML(format)]),

@@ -8,7 +8,7 @@ import type { OutputRange } from "../../../output/output-slice.ts";
 import { omitUndefined } from "../../../util/omit-undefined.ts";
 import { toDownload } from "./download.ts";
 import type { RouteRequest } from "../route.ts";
-import type { outputQuery } from "../schemas/executions.ts";
+import type { outputQuery } from "../../../protocol/api/executions.ts";
 
 type Source = Pick<Execution, "output">;
 

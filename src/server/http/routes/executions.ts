@@ -2,7 +2,6 @@
 //
 // An execution goes on when its client disconnects. It is found by its id, or by repeating the request with the same Idempotency-Key.
 
-import type { z } from "zod";
 import type { ExecutionResult } from "../../../protocol/execution.ts";
 import type { VariableList } from "../../../protocol/variables.ts";
 import type { Execution } from "../../../session/execution/execution.ts";
@@ -15,7 +14,8 @@ import { withArguments } from "../../net/problem.ts";
 import { streamFollowed, toCursor } from "../responses/event-stream.ts";
 import { toOutput } from "../responses/output.ts";
 import { BYTES, EVENTS, json, MAX_WAIT_MS, noContent, route, wantsEvents, type RouteRequest } from "../route.ts";
-import * as schemas from "../schemas/executions.ts";
+import * as schemas from "../../../protocol/api/executions.ts";
+import { waitQuery } from "../../../protocol/api/parameters.ts";
 import { IDEMPOTENCY_KEY, startOnce } from "../start-once.ts";
 import { sessionOf } from "./sessions.ts";
 
@@ -77,7 +77,7 @@ const show = route({
   path: "/v1/executions/{id}",
   tag: TAG,
   summary: "The state of an execution, with its result when it has ended",
-  query: schemas.executionQuery,
+  query: waitQuery,
   responses: { 200: { description: "Its state", schema: schemas.execution } },
   problems: [404],
   handle: async ({ params, query, request }, context) => {
@@ -157,7 +157,7 @@ async function variablesOf({ sessionId }: Execution, { runtime }: ServerContext)
   return runtime.sessions.get(sessionId).variables();
 }
 
-function describe(execution: Execution, { executions }: ServerContext): z.output<typeof schemas.execution> {
+function describe(execution: Execution, { executions }: ServerContext): schemas.ExecutionView {
   const { id, sessionId, startedAt } = execution;
   const outcome = executions.outcomeOf(execution);
   return {
@@ -166,7 +166,7 @@ function describe(execution: Execution, { executions }: ServerContext): z.output
     state: outcome !== undefined ? "ended" : startedAt === undefined ? "waiting" : "running",
     startedAt: startedAt === undefined ? null : new Date(startedAt).toISOString(),
     outputBytes: execution.printed.total,
-    result: (outcome?.result as z.output<typeof schemas.executionResult> | undefined) ?? null,
+    result: outcome?.result ?? null,
     ...omitUndefined({ problem: outcome?.problem }),
   };
 }

@@ -4,7 +4,7 @@
 
 import type { z } from "zod";
 import { FileError } from "../../../errors.ts";
-import type { FileEntry } from "../../../protocol/files.ts";
+import { fileEntry, fileListing, type FileEntry } from "../../../protocol/files.ts";
 import type { Files } from "../../../session/files/files.ts";
 import { omitUndefined } from "../../../util/omit-undefined.ts";
 import { parseRange } from "../responses/byte-range.ts";
@@ -12,7 +12,7 @@ import { toAttachment, toDownload, type Download } from "../responses/download.t
 import { toFilePath } from "../file-path.ts";
 import { ProblemError, withArguments } from "../../net/problem.ts";
 import { BYTES, json, noContent, route, type RouteRequest } from "../route.ts";
-import * as schemas from "../schemas/files.ts";
+import * as schemas from "../../../protocol/api/files.ts";
 import { sessionOf } from "./sessions.ts";
 
 const TAG = "Files";
@@ -40,7 +40,7 @@ const list = route({
   tag: TAG,
   summary: "List the working directory",
   query: schemas.listQuery,
-  responses: { 200: { description: "Sorted by name; links are not followed", schema: schemas.fileListing } },
+  responses: { 200: { description: "Sorted by name; links are not followed", schema: fileListing } },
   problems: [404, 410],
   handle: async ({ params, query, request: { signal } }, context) => {
     const { files } = sessionOf({ params }, context);
@@ -90,8 +90,8 @@ const write = route({
     "Creates missing folders. The file is replaced atomically; an incomplete upload changes nothing. A path that ends in `/` creates a folder.",
   rawBody: { types: [BYTES], description: "The content" },
   responses: {
-    200: { description: "Replaced", schema: schemas.fileEntry },
-    201: { description: "Created", schema: schemas.fileEntry },
+    200: { description: "Replaced", schema: fileEntry },
+    201: { description: "Created", schema: fileEntry },
   },
   problems: [404, 409, 410, 507],
   handle: async ({ request, params, stream }, context) => {

@@ -3,7 +3,8 @@
 import { randomId } from "../../../util/make-id.ts";
 import { withArguments } from "../../net/problem.ts";
 import { json, route } from "../route.ts";
-import { executionResult, interpreterBody } from "../schemas/executions.ts";
+import { interpreterBody } from "../../../protocol/api/executions.ts";
+import { executionResult } from "../../../protocol/execution.ts";
 import { withDefaults } from "./sessions.ts";
 
 /** The code is interrupted when the client disconnects. */

@@ -14,7 +14,7 @@ import { followRecorded } from "../responses/recorded-events.ts";
 import { describeRun, findRecorded, findRun, isRecorded, listAll } from "../responses/run-views.ts";
 import { BYTES, EVENTS, json, MAX_WAIT_MS, route, wantsEvents } from "../route.ts";
 import { run as runSchema, runList, startRunRequest, type StartRunRequest } from "../../../protocol/runs.ts";
-import * as schemas from "../schemas/runs.ts";
+import * as schemas from "../../../protocol/api/runs.ts";
 import { IDEMPOTENCY_KEY, startOnce } from "../start-once.ts";
 
 const TAG = "Runs";

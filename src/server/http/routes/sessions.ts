@@ -9,7 +9,8 @@ import type { ServerContext } from "../../context/server-context.ts";
 import { interruptSession } from "../../context/session-requests.ts";
 import { withArguments } from "../../net/problem.ts";
 import { json, route, type RouteRequest } from "../route.ts";
-import { interruptAnswer, openSessionBody, session, sessionList } from "../schemas/sessions.ts";
+import { openSessionBody, sessionList } from "../../../protocol/api/sessions.ts";
+import { interruptAnswer, sessionInfo } from "../../../protocol/sessions.ts";
 import { IDEMPOTENCY_KEY, startOnce } from "../start-once.ts";
 
 const TAG = "Sessions";
@@ -22,8 +23,8 @@ const open = route({
   headers: IDEMPOTENCY_KEY,
   body: openSessionBody,
   responses: {
-    200: { description: "Already opened with the same Idempotency-Key", schema: session },
-    201: { description: "The open session", schema: session },
+    200: { description: "Already opened with the same Idempotency-Key", schema: sessionInfo },
+    201: { description: "The open session", schema: sessionInfo },
   },
   problems: [409],
   handle: async ({ request, body }, context) => {
@@ -56,7 +57,7 @@ const show = route({
   tag: TAG,
   summary: "The state of a session",
   isLight: true,
-  responses: { 200: { description: "Its statistics", schema: session } },
+  responses: { 200: { description: "Its statistics", schema: sessionInfo } },
   problems: [404],
   handle: async (request, context) => json(await sessionOf(request, context).info()),
 });
@@ -67,7 +68,7 @@ const close = route({
   tag: TAG,
   summary: "Close a session and everything in it",
   isLight: true,
-  responses: { 200: { description: "Its last statistics", schema: session } },
+  responses: { 200: { description: "Its last statistics", schema: sessionInfo } },
   problems: [404],
   handle: async (request, context) => json(await sessionOf(request, context).close()),
 });
@@ -90,7 +91,7 @@ const reset = route({
   tag: TAG,
   summary: "Clear the namespace, after all earlier requests",
   description: "Keeps the id, the statistics and the files.",
-  responses: { 200: { description: "The empty session", schema: session } },
+  responses: { 200: { description: "The empty session", schema: sessionInfo } },
   problems: [404],
   handle: async (request, context) => {
     const found = sessionOf(request, context);

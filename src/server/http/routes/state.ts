@@ -2,7 +2,6 @@
 //
 // Session files pass through anonymous files of the server. Clients never name a path on the host.
 
-import type { z } from "zod";
 import { REPLSecurityError, SessionStateError } from "../../../errors.ts";
 import type { SaveReport } from "../../../session/state/save-state.ts";
 import type { Session } from "../../../session/session.ts";
@@ -11,8 +10,8 @@ import { toAttachment, toDownload } from "../responses/download.ts";
 import { ProblemError, toProblem, withArguments } from "../../net/problem.ts";
 import { json, noContent, route } from "../route.ts";
 import { toSaveReport } from "../responses/save-report.ts";
-import * as schemas from "../schemas/state.ts";
-import { session as sessionSchema } from "../schemas/sessions.ts";
+import * as schemas from "../../../protocol/api/state.ts";
+import { checkpoint as checkpointSchema, sessionInfo } from "../../../protocol/sessions.ts";
 import type { SpooledFile } from "../../net/bodies/spool.ts";
 import { sessionOf, withDefaults } from "./sessions.ts";
 
@@ -26,7 +25,7 @@ const fork = route({
   tag: TAG,
   summary: "A live copy of a session, with its files",
   body: schemas.forkBody,
-  responses: { 201: { description: "The copy", schema: sessionSchema } },
+  responses: { 201: { description: "The copy", schema: sessionInfo } },
   problems: [404, 409, 410],
   handle: async ({ params, body }, context) => {
     const copy = await withArguments(() => sessionOf({ params }, context).fork(omitUndefined(body)));
@@ -39,7 +38,7 @@ const keep = route({
   path: "/v1/sessions/{id}/checkpoints",
   tag: TAG,
   summary: "Create a checkpoint of the namespace, without files",
-  responses: { 201: { description: "The checkpoint", schema: schemas.checkpoint } },
+  responses: { 201: { description: "The checkpoint", schema: checkpointSchema } },
   problems: [404, 409, 410],
   handle: async (request, context) => json(await sessionOf(request, context).checkpoint(), 201),
 });
@@ -75,7 +74,7 @@ const rewind = route({
   summary: "Return to a checkpoint, or to before the last execution",
   description: "Undoing an execution needs a session that was opened with `autoCheckpoint`. Files do not change.",
   body: schemas.rewindBody,
-  responses: { 200: { description: "The session afterwards", schema: sessionSchema } },
+  responses: { 200: { description: "The session afterwards", schema: sessionInfo } },
   problems: [404, 409, 410],
   handle: async ({ params, body: { checkpoint } }, context) => {
     const session = sessionOf({ params }, context);
@@ -139,7 +138,7 @@ const load = route({
 export const stateRoutes = [fork, keep, listKept, drop, rewind, save, load];
 
 function checkExists(session: Session, id: string): string {
-  const exists = session.checkpoints().some((one: z.output<typeof schemas.checkpoint>) => one.id === id);
+  const exists = session.checkpoints().some((one) => one.id === id);
   if (exists) return id;
   const detail = `There is no checkpoint '${id.slice(0, 100)}': it never was, or it is no longer kept`;
   throw new ProblemError({ status: 404, code: "CHECKPOINT_NOT_FOUND", detail });

@@ -1,7 +1,8 @@
 // The standard library: functions that every session opened later has.
 
 import { json, route } from "../route.ts";
-import { addAnswer, addBody, stdlibListing } from "../schemas/stdlib.ts";
+import { addAnswer, addBody } from "../../../protocol/api/stdlib.ts";
+import { stdlibListing } from "../../../protocol/sessions.ts";
 
 const TAG = "Standard library";
 

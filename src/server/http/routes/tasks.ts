@@ -24,8 +24,9 @@ import {
   type Route,
   type RouteRequest,
 } from "../route.ts";
-import { eventsQuery, outputQuery } from "../schemas/executions.ts";
-import * as schemas from "../schemas/tasks.ts";
+import { eventsQuery, outputQuery } from "../../../protocol/api/executions.ts";
+import { waitQuery } from "../../../protocol/api/parameters.ts";
+import * as schemas from "../../../protocol/api/tasks.ts";
 import { IDEMPOTENCY_KEY, startOnce } from "../start-once.ts";
 
 const TAG = "Tasks";
@@ -83,7 +84,7 @@ const show = route({
   path: `${PATH}/{id}`,
   tag: TAG,
   summary: "The state of a task, with its result when it has ended",
-  query: schemas.taskQuery,
+  query: waitQuery,
   responses: { 200: { description: "Its state", schema: schemas.task } },
   problems: [404],
   handle: async ({ request, params, query }, context) => {
@@ -212,7 +213,7 @@ async function start(
   return task.id;
 }
 
-async function describe(task: Task): Promise<z.output<typeof schemas.task>> {
+async function describe(task: Task): Promise<schemas.TaskView> {
   if (task.kind === "shell" && !task.isOver) await task.measure();
   const result = task.isOver ? await task.result : null;
   return { ...task.info(), result };

@@ -7,7 +7,8 @@ import { omitUndefined } from "../../../util/omit-undefined.ts";
 import { isPythonName } from "../../../util/python-name.ts";
 import { ProblemError, withArguments, type Problem } from "../../net/problem.ts";
 import { json, noContent, route } from "../route.ts";
-import * as schemas from "../schemas/variables.ts";
+import * as schemas from "../../../protocol/api/variables.ts";
+import { completions, inspectedVariable, variableList } from "../../../protocol/variables.ts";
 import { receiveValue, toKind, VALUE_TYPES } from "../variable-value.ts";
 import { sessionOf } from "./sessions.ts";
 
@@ -19,7 +20,7 @@ const list = route({
   tag: TAG,
   summary: "List the variables of a session, even while code runs",
   query: schemas.variablesQuery,
-  responses: { 200: { description: "Names, and summaries of their values", schema: schemas.variableList } },
+  responses: { 200: { description: "Names, and summaries of their values", schema: variableList } },
   problems: [404, 410],
   handle: async ({ params, query }, context) =>
     json(await sessionOf({ params }, context).variables(omitUndefined(query))),
@@ -31,7 +32,7 @@ const inspect = route({
   tag: TAG,
   summary: "Inspect one variable, within limits",
   query: schemas.inspectQuery,
-  responses: { 200: { description: "The summary", schema: schemas.inspectedVariable } },
+  responses: { 200: { description: "The summary", schema: inspectedVariable } },
   problems: [404, 410],
   handle: async ({ params, query }, context) => {
     const name = params["name"] ?? "";
@@ -71,7 +72,7 @@ const complete = route({
   tag: TAG,
   summary: "Completions at a position in code",
   body: schemas.lookBody,
-  responses: { 200: { description: "The first 500 matches", schema: schemas.completions } },
+  responses: { 200: { description: "The first 500 matches", schema: completions } },
   problems: [404, 410],
   handle: async ({ params, body: { code, cursor, timeoutMs } }, context) =>
     json(

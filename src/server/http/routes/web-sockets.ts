@@ -2,7 +2,7 @@
 
 import { SHUTTING_DOWN, ProblemError, type Problem } from "../../net/problem.ts";
 import { json, route } from "../route.ts";
-import { ticket, ticketBody, webSocketQuery } from "../schemas/tickets.ts";
+import { ticket, ticketBody, webSocketQuery } from "../../../protocol/api/tickets.ts";
 import { sessionOf } from "./sessions.ts";
 
 const TAG = "WebSocket";

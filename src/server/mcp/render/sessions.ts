@@ -2,7 +2,8 @@
 
 import type { Runtime } from "../../../runtime.ts";
 import type { SaveReport } from "../../../session/state/save-state.ts";
-import type { Session, SessionInfo } from "../../../session/session.ts";
+import type { SessionInfo } from "../../../protocol/sessions.ts";
+import type { Session } from "../../../session/session.ts";
 import { limitLength, type ToolResult } from "./result.ts";
 import type { HostPaths, OpenedFile } from "../calls/host-paths.ts";
 import { IDLE_MINUTES } from "../tools/tool-call.ts";

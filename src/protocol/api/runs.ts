@@ -1,7 +1,7 @@
 // Query parameters of the routes for runs. What they send and receive is in protocol/runs.ts.
 
 import { z } from "zod";
-import { wholeNumber } from "./common.ts";
+import { wholeNumber } from "./parameters.ts";
 
 export const runsQuery = z.strictObject({
   limit: wholeNumber.optional().describe("How many. Default: 50; 1,000 at most"),

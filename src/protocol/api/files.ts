@@ -1,0 +1,17 @@
+// Requests and responses about files of a session.
+
+import { z } from "zod";
+import { fileEntry, fileListing } from "../files.ts";
+import { flag, wholeNumber } from "./parameters.ts";
+
+/** A folder is listed; `stat` returns one entry. */
+export const fileAnswer = z.union([fileListing, fileEntry]).meta({ id: "FileAnswer" });
+
+const depth = wholeNumber.optional().describe("Levels of folders to list. Default: 1; at most 64");
+
+export const listQuery = z.strictObject({ depth });
+
+export const fileQuery = z.strictObject({
+  depth,
+  stat: flag.optional().describe("Return the entry of this name instead of the content; links are not followed"),
+});

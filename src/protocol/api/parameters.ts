@@ -1,0 +1,26 @@
+// Parts that several requests share. Request bodies are strict: a misspelt field is refused instead of ignored.
+
+import { z } from "zod";
+
+export const MAX_WAIT_MS = 60_000;
+
+/** Null: no limit. Timers cannot wait longer than 24 days. */
+export const durationMs = z.number().positive().max(2_000_000_000).nullable();
+
+const MAX_VARIABLES = 1000;
+const environmentName = z.string().regex(/^[^=\0]+$/, "must be a name without '=' and NUL");
+const environmentValue = z.string().regex(/^[^\0]*$/, "must not hold NUL");
+export const environmentVariables = z
+  .record(environmentName, environmentValue)
+  .refine((all) => Object.keys(all).length <= MAX_VARIABLES, `must be at most ${MAX_VARIABLES} variables`);
+
+// Query parameters arrive as text.
+export const flag = z.enum(["true", "false"]).transform((text) => text === "true");
+export const wholeNumber = z
+  .string()
+  .regex(/^\d{1,15}$/, "must be a whole number")
+  .transform(Number);
+
+export const waitQuery = z.strictObject({
+  waitMs: wholeNumber.optional().describe("Wait this long for the end; at most 60,000"),
+});

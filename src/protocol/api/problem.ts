@@ -1,0 +1,17 @@
+// Errors as clients see them: RFC 9457.
+
+import { z } from "zod";
+
+export const problem = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    code: z.string(),
+    requestId: z.string().exactOptional(),
+  })
+  .meta({ id: "Problem", description: "An error (RFC 9457). `code` is stable; `detail` is for people" });
+
+/** The part of a problem that is sent where no HTTP status is. */
+export const problemSummary = problem.pick({ status: true, code: true, detail: true });

@@ -1,0 +1,47 @@
+// Requests and responses about tasks.
+
+import { z } from "zod";
+import { newSessionId } from "../id-schemas.ts";
+import type { Shape } from "../shape.ts";
+import { taskInfo, taskResult, taskStatus } from "../tasks.ts";
+import { durationMs, environmentVariables, flag, MAX_WAIT_MS } from "./parameters.ts";
+
+export const startTaskBody = z
+  .strictObject({
+    command: z.string().describe("A command line for bash; at most 1 MiB"),
+    sessionId: newSessionId
+      .optional()
+      .describe("The session to run in. Default: `default`, a shared session that is opened when it is needed"),
+    cwd: z.string().min(1).max(4000).optional().describe("Relative to the session's working directory"),
+    env: environmentVariables.optional().describe("Environment variables for this command only"),
+    timeoutMs: durationMs.optional().describe("Limit on the running time, without pauses. Null or absent: no limit"),
+    stdin: z
+      .union([z.enum(["none", "open"]), z.strictObject({ text: z.string() })])
+      .optional()
+      .describe("`open`: write to it with `/stdin`. `{ text }`: this text, then the end of input. Default: `none`"),
+    waitMs: z.int().min(0).max(MAX_WAIT_MS).optional().describe("Wait this long for the end. Default: 0"),
+  })
+  .meta({ id: "StartTaskRequest" });
+
+export const task = taskInfo
+  .extend({ result: taskResult.nullable().describe("Null: it has not ended") })
+  .meta({ id: "Task" });
+export type TaskView = Shape<typeof task>;
+
+export const taskList = z.object({ tasks: z.array(taskInfo) }).meta({ id: "TaskList" });
+
+export const tasksQuery = z.strictObject({
+  status: taskStatus.optional(),
+  sessionId: z.string().max(64).optional(),
+});
+
+export const taskInputQuery = z.strictObject({
+  close: flag.optional().describe("For raw bytes: close standard input after them. Default: false"),
+});
+
+export const taskInputBody = z
+  .strictObject({
+    text: z.string().optional().describe("Written unchanged: a line needs its newline"),
+    close: z.boolean().default(false).describe("Close standard input afterwards"),
+  })
+  .meta({ id: "TaskInputRequest" });

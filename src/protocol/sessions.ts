@@ -1,0 +1,75 @@
+// Sessions as callers see them: their state, their checkpoints, and the standard library they start with.
+
+import { z } from "zod";
+import { executionError, stateAfter } from "./execution.ts";
+import { sessionId } from "./id-schemas.ts";
+import type { Shape } from "./shape.ts";
+
+export const stdlibState = z.object({
+  loaded: z.boolean(),
+  error: executionError
+    .nullable()
+    .describe("What its source raised, or why it could not be read; the session then has none of it"),
+});
+export type StdlibState = Shape<typeof stdlibState>;
+
+export const namespaceSummary = z.object({
+  variableCount: z
+    .int()
+    .nullable()
+    .describe("Names that do not begin with an underscore. Null: the worker did not answer in time"),
+  variables: z.array(z.string()).describe("The first 1,000 names"),
+  memoryBytes: z.int().nullable().describe("Memory of all its processes. Null: not known in time"),
+});
+export type NamespaceSummary = Shape<typeof namespaceSummary>;
+
+export const sessionInfo = z
+  .object({
+    ...namespaceSummary.shape,
+    id: sessionId,
+    environment: z.string(),
+    state: z.enum(["idle", "running", "closed"]),
+    createdAt: z.iso.datetime(),
+    lastExecutedAt: z.iso.datetime().nullable(),
+    executionCount: z.int(),
+    waiting: z.int().describe("Executions in the queue"),
+    epoch: z.int(),
+    stdlib: stdlibState,
+  })
+  .meta({ id: "Session" });
+export type SessionInfo = Shape<typeof sessionInfo>;
+
+export const interruptAnswer = z
+  .object({
+    interrupted: z.string().nullable().describe("The id of the execution that ran. Null: nothing ran"),
+    hasEnded: z.boolean().describe("False: it has not stopped yet, and its worker is about to be killed"),
+    state: stateAfter.nullable().describe("What happened to the namespace. Null: not known yet"),
+  })
+  .meta({ id: "Interrupted" });
+export type InterruptAnswer = Shape<typeof interruptAnswer>;
+
+export const checkpoint = z
+  .object({
+    id: z.string(),
+    createdAt: z.iso.datetime(),
+    executionCount: z.int().describe("Executions of the session before the checkpoint"),
+    isAutomatic: z.boolean().describe("Taken automatically before an execution, and dropped when there are too many"),
+  })
+  .meta({ id: "Checkpoint", description: "A live copy of a session to return to" });
+export type Checkpoint = Shape<typeof checkpoint>;
+
+export const stdlibFunction = z.object({
+  name: z.string(),
+  signature: z.string().describe("As in `(text, limit=10)`"),
+  doc: z.string().describe("The first line of its documentation"),
+});
+export type StdlibFunction = Shape<typeof stdlibFunction>;
+
+export const stdlibListing = z
+  .object({
+    functions: z.array(stdlibFunction),
+    modules: z.array(z.string()),
+    other: z.array(z.string()).describe("Everything else: classes, constants"),
+  })
+  .meta({ id: "StandardLibrary" });
+export type StdlibListing = Shape<typeof stdlibListing>;
