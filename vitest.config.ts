@@ -24,7 +24,14 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: "unit", include: ["tests/**/*.test.ts"], exclude: system, pool: "threads" },
+        test: {
+          name: "unit",
+          include: ["tests/**/*.test.ts"],
+          exclude: system,
+          pool: "threads",
+          // Compilers and property tests take several seconds on a busy machine.
+          testTimeout: 60_000,
+        },
       },
       {
         extends: true,
