@@ -5,10 +5,12 @@
 
 import type { ReportedUsage } from "../../protocol/usage.ts";
 import { BackendConnectionError } from "../../errors.ts";
+import { EventLoopYield } from "../../util/async/event-loop-yield.ts";
 import { onAbort } from "../../util/async/on-abort.ts";
 import { orAborted } from "../../util/async/or-aborted.ts";
 import type { BackendRequest, FinishReason, StreamPart } from "../backend.ts";
 import type { LanguageModel, LanguageModelCall, LanguageModelMessage, LanguageModelStream } from "./language-model.ts";
+import { environmentSecrets } from "../environment-secrets.ts";
 import { toCacheEnds } from "./protocols/anthropic-messages.ts";
 import { toCount, toDelta, toFields, UnreadableEvent, type Fields } from "./protocols/wire-protocol.ts";
 import type { TimeLimits } from "./response-limits.ts";
@@ -17,6 +19,8 @@ import { StreamingBackend, type Exchange } from "./streaming-backend.ts";
 /** Longer than for our own providers: keep-alives of a model that reasons are not seen here. */
 const LIMITS: TimeLimits = { firstByteMs: 300_000, betweenBytesMs: 300_000, totalMs: 1_800_000 };
 
+/** Counted for each part in addition to its text, so that empty ones reach the limits, too. */
+const PART_BYTES = 256;
 const OVER = new Error("The call is over");
 
 interface OpenStream {
@@ -29,7 +33,7 @@ export class LanguageModelBackend extends StreamingBackend<OpenStream> {
   readonly #model: LanguageModel;
 
   constructor(model: LanguageModel, limits: TimeLimits = LIMITS) {
-    super(model.provider, { limits, secrets: [] });
+    super(model.provider, { limits, secrets: environmentSecrets() });
     this.#model = model;
   }
 
@@ -46,13 +50,18 @@ export class LanguageModelBackend extends StreamingBackend<OpenStream> {
     { limits, signal }: Exchange,
   ): AsyncGenerator<StreamPart, boolean> {
     const reader = stream.getReader();
+    const loop = new EventLoopYield();
     let isEnded = false;
     try {
       for (;;) {
         const { done, value } = await orAborted(reader.read(), signal);
         if (done || isCutOff(toFields(value))) return false;
-        limits.received(0);
-        for (const part of this.#toParts(toFields(value))) {
+        const parts = this.#toParts(toFields(value));
+        const bytes = parts.reduce((sum, part) => sum + ("text" in part ? part.text.length : 0), PART_BYTES);
+        limits.received(bytes);
+        loop.add(bytes);
+        await loop.yieldIfDue();
+        for (const part of parts) {
           isEnded = part.type === "end";
           if (!isEnded) limits.startAnswer();
           yield part;
@@ -60,7 +69,7 @@ export class LanguageModelBackend extends StreamingBackend<OpenStream> {
         }
       }
     } finally {
-      Promise.resolve(reader.cancel()).catch(() => {});
+      void cancelQuietly(reader);
       if (!isEnded) controller.abort(OVER);
     }
   }
@@ -86,6 +95,14 @@ export class LanguageModelBackend extends StreamingBackend<OpenStream> {
     }
     const why = "the provider failed";
     throw new BackendConnectionError({ backend: this.name, fault: "server", why, retryable: true });
+  }
+}
+
+async function cancelQuietly(reader: ReturnType<LanguageModelStream["getReader"]>): Promise<void> {
+  try {
+    await reader.cancel();
+  } catch {
+    // The answer is complete or given up; nobody needs the rest of the stream.
   }
 }
 

@@ -38,6 +38,21 @@ export interface LanguageModelCall {
   abortSignal?: AbortSignal;
 }
 
+/**
+ * The address that a model object sends to. It is not part of the specification, but most packages keep it in `config`. Undefined: not
+ * known.
+ */
+export function addressOf(model: LanguageModel): string | undefined {
+  try {
+    const { config } = model as { readonly config?: { readonly baseURL?: unknown; readonly url?: unknown } };
+    const { baseURL, url } = config ?? {};
+    const address: unknown = baseURL ?? (typeof url === "function" ? url({ path: "", modelId: model.modelId }) : url);
+    return typeof address === "string" && address !== "" ? address : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 const VERSIONS: readonly unknown[] = ["v2", "v3", "v4"];
 
 /** Throws a TypeError for what is no model, or one of another version. */

@@ -1,11 +1,13 @@
 // The models of a run by name: model objects, and everything else from one backend, which is opened with the first call.
 
+import { randomUUID } from "node:crypto";
 import type { Backend, BackendRequest, ModelPrice } from "../../backends/backend.ts";
 import type { CallOptions, CallOutcome } from "../../backends/dispatch/call.ts";
 import type { Dispatcher } from "../../backends/dispatch/dispatcher.ts";
 import { baseUrlOf, openBackend, secretsOf, type BackendOptions } from "../../backends/open-backend.ts";
 import { priceOf } from "../../backends/prices.ts";
-import type { LanguageModel } from "../../backends/providers/language-model.ts";
+import { environmentSecrets } from "../../backends/environment-secrets.ts";
+import { addressOf, type LanguageModel } from "../../backends/providers/language-model.ts";
 import { LanguageModelBackend } from "../../backends/providers/language-model-backend.ts";
 import { NO_USAGE } from "../../protocol/usage.ts";
 import { BackendConnectionError } from "../../errors.ts";
@@ -22,6 +24,8 @@ export interface BackendModelsOptions extends BackendOptions {
 interface NamedObject {
   readonly object: LanguageModel;
   readonly backend: Backend;
+  /** Random where the object does not show its address: its answers are then cached for these models alone. */
+  readonly address: string;
 }
 
 export class BackendModels implements Models {
@@ -38,9 +42,10 @@ export class BackendModels implements Models {
     this.#backendOptions = options;
     this.#configured = backend;
     this.#userPrices = prices === undefined ? {} : { prices };
-    const named = [...(objects ?? [])].map(
-      ([name, object]) => [name, { object, backend: new LanguageModelBackend(object) }] as const,
-    );
+    const named = [...(objects ?? [])].map(([name, object]) => {
+      const address = addressOf(object) ?? randomUUID();
+      return [name, { object, backend: new LanguageModelBackend(object), address }] as const;
+    });
     this.#objects = new Map(named);
     this.#dispatcher = dispatcher;
   }
@@ -51,15 +56,15 @@ export class BackendModels implements Models {
   }
 
   scopeOf(model: string): string {
-    const object = this.#objects.get(model)?.object;
-    return object === undefined
-      ? `${this.backendOf(model)} ${this.#baseUrl() ?? ""}`
-      : `${object.provider} ${object.modelId}`;
+    const named = this.#objects.get(model);
+    if (named === undefined) return `${this.backendOf(model)} ${this.#baseUrl() ?? ""}`;
+    return `${named.object.provider} ${named.object.modelId} ${named.address}`;
   }
 
-  /** Keys, which must appear nowhere. Those of model objects are not known. */
+  /** Keys, which must appear nowhere. Those of model objects are not known; they are usually in the environment. */
   get secrets(): readonly string[] {
-    return secretsOf(toName(this.#configured), this.#backendOptions);
+    const configured = secretsOf(toName(this.#configured), this.#backendOptions);
+    return this.#objects.size === 0 ? configured : [...configured, ...environmentSecrets()];
   }
 
   backendOf(model: string): string {

@@ -1,6 +1,6 @@
 // Model calls of a run: each is reserved in the ledger, answered by the cache or a backend, settled, and reported as events.
 //
-// However a call ends, what it held is omitUndefined back and what it used is counted. The usage of a call that we end early, because its
+// However a call ends, what it held is released and what it used is counted. The usage of a call that we end early, because its
 // first block of code is complete, is not reported by providers: it is estimated and marked as such.
 
 import { hash } from "node:crypto";

@@ -152,6 +152,39 @@ describe("a model object", () => {
     expect(signal?.aborted).toBe(true);
   });
 
+  test("that yields parts without end and without text does not starve the process", async () => {
+    const model = createLanguageModel("v3", () => []);
+    const pull = (controller: ReadableStreamDefaultController): void => controller.enqueue({ type: "reasoning-start" });
+    const endless: LanguageModel = { ...model, doStream: async () => ({ stream: new ReadableStream({ pull }) }) };
+    const controller = new AbortController();
+    const reading = collect(new LanguageModelBackend(endless), {}, controller.signal);
+    setTimeout(() => controller.abort(new Error("enough")), 1);
+    await expect(reading).rejects.toThrow("enough");
+  });
+
+  test("whose stream cannot be cancelled has given its answer all the same", async () => {
+    const parts = [text("a"), finish];
+    const reader = {
+      read: async () => ({ done: parts.length === 0, value: parts.shift() }),
+      cancel: () => {
+        throw new Error("no");
+      },
+    };
+    const model = createLanguageModel("v3", () => []);
+    const stream = { getReader: () => reader };
+    expect(await partsOf({ ...model, doStream: async () => ({ stream }) })).toHaveLength(2);
+  });
+
+  test.each(["AIzaSyA1234567890abcdefghijklmnopqrstuv", "xai-1234567890abcdef", "gsk_1234567890abcdef"])(
+    "whose error repeats the key %s has it redacted",
+    async (key) => {
+      const model = createLanguageModel("v3", () => {
+        throw Object.assign(new Error(`the key ${key} is wrong, ${key}`), { statusCode: 401 });
+      });
+      expect((await faultOf(model)).message).not.toContain(key.slice(6));
+    },
+  );
+
   test("that is silent for too long is aborted", async () => {
     let signal: AbortSignal | undefined;
     const model = createLanguageModel("v3", ({ abortSignal }) => {
