@@ -10,7 +10,7 @@ import textwrap
 import unittest
 
 from harness import TIMEOUT, WorkerCase
-from state_kinds import HELPERS, KINDS, UNSAVABLE
+from saving.state_kinds import HELPERS, KINDS, UNSAVABLE
 
 
 class StateCase(WorkerCase):
