@@ -61,7 +61,7 @@ describe("costOf()", () => {
     expect(costOf(usage, price)).toBeCloseTo((300 * 10 + 600 * 1 + 100 * 20 + 10 * 100) / 1e6, 12);
   });
 
-  test("believes the provider that tells it", () => {
+  test("uses the cost that the provider reports", () => {
     expect(costOf({ ...NO_USAGE, inputTokens: 1000, costUsd: 0.5 }, price)).toBe(0.5);
   });
 

@@ -28,28 +28,28 @@ export const PLAIN: SandboxOptions = { mounts: [], limits: DEFAULT_LIMITS };
 
 /** Talks to a worker without a kernel: what it has sent so far, and a way to wait for more. */
 export function converse(sandbox: Sandbox) {
-  const heard = { events: "", stdout: "", stderr: "", background: "", exit: undefined as WorkerExit | undefined };
+  const received = { events: "", stdout: "", stderr: "", background: "", exit: undefined as WorkerExit | undefined };
   let wake: () => void = () => {};
   sandbox.worker.listen({
     onEvents: (buffer, length) => {
-      heard.events += buffer.toString("utf8", 0, length);
+      received.events += buffer.toString("utf8", 0, length);
       wake();
     },
     onOutput: (stream: OutputStream, chunk: Buffer) => {
-      heard[stream] += chunk.toString();
+      received[stream] += chunk.toString();
       wake();
     },
     onBackground: (_, chunk) => {
-      heard.background += chunk.toString();
+      received.background += chunk.toString();
       wake();
     },
     onExit: (exit) => {
-      heard.exit = exit;
+      received.exit = exit;
       wake();
     },
   });
-  const until = async (fits: (now: typeof heard) => boolean): Promise<void> => {
-    while (!fits(heard)) await new Promise<void>((resolve) => (wake = resolve));
+  const until = async (fits: (now: typeof received) => boolean): Promise<void> => {
+    while (!fits(received)) await new Promise<void>((resolve) => (wake = resolve));
   };
   const exec = async (id: string, code: string): Promise<void> => {
     sandbox.worker.command(JSON.stringify({ id, cmd: "exec", count: 1, code }));
@@ -60,35 +60,35 @@ export function converse(sandbox: Sandbox) {
     sandbox.worker.command(JSON.stringify({ id: `f${branch}`, cmd: "fork", branch }));
     await until(({ events, exit }) => events.includes(`"type":"status","id":"f${branch}"`) || exit !== undefined);
   };
-  return { heard, until, exec, askForFork };
+  return { received, until, exec, askForFork };
 }
 
 /** Starts a program: what it has printed so far, how it ended, and a way to wait for more. */
 function run(sandbox: Sandbox, spec: Partial<ProgramSpec>) {
-  const heard = { stdout: "", stderr: "", exit: undefined as ProgramExit | undefined, isGone: false };
+  const received = { stdout: "", stderr: "", exit: undefined as ProgramExit | undefined, isGone: false };
   let wake: () => void = () => {};
   if (sandbox.startProgram === undefined) throw new Error("the sandbox cannot start programs");
   const program = sandbox.startProgram(
     { command: "true", cwd: "", env: {}, hasInput: true, ...spec },
     {
       onOutput: (stream, chunk) => {
-        heard[stream] += chunk.toString();
+        received[stream] += chunk.toString();
         wake();
       },
       onExit: (exit) => {
-        heard.exit = exit;
+        received.exit = exit;
         wake();
       },
       onGone: () => {
-        heard.isGone = true;
+        received.isGone = true;
         wake();
       },
     },
   );
-  const until = async (fits: (now: typeof heard) => boolean): Promise<void> => {
-    while (!fits(heard)) await new Promise<void>((resolve) => (wake = resolve));
+  const until = async (fits: (now: typeof received) => boolean): Promise<void> => {
+    while (!fits(received)) await new Promise<void>((resolve) => (wake = resolve));
   };
-  return { heard, until, program };
+  return { received, until, program };
 }
 
 export function describeEnvironment(name: string, { open, capabilities }: EnvironmentContract): void {
@@ -125,39 +125,39 @@ export function describeEnvironment(name: string, { open, capabilities }: Enviro
       await once(server, "listening");
       const { port } = server.address() as AddressInfo;
       const sandbox = await environment.openSandbox(PLAIN);
-      const { heard, exec } = converse(sandbox);
+      const { received, exec } = converse(sandbox);
       await exec("e1", `import socket; socket.create_connection(('127.0.0.1', ${port}), 5)`);
-      expect(heard.events).toMatch(/"status":"error".*(PermissionError|OSError|ConnectionError|ImportError)/);
+      expect(received.events).toMatch(/"status":"error".*(PermissionError|OSError|ConnectionError|ImportError)/);
       await sandbox.close();
       server.close();
     });
 
     test("opens a sandbox whose worker has reported that it is ready", async () => {
       const sandbox = await environment.openSandbox(PLAIN);
-      const { heard, until } = converse(sandbox);
+      const { received, until } = converse(sandbox);
       await until(({ events }) => events.includes("\n"));
-      expect(JSON.parse(heard.events)).toMatchObject({ type: "ready", protocol: 1 });
+      expect(JSON.parse(received.events)).toMatchObject({ type: "ready", protocol: 1 });
       await sandbox.close();
     });
 
     test("carries commands down, and events and both streams up", async () => {
       const sandbox = await environment.openSandbox(PLAIN);
-      const { heard, exec } = converse(sandbox);
+      const { received, exec } = converse(sandbox);
       await exec("e1", "import sys; print('out'); print('err', file=sys.stderr); 6 * 7");
-      expect(heard.events).toContain('"text/plain":"42"');
-      expect(heard).toMatchObject({ stdout: "out\n", stderr: "err\n" });
+      expect(received.events).toContain('"text/plain":"42"');
+      expect(received).toMatchObject({ stdout: "out\n", stderr: "err\n" });
       await sandbox.close();
     });
 
     test("interrupts running code, and resolves when the signal has been sent", async () => {
       const sandbox = await environment.openSandbox(PLAIN);
-      const { heard, until } = converse(sandbox);
+      const { received, until } = converse(sandbox);
       const code = "print('up', flush=True)\nwhile True: pass";
       sandbox.worker.command(JSON.stringify({ id: "e1", cmd: "exec", count: 1, code }));
       await until(({ stdout }) => stdout === "up\n");
       await sandbox.worker.interrupt();
       await until(({ events }) => events.includes('"status"'));
-      expect(heard.events).toContain('"interrupted"');
+      expect(received.events).toContain('"interrupted"');
       await sandbox.close();
     });
 
@@ -166,11 +166,11 @@ export function describeEnvironment(name: string, { open, capabilities }: Enviro
       const first = converse(sandbox);
       await first.exec("e1", "open('f', 'w').write('x'); print('bye', flush=True); import os; os._exit(5)");
       await first.until(({ exit }) => exit !== undefined);
-      expect(first.heard).toMatchObject({ stdout: "bye\n", exit: { kind: "code", code: 5, reason: null } });
+      expect(first.received).toMatchObject({ stdout: "bye\n", exit: { kind: "code", code: 5, reason: null } });
       await sandbox.restart();
       const second = converse(sandbox);
       await second.exec("e1", "open('f').read()");
-      expect(second.heard.events).toContain("'x'");
+      expect(second.received.events).toContain("'x'");
       await sandbox.close();
     });
 
@@ -180,31 +180,31 @@ export function describeEnvironment(name: string, { open, capabilities }: Enviro
       await first.exec("e1", "import subprocess; subprocess.Popen(['setsid', 'sleep', '1000']); None");
       sandbox.worker.kill("timeout");
       await first.until(({ exit }) => exit !== undefined);
-      expect(first.heard.exit).toEqual({ kind: "signal", signal: 9, reason: "timeout" });
+      expect(first.received.exit).toEqual({ kind: "signal", signal: 9, reason: "timeout" });
       await sandbox.restart();
       const second = converse(sandbox);
       await second.exec(
         "e1",
         "import os; sorted(int(p) for p in os.listdir('/proc') if p.isdigit() and int(p) != os.getpid())",
       );
-      expect(second.heard.events).toContain('"text/plain":"[1]"');
+      expect(second.received.events).toContain('"text/plain":"[1]"');
       await sandbox.close();
     });
 
     test("replaces output pipes: output of old children is background output", async () => {
       const sandbox = await environment.openSandbox(PLAIN);
-      const { heard, exec, until } = converse(sandbox);
+      const { received, exec, until } = converse(sandbox);
       await exec(
         "e1",
         "import os, subprocess; r, w = os.pipe(); p = subprocess.Popen('read x; echo old', shell=True, stdin=r)",
       );
-      expect(heard.events).toContain('"survivors":true');
+      expect(received.events).toContain('"survivors":true');
       await sandbox.worker.renewStreams();
       sandbox.worker.command(JSON.stringify({ id: "s1", cmd: "streams" }));
       await until(({ events }) => events.includes('"id":"s1"'));
       await exec("e2", "os.write(w, b'\\n'); p.wait(); print('new')");
       await until(({ background }) => background.includes("old"));
-      expect(heard).toMatchObject({ stdout: "new\n", background: "old\n" });
+      expect(received).toMatchObject({ stdout: "new\n", background: "old\n" });
       await sandbox.close();
     });
 
@@ -214,7 +214,7 @@ export function describeEnvironment(name: string, { open, capabilities }: Enviro
       skip(...lacks("shell"));
       const sandbox = await environment.openSandbox(PLAIN);
       const worker = converse(sandbox);
-      const { heard, until, program } = run(sandbox, {
+      const { received, until, program } = run(sandbox, {
         command: "echo up; read x; echo $x $A >&2; exit 3",
         env: { A: "a" },
       });
@@ -223,7 +223,10 @@ export function describeEnvironment(name: string, { open, capabilities }: Enviro
       await worker.until(({ exit }) => exit !== undefined);
       expect(await program.write("in\n")).toBe(true);
       await until(({ isGone }) => isGone);
-      expect(heard).toMatchObject({ stderr: "in a\n", exit: { kind: "code", code: 3, reason: null, isLeft: false } });
+      expect(received).toMatchObject({
+        stderr: "in a\n",
+        exit: { kind: "code", code: 3, reason: null, isLeft: false },
+      });
       expect(await program.write("x")).toBe(false);
       await sandbox.close();
     });
@@ -231,9 +234,13 @@ export function describeEnvironment(name: string, { open, capabilities }: Enviro
     test("a program reports the exit of its command, and later that all its processes have ended", async ({ skip }) => {
       skip(...lacks("shell"));
       const sandbox = await environment.openSandbox(PLAIN);
-      const { heard, until, program } = run(sandbox, { command: "(setsid sleep 1000 &); echo left" });
+      const { received, until, program } = run(sandbox, { command: "(setsid sleep 1000 &); echo left" });
       await until(({ exit }) => exit !== undefined);
-      expect(heard).toMatchObject({ stdout: "left\n", isGone: false, exit: { kind: "code", code: 0, isLeft: true } });
+      expect(received).toMatchObject({
+        stdout: "left\n",
+        isGone: false,
+        exit: { kind: "code", code: 0, isLeft: true },
+      });
       expect(await program.measure()).toMatchObject({ cpuMs: expect.any(Number) });
       program.kill();
       await until(({ isGone }) => isGone);
@@ -252,25 +259,25 @@ export function describeEnvironment(name: string, { open, capabilities }: Enviro
       await polite.program.pause();
       polite.program.askToEnd();
       await polite.until(({ isGone }) => isGone);
-      expect(polite.heard.stdout).toBe("up\nbye\n");
+      expect(polite.received.stdout).toBe("up\nbye\n");
       await sandbox.close();
       await stubborn.until(({ isGone }) => isGone);
-      expect(stubborn.heard.exit).toEqual({ kind: "sandbox-gone", isLeft: false });
+      expect(stubborn.received.exit).toEqual({ kind: "sandbox-gone", isLeft: false });
     });
 
     test("thousands of requests at once do not block other sandboxes", async ({ skip }) => {
       skip(...lacks("shell"));
       const [sandbox, other] = await Promise.all([environment.openSandbox(PLAIN), environment.openSandbox(PLAIN)]);
-      const { heard, until, program } = run(sandbox, { command: "echo up; sleep 1000" });
+      const { received, until, program } = run(sandbox, { command: "echo up; sleep 1000" });
       await until(({ stdout }) => stdout === "up\n");
       const paused = Promise.all(Array.from({ length: 2000 }, () => program.pause()));
       const beside = run(other, { command: "echo fine" });
       await beside.until(({ isGone }) => isGone);
-      expect(beside.heard.stdout).toBe("fine\n");
+      expect(beside.received.stdout).toBe("fine\n");
       await paused;
       program.kill();
       await until(({ isGone }) => isGone);
-      expect(heard.exit).toMatchObject({ kind: "signal", signal: 9 });
+      expect(received.exit).toMatchObject({ kind: "signal", signal: 9 });
       await Promise.all([sandbox.close(), other.close()]);
     });
 
@@ -300,7 +307,7 @@ export function describeEnvironment(name: string, { open, capabilities }: Enviro
       await sandbox.close();
       const second = converse(fork);
       await second.exec("e1", "x, open('f').read()");
-      expect(second.heard.events).toContain("(1, 'x')");
+      expect(second.received.events).toContain("(1, 'x')");
       await fork.close();
     });
 
@@ -316,7 +323,7 @@ export function describeEnvironment(name: string, { open, capabilities }: Enviro
         await sandbox.restart(checkpoint);
         const next = converse(sandbox);
         await next.exec("e1", "x += 1; x");
-        expect(next.heard.events).toContain('"text/plain":"2"');
+        expect(next.received.events).toContain('"text/plain":"2"');
       }
       checkpoint.release();
       checkpoint.release();
@@ -326,10 +333,10 @@ export function describeEnvironment(name: string, { open, capabilities }: Enviro
 
     test("a job works beside the worker: it is none of its children, outlives it, and ends with the sandbox", async () => {
       const sandbox = await environment.openSandbox(PLAIN);
-      const { heard, exec, until } = converse(sandbox);
+      const { received, exec, until } = converse(sandbox);
       const job = await sandbox.startJob();
       await exec("e1", "open('f', 'w').write('x'); import subprocess; subprocess.run(['true']).returncode");
-      expect(heard.events).not.toContain('"survivors":true');
+      expect(received.events).not.toContain('"survivors":true');
       sandbox.worker.kill("timeout");
       await until(({ exit }) => exit !== undefined);
       expect(await job.write(`${JSON.stringify({ do: "stat", path: "f", folder: sandbox.folder })}\n`)).toBe(true);
@@ -346,10 +353,10 @@ export function describeEnvironment(name: string, { open, capabilities }: Enviro
 
     test("close() ends everything and is idempotent; calls after it do nothing", async () => {
       const sandbox = await environment.openSandbox(PLAIN);
-      const { heard } = converse(sandbox);
+      const { received } = converse(sandbox);
       await sandbox.close();
       await sandbox.close();
-      expect(heard.exit).toEqual({ kind: "sandbox-gone" });
+      expect(received.exit).toEqual({ kind: "sandbox-gone" });
       sandbox.worker.command("{}");
       sandbox.worker.aside("{}");
       sandbox.worker.kill("timeout");
@@ -363,7 +370,7 @@ export function describeEnvironment(name: string, { open, capabilities }: Enviro
       const second = converse(two);
       await first.exec("e1", "open('/tmp/secret', 'w').write('x'); open('secret', 'w').write('x')");
       await second.exec("e1", "import os; os.listdir('.'), os.listdir('/tmp'), os.listdir('/dev/shm')");
-      expect(second.heard.events).toContain("([], [], [])");
+      expect(second.received.events).toContain("([], [], [])");
       await Promise.all([one.close(), two.close()]);
     });
   });

@@ -92,7 +92,7 @@ describe("interpreters", () => {
     process.env["HOME"] = before;
   });
 
-  test("a shim is asked once what it stands for", async () => {
+  test("a shim is resolved once", async () => {
     const shim = join(scratch, "python-shim");
     const counter = join(scratch, "asked");
     writeFileSync(shim, `#!/bin/sh\necho x >> ${counter}\nexec ${PYTHON} "$@"\n`);
@@ -104,7 +104,7 @@ describe("interpreters", () => {
     expect(runtime.report().python?.executable).toBe(PYTHON);
   });
 
-  test("one that does not exist, or does not start, is told with the fix", async () => {
+  test("one that does not exist or does not start is reported with a fix", async () => {
     for (const python of ["/nowhere/python3", "no-such-python", "/bin/true"]) {
       await using runtime = await openTestRuntime({ python, poolSize: 0 });
       const failure: unknown = await runtime.openSession().catch((error: unknown) => error);
@@ -113,7 +113,7 @@ describe("interpreters", () => {
     }
   });
 
-  test("one that is too old ends with its version, which the error then tells", () => {
+  test("one that is too old exits, and the error names its version", () => {
     const pretend =
       "import sys, runpy; sys.version_info = (3, 8, 18); runpy.run_path(sys.argv[1], run_name='__main__')";
     const { status, stderr } = spawnSync(PYTHON, ["-c", pretend, "python/forkserver/__main__.py"], {
@@ -169,10 +169,10 @@ test("sessions of a preloaded numpy draw different numbers", async ({ skip }) =>
   }
   const draw = async (): Promise<string> => {
     const sandbox = await environment.openSandbox(PLAIN);
-    const { heard, exec } = converse(sandbox);
+    const { received, exec } = converse(sandbox);
     await exec("e1", "import numpy, random; (numpy.random.rand(), random.random())");
     await sandbox.close();
-    return heard.events.split("\n").at(-2) ?? "";
+    return received.events.split("\n").at(-2) ?? "";
   };
   const [one, two] = [JSON.parse(await draw()), JSON.parse(await draw())] as { value: unknown }[];
   expect(one?.value).not.toEqual(two?.value);

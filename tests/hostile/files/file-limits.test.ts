@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => stage?.[Symbol.asyncDispose]());
 
 describe("limits", () => {
-  test("a full disk is told, what was there stays, and removing makes room again", async () => {
+  test("a full disk is reported, existing files stay, and removing frees space", async () => {
     await using session = await stage.runtime.openSession({ limits: { diskBytes: 16 * MIB } });
     await session.files.write("kept", "old");
     await valueOf(session, "f = open('fill', 'wb')\ntry:\n  while True: f.write(bytes(65536))\nexcept OSError: pass");
@@ -73,7 +73,7 @@ len(names)`,
     expect(await valueOf(session, "os.listdir()")).toBe("[]");
   });
 
-  test("a folder that is filled while it is removed is removed, or the reason told", async () => {
+  test("a folder that is filled while it is removed is removed, or the reason is reported", async () => {
     await using session = await stage.runtime.openSession();
     const code = `import os, itertools
 os.makedirs('d', exist_ok=True); print('up', flush=True)

@@ -81,7 +81,7 @@ describe("paths that lead out", () => {
     }
   });
 
-  test("links in a circle, and folders without end, are told and not followed for ever", async () => {
+  test("circular links and endless folders are reported and not followed forever", async () => {
     await using session = await stage.runtime.openSession();
     await valueOf(
       session,

@@ -140,7 +140,7 @@ describe.concurrent("a session's own descriptors, misused, harm that session alo
       ALIVE,
     ],
     [
-      "descriptors sent through the door",
+      "descriptors sent through the control socket",
       `s = socket.socket(fileno=os.dup(DOOR)); s.setblocking(False)\ntry:\n    while True: socket.send_fds(s, [b"s"], [0] * 100)\nexcept OSError: pass\n"real"`,
       ALIVE,
     ],
@@ -201,7 +201,7 @@ describe.concurrent("a session's own descriptors, misused, harm that session alo
     expect(await valueOf(session, "1+1")).toBe("2");
   });
 
-  test("a full door does not keep new output pipes from being renewed", async () => {
+  test("a full control socket does not block the renewal of output pipes", async () => {
     await using session = await open();
     await session.execute(`s = socket.socket(fileno=os.dup(DOOR)); s.settimeout(0.05)
 try:
@@ -211,7 +211,7 @@ import threading; threading.Thread(target=time.sleep, args=(2,), daemon=True).st
     expect(await valueOf(session, "1+1")).toBe("2");
   });
 
-  test("a worker that never takes its new output pipes is ended, and the next execution is told", async () => {
+  test("a worker that never takes its new output pipes is ended, and the next execution reports it", async () => {
     await using session = await open();
     await session.execute(
       `line({"type": "status", "id": "${session.id}.2", "status": "ok", "survivors": True}); time.sleep(60)`,

@@ -23,30 +23,30 @@ while count() != ${count} and time.monotonic() < deadline: time.sleep(0.005)
 count()
 `;
 
-/** Where the door is: the only socket a fresh session has. */
-const door = `
+/** The control socket: the only socket of a fresh session. */
+const control = `
 import os, socket
 fd = next(int(n) for n in os.listdir("/proc/self/fd") if os.path.lexists("/proc/self/fd/" + n) and os.readlink("/proc/self/fd/" + n).startswith("socket:"))
-door = socket.socket(fileno=os.dup(fd))
+control = socket.socket(fileno=os.dup(fd))
 `;
 
 // Some wait for a limit, so several run concurrently.
 describe.concurrent("whatever code does to its own worker, a copy is made or refused, and the runtime goes on", () => {
   test.each([
     [
-      "takes what comes through the door",
-      `${door}\nimport threading\nthreading.Thread(target=lambda: door.recvmsg(4096, 4096), daemon=True).start()`,
+      "takes what comes through the control socket",
+      `${control}\nimport threading\nthreading.Thread(target=lambda: control.recvmsg(4096, 4096), daemon=True).start()`,
     ],
     [
-      "floods the door",
-      `${door}\ndoor.setblocking(False)\ntry:\n  while True: door.send(b"h" * 900)\nexcept BlockingIOError: pass`,
+      "floods the control socket",
+      `${control}\ncontrol.setblocking(False)\ntry:\n  while True: control.send(b"h" * 900)\nexcept BlockingIOError: pass`,
     ],
-    ["closes the door", `${door}\nos.close(fd); door.close()`],
-    ["says at the door that it stands", `${door}\ndoor.send(b"h")`],
+    ["closes the control socket", `${control}\nos.close(fd); control.close()`],
+    ["reports on the control socket that it is ready", `${control}\ncontrol.send(b"h")`],
     [
-      "takes what comes through the door and says that it stands itself",
-      `${door}\nimport threading\ndef liar():
-  _, fds, _, _ = socket.recv_fds(door, 4096, 8)
+      "takes what comes through the control socket and reports itself as ready",
+      `${control}\nimport threading\ndef liar():
+  _, fds, _, _ = socket.recv_fds(control, 4096, 8)
   socket.socket(fileno=fds[0]).send(b"h")
   for fd in fds[1:]:
     try: os.write(fd, b'{"type":"ready","id":null,"protocol":1,"python":"3.11.2"}\\n')
@@ -54,9 +54,9 @@ describe.concurrent("whatever code does to its own worker, a copy is made or ref
 threading.Thread(target=liar, daemon=True).start()`,
     ],
     [
-      "lets a child of its own say that it stands",
-      `${door}\nimport threading\ndef liar():
-  _, fds, _, _ = socket.recv_fds(door, 4096, 8)
+      "has its own child report that it is ready",
+      `${control}\nimport threading\ndef liar():
+  _, fds, _, _ = socket.recv_fds(control, 4096, 8)
   if os.fork() == 0:
     socket.socket(fileno=fds[0]).send(b"h")
     os._exit(0)
@@ -124,10 +124,10 @@ def kill_copy():
     while time.monotonic() < deadline:
         for pid in filter(str.isdigit, os.listdir("/proc")):
             if mark(pid) not in ("0", "1", "2", "unlimited") and stands(pid):
-                time.sleep(0.1) # until the init has heard that it stands
+                time.sleep(0.1) # until the init knows that it is ready
                 os.kill(int(pid), 9)
                 while os.path.exists(f"/proc/{pid}"): time.sleep(0.01)
-                time.sleep(0.1) # until the host has heard that it is no more
+                time.sleep(0.1) # until the host knows that it has ended
                 return
         time.sleep(0.001)
 os.register_at_fork(after_in_parent=kill_copy)

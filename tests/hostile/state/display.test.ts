@@ -106,7 +106,7 @@ describe("without end", () => {
     expect((process.memoryUsage.rss() - before) / MIB).toBeLessThan(300);
   });
 
-  test("threads that display at once are all heard", async () => {
+  test("displays of concurrent threads all arrive", async () => {
     await using session = await runtime.openSession();
     const code =
       "import threading\ndef some():\n    for i in range(10): display('x' * 70_000)\n" +

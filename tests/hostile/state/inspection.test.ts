@@ -104,7 +104,7 @@ c = C()`);
   });
 });
 
-test("a session that hears no questions costs their askers no more than their patience, and the host nothing", async () => {
+test("a session that answers no queries costs its callers their time limit, and the host nothing", async () => {
   await using session = await open("os.dup2(os.pipe()[0], ASIDE)");
   const asked = await Promise.allSettled(Array.from({ length: 100 }, () => session.variables()));
   for (const { status } of asked) expect(status).toBe("rejected");

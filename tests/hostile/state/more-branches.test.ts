@@ -88,7 +88,7 @@ def lie():
     global kept
     frame = sys._getframe()
     while "fds" not in frame.f_locals: frame = frame.f_back
-    kept = [os.dup(fd) for fd in frame.f_locals["fds"]]  # the door of the copy stays open
+    kept = [os.dup(fd) for fd in frame.f_locals["fds"]]  # the copy's control socket stays open
     while "name" not in frame.f_locals: frame = frame.f_back
     os.write(kept[3], b'{"type":"ready","id":null,"protocol":1,"python":"3.11.2"}\\n')
     frame.f_locals["self"]._writer.send({"type": "status", "id": frame.f_locals["name"], "status": "ok"})

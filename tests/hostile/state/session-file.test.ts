@@ -147,7 +147,7 @@ describe("a file that is not as it was written is refused before any worker sees
     await expect(stage.runtime.loadSession(forged)).rejects.toThrow("it has format 2, and this version reads format 1");
   });
 
-  test("another version of Python is told by its number, and no session is left", async () => {
+  test("another version of Python is named in the error, and no session is left", async () => {
     const { body, manifest } = parts();
     const forged = forge(body, { ...manifest, python: "3.4.2" });
     await expect(stage.runtime.loadSession(forged, { id: "left" })).rejects.toThrow(
@@ -197,7 +197,7 @@ describe("a forged state with a right digest acts in its sandbox, and nowhere el
     await expectHarmless(1);
   });
 
-  test("a loop without end that hears no interrupt is ended", async () => {
+  test("an endless loop that ignores interrupts is killed", async () => {
     const code = "import signal; signal.pthread_sigmask(signal.SIG_BLOCK, [2])\\u000awhile True: pass";
     const forged = forgePickle(`cbuiltins\nexec\n(V${code}\ntR.`);
     await expect(stage.runtime.loadSession(forged, { timeoutMs: 300 })).rejects.toThrow("it took longer than 300 ms");

@@ -59,7 +59,7 @@ describe("facts", () => {
     expect(hostname()).not.toBe("sandbox");
   });
 
-  test("descriptors: three streams, the worker's own pipes and counter, the door, and nothing of the host", async () => {
+  test("descriptors: three streams, the worker's own pipes and counter, the control socket, and nothing of the host", async () => {
     const seen = (await json(`sorted({
     os.readlink("/proc/self/fd/" + n) for n in os.listdir("/proc/self/fd")
     if os.path.lexists("/proc/self/fd/" + n)})`)) as string[];
