@@ -1,6 +1,8 @@
 // Attacks on the worker protocol of docs/protocol.md. User code owns every descriptor of its worker and can send anything.
 // It may lie about itself and end its own session, and nothing else.
 
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Session } from "../../../src/index.ts";
 import { toProbe, type Check } from "../probe.ts";
@@ -268,7 +270,8 @@ for i in range(18):
     expectGrowth(
       `b = b'{"type":"display","id":"{{EID}}","call":1,"data":{"text/plain":"' + b"y" * 60000 + b'"}}\\n'
 for i in range(10000): os.write(EVENTS, b)`,
-      300, // of 600 MB that were sent: what is kept, and what waits for garbage collection
+      200,
+      { collect: true },
     ));
 
   test("a million calls are not all remembered", () =>
@@ -337,16 +340,25 @@ async function valueOf(session: Session, code: string): Promise<string | undefin
   return (await session.execute(code, { timeoutMs: 20_000 }).result).value?.["text/plain"];
 }
 
-/** Runs code and checks the growth of this process, sampled meanwhile, against a limit. */
-async function expectGrowth(code: string, maxMiB: number): Promise<void> {
+/**
+ * Runs code and checks the growth of this process, sampled meanwhile, against a limit. With `collect`, garbage does not count: how much
+ * of it waits depends on how busy the machine is.
+ */
+async function expectGrowth(code: string, maxMiB: number, { collect = false } = {}): Promise<void> {
   await using session = await open();
-  const before = process.memoryUsage.rss();
+  setFlagsFromString("--expose-gc");
+  const collectGarbage = runInNewContext("gc") as () => void;
+  const measure = (): number => {
+    if (collect) collectGarbage();
+    return process.memoryUsage.rss();
+  };
+  const before = measure();
   let peak = before;
-  const timer = setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), 20);
+  const timer = setInterval(() => (peak = Math.max(peak, measure())), collect ? 200 : 20);
   try {
     const expanded = code.replaceAll("{{EID}}", `${session.id}.2`);
     await session.execute(`${expanded}\nNone`, { timeoutMs: 8000 }).result;
-    peak = Math.max(peak, process.memoryUsage.rss());
+    peak = Math.max(peak, measure());
   } finally {
     clearInterval(timer);
   }
