@@ -76,7 +76,7 @@ test.each(["own", "named"] as const)("a file that is %s may set everything", (pl
     graceMs: 3000,
     bounds: { requests: 5, rate: { perSecond: 0.2, burst: 1 }, failures: { perSecond: 2, burst: 10 } },
     executions: { running: 6 },
-    runs: { runsAtOnce: 4 },
+    runs: { maxRuns: 4 },
     mcp: { isStructured: true, tools: { choice: "core", source: "server.tools" } },
     listen: { requestMs: 20_000, maxConnections: 7 },
     runtime: {
