@@ -41,7 +41,7 @@ export async function* findings(): AsyncGenerator<Finding, void, undefined> {
   yield await port(server.port);
   yield docker();
   yield { check: "limits", status: "ok", found: toLimits({ ...DEFAULT_LIMITS, ...limits }) };
-  yield { check: "server", status: "ok", found: toBounds(server) };
+  yield { check: "server", status: "ok", found: toServerLimits(server) };
 }
 
 /** The configuration, or a finding that says what is wrong with it. */
@@ -130,7 +130,7 @@ function toLimits(limits: typeof DEFAULT_LIMITS): string {
   return `${each}, ${branches} branches for a session; ${sessions} sessions, ${formatSize(totalMemoryBytes)} memory together`;
 }
 
-function toBounds({ requests, executions, runs }: Config["server"]): string {
+function toServerLimits({ requests, executions, runs }: Config["server"]): string {
   const most = [
     `${requests ?? DEFAULT_SERVER_LIMITS.requests} requests`,
     `${executions ?? DEFAULT_EXECUTION_LIMITS.running} executions`,

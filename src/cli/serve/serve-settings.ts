@@ -30,7 +30,7 @@ export interface ServeSettings {
   readonly address: AddressArguments;
   readonly allowedOrigins: readonly string[];
   readonly graceMs: number;
-  readonly bounds: ServerLimits;
+  readonly limits: ServerLimits;
   readonly executions: { readonly running?: number };
   readonly runs: { readonly maxRuns?: number };
   readonly mcp: {
@@ -68,7 +68,7 @@ export function toServeSettings(flags: ServeArguments, config: Config): ServeSet
     },
     allowedOrigins: asUsage(() => allowOrigin.map(parseOrigin)),
     graceMs: (flags.grace ?? server.grace ?? DEFAULT_GRACE_SECONDS) * 1000,
-    bounds: {
+    limits: {
       requests: server.requests ?? DEFAULT_SERVER_LIMITS.requests,
       rate: { perSecond: rate, burst: Math.max(1, rate * RATE_BURST_SECONDS) },
       failures: { perSecond: guesses, burst: Math.max(1, guesses * WRONG_TOKEN_BURST_SECONDS) },

@@ -24,7 +24,7 @@ export async function serve(flags: ServeArguments): Promise<number> {
   const config = loadConfig({ cwd: process.cwd(), env: process.env, ...omitUndefined({ path: flags.config }) });
   const settings = toServeSettings(flags, config);
   const model = findModel("there are no runs", flags.config);
-  const { address, allowedOrigins, bounds, graceMs, executions, sessionDefaults } = settings;
+  const { address, allowedOrigins, graceMs, executions, sessionDefaults } = settings;
   const { logLevel: level, logFormat: format } = settings;
   const mounts = resolveMounts(settings.runtime.mounts ?? []);
   const tools = await chooseFrom(settings.mcp, "whyNot" in model ? model.whyNot : undefined);
@@ -57,7 +57,7 @@ export async function serve(flags: ServeArguments): Promise<number> {
     const observed = connectObservers(context, [context.metrics, lines]);
     return await serveUntilSignal(address, {
       listen: ({ host, port, ...guard }) => {
-        const app = createApp(context, { ...guard, ...observed, allowedOrigins, limits: bounds });
+        const app = createApp(context, { ...guard, ...observed, allowedOrigins, limits: settings.limits });
         const { onUnexpected, onMalformed, onCut } = observed;
         const upgrader = new WebSockets(context, { token: guard.token, onUnexpected, onCut });
         context.metrics.websockets = () => upgrader;
