@@ -1,12 +1,13 @@
 import { expect, test } from "vitest";
 import { backendVariables, chooseBackend } from "../../src/config/choose-backend.ts";
-import { DEFAULTS, loadConfig, type Config, type RLMTable } from "../../src/config/config.ts";
+import { loadConfig, type Config, type Flags } from "../../src/config/config.ts";
+import { DEFAULTS } from "../../src/config/settings.ts";
 import { ConfigurationError } from "../../src/errors.ts";
 import { Folder } from "./folder.ts";
 
 interface Given {
   readonly env?: Readonly<Record<string, string>>;
-  readonly flags?: RLMTable;
+  readonly flags?: Flags;
   readonly cwd?: string;
 }
 
@@ -334,11 +335,11 @@ test("a custom backend has a type, an address and a key variable", () => {
     apiKey: "s",
   });
   expect(() => chooseBackend(loadText(toml))).toThrow(/takes its key from K, which is not set/);
-  const flags = { base_url: "http://localhost:2", backend: "openai" };
+  const flags = { baseUrl: "http://localhost:2", backend: "openai" };
   expect(chooseBackend(loadText(toml, { flags }))).toEqual({ backend: "openai", baseUrl: "http://localhost:2" });
   expect(chooseBackend(loadText(""))).toEqual({ backend: "openai" });
   expect(chooseBackend(loadText("[rlm]\nmodel = 'claude-x'"))).toEqual({ backend: "anthropic" });
-  expect(chooseBackend(loadText("", { flags: { base_url: "http://localhost:1" } })).backend).toBe("openai-compatible");
+  expect(chooseBackend(loadText("", { flags: { baseUrl: "http://localhost:1" } })).backend).toBe("openai-compatible");
 });
 
 test("a project cannot send the user's key to its own address", () => {
@@ -350,7 +351,7 @@ test("a project cannot send the user's key to its own address", () => {
   const named = `${elsewhere.replace("'openai'", "'a'")}\n[backends.a]\ntype = 'openai-compatible'\napi_key_env = 'OPENAI_API_KEY'`;
   expect(() => choose(named)).toThrow(/it would send the key in OPENAI_API_KEY/);
   const url = "https://elsewhere.example/v1";
-  expect(choose(elsewhere, { env, flags: { base_url: url } })).toMatchObject({ baseUrl: url });
+  expect(choose(elsewhere, { env, flags: { baseUrl: url } })).toMatchObject({ baseUrl: url });
   expect(choose(elsewhere, { env: { ...env, RLM_BASE_URL: url } })).toMatchObject({ baseUrl: url });
   expect(choose(elsewhere, {})).toMatchObject({ baseUrl: url });
   expect(choose(elsewhere.replace("'openai'", "'openai-compatible'"))).toMatchObject({ baseUrl: url });

@@ -1,7 +1,8 @@
 // `rlm run`: gives one question to the orchestrator. Prints the answer on stdout and everything else on stderr.
 
 import { backendVariables, chooseBackend } from "../../config/choose-backend.ts";
-import { loadConfig, type Config, type RLMTable } from "../../config/config.ts";
+import { loadConfig, type Config, type Flags } from "../../config/config.ts";
+import type { RLMSettings } from "../../config/settings.ts";
 import type { EnvironmentName } from "../../environments/registry.ts";
 import type { RunResult } from "../../protocol/runs.ts";
 import { openRuntime, type Runtime } from "../../runtime.ts";
@@ -19,22 +20,15 @@ import { StandardOutput } from "../io/standard-output.ts";
 import { SignalHandler } from "../io/signal-handler.ts";
 import { UsageError } from "../options/usage-error.ts";
 
+/** Options of the command line that have the names of settings. */
+type NamedSettings = "model" | "subModel" | "reasoningEffort" | "backend" | "baseUrl" | "mode" | NamedLimits;
+type NamedLimits = "maxDepth" | "maxIterations" | "tokenBudget" | "callBudget" | "toolBudget";
+
 /** The parsed options of the command line. */
-export interface RunArguments {
+export interface RunArguments extends Partial<Pick<RLMSettings, NamedSettings>> {
   readonly context?: readonly string[];
-  readonly backend?: string;
-  readonly baseUrl?: string;
-  readonly model?: string;
-  readonly subModel?: string;
-  readonly reasoningEffort?: string;
   readonly env?: EnvironmentName;
-  readonly mode?: "auto" | "rlm" | "direct";
-  readonly maxDepth?: number;
-  readonly maxIterations?: number;
-  readonly tokenBudget?: number;
   readonly costBudget?: number;
-  readonly callBudget?: number;
-  readonly toolBudget?: number;
   readonly timeout?: number;
   readonly schema?: string;
   readonly cache: boolean;
@@ -123,25 +117,21 @@ function demo(question: string | undefined, { context, schema, model, backend }:
 /** Invented, so that the demo shows a cost. */
 const DEMO_PRICES = { demo: { inputUsd: 0.25, outputUsd: 2, cacheReadUsd: 0.25, cacheWriteUsd: 0.25 } };
 
-function toFlags(options: RunArguments): RLMTable {
-  const { model, subModel, backend, baseUrl, env, mode, maxDepth, maxIterations, cache } = options;
-  const { tokenBudget, costBudget, callBudget, toolBudget, timeout } = options;
+function toFlags(options: RunArguments): Flags {
+  const { model, subModel, reasoningEffort, backend, baseUrl, env, mode, timeout, cache } = options;
+  const { maxDepth, maxIterations, tokenBudget, costBudget, callBudget, toolBudget } = options;
+  const models = { model, subModel, reasoningEffort, backend, baseUrl };
+  const budgets = { tokenBudget, costBudgetUsd: costBudget, callBudget, toolBudget };
+  const timeoutMs = timeout === 0 ? null : timeout && timeout * 1000;
   return {
-    model,
-    sub_model: subModel,
-    reasoning_effort: options.reasoningEffort,
-    backend,
-    base_url: baseUrl,
-    environment: env,
+    ...models,
     mode,
-    max_depth: maxDepth,
-    max_iterations: maxIterations,
-    token_budget: tokenBudget,
-    cost_budget: costBudget,
-    call_budget: callBudget,
-    tool_budget: toolBudget,
-    timeout,
-    cache: cache ? undefined : false,
+    environment: env,
+    maxDepth,
+    maxIterations,
+    ...budgets,
+    timeoutMs,
+    ...(!cache && { cache }),
   };
 }
 
