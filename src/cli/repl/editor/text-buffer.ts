@@ -19,9 +19,9 @@ const WORD = /[\p{L}\p{M}\p{N}_]/u;
 export class TextBuffer {
   #text = "";
   #cursor = 0;
-  #undo: Snapshot[] = [];
+  readonly #undo: Snapshot[] = [];
   #redo: Snapshot[] = [];
-  #killed: string[] = [];
+  readonly #killed: string[] = [];
   /** The column that Up and Down keep. */
   #column: number | undefined;
   /** The last change: consecutive typing is one undo step, consecutive kills are one entry to yank. */
@@ -56,14 +56,6 @@ export class TextBuffer {
   /** The part of the line before the cursor. */
   get lineBefore(): string {
     return this.#text.slice(this.lineStart, this.#cursor);
-  }
-
-  /** Replaces the text and clears undo. Moves the cursor to the end. */
-  reset(text = ""): void {
-    this.#text = clean(text);
-    this.#undo = [];
-    this.#redo = [];
-    this.#move(this.#text.length);
   }
 
   /** Replaces the text as one change. */
