@@ -93,16 +93,12 @@ export class Progress {
         spend(node, event.usage);
         return;
       case "code-start":
-        node.isRunningCode = true;
-        return;
       case "code-end":
-        node.isRunningCode = false;
+        node.isRunningCode = event.type === "code-start";
         return;
       case "tool-call-start":
-        node.tool = event.tool;
-        return;
       case "tool-call-end":
-        node.tool = undefined;
+        node.tool = event.type === "tool-call-start" ? event.tool : undefined;
         return;
       case "node-end":
         node.status = event.status;
