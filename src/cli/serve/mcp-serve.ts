@@ -9,8 +9,6 @@ import type { McpServerFactory } from "@modelcontextprotocol/server";
 import { openRuntime, type Runtime } from "../../runtime.ts";
 import { parseMount } from "../../environments/mounts.ts";
 import type { Limits } from "../../session/options.ts";
-import type { Mount } from "../../environments/environment.ts";
-import { RLMError } from "../../errors.ts";
 import { HostPaths, toMounts } from "../../server/mcp/calls/host-paths.ts";
 import { createServerFactory } from "../../server/mcp/server.ts";
 import { serveMCPOverStdio, type StdioConnection } from "../../server/mcp/transport/stdio.ts";
@@ -22,7 +20,7 @@ import { EXIT } from "../exit-code.ts";
 import { findModel } from "./mcp-model.ts";
 import type { PlannedFiles } from "./open-files.ts";
 import type { AddressArguments } from "./serve-until-signal.ts";
-import { UsageError } from "../options/usage-error.ts";
+import { asUsageError, UsageError } from "../options/usage-error.ts";
 
 export interface MCPServeArguments extends Partial<AddressArguments> {
   /** Listens on a port instead of standard input and output. */
@@ -56,7 +54,7 @@ async function open(options: MCPServeArguments, limits: Partial<Limits> = {}): P
   if (http !== true) refuseAddress(options);
   const model = findModel();
   const offered = chooseTools(tools, "whyNot" in model ? model.whyNot : undefined);
-  const mounts = resolveMounts(mount);
+  const mounts = asUsageError(() => toMounts(process.cwd(), mount.map(parseMount)));
   const runtime = await openRuntime({
     mounts,
     limits,
@@ -119,15 +117,6 @@ function refuseAddress({ port, host, allowHost }: MCPServeArguments): void {
   const flags = Object.entries({ "--port": port, "--host": host, "--allow-host": allowHost });
   const first = flags.find(([, value]) => value !== undefined);
   if (first !== undefined) throw new UsageError(`${first[0]} needs --http`);
-}
-
-function resolveMounts(flags: readonly string[]): readonly Mount[] {
-  try {
-    return toMounts(process.cwd(), flags.map(parseMount));
-  } catch (error) {
-    if (error instanceof RLMError || error instanceof RangeError) throw new UsageError(error.message);
-    throw error;
-  }
 }
 
 async function awaitSignal(): Promise<number> {

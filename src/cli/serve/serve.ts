@@ -40,26 +40,16 @@ export async function serve(flags: ServeArguments): Promise<number> {
     const shutdown = new Shutdown();
     const lines = new ServerLog(log);
     const { isStructured } = settings.mcp;
-    const mcp = {
-      mounts,
-      isStructured,
-      onUnexpected: (error: unknown) => lines.unexpected(error),
-      ...omitUndefined({ tools }),
-    };
-    const context = createServerContext(runtime, {
-      ...shutdown.signals,
-      model,
-      mcp,
-      executions,
-      sessionDefaults,
-      ...settings.runs,
-    });
+    const onUnexpected = (error: unknown): void => lines.unexpected(error);
+    const mcp = { mounts, isStructured, onUnexpected, ...omitUndefined({ tools }) };
+    const parts = { model, mcp, executions, sessionDefaults, ...settings.runs };
+    const context = createServerContext(runtime, { ...shutdown.signals, ...parts });
     const observed = connectObservers(context, [context.metrics, lines]);
     return await serveUntilSignal(address, {
       listen: ({ host, port, ...guard }) => {
         const app = createApp(context, { ...guard, ...observed, allowedOrigins, limits: settings.limits });
-        const { onUnexpected, onMalformed, onCut } = observed;
-        const upgrader = new WebSockets(context, { token: guard.token, onUnexpected, onCut });
+        const { onMalformed, onCut } = observed;
+        const upgrader = new WebSockets(context, { token: guard.token, onUnexpected: observed.onUnexpected, onCut });
         context.metrics.websockets = () => upgrader;
         const { maxConnections } = files;
         return listen(app, { host, port, ...settings.listen, maxConnections, onMalformed, onCut, upgrader });
