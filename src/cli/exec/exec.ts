@@ -19,17 +19,20 @@ import { UsageError } from "../options/usage-error.ts";
 /** All output is forwarded, however slow the reader is: what is not written yet is on disk. */
 const ALL_OUTPUT = 2 ** 40;
 
-/** The parsed options of the command line. */
-export interface ExecArguments {
-  readonly c?: string;
-  readonly json?: true;
+/** Options of every command that opens a session in this process. */
+export interface SessionArguments {
   readonly timeout?: number;
-  readonly env: EnvironmentName;
   readonly e?: readonly (readonly [string, string])[];
   readonly mount?: readonly string[];
   readonly python?: string;
   readonly memory?: number;
   readonly sessionFile?: string;
+}
+
+export interface ExecArguments extends SessionArguments {
+  readonly c?: string;
+  readonly json?: true;
+  readonly env: EnvironmentName;
   readonly allowNet?: string;
 }
 

@@ -8,6 +8,7 @@ import { deferred } from "../../util/async/deferred.ts";
 import { dataFolder } from "../../util/data-folder.ts";
 import { VERSION } from "../../util/version.ts";
 import { EXIT } from "../exit-code.ts";
+import type { SessionArguments } from "../exec/exec.ts";
 import { readSource } from "../exec/read-source.ts";
 import { Console } from "./console.ts";
 import { HistoryFile } from "./history-file.ts";
@@ -23,17 +24,7 @@ import { openWithFile, saveToFile } from "../exec/session-file.ts";
 /** Time to save the state after a signal. */
 const SAVE_MS = 5000;
 
-/** The parsed options of the command line. */
-export interface ReplArguments {
-  readonly sessionFile?: string;
-  readonly timeout?: number;
-  readonly e?: readonly (readonly [string, string])[];
-  readonly mount?: readonly string[];
-  readonly python?: string;
-  readonly memory?: number;
-}
-
-export async function repl(file: string | undefined, options: ReplArguments): Promise<number> {
+export async function repl(file: string | undefined, options: SessionArguments): Promise<number> {
   const { timeout = 0, e = [], mount = [], python, memory } = options;
   const source = file === undefined ? undefined : await readSource(undefined, [file]);
   await using runtime = await openRuntime({
