@@ -7,7 +7,7 @@ import { homedir } from "node:os";
 import { toTerminalText } from "../../util/text/terminal-text.ts";
 import { printError } from "../io/print-error.ts";
 import { EXIT } from "../exit-code.ts";
-import type { Machine, Scope, ServerCommand } from "./clients.ts";
+import { toEntry, type Machine, type Scope, type ServerCommand } from "./clients.ts";
 import { readBackups, readConfig, removeConfig, replaceConfig, type ConfigFile } from "./config-file.ts";
 import { isTable, type Entry, type WantedEntry } from "./config-text.ts";
 import { Refusal } from "./refusal.ts";
@@ -76,7 +76,7 @@ function plan({ client, path, entryPath }: Target, command: ServerCommand): Plan
     const file = readConfig(path);
     const before = client.editor.read(file.text, entryPath);
     checkOurs(before, entryPath.name);
-    const text = client.editor.put(file.text, entryPath, client.entry(command));
+    const text = client.editor.put(file.text, entryPath, toEntry(client, command));
     const entry = client.editor.read(text, entryPath) as Entry;
     const isSame = file.bytes !== undefined && text === file.text;
     return { file, text, entry, verb: isSame ? undefined : before === undefined ? "Added" : "Changed" };
