@@ -35,6 +35,6 @@ export interface Reader extends Disposable {
   write(text: string): void;
   /** Writes to stderr; on a terminal the same as `write`. */
   writeError(text: string): void;
-  /** The attributes that the terminal reports. */
-  queryAttributes(limitMs: number): Promise<readonly string[] | undefined>;
+  /** The attributes that the terminal reports. Undefined: no report in time. Absent: there is no terminal to query. */
+  queryAttributes?(limitMs: number): Promise<readonly string[] | undefined>;
 }

@@ -41,11 +41,7 @@ export async function repl(file: string | undefined, options: SessionArguments):
   const palette = new Palette(isTerminal && !process.env["NO_COLOR"]);
   const history = new HistoryFile(isTerminal ? dataFolder("repl") : undefined);
   using reader: Reader = isTerminal ? new TerminalReader(palette, history.entries) : new PlainReader();
-  const images = new Images(
-    process.env,
-    dataFolder("figures"),
-    isTerminal ? (limitMs) => reader.queryAttributes(limitMs) : undefined,
-  );
+  const images = new Images(process.env, dataFolder("figures"), reader.queryAttributes?.bind(reader));
   const output = new ConsoleOutput(reader, palette, images);
   const timeoutMs = timeout === 0 ? null : timeout * 1000;
   const replConsole = new Console({ runtime, session, sessionOptions, timeoutMs, reader, output, history });
