@@ -35,7 +35,8 @@ export async function tryCommand(
   { command, args }: ServerCommand,
   { cwd, env }: LaunchOptions,
 ): Promise<readonly string[]> {
-  const child = spawn(command, args, { cwd, env: { ...inheritedEnv(), ...env }, stdio: "pipe" });
+  const inherited = Object.fromEntries(INHERITED.map((name) => [name, process.env[name]]));
+  const child = spawn(command, args, { cwd, env: { ...inherited, ...env }, stdio: "pipe" });
   const lastError = collectStderr(child.stderr);
   child.stdin.on("error", () => {}); // it ended early; its exit code is reported
   const ended = new Promise<string>((resolve) => {
@@ -75,13 +76,4 @@ function collectStderr(stream: Readable): () => readonly string[] {
     text = (text + chunk).slice(-MAX_STDERR);
   });
   return () => text.trim().split("\n").slice(-1).filter(Boolean);
-}
-
-function inheritedEnv(): Record<string, string> {
-  return Object.fromEntries(
-    INHERITED.flatMap((name) => {
-      const value = process.env[name];
-      return value === undefined ? [] : [[name, value]];
-    }),
-  );
 }
