@@ -18,7 +18,6 @@ import { chooseTools } from "./choose-tools.ts";
 import { printError, printUnexpected } from "../io/print-error.ts";
 import { EXIT } from "../exit-code.ts";
 import { findModel } from "./mcp-model.ts";
-import type { PlannedFiles } from "./open-files.ts";
 import type { AddressArguments } from "./serve-until-signal.ts";
 import { asUsageError, UsageError } from "../options/usage-error.ts";
 
@@ -39,19 +38,21 @@ const CLOSE_MS = 700;
 
 export async function mcpServe(options: MCPServeArguments): Promise<number> {
   if (options.http !== true) {
+    refuseAddress(options);
     const { runtime, factory } = await open(options);
     return serveStdio(runtime, factory);
   }
   const { planFiles } = await import("./open-files.ts");
   const files = planFiles();
   const { runtime, factory } = await open(options, files.limits);
-  return serveHTTP(runtime, factory, options, files);
+  await using _ = runtime;
+  const { serveMCPUntilSignal } = await import("./mcp-over-http.ts");
+  return await serveMCPUntilSignal(factory, options, files);
 }
 
 /** Opens the runtime and a factory of servers on it. Starts nothing. */
 async function open(options: MCPServeArguments, limits: Partial<Limits> = {}): Promise<Opened> {
   const { tools, structured, mount = [], python, http } = options;
-  if (http !== true) refuseAddress(options);
   const model = findModel();
   const offered = chooseTools(tools, "whyNot" in model ? model.whyNot : undefined);
   const mounts = asUsageError(() => toMounts(process.cwd(), mount.map(parseMount)));
@@ -78,20 +79,6 @@ async function open(options: MCPServeArguments, limits: Partial<Limits> = {}): P
 interface Opened {
   readonly runtime: Runtime;
   readonly factory: McpServerFactory;
-}
-
-async function serveHTTP(
-  runtime: Runtime,
-  factory: McpServerFactory,
-  options: MCPServeArguments,
-  files: PlannedFiles,
-): Promise<number> {
-  const { serveMCPUntilSignal } = await import("./mcp-over-http.ts");
-  try {
-    return await serveMCPUntilSignal(factory, options, files);
-  } finally {
-    await runtime.close();
-  }
 }
 
 async function serveStdio(runtime: Runtime, factory: McpServerFactory): Promise<number> {
