@@ -137,6 +137,5 @@ function commentEnd(text: string, start: number): number {
 
 /** The offset after the next line end. */
 function lineEnd(text: string, start: number): number {
-  const end = text.indexOf("\n", start);
-  return end === -1 ? text.length : end + 1;
+  return Math.min(text.length, commentEnd(text, start) + 1);
 }

@@ -4,8 +4,8 @@
 // However long the output is, only a few bytes are read for each character shown.
 
 import type { ByteSource } from "../bytes/byte-source.ts";
-import { headLength, tailLength, toText } from "./cut-points.ts";
-import { countCharacters, isCharacterStart, trimBrokenEnd, trimBrokenStart } from "./utf8.ts";
+import { characterAfter, headLength, tailLength, toText } from "./cut-points.ts";
+import { countCharacters, trimBrokenEnd, trimBrokenStart } from "./utf8.ts";
 
 export interface TruncateOptions {
   /** Of the result, with the marker; at least 200. */
@@ -61,8 +61,7 @@ export function pageOutput(
   const first = Math.min(Math.max(0, offset), readableBytes);
   const from = Math.max(0, first - 3); // enough to see whether a character began before
   const read = source.read(from, first - from + BYTES_PER_CHARACTER * maxCharacters);
-  let start = first - from;
-  while (start < read.length && !isCharacterStart(read, start)) start += 1;
+  const start = characterAfter(read, first - from);
   const isLast = from + read.length >= readableBytes;
   const bytes = isLast ? read.subarray(start) : trimBrokenEnd(read.subarray(start));
   if (isLast || bytes.length === 0) {
