@@ -54,11 +54,8 @@ export function loadConfig({ cwd, env, flags = {}, path }: ConfigOptions): Confi
   const paths: ConfigPaths = { cwd: resolve(cwd), home: env["HOME"] || homedir(), env };
   const project = path === undefined ? findProjectFile(paths) : resolve(paths.cwd, path);
   const file = project ?? findUserFile(paths);
-  const folders = [
-    project === undefined ? paths.cwd : dirname(project),
-    ...(file === undefined ? [] : [dirname(file)]),
-  ];
-  const dotEnv = readDotEnvs(folders, env);
+  const folder = file === undefined ? paths.cwd : dirname(file);
+  const dotEnv = readDotEnvs([project === undefined ? paths.cwd : folder, folder], env);
   const merged = { ...dotEnv, ...env };
   const parsed = file === undefined ? {} : readConfigFile(file);
   return {
@@ -71,7 +68,7 @@ export function loadConfig({ cwd, env, flags = {}, path }: ConfigOptions): Confi
     backends: mapValues(parsed.backends, settings.toBackend),
     prices: mapValues(parsed.prices, settings.toPrice),
     docker: parsed.docker ?? {},
-    sessions: settings.resolvePaths(parsed.sessions ?? {}, file === undefined ? paths.cwd : dirname(file)),
+    sessions: settings.resolvePaths(parsed.sessions ?? {}, folder),
     server: parsed.server ?? {},
     limits: settings.toLimits(parsed.limits ?? {}),
     network: parsed.network ?? {},

@@ -6,6 +6,7 @@ import { parseMount } from "../../environments/mounts.ts";
 import type { EnvironmentName } from "../../environments/registry.ts";
 import type { Session } from "../../session/session.ts";
 import type { ExecutionResult } from "../../protocol/execution.ts";
+import { omitUndefined } from "../../util/omit-undefined.ts";
 import { printError } from "../io/print-error.ts";
 import { readSource, type Source } from "./read-source.ts";
 import { fromResult } from "../exit-code.ts";
@@ -85,7 +86,7 @@ function toRuntimeOptions({ env, mount = [], python, memory }: ExecArguments): R
     poolSize: 0,
     preload: [],
     mounts: mount.map(parseMount),
-    ...(python !== undefined && { python }),
-    limits: { readableOutputBytes: ALL_OUTPUT, ...(memory !== undefined && { memoryBytes: memory }) },
+    ...omitUndefined({ python }),
+    limits: { readableOutputBytes: ALL_OUTPUT, ...omitUndefined({ memoryBytes: memory }) },
   };
 }

@@ -6,6 +6,7 @@ import { parseMount } from "../../environments/mounts.ts";
 import type { SessionOptions } from "../../session/options.ts";
 import { deferred } from "../../util/async/deferred.ts";
 import { dataFolder } from "../../util/data-folder.ts";
+import { omitUndefined } from "../../util/omit-undefined.ts";
 import { VERSION } from "../../util/version.ts";
 import { EXIT } from "../exit-code.ts";
 import type { SessionArguments } from "../exec/exec.ts";
@@ -32,8 +33,8 @@ export async function repl(file: string | undefined, options: SessionArguments):
     preload: [],
     idleTimeoutMs: null,
     mounts: mount.map(parseMount),
-    ...(python !== undefined && { python }),
-    ...(memory !== undefined && { limits: { memoryBytes: memory } }),
+    ...omitUndefined({ python }),
+    limits: omitUndefined({ memoryBytes: memory }),
   });
   const sessionOptions: SessionOptions = { env: Object.fromEntries(e), idleTimeoutMs: null, autoCheckpoint: true };
   const session = await openWithFile(runtime, options.sessionFile, sessionOptions);

@@ -9,6 +9,7 @@ import { openRuntime, type Runtime } from "../../runtime.ts";
 import { ScriptedBackend } from "../../backends/scripted/scripted.ts";
 import type { RLMOptions, RunRequest } from "../../rlm/rlm.ts";
 import type { Run } from "../../rlm/run.ts";
+import { omitUndefined } from "../../util/omit-undefined.ts";
 import { printError } from "../io/print-error.ts";
 import { fromRunResult } from "../exit-code.ts";
 import { gatherContext, readJSON } from "./contexts.ts";
@@ -40,19 +41,13 @@ export interface RunArguments extends Partial<Pick<RLMSettings, NamedSettings>> 
 }
 
 export async function run(question: string | undefined, options: RunArguments): Promise<number> {
-  const config = loadConfig({
-    cwd: process.cwd(),
-    env: process.env,
-    flags: toFlags(options),
-    ...(options.config !== undefined && { path: options.config }),
-  });
+  const { config: path, python } = options;
+  const flags = toFlags(options);
+  const config = loadConfig({ cwd: process.cwd(), env: process.env, flags, ...omitUndefined({ path }) });
   const output = new StandardOutput();
   await using input = new StdinFile();
-  await using runtime = await openRuntime({
-    environment: config.rlm.environment,
-    limits: config.limits,
-    ...(options.python !== undefined && { python: options.python }),
-  });
+  const { environment } = config.rlm;
+  await using runtime = await openRuntime({ environment, limits: config.limits, ...omitUndefined({ python }) });
   using signals = new SignalHandler(runtime, output);
   const display = chooseDisplay(options);
   signals.onStop = () => display.end();
@@ -93,11 +88,7 @@ async function prepare(
   if (skipped !== "" && !options.quiet) printError(`not in the context: ${skipped}`);
   return {
     rlm: { ...toRLMOptions(config), ...backend, model },
-    request: {
-      query: question,
-      ...(context !== undefined && { context }),
-      ...(outputSchema !== undefined && { outputSchema }),
-    },
+    request: { query: question, ...omitUndefined({ context, outputSchema }) },
   };
 }
 

@@ -64,14 +64,9 @@ async function reasonToSkip(
   if (entry.isSymbolicLink()) return "links";
   if (!entry.isFile()) return "things that are not files";
   if (SECRET.test(entry.name)) return "files that hold secrets by their names";
-  switch (await classifyFile(path)) {
-    case "text":
-      return undefined;
-    case "binary":
-      return "files that are not UTF-8 text";
-    case "unreadable":
-      return "files that may not be read";
-  }
+  const kind = await classifyFile(path);
+  if (kind === "text") return undefined;
+  return kind === "binary" ? "files that are not UTF-8 text" : "files that may not be read";
 }
 
 /** Judged by its first bytes. */
