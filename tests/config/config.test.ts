@@ -5,26 +5,26 @@ import { DEFAULTS } from "../../src/config/settings.ts";
 import { ConfigurationError } from "../../src/errors.ts";
 import { Folder } from "./folder.ts";
 
-interface Given {
+interface Inputs {
   readonly env?: Readonly<Record<string, string>>;
   readonly flags?: Flags;
   readonly cwd?: string;
 }
 
 /** The folder is the home directory, and `project` in it the current one by default. */
-function load(folder: Folder, { env = {}, flags = {}, cwd = "project" }: Given = {}): Config {
+function load(folder: Folder, { env = {}, flags = {}, cwd = "project" }: Inputs = {}): Config {
   return loadConfig({ cwd: folder.at(cwd), env: { HOME: folder.path, ...env }, flags });
 }
 
-function loadText(toml: string, given?: Given): Config {
+function loadText(toml: string, inputs?: Inputs): Config {
   using folder = new Folder({ "project/rlm.toml": toml });
-  return load(folder, given);
+  return load(folder, inputs);
 }
 
-function complaint(toml: string, given?: Given): string {
+function problemOf(toml: string, inputs?: Inputs): string {
   using folder = new Folder({ "project/rlm.toml": toml });
   try {
-    load(folder, given);
+    load(folder, inputs);
   } catch (error) {
     expect(error).toBeInstanceOf(ConfigurationError);
     return (error as Error).message.replaceAll(`${folder.at("project")}/`, "");
@@ -185,7 +185,7 @@ test.each([
   ["no TOML", "[rlm]\nmodel = \n", "rlm.toml:2: it is not TOML: "],
   ["a key twice", "[rlm]\nmodel = 'a'\nmodel = 'b'", "rlm.toml:3: it is not TOML: "],
 ])("%s is refused: the message names file, line and key", (_, toml, message) => {
-  expect(complaint(toml)).toContain(message);
+  expect(problemOf(toml)).toContain(message);
 });
 
 test.each([
@@ -193,18 +193,18 @@ test.each([
   "[rlm]\napi-key = 'sk-secret'",
   "[backends.openai]\ntoken = 'sk-secret'",
 ])("a secret in the file is refused with the fix, and not repeated: %j", (toml) => {
-  const message = complaint(toml);
+  const message = problemOf(toml);
   expect(message).toMatch(/^Cannot use rlm\.toml:2: '.*' is not read: a secret does not belong in this file/);
   expect(message).toContain('api_key_env = "OPENAI_API_KEY"');
   expect(message).not.toContain("sk-secret");
 });
 
 test("a secret beside a syntax error is not repeated either", () => {
-  expect(complaint("[backends.openai]\napi_key = 'sk-secret' x")).not.toContain("sk-secret");
+  expect(problemOf("[backends.openai]\napi_key = 'sk-secret' x")).not.toContain("sk-secret");
 });
 
 test("a file that is too long is not read", () => {
-  expect(complaint("#".repeat(1024 * 1024 + 1))).toContain("more than 1048576");
+  expect(problemOf("#".repeat(1024 * 1024 + 1))).toContain("more than 1048576");
 });
 
 test("flags win over variables, variables over the file, the file over the defaults", () => {
@@ -269,7 +269,7 @@ test.each([
   ],
   [{ RLM_TOKEN_BUDGET: "-5" }, "Cannot use RLM_TOKEN_BUDGET: it must be at least 1"],
 ])("the error names the variable: %j", (env, message) => {
-  expect(complaint("", { env })).toBe(message);
+  expect(problemOf("", { env })).toBe(message);
 });
 
 test("rlm.toml is found in parent folders, up to the one that contains .git", () => {
@@ -345,7 +345,7 @@ test("a custom backend has a type, an address and a key variable", () => {
 test("a project cannot send the user's key to its own address", () => {
   const env = { OPENAI_API_KEY: "real" };
   const elsewhere = "[rlm]\nbase_url = 'https://elsewhere.example/v1'\nbackend = 'openai'\n";
-  const choose = (toml: string, given: Given = { env }): unknown => chooseBackend(loadText(toml, given));
+  const choose = (toml: string, inputs: Inputs = { env }): unknown => chooseBackend(loadText(toml, inputs));
   expect(() => choose(elsewhere)).toThrow(/it would send the key in OPENAI_API_KEY to elsewhere\.example/);
   expect(() => choose(elsewhere)).not.toThrow(/real/);
   const named = `${elsewhere.replace("'openai'", "'a'")}\n[backends.a]\ntype = 'openai-compatible'\napi_key_env = 'OPENAI_API_KEY'`;

@@ -106,7 +106,7 @@ export const CLIENTS: Readonly<Record<ClientName, Client>> = {
     project: ".codex/config.toml",
     next: {
       user: "Start Codex again",
-      project: "Start Codex again in this folder; it reads the file in projects that it was told to trust",
+      project: "Start Codex again in this folder; it reads the file only in trusted projects",
     },
   },
   gemini: {

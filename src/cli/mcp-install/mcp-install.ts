@@ -46,19 +46,19 @@ async function install(target: Target, command: ServerCommand, machine: Machine)
   // read again: the client may have written its file in the meantime
   const { file, text, verb } = plan(target, command);
   if (verb === undefined) {
-    say(`'${entryPath.name}' is in ${path} already, and nothing had to be changed`);
+    printLine(`'${entryPath.name}' is in ${path} already, and nothing had to be changed`);
   } else {
     const backup = inFile(path, () => {
       makeProjectFolder(target);
       return replaceConfig(file, text);
     });
-    say(verb === "Added" ? `Added '${entryPath.name}' to ${path}` : `Changed '${entryPath.name}' in ${path}`);
-    if (backup !== undefined) say(`The file as it was: ${backup}`);
+    printLine(verb === "Added" ? `Added '${entryPath.name}' to ${path}` : `Changed '${entryPath.name}' in ${path}`);
+    if (backup !== undefined) printLine(`The file as it was: ${backup}`);
   }
-  say(`The server starts and offers ${tools.length} tools`);
-  for (const caution of cautions(command, machine.env)) say(`Note: ${caution}`);
-  if (scope === "project") say("Note: the file has paths of this machine; on another one, run this there");
-  say(`Next: ${client.next[scope] ?? client.next.user}`);
+  printLine(`The server starts and offers ${tools.length} tools`);
+  for (const caution of cautions(command, machine.env)) printLine(`Note: ${caution}`);
+  if (scope === "project") printLine("Note: the file has paths of this machine; on another one, run this there");
+  printLine(`Next: ${client.next[scope] ?? client.next.user}`);
   return EXIT.ok;
 }
 
@@ -86,8 +86,8 @@ function plan({ client, path, entryPath }: Target, command: ServerCommand): Plan
 function show(target: Target, command: ServerCommand): number {
   const { client, path, entryPath, absence } = target;
   const { entry, verb } = plan(target, command);
-  if (absence !== undefined) say(`Note: ${absence}`);
-  say(
+  if (absence !== undefined) printLine(`Note: ${absence}`);
+  printLine(
     verb === undefined ? `In ${path} already:` : `${verb === "Added" ? "To be added to" : "To be changed in"} ${path}:`,
   );
   process.stdout.write(`\n${toTerminalText(client.editor.snippet(entryPath, exactly(entry)))}`);
@@ -100,24 +100,24 @@ function uninstall(target: Target, { isDry }: { readonly isDry: boolean }): numb
     const file = readConfig(path);
     const entry = client.editor.read(file.text, entryPath);
     if (entry === undefined) {
-      say(`There is no '${entryPath.name}' in ${path}, and nothing had to be changed`);
+      printLine(`There is no '${entryPath.name}' in ${path}, and nothing had to be changed`);
       return EXIT.ok;
     }
     checkOurs(entry, entryPath.name);
     const text = textBefore(target, file, entry as Entry);
     if (isDry) {
-      say(text === undefined ? `To be removed: ${path}` : `'${entryPath.name}' is to be taken out of ${path}`);
+      printLine(text === undefined ? `To be removed: ${path}` : `'${entryPath.name}' is to be taken out of ${path}`);
       return EXIT.ok;
     }
     if (text === undefined) {
       removeConfig(file);
-      say(`Removed ${path}, which had nothing but '${entryPath.name}'`);
+      printLine(`Removed ${path}, which had nothing but '${entryPath.name}'`);
     } else {
       const backup = replaceConfig(file, text);
-      say(`Took '${entryPath.name}' out of ${path}`);
-      if (backup !== undefined) say(`The file as it was: ${backup}`);
+      printLine(`Took '${entryPath.name}' out of ${path}`);
+      if (backup !== undefined) printLine(`The file as it was: ${backup}`);
     }
-    say(`Next: restart ${client.title}`);
+    printLine(`Next: restart ${client.title}`);
     return EXIT.ok;
   });
 }
@@ -190,6 +190,6 @@ function refuse(error: unknown): number {
   return EXIT.error;
 }
 
-function say(line: string): void {
+function printLine(line: string): void {
   process.stdout.write(`${toTerminalText(line)}\n`);
 }

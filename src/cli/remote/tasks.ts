@@ -109,7 +109,7 @@ async function followEvents(reading: Reading): Promise<void> {
   const events = resumeEvents(client, path, first, {
     isEnd: (type) => type === "task-end" || type === "execution-end",
     whyOver: async () => {
-      if (wasOver) return "the task has ended, and the server does not tell how";
+      if (wasOver) return "the task has ended, and the server does not report how";
       wasOver = await isOver(reading); // it may have ended after the stream did: the next stream has the rest
       return undefined;
     },

@@ -66,7 +66,7 @@ export class Console implements ReplContext {
     const { reader, history } = this.#parts;
     while (!this.#isLeaving) {
       let answer = await reader.readCode(this.#prompt());
-      for (; answer.kind === "text"; answer = await reader.readOn()) {
+      for (; answer.kind === "text"; answer = await reader.readMore()) {
         if (!(await this.#accept(answer.text))) continue;
         history.add(answer.text.trimEnd());
         break;

@@ -26,7 +26,7 @@ export class PlainReader implements Reader {
     return this.#read(prompt);
   }
 
-  async readOn(): Promise<Answer> {
+  async readMore(): Promise<Answer> {
     return this.#read("... ");
   }
 

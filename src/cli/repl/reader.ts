@@ -24,7 +24,7 @@ export interface Reader extends Disposable {
   /** The next piece of code, or a command. It stays on the screen until `leave`. */
   readCode(prompt: string): Promise<Answer>;
   /** The last text was incomplete: continues it. */
-  readOn(): Promise<Answer>;
+  readMore(): Promise<Answer>;
   /** Leaves the prompt: output follows. */
   leave(mark?: string): void;
   /** Reads a line for input(), after the output before it was written. */

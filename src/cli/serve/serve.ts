@@ -58,8 +58,8 @@ export async function serve(flags: ServeArguments): Promise<number> {
         await runtime.warm();
         hasStarted = true;
         log.write("info", "server-start", { url: listening.url, version: VERSION, pid: process.pid });
-        if (files.few !== undefined) log.write("warn", "few-open-files", { what: files.few });
-        return greeting(runtime, listening, token, files.few);
+        if (files.warning !== undefined) log.write("warn", "few-open-files", { what: files.warning });
+        return greeting(runtime, listening, token, files.warning);
       },
       end: async (listening) => {
         logIfStarted("info", "server-drain", { graceMs, executions: context.executions.running });
@@ -82,7 +82,7 @@ async function chooseFrom(
   return chooseTools(tools.choice, whyNoModel, tools.source);
 }
 
-function greeting(runtime: Runtime, { url }: HTTPListener, token: Token, few: string | undefined): string {
+function greeting(runtime: Runtime, { url }: HTTPListener, token: Token, warning: string | undefined): string {
   const { name, tier, python } = runtime.report();
   const header = quote(`Authorization: Bearer ${token.value}`);
   return [
@@ -90,7 +90,7 @@ function greeting(runtime: Runtime, { url }: HTTPListener, token: Token, few: st
     `curl -s ${url}/process/interpreter/execute -H ${header} -d '{"code":"print(6*7)"}'`,
     `every route: ${url}/v1/docs`,
     `environment ${name}, sandbox tier ${tier ?? "unknown"}, Python ${python?.version ?? "unknown"}`,
-    ...(few === undefined ? [] : [few]),
+    ...(warning === undefined ? [] : [warning]),
     describeToken(token),
     "",
   ].join("\n");

@@ -10,7 +10,7 @@ import { countCharacters, trimBrokenEnd, trimBrokenStart } from "./utf8.ts";
 export interface TruncateOptions {
   /** Of the result, with the marker; at least 200. */
   readonly maxCharacters: number;
-  /** How to read the omitted part, which begins at this offset. Left out where there is no room for it. */
+  /** How to read the omitted part, which begins at this offset. Left out where there is no space for it. */
   readonly hint: (offset: number) => string;
   /** What is counted. Characters are counted as Python does, and bytes instead where there is too much to read. Default: bytes. */
   readonly unit?: "bytes" | "characters";
@@ -75,7 +75,7 @@ export function pageOutput(
 /** The line for this many bytes that are omitted from an offset on. Longest for all bytes, from the first or after the last. */
 type Marker = (omittedBytes: number, offset: number) => string;
 
-/** The best first; the next one is used where there is no room for it. */
+/** The best first; the next one is used where there is no space for it. */
 function toMarkers(
   source: ByteSource,
   { hint, unit = "bytes", marker = (text) => `[… ${text}]` }: TruncateOptions,
@@ -120,16 +120,16 @@ interface Ends {
   readonly note: string;
 }
 
-/** Undefined: the marker leaves too little room. */
+/** Undefined: the marker leaves too little space. */
 function joinEnds(ends: Ends, marker: Marker, maxCharacters: number): string | undefined {
   const { head, tail, start, totalBytes, note } = ends;
   const longest = Math.max(marker(totalBytes, 0).length, marker(totalBytes, totalBytes).length);
-  const room = maxCharacters - longest - note.length - 2; // and two newlines
-  if (room < maxCharacters / 10) return undefined;
-  const headRoom = Math.floor(room * HEAD_SHARE);
-  const headBytes = headLength(head, headRoom);
+  const space = maxCharacters - longest - note.length - 2; // and two newlines
+  if (space < maxCharacters / 10) return undefined;
+  const headSpace = Math.floor(space * HEAD_SHARE);
+  const headBytes = headLength(head, headSpace);
   const after = tail.subarray(Math.max(0, headBytes - start));
-  const tailBytes = tailLength(after, room - headRoom);
+  const tailBytes = tailLength(after, space - headSpace);
   const omitted = start + tail.length - headBytes - tailBytes;
   const parts = [
     toText(head.subarray(0, headBytes)),

@@ -4,12 +4,12 @@ import { loadConfig } from "../../../src/config/config.ts";
 import { Folder } from "../../config/folder.ts";
 
 /** Uses this rlm.toml in the current folder, as the user's own file, or with --config. */
-function settle(toml: string, flags: ServeArguments = {}, place: "folder" | "own" | "named" = "folder") {
+function settle(toml: string, flags: ServeArguments = {}, source: "folder" | "own" | "named" = "folder") {
   using folder = new Folder({
     "project/x": "",
-    [place === "own" ? ".config/rlm/config.toml" : "project/rlm.toml"]: toml,
+    [source === "own" ? ".config/rlm/config.toml" : "project/rlm.toml"]: toml,
   });
-  const path = place === "named" ? folder.at("project/rlm.toml") : undefined;
+  const path = source === "named" ? folder.at("project/rlm.toml") : undefined;
   const config = loadConfig({
     cwd: folder.at("project"),
     env: { HOME: folder.path },
@@ -69,8 +69,8 @@ sessions = 3
 memory = "1g"
 `;
 
-test.each(["own", "named"] as const)("a file that is %s may set everything", (place) => {
-  expect(settle(FULL, {}, place)).toEqual({
+test.each(["own", "named"] as const)("a file that is %s may set everything", (source) => {
+  expect(settle(FULL, {}, source)).toEqual({
     address: { host: "0.0.0.0", port: 9000, allowHost: ["box.example"] },
     allowedOrigins: ["https://app.example"],
     graceMs: 3000,

@@ -1,6 +1,6 @@
 // Reads one text on the terminal with an editor.
 //
-// After the text was submitted the prompt stays on the screen. The reader either continues it (`goOn`), or leaves it
+// After the text was submitted the prompt stays on the screen. The reader either continues it (`addLine`), or leaves it
 // (`leave`) so that output can follow. Output that arrives while it is shown goes above it (`interject`).
 
 import { onAbort } from "../../../util/async/on-abort.ts";
@@ -63,9 +63,9 @@ export class Prompt {
   }
 
   /** Adds a line, and shows the prompt again if it was left. */
-  goOn(): void {
+  addLine(): void {
     this.#isShown = true;
-    this.#editor.goOn();
+    this.#editor.addLine();
     this.#paint();
   }
 

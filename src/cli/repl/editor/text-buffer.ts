@@ -64,8 +64,8 @@ export class TextBuffer {
   }
 
   insert(text: string, isTyped = false): void {
-    const isOn = isTyped && this.#last === "type" && text !== "\n";
-    this.#change(this.#cursor, this.#cursor, clean(text), isOn);
+    const isSameStep = isTyped && this.#last === "type" && text !== "\n";
+    this.#change(this.#cursor, this.#cursor, clean(text), isSameStep);
     if (isTyped) this.#last = "type";
   }
 
