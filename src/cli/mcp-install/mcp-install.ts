@@ -12,7 +12,7 @@ import { readBackups, readConfig, removeConfig, replaceConfig, type ConfigFile }
 import { isTable, type Entry, type WantedEntry } from "./config-text.ts";
 import { Refusal } from "./refusal.ts";
 import { cautions, toServerCommand } from "./server-command.ts";
-import { checkInstalled, makeProjectFolder, toTarget, type Target } from "./target.ts";
+import { makeProjectFolder, toTarget, type Target } from "./target.ts";
 import { tryCommand } from "./try-command.ts";
 
 export interface MCPInstallArguments {
@@ -35,13 +35,18 @@ export async function mcpInstall(
     if (print) return show(target, command);
     return await install(target, command, machine);
   } catch (error) {
-    return refuse(error);
+    if (!(error instanceof Refusal)) throw error;
+    printError(`Nothing was changed. ${error.message}`);
+    if (error.snippet !== undefined) process.stderr.write(`\n${toTerminalText(error.snippet)}`);
+    return EXIT.error;
   }
 }
 
 async function install(target: Target, command: ServerCommand, machine: Machine): Promise<number> {
-  const { client, path, entryPath, scope } = target;
-  checkInstalled(target);
+  const { client, path, entryPath, scope, absence } = target;
+  if (absence !== undefined) {
+    throw new Refusal(`${absence}. Start it once and try again, or see with --print what to write where`);
+  }
   const tools = await tryEntry(plan(target, command).entry, target, machine);
   // read again: the client may have written its file in the meantime
   const { file, text, verb } = plan(target, command);
@@ -181,13 +186,6 @@ function inFile<Result>(path: string, work: () => Result): Result {
     }
     throw error;
   }
-}
-
-function refuse(error: unknown): number {
-  if (!(error instanceof Refusal)) throw error;
-  printError(`Nothing was changed. ${error.message}`);
-  if (error.snippet !== undefined) process.stderr.write(`\n${toTerminalText(error.snippet)}`);
-  return EXIT.error;
 }
 
 function printLine(line: string): void {
