@@ -41,8 +41,7 @@ export class TextBuffer {
   }
 
   get lineEnd(): number {
-    const end = this.#text.indexOf("\n", this.#cursor);
-    return end === -1 ? this.#text.length : end;
+    return this.#lineEndFrom(this.#cursor);
   }
 
   get isOnFirstLine(): boolean {
@@ -118,8 +117,7 @@ export class TextBuffer {
     if (this.isOnLastLine) return;
     const column = (this.#column ??= textWidth(this.lineBefore));
     const start = this.lineEnd + 1;
-    const end = this.#text.indexOf("\n", start);
-    this.#moveToColumn(start, end === -1 ? this.#text.length : end, column);
+    this.#moveToColumn(start, this.#lineEndFrom(start), column);
   }
 
   /** Deletes `count` characters before the cursor, or one grapheme. */
@@ -241,11 +239,15 @@ export class TextBuffer {
   *#boundaries(index: number): Generator<number> {
     let at = this.#text.lastIndexOf("\n", Math.max(0, index - 2)) + 1;
     yield at;
-    const end = this.#text.indexOf("\n", index);
-    for (const grapheme of toGraphemes(this.#text.slice(at, end === -1 ? undefined : end + 1))) {
+    for (const grapheme of toGraphemes(this.#text.slice(at, this.#lineEndFrom(index) + 1))) {
       at += grapheme.length;
       yield at;
     }
+  }
+
+  #lineEndFrom(index: number): number {
+    const end = this.#text.indexOf("\n", index);
+    return end === -1 ? this.#text.length : end;
   }
 
   #wordStart(): number {
