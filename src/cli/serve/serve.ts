@@ -8,7 +8,6 @@ import { ServerLog } from "../../server/observability/server-log.ts";
 import { Shutdown } from "../../server/shutdown.ts";
 import { connectObservers } from "../../server/observability/observer.ts";
 import { WebSockets } from "../../server/ws/web-sockets.ts";
-import type { MCPTool } from "../../server/mcp/tools/tool.ts";
 import type { Token } from "../../server/net/guards/token.ts";
 import { openRuntime, type Runtime } from "../../runtime.ts";
 import { resolveMounts } from "../../environments/mounts.ts";
@@ -17,7 +16,7 @@ import { VERSION } from "../../util/version.ts";
 import { findModel } from "./mcp-model.ts";
 import { planFiles } from "./open-files.ts";
 import { openLogAt } from "./open-log.ts";
-import { toServeSettings, type ServeArguments, type ServeSettings } from "./serve-settings.ts";
+import { toServeSettings, type ServeArguments } from "./serve-settings.ts";
 import { serveUntilSignal, describeToken } from "./serve-until-signal.ts";
 
 export async function serve(flags: ServeArguments): Promise<number> {
@@ -27,7 +26,10 @@ export async function serve(flags: ServeArguments): Promise<number> {
   const { address, allowedOrigins, graceMs, executions, sessionDefaults } = settings;
   const { logLevel: level, logFormat: format } = settings;
   const mounts = resolveMounts(settings.runtime.mounts ?? []);
-  const tools = await chooseFrom(settings.mcp, "whyNot" in model ? model.whyNot : undefined);
+  const { tools: chosen, isStructured } = settings.mcp;
+  const whyNoModel = "whyNot" in model ? model.whyNot : undefined;
+  // Without a choice to check, all tools are offered, and they are loaded with the first message.
+  const tools = chosen && (await import("./choose-tools.ts")).chooseTools(chosen.choice, whyNoModel, chosen.source);
   const log = openLogAt(flags.logFile, { level, format });
   let hasStarted = false;
   const logIfStarted: typeof log.write = (...line) => {
@@ -39,7 +41,6 @@ export async function serve(flags: ServeArguments): Promise<number> {
     await using runtime = await openRuntime({ ids: "random", ...rest, limits: { ...limits, ...files.limits } });
     const shutdown = new Shutdown();
     const lines = new ServerLog(log);
-    const { isStructured } = settings.mcp;
     const onUnexpected = (error: unknown): void => lines.unexpected(error);
     const mcp = { mounts, isStructured, onUnexpected, ...omitUndefined({ tools }) };
     const parts = { model, mcp, executions, sessionDefaults, ...settings.runs };
@@ -70,16 +71,6 @@ export async function serve(flags: ServeArguments): Promise<number> {
     logIfStarted("info", "server-end");
     await log.end();
   }
-}
-
-/** Undefined: all tools. Without a choice to check, the tools are loaded with the first message. */
-async function chooseFrom(
-  { tools }: ServeSettings["mcp"],
-  whyNoModel: string | undefined,
-): Promise<readonly MCPTool[] | undefined> {
-  if (tools === undefined) return undefined;
-  const { chooseTools } = await import("./choose-tools.ts");
-  return chooseTools(tools.choice, whyNoModel, tools.source);
 }
 
 function greeting(runtime: Runtime, { url }: HTTPListener, token: Token, warning: string | undefined): string {
