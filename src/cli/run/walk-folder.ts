@@ -1,5 +1,6 @@
 // The text files in a folder and its subfolders, sorted. Skipped entries are counted by reason.
 
+import type { Dirent } from "node:fs";
 import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { UsageError } from "../options/usage-error.ts";
@@ -57,10 +58,7 @@ export async function walkFolder(
   return found;
 }
 
-async function reasonToSkip(
-  entry: { readonly name: string; isFile(): boolean; isSymbolicLink(): boolean },
-  path: string,
-): Promise<string | undefined> {
+async function reasonToSkip(entry: Dirent, path: string): Promise<string | undefined> {
   if (entry.isSymbolicLink()) return "links";
   if (!entry.isFile()) return "things that are not files";
   if (SECRET.test(entry.name)) return "files that hold secrets by their names";
