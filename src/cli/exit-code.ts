@@ -1,6 +1,6 @@
 // Exit codes: the one table that maps results and errors to them.
 //
-//   0 ok · 1 the code raised, the run failed · n the code said exit(n) · 2 wrong usage · 3 a partial answer · 70 our own failure
+//   0 ok · 1 the code raised, the run failed · n the code called exit(n) · 2 wrong usage · 3 a partial answer · 70 our own failure
 //   124 time limit · 130 cancelled (Ctrl-C) · 141 the output is no longer read (EPIPE) · 143 SIGTERM
 
 import { BackendConnectionError, RLMError } from "../errors.ts";

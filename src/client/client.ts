@@ -30,7 +30,7 @@ export interface ServerRequest {
 }
 
 export class ServerClient {
-  /** Reports what the user should know and what stops nothing, such as a lost connection. */
+  /** Reports problems that stop nothing, such as a lost connection. */
   readonly warn: (message: string) => void;
   readonly #address: ServerAddress;
 

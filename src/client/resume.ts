@@ -34,7 +34,11 @@ export async function* resumeEvents(
   let cursor: string | undefined;
   let isOver = false;
   const receive = async (): Promise<Received> => {
-    events ??= await reconnect(client, path, cursor, signal);
+    if (events === undefined) {
+      const headers = cursor === undefined ? {} : { "last-event-id": cursor };
+      const stream = await client.stream("GET", path, { headers, ...(signal && { signal }) });
+      events = stream.events[Symbol.asyncIterator]();
+    }
     const next = await events.next();
     if (next.done !== true) return { event: next.value };
     const why = isOver ? undefined : await whyOver();
@@ -58,17 +62,6 @@ export async function* resumeEvents(
   } finally {
     await events?.return?.(); // closes the connection when the caller leaves the loop
   }
-}
-
-async function reconnect(
-  client: ServerClient,
-  path: string,
-  cursor: string | undefined,
-  signal: AbortSignal | undefined,
-): Promise<AsyncIterator<StreamedEvent>> {
-  const headers = cursor === undefined ? {} : { "last-event-id": cursor };
-  const { events } = await client.stream("GET", path, { headers, ...(signal && { signal }) });
-  return events[Symbol.asyncIterator]();
 }
 
 /** Pauses between attempts to reconnect, and gives up after a few. */

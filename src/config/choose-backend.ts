@@ -4,6 +4,7 @@
 // of their choice. The user allows that with a flag, a variable, or in their own file.
 
 import { ConfigurationError } from "../errors.ts";
+import { omitUndefined } from "../util/omit-undefined.ts";
 import type { Config } from "./config.ts";
 import type { BackendSettings } from "./settings.ts";
 
@@ -27,11 +28,7 @@ export function chooseBackend(config: Config): ChosenBackend {
     );
   }
   if (baseUrl !== undefined) checkAddress(config, baseUrl, apiKeyEnv ?? defaultVariable(type));
-  return {
-    backend: type,
-    ...(baseUrl !== undefined && { baseUrl }),
-    ...(apiKey !== undefined && { apiKey }),
-  };
+  return { backend: type, ...omitUndefined({ baseUrl, apiKey }) };
 }
 
 /** The configured name, or the default for the model. */

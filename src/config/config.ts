@@ -7,24 +7,21 @@ import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { findProjectFile, findUserFile, readConfigFile, type ConfigPaths } from "./config-file.ts";
 import { readDotEnv } from "./dot-env.ts";
-import type { RLMTable } from "./schema.ts";
 import * as settings from "./settings.ts";
 import type { Settings } from "./settings.ts";
 import { readVariables } from "./variables.ts";
 import { omitUndefined } from "../util/omit-undefined.ts";
 
-export { FILE_NAME } from "./config-file.ts";
-export type { RLMTable } from "./schema.ts";
-export { DEFAULTS } from "./settings.ts";
-
 type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Settings from the command line. Undefined: the flag is absent. */
+export type Flags = { readonly [Key in keyof settings.RLMSettings]?: settings.RLMSettings[Key] | undefined };
 
 export interface ConfigOptions {
   readonly cwd: string;
   /** The environment of this process. */
   readonly env: Environment;
-  /** Flags, by the names of the keys in the file. */
-  readonly flags?: RLMTable;
+  readonly flags?: Flags;
   /** The file to read instead of the one that would be found. */
   readonly path?: string;
 }
@@ -57,24 +54,21 @@ export function loadConfig({ cwd, env, flags = {}, path }: ConfigOptions): Confi
   const paths: ConfigPaths = { cwd: resolve(cwd), home: env["HOME"] || homedir(), env };
   const project = path === undefined ? findProjectFile(paths) : resolve(paths.cwd, path);
   const file = project ?? findUserFile(paths);
-  const folders = [
-    project === undefined ? paths.cwd : dirname(project),
-    ...(file === undefined ? [] : [dirname(file)]),
-  ];
-  const dotEnv = readDotEnvs(folders, env);
+  const folder = file === undefined ? paths.cwd : dirname(file);
+  const dotEnv = readDotEnvs([project === undefined ? paths.cwd : folder, folder], env);
   const merged = { ...dotEnv, ...env };
   const parsed = file === undefined ? {} : readConfigFile(file);
   return {
     path: file ?? null,
     env: merged,
     dotEnv,
-    agreedUrl: flags.base_url ?? env["RLM_BASE_URL"],
+    agreedUrl: flags.baseUrl ?? env["RLM_BASE_URL"],
     isOwnFile: file !== undefined && project === undefined,
-    rlm: settings.toRLMSettings({ ...parsed.rlm, ...readVariables(merged), ...omitUndefined(flags) }),
+    rlm: { ...settings.toRLMSettings({ ...parsed.rlm, ...readVariables(merged) }), ...omitUndefined(flags) },
     backends: mapValues(parsed.backends, settings.toBackend),
     prices: mapValues(parsed.prices, settings.toPrice),
     docker: parsed.docker ?? {},
-    sessions: settings.resolvePaths(parsed.sessions ?? {}, file === undefined ? paths.cwd : dirname(file)),
+    sessions: settings.resolvePaths(parsed.sessions ?? {}, folder),
     server: parsed.server ?? {},
     limits: settings.toLimits(parsed.limits ?? {}),
     network: parsed.network ?? {},

@@ -1,5 +1,7 @@
 // The statements of a TOML document with their offsets. Expects a valid document.
 
+import { parseJSON } from "./parse-json.ts";
+
 export interface TOMLHeader {
   readonly kind: "table" | "array";
   readonly path: readonly string[];
@@ -69,11 +71,7 @@ function readKey(text: string, start: number): { readonly path: readonly string[
 function toName(written: string): string {
   if (written.startsWith("'")) return written.slice(1, -1);
   if (!written.startsWith('"')) return written;
-  try {
-    return JSON.parse(written) as string;
-  } catch {
-    return written;
-  }
+  return (parseJSON(written) as string | undefined) ?? written;
 }
 
 function bareEnd(text: string, start: number): number {
@@ -137,6 +135,5 @@ function commentEnd(text: string, start: number): number {
 
 /** The offset after the next line end. */
 function lineEnd(text: string, start: number): number {
-  const end = text.indexOf("\n", start);
-  return end === -1 ? text.length : end + 1;
+  return Math.min(text.length, commentEnd(text, start) + 1);
 }

@@ -125,8 +125,7 @@ function toMessage(id: string, event: { readonly type: string }): string {
 }
 
 test("an execution continues after its connection is cut", async () => {
-  const stamp = { sessionId: "s", executionId: "s.1", seq: 1, time: 0 };
-  const delta = (text: string) => ({ type: "output-delta", ...stamp, stream: "stdout", text });
+  const delta = (text: string) => ({ ...BASE, type: "output-delta", stream: "stdout", text });
   await using fake = await openFake((request, response) => {
     response.writeHead(200, { "content-type": "text/event-stream", "execution-id": "s.1" });
     if (request.method === "POST") {

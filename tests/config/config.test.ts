@@ -1,29 +1,30 @@
 import { expect, test } from "vitest";
 import { backendVariables, chooseBackend } from "../../src/config/choose-backend.ts";
-import { DEFAULTS, loadConfig, type Config, type RLMTable } from "../../src/config/config.ts";
+import { loadConfig, type Config, type Flags } from "../../src/config/config.ts";
+import { DEFAULTS } from "../../src/config/settings.ts";
 import { ConfigurationError } from "../../src/errors.ts";
 import { Folder } from "./folder.ts";
 
-interface Given {
+interface Inputs {
   readonly env?: Readonly<Record<string, string>>;
-  readonly flags?: RLMTable;
+  readonly flags?: Flags;
   readonly cwd?: string;
 }
 
 /** The folder is the home directory, and `project` in it the current one by default. */
-function load(folder: Folder, { env = {}, flags = {}, cwd = "project" }: Given = {}): Config {
+function load(folder: Folder, { env = {}, flags = {}, cwd = "project" }: Inputs = {}): Config {
   return loadConfig({ cwd: folder.at(cwd), env: { HOME: folder.path, ...env }, flags });
 }
 
-function loadText(toml: string, given?: Given): Config {
+function loadText(toml: string, inputs?: Inputs): Config {
   using folder = new Folder({ "project/rlm.toml": toml });
-  return load(folder, given);
+  return load(folder, inputs);
 }
 
-function complaint(toml: string, given?: Given): string {
+function problemOf(toml: string, inputs?: Inputs): string {
   using folder = new Folder({ "project/rlm.toml": toml });
   try {
-    load(folder, given);
+    load(folder, inputs);
   } catch (error) {
     expect(error).toBeInstanceOf(ConfigurationError);
     return (error as Error).message.replaceAll(`${folder.at("project")}/`, "");
@@ -184,7 +185,7 @@ test.each([
   ["no TOML", "[rlm]\nmodel = \n", "rlm.toml:2: it is not TOML: "],
   ["a key twice", "[rlm]\nmodel = 'a'\nmodel = 'b'", "rlm.toml:3: it is not TOML: "],
 ])("%s is refused: the message names file, line and key", (_, toml, message) => {
-  expect(complaint(toml)).toContain(message);
+  expect(problemOf(toml)).toContain(message);
 });
 
 test.each([
@@ -192,18 +193,18 @@ test.each([
   "[rlm]\napi-key = 'sk-secret'",
   "[backends.openai]\ntoken = 'sk-secret'",
 ])("a secret in the file is refused with the fix, and not repeated: %j", (toml) => {
-  const message = complaint(toml);
+  const message = problemOf(toml);
   expect(message).toMatch(/^Cannot use rlm\.toml:2: '.*' is not read: a secret does not belong in this file/);
   expect(message).toContain('api_key_env = "OPENAI_API_KEY"');
   expect(message).not.toContain("sk-secret");
 });
 
 test("a secret beside a syntax error is not repeated either", () => {
-  expect(complaint("[backends.openai]\napi_key = 'sk-secret' x")).not.toContain("sk-secret");
+  expect(problemOf("[backends.openai]\napi_key = 'sk-secret' x")).not.toContain("sk-secret");
 });
 
 test("a file that is too long is not read", () => {
-  expect(complaint("#".repeat(1024 * 1024 + 1))).toContain("more than 1048576");
+  expect(problemOf("#".repeat(1024 * 1024 + 1))).toContain("more than 1048576");
 });
 
 test("flags win over variables, variables over the file, the file over the defaults", () => {
@@ -268,7 +269,7 @@ test.each([
   ],
   [{ RLM_TOKEN_BUDGET: "-5" }, "Cannot use RLM_TOKEN_BUDGET: it must be at least 1"],
 ])("the error names the variable: %j", (env, message) => {
-  expect(complaint("", { env })).toBe(message);
+  expect(problemOf("", { env })).toBe(message);
 });
 
 test("rlm.toml is found in parent folders, up to the one that contains .git", () => {
@@ -334,23 +335,23 @@ test("a custom backend has a type, an address and a key variable", () => {
     apiKey: "s",
   });
   expect(() => chooseBackend(loadText(toml))).toThrow(/takes its key from K, which is not set/);
-  const flags = { base_url: "http://localhost:2", backend: "openai" };
+  const flags = { baseUrl: "http://localhost:2", backend: "openai" };
   expect(chooseBackend(loadText(toml, { flags }))).toEqual({ backend: "openai", baseUrl: "http://localhost:2" });
   expect(chooseBackend(loadText(""))).toEqual({ backend: "openai" });
   expect(chooseBackend(loadText("[rlm]\nmodel = 'claude-x'"))).toEqual({ backend: "anthropic" });
-  expect(chooseBackend(loadText("", { flags: { base_url: "http://localhost:1" } })).backend).toBe("openai-compatible");
+  expect(chooseBackend(loadText("", { flags: { baseUrl: "http://localhost:1" } })).backend).toBe("openai-compatible");
 });
 
 test("a project cannot send the user's key to its own address", () => {
   const env = { OPENAI_API_KEY: "real" };
   const elsewhere = "[rlm]\nbase_url = 'https://elsewhere.example/v1'\nbackend = 'openai'\n";
-  const choose = (toml: string, given: Given = { env }): unknown => chooseBackend(loadText(toml, given));
+  const choose = (toml: string, inputs: Inputs = { env }): unknown => chooseBackend(loadText(toml, inputs));
   expect(() => choose(elsewhere)).toThrow(/it would send the key in OPENAI_API_KEY to elsewhere\.example/);
   expect(() => choose(elsewhere)).not.toThrow(/real/);
   const named = `${elsewhere.replace("'openai'", "'a'")}\n[backends.a]\ntype = 'openai-compatible'\napi_key_env = 'OPENAI_API_KEY'`;
   expect(() => choose(named)).toThrow(/it would send the key in OPENAI_API_KEY/);
   const url = "https://elsewhere.example/v1";
-  expect(choose(elsewhere, { env, flags: { base_url: url } })).toMatchObject({ baseUrl: url });
+  expect(choose(elsewhere, { env, flags: { baseUrl: url } })).toMatchObject({ baseUrl: url });
   expect(choose(elsewhere, { env: { ...env, RLM_BASE_URL: url } })).toMatchObject({ baseUrl: url });
   expect(choose(elsewhere, {})).toMatchObject({ baseUrl: url });
   expect(choose(elsewhere.replace("'openai'", "'openai-compatible'"))).toMatchObject({ baseUrl: url });

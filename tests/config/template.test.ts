@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { DEFAULTS, loadConfig } from "../../src/config/config.ts";
+import { loadConfig } from "../../src/config/config.ts";
+import { DEFAULTS } from "../../src/config/settings.ts";
 import { TEMPLATE } from "../../src/config/template.ts";
 import { rlmSchema } from "../../src/config/schema.ts";
 import { Folder } from "./folder.ts";

@@ -15,7 +15,7 @@ import { DEFAULT_SERVER_LIMITS } from "../../server/net/guards/request-limiter.t
 import { dataFolder, dataPath } from "../../util/data-folder.ts";
 import { parseJSON } from "../../util/parse-json.ts";
 import { formatSize } from "../../util/text/format.ts";
-import type { Finding } from "./doctor.ts";
+import { ok, warn, type Finding } from "./finding.ts";
 import { checkModels } from "./models.ts";
 import { checkSandbox } from "./sandbox.ts";
 import { probe } from "./probe.ts";
@@ -26,7 +26,7 @@ const health = z.strictObject({ status: z.string(), live: z.literal(true), ready
 const GIB = 1024 ** 3;
 
 export async function* findings(): AsyncGenerator<Finding, void, undefined> {
-  yield { check: "node", status: "ok", found: `${process.versions.node} at ${process.execPath}` }; // bin.ts has checked it
+  yield ok("node", `${process.versions.node} at ${process.execPath}`); // bin.ts has checked it
   yield* await checkSandbox();
   yield await memory();
   yield await folder();
@@ -34,14 +34,14 @@ export async function* findings(): AsyncGenerator<Finding, void, undefined> {
   const config = readConfig();
   if ("check" in config) yield config;
   else {
-    yield { check: "config", status: "ok", found: config.path ?? "no rlm.toml: everything has its default" };
+    yield ok("config", config.path ?? "no rlm.toml: everything has its default");
     yield* checkModels(config);
   }
   const { limits = {}, server = {} } = "check" in config ? {} : config;
   yield await port(server.port);
   yield docker();
-  yield { check: "limits", status: "ok", found: toLimits({ ...DEFAULT_LIMITS, ...limits }) };
-  yield { check: "server", status: "ok", found: toBounds(server) };
+  yield ok("limits", toLimits({ ...DEFAULT_LIMITS, ...limits }));
+  yield ok("server", toServerLimits(server));
 }
 
 /** The configuration, or a finding that says what is wrong with it. */
@@ -50,8 +50,7 @@ function readConfig(): Config | Finding {
     return loadConfig({ cwd: process.cwd(), env: process.env });
   } catch (error) {
     if (!(error instanceof RLMError)) throw error;
-    const fix = "Correct it: until then rlm run and rlm serve do not start here";
-    return { check: "config", status: "warn", found: error.message, fix };
+    return warn("config", error.message, "Correct it: until then rlm run and rlm serve do not start here");
   }
 }
 
@@ -60,29 +59,24 @@ async function memory(): Promise<Finding> {
   const text = await readFile("/proc/meminfo", "utf8").catch(() => "");
   const available = Number(/^MemAvailable:\s+(\d+) kB/m.exec(text)?.[1] ?? Number.NaN) * 1024;
   const found = Number.isNaN(available) ? "unknown" : `${formatSize(available)} available`;
-  if (!(available < DEFAULT_LIMITS.memoryBytes)) return { check: "memory", status: "ok", found };
+  if (!(available < DEFAULT_LIMITS.memoryBytes)) return ok("memory", found);
   const fix = `A session may use ${formatSize(DEFAULT_LIMITS.memoryBytes)}: end other programs, or pass less with --memory`;
-  return { check: "memory", status: "warn", found, fix };
+  return warn("memory", found, fix);
 }
 
 /** It holds runs, session files and caches. */
 async function folder(): Promise<Finding> {
   const check = "data folder";
   const path = dataFolder("server");
-  const isWritable =
-    path !== undefined &&
-    (await access(path, constants.W_OK).then(
-      () => true,
-      () => false,
-    ));
+  const isWritable = path !== undefined && (await access(path, constants.W_OK).catch(() => false)) !== false;
   if (!isWritable) {
-    const fix = "Set RLM_DATA to a folder that can be written";
-    return { check, status: "warn", found: `${path ?? dataPath("server")} cannot be written`, fix };
+    const found = `${path ?? dataPath("server")} cannot be written`;
+    return warn(check, found, "Set RLM_DATA to a folder that can be written");
   }
   const free = await freeBytes(path);
   const found = `${formatSize(free)} free in ${dirname(path)}`;
-  if (free >= GIB) return { check, status: "ok", found };
-  return { check, status: "warn", found, fix: "Free some space, or set RLM_DATA to a folder that has more" };
+  if (free >= GIB) return ok(check, found);
+  return warn(check, found, "Free some space, or set RLM_DATA to a folder that has more");
 }
 
 /** It holds long output of executions. */
@@ -90,8 +84,8 @@ async function temporary(): Promise<Finding> {
   const path = tmpdir();
   const free = await freeBytes(path);
   const found = `${formatSize(free)} free in ${path}`;
-  if (free >= 2 * DEFAULT_LIMITS.readableOutputBytes) return { check: "disk", status: "ok", found };
-  return { check: "disk", status: "warn", found, fix: "Free some space, or set TMPDIR to a folder that has more" };
+  if (free >= 2 * DEFAULT_LIMITS.readableOutputBytes) return ok("disk", found);
+  return warn("disk", found, "Free some space, or set TMPDIR to a folder that has more");
 }
 
 async function freeBytes(path: string): Promise<number> {
@@ -102,26 +96,22 @@ async function freeBytes(path: string): Promise<number> {
 /** The port that `rlm serve` would use. */
 async function port(wanted = DEFAULT_PORT): Promise<Finding> {
   const check = "port";
-  if (wanted === 0) return { check, status: "ok", found: "any that is free" };
+  if (wanted === 0) return ok(check, "any that is free");
   const code = await new Promise<string | undefined>((resolve) => {
     const server = createServer().once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
     server.listen(wanted, "127.0.0.1", () => server.close(() => resolve(undefined)));
   });
-  if (code === undefined) return { check, status: "ok", found: `${wanted} is free` };
+  if (code === undefined) return ok(check, `${wanted} is free`);
   const fix = "Use another: rlm serve --port 0 takes any that is free";
-  if (code !== "EADDRINUSE") return { check, status: "warn", found: `${wanted} cannot be used: ${code}`, fix };
+  if (code !== "EADDRINUSE") return warn(check, `${wanted} cannot be used: ${code}`, fix);
   const answer = parseJSON((await probe(`http://127.0.0.1:${wanted}/v1/health`)) ?? "");
-  if (health.safeParse(answer).success) return { check, status: "ok", found: `${wanted} is held by an rlm serve` };
-  return { check, status: "warn", found: `${wanted} is taken by another program`, fix };
+  if (health.safeParse(answer).success) return ok(check, `${wanted} is held by an rlm serve`);
+  return warn(check, `${wanted} is taken by another program`, fix);
 }
 
 function docker(): Finding {
   const hasDaemon = process.env["DOCKER_HOST"] !== undefined || existsSync("/var/run/docker.sock");
-  return {
-    check: "docker",
-    status: "ok",
-    found: `${hasDaemon ? "a daemon is there" : "no daemon found"}; this version does not use one`,
-  };
+  return ok("docker", `${hasDaemon ? "a daemon is there" : "no daemon found"}; this version does not use one`);
 }
 
 function toLimits(limits: typeof DEFAULT_LIMITS): string {
@@ -130,7 +120,7 @@ function toLimits(limits: typeof DEFAULT_LIMITS): string {
   return `${each}, ${branches} branches for a session; ${sessions} sessions, ${formatSize(totalMemoryBytes)} memory together`;
 }
 
-function toBounds({ requests, executions, runs }: Config["server"]): string {
+function toServerLimits({ requests, executions, runs }: Config["server"]): string {
   const most = [
     `${requests ?? DEFAULT_SERVER_LIMITS.requests} requests`,
     `${executions ?? DEFAULT_EXECUTION_LIMITS.running} executions`,

@@ -1,8 +1,8 @@
 // `rlm doctor`: prints what it found on this machine, and the fix for each problem.
 
-import type { Capabilities } from "../../environments/capabilities.ts";
 import { toTerminalText } from "../../util/text/terminal-text.ts";
 import { findings } from "./checks.ts";
+import type { Finding } from "./finding.ts";
 import { EXIT } from "../exit-code.ts";
 
 const MAX_CHARACTERS = 1000;
@@ -18,17 +18,6 @@ export async function doctor({ json }: { readonly json?: true }): Promise<number
   if (json) process.stdout.write(`${JSON.stringify({ usable, findings: all })}\n`);
   else process.stdout.write(usable ? "\nSessions can be used here.\n" : "\nSessions cannot be used here yet.\n");
   return usable ? EXIT.ok : EXIT.error;
-}
-
-export interface Finding {
-  readonly check: string;
-  /** `warn`: it works, but could be better. `fail`: sessions or the server do not work until it is fixed. */
-  readonly status: "ok" | "warn" | "fail";
-  readonly found: string;
-  /** What to do; only if the status is not `ok`. */
-  readonly fix?: string;
-  /** Of the environment that was tried. */
-  readonly capabilities?: Capabilities;
 }
 
 function toLines({ check, status, found, fix }: Finding): string {

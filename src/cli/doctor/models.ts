@@ -7,7 +7,7 @@ import type { Config } from "../../config/config.ts";
 import { RLMError } from "../../errors.ts";
 import { baseUrlOf, checkBackend } from "../../backends/open-backend.ts";
 import { isLoopback } from "../../server/net/guards/guard.ts";
-import type { Finding } from "./doctor.ts";
+import { ok, warn, type Finding } from "./finding.ts";
 import { probe } from "./probe.ts";
 
 /** The model, its backend, and every other backend that has a section. */
@@ -23,11 +23,14 @@ export async function* checkModels(config: Config): AsyncGenerator<Finding, void
 }
 
 function model({ rlm }: Config, backend: string | undefined): Finding {
-  const found =
-    backend === undefined
-      ? "none is configured, and only recursive runs need one: set RLM_MODEL and the key of its provider"
-      : `${rlm.model}${rlm.subModel === undefined ? "" : `, and ${rlm.subModel} for llm_query`}, asked of ${backend}`;
-  return { check: "model", status: "ok", found };
+  if (backend === undefined) {
+    return ok(
+      "model",
+      "none is configured, and only recursive runs need one: set RLM_MODEL and the key of its provider",
+    );
+  }
+  const subModel = rlm.subModel === undefined ? "" : `, and ${rlm.subModel} for llm_query`;
+  return ok("model", `${rlm.model}${subModel}, asked of ${backend}`);
 }
 
 async function checkConfigured(name: string, config: Config): Promise<Finding> {
@@ -36,17 +39,18 @@ async function checkConfigured(name: string, config: Config): Promise<Finding> {
     const chosen = chooseBackend(config);
     const options = { ...chosen, env: { ...process.env, ...backendVariables(config) } };
     checkBackend(chosen.backend, options);
-    if (chosen.backend === "scripted")
-      return { check, status: "ok", found: `${name}: scripts in files, without a key` };
+    if (chosen.backend === "scripted") return ok(check, `${name}: scripts in files, without a key`);
     const url = new URL(baseUrlOf(chosen.backend, options));
     const found = `${name} at ${url.host}, ${key(config, options.env)}`;
-    if (!isLoopback(url.hostname.replaceAll(/[[\]]/g, ""))) return { check, status: "ok", found };
-    if ((await probe(`${url.href}/models`)) !== undefined) return { check, status: "ok", found: `${found}, answers` };
+    if (!isLoopback(url.hostname.replaceAll(/[[\]]/g, ""))) return ok(check, found);
+    if ((await probe(`${url.href}/models`)) !== undefined) return ok(check, `${found}, answers`);
     const fix = "Start its server, or name another with RLM_BASE_URL or base_url";
-    return { check, status: "warn", found: `${name} at ${url.host} does not answer`, fix };
+    return warn(check, `${name} at ${url.host} does not answer`, fix);
   } catch (error) {
     if (!(error instanceof RLMError)) throw error;
-    return { check, status: "warn", ...split(error.message) };
+    // A configuration error says what is wrong and, after a full stop, what to do.
+    const [, found = error.message, fix = "Correct it there"] = /^(.*?)\. ([A-Z].*)$/s.exec(error.message) ?? [];
+    return warn(check, found, fix);
   }
 }
 
@@ -55,10 +59,4 @@ function key(config: Config, env: Readonly<Record<string, string | undefined>>):
   const variable = keyVariable(config);
   if (variable === undefined || !(config.env[variable] ?? env[variable])) return "without a key";
   return `its key is in ${variable}${config.dotEnv[variable] === undefined ? "" : " of .env"}`;
-}
-
-/** A configuration error says what is wrong and, after a full stop, what to do. */
-function split(message: string): { readonly found: string; readonly fix: string } {
-  const [, found = message, fix = "Correct it there"] = /^(.*?)\. ([A-Z].*)$/s.exec(message) ?? [];
-  return { found, fix };
 }

@@ -5,7 +5,7 @@ import { delimiter, join } from "node:path";
 import { EnvironmentUnavailableError } from "../../errors.ts";
 import { openRuntime } from "../../runtime.ts";
 import type { EnvironmentReport } from "../../environments/environment.ts";
-import type { Finding } from "./doctor.ts";
+import { ok, warn, type Finding } from "./finding.ts";
 
 /** Kernel settings that decide whether an unprivileged user can build a sandbox. */
 const SYSCTLS = [
@@ -25,12 +25,7 @@ export async function checkSandbox(): Promise<readonly Finding[]> {
     const answer = result.value?.["text/plain"] ?? result.error?.value ?? result.status;
     if (answer !== "2") return [python(report), failed(`1+1 gave ${answer}`, "Report this: it is a fault of ours")];
     const times = `first session in ${openedMs.toFixed(0)} ms, 1+1 in ${result.durationMs.toFixed(1)} ms`;
-    return [
-      python(report),
-      { check: "sandbox", status: "ok", found: `tier ${report.tier}, ${times}` },
-      environment(report),
-      ...hardening(report),
-    ];
+    return [python(report), ok("sandbox", `tier ${report.tier}, ${times}`), environment(report), ...hardening(report)];
   } catch (error) {
     return explain(error, runtime.report());
   }
@@ -38,17 +33,17 @@ export async function checkSandbox(): Promise<readonly Finding[]> {
 
 function python({ python: found }: EnvironmentReport): Finding {
   const check = "python";
-  if (found === null) return { check, status: "ok", found: "not started" };
+  if (found === null) return ok(check, "not started");
   const text = `${found.version} at ${found.executable}`;
   const shim = shimPath();
-  if (shim === undefined) return { check, status: "ok", found: text };
+  if (shim === undefined) return ok(check, text);
   const fix = `RLM_PYTHON=${found.executable} saves the detour at every start`;
-  return { check, status: "warn", found: `${text}, by way of the script ${shim}`, fix };
+  return warn(check, `${text}, by way of the script ${shim}`, fix);
 }
 
 function environment({ name, capabilities }: EnvironmentReport): Finding {
   const declared = Object.entries(capabilities).map(([capability, value]) => `${capability} ${toText(value)}`);
-  return { check: "environment", status: "ok", found: `${name}: ${declared.join(", ")}`, capabilities };
+  return { ...ok("environment", `${name}: ${declared.join(", ")}`), capabilities };
 }
 
 function toText(value: unknown): string {
@@ -57,20 +52,12 @@ function toText(value: unknown): string {
 }
 
 function hardening({ landlock, user }: EnvironmentReport): Finding[] {
-  const landlocked: Finding =
+  const landlocked =
     landlock !== null && landlock > 0
-      ? { check: "landlock", status: "ok", found: `version ${landlock}` }
-      : {
-          check: "landlock",
-          status: "warn",
-          found: "the kernel has none",
-          fix: "Linux 5.13 or newer adds this layer to the others",
-        };
+      ? ok("landlock", `version ${landlock}`)
+      : warn("landlock", "the kernel has none", "Linux 5.13 or newer adds this layer to the others");
   if (process.getuid?.() !== 0) return [landlocked];
-  return [
-    landlocked,
-    { check: "user", status: "ok", found: `this is root; code in sessions runs as the reserved user ${user}` },
-  ];
+  return [landlocked, ok("user", `this is root; code in sessions runs as the reserved user ${user}`)];
 }
 
 /** If Python itself is the problem, its line says so and the sandbox is not listed. */
@@ -81,7 +68,7 @@ function explain(error: unknown, report: EnvironmentReport): readonly Finding[] 
   const { why, fix } = error;
   if (report.python === null)
     return [{ check: why.startsWith("Python") ? "python" : "sandbox", status: "fail", found: why, fix }];
-  return [python(report), failed(why, fix), { check: "kernel", status: "ok", found: sysctls() }];
+  return [python(report), failed(why, fix), ok("kernel", sysctls())];
 }
 
 function failed(found: string, fix: string): Finding {

@@ -4,8 +4,7 @@ import { DEFAULT_ENVIRONMENT, ENVIRONMENT_NAMES } from "../../environments/regis
 import { Option, type Command } from "commander";
 import { exitWith } from "../options/action.ts";
 import { collect, parseAssignment, parseSeconds, parseSize } from "../options/option-values.ts";
-import type { ReplArguments } from "../repl/repl.ts";
-import type { ExecArguments } from "./exec.ts";
+import type { ExecArguments, SessionArguments } from "./exec.ts";
 
 export function addExec(program: Command): void {
   addSessionOptions(program.command("exec"))
@@ -37,7 +36,7 @@ export function addRepl(program: Command): void {
     .option("--timeout <seconds>", "stop each piece of code after this long (default: never)", parseSeconds)
     .allowExcessArguments(false)
     .action(
-      exitWith(async (file: string | undefined, options: ReplArguments) =>
+      exitWith(async (file: string | undefined, options: SessionArguments) =>
         (await import("../repl/repl.ts")).repl(file, options),
       ),
     );

@@ -6,6 +6,7 @@ import { parseMount } from "../../environments/mounts.ts";
 import type { EnvironmentName } from "../../environments/registry.ts";
 import type { Session } from "../../session/session.ts";
 import type { ExecutionResult } from "../../protocol/execution.ts";
+import { omitUndefined } from "../../util/omit-undefined.ts";
 import { printError } from "../io/print-error.ts";
 import { readSource, type Source } from "./read-source.ts";
 import { fromResult } from "../exit-code.ts";
@@ -19,17 +20,20 @@ import { UsageError } from "../options/usage-error.ts";
 /** All output is forwarded, however slow the reader is: what is not written yet is on disk. */
 const ALL_OUTPUT = 2 ** 40;
 
-/** The parsed options of the command line. */
-export interface ExecArguments {
-  readonly c?: string;
-  readonly json?: true;
+/** Options of every command that opens a session in this process. */
+export interface SessionArguments {
   readonly timeout?: number;
-  readonly env: EnvironmentName;
   readonly e?: readonly (readonly [string, string])[];
   readonly mount?: readonly string[];
   readonly python?: string;
   readonly memory?: number;
   readonly sessionFile?: string;
+}
+
+export interface ExecArguments extends SessionArguments {
+  readonly c?: string;
+  readonly json?: true;
+  readonly env: EnvironmentName;
   readonly allowNet?: string;
 }
 
@@ -82,7 +86,7 @@ function toRuntimeOptions({ env, mount = [], python, memory }: ExecArguments): R
     poolSize: 0,
     preload: [],
     mounts: mount.map(parseMount),
-    ...(python !== undefined && { python }),
-    limits: { readableOutputBytes: ALL_OUTPUT, ...(memory !== undefined && { memoryBytes: memory }) },
+    ...omitUndefined({ python }),
+    limits: { readableOutputBytes: ALL_OUTPUT, ...omitUndefined({ memoryBytes: memory }) },
   };
 }

@@ -1,7 +1,7 @@
 // Forwards the output of an execution as it is printed: byte for byte to a file or a pipe, made safe on a terminal.
 
 import type { ExecutionEvent, OutputGap } from "../../protocol/events.ts";
-import type { ExecutionResult, MimeBundle, OutputStream } from "../../protocol/execution.ts";
+import type { ExecutionResult, OutputStream } from "../../protocol/execution.ts";
 import { toDisplayText } from "./display-text.ts";
 import type { StandardOutput } from "../io/standard-output.ts";
 
@@ -26,15 +26,11 @@ export async function printExecution(
   for await (const event of events) {
     if (event.type === "output-delta") await copies[event.stream].write(event.text);
     if (event.type === "output-gap") await output.write("stderr", toNotice(event));
-    if (event.type === "display") await printDisplay(event.data, output);
+    const shown = event.type === "display" ? toDisplayText(event.data) : undefined;
+    if (shown !== undefined) await output.write(shown.stream, shown.text);
   }
   await copies.stdout.finish();
   await copies.stderr.finish();
-}
-
-async function printDisplay(data: MimeBundle, output: StandardOutput): Promise<void> {
-  const shown = toDisplayText(data);
-  if (shown !== undefined) await output.write(shown.stream, shown.text);
 }
 
 function toNotice({ omittedBytes, stream }: OutputGap): string {

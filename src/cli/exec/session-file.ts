@@ -10,7 +10,7 @@ import { UsageError } from "../options/usage-error.ts";
 
 /**
  * Opens a session with the state of the file if it exists. Throws if the file cannot be loaded, and leaves it unchanged.
- * Prints on stderr what the session goes without.
+ * Prints on stderr what could not be loaded.
  */
 export async function openWithFile(
   runtime: Runtime,

@@ -1,18 +1,15 @@
-// A table for a terminal: columns as wide as their content, with a dimmed heading.
+// A table on stdout: columns as wide as their content, with a dimmed heading.
 
 import { textWidth } from "../../util/text/text-width.ts";
-import type { Palette } from "./palette.ts";
+import { outputPalette } from "./palette.ts";
 
 /** Cells must be single lines without control characters. Ends with a newline. */
-export function toColumns(rows: readonly (readonly string[])[], palette: Palette): string {
+export function toColumns(rows: readonly (readonly string[])[]): string {
+  const palette = outputPalette();
   const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => textWidth(row[at] ?? ""))));
   const lines = rows.map((row, at) => {
     const cells = row.map((cell, column) => cell + " ".repeat((widths[column] ?? 0) - textWidth(cell)));
     return palette.paint(at === 0 ? "quiet" : undefined, cells.join("  ").trimEnd());
   });
   return `${lines.join("\n")}\n`;
-}
-
-export function isColoured(): boolean {
-  return process.stdout.isTTY && !process.env["NO_COLOR"];
 }

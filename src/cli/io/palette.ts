@@ -35,3 +35,8 @@ export class Palette {
     return this.#isOn ? this.paint("chosen", ` ${text} `) : `[${text}]`;
   }
 }
+
+/** For stdout. */
+export function outputPalette(): Palette {
+  return new Palette(process.stdout.isTTY && !process.env["NO_COLOR"]);
+}

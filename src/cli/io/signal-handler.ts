@@ -4,6 +4,7 @@
 // SIGTERM and SIGHUP close the runtime at once and end the command with the exit code of the signal. Output that cannot be
 // written ends it likewise.
 
+import { deferred } from "../../util/async/deferred.ts";
 import { EXIT, fromWriteError } from "../exit-code.ts";
 import { printError } from "./print-error.ts";
 import type { StandardOutput } from "./standard-output.ts";
@@ -19,17 +20,13 @@ export class SignalHandler implements Disposable {
   onStop: () => void = () => {};
   readonly #runtime: Closable;
   readonly #output: StandardOutput;
-  readonly #stopped: Promise<number>;
+  readonly #stopped = deferred<number>();
   readonly #listening: Disposable;
-  #resolve!: (code: number) => void;
   #interrupts = 0;
 
   constructor(runtime: Closable, output: StandardOutput) {
     this.#runtime = runtime;
     this.#output = output;
-    this.#stopped = new Promise((resolve) => {
-      this.#resolve = resolve;
-    });
     this.#listening = listenForSignals({
       SIGINT: () => this.#interrupt(),
       SIGTERM: () => this.#stop(EXIT.ended),
@@ -44,7 +41,7 @@ export class SignalHandler implements Disposable {
   /** The exit code of the work, or of what stopped it. */
   async race(work: Promise<number>): Promise<number> {
     work.catch(() => {}); // after a stop its outcome does not matter
-    return Promise.race([this.#stopped, work]);
+    return Promise.race([this.#stopped.promise, work]);
   }
 
   [Symbol.dispose](): void {
@@ -61,7 +58,7 @@ export class SignalHandler implements Disposable {
   #stop(code: number): void {
     this.onStop();
     this.#output.abandon();
-    this.#resolve(code);
+    this.#stopped.resolve(code);
     void this.#runtime.close();
   }
 }

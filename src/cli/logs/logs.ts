@@ -11,8 +11,8 @@ import { RunLines } from "./run-lines.ts";
 import { toLine } from "../io/text-block.ts";
 import { eventsAsTree } from "./tree.ts";
 import { printUntilStopped } from "../io/print-until-stopped.ts";
-import { Palette } from "../io/palette.ts";
-import { isColoured, toColumns } from "../io/columns.ts";
+import { outputPalette } from "../io/palette.ts";
+import { toColumns } from "../io/columns.ts";
 import { StandardOutput } from "../io/standard-output.ts";
 import { UsageError } from "../options/usage-error.ts";
 
@@ -32,7 +32,7 @@ export async function listLogs({ number, json }: ListArguments): Promise<number>
   const runs = await listRuns();
   const shown = runs.slice(0, number === 0 ? runs.length : number);
   if (json) await output.write("stdout", `${JSON.stringify({ runs: shown, total: runs.length })}\n`);
-  else await output.write("stdout", toTable(shown, runs.length, new Palette(isColoured())));
+  else await output.write("stdout", toTable(shown, runs.length));
   await output.flush();
   return EXIT.ok;
 }
@@ -67,7 +67,7 @@ async function printEvents({ run, output, isFollowed, signal }: Printing): Promi
 
 /** As a tree; a followed run in the order of its events. */
 async function printTree({ run, output, isFollowed, signal }: Printing, isFull: boolean): Promise<void> {
-  const lines = new RunLines(new Palette(isColoured()), { isFull });
+  const lines = new RunLines(outputPalette(), { isFull });
   const summary = await run.summary();
   if (summary !== undefined) await output.write("stdout", toHeading(summary, isFollowed));
   for await (const recorded of isFollowed ? run.follow(signal) : eventsAsTree(run)) {
@@ -107,7 +107,7 @@ function toHeading(summary: RunSummary, isFollowed: boolean): string {
   return `${cleanTerminalText(parts.join("  "))}\n`;
 }
 
-function toTable(runs: readonly RunSummary[], total: number, palette: Palette): string {
+function toTable(runs: readonly RunSummary[], total: number): string {
   if (total === 0) return "no runs are recorded yet\n";
   const rows = [
     ["ID", "WHEN", "STATUS", "MODEL", "TOKENS", "COST", "QUESTION"],
@@ -121,6 +121,6 @@ function toTable(runs: readonly RunSummary[], total: number, palette: Palette): 
       toLine(query, 60),
     ]),
   ];
-  const rest = total > runs.length ? [`${total - runs.length} more: rlm logs -n ${total}`] : [];
-  return [toColumns(rows, palette), ...rest.map((line) => `${line}\n`)].join("");
+  const rest = total > runs.length ? `${total - runs.length} more: rlm logs -n ${total}\n` : "";
+  return toColumns(rows) + rest;
 }

@@ -98,9 +98,9 @@ export class RunLines {
     if (!event.ok) return this.#line(nodeId, `${line}, failed: ${event.error ?? "no reason given"}`, "error");
     const reasoning = this.#isFull && event.reasoning !== "" ? `(${event.reasoning})\n\n` : "";
     // The code is shown with its own event.
-    const said =
+    const reply =
       this.#isFull || start?.purpose !== "step" ? event.text : event.text.replace(/^\s*(?:```|~~~).*$/ms, "");
-    return this.#line(nodeId, line, "strong") + this.#block(nodeId, reasoning + said, { lines: ANSWER_LINES });
+    return this.#line(nodeId, line, "strong") + this.#block(nodeId, reasoning + reply, { lines: ANSWER_LINES });
   }
 
   #toolCall({ nodeId, callId, ok, result, durationMs }: Of<"tool-call-end">): string {

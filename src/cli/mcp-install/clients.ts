@@ -26,7 +26,8 @@ export interface Client {
   readonly editor: Editor;
   /** The key of the table of servers. */
   readonly servers: string;
-  readonly entry: (command: ServerCommand) => WantedEntry;
+  /** Keys of an entry besides the command and its arguments. */
+  readonly entry?: Partial<WantedEntry>;
   readonly user: (machine: Machine) => UserFile;
   /** The file in a project; undefined if the client has none. */
   readonly project?: string;
@@ -53,7 +54,7 @@ export const CLIENTS: Readonly<Record<ClientName, Client>> = {
     title: "Claude Code",
     editor: JSONC,
     servers: "mcpServers",
-    entry: toTypedEntry,
+    entry: { command: { type: "stdio" } },
     user: ({ env, home, ...machine }) => {
       const path = paths(machine);
       const own = env["CLAUDE_CONFIG_DIR"] || undefined;
@@ -70,7 +71,6 @@ export const CLIENTS: Readonly<Record<ClientName, Client>> = {
     title: "Claude Desktop",
     editor: JSONC,
     servers: "mcpServers",
-    entry: toEntry,
     user: (machine) => inFolder(machine, appData(machine, "Claude"), "claude_desktop_config.json"),
     next: { user: "Quit Claude Desktop and start it again" },
   },
@@ -78,7 +78,7 @@ export const CLIENTS: Readonly<Record<ClientName, Client>> = {
     title: "Cursor",
     editor: JSONC,
     servers: "mcpServers",
-    entry: toTypedEntry,
+    entry: { command: { type: "stdio" } },
     user: (machine) => inFolder(machine, paths(machine).join(machine.home, ".cursor"), "mcp.json"),
     project: ".cursor/mcp.json",
     next: { user: "Restart Cursor, and see that the server is switched on in its settings" },
@@ -87,7 +87,7 @@ export const CLIENTS: Readonly<Record<ClientName, Client>> = {
     title: "VS Code",
     editor: JSONC,
     servers: "servers",
-    entry: toTypedEntry,
+    entry: { command: { type: "stdio" } },
     user: (machine) => inFolder(machine, paths(machine).join(appData(machine, "Code"), "User"), "mcp.json"),
     project: ".vscode/mcp.json",
     next: {
@@ -98,10 +98,7 @@ export const CLIENTS: Readonly<Record<ClientName, Client>> = {
     title: "Codex",
     editor: TOML,
     servers: "mcp_servers",
-    entry: ({ command, args }) => ({
-      command: { command, args },
-      defaults: { startup_timeout_sec: START_SECONDS, tool_timeout_sec: CALL_SECONDS },
-    }),
+    entry: { defaults: { startup_timeout_sec: START_SECONDS, tool_timeout_sec: CALL_SECONDS } },
     user: (machine) => {
       const folder = machine.env["CODEX_HOME"] || paths(machine).join(machine.home, ".codex");
       return inFolder(machine, folder, "config.toml");
@@ -109,14 +106,14 @@ export const CLIENTS: Readonly<Record<ClientName, Client>> = {
     project: ".codex/config.toml",
     next: {
       user: "Start Codex again",
-      project: "Start Codex again in this folder; it reads the file in projects that it was told to trust",
+      project: "Start Codex again in this folder; it reads the file only in trusted projects",
     },
   },
   gemini: {
     title: "Gemini CLI",
     editor: JSONC,
     servers: "mcpServers",
-    entry: ({ command, args }) => ({ command: { command, args }, defaults: { timeout: CALL_SECONDS * 1000 } }),
+    entry: { defaults: { timeout: CALL_SECONDS * 1000 } },
     user: (machine) => inFolder(machine, paths(machine).join(machine.home, ".gemini"), "settings.json"),
     project: ".gemini/settings.json",
     next: { user: "Start Gemini CLI again" },
@@ -125,27 +122,22 @@ export const CLIENTS: Readonly<Record<ClientName, Client>> = {
     title: "Zed",
     editor: JSONC,
     servers: "context_servers",
-    entry: toEntry,
     user: (machine) => inFolder(machine, zedFolder(machine), "settings.json"),
     next: { user: "Zed starts the server at once; its agent panel shows it" },
   },
 };
 
+export function toEntry({ entry }: Client, { command, args }: ServerCommand): WantedEntry {
+  return { command: { ...entry?.command, command, args }, defaults: entry?.defaults ?? {} };
+}
+
 export function isClientName(name: string): name is ClientName {
   return (CLIENT_NAMES as readonly string[]).includes(name);
 }
 
-/** The path functions of the given platform. */
+/** The path functions of the platform. */
 export function paths({ platform }: Pick<Machine, "platform">): typeof posix {
   return platform === "win32" ? win32 : posix;
-}
-
-function toEntry({ command, args }: ServerCommand): WantedEntry {
-  return { command: { command, args }, defaults: {} };
-}
-
-function toTypedEntry({ command, args }: ServerCommand): WantedEntry {
-  return { command: { type: "stdio", command, args }, defaults: {} };
 }
 
 function inFolder(machine: Machine, folder: string, name: string): UserFile {

@@ -14,7 +14,7 @@ import {
   type WantedEntry,
 } from "./config-text.ts";
 import { indentInside, indentOf, isOneLine, lineRest, lineStart, print } from "./jsonc-layout.ts";
-import { isObject, membersNamed, parseJSONC, skipBlank, type JSONCMember, type JSONCNode } from "./jsonc-tree.ts";
+import { isObject, parseJSONC, skipBlank, type JSONCMember, type JSONCNode } from "./jsonc-tree.ts";
 import { Refusal } from "./refusal.ts";
 
 export const JSONC: Editor = {
@@ -75,7 +75,7 @@ function find(text: string, { servers, name }: EntryPath): Found {
 }
 
 function only(text: string, node: JSONCNode, key: string): JSONCMember | undefined {
-  const [member, second] = membersNamed(node, key);
+  const [member, second] = (node.members ?? []).filter((one) => one.key === key);
   if (second !== undefined) throw new Refusal(`${describeOffset(text, second.start)}: "${key}" is there twice`);
   return member;
 }

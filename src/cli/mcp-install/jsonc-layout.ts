@@ -5,13 +5,10 @@ import { commentEnd, skipBlank, type JSONCMember, type JSONCNode } from "./jsonc
 
 /** A value formatted as a member of the object. */
 export function print(text: string, object: JSONCNode, value: unknown): string {
-  if (isOneLine(text)) return JSON.stringify(value);
   const isInline = !text.slice(object.start, object.end).includes("\n") && (object.members?.length ?? 0) > 0;
-  if (isInline) return JSON.stringify(value);
-  return JSON.stringify(value, null, indentUnit(text)).replaceAll(
-    "\n",
-    `${toLineEnd(text)}${indentInside(text, object)}`,
-  );
+  if (isInline || isOneLine(text)) return JSON.stringify(value);
+  const newline = `${toLineEnd(text)}${indentInside(text, object)}`;
+  return JSON.stringify(value, null, indentUnit(text)).replaceAll("\n", newline);
 }
 
 /** Minified: everything is on one line. */

@@ -31,11 +31,6 @@ export function parseJSONC(text: string): JSONCNode | undefined {
   return root;
 }
 
-/** The members of an object with this key. */
-export function membersNamed({ members = [] }: JSONCNode, key: string): readonly JSONCMember[] {
-  return members.filter((member) => member.key === key);
-}
-
 /** The first offset that is neither white space nor comment. */
 export function skipBlank(text: string, from: number): number {
   let at = from;

@@ -7,12 +7,12 @@ import { homedir } from "node:os";
 import { toTerminalText } from "../../util/text/terminal-text.ts";
 import { printError } from "../io/print-error.ts";
 import { EXIT } from "../exit-code.ts";
-import type { Machine, Scope, ServerCommand } from "./clients.ts";
+import { toEntry, type Machine, type Scope, type ServerCommand } from "./clients.ts";
 import { readBackups, readConfig, removeConfig, replaceConfig, type ConfigFile } from "./config-file.ts";
 import { isTable, type Entry, type WantedEntry } from "./config-text.ts";
 import { Refusal } from "./refusal.ts";
 import { cautions, toServerCommand } from "./server-command.ts";
-import { checkInstalled, makeProjectFolder, toTarget, type Target } from "./target.ts";
+import { makeProjectFolder, toTarget, type Target } from "./target.ts";
 import { tryCommand } from "./try-command.ts";
 
 export interface MCPInstallArguments {
@@ -35,30 +35,35 @@ export async function mcpInstall(
     if (print) return show(target, command);
     return await install(target, command, machine);
   } catch (error) {
-    return refuse(error);
+    if (!(error instanceof Refusal)) throw error;
+    printError(`Nothing was changed. ${error.message}`);
+    if (error.snippet !== undefined) process.stderr.write(`\n${toTerminalText(error.snippet)}`);
+    return EXIT.error;
   }
 }
 
 async function install(target: Target, command: ServerCommand, machine: Machine): Promise<number> {
-  const { client, path, entryPath, scope } = target;
-  checkInstalled(target);
+  const { client, path, entryPath, scope, absence } = target;
+  if (absence !== undefined) {
+    throw new Refusal(`${absence}. Start it once and try again, or see with --print what to write where`);
+  }
   const tools = await tryEntry(plan(target, command).entry, target, machine);
   // read again: the client may have written its file in the meantime
   const { file, text, verb } = plan(target, command);
   if (verb === undefined) {
-    say(`'${entryPath.name}' is in ${path} already, and nothing had to be changed`);
+    printLine(`'${entryPath.name}' is in ${path} already, and nothing had to be changed`);
   } else {
     const backup = inFile(path, () => {
       makeProjectFolder(target);
       return replaceConfig(file, text);
     });
-    say(verb === "Added" ? `Added '${entryPath.name}' to ${path}` : `Changed '${entryPath.name}' in ${path}`);
-    if (backup !== undefined) say(`The file as it was: ${backup}`);
+    printLine(verb === "Added" ? `Added '${entryPath.name}' to ${path}` : `Changed '${entryPath.name}' in ${path}`);
+    if (backup !== undefined) printLine(`The file as it was: ${backup}`);
   }
-  say(`The server starts and offers ${tools.length} tools`);
-  for (const caution of cautions(command, machine.env)) say(`Note: ${caution}`);
-  if (scope === "project") say("Note: the file has paths of this machine; on another one, run this there");
-  say(`Next: ${client.next[scope] ?? client.next.user}`);
+  printLine(`The server starts and offers ${tools.length} tools`);
+  for (const caution of cautions(command, machine.env)) printLine(`Note: ${caution}`);
+  if (scope === "project") printLine("Note: the file has paths of this machine; on another one, run this there");
+  printLine(`Next: ${client.next[scope] ?? client.next.user}`);
   return EXIT.ok;
 }
 
@@ -76,7 +81,7 @@ function plan({ client, path, entryPath }: Target, command: ServerCommand): Plan
     const file = readConfig(path);
     const before = client.editor.read(file.text, entryPath);
     checkOurs(before, entryPath.name);
-    const text = client.editor.put(file.text, entryPath, client.entry(command));
+    const text = client.editor.put(file.text, entryPath, toEntry(client, command));
     const entry = client.editor.read(text, entryPath) as Entry;
     const isSame = file.bytes !== undefined && text === file.text;
     return { file, text, entry, verb: isSame ? undefined : before === undefined ? "Added" : "Changed" };
@@ -86,8 +91,8 @@ function plan({ client, path, entryPath }: Target, command: ServerCommand): Plan
 function show(target: Target, command: ServerCommand): number {
   const { client, path, entryPath, absence } = target;
   const { entry, verb } = plan(target, command);
-  if (absence !== undefined) say(`Note: ${absence}`);
-  say(
+  if (absence !== undefined) printLine(`Note: ${absence}`);
+  printLine(
     verb === undefined ? `In ${path} already:` : `${verb === "Added" ? "To be added to" : "To be changed in"} ${path}:`,
   );
   process.stdout.write(`\n${toTerminalText(client.editor.snippet(entryPath, exactly(entry)))}`);
@@ -100,24 +105,24 @@ function uninstall(target: Target, { isDry }: { readonly isDry: boolean }): numb
     const file = readConfig(path);
     const entry = client.editor.read(file.text, entryPath);
     if (entry === undefined) {
-      say(`There is no '${entryPath.name}' in ${path}, and nothing had to be changed`);
+      printLine(`There is no '${entryPath.name}' in ${path}, and nothing had to be changed`);
       return EXIT.ok;
     }
     checkOurs(entry, entryPath.name);
     const text = textBefore(target, file, entry as Entry);
     if (isDry) {
-      say(text === undefined ? `To be removed: ${path}` : `'${entryPath.name}' is to be taken out of ${path}`);
+      printLine(text === undefined ? `To be removed: ${path}` : `'${entryPath.name}' is to be taken out of ${path}`);
       return EXIT.ok;
     }
     if (text === undefined) {
       removeConfig(file);
-      say(`Removed ${path}, which had nothing but '${entryPath.name}'`);
+      printLine(`Removed ${path}, which had nothing but '${entryPath.name}'`);
     } else {
       const backup = replaceConfig(file, text);
-      say(`Took '${entryPath.name}' out of ${path}`);
-      if (backup !== undefined) say(`The file as it was: ${backup}`);
+      printLine(`Took '${entryPath.name}' out of ${path}`);
+      if (backup !== undefined) printLine(`The file as it was: ${backup}`);
     }
-    say(`Next: restart ${client.title}`);
+    printLine(`Next: restart ${client.title}`);
     return EXIT.ok;
   });
 }
@@ -183,13 +188,6 @@ function inFile<Result>(path: string, work: () => Result): Result {
   }
 }
 
-function refuse(error: unknown): number {
-  if (!(error instanceof Refusal)) throw error;
-  printError(`Nothing was changed. ${error.message}`);
-  if (error.snippet !== undefined) process.stderr.write(`\n${toTerminalText(error.snippet)}`);
-  return EXIT.error;
-}
-
-function say(line: string): void {
+function printLine(line: string): void {
   process.stdout.write(`${toTerminalText(line)}\n`);
 }

@@ -5,7 +5,6 @@ import { dirname } from "node:path";
 import { UsageError } from "../options/usage-error.ts";
 import { CLIENTS, CLIENT_NAMES, isClientName, paths, type Client, type Machine, type Scope } from "./clients.ts";
 import type { EntryPath } from "./config-text.ts";
-import { Refusal } from "./refusal.ts";
 
 export interface Target {
   readonly client: Client;
@@ -42,12 +41,6 @@ export function toTarget({ client: clientName, name, scope }: InstallRequest, ma
     throw new UsageError(`There is no configuration of a project for ${client.title}: leave out '--scope project'`);
   const path = paths(machine).join(machine.cwd, client.project);
   return { client, scope, path, entryPath, absence: undefined };
-}
-
-/** Does not create folders for a client that is not installed. */
-export function checkInstalled({ absence }: Target): void {
-  if (absence === undefined) return;
-  throw new Refusal(`${absence}. Start it once and try again, or see with --print what to write where`);
 }
 
 /** Creates the client's folder in the project. */

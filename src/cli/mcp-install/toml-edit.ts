@@ -26,8 +26,8 @@ export const TOML: Editor = {
     const before = parseTOML(text);
     const entry = entryIn(before, entryPath);
     const changed =
-      entry === undefined ? append(text, snippet(entryPath, wanted)) : update(text, entryPath, { entry, wanted });
-    return checked(changed, { before, entryPath, wanted });
+      entry === undefined ? append(text, snippet(entryPath, wanted)) : update(text, entryPath, entry, wanted);
+    return checked(changed, before, entryPath, wanted);
   },
 
   remove(text, entryPath) {
@@ -35,7 +35,7 @@ export const TOML: Editor = {
     if (entryIn(before, entryPath) === undefined) return text;
     const blocks = toBlocks(toStatements(text)).filter(({ header }) => isWithin(header.path, entryPath));
     const changed = blocks.reduceRight((rest, block) => removeBlock(rest, block), text);
-    return checked(changed, { before, entryPath, wanted: undefined });
+    return checked(changed, before, entryPath, undefined);
   },
 
   snippet,
@@ -60,14 +60,8 @@ function entryIn(document: Entry, { servers, name }: EntryPath): unknown {
   return isTable(table) && Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
-interface Expected {
-  readonly before: Entry;
-  readonly entryPath: EntryPath;
-  /** Undefined: the entry must be gone. */
-  readonly wanted: WantedEntry | undefined;
-}
-
-function checked(text: string, { before, entryPath, wanted }: Expected): string {
+/** Returns the text. Throws if it is not as wanted; undefined: the entry must be gone. */
+function checked(text: string, before: Entry, entryPath: EntryPath, wanted: WantedEntry | undefined): string {
   let after: Entry;
   try {
     after = parseTOML(text);
@@ -110,13 +104,8 @@ function isWithin([first, second]: readonly string[], { servers, name }: EntryPa
   return first === servers && second === name;
 }
 
-interface Update {
-  readonly entry: unknown;
-  readonly wanted: WantedEntry;
-}
-
 /** Replaces values from the end to the beginning, then appends missing keys. */
-function update(text: string, entryPath: EntryPath, { entry, wanted }: Update): string {
+function update(text: string, entryPath: EntryPath, entry: unknown, wanted: WantedEntry): string {
   const block = toBlocks(toStatements(text)).find(
     ({ header: { kind, path } }) => kind === "table" && path.length === 2 && isWithin(path, entryPath),
   );

@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { createInterface } from "node:readline";
 import { z } from "zod";
+import { withTimeout } from "../../util/async/with-timeout.ts";
 import { parseJSON } from "../../util/parse-json.ts";
 import { VERSION } from "../../util/version.ts";
 import type { ServerCommand } from "./clients.ts";
@@ -34,17 +35,15 @@ export async function tryCommand(
   { command, args }: ServerCommand,
   { cwd, env }: LaunchOptions,
 ): Promise<readonly string[]> {
-  const child = spawn(command, args, { cwd, env: { ...inheritedEnv(), ...env }, stdio: "pipe" });
+  const inherited = Object.fromEntries(INHERITED.map((name) => [name, process.env[name]]));
+  const child = spawn(command, args, { cwd, env: { ...inherited, ...env }, stdio: "pipe" });
   const lastError = collectStderr(child.stderr);
   child.stdin.on("error", () => {}); // it ended early; its exit code is reported
   const ended = new Promise<string>((resolve) => {
     child.on("error", ({ message }) => resolve(message)).on("close", (code) => resolve(`it ended with ${code}`));
   });
-  const timer = AbortSignal.timeout(ANSWER_MS);
-  const late = new Promise<string>((resolve) => {
-    timer.addEventListener("abort", () => resolve(`no answer within ${ANSWER_MS / 1000} s`));
-  });
-  const answer = await Promise.race([listTools(child.stdin, child.stdout), ended, late]);
+  const outcome = Promise.race([listTools(child.stdin, child.stdout), ended]);
+  const answer = (await withTimeout(ANSWER_MS, outcome)) ?? `no answer within ${ANSWER_MS / 1000} s`;
   child.stdin.end();
   const killer = setTimeout(() => child.kill("SIGKILL"), END_MS);
   await ended;
@@ -77,13 +76,4 @@ function collectStderr(stream: Readable): () => readonly string[] {
     text = (text + chunk).slice(-MAX_STDERR);
   });
   return () => text.trim().split("\n").slice(-1).filter(Boolean);
-}
-
-function inheritedEnv(): Record<string, string> {
-  return Object.fromEntries(
-    INHERITED.flatMap((name) => {
-      const value = process.env[name];
-      return value === undefined ? [] : [[name, value]];
-    }),
-  );
 }

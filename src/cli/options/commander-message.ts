@@ -20,7 +20,7 @@ export function toUsageLine(error: CommanderError, program: Command, args: reado
   const passedOn = error.code === "commander.unknownOption" ? PASSED_ON[names.join(" ")] : undefined;
   return [
     problem.replace(/\.$/, ""),
-    ...(similar === undefined ? [] : [`Did you mean ${quoteEach(similar)}?`]),
+    ...(similar === undefined ? [] : [`Did you mean '${similar.replaceAll(", ", "' or '")}'?`]),
     ...(passedOn === undefined ? [] : [`${passedOn} go after '--'`]),
     `Run '${["rlm", ...names, "--help"].join(" ")}'`,
   ].reduce((line, part) => `${line}${line.endsWith("?") ? " " : ". "}${part}`);
@@ -51,11 +51,4 @@ function toMessage(
 function toCommandNames(group: Command, [name, ...rest]: readonly string[]): readonly string[] {
   const command = group.commands.find((known) => known.name() === name);
   return command === undefined ? [] : [command.name(), ...toCommandNames(command, rest)];
-}
-
-function quoteEach(names: string): string {
-  return names
-    .split(", ")
-    .map((name) => `'${name}'`)
-    .join(" or ");
 }

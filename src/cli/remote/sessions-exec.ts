@@ -2,6 +2,7 @@
 
 import type { ExecutionEvent } from "../../protocol/events.ts";
 import type { ExecutionResult } from "../../protocol/execution.ts";
+import type { InputRequest } from "../../session/execution/input.ts";
 import { printError } from "../io/print-error.ts";
 import { printExecution, printOutcome } from "../exec/print-execution.ts";
 import { readSource, type Source } from "../exec/read-source.ts";
@@ -99,8 +100,6 @@ async function* withInput(execution: RemoteExecution): AsyncGenerator<ExecutionE
     yield event;
   }
 }
-
-type InputRequest = Parameters<typeof readStandardInput>[0];
 
 /** Standard input by lines. */
 class InputLines {

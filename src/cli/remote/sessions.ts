@@ -1,11 +1,10 @@
 // `rlm sessions`: the sessions of a running server.
 
-import { isColoured, toColumns } from "../io/columns.ts";
+import { toColumns } from "../io/columns.ts";
 import { printError } from "../io/print-error.ts";
 import { EXIT, fromError } from "../exit-code.ts";
 import { formatAge, formatCount, formatSize, formatTime } from "../../util/text/format.ts";
 import { toLine } from "../io/text-block.ts";
-import { Palette } from "../io/palette.ts";
 import { openServerClient } from "./address.ts";
 import { printLines } from "../io/print-lines.ts";
 import { sessionList } from "../../protocol/api/sessions.ts";
@@ -86,7 +85,7 @@ function toTable(sessions: readonly SessionInfo[], now: number): string {
     one.state === "running" ? "-" : formatAge(now - Date.parse(one.lastExecutedAt ?? one.createdAt)),
   ]);
   const heading = ["ID", "STATE", "EXECUTIONS", "MEMORY", "AGE", "IDLE"];
-  return toColumns([heading, ...rows], new Palette(isColoured()));
+  return toColumns([heading, ...rows]);
 }
 
 function toFacts(one: SessionInfo): string {

@@ -1,7 +1,7 @@
 // `rlm tasks`: the tasks of a running server: shell commands, and executions and runs that became tasks.
 
 import { StringDecoder } from "node:string_decoder";
-import { isColoured, toColumns } from "../io/columns.ts";
+import { toColumns } from "../io/columns.ts";
 import { ReconnectBackoff, resumeEvents } from "../../client/resume.ts";
 import { formatCount, formatDuration, formatSize, formatTime } from "../../util/text/format.ts";
 import { toLine } from "../io/text-block.ts";
@@ -10,7 +10,6 @@ import { task, taskList } from "../../protocol/api/tasks.ts";
 import { outputDelta } from "../../protocol/events.ts";
 import type { TaskInfo } from "../../protocol/tasks.ts";
 import { printUntilStopped } from "../io/print-until-stopped.ts";
-import { Palette } from "../io/palette.ts";
 import type { ServerClient } from "../../client/client.ts";
 import { openServerClient } from "./address.ts";
 import type { JSONArguments } from "./sessions.ts";
@@ -110,7 +109,7 @@ async function followEvents(reading: Reading): Promise<void> {
   const events = resumeEvents(client, path, first, {
     isEnd: (type) => type === "task-end" || type === "execution-end",
     whyOver: async () => {
-      if (wasOver) return "the task has ended, and the server does not tell how";
+      if (wasOver) return "the task has ended, and the server does not report how";
       wasOver = await isOver(reading); // it may have ended after the stream did: the next stream has the rest
       return undefined;
     },
@@ -167,7 +166,7 @@ function toTable(tasks: readonly TaskInfo[]): string {
     toLine(one.command, 60),
   ]);
   const heading = ["ID", "KIND", "STATUS", "EXIT", "TIME", "OUTPUT", "SESSION", "COMMAND"];
-  return toColumns([heading, ...rows], new Palette(isColoured()));
+  return toColumns([heading, ...rows]);
 }
 
 function toFacts(one: TaskInfo): string {

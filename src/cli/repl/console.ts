@@ -6,6 +6,7 @@ import type { Runtime } from "../../runtime.ts";
 import type { InputRequest } from "../../session/execution/input.ts";
 import type { Session } from "../../session/session.ts";
 import type { SessionOptions } from "../../session/options.ts";
+import { omitUndefined } from "../../util/omit-undefined.ts";
 import { runCommand } from "./commands/commands.ts";
 import { completionsOf } from "./commands/completions.ts";
 import type { ReplContext } from "./context.ts";
@@ -65,10 +66,10 @@ export class Console implements ReplContext {
     const { reader, history } = this.#parts;
     while (!this.#isLeaving) {
       let answer = await reader.readCode(this.#prompt());
-      for (; answer.kind === "text"; answer = await reader.readOn()) {
-        const isComplete = await this.#accept(answer.text);
-        if (isComplete) history.add(answer.text.trimEnd());
-        if (isComplete) break;
+      for (; answer.kind === "text"; answer = await reader.readMore()) {
+        if (!(await this.#accept(answer.text))) continue;
+        history.add(answer.text.trimEnd());
+        break;
       }
       if (answer.kind === "text") continue;
       reader.leave(answer.kind === "cancelled" ? "^C" : "");
@@ -118,13 +119,8 @@ export class Console implements ReplContext {
     const { id } = this.session;
     await this.session.close();
     const { runtime, sessionOptions } = this.#parts;
-    this.switchTo(
-      await runtime.openSession({
-        ...sessionOptions,
-        id,
-        env: { ...sessionOptions.env, ...Object.fromEntries(this.env) },
-      }),
-    );
+    const env = { ...sessionOptions.env, ...Object.fromEntries(this.env) };
+    this.switchTo(await runtime.openSession({ ...sessionOptions, id, env }));
     this.line(`session ${id} is new`);
   }
 
@@ -143,20 +139,14 @@ export class Console implements ReplContext {
     }
     reader.leave();
     output.begin();
-    if (LEAVE.test(trimmed)) this.quit();
-    else if (trimmed !== "") {
-      await this.#command(() => (name === undefined ? runCommand(this, trimmed) : inspect(this, [name])));
+    try {
+      if (LEAVE.test(trimmed)) this.quit();
+      else if (name !== undefined) await inspect(this, [name]);
+      else if (trimmed !== "") await runCommand(this, trimmed);
+    } catch (error) {
+      output.error(error);
     }
     return true;
-  }
-
-  /** Prints the error of a command. */
-  async #command(work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      this.#parts.output.error(error);
-    }
   }
 
   async #runTyped(text: string): Promise<boolean> {
@@ -178,8 +168,8 @@ export class Console implements ReplContext {
     output.begin();
     const timer = setTimeout(() => this.#parts.reader.leave(), LEAVE_AFTER_MS);
     try {
-      const options = { timeoutMs, onInput: (request: InputRequest) => this.#input(request) };
-      const execution = this.session.execute(code, fileName === undefined ? options : { ...options, fileName });
+      const onInput = (request: InputRequest): Promise<string | null> => this.#input(request);
+      const execution = this.session.execute(code, { timeoutMs, onInput, ...omitUndefined({ fileName }) });
       for await (const event of execution) await this.#handle(event);
       const result = await execution.result;
       this.last = { durationMs: result.durationMs, ...result.usage };

@@ -5,6 +5,7 @@
 
 import { appendFileSync, closeSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { parseJSON } from "../../util/parse-json.ts";
 
 const MAX_ENTRIES = 10_000;
 const MAX_ENTRY = 100_000;
@@ -30,7 +31,7 @@ export class HistoryFile {
       // A single write, so that the lines of two consoles do not mix.
       appendFileSync(this.#path, `${JSON.stringify(text)}\n`, { mode: 0o600 });
     } catch {
-      // such as a full disk: the console goes on
+      // such as a full disk: the console continues
     }
   }
 
@@ -56,10 +57,6 @@ export class HistoryFile {
 
 /** Empty if the line is damaged. */
 function parseEntry(line: string): string[] {
-  try {
-    const value: unknown = JSON.parse(line);
-    return typeof value === "string" && value.length <= MAX_ENTRY ? [value] : [];
-  } catch {
-    return [];
-  }
+  const value = parseJSON(line);
+  return typeof value === "string" && value.length <= MAX_ENTRY ? [value] : [];
 }

@@ -26,7 +26,7 @@ export class PlainReader implements Reader {
     return this.#read(prompt);
   }
 
-  async readOn(): Promise<Answer> {
+  async readMore(): Promise<Answer> {
     return this.#read("... ");
   }
 
@@ -53,8 +53,6 @@ export class PlainReader implements Reader {
     process.stderr.write(text);
   }
 
-  async queryAttributes(): Promise<undefined> {}
-
   [Symbol.dispose](): void {
     this.#lines.close();
   }
@@ -68,11 +66,9 @@ export class PlainReader implements Reader {
         this.#next = Promise.resolve({ value: line, done: false });
         return this.#take();
       }
-      const isEmpty = line.trim() === "";
       this.#text += this.#text === "" ? line : `\n${line}`;
-      if (isEmpty || /^[:?]/.test(this.#text)) return { kind: "text", text: this.#text };
       const isOpen = looksOpen(this.#text) || (this.#text.includes("\n") && isInBlock(this.#text));
-      if (!isOpen) return { kind: "text", text: this.#text };
+      if (line.trim() === "" || /^[:?]/.test(this.#text) || !isOpen) return { kind: "text", text: this.#text };
     }
   }
 

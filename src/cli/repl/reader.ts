@@ -24,7 +24,7 @@ export interface Reader extends Disposable {
   /** The next piece of code, or a command. It stays on the screen until `leave`. */
   readCode(prompt: string): Promise<Answer>;
   /** The last text was incomplete: continues it. */
-  readOn(): Promise<Answer>;
+  readMore(): Promise<Answer>;
   /** Leaves the prompt: output follows. */
   leave(mark?: string): void;
   /** Reads a line for input(), after the output before it was written. */
@@ -35,6 +35,6 @@ export interface Reader extends Disposable {
   write(text: string): void;
   /** Writes to stderr; on a terminal the same as `write`. */
   writeError(text: string): void;
-  /** The attributes that the terminal reports. */
-  queryAttributes(limitMs: number): Promise<readonly string[] | undefined>;
+  /** The attributes that the terminal reports. Undefined: no report in time. Absent: there is no terminal to query. */
+  queryAttributes?(limitMs: number): Promise<readonly string[] | undefined>;
 }

@@ -4,9 +4,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import { openRuntime, type Runtime } from "../../runtime.ts";
 import { parseMount } from "../../environments/mounts.ts";
 import type { SessionOptions } from "../../session/options.ts";
+import { deferred } from "../../util/async/deferred.ts";
 import { dataFolder } from "../../util/data-folder.ts";
+import { omitUndefined } from "../../util/omit-undefined.ts";
 import { VERSION } from "../../util/version.ts";
 import { EXIT } from "../exit-code.ts";
+import type { SessionArguments } from "../exec/exec.ts";
 import { readSource } from "../exec/read-source.ts";
 import { Console } from "./console.ts";
 import { HistoryFile } from "./history-file.ts";
@@ -22,26 +25,16 @@ import { openWithFile, saveToFile } from "../exec/session-file.ts";
 /** Time to save the state after a signal. */
 const SAVE_MS = 5000;
 
-/** The parsed options of the command line. */
-export interface ReplArguments {
-  readonly sessionFile?: string;
-  readonly timeout?: number;
-  readonly e?: readonly (readonly [string, string])[];
-  readonly mount?: readonly string[];
-  readonly python?: string;
-  readonly memory?: number;
-}
-
-export async function repl(file: string | undefined, options: ReplArguments): Promise<number> {
+export async function repl(file: string | undefined, options: SessionArguments): Promise<number> {
   const { timeout = 0, e = [], mount = [], python, memory } = options;
-  const program = file === undefined ? undefined : await readProgram(file);
+  const source = file === undefined ? undefined : await readSource(undefined, [file]);
   await using runtime = await openRuntime({
     poolSize: 0,
     preload: [],
     idleTimeoutMs: null,
     mounts: mount.map(parseMount),
-    ...(python !== undefined && { python }),
-    ...(memory !== undefined && { limits: { memoryBytes: memory } }),
+    ...omitUndefined({ python }),
+    limits: omitUndefined({ memoryBytes: memory }),
   });
   const sessionOptions: SessionOptions = { env: Object.fromEntries(e), idleTimeoutMs: null, autoCheckpoint: true };
   const session = await openWithFile(runtime, options.sessionFile, sessionOptions);
@@ -49,19 +42,12 @@ export async function repl(file: string | undefined, options: ReplArguments): Pr
   const palette = new Palette(isTerminal && !process.env["NO_COLOR"]);
   const history = new HistoryFile(isTerminal ? dataFolder("repl") : undefined);
   using reader: Reader = isTerminal ? new TerminalReader(palette, history.entries) : new PlainReader();
-  const images = new Images(
-    process.env,
-    dataFolder("figures"),
-    isTerminal ? (limitMs) => reader.queryAttributes(limitMs) : undefined,
-  );
+  const images = new Images(process.env, dataFolder("figures"), reader.queryAttributes?.bind(reader));
   const output = new ConsoleOutput(reader, palette, images);
   const timeoutMs = timeout === 0 ? null : timeout * 1000;
   const replConsole = new Console({ runtime, session, sessionOptions, timeoutMs, reader, output, history });
   if (reader.isTerminal) greet(runtime, output);
-  let end!: (code: number) => void;
-  const ended = new Promise<number>((resolve) => {
-    end = resolve;
-  });
+  const { promise: ended, resolve: end } = deferred<number>();
   reader.onEnd = () => end(EXIT.hungUp);
   using _ = listenForSignals({
     // Ctrl-C interrupts code. If none runs and there is no terminal, it ends the console.
@@ -69,16 +55,15 @@ export async function repl(file: string | undefined, options: ReplArguments): Pr
     SIGTERM: () => end(EXIT.ended),
     SIGHUP: () => end(EXIT.hungUp),
   });
-  const code = await Promise.race([ended, serve(replConsole, program)]);
+  const serve = async (): Promise<number> => {
+    if (source !== undefined) await replConsole.run(source.code, file);
+    await replConsole.serve();
+    return EXIT.ok;
+  };
+  const code = await Promise.race([ended, serve()]);
   replConsole.interrupt();
   await Promise.race([saveToFile(replConsole.session, options.sessionFile), ended.then(() => delay(SAVE_MS))]);
   return code;
-}
-
-async function serve(replConsole: Console, program: Program | undefined): Promise<number> {
-  if (program !== undefined) await replConsole.run(program.code, program.name);
-  await replConsole.serve();
-  return EXIT.ok;
 }
 
 function greet(runtime: Runtime, output: ConsoleOutput): void {
@@ -86,14 +71,4 @@ function greet(runtime: Runtime, output: ConsoleOutput): void {
   output.notice(
     `rlm ${VERSION}, Python ${python?.version ?? "unknown"}, sandbox tier ${tier ?? "unknown"}. :help lists commands, Ctrl-D leaves.`,
   );
-}
-
-interface Program {
-  readonly name: string;
-  readonly code: string;
-}
-
-async function readProgram(name: string): Promise<Program> {
-  const { code } = await readSource(undefined, [name]);
-  return { name, code };
 }

@@ -44,8 +44,8 @@ export class TerminalReader implements Reader {
     return this.#prompt.read();
   }
 
-  async readOn(): Promise<Answer> {
-    this.#prompt?.goOn();
+  async readMore(): Promise<Answer> {
+    this.#prompt?.addLine();
     return this.#prompt?.read() ?? { kind: "ended" };
   }
 

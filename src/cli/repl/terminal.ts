@@ -19,7 +19,7 @@ export class Terminal implements Disposable {
   onEnd: () => void = () => {};
   readonly #bytes = new StringDecoder("utf8");
   readonly #decoder = new KeyDecoder();
-  readonly #listeners = new AbortController();
+  readonly #unlisten: () => void;
   #listener: ((key: Key) => void) | undefined;
   #onReport: ((text: string) => void) | undefined;
   #ahead: Key[] = [];
@@ -27,7 +27,6 @@ export class Terminal implements Disposable {
 
   constructor() {
     const { stdin, stdout } = process;
-    const { signal } = this.#listeners;
     const onData = (data: Buffer): void => this.#receive(data);
     const onEnd = (): void => this.onEnd();
     const onResize = (): void => this.onResize();
@@ -35,11 +34,11 @@ export class Terminal implements Disposable {
     stdin.on("data", onData).on("end", onEnd).on("error", onEnd);
     stdout.on("resize", onResize);
     process.on("exit", onExit);
-    signal.addEventListener("abort", () => {
+    this.#unlisten = () => {
       stdin.off("data", onData).off("end", onEnd).off("error", onEnd).pause();
       stdout.off("resize", onResize);
       process.off("exit", onExit);
-    });
+    };
     this.#prepare();
   }
 
@@ -90,7 +89,7 @@ export class Terminal implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#listeners.abort();
+    this.#unlisten();
     clearTimeout(this.#timer);
     this.#restore();
   }

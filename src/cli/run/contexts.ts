@@ -59,16 +59,10 @@ async function findFiles(name: string, input: StdinFile, skipped: Skipped): Prom
 }
 
 async function single(file: FoundFile, what: string): Promise<Group> {
-  switch (await classifyFile(file.path)) {
-    case "text":
-      return { isSingle: true, files: [file] };
-    case "binary":
-      throw new UsageError(
-        `cannot take ${what} as context: it is not UTF-8 text. Convert it first, for instance with iconv`,
-      );
-    case "unreadable":
-      throw new UsageError(`cannot take ${what} as context: it may not be read`);
-  }
+  const kind = await classifyFile(file.path);
+  if (kind === "text") return { isSingle: true, files: [file] };
+  const why = kind === "binary" ? "is not UTF-8 text. Convert it first, for instance with iconv" : "may not be read";
+  throw new UsageError(`cannot take ${what} as context: it ${why}`);
 }
 
 function several(name: string, files: readonly FoundFile[], skipped: Skipped): Group {

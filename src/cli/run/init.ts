@@ -2,7 +2,7 @@
 
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { FILE_NAME } from "../../config/config.ts";
+import { FILE_NAME } from "../../config/config-file.ts";
 import { TEMPLATE } from "../../config/template.ts";
 import { EXIT } from "../exit-code.ts";
 import { UsageError } from "../options/usage-error.ts";

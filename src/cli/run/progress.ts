@@ -2,9 +2,15 @@
 
 import type { RunEvent } from "../../protocol/run-events.ts";
 import type { NodeId, RunStatus } from "../../protocol/runs.ts";
-import type { ModelUsage } from "../../protocol/usage.ts";
 
-export interface NodeProgress {
+interface Spent {
+  tokens: number;
+  /** Null: a price is not known. */
+  costUsd: number | null;
+  llmCalls: number;
+}
+
+export interface NodeProgress extends Spent {
   readonly id: NodeId;
   readonly parentId: NodeId | null;
   readonly depth: number;
@@ -18,10 +24,6 @@ export interface NodeProgress {
   /** Null: it is still running. */
   status: RunStatus | null;
   endedAt: number | undefined;
-  tokens: number;
-  /** Null: a price is not known. */
-  costUsd: number | null;
-  llmCalls: number;
 }
 
 export class Progress {
@@ -35,15 +37,10 @@ export class Progress {
   }
 
   /** The sum over all nodes so far. */
-  get total(): Pick<NodeProgress, "tokens" | "costUsd" | "llmCalls"> {
-    let [tokens, llmCalls] = [0, 0];
-    let costUsd: number | null = 0;
-    for (const node of this.nodes.values()) {
-      tokens += node.tokens;
-      llmCalls += node.llmCalls;
-      costUsd = sum(costUsd, node.costUsd);
-    }
-    return { tokens, costUsd, llmCalls };
+  get total(): Readonly<Spent> {
+    const total: Spent = { tokens: 0, costUsd: 0, llmCalls: 0 };
+    for (const node of this.nodes.values()) spend(total, node);
+    return total;
   }
 
   /** Depth first: each node is followed by its descendants. */
@@ -93,16 +90,12 @@ export class Progress {
         spend(node, event.usage);
         return;
       case "code-start":
-        node.isRunningCode = true;
-        return;
       case "code-end":
-        node.isRunningCode = false;
+        node.isRunningCode = event.type === "code-start";
         return;
       case "tool-call-start":
-        node.tool = event.tool;
-        return;
       case "tool-call-end":
-        node.tool = undefined;
+        node.tool = event.type === "tool-call-start" ? event.tool : undefined;
         return;
       case "node-end":
         node.status = event.status;
@@ -119,12 +112,8 @@ export class Progress {
   }
 }
 
-function spend(node: NodeProgress, { tokens, costUsd, llmCalls }: ModelUsage): void {
-  node.tokens += tokens;
-  node.costUsd = sum(node.costUsd, costUsd);
-  node.llmCalls += llmCalls;
-}
-
-function sum(a: number | null, b: number | null): number | null {
-  return a === null || b === null ? null : a + b;
+function spend(total: Spent, { tokens, costUsd, llmCalls }: Readonly<Spent>): void {
+  total.tokens += tokens;
+  total.costUsd = total.costUsd === null || costUsd === null ? null : total.costUsd + costUsd;
+  total.llmCalls += llmCalls;
 }

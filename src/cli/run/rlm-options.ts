@@ -14,11 +14,9 @@ export function toRLMOptions({ rlm, prices }: Config): Omit<RLMOptions, "model">
   const limits = {
     maxDepth,
     maxIterations,
-    ...(tokenBudget !== undefined && { tokens: tokenBudget }),
-    ...(costBudgetUsd !== undefined && { costUsd: costBudgetUsd }),
     llmCalls: callBudget,
     wallMs: timeoutMs ?? NO_LIMIT_MS,
-    ...(toolBudget !== undefined && { toolCalls: toolBudget }),
+    ...omitUndefined({ tokens: tokenBudget, costUsd: costBudgetUsd, toolCalls: toolBudget }),
   };
   return { limits, mode, onLimit, prices, ...omitUndefined({ subModel, reasoningEffort, cache }) };
 }

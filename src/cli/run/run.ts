@@ -1,13 +1,15 @@
 // `rlm run`: gives one question to the orchestrator. Prints the answer on stdout and everything else on stderr.
 
 import { backendVariables, chooseBackend } from "../../config/choose-backend.ts";
-import { loadConfig, type Config, type RLMTable } from "../../config/config.ts";
+import { loadConfig, type Config, type Flags } from "../../config/config.ts";
+import type { RLMSettings } from "../../config/settings.ts";
 import type { EnvironmentName } from "../../environments/registry.ts";
 import type { RunResult } from "../../protocol/runs.ts";
 import { openRuntime, type Runtime } from "../../runtime.ts";
 import { ScriptedBackend } from "../../backends/scripted/scripted.ts";
 import type { RLMOptions, RunRequest } from "../../rlm/rlm.ts";
 import type { Run } from "../../rlm/run.ts";
+import { omitUndefined } from "../../util/omit-undefined.ts";
 import { printError } from "../io/print-error.ts";
 import { fromRunResult } from "../exit-code.ts";
 import { gatherContext, readJSON } from "./contexts.ts";
@@ -19,22 +21,15 @@ import { StandardOutput } from "../io/standard-output.ts";
 import { SignalHandler } from "../io/signal-handler.ts";
 import { UsageError } from "../options/usage-error.ts";
 
+/** Options of the command line that have the names of settings. */
+type NamedSettings = "model" | "subModel" | "reasoningEffort" | "backend" | "baseUrl" | "mode" | NamedLimits;
+type NamedLimits = "maxDepth" | "maxIterations" | "tokenBudget" | "callBudget" | "toolBudget";
+
 /** The parsed options of the command line. */
-export interface RunArguments {
+export interface RunArguments extends Partial<Pick<RLMSettings, NamedSettings>> {
   readonly context?: readonly string[];
-  readonly backend?: string;
-  readonly baseUrl?: string;
-  readonly model?: string;
-  readonly subModel?: string;
-  readonly reasoningEffort?: string;
   readonly env?: EnvironmentName;
-  readonly mode?: "auto" | "rlm" | "direct";
-  readonly maxDepth?: number;
-  readonly maxIterations?: number;
-  readonly tokenBudget?: number;
   readonly costBudget?: number;
-  readonly callBudget?: number;
-  readonly toolBudget?: number;
   readonly timeout?: number;
   readonly schema?: string;
   readonly cache: boolean;
@@ -46,19 +41,13 @@ export interface RunArguments {
 }
 
 export async function run(question: string | undefined, options: RunArguments): Promise<number> {
-  const config = loadConfig({
-    cwd: process.cwd(),
-    env: process.env,
-    flags: toFlags(options),
-    ...(options.config !== undefined && { path: options.config }),
-  });
+  const { config: path, python } = options;
+  const flags = toFlags(options);
+  const config = loadConfig({ cwd: process.cwd(), env: process.env, flags, ...omitUndefined({ path }) });
   const output = new StandardOutput();
   await using input = new StdinFile();
-  await using runtime = await openRuntime({
-    environment: config.rlm.environment,
-    limits: config.limits,
-    ...(options.python !== undefined && { python: options.python }),
-  });
+  const { environment } = config.rlm;
+  await using runtime = await openRuntime({ environment, limits: config.limits, ...omitUndefined({ python }) });
   using signals = new SignalHandler(runtime, output);
   const display = chooseDisplay(options);
   signals.onStop = () => display.end();
@@ -99,11 +88,7 @@ async function prepare(
   if (skipped !== "" && !options.quiet) printError(`not in the context: ${skipped}`);
   return {
     rlm: { ...toRLMOptions(config), ...backend, model },
-    request: {
-      query: question,
-      ...(context !== undefined && { context }),
-      ...(outputSchema !== undefined && { outputSchema }),
-    },
+    request: { query: question, ...omitUndefined({ context, outputSchema }) },
   };
 }
 
@@ -123,25 +108,21 @@ function demo(question: string | undefined, { context, schema, model, backend }:
 /** Invented, so that the demo shows a cost. */
 const DEMO_PRICES = { demo: { inputUsd: 0.25, outputUsd: 2, cacheReadUsd: 0.25, cacheWriteUsd: 0.25 } };
 
-function toFlags(options: RunArguments): RLMTable {
-  const { model, subModel, backend, baseUrl, env, mode, maxDepth, maxIterations, cache } = options;
-  const { tokenBudget, costBudget, callBudget, toolBudget, timeout } = options;
+function toFlags(options: RunArguments): Flags {
+  const { model, subModel, reasoningEffort, backend, baseUrl, env, mode, timeout, cache } = options;
+  const { maxDepth, maxIterations, tokenBudget, costBudget, callBudget, toolBudget } = options;
+  const models = { model, subModel, reasoningEffort, backend, baseUrl };
+  const budgets = { tokenBudget, costBudgetUsd: costBudget, callBudget, toolBudget };
+  const timeoutMs = timeout === 0 ? null : timeout && timeout * 1000;
   return {
-    model,
-    sub_model: subModel,
-    reasoning_effort: options.reasoningEffort,
-    backend,
-    base_url: baseUrl,
-    environment: env,
+    ...models,
     mode,
-    max_depth: maxDepth,
-    max_iterations: maxIterations,
-    token_budget: tokenBudget,
-    cost_budget: costBudget,
-    call_budget: callBudget,
-    tool_budget: toolBudget,
-    timeout,
-    cache: cache ? undefined : false,
+    environment: env,
+    maxDepth,
+    maxIterations,
+    ...budgets,
+    timeoutMs,
+    ...(!cache && { cache }),
   };
 }
 

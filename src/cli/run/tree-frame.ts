@@ -4,6 +4,7 @@
 import { toTerminalText } from "../../util/text/terminal-text.ts";
 import { truncateToWidth } from "../../util/text/text-width.ts";
 import { formatCost, formatCount, formatSeconds, formatTokens } from "../../util/text/format.ts";
+import type { RunStatus } from "../../protocol/runs.ts";
 import type { NodeProgress, Progress } from "./progress.ts";
 import { describeState } from "./describe.ts";
 
@@ -41,7 +42,8 @@ function weight({ depth, status }: NodeProgress): number {
 }
 
 function toRow(node: NodeProgress, now: number): string {
-  const { depth, id, step, tokens, costUsd, startedAt, endedAt, query } = node;
+  const { depth, id, step, tokens, costUsd, startedAt, endedAt, query, status } = node;
+  const mark = status === null ? "▸" : MARKS[status];
   const facts = [
     `${id} ${describeState(node)}`,
     ...(step > 0 ? [`step ${step}`] : []),
@@ -49,22 +51,10 @@ function toRow(node: NodeProgress, now: number): string {
     formatCost(costUsd),
     formatSeconds((endedAt ?? now) - startedAt),
   ].join(" · ");
-  return `${"  ".repeat(Math.min(depth, MAX_INDENT))}${mark(node)} ${facts}  ${query}`;
+  return `${"  ".repeat(Math.min(depth, MAX_INDENT))}${mark} ${facts}  ${query}`;
 }
 
-function mark({ status }: NodeProgress): string {
-  switch (status) {
-    case null:
-      return "▸";
-    case "final":
-      return "✓";
-    case "partial":
-      return "~";
-    case "failed":
-    case "cancelled":
-      return "✗";
-  }
-}
+const MARKS: Readonly<Record<RunStatus, string>> = { final: "✓", partial: "~", failed: "✗", cancelled: "✗" };
 
 /** One row without terminal commands, truncated to the columns. */
 export function fit(text: string, columns: number): string {

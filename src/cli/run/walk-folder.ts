@@ -1,5 +1,6 @@
 // The text files in a folder and its subfolders, sorted. Skipped entries are counted by reason.
 
+import type { Dirent } from "node:fs";
 import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { UsageError } from "../options/usage-error.ts";
@@ -57,21 +58,13 @@ export async function walkFolder(
   return found;
 }
 
-async function reasonToSkip(
-  entry: { readonly name: string; isFile(): boolean; isSymbolicLink(): boolean },
-  path: string,
-): Promise<string | undefined> {
+async function reasonToSkip(entry: Dirent, path: string): Promise<string | undefined> {
   if (entry.isSymbolicLink()) return "links";
   if (!entry.isFile()) return "things that are not files";
   if (SECRET.test(entry.name)) return "files that hold secrets by their names";
-  switch (await classifyFile(path)) {
-    case "text":
-      return undefined;
-    case "binary":
-      return "files that are not UTF-8 text";
-    case "unreadable":
-      return "files that may not be read";
-  }
+  const kind = await classifyFile(path);
+  if (kind === "text") return undefined;
+  return kind === "binary" ? "files that are not UTF-8 text" : "files that may not be read";
 }
 
 /** Judged by its first bytes. */

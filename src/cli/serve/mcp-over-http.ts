@@ -11,13 +11,14 @@ const DRAIN_MS = 2_000;
 export function serveMCPUntilSignal(
   factory: Parameters<typeof serveMCPOverHTTP>[0],
   address: Partial<AddressArguments>,
-  { maxConnections, few }: PlannedFiles,
+  { maxConnections, warning }: PlannedFiles,
 ): Promise<number> {
   return serveUntilSignal(
     { ...DEFAULT_ADDRESS, ...address },
     {
       listen: (options) => serveMCPOverHTTP(factory, { ...options, maxConnections }),
-      greet: ({ url }, token) => `listening ${url}\n${few === undefined ? "" : `${few}\n`}${describeToken(token)}\n`,
+      greet: ({ url }, token) =>
+        `listening ${url}\n${warning === undefined ? "" : `${warning}\n`}${describeToken(token)}\n`,
       end: (listening) => listening.close(DRAIN_MS),
     },
   );

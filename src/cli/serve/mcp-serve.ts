@@ -9,8 +9,6 @@ import type { McpServerFactory } from "@modelcontextprotocol/server";
 import { openRuntime, type Runtime } from "../../runtime.ts";
 import { parseMount } from "../../environments/mounts.ts";
 import type { Limits } from "../../session/options.ts";
-import type { Mount } from "../../environments/environment.ts";
-import { RLMError } from "../../errors.ts";
 import { HostPaths, toMounts } from "../../server/mcp/calls/host-paths.ts";
 import { createServerFactory } from "../../server/mcp/server.ts";
 import { serveMCPOverStdio, type StdioConnection } from "../../server/mcp/transport/stdio.ts";
@@ -20,9 +18,8 @@ import { chooseTools } from "./choose-tools.ts";
 import { printError, printUnexpected } from "../io/print-error.ts";
 import { EXIT } from "../exit-code.ts";
 import { findModel } from "./mcp-model.ts";
-import type { PlannedFiles } from "./open-files.ts";
 import type { AddressArguments } from "./serve-until-signal.ts";
-import { UsageError } from "../options/usage-error.ts";
+import { asUsageError, UsageError } from "../options/usage-error.ts";
 
 export interface MCPServeArguments extends Partial<AddressArguments> {
   /** Listens on a port instead of standard input and output. */
@@ -41,22 +38,24 @@ const CLOSE_MS = 700;
 
 export async function mcpServe(options: MCPServeArguments): Promise<number> {
   if (options.http !== true) {
+    refuseAddress(options);
     const { runtime, factory } = await open(options);
     return serveStdio(runtime, factory);
   }
   const { planFiles } = await import("./open-files.ts");
   const files = planFiles();
   const { runtime, factory } = await open(options, files.limits);
-  return serveHTTP(runtime, factory, options, files);
+  await using _ = runtime;
+  const { serveMCPUntilSignal } = await import("./mcp-over-http.ts");
+  return await serveMCPUntilSignal(factory, options, files);
 }
 
 /** Opens the runtime and a factory of servers on it. Starts nothing. */
 async function open(options: MCPServeArguments, limits: Partial<Limits> = {}): Promise<Opened> {
   const { tools, structured, mount = [], python, http } = options;
-  if (http !== true) refuseAddress(options);
   const model = findModel();
   const offered = chooseTools(tools, "whyNot" in model ? model.whyNot : undefined);
-  const mounts = resolveMounts(mount);
+  const mounts = asUsageError(() => toMounts(process.cwd(), mount.map(parseMount)));
   const runtime = await openRuntime({
     mounts,
     limits,
@@ -82,20 +81,6 @@ interface Opened {
   readonly factory: McpServerFactory;
 }
 
-async function serveHTTP(
-  runtime: Runtime,
-  factory: McpServerFactory,
-  options: MCPServeArguments,
-  files: PlannedFiles,
-): Promise<number> {
-  const { serveMCPUntilSignal } = await import("./mcp-over-http.ts");
-  try {
-    return await serveMCPUntilSignal(factory, options, files);
-  } finally {
-    await runtime.close();
-  }
-}
-
 async function serveStdio(runtime: Runtime, factory: McpServerFactory): Promise<number> {
   globalThis.console = new Console(process.stderr); // stdout carries only MCP messages
   const stopped = Promise.race([awaitSignal(), awaitFailure()]);
@@ -119,15 +104,6 @@ function refuseAddress({ port, host, allowHost }: MCPServeArguments): void {
   const flags = Object.entries({ "--port": port, "--host": host, "--allow-host": allowHost });
   const first = flags.find(([, value]) => value !== undefined);
   if (first !== undefined) throw new UsageError(`${first[0]} needs --http`);
-}
-
-function resolveMounts(flags: readonly string[]): readonly Mount[] {
-  try {
-    return toMounts(process.cwd(), flags.map(parseMount));
-  } catch (error) {
-    if (error instanceof RLMError || error instanceof RangeError) throw new UsageError(error.message);
-    throw error;
-  }
 }
 
 async function awaitSignal(): Promise<number> {

@@ -9,7 +9,7 @@ export interface PlannedFiles {
   readonly limits: Pick<Limits, "sessions" | "tasks">;
   readonly maxConnections: number;
   /** A warning if the limits are lower than requested. */
-  readonly few: string | undefined;
+  readonly warning: string | undefined;
 }
 
 /** Throws an error that says what to do if the system allows too few. */
@@ -20,6 +20,6 @@ export function planFiles(limits: Partial<Limits> = {}, connections = DEFAULT_MA
   return {
     limits: { sessions: planned.sessions, tasks: planned.tasks },
     maxConnections: planned.connections,
-    few: describeFewFiles(wanted, planned),
+    warning: describeFewFiles(wanted, planned),
   };
 }

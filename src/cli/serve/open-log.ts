@@ -10,14 +10,10 @@ const { O_APPEND, O_CREAT, O_WRONLY, O_NONBLOCK } = constants;
 
 /** Throws a UsageError if the file cannot be written. */
 export function openLogAt(path: string | undefined, options: Omit<LogOptions, "sink">): Log {
-  return openLog({ ...options, sink: path === undefined ? process.stderr : openFile(path) });
-}
-
-function openFile(path: string): LogFile {
-  return new LogFile(openAt(path), {
-    onFail: ({ message }) =>
-      printError(`cannot write the log, lines are dropped until it can be written again: ${message}`),
-  });
+  if (path === undefined) return openLog({ ...options, sink: process.stderr });
+  const onFail = ({ message }: Error): void =>
+    printError(`cannot write the log, lines are dropped until it can be written again: ${message}`);
+  return openLog({ ...options, sink: new LogFile(openAt(path), { onFail }) });
 }
 
 /** Does not block, as opening a named pipe would. */

@@ -12,7 +12,7 @@ import { parseOrigin } from "../../server/net/guards/cors.ts";
 import type { LogFormat, LogLevel } from "../../server/observability/log.ts";
 import { omitUndefined } from "../../util/omit-undefined.ts";
 import { DEFAULT_ADDRESS, type AddressArguments } from "./serve-until-signal.ts";
-import { UsageError } from "../options/usage-error.ts";
+import { asUsageError, UsageError } from "../options/usage-error.ts";
 
 export interface ServeArguments extends Partial<AddressArguments> {
   readonly allowOrigin?: readonly string[];
@@ -30,7 +30,7 @@ export interface ServeSettings {
   readonly address: AddressArguments;
   readonly allowedOrigins: readonly string[];
   readonly graceMs: number;
-  readonly bounds: ServerLimits;
+  readonly limits: ServerLimits;
   readonly executions: { readonly running?: number };
   readonly runs: { readonly maxRuns?: number };
   readonly mcp: {
@@ -66,9 +66,9 @@ export function toServeSettings(flags: ServeArguments, config: Config): ServeSet
       port: flags.port ?? server.port ?? DEFAULT_ADDRESS.port,
       ...(allowHost !== undefined && { allowHost }),
     },
-    allowedOrigins: asUsage(() => allowOrigin.map(parseOrigin)),
+    allowedOrigins: asUsageError(() => allowOrigin.map(parseOrigin)),
     graceMs: (flags.grace ?? server.grace ?? DEFAULT_GRACE_SECONDS) * 1000,
-    bounds: {
+    limits: {
       requests: server.requests ?? DEFAULT_SERVER_LIMITS.requests,
       rate: { perSecond: rate, burst: Math.max(1, rate * RATE_BURST_SECONDS) },
       failures: { perSecond: guesses, burst: Math.max(1, guesses * WRONG_TOKEN_BURST_SECONDS) },
@@ -86,7 +86,7 @@ export function toServeSettings(flags: ServeArguments, config: Config): ServeSet
         python: sessions.python,
         timeoutMs: toLimitMs(sessions.timeout),
         idleTimeoutMs: toLimitMs(sessions.idle_timeout),
-        mounts: mount && asUsage(() => mount.map(parseMount)),
+        mounts: mount && asUsageError(() => mount.map(parseMount)),
       }),
     },
     sessionDefaults: omitUndefined({ env: sessions.env, includeStdlib: sessions.include_stdlib }),
@@ -128,13 +128,4 @@ function toMs(seconds: number | undefined): number | undefined {
 /** 0: no limit. */
 function toLimitMs(seconds: number | undefined): number | null | undefined {
   return seconds === 0 ? null : toMs(seconds);
-}
-
-function asUsage<Value>(parse: () => Value): Value {
-  try {
-    return parse();
-  } catch (error) {
-    if (error instanceof RangeError) throw new UsageError(error.message);
-    throw error;
-  }
 }

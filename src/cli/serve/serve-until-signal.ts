@@ -7,7 +7,7 @@ import { openToken, type Token } from "../../server/net/guards/token.ts";
 import { dataFolder } from "../../util/data-folder.ts";
 import { printUnexpected } from "../io/print-error.ts";
 import { EXIT } from "../exit-code.ts";
-import { UsageError } from "../options/usage-error.ts";
+import { asUsageError, UsageError } from "../options/usage-error.ts";
 
 export interface AddressArguments {
   readonly port: number;
@@ -35,7 +35,7 @@ export async function serveUntilSignal(
       `--host ${host} would be reachable from other machines: name the hosts that clients use with --allow-host`,
     );
   }
-  const token = readToken();
+  const token = asUsageError(() => openToken(dataFolder("server"), process.env["RLM_TOKEN"]));
   const ended = awaitSignal();
   const guard = { token: token.value, allowedHosts: allowHost, onUnexpected: printUnexpected };
   const listening = await service.listen({ host, port, ...guard }).catch((error: unknown) => {
@@ -53,15 +53,6 @@ export async function serveUntilSignal(
 
 export function describeToken({ path }: Token): string {
   return path === null ? "token from RLM_TOKEN" : `token in ${path}`;
-}
-
-function readToken(): Token {
-  try {
-    return openToken(dataFolder("server"), process.env["RLM_TOKEN"]);
-  } catch (error) {
-    if (error instanceof RangeError) throw new UsageError(error.message);
-    throw error;
-  }
 }
 
 /** Resolves at the first signal. The second one exits at once. */

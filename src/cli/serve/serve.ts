@@ -8,7 +8,6 @@ import { ServerLog } from "../../server/observability/server-log.ts";
 import { Shutdown } from "../../server/shutdown.ts";
 import { connectObservers } from "../../server/observability/observer.ts";
 import { WebSockets } from "../../server/ws/web-sockets.ts";
-import type { MCPTool } from "../../server/mcp/tools/tool.ts";
 import type { Token } from "../../server/net/guards/token.ts";
 import { openRuntime, type Runtime } from "../../runtime.ts";
 import { resolveMounts } from "../../environments/mounts.ts";
@@ -17,17 +16,20 @@ import { VERSION } from "../../util/version.ts";
 import { findModel } from "./mcp-model.ts";
 import { planFiles } from "./open-files.ts";
 import { openLogAt } from "./open-log.ts";
-import { toServeSettings, type ServeArguments, type ServeSettings } from "./serve-settings.ts";
+import { toServeSettings, type ServeArguments } from "./serve-settings.ts";
 import { serveUntilSignal, describeToken } from "./serve-until-signal.ts";
 
 export async function serve(flags: ServeArguments): Promise<number> {
   const config = loadConfig({ cwd: process.cwd(), env: process.env, ...omitUndefined({ path: flags.config }) });
   const settings = toServeSettings(flags, config);
   const model = findModel("there are no runs", flags.config);
-  const { address, allowedOrigins, bounds, graceMs, executions, sessionDefaults } = settings;
+  const { address, allowedOrigins, graceMs, executions, sessionDefaults } = settings;
   const { logLevel: level, logFormat: format } = settings;
   const mounts = resolveMounts(settings.runtime.mounts ?? []);
-  const tools = await chooseFrom(settings.mcp, "whyNot" in model ? model.whyNot : undefined);
+  const { tools: chosen, isStructured } = settings.mcp;
+  const whyNoModel = "whyNot" in model ? model.whyNot : undefined;
+  // Without a choice to check, all tools are offered, and they are loaded with the first message.
+  const tools = chosen && (await import("./choose-tools.ts")).chooseTools(chosen.choice, whyNoModel, chosen.source);
   const log = openLogAt(flags.logFile, { level, format });
   let hasStarted = false;
   const logIfStarted: typeof log.write = (...line) => {
@@ -39,27 +41,16 @@ export async function serve(flags: ServeArguments): Promise<number> {
     await using runtime = await openRuntime({ ids: "random", ...rest, limits: { ...limits, ...files.limits } });
     const shutdown = new Shutdown();
     const lines = new ServerLog(log);
-    const { isStructured } = settings.mcp;
-    const mcp = {
-      mounts,
-      isStructured,
-      onUnexpected: (error: unknown) => lines.unexpected(error),
-      ...omitUndefined({ tools }),
-    };
-    const context = createServerContext(runtime, {
-      ...shutdown.signals,
-      model,
-      mcp,
-      executions,
-      sessionDefaults,
-      ...settings.runs,
-    });
+    const onUnexpected = (error: unknown): void => lines.unexpected(error);
+    const mcp = { mounts, isStructured, onUnexpected, ...omitUndefined({ tools }) };
+    const parts = { model, mcp, executions, sessionDefaults, ...settings.runs };
+    const context = createServerContext(runtime, { ...shutdown.signals, ...parts });
     const observed = connectObservers(context, [context.metrics, lines]);
     return await serveUntilSignal(address, {
       listen: ({ host, port, ...guard }) => {
-        const app = createApp(context, { ...guard, ...observed, allowedOrigins, limits: bounds });
-        const { onUnexpected, onMalformed, onCut } = observed;
-        const upgrader = new WebSockets(context, { token: guard.token, onUnexpected, onCut });
+        const app = createApp(context, { ...guard, ...observed, allowedOrigins, limits: settings.limits });
+        const { onMalformed, onCut } = observed;
+        const upgrader = new WebSockets(context, { token: guard.token, onUnexpected: observed.onUnexpected, onCut });
         context.metrics.websockets = () => upgrader;
         const { maxConnections } = files;
         return listen(app, { host, port, ...settings.listen, maxConnections, onMalformed, onCut, upgrader });
@@ -68,8 +59,8 @@ export async function serve(flags: ServeArguments): Promise<number> {
         await runtime.warm();
         hasStarted = true;
         log.write("info", "server-start", { url: listening.url, version: VERSION, pid: process.pid });
-        if (files.few !== undefined) log.write("warn", "few-open-files", { what: files.few });
-        return greeting(runtime, listening, token, files.few);
+        if (files.warning !== undefined) log.write("warn", "few-open-files", { what: files.warning });
+        return greeting(runtime, listening, token, files.warning);
       },
       end: async (listening) => {
         logIfStarted("info", "server-drain", { graceMs, executions: context.executions.running });
@@ -82,17 +73,7 @@ export async function serve(flags: ServeArguments): Promise<number> {
   }
 }
 
-/** Undefined: all tools. Without a choice to check, the tools are loaded with the first message. */
-async function chooseFrom(
-  { tools }: ServeSettings["mcp"],
-  whyNoModel: string | undefined,
-): Promise<readonly MCPTool[] | undefined> {
-  if (tools === undefined) return undefined;
-  const { chooseTools } = await import("./choose-tools.ts");
-  return chooseTools(tools.choice, whyNoModel, tools.source);
-}
-
-function greeting(runtime: Runtime, { url }: HTTPListener, token: Token, few: string | undefined): string {
+function greeting(runtime: Runtime, { url }: HTTPListener, token: Token, warning: string | undefined): string {
   const { name, tier, python } = runtime.report();
   const header = quote(`Authorization: Bearer ${token.value}`);
   return [
@@ -100,7 +81,7 @@ function greeting(runtime: Runtime, { url }: HTTPListener, token: Token, few: st
     `curl -s ${url}/process/interpreter/execute -H ${header} -d '{"code":"print(6*7)"}'`,
     `every route: ${url}/v1/docs`,
     `environment ${name}, sandbox tier ${tier ?? "unknown"}, Python ${python?.version ?? "unknown"}`,
-    ...(few === undefined ? [] : [few]),
+    ...(warning === undefined ? [] : [warning]),
     describeToken(token),
     "",
   ].join("\n");

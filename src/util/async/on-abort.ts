@@ -10,7 +10,10 @@ export function onAbort(signal: AbortSignal | undefined, listener: () => void): 
   const own = (): void => listener(); // the same function may be passed twice
   listeners.add(own);
   return () => {
-    if (listeners.delete(own) && listeners.size === 0) unlisten(signal);
+    if (!listeners.delete(own) || listeners.size > 0) return;
+    // Node keeps a signal made by `AbortSignal.any` alive as long as it has a listener.
+    listening.delete(signal);
+    signal.removeEventListener("abort", notifyAll);
   };
 }
 
@@ -19,12 +22,6 @@ function listen(signal: AbortSignal): Set<() => void> {
   listening.set(signal, listeners);
   signal.addEventListener("abort", notifyAll, { once: true });
   return listeners;
-}
-
-/** Node keeps a signal made by `AbortSignal.any` alive as long as it has a listener. */
-function unlisten(signal: AbortSignal): void {
-  listening.delete(signal);
-  signal.removeEventListener("abort", notifyAll);
 }
 
 /** In the order of registration; skips listeners that are removed meanwhile. */

@@ -1,6 +1,6 @@
 import { onAbort } from "./on-abort.ts";
 
-/** Settles as the work does, or rejects with the signal's reason if that comes first. The work itself goes on. */
+/** Settles as the work does, or rejects with the signal's reason if that comes first. The work itself continues. */
 export function orAborted<T>(work: PromiseLike<T>, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     if (signal.aborted) reject(signal.reason as Error);

@@ -18,7 +18,7 @@ export interface Positioned<Event> {
 }
 
 interface BaseCursor {
-  /** Nothing follows, even if the log goes on. */
+  /** Nothing follows, even if the log continues. */
   readonly isEnd?: boolean;
   toString(): string;
 }

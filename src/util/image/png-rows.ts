@@ -13,26 +13,34 @@ export interface PngFormat {
   readonly transparency: Buffer | undefined;
 }
 
-/** A sub-image of an interlaced image: every few pixels, from a starting position on. */
+/** A sub-image: every few pixels, from a starting position on. */
 interface Pass {
   readonly left: number;
   readonly top: number;
   readonly right: number;
   readonly down: number;
+  /** Pixels. */
+  readonly width: number;
+  readonly height: number;
+  /** The offset of its first row in the data. */
+  readonly start: number;
+  /** Bytes per row, without the filter type. */
+  readonly stride: number;
 }
 
 const NONE = new Uint8Array();
-const WHOLE: Pass = { left: 0, top: 0, right: 1, down: 1 };
+/** Left, top, and the steps to the right and down. */
+const WHOLE = [[0, 0, 1, 1]] as const;
 /** The seven passes of an interlaced image (Adam7). */
-const INTERLACED: readonly Pass[] = [
-  { left: 0, top: 0, right: 8, down: 8 },
-  { left: 4, top: 0, right: 8, down: 8 },
-  { left: 0, top: 4, right: 4, down: 8 },
-  { left: 2, top: 0, right: 4, down: 4 },
-  { left: 0, top: 2, right: 2, down: 4 },
-  { left: 1, top: 0, right: 2, down: 2 },
-  { left: 0, top: 1, right: 1, down: 2 },
-];
+const INTERLACED = [
+  [0, 0, 8, 8],
+  [4, 0, 8, 8],
+  [0, 4, 4, 8],
+  [2, 0, 4, 4],
+  [0, 2, 2, 4],
+  [1, 0, 2, 2],
+  [0, 1, 1, 2],
+] as const;
 
 /** The expected number of bytes of the unpacked rows. */
 export function bytesOfRows(format: PngFormat): number {
@@ -52,25 +60,24 @@ export function hasKnownFilters(packed: Buffer, format: PngFormat): boolean {
  * Consumes the data.
  */
 export function* readRows(packed: Buffer, format: PngFormat): Generator<Uint8Array, void, void> {
-  if (!format.isInterlaced) return yield* readPass(packed, format, WHOLE);
-  const rgb = new Uint8Array(format.width * format.height * 3);
-  for (const pass of INTERLACED) {
+  const { width, height, isInterlaced } = format;
+  const rgb = new Uint8Array(isInterlaced ? width * height * 3 : 0);
+  for (const pass of passesOf(format)) {
+    if (!isInterlaced) return yield* readPass(packed, format, pass);
     let y = pass.top;
     for (const row of readPass(packed, format, pass)) {
-      for (let pixel = 0, x = pass.left; x < format.width; pixel += 1, x += pass.right) {
-        rgb.set(row.subarray(pixel * 3, pixel * 3 + 3), (y * format.width + x) * 3);
+      for (let pixel = 0, x = pass.left; x < width; pixel += 1, x += pass.right) {
+        rgb.set(row.subarray(pixel * 3, pixel * 3 + 3), (y * width + x) * 3);
       }
       y += pass.down;
       yield NONE;
     }
   }
-  for (let y = 0; y < format.height; y += 1) yield rgb.subarray(y * format.width * 3, (y + 1) * format.width * 3);
+  for (let y = 0; y < height; y += 1) yield rgb.subarray(y * width * 3, (y + 1) * width * 3);
 }
 
 function* readPass(packed: Buffer, format: PngFormat, pass: Pass): Generator<Uint8Array, void, void> {
-  const place = passesOf(format).find((other) => other.pass === pass);
-  if (place === undefined) return;
-  const { start, stride, width, height } = place;
+  const { start, stride, width, height } = pass;
   const distance = Math.max(1, (format.channels * format.depth) >> 3);
   const toRgb = converter(format, width);
   let above: Uint8Array = new Uint8Array(stride);
@@ -83,27 +90,18 @@ function* readPass(packed: Buffer, format: PngFormat, pass: Pass): Generator<Uin
   }
 }
 
-interface Place {
-  readonly pass: Pass;
-  readonly start: number;
-  /** Bytes per row, without the filter type. */
-  readonly stride: number;
-  readonly width: number;
-  readonly height: number;
-}
-
-/** The position of each pass in the data. Passes without pixels, in small images, are absent. */
-function passesOf({ width, height, depth, channels, isInterlaced }: PngFormat): Place[] {
-  const places: Place[] = [];
+/** In the order of the data. Passes without pixels, in small images, are absent. */
+function passesOf(format: PngFormat): Pass[] {
+  const passes: Pass[] = [];
   let start = 0;
-  for (const pass of isInterlaced ? INTERLACED : [WHOLE]) {
-    const [columns, rows] = [Math.ceil((width - pass.left) / pass.right), Math.ceil((height - pass.top) / pass.down)];
-    if (columns <= 0 || rows <= 0) continue;
-    const stride = Math.ceil((columns * channels * depth) / 8);
-    places.push({ pass, start, stride, width: columns, height: rows });
-    start += (stride + 1) * rows;
+  for (const [left, top, right, down] of format.isInterlaced ? INTERLACED : WHOLE) {
+    const [width, height] = [Math.ceil((format.width - left) / right), Math.ceil((format.height - top) / down)];
+    if (width <= 0 || height <= 0) continue;
+    const stride = Math.ceil((width * format.channels * format.depth) / 8);
+    passes.push({ left, top, right, down, width, height, start, stride });
+    start += (stride + 1) * height;
   }
-  return places;
+  return passes;
 }
 
 /** In place. `distance`: bytes to the pixel on the left. One loop per filter, because most of the time is spent here. */

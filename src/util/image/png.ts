@@ -2,7 +2,7 @@
 // undefined rather than a partial result.
 
 import { promisify } from "node:util";
-import { crc32, inflate as inflateLater, inflateSync, type ZlibOptions } from "node:zlib";
+import { crc32, inflate as inflateLater, type ZlibOptions } from "node:zlib";
 import { type PngFormat, bytesOfRows, hasKnownFilters, readRows } from "./png-rows.ts";
 
 export interface Pixels {
@@ -22,6 +22,8 @@ export interface Png {
   readonly rows: Iterable<Uint8Array>;
 }
 
+const inflate = promisify<Buffer, ZlibOptions, Buffer>(inflateLater);
+const CHUNK_BYTES = 1024 * 1024;
 export const PNG_SIGNATURE: Buffer = Buffer.from("89504e470d0a1a0a", "hex");
 const DEFAULT_MAX_PIXELS = 16 * 1024 * 1024;
 const MAX_INFLATED_BYTES = 256 * 1024 * 1024;
@@ -48,49 +50,30 @@ export function pngSize(data: Buffer): { readonly width: number; readonly height
   return { width: data.readUInt32BE(16), height: data.readUInt32BE(20) };
 }
 
-export function parsePng(data: Buffer): Pixels | undefined {
-  const packed = findPacked(data, DEFAULT_MAX_PIXELS);
-  const png = packed && toRead(packed, inflate(packed));
+export async function parsePng(data: Buffer): Promise<Pixels | undefined> {
+  const png = await readPng(data);
   if (png === undefined) return undefined;
-  const rgb = new Uint8Array(png.width * png.height * 3);
+  const { width, height, rows } = png;
+  const rgb = new Uint8Array(width * height * 3);
   let at = 0;
-  for (const row of png.rows) {
+  for (const row of rows) {
     rgb.set(row, at);
     at += row.length;
   }
-  return { width: png.width, height: png.height, rgb };
+  return { width, height, rgb };
 }
 
 /** For images that are too large to hold or to wait for: unpacks row by row, in small steps. Default limit: 16 mebipixels. */
 export async function readPng(data: Buffer, { maxPixels = DEFAULT_MAX_PIXELS } = {}): Promise<Png | undefined> {
-  const packed = findPacked(data, maxPixels);
-  if (packed === undefined) return undefined;
-  const { bytes, size } = packed;
-  const rows = await inflateInPool(bytes, { maxOutputLength: size, chunkSize: CHUNK_BYTES }).catch(() => undefined);
-  return toRead(packed, rows);
-}
-
-const inflateInPool = promisify<Buffer, ZlibOptions, Buffer>(inflateLater);
-const CHUNK_BYTES = 1024 * 1024;
-
-interface Packed {
-  readonly format: PngFormat;
-  readonly bytes: Buffer;
-  /** The expected size of the unpacked data. */
-  readonly size: number;
-}
-
-function findPacked(data: Buffer, maxPixels: number): Packed | undefined {
   const chunks = parseChunks(data);
   const format = chunks && parseFormat(chunks);
   if (chunks === undefined || format === undefined || format.width * format.height > maxPixels) return undefined;
   const size = bytesOfRows(format);
-  return size > MAX_INFLATED_BYTES ? undefined : { format, bytes: chunks.get("IDAT") ?? Buffer.alloc(0), size };
-}
-
-function toRead({ format, size }: Packed, rows: Buffer | undefined): Png | undefined {
-  if (rows?.length !== size || !hasKnownFilters(rows, format)) return undefined;
-  return { width: format.width, height: format.height, rows: readRows(rows, format) };
+  if (size > MAX_INFLATED_BYTES) return undefined;
+  const packed = chunks.get("IDAT") ?? Buffer.alloc(0);
+  const bytes = await inflate(packed, { maxOutputLength: size, chunkSize: CHUNK_BYTES }).catch(() => undefined);
+  if (bytes?.length !== size || !hasKnownFilters(bytes, format)) return undefined;
+  return { width: format.width, height: format.height, rows: readRows(bytes, format) };
 }
 
 /** By type: all image data joined, and the first of each other type. Undefined: there is no proper end. */
@@ -124,12 +107,4 @@ function parseFormat(chunks: ReadonlyMap<string, Buffer>): PngFormat | undefined
   if (width === 0 || height === 0 || (type === 3 && palette === undefined)) return undefined;
   const transparency = chunks.get("tRNS");
   return { width, height, depth, type, channels: known.channels, isInterlaced: interlace === 1, palette, transparency };
-}
-
-function inflate({ bytes, size }: Packed): Buffer | undefined {
-  try {
-    return inflateSync(bytes, { maxOutputLength: size });
-  } catch {
-    return undefined;
-  }
 }

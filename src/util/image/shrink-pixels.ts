@@ -1,7 +1,7 @@
 // Scales an image down. Each pixel is the mean of the area that it covers, so thin lines get fainter and never vanish. Yields to the event
 // loop every few milliseconds.
 
-import { setImmediate as othersTurn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Pixels, Png } from "./png.ts";
 
 const SLICE_MS = 10;
@@ -21,7 +21,7 @@ export async function shrinkPixels(image: Png, maxSide: number): Promise<Pixels>
   let sliceEnd = performance.now() + SLICE_MS;
   for (const row of image.rows) {
     if (performance.now() > sliceEnd) {
-      await othersTurn();
+      await yieldToEventLoop();
       sliceEnd = performance.now() + SLICE_MS;
     }
     if (row.length === 0) continue;

@@ -1,11 +1,8 @@
-// Terminal output as plain text: what a terminal would show in the end.
+// Terminal output as plain text: what a terminal would show in the end, such as the last state of a progress bar.
 //
-// Carriage return, backspace, erasing and small cursor movements are applied to the lines so far, so that only the last
-// state of a progress bar is left. Colours, links, titles and other control characters are removed. Commands that need a
-// screen of known size, such as clearing it or absolute positions, are ignored and lose no text.
-//
-// The result is never longer than the input, and the time is linear. This works because the cursor never moves past the
-// end of its line, so that there are no gaps to fill.
+// Applies carriage return, backspace, erasing and small cursor movements; removes all other control sequences. Ignores commands
+// that need a screen of known size, which loses no text. The result is never longer than the input, and the time is linear,
+// because the cursor never moves past the end of its line.
 
 import { TerminalParser } from "./terminal-parser.ts";
 

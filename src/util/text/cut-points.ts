@@ -56,7 +56,8 @@ function characterBefore(bytes: Buffer, limit: number): number {
   return index;
 }
 
-function characterAfter(bytes: Buffer, limit: number): number {
+/** The first index from the limit on at which a cut breaks no character. */
+export function characterAfter(bytes: Buffer, limit: number): number {
   let index = limit;
   while (!isCharacterStart(bytes, index)) index += 1;
   return index;

@@ -8,7 +8,7 @@ import { cleanTerminalText } from "./clean-terminal-text.ts";
 export interface TruncateTextOptions {
   /** UTF-16 units. */
   readonly maxCharacters: number;
-  /** How to read the characters between two indices. Left out where there is no room for it. */
+  /** How to read the characters between two indices. Left out where there is no space for it. */
   readonly hint: (from: number, to: number) => string;
   /** The text contains a marker of the worker. Default: false. */
   readonly isTruncated?: boolean;
@@ -48,17 +48,17 @@ function splitAtMarker(text: string): Ends {
   return { head, tail, total: countCharacters(head) + omitted + countCharacters(tail), isTruncated: true };
 }
 
-/** Undefined: the marker leaves too little room. */
+/** Undefined: the marker leaves too little space. */
 function joinEnds(
   { head, tail, total, isTruncated }: Ends,
   maxCharacters: number,
   hint: TruncateTextOptions["hint"],
 ): string | undefined {
-  const room = maxCharacters - toMarker(total, total, hint(total, total)).length;
-  if (room < maxCharacters / 10) return undefined;
-  const headRoom = isTruncated && head.length + tail.length <= room ? head.length : Math.floor(room * HEAD_SHARE);
-  const shownHead = head.slice(0, headRoom).replace(/[\uD800-\uDBFF]$/, "");
-  const tailFrom = Math.max(0, tail.length - (room - headRoom));
+  const space = maxCharacters - toMarker(total, total, hint(total, total)).length;
+  if (space < maxCharacters / 10) return undefined;
+  const headSpace = isTruncated && head.length + tail.length <= space ? head.length : Math.floor(space * HEAD_SHARE);
+  const shownHead = head.slice(0, headSpace).replace(/[\uD800-\uDBFF]$/, "");
+  const tailFrom = Math.max(0, tail.length - (space - headSpace));
   const shownTail = tail.slice(tailFrom).replace(/^[\uDC00-\uDFFF]/, "");
   const from = countCharacters(shownHead);
   const to = total - countCharacters(shownTail);

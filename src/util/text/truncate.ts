@@ -4,13 +4,13 @@
 // However long the output is, only a few bytes are read for each character shown.
 
 import type { ByteSource } from "../bytes/byte-source.ts";
-import { headLength, tailLength, toText } from "./cut-points.ts";
-import { countCharacters, isCharacterStart, trimBrokenEnd, trimBrokenStart } from "./utf8.ts";
+import { characterAfter, headLength, tailLength, toText } from "./cut-points.ts";
+import { countCharacters, trimBrokenEnd, trimBrokenStart } from "./utf8.ts";
 
 export interface TruncateOptions {
   /** Of the result, with the marker; at least 200. */
   readonly maxCharacters: number;
-  /** How to read the omitted part, which begins at this offset. Left out where there is no room for it. */
+  /** How to read the omitted part, which begins at this offset. Left out where there is no space for it. */
   readonly hint: (offset: number) => string;
   /** What is counted. Characters are counted as Python does, and bytes instead where there is too much to read. Default: bytes. */
   readonly unit?: "bytes" | "characters";
@@ -61,8 +61,7 @@ export function pageOutput(
   const first = Math.min(Math.max(0, offset), readableBytes);
   const from = Math.max(0, first - 3); // enough to see whether a character began before
   const read = source.read(from, first - from + BYTES_PER_CHARACTER * maxCharacters);
-  let start = first - from;
-  while (start < read.length && !isCharacterStart(read, start)) start += 1;
+  const start = characterAfter(read, first - from);
   const isLast = from + read.length >= readableBytes;
   const bytes = isLast ? read.subarray(start) : trimBrokenEnd(read.subarray(start));
   if (isLast || bytes.length === 0) {
@@ -76,7 +75,7 @@ export function pageOutput(
 /** The line for this many bytes that are omitted from an offset on. Longest for all bytes, from the first or after the last. */
 type Marker = (omittedBytes: number, offset: number) => string;
 
-/** The best first; the next one is used where there is no room for it. */
+/** The best first; the next one is used where there is no space for it. */
 function toMarkers(
   source: ByteSource,
   { hint, unit = "bytes", marker = (text) => `[… ${text}]` }: TruncateOptions,
@@ -121,16 +120,16 @@ interface Ends {
   readonly note: string;
 }
 
-/** Undefined: the marker leaves too little room. */
+/** Undefined: the marker leaves too little space. */
 function joinEnds(ends: Ends, marker: Marker, maxCharacters: number): string | undefined {
   const { head, tail, start, totalBytes, note } = ends;
   const longest = Math.max(marker(totalBytes, 0).length, marker(totalBytes, totalBytes).length);
-  const room = maxCharacters - longest - note.length - 2; // and two newlines
-  if (room < maxCharacters / 10) return undefined;
-  const headRoom = Math.floor(room * HEAD_SHARE);
-  const headBytes = headLength(head, headRoom);
+  const space = maxCharacters - longest - note.length - 2; // and two newlines
+  if (space < maxCharacters / 10) return undefined;
+  const headSpace = Math.floor(space * HEAD_SHARE);
+  const headBytes = headLength(head, headSpace);
   const after = tail.subarray(Math.max(0, headBytes - start));
-  const tailBytes = tailLength(after, room - headRoom);
+  const tailBytes = tailLength(after, space - headSpace);
   const omitted = start + tail.length - headBytes - tailBytes;
   const parts = [
     toText(head.subarray(0, headBytes)),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { CLIENTS, CLIENT_NAMES, type Machine } from "../../../src/cli/mcp-install/clients.ts";
+import { CLIENTS, CLIENT_NAMES, type Machine, toEntry } from "../../../src/cli/mcp-install/clients.ts";
 import { toTarget } from "../../../src/cli/mcp-install/target.ts";
 
 const LINUX: Machine = { platform: "linux", env: {}, home: "/home/user", cwd: "/home/user/project" };
@@ -102,9 +102,8 @@ describe("wrong arguments are refused", () => {
 test("each client gets an entry in its own form", () => {
   const command = { command: "/usr/bin/node", args: ["/cli.js", "mcp-serve"] };
   const entries = CLIENT_NAMES.map((name) => {
-    const { servers, entry } = CLIENTS[name];
-    const wanted = entry(command);
-    return [name, servers, { ...wanted.command, ...wanted.defaults }];
+    const wanted = toEntry(CLIENTS[name], command);
+    return [name, CLIENTS[name].servers, { ...wanted.command, ...wanted.defaults }];
   });
   expect(entries).toEqual([
     ["claude-code", "mcpServers", { type: "stdio", ...command }],

@@ -4,12 +4,12 @@ import { loadConfig } from "../../../src/config/config.ts";
 import { Folder } from "../../config/folder.ts";
 
 /** Uses this rlm.toml in the current folder, as the user's own file, or with --config. */
-function settle(toml: string, flags: ServeArguments = {}, place: "folder" | "own" | "named" = "folder") {
+function settle(toml: string, flags: ServeArguments = {}, source: "folder" | "own" | "named" = "folder") {
   using folder = new Folder({
     "project/x": "",
-    [place === "own" ? ".config/rlm/config.toml" : "project/rlm.toml"]: toml,
+    [source === "own" ? ".config/rlm/config.toml" : "project/rlm.toml"]: toml,
   });
-  const path = place === "named" ? folder.at("project/rlm.toml") : undefined;
+  const path = source === "named" ? folder.at("project/rlm.toml") : undefined;
   const config = loadConfig({
     cwd: folder.at("project"),
     env: { HOME: folder.path },
@@ -23,7 +23,7 @@ test("without a file the defaults apply", () => {
     address: { host: "127.0.0.1", port: 8000 },
     allowedOrigins: [],
     graceMs: 10_000,
-    bounds: {
+    limits: {
       requests: 1000,
       rate: { perSecond: 5000, burst: 10_000 },
       failures: { perSecond: 10, burst: 50 },
@@ -69,12 +69,12 @@ sessions = 3
 memory = "1g"
 `;
 
-test.each(["own", "named"] as const)("a file that is %s may set everything", (place) => {
-  expect(settle(FULL, {}, place)).toEqual({
+test.each(["own", "named"] as const)("a file that is %s may set everything", (source) => {
+  expect(settle(FULL, {}, source)).toEqual({
     address: { host: "0.0.0.0", port: 9000, allowHost: ["box.example"] },
     allowedOrigins: ["https://app.example"],
     graceMs: 3000,
-    bounds: { requests: 5, rate: { perSecond: 0.2, burst: 1 }, failures: { perSecond: 2, burst: 10 } },
+    limits: { requests: 5, rate: { perSecond: 0.2, burst: 1 }, failures: { perSecond: 2, burst: 10 } },
     executions: { running: 6 },
     runs: { maxRuns: 4 },
     mcp: { isStructured: true, tools: { choice: "core", source: "server.tools" } },
@@ -128,7 +128,7 @@ test.each([
 test("harmless settings are taken from a project's file", () => {
   expect(settle("[server]\nport = 9001\nrequests = 2\n[limits]\nsessions = 4")).toMatchObject({
     address: { host: "127.0.0.1", port: 9001 },
-    bounds: { requests: 2 },
+    limits: { requests: 2 },
     runtime: { limits: { sessions: 4 } },
   });
 });

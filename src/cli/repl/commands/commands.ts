@@ -17,7 +17,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   inspect: { usage: ":inspect NAME", summary: "one of them; also NAME?", run: inspect },
   fork: { usage: ":fork [ID]", summary: "a copy of the session, and go there", run: fork },
   switch: { usage: ":switch ID", summary: "go to another session", run: switchSession },
-  sessions: { usage: ":sessions", summary: "those that live in this console", run: showSessions },
+  sessions: { usage: ":sessions", summary: "the sessions of this console", run: showSessions },
   undo: { usage: ":undo", summary: "take the last execution back", run: undo },
   checkpoint: { usage: ":checkpoint", summary: "keep the state as it is now", run: checkpoint },
   rewind: { usage: ":rewind [N]", summary: "go back to checkpoint N; without N: which there are", run: rewind },

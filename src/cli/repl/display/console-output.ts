@@ -122,12 +122,12 @@ export class ConsoleOutput {
   }
 }
 
-/** What the traceback does not tell. */
+/** What the traceback does not show. */
 function toNotice({ status, reason, state, exitCode, error }: ExecutionResult): string | undefined {
   const after = AFTER[state];
   if (status === "exit") {
-    const said = `exit(${exitCode ?? 0}).`;
-    return state === "kept" ? `${said} The session goes on; :quit or Ctrl-D leaves.` : `${said} ${after}`;
+    const call = `exit(${exitCode ?? 0}).`;
+    return state === "kept" ? `${call} The session goes on; :quit or Ctrl-D leaves.` : `${call} ${after}`;
   }
   if (status !== "interrupted") return undefined;
   if (reason === "cancelled")

@@ -36,7 +36,7 @@ export class Images {
   async toText(base64: string): Promise<string | undefined> {
     const data = Buffer.from(base64.slice(0, MAX_BYTES * 1.5), "base64");
     if (!isPng(data) || data.length > MAX_BYTES) return undefined;
-    const shown = inline(await (this.#protocol ??= this.#detect()), data);
+    const shown = await inline(await (this.#protocol ??= this.#detect()), data);
     return shown === undefined ? this.#save(data) : `${shown}\n`;
   }
 
@@ -60,14 +60,14 @@ export class Images {
   }
 }
 
-function inline(protocol: Protocol, data: Buffer): string | undefined {
+async function inline(protocol: Protocol, data: Buffer): Promise<string | undefined> {
   switch (protocol) {
     case "kitty":
       return toKitty(data.toString("base64"));
     case "iterm":
       return `\u001B]1337;File=inline=1;size=${data.length}:${data.toString("base64")}\u0007`;
     case "sixel": {
-      const pixels = parsePng(data);
+      const pixels = await parsePng(data);
       return pixels && toSixel(pixels);
     }
     case "none":

@@ -46,35 +46,29 @@ function toRuns(line: Uint8Array): string {
   return text;
 }
 
-function toPalette(rgb: Uint8Array): { readonly colours: readonly number[]; readonly indexes: Uint8Array } {
+interface IndexedColours {
+  readonly colours: readonly number[];
+  readonly indexes: Uint8Array;
+}
+
+function toPalette(rgb: Uint8Array): IndexedColours {
+  const step = 255 / (LEVELS - 1);
+  const toLevel = (value: number): number => Math.round(Math.round(value / step) * step);
+  // The cube has 216 colours, so it always fits.
+  return indexColours(rgb, (value) => value) ?? (indexColours(rgb, toLevel) as IndexedColours);
+}
+
+/** Undefined: there are more than `MAX_COLOURS`. */
+function indexColours(rgb: Uint8Array, round: (value: number) => number): IndexedColours | undefined {
   const indexes = new Uint8Array(rgb.length / 3);
   const known = new Map<number, number>();
   for (let pixel = 0; pixel < indexes.length; pixel += 1) {
-    const colour = colourAt(rgb, pixel, (value) => value);
+    const [red = 0, green = 0, blue = 0] = rgb.subarray(pixel * 3, pixel * 3 + 3);
+    const colour = (round(red) << 16) | (round(green) << 8) | round(blue);
     let index = known.get(colour);
     if (index === undefined) known.set(colour, (index = known.size));
-    if (known.size > MAX_COLOURS) return toCube(rgb, indexes);
+    if (known.size > MAX_COLOURS) return undefined;
     indexes[pixel] = index;
   }
   return { colours: [...known.keys()], indexes };
-}
-
-function toCube(
-  rgb: Uint8Array,
-  indexes: Uint8Array,
-): { readonly colours: readonly number[]; readonly indexes: Uint8Array } {
-  const step = 255 / (LEVELS - 1);
-  const known = new Map<number, number>();
-  for (let pixel = 0; pixel < indexes.length; pixel += 1) {
-    const colour = colourAt(rgb, pixel, (value) => Math.round(Math.round(value / step) * step));
-    let index = known.get(colour);
-    if (index === undefined) known.set(colour, (index = known.size));
-    indexes[pixel] = index;
-  }
-  return { colours: [...known.keys()], indexes };
-}
-
-function colourAt(rgb: Uint8Array, pixel: number, round: (value: number) => number): number {
-  const [red = 0, green = 0, blue = 0] = rgb.subarray(pixel * 3, pixel * 3 + 3);
-  return (round(red) << 16) | (round(green) << 8) | round(blue);
 }

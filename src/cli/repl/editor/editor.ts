@@ -1,7 +1,7 @@
-// The editor: takes keys, changes its text and asks its owner for actions. Independent of terminals; `frame.ts` renders it.
+// The editor: handles keys, edits its text and requests actions from its owner. Independent of terminals; `frame.ts` renders it.
 //
 // Enter submits what may be complete: a single line, a text that ends outside a block, or one that ends in an empty line.
-// The session decides whether it is; if not, `goOn` continues it. Pasted text is only inserted.
+// The session decides whether it is; if not, `addLine` continues it. Pasted text is only inserted.
 
 import type { Key } from "./keys.ts";
 import { Menu, commonStart, type Completions } from "./menu.ts";
@@ -9,7 +9,7 @@ import { backspaceWidth, indentAfter, isInBlock, looksOpen, tabText } from "./py
 import { HistoryCursor, type HistorySearch } from "./history-cursor.ts";
 import { TextBuffer } from "./text-buffer.ts";
 
-/** What a key asks the owner of the editor to do. */
+/** What a key requests from the owner of the editor. */
 export type EditorAction = "submit" | "cancel" | "end" | "complete" | "clear-screen" | "suspend";
 
 export interface EditorOptions {
@@ -73,7 +73,7 @@ export class Editor {
   }
 
   /** The code is incomplete: adds a line. */
-  goOn(): void {
+  addLine(): void {
     this.#buffer.toEnd();
     this.#newline();
   }

@@ -104,11 +104,9 @@ function menuRows({ matches, chosen }: Menu, columns: number, palette: Palette):
 }
 
 function visible(text: string): string {
-  return CONTROL.test(text)
-    ? toGraphemes(text)
-        .map((one) => (one === "\t" ? TAB : CONTROL.test(one) ? "\uFFFD" : one))
-        .join("")
-    : text;
+  if (!CONTROL.test(text)) return text;
+  const safe = toGraphemes(text).map((one) => (one === "\t" ? TAB : CONTROL.test(one) ? "\uFFFD" : one));
+  return safe.join("");
 }
 
 /** Wraps text into rows. */

@@ -18,24 +18,14 @@ export class HistoryCursor {
       this.#draft = text;
       this.#prefix = before;
     }
-    for (let index = this.#index - 1; index >= 0; index -= 1) {
-      const entry = this.#entries[index];
-      if (entry === undefined || entry === text || !entry.startsWith(this.#prefix)) continue;
-      this.#index = index;
-      return entry;
-    }
-    return undefined;
+    return this.#walk(text, -1);
   }
 
   /** The next newer entry, and finally the draft. Undefined: the draft is already shown. */
   newer(text: string): string | undefined {
     if (this.#index === this.#entries.length) return undefined;
-    for (let index = this.#index + 1; index < this.#entries.length; index += 1) {
-      const entry = this.#entries[index];
-      if (entry === undefined || entry === text || !entry.startsWith(this.#prefix)) continue;
-      this.#index = index;
-      return entry;
-    }
+    const entry = this.#walk(text, 1);
+    if (entry !== undefined) return entry;
     this.reset();
     return this.#draft;
   }
@@ -47,6 +37,18 @@ export class HistoryCursor {
 
   search(): HistorySearch {
     return new HistorySearch(this.#entries);
+  }
+
+  /** Moves to the next entry in this direction that has the prefix and differs from the text. */
+  #walk(text: string, step: 1 | -1): string | undefined {
+    let index = this.#index;
+    for (;;) {
+      index += step;
+      const entry = this.#entries[index];
+      if (entry !== undefined && (entry === text || !entry.startsWith(this.#prefix))) continue;
+      if (entry !== undefined) this.#index = index;
+      return entry;
+    }
   }
 }
 
@@ -79,12 +81,9 @@ export class HistorySearch {
 
   older(): void {
     const before = this.#index;
-    const found = this.found;
-    let index = this.#index;
-    do {
-      this.#look(index - 1);
-      index = this.#index;
-    } while (this.found !== undefined && this.found === found);
+    const { found } = this;
+    do this.#look(this.#index - 1);
+    while (this.found !== undefined && this.found === found);
     if (this.found === undefined) this.#index = before;
   }
 

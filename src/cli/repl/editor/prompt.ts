@@ -1,8 +1,10 @@
 // Reads one text on the terminal with an editor.
 //
-// After the text was submitted the prompt stays on the screen. The reader either continues it (`goOn`), or leaves it
+// After the text was submitted the prompt stays on the screen. The reader either continues it (`addLine`), or leaves it
 // (`leave`) so that output can follow. Output that arrives while it is shown goes above it (`interject`).
 
+import { onAbort } from "../../../util/async/on-abort.ts";
+import { withTimeout } from "../../../util/async/with-timeout.ts";
 import { Editor, type EditorOptions } from "./editor.ts";
 import { createFrame, type Frame, type View } from "./frame.ts";
 import type { Key } from "./keys.ts";
@@ -49,11 +51,11 @@ export class Prompt {
   read(signal?: AbortSignal): Promise<Answer> {
     return new Promise((resolve) => {
       const cancel = (): void => this.#answer({ kind: "cancelled" });
+      const stopListening = onAbort(signal, cancel);
       this.#resolve = (answer) => {
-        signal?.removeEventListener("abort", cancel);
+        stopListening();
         resolve(answer);
       };
-      signal?.addEventListener("abort", cancel);
       this.#terminal.onResize = () => this.#resized();
       this.#terminal.listen((key) => this.#press(key));
       if (signal?.aborted) cancel();
@@ -61,9 +63,9 @@ export class Prompt {
   }
 
   /** Adds a line, and shows the prompt again if it was left. */
-  goOn(): void {
+  addLine(): void {
     this.#isShown = true;
-    this.#editor.goOn();
+    this.#editor.addLine();
     this.#paint();
   }
 
@@ -84,10 +86,8 @@ export class Prompt {
   }
 
   #press(key: Key): void {
-    if (this.#held !== undefined) this.#held.push(key);
-    if (this.#held !== undefined) return;
-    const action = this.#editor.press(key);
-    switch (action) {
+    if (this.#held !== undefined) return void this.#held.push(key);
+    switch (this.#editor.press(key)) {
       case undefined:
         return this.#paint();
       case "submit":
@@ -111,11 +111,8 @@ export class Prompt {
   async #complete(): Promise<void> {
     const { text, cursor } = this.#editor;
     this.#held = [];
-    const late = new Promise<undefined>((resolve) => {
-      setTimeout(() => resolve(undefined), COMPLETE_MS).unref();
-    });
-    const asked = this.#options.complete?.(text, cursor).catch(() => undefined);
-    const completions = await Promise.race([asked, late]);
+    const computed = this.#options.complete?.(text, cursor).catch(() => undefined);
+    const completions = computed && (await withTimeout(COMPLETE_MS, computed));
     const held = this.#held;
     this.#held = undefined;
     if (this.#resolve === undefined) return;
@@ -134,8 +131,8 @@ export class Prompt {
   }
 
   #frame(): Frame {
-    const { options, columns } = { options: this.#options, columns: this.#terminal.columns };
-    return createFrame(this.#editor, { ...options, columns, isCode: options.kind === "code" });
+    const { columns } = this.#terminal;
+    return createFrame(this.#editor, { ...this.#options, columns, isCode: this.#options.kind === "code" });
   }
 
   #paint(): void {

@@ -61,13 +61,11 @@ export function indentAfter(text: string): string {
   const line = text.slice(text.lastIndexOf("\n") + 1);
   const own = /^[ \t]*/.exec(line)?.[0] ?? "";
   if (ENDS_BLOCK.test(line)) return own.slice(0, Math.max(0, own.length - INDENT));
-  const last = text.length > MAX_ANALYSED ? undefined : lastSign(text);
-  return last === ":" || last === "(" || last === "[" || last === "{" ? own + " ".repeat(INDENT) : own;
+  return /[:([{]/.test(lastSign(text) ?? "") ? own + " ".repeat(INDENT) : own;
 }
 
 /** Whether more lines must follow, as far as the text shows. */
 export function looksOpen(text: string): boolean {
-  if (text.length > MAX_ANALYSED) return false;
   return isInside(text) || lastSign(text) === ":";
 }
 
@@ -154,8 +152,9 @@ function isClosed(string: string): boolean {
   return string.slice(string.indexOf(quotes) + quotes.length).endsWith(quotes);
 }
 
-/** The last character outside white space and comments; undefined inside a string. */
+/** The last character outside white space and comments; undefined inside a string and for long text. */
 function lastSign(text: string): string | undefined {
+  if (text.length > MAX_ANALYSED) return undefined;
   let code = text;
   for (const { index, groups = {}, 0: whole } of text.matchAll(TOKEN)) {
     if (index + whole.length < text.trimEnd().length) continue;

@@ -19,9 +19,9 @@ const WORD = /[\p{L}\p{M}\p{N}_]/u;
 export class TextBuffer {
   #text = "";
   #cursor = 0;
-  #undo: Snapshot[] = [];
+  readonly #undo: Snapshot[] = [];
   #redo: Snapshot[] = [];
-  #killed: string[] = [];
+  readonly #killed: string[] = [];
   /** The column that Up and Down keep. */
   #column: number | undefined;
   /** The last change: consecutive typing is one undo step, consecutive kills are one entry to yank. */
@@ -41,8 +41,7 @@ export class TextBuffer {
   }
 
   get lineEnd(): number {
-    const end = this.#text.indexOf("\n", this.#cursor);
-    return end === -1 ? this.#text.length : end;
+    return this.#lineEndFrom(this.#cursor);
   }
 
   get isOnFirstLine(): boolean {
@@ -58,22 +57,14 @@ export class TextBuffer {
     return this.#text.slice(this.lineStart, this.#cursor);
   }
 
-  /** Replaces the text and clears undo. Moves the cursor to the end. */
-  reset(text = ""): void {
-    this.#text = clean(text);
-    this.#undo = [];
-    this.#redo = [];
-    this.#move(this.#text.length);
-  }
-
   /** Replaces the text as one change. */
   replaceAll(text: string): void {
     this.#change(0, this.#text.length, clean(text));
   }
 
   insert(text: string, isTyped = false): void {
-    const isOn = isTyped && this.#last === "type" && text !== "\n";
-    this.#change(this.#cursor, this.#cursor, clean(text), isOn);
+    const isSameStep = isTyped && this.#last === "type" && text !== "\n";
+    this.#change(this.#cursor, this.#cursor, clean(text), isSameStep);
     if (isTyped) this.#last = "type";
   }
 
@@ -126,8 +117,7 @@ export class TextBuffer {
     if (this.isOnLastLine) return;
     const column = (this.#column ??= textWidth(this.lineBefore));
     const start = this.lineEnd + 1;
-    const end = this.#text.indexOf("\n", start);
-    this.#moveToColumn(start, end === -1 ? this.#text.length : end, column);
+    this.#moveToColumn(start, this.#lineEndFrom(start), column);
   }
 
   /** Deletes `count` characters before the cursor, or one grapheme. */
@@ -249,11 +239,15 @@ export class TextBuffer {
   *#boundaries(index: number): Generator<number> {
     let at = this.#text.lastIndexOf("\n", Math.max(0, index - 2)) + 1;
     yield at;
-    const end = this.#text.indexOf("\n", index);
-    for (const grapheme of toGraphemes(this.#text.slice(at, end === -1 ? undefined : end + 1))) {
+    for (const grapheme of toGraphemes(this.#text.slice(at, this.#lineEndFrom(index) + 1))) {
       at += grapheme.length;
       yield at;
     }
+  }
+
+  #lineEndFrom(index: number): number {
+    const end = this.#text.indexOf("\n", index);
+    return end === -1 ? this.#text.length : end;
   }
 
   #wordStart(): number {

@@ -51,9 +51,9 @@ describe("Enter", () => {
     expect(type(edited("{up}0", { history }), "{enter}")).toEqual([]);
   });
 
-  test("goOn() adds a line to incomplete code", () => {
+  test("addLine() adds a line to incomplete code", () => {
     const editor = edited("@decorator");
-    editor.goOn();
+    editor.addLine();
     expect(shown(editor)).toBe("@decorator\n|");
   });
 });

@@ -27,7 +27,7 @@ async function pixelsOf(shrinking: Promise<Shrunk>): Promise<Pixels> {
   const shrunk = await shrinking;
   const data = "base64" in shrunk ? Buffer.from(shrunk.base64, "base64") : Buffer.alloc(0);
   expect(data.length).toBeLessThanOrEqual(MIB);
-  const pixels = parsePng(data);
+  const pixels = await parsePng(data);
   if (pixels === undefined) throw new Error(`not an image: ${JSON.stringify(shrunk).slice(0, 200)}`);
   return pixels;
 }
