@@ -53,7 +53,7 @@ async function handle(route: Route, { req, env, get }: Context, server: ServerCo
     body: body.value,
     stream,
   };
-  return route.handle(request as RouteRequest<never, never>, server);
+  return route.handle(request, server);
 }
 
 function startsWork({ method, isLight }: Route): boolean {

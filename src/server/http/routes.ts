@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { createOpenAPI } from "./description/openapi.ts";
 import { createPage, PAGE_POLICY } from "./description/page.ts";
-import { json, route, type Route } from "./route.ts";
+import { json, routesTagged, type Route } from "./route.ts";
 import { aboutRoutes } from "./routes/about.ts";
 import { executionRoutes } from "./routes/executions.ts";
 import { fileRoutes } from "./routes/files.ts";
@@ -17,6 +17,8 @@ import { stdlibRoutes } from "./routes/stdlib.ts";
 import { taskRoutes } from "./routes/tasks.ts";
 import { variableRoutes } from "./routes/variables.ts";
 import { webSocketRoutes } from "./routes/web-sockets.ts";
+
+const route = routesTagged("Server");
 
 export const ROUTES: readonly Route[] = [
   ...aboutRoutes,
@@ -36,19 +38,13 @@ export const ROUTES: readonly Route[] = [
 
 /** The description of all routes, for programs and for people. */
 export const API_ROUTES: readonly Route[] = [
-  route({
-    method: "GET",
-    path: "/v1/openapi.json",
-    tag: "Server",
+  route("GET", "/v1/openapi.json", {
     summary: "This description",
     isLight: true,
     responses: { 200: { description: "OpenAPI 3.1", schema: z.looseObject({}).meta({ id: "OpenAPI" }) } },
     handle: () => json(description.document),
   }),
-  route({
-    method: "GET",
-    path: "/v1/docs",
-    tag: "Server",
+  route("GET", "/v1/docs", {
     summary: "This description as a page",
     isOpen: true,
     isLight: true,

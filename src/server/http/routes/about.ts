@@ -3,9 +3,9 @@
 import { z } from "zod";
 import { VERSION } from "../../../util/version.ts";
 import type { ServerContext } from "../../context/server-context.ts";
-import { json, route } from "../route.ts";
+import { json, routesTagged } from "../route.ts";
 
-const TAG = "Server";
+const route = routesTagged("Server");
 
 const healthAnswer = z
   .strictObject({
@@ -43,10 +43,7 @@ function toHealth({ runtime, draining }: ServerContext): z.output<typeof healthA
   return { status: isReady ? "ok" : "starting", live: true, ready: isReady };
 }
 
-const health = route({
-  method: "GET",
-  path: "/v1/health",
-  tag: TAG,
+const health = route("GET", "/v1/health", {
   summary: "Whether the server is live and ready",
   isOpen: true,
   isLight: true,
@@ -54,10 +51,7 @@ const health = route({
   handle: (_request, context) => json(toHealth(context)),
 });
 
-const ready = route({
-  method: "GET",
-  path: "/v1/health/ready",
-  tag: TAG,
+const ready = route("GET", "/v1/health/ready", {
   summary: "Whether the server is ready, as a status",
   isOpen: true,
   isLight: true,
@@ -71,10 +65,7 @@ const ready = route({
   },
 });
 
-const version = route({
-  method: "GET",
-  path: "/v1/version",
-  tag: TAG,
+const version = route("GET", "/v1/version", {
   summary: "Versions, and the environment of sessions",
   isLight: true,
   responses: { 200: { description: "Versions", schema: versionAnswer } },

@@ -13,18 +13,15 @@ import { answerInput, finalEvent, startExecution } from "../../context/session-r
 import { withArguments } from "../../net/problem.ts";
 import { streamFollowed, toCursor } from "../responses/event-stream.ts";
 import { toOutput } from "../responses/output.ts";
-import { BYTES, EVENTS, json, MAX_WAIT_MS, noContent, route, wantsEvents, type RouteRequest } from "../route.ts";
+import { BYTES, EVENTS, json, MAX_WAIT_MS, noContent, routesTagged, wantsEvents, type RouteRequest } from "../route.ts";
 import * as schemas from "../../../protocol/api/executions.ts";
 import { waitQuery } from "../../../protocol/api/parameters.ts";
 import { IDEMPOTENCY_KEY, startOnce } from "../start-once.ts";
 import { sessionOf } from "./sessions.ts";
 
-const TAG = "Executions";
+const route = routesTagged("Executions");
 
-const execute = route({
-  method: "POST",
-  path: "/v1/sessions/{id}/execute",
-  tag: TAG,
+const execute = route("POST", "/v1/sessions/{id}/execute", {
   summary: "Execute code in a session",
   description:
     "Responds with the result when the code has ended; with server-sent events if `Accept` is `text/event-stream`; at once if " +
@@ -62,20 +59,14 @@ const execute = route({
   },
 });
 
-const history = route({
-  method: "GET",
-  path: "/v1/sessions/{id}/executions",
-  tag: TAG,
+const history = route("GET", "/v1/sessions/{id}/executions", {
   summary: "The last 1,000 executions of a session",
   responses: { 200: { description: "Oldest first", schema: schemas.historyList } },
   problems: [404],
   handle: (request, context) => json({ executions: sessionOf(request, context).history() }),
 });
 
-const show = route({
-  method: "GET",
-  path: "/v1/executions/{id}",
-  tag: TAG,
+const show = route("GET", "/v1/executions/{id}", {
   summary: "The state of an execution, with its result when it has ended",
   query: waitQuery,
   responses: { 200: { description: "Its state", schema: schemas.execution } },
@@ -88,10 +79,7 @@ const show = route({
   },
 });
 
-const output = route({
-  method: "GET",
-  path: "/v1/executions/{id}/output",
-  tag: TAG,
+const output = route("GET", "/v1/executions/{id}/output", {
   summary: "The output of an execution, from a byte offset",
   description: "The raw bytes. The headers `Next-Offset`, `Total-Bytes` and `Readable-Bytes` say where to continue.",
   query: schemas.outputQuery,
@@ -100,10 +88,7 @@ const output = route({
   handle: (request, context) => toOutput(executionOf(request, context), request),
 });
 
-const events = route({
-  method: "GET",
-  path: "/v1/executions/{id}/events",
-  tag: TAG,
+const events = route("GET", "/v1/executions/{id}/events", {
   summary: "Follow an execution, from the beginning or from a cursor",
   headers: { "last-event-id": "The id of the last event received" },
   query: schemas.eventsQuery,
@@ -116,10 +101,7 @@ const events = route({
   },
 });
 
-const cancel = route({
-  method: "POST",
-  path: "/v1/executions/{id}/cancel",
-  tag: TAG,
+const cancel = route("POST", "/v1/executions/{id}/cancel", {
   summary: "Interrupt one execution, or remove it from the queue",
   isLight: true,
   responses: { 202: { description: "Cancellation was requested", schema: schemas.execution } },
@@ -131,10 +113,7 @@ const cancel = route({
   },
 });
 
-const stdin = route({
-  method: "POST",
-  path: "/v1/executions/{id}/stdin",
-  tag: TAG,
+const stdin = route("POST", "/v1/executions/{id}/stdin", {
   summary: "Send a line to code that waits for input",
   isLight: true,
   body: schemas.stdinBody,

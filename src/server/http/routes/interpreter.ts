@@ -2,16 +2,15 @@
 
 import { randomId } from "../../../util/make-id.ts";
 import { withArguments } from "../../net/problem.ts";
-import { json, route } from "../route.ts";
+import { json, routesTagged } from "../route.ts";
 import { interpreterBody } from "../../../protocol/api/executions.ts";
 import { executionResult } from "../../../protocol/execution.ts";
 import { withDefaults } from "./sessions.ts";
 
+const route = routesTagged("Executions");
+
 /** The code is interrupted when the client disconnects. */
-const interpret = route({
-  method: "POST",
-  path: "/process/interpreter/execute",
-  tag: "Executions",
+const interpret = route("POST", "/process/interpreter/execute", {
   summary: "Execute code in a temporary session",
   body: interpreterBody,
   responses: { 200: { description: "The result", schema: executionResult } },

@@ -1,13 +1,12 @@
 // GET /metrics, for Prometheus.
 
-import { route } from "../route.ts";
+import { routesTagged } from "../route.ts";
+
+const route = routesTagged("Server");
 
 const TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-const metrics = route({
-  method: "GET",
-  path: "/metrics",
-  tag: "Server",
+const metrics = route("GET", "/metrics", {
   summary: "Metrics in the text format of Prometheus",
   isLight: true,
   responses: { 200: { description: "The metrics", types: [TYPE] } },

@@ -12,22 +12,19 @@ import { ProblemError, withArguments, type Problem } from "../../net/problem.ts"
 import { streamEvents, streamFollowed } from "../responses/event-stream.ts";
 import { followRecorded } from "../responses/recorded-events.ts";
 import { describeRun, findRecorded, findRun, isRecorded, listAll } from "../responses/run-views.ts";
-import { BYTES, EVENTS, json, MAX_WAIT_MS, route, wantsEvents } from "../route.ts";
+import { BYTES, EVENTS, json, MAX_WAIT_MS, routesTagged, wantsEvents } from "../route.ts";
 import { run as runSchema, runList, startRunRequest, type StartRunRequest } from "../../../protocol/runs.ts";
 import * as schemas from "../../../protocol/api/runs.ts";
 import { IDEMPOTENCY_KEY, startOnce } from "../start-once.ts";
 
-const TAG = "Runs";
+const route = routesTagged("Runs");
 const DEFAULT_LISTED = 50;
 const MAX_LISTED = 1000;
 /** A run that has just started is on disk by then. */
 const RECORDING_ATTEMPTS = 20;
 const RECORDING_MS = 50;
 
-const start = route({
-  method: "POST",
-  path: "/v1/runs",
-  tag: TAG,
+const start = route("POST", "/v1/runs", {
   summary: "Start a run: a question over a long context",
   description:
     "Responds at once, or after `waitMs`; with server-sent events if `Accept` is `text/event-stream`. The run does not depend on the " +
@@ -56,10 +53,7 @@ const start = route({
   },
 });
 
-const list = route({
-  method: "GET",
-  path: "/v1/runs",
-  tag: TAG,
+const list = route("GET", "/v1/runs", {
   summary: "List running and recorded runs",
   query: schemas.runsQuery,
   responses: { 200: { description: "The latest first", schema: runList } },
@@ -67,10 +61,7 @@ const list = route({
     json(await listAll(runtime, Math.min(limit, MAX_LISTED))),
 });
 
-const show = route({
-  method: "GET",
-  path: "/v1/runs/{id}",
-  tag: TAG,
+const show = route("GET", "/v1/runs/{id}", {
   summary: "The state of a run, with its result when it has ended",
   query: schemas.runQuery,
   responses: { 200: { description: "Its state", schema: runSchema } },
@@ -83,10 +74,7 @@ const show = route({
   },
 });
 
-const events = route({
-  method: "GET",
-  path: "/v1/runs/{id}/events",
-  tag: TAG,
+const events = route("GET", "/v1/runs/{id}/events", {
   summary: "Follow a run, from the beginning or from a cursor",
   description:
     "Each event once, with its number as id: recorded events first, then live ones. Deltas are not recorded. A reader of a running run that " +
@@ -104,10 +92,7 @@ const events = route({
   },
 });
 
-const blob = route({
-  method: "GET",
-  path: "/v1/runs/{id}/blobs/{hash}",
-  tag: TAG,
+const blob = route("GET", "/v1/runs/{id}/blobs/{hash}", {
   summary: "A long text of a run, by its hash",
   description:
     "The value of a `$blob` in an event. A hash always means the same bytes, so the response may be cached forever.",
@@ -125,10 +110,7 @@ const blob = route({
   },
 });
 
-const cancel = route({
-  method: "POST",
-  path: "/v1/runs/{id}/cancel",
-  tag: TAG,
+const cancel = route("POST", "/v1/runs/{id}/cancel", {
   summary: "Cancel a run with all its calls and sessions",
   isLight: true,
   description: "Responds without waiting for the end. Does nothing when it has ended.",

@@ -19,7 +19,7 @@ import {
   json,
   MAX_WAIT_MS,
   noContent,
-  route,
+  routesTagged,
   wantsEvents,
   type Route,
   type RouteRequest,
@@ -29,17 +29,14 @@ import { waitQuery } from "../../../protocol/api/parameters.ts";
 import * as schemas from "../../../protocol/api/tasks.ts";
 import { IDEMPOTENCY_KEY, startOnce } from "../start-once.ts";
 
-const TAG = "Tasks";
+const route = routesTagged("Tasks");
 const PATH = "/v1/tasks";
 /** A cancelled task gets two seconds to exit before it is killed. */
 const CANCEL_MS = 10_000;
 /** A command that has not read its input by then may never do. */
 const INPUT_MS = 2_000;
 
-const create = route({
-  method: "POST",
-  path: PATH,
-  tag: TAG,
+const create = route("POST", PATH, {
   summary: "Run a shell command in a session",
   description:
     "Responds at once, or after `waitMs`; with server-sent events if `Accept` is `text/event-stream`. The task does not depend on the connection.",
@@ -64,10 +61,7 @@ const create = route({
   },
 });
 
-const list = route({
-  method: "GET",
-  path: PATH,
-  tag: TAG,
+const list = route("GET", PATH, {
   summary: "List running tasks, and those that ended recently",
   query: schemas.tasksQuery,
   responses: { 200: { description: "In the order of their start", schema: schemas.taskList } },
@@ -79,10 +73,7 @@ const list = route({
   },
 });
 
-const show = route({
-  method: "GET",
-  path: `${PATH}/{id}`,
-  tag: TAG,
+const show = route("GET", `${PATH}/{id}`, {
   summary: "The state of a task, with its result when it has ended",
   query: waitQuery,
   responses: { 200: { description: "Its state", schema: schemas.task } },
@@ -94,10 +85,7 @@ const show = route({
   },
 });
 
-const output = route({
-  method: "GET",
-  path: `${PATH}/{id}/output`,
-  tag: TAG,
+const output = route("GET", `${PATH}/{id}/output`, {
   summary: "The output of a task, from a byte offset",
   description:
     "The raw bytes. The headers `Next-Offset`, `Total-Bytes` and `Readable-Bytes` say where to continue. For a run: a line for each step, then the answer.",
@@ -107,10 +95,7 @@ const output = route({
   handle: (request, context) => toOutput(taskOf(request, context), request),
 });
 
-const events = route({
-  method: "GET",
-  path: `${PATH}/{id}/events`,
-  tag: TAG,
+const events = route("GET", `${PATH}/{id}/events`, {
   summary: "Follow a task, from the beginning or from a cursor",
   description: "A task that is an execution or a run has the events of that.",
   headers: { "last-event-id": "The id of the last event received" },
@@ -130,10 +115,7 @@ interface Control {
 
 /** A route that changes a task and responds with its state. */
 function control(action: string, { apply, ...description }: Control): Route {
-  return route({
-    method: "POST",
-    path: `${PATH}/{id}/${action}`,
-    tag: TAG,
+  return route("POST", `${PATH}/{id}/${action}`, {
     ...description,
     isLight: true,
     responses: { 200: { description: "Its state", schema: schemas.task } },
@@ -164,10 +146,7 @@ const resume = control("resume", {
   apply: (task) => task.resume(),
 });
 
-const stdin = route({
-  method: "POST",
-  path: `${PATH}/{id}/stdin`,
-  tag: TAG,
+const stdin = route("POST", `${PATH}/{id}/stdin`, {
   summary: "Write to a shell command that was started with `stdin: open`",
   isLight: true,
   description: "As JSON `{ text?, close? }`, or as bytes if `Content-Type` is `application/octet-stream`.",
