@@ -8,8 +8,6 @@ type Method = "GET" | "POST" | "PUT" | "DELETE";
 
 export const EVENTS = "text/event-stream";
 export const BYTES = "application/octet-stream";
-/** How long a `GET` may wait for the end of something. */
-export const MAX_WAIT_MS = 60_000;
 
 /** The response with one status. */
 export interface RouteResponse {

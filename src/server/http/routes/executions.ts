@@ -13,7 +13,7 @@ import { answerInput, finalEvent, startExecution } from "../../context/session-r
 import { withArguments } from "../../net/problem.ts";
 import { streamFollowed, toCursor } from "../responses/event-stream.ts";
 import { toOutput } from "../responses/output.ts";
-import { BYTES, EVENTS, json, MAX_WAIT_MS, noContent, routesTagged, wantsEvents, type RouteRequest } from "../route.ts";
+import { BYTES, EVENTS, json, noContent, routesTagged, wantsEvents, type RouteRequest } from "../route.ts";
 import * as schemas from "../../../protocol/api/executions.ts";
 import { waitQuery } from "../../../protocol/api/parameters.ts";
 import { IDEMPOTENCY_KEY, startOnce } from "../start-once.ts";
@@ -73,8 +73,7 @@ const show = route("GET", "/v1/executions/{id}", {
   problems: [404],
   handle: async ({ params, query, request }, context) => {
     const execution = executionOf({ params }, context);
-    if (query.waitMs !== undefined)
-      await waitFor(execution.result, Math.min(query.waitMs, MAX_WAIT_MS), request.signal);
+    if (query.waitMs !== undefined) await waitFor(execution.result, query.waitMs, request.signal);
     return json(describe(execution, context));
   },
 });

@@ -12,8 +12,9 @@ import { ProblemError, withArguments, type Problem } from "../../net/problem.ts"
 import { streamEvents, streamFollowed } from "../responses/event-stream.ts";
 import { followRecorded } from "../responses/recorded-events.ts";
 import { describeRun, findRecorded, findRun, isRecorded, listAll } from "../responses/run-views.ts";
-import { BYTES, EVENTS, json, MAX_WAIT_MS, routesTagged, wantsEvents } from "../route.ts";
-import { run as runSchema, runList, startRunRequest, type StartRunRequest } from "../../../protocol/runs.ts";
+import { BYTES, EVENTS, json, routesTagged, wantsEvents } from "../route.ts";
+import { run as runSchema, runList } from "../../../protocol/runs.ts";
+import { waitQuery } from "../../../protocol/api/parameters.ts";
 import * as schemas from "../../../protocol/api/runs.ts";
 import { IDEMPOTENCY_KEY, startOnce } from "../start-once.ts";
 
@@ -30,7 +31,7 @@ const start = route("POST", "/v1/runs", {
     "Responds at once, or after `waitMs`; with server-sent events if `Accept` is `text/event-stream`. The run does not depend on the " +
     "connection. The server's configuration alone decides which backend and which key are used.",
   headers: { ...IDEMPOTENCY_KEY, accept: "`text/event-stream`: events as they happen; the last one has the result" },
-  body: startRunRequest,
+  body: schemas.startRunRequest,
   responses: {
     200: {
       description: "Already started with the same Idempotency-Key; or a stream of events",
@@ -63,13 +64,12 @@ const list = route("GET", "/v1/runs", {
 
 const show = route("GET", "/v1/runs/{id}", {
   summary: "The state of a run, with its result when it has ended",
-  query: schemas.runQuery,
+  query: waitQuery,
   responses: { 200: { description: "Its state", schema: runSchema } },
   problems: [404],
   handle: async ({ request, params, query: { waitMs } }, { runtime }) => {
     const found = await findRun(runtime, params["id"] ?? "");
-    if (waitMs !== undefined && !isRecorded(found))
-      await waitFor(found.result, Math.min(waitMs, MAX_WAIT_MS), request.signal);
+    if (waitMs !== undefined && !isRecorded(found)) await waitFor(found.result, waitMs, request.signal);
     return json(await describeRun(found));
   },
 });
@@ -146,7 +146,7 @@ function toRequest({
   model,
   subModel,
   mode,
-}: Omit<StartRunRequest, "waitMs">): RunRequest {
+}: Omit<schemas.StartRunRequest, "waitMs">): RunRequest {
   return {
     query,
     ...(context !== undefined && { context: typeof context === "string" ? { text: context } : { json: context } }),

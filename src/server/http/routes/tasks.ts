@@ -13,17 +13,7 @@ import { ProblemError, withArguments } from "../../net/problem.ts";
 import type { ActivityOrigin } from "../../observability/activity-tracker.ts";
 import { streamFollowed, toCursor } from "../responses/event-stream.ts";
 import { toOutput } from "../responses/output.ts";
-import {
-  BYTES,
-  EVENTS,
-  json,
-  MAX_WAIT_MS,
-  noContent,
-  routesTagged,
-  wantsEvents,
-  type Route,
-  type RouteRequest,
-} from "../route.ts";
+import { BYTES, EVENTS, json, noContent, routesTagged, wantsEvents, type Route, type RouteRequest } from "../route.ts";
 import { eventsQuery, outputQuery } from "../../../protocol/api/executions.ts";
 import { waitQuery } from "../../../protocol/api/parameters.ts";
 import * as schemas from "../../../protocol/api/tasks.ts";
@@ -80,7 +70,7 @@ const show = route("GET", `${PATH}/{id}`, {
   problems: [404],
   handle: async ({ request, params, query }, context) => {
     const task = taskOf({ params }, context);
-    if (query.waitMs !== undefined) await task.wait(Math.min(query.waitMs, MAX_WAIT_MS), request.signal);
+    if (query.waitMs !== undefined) await task.wait(query.waitMs, request.signal);
     return json(await describe(task));
   },
 });
