@@ -1,6 +1,6 @@
 // `rlm doctor`: prints what it found on this machine, and the fix for each problem.
 
-import type { Capabilities } from "../../environments/capabilities.ts";
+import type { Capabilities } from "../../protocol/capabilities.ts";
 import { toTerminalText } from "../../util/text/terminal-text.ts";
 import { findings } from "./checks.ts";
 import { EXIT } from "../exit-code.ts";

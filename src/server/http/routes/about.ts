@@ -1,6 +1,7 @@
 // Health and version.
 
 import { z } from "zod";
+import { capabilities } from "../../../protocol/capabilities.ts";
 import { VERSION } from "../../../util/version.ts";
 import type { ServerContext } from "../../context/server-context.ts";
 import { json, routesTagged } from "../route.ts";
@@ -14,17 +15,6 @@ const healthAnswer = z
     ready: z.boolean().describe("Accepts work: it has started, and is not shutting down"),
   })
   .meta({ id: "Health" });
-
-const capabilities = z
-  .strictObject({
-    fork: z.boolean(),
-    checkpoint: z.boolean(),
-    shell: z.boolean(),
-    network: z.enum(["none", "filtered", "all"]).describe("The most that a session can be allowed"),
-    packages: z.enum(["none", "wheels", "index"]).describe("Where a session can install packages from"),
-    languages: z.array(z.enum(["python"])),
-  })
-  .meta({ id: "Capabilities" });
 
 const versionAnswer = z
   .strictObject({
@@ -72,12 +62,7 @@ const version = route("GET", "/v1/version", {
   handle: (_request, { runtime }) => {
     const { name, tier, python, capabilities: declared } = runtime.report();
     const versions = { version: VERSION, node: process.versions.node, python: python?.version ?? null };
-    return json({
-      ...versions,
-      environment: name,
-      tier,
-      capabilities: { ...declared, languages: [...declared.languages] },
-    });
+    return json({ ...versions, environment: name, tier, capabilities: declared });
   },
 });
 
