@@ -6,11 +6,12 @@
 
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
+import type { ProblemSummary } from "../../protocol/api/problem.ts";
 import type { SessionEvent } from "../../protocol/events.ts";
 import type { Execution } from "../../session/execution/execution.ts";
 import type { Session } from "../../session/session.ts";
 import { parseValue } from "../net/bodies/body.ts";
-import { ProblemError, toProblem, toWire, type Problem, type WireProblem } from "../net/problem.ts";
+import { ProblemError, toProblem, toSummary, type Problem } from "../net/problem.ts";
 import { parseStrictJSON } from "../net/bodies/strict-json.ts";
 import {
   clientMessage,
@@ -248,7 +249,7 @@ export class Watcher {
     }
     const parsed = parseMessage(data.toString("utf8"));
     if ("problem" in parsed) {
-      this.#reply(parsed.id, { ok: false, problem: toWire(parsed.problem) });
+      this.#reply(parsed.id, { ok: false, problem: toSummary(parsed.problem) });
       this.#invalid += 1;
       if (this.#invalid >= MAX_INVALID) this.close(CLOSE.policy, "too many messages that make no sense");
       return;
@@ -294,12 +295,12 @@ export class Watcher {
   #refuse(id: MessageId, error: unknown): void {
     const problem = toProblem(error);
     if (problem.status === 500) this.#ports.onUnexpected(error);
-    this.#reply(id, { ok: false, problem: toWire(problem) });
+    this.#reply(id, { ok: false, problem: toSummary(problem) });
   }
 
   #reply(
     id: MessageId,
-    outcome: ({ readonly ok: true } & ReplyFields) | { readonly ok: false; readonly problem: WireProblem },
+    outcome: ({ readonly ok: true } & ReplyFields) | { readonly ok: false; readonly problem: ProblemSummary },
   ): void {
     this.#outbox.sendMessage({ type: "reply", id: id ?? null, ...outcome });
   }
