@@ -58,8 +58,6 @@ export interface PropertySchema {
 }
 
 interface Definition<Shape extends z.ZodRawShape> {
-  readonly name: string;
-  readonly group: ToolGroup;
   readonly title: string;
   readonly description: string;
   readonly input: Shape;
@@ -79,26 +77,22 @@ export class ArgumentsError extends Error {
 
 const ALWAYS_LOAD = { "anthropic/alwaysLoad": true };
 
-export function defineTool<Shape extends z.ZodRawShape>(definition: Definition<Shape>): MCPTool {
-  const { name, group, title, description, annotations, runs = false, aliases = {} } = definition;
-  const schema = z.object(definition.input);
-  const inputSchema = toPublished(schema);
-  return {
-    group,
-    runs,
-    listing: {
-      name,
-      title,
-      description,
-      inputSchema,
-      annotations,
-      ...(definition.isCore && { _meta: ALWAYS_LOAD }),
-    },
-    call: async (args, call) => {
-      const parsed = schema.safeParse(forgive(name, args, inputSchema, aliases));
-      if (!parsed.success) throw new ArgumentsError(describe(name, parsed.error));
-      return definition.call(parsed.data, call);
-    },
+type DefineTool = <Shape extends z.ZodRawShape>(name: string, definition: Definition<Shape>) => MCPTool;
+
+export function toolsIn(group: ToolGroup): DefineTool {
+  return (name, { title, description, annotations, isCore, runs = false, aliases = {}, input, call }) => {
+    const schema = z.object(input);
+    const inputSchema = toPublished(schema);
+    return {
+      group,
+      runs,
+      listing: { name, title, description, inputSchema, annotations, ...(isCore && { _meta: ALWAYS_LOAD }) },
+      call: async (args, toolCall) => {
+        const parsed = schema.safeParse(forgive(name, args, inputSchema, aliases));
+        if (!parsed.success) throw new ArgumentsError(describe(name, parsed.error));
+        return call(parsed.data, toolCall);
+      },
+    };
   };
 }
 
