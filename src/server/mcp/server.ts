@@ -54,6 +54,7 @@ export function createServerFactory(runtime: Runtime, settings: MCPSettings): Mc
   const byName = new Map(offered.map((tool) => [tool.listing.name, tool]));
   const tools = offered.map((tool) => toListing(tool, isStructured));
   const instructions = toInstructions({
+    capabilities: runtime.report().capabilities,
     tools: [...byName.keys()],
     hasFiles: settings.hostPaths.mounts.length > 0,
     isShared: settings.isShared === true,
