@@ -8,7 +8,7 @@ import { truncateText } from "../../../util/text/truncate-text.ts";
 export const DEFAULT_MAX_OUTPUT = 10_000;
 
 export interface Image {
-  readonly mimeType: string;
+  readonly mimeType: "image/png" | "image/jpeg";
   readonly base64: string;
 }
 

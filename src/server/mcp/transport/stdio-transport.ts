@@ -17,7 +17,7 @@ export class StdioTransport implements Transport {
   readonly #output: Writable;
   readonly #lines = new BoundedLines(
     MAX_MESSAGE_BYTES,
-    (line) => this.#hear(line),
+    (line) => this.#receive(line),
     (id) => this.#refuse(id),
   );
   readonly #take = (chunk: Buffer): void => {
@@ -55,7 +55,7 @@ export class StdioTransport implements Transport {
   }
 
   /** A line that is not JSON is ignored: there is no id to respond to. */
-  #hear(line: string): void {
+  #receive(line: string): void {
     let message: unknown;
     try {
       message = JSON.parse(line);
