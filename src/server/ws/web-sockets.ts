@@ -195,11 +195,11 @@ export class WebSockets implements Upgrader {
 }
 
 function toHeaders({ headersDistinct }: IncomingMessage): Headers {
-  const headers = new Headers();
-  for (const [name, values = []] of Object.entries(headersDistinct)) {
-    for (const value of values) headers.append(name, value);
-  }
-  return headers;
+  return new Headers(
+    Object.entries(headersDistinct).flatMap(([name, values = []]) =>
+      values.map((value): [string, string] => [name, value]),
+    ),
+  );
 }
 
 /** Decodes as the router does. Empty: it cannot be decoded, and matches nothing. */
