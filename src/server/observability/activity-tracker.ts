@@ -26,28 +26,23 @@ export class ActivityTracker {
 
   /** Called once for each activity, when it has started. Its end is reported, too. */
   track(activity: Activity, origin: ActivityOrigin): void {
-    if ("execution" in activity) this.#trackExecution(activity.execution, origin);
-    else if ("task" in activity) this.#trackTask(activity.task, origin);
-    else this.#trackRun(activity.run, origin);
-  }
-
-  #trackExecution(execution: Execution, origin: ActivityOrigin): void {
-    execution.result.then(
-      (result) => this.observer?.executionEnded(execution, result, origin),
-      () => this.observer?.executionEnded(execution, undefined, origin),
-    );
-  }
-
-  #trackTask(task: ShellTask, origin: ActivityOrigin): void {
-    this.observer?.taskStarted(task, origin);
-    void task.ended.then(() => this.observer?.taskEnded(task, origin));
-  }
-
-  #trackRun(run: Run, origin: ActivityOrigin): void {
-    this.observer?.runStarted(run, origin);
-    run.result.then(
-      (result) => this.observer?.runEnded(run, result, origin),
-      () => this.observer?.runEnded(run, undefined, origin),
-    );
+    if ("execution" in activity) {
+      const { execution } = activity;
+      execution.result.then(
+        (result) => this.observer?.executionEnded(execution, result, origin),
+        () => this.observer?.executionEnded(execution, undefined, origin),
+      );
+    } else if ("task" in activity) {
+      const { task } = activity;
+      this.observer?.taskStarted(task, origin);
+      void task.ended.then(() => this.observer?.taskEnded(task, origin));
+    } else {
+      const { run } = activity;
+      this.observer?.runStarted(run, origin);
+      run.result.then(
+        (result) => this.observer?.runEnded(run, result, origin),
+        () => this.observer?.runEnded(run, undefined, origin),
+      );
+    }
   }
 }
