@@ -2,6 +2,7 @@
 //
 // A run goes on when its client disconnects. It is found by its id, or by repeating the request with the same Idempotency-Key.
 
+import { setTimeout as delay } from "node:timers/promises";
 import type { RunRequest } from "../../../rlm/rlm.ts";
 import type { Run } from "../../../rlm/run.ts";
 import type { RecordedRun } from "../../../store/runs/run-log-reader.ts";
@@ -178,9 +179,7 @@ async function awaitRecorded({ id }: Run): Promise<RecordedRun> {
       return await findRecorded(id);
     } catch (error) {
       if (attempt >= RECORDING_ATTEMPTS || !(error instanceof ProblemError)) throw error;
-      await new Promise((resolve) => {
-        setTimeout(resolve, RECORDING_MS);
-      });
+      await delay(RECORDING_MS);
     }
   }
 }

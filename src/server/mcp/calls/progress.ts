@@ -3,7 +3,7 @@
 // Nearly all work ends within a few milliseconds. For these, only the end is awaited: a timer and an abort listener per call would cost
 // more than the work itself.
 
-import { onAbort } from "../../../util/async/on-abort.ts";
+import { waitFor } from "../../../util/async/wait-for.ts";
 import type { ToolCall } from "../tools/tool-call.ts";
 
 interface Work {
@@ -54,23 +54,14 @@ async function waitWithProgress(
   call: ToolCall,
   startedAt: number,
 ): Promise<boolean> {
-  call.signal.throwIfAborted();
+  const { signal, timings } = call;
   const report = (): void => call.report?.(toMessage(performance.now() - startedAt, lastLine()));
-  let stop = (): void => {};
-  const progress = call.report === undefined ? undefined : setInterval(report, call.timings.progressMs);
-  let timer: NodeJS.Timeout | undefined;
+  const progress = call.report === undefined ? undefined : setInterval(report, timings.progressMs);
   try {
-    return await new Promise<boolean>((resolve, reject) => {
-      timer = setTimeout(() => resolve(false), waitMs - (performance.now() - startedAt));
-      stop = onAbort(call.signal, () => reject(call.signal.reason as Error));
-      void ended.then(
-        () => resolve(true),
-        () => resolve(true),
-      );
-    });
+    const hasEnded = await waitFor(ended, waitMs - (performance.now() - startedAt), signal);
+    if (!hasEnded) signal.throwIfAborted();
+    return hasEnded;
   } finally {
-    stop();
-    clearTimeout(timer);
     clearInterval(progress);
   }
 }
