@@ -16,11 +16,9 @@ export function createApp(
   more: readonly Route[] = [],
 ): ReturnType<typeof createGuardedApp> {
   const guarded = [...ROUTES, ...API_ROUTES, ...more].map((route) => ({
-    method: route.method,
+    ...route,
     path: toPattern(route.path),
     name: route.path,
-    isOpen: route.isOpen === true,
-    isLight: route.isLight === true,
     handle: (context: Context) => handle(route, context, server),
   }));
   return createGuardedApp(guarded, guard);

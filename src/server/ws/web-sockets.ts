@@ -65,13 +65,8 @@ export class WebSockets implements Upgrader {
   #isDraining = false;
 
   constructor(context: ServerContext, options: WebSocketsOptions) {
-    const {
-      token,
-      onUnexpected = () => {},
-      onCut = () => {},
-      heartbeatMs = DEFAULT_HEARTBEAT_MS,
-      maxHeldBytes,
-    } = options;
+    const { token, onUnexpected = () => {}, onCut = () => {} } = options;
+    const { heartbeatMs = DEFAULT_HEARTBEAT_MS, maxHeldBytes } = options;
     this.#context = context;
     this.#token = token;
     this.#onUnexpected = onUnexpected;
