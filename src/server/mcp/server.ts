@@ -27,7 +27,7 @@ import { toOutputSchema } from "./output-schema.ts";
 import { serveTasks, TASKS_EXTENSION, toTaskResult } from "./tasks-extension.ts";
 import type { MCPTool } from "./tools/tool.ts";
 import { DEFAULT_TIMINGS, type ToolCall, type Timings } from "./tools/tool-call.ts";
-import { ShortWait } from "./calls/progress.ts";
+import { ShortWait } from "./calls/short-wait.ts";
 
 export interface MCPSettings {
   readonly tools: readonly MCPTool[];

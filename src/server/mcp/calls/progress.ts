@@ -1,7 +1,4 @@
 // Waits for work that a call has started: until it ends, the call's time is over, or the client cancels.
-//
-// Nearly all work ends within a few milliseconds. For these, only the end is awaited: a timer and an abort listener per call would cost
-// more than the work itself.
 
 import { waitFor } from "../../../util/async/wait-for.ts";
 import type { ToolCall } from "../tools/tool-call.ts";
@@ -19,34 +16,6 @@ export async function waitForEnd(work: Work, call: ToolCall): Promise<boolean> {
   call.signal.throwIfAborted();
   const startedAt = performance.now();
   return (await call.shortWait.endsInTime(work.ended)) || waitWithProgress(work, call, startedAt);
-}
-
-const SHORT_MS = 20;
-
-/** One timer for all calls that start before it fires. */
-export class ShortWait {
-  readonly #waiters = new Set<() => void>();
-  #timer: NodeJS.Timeout | undefined;
-
-  /** True: it has ended. False: the time is over. */
-  endsInTime(ended: Promise<unknown>): Promise<boolean> {
-    if (this.#timer === undefined) this.#timer = setTimeout(() => this.#expire(), SHORT_MS);
-    return new Promise((resolve) => {
-      const onTimeout = (): void => resolve(false);
-      this.#waiters.add(onTimeout);
-      const onEnd = (): void => {
-        this.#waiters.delete(onTimeout);
-        resolve(true);
-      };
-      ended.then(onEnd, onEnd);
-    });
-  }
-
-  #expire(): void {
-    this.#timer = undefined;
-    for (const onTimeout of this.#waiters) onTimeout();
-    this.#waiters.clear();
-  }
 }
 
 async function waitWithProgress(

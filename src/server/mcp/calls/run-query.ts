@@ -7,7 +7,7 @@ import type { RunTask } from "../../../tasks/run-task.ts";
 import { DEFAULT_MAX_OUTPUT, type ToolResult } from "../render/result.ts";
 import { renderRun } from "../render/run.ts";
 import { renderRunning } from "../render/task.ts";
-import { ArgumentsError } from "../tools/tool.ts";
+import { ArgumentsError } from "../tools/arguments-error.ts";
 import { useSession, type ToolCall } from "../tools/tool-call.ts";
 import { findText, type TextSource } from "./set-from.ts";
 import { waitForEnd } from "./progress.ts";

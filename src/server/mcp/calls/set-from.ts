@@ -4,7 +4,7 @@ import { isUtf8 } from "node:buffer";
 import { FileError, type FileReason } from "../../../errors.ts";
 import type { Session } from "../../../session/session.ts";
 import type { OpenedFile } from "./host-paths.ts";
-import { ArgumentsError } from "../tools/tool.ts";
+import { ArgumentsError } from "../tools/arguments-error.ts";
 import type { ToolCall } from "../tools/tool-call.ts";
 import { parseJSON } from "../../../util/parse-json.ts";
 import { formatCount } from "../../../util/text/format.ts";

@@ -13,7 +13,7 @@ import {
   TaskNotFoundError,
 } from "../../../errors.ts";
 import type { Runtime } from "../../../runtime.ts";
-import { ArgumentsError } from "../tools/tool.ts";
+import { ArgumentsError } from "../tools/arguments-error.ts";
 import type { ToolCall } from "../tools/tool-call.ts";
 import { shorten } from "./format.ts";
 

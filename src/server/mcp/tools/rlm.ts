@@ -2,7 +2,8 @@
 
 import { z } from "zod";
 import { runQuery } from "../calls/run-query.ts";
-import { ArgumentsError, ASKS, toolsIn, type MCPTool } from "./tool.ts";
+import { ArgumentsError } from "./arguments-error.ts";
+import { ASKS, toolsIn, type MCPTool } from "./tool.ts";
 
 const defineTool = toolsIn("rlm");
 const MAX_DEPTH = 20;

@@ -2,7 +2,8 @@
 
 import { z } from "zod";
 import { limitLength } from "../render/result.ts";
-import { ADDS, ArgumentsError, toolsIn, READS, type MCPTool } from "./tool.ts";
+import { ArgumentsError } from "./arguments-error.ts";
+import { ADDS, toolsIn, READS, type MCPTool } from "./tool.ts";
 import { joinParts } from "../render/format.ts";
 
 const defineTool = toolsIn("sessions");

@@ -5,6 +5,7 @@
 
 import { z } from "zod";
 import type { ToolResult } from "../render/result.ts";
+import { ArgumentsError } from "./arguments-error.ts";
 import type { ToolCall } from "./tool-call.ts";
 
 export const GROUPS = ["sandbox", "sessions", "repl", "shell", "rlm"] as const;
@@ -68,11 +69,6 @@ interface Definition<Shape extends z.ZodRawShape> {
   /** Names that other servers use for a parameter: accepted, but not listed. */
   readonly aliases?: Readonly<Record<string, string>>;
   readonly call: (args: z.output<z.ZodObject<Shape>>, call: ToolCall) => Promise<ToolResult>;
-}
-
-/** The model called a tool with wrong arguments. Nothing was done; the message says what is right. */
-export class ArgumentsError extends Error {
-  override readonly name = "ArgumentsError";
 }
 
 const ALWAYS_LOAD = { "anthropic/alwaysLoad": true };
