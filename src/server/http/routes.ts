@@ -9,7 +9,6 @@ import { executionRoutes } from "./routes/executions.ts";
 import { fileRoutes } from "./routes/files.ts";
 import { interpreterRoutes } from "./routes/interpreter.ts";
 import { mcpRoutes } from "./routes/mcp.ts";
-import { metricsRoutes } from "./routes/metrics.ts";
 import { runRoutes } from "./routes/runs.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { stateRoutes } from "./routes/state.ts";
@@ -22,7 +21,6 @@ const route = routesTagged("Server");
 
 export const ROUTES: readonly Route[] = [
   ...aboutRoutes,
-  ...metricsRoutes,
   ...sessionRoutes,
   ...stateRoutes,
   ...executionRoutes,

@@ -1,4 +1,4 @@
-// Health and version.
+// Health, version and metrics.
 
 import { z } from "zod";
 import { capabilities } from "../../../protocol/capabilities.ts";
@@ -7,6 +7,7 @@ import type { ServerContext } from "../../context/server-context.ts";
 import { json, routesTagged } from "../route.ts";
 
 const route = routesTagged("Server");
+const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 const healthAnswer = z
   .strictObject({
@@ -66,4 +67,12 @@ const version = route("GET", "/v1/version", {
   },
 });
 
-export const aboutRoutes = [health, ready, version];
+const metrics = route("GET", "/metrics", {
+  summary: "Metrics in the text format of Prometheus",
+  isLight: true,
+  responses: { 200: { description: "The metrics", types: [METRICS_TYPE] } },
+  handle: async (_request, context) =>
+    new Response(await context.metrics.render(), { headers: { "content-type": METRICS_TYPE } }),
+});
+
+export const aboutRoutes = [health, ready, version, metrics];

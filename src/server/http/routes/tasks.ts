@@ -188,12 +188,11 @@ async function describe(task: Task): Promise<schemas.TaskView> {
   return { ...task.info(), result };
 }
 
-interface Input {
-  readonly data: string | Uint8Array | undefined;
-  readonly isLast: boolean;
-}
-
-async function readInput(request: Request, isLast: boolean, memory: Reservation): Promise<Input> {
+async function readInput(
+  request: Request,
+  isLast: boolean,
+  memory: Reservation,
+): Promise<{ data: string | Uint8Array | undefined; isLast: boolean }> {
   if (request.headers.get("content-type")?.startsWith(BYTES) === true) {
     const bytes = await readBytes(request, memory);
     if ("problem" in bytes) throw new ProblemError(bytes.problem);
