@@ -61,7 +61,7 @@ const runInfo = z
     startedAt: z.iso.datetime(),
     endedAt: z.iso.datetime().nullable(),
     wallMs: z.number().nullable(),
-    usage: modelUsage.nullable().describe("In total. Null: it goes on, or broke"),
+    usage: modelUsage.nullable().describe("In total. Null: it is running, or broke"),
   })
   .meta({ id: "RunInfo" });
 export type RunInfo = Shape<typeof runInfo>;

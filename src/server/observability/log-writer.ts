@@ -1,5 +1,5 @@
 // Writes log lines in batches and never blocks: lines that do not fit into the buffer or cannot be written are dropped, and their number
-// is logged when there is room again.
+// is logged when there is space again.
 
 import { withTimeout } from "../../util/async/with-timeout.ts";
 

@@ -1,6 +1,6 @@
 // Executions: running code in a session, and reading, following and cancelling it afterwards.
 //
-// An execution goes on when its client disconnects. It is found by its id, or by repeating the request with the same Idempotency-Key.
+// An execution keeps running when its client disconnects. It is found by its id, or by repeating the request with the same Idempotency-Key.
 
 import type { ExecutionResult } from "../../../protocol/execution.ts";
 import type { VariableList } from "../../../protocol/variables.ts";

@@ -1,6 +1,6 @@
 // Recursive runs: starting, following and cancelling them, and reading what is recorded of earlier ones.
 //
-// A run goes on when its client disconnects. It is found by its id, or by repeating the request with the same Idempotency-Key.
+// A run keeps running when its client disconnects. It is found by its id, or by repeating the request with the same Idempotency-Key.
 
 import { setTimeout as delay } from "node:timers/promises";
 import type { RunRequest } from "../../../rlm/rlm.ts";

@@ -1,6 +1,6 @@
 // Tasks: shell commands in sessions, and executions and runs that became tasks, under one kind of id.
 //
-// A task goes on when its client disconnects. It is found by its id, or by repeating the request with the same Idempotency-Key.
+// A task keeps running when its client disconnects. It is found by its id, or by repeating the request with the same Idempotency-Key.
 
 import type { z } from "zod";
 import type { Task } from "../../../tasks/tasks.ts";

@@ -11,7 +11,7 @@ interface Work {
   readonly lastLine: () => string;
 }
 
-/** True: the work has ended. False: it goes on. Throws the signal's reason when the request is aborted first. */
+/** True: the work has ended. False: it is still running. Throws the signal's reason when the request is aborted first. */
 export async function waitForEnd(work: Work, call: ToolCall): Promise<boolean> {
   call.signal.throwIfAborted();
   const startedAt = performance.now();

@@ -1,4 +1,4 @@
-// Calls that run Python or a command. Work that takes longer than the call waits goes on as a task.
+// Calls that run Python or a command. Work that takes longer than the call waits continues as a task.
 //
 // Cancelling the request ends the work until it has become a task; from then on only a kill does.
 

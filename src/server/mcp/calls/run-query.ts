@@ -1,4 +1,4 @@
-// Starts recursive runs. A run that takes longer than the call waits goes on as a task.
+// Starts recursive runs. A run that takes longer than the call waits continues as a task.
 
 import type { Context } from "../../../rlm/context/context-items.ts";
 import type { Run } from "../../../rlm/run.ts";

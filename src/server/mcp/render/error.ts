@@ -35,7 +35,7 @@ export function renderError(error: unknown, { runtime, offers }: Server): string
     return `Session '${error.sessionId}' has ${error.waiting} executions waiting. Try again when some have ended, or use another session.`;
   if (error instanceof ForkRefusedError && error.capability === null)
     return `${error.message}. ${toInsteadOfCopy(offers)}`;
-  if (error instanceof LimitExceededError) return `${error.message}. ${toRoom(offers)}`;
+  if (error instanceof LimitExceededError) return `${error.message}. ${toLimitAdvice(offers)}`;
   if (error instanceof EnvironmentUnavailableError) return `Cannot run anything here: ${error.why}. ${error.fix}`;
   if (error instanceof REPLSecurityError && error.action === "mount")
     return `${error.message}. The server shows this folder to every session: put it back, or restart the server without it.`;
@@ -58,7 +58,7 @@ function toAnother(offers: ToolCall["offers"]): string {
   return offers("create_repl_session") ? "Call create_repl_session to make one." : "Leave session_id out.";
 }
 
-function toRoom(offers: ToolCall["offers"]): string {
+function toLimitAdvice(offers: ToolCall["offers"]): string {
   const session = offers("destroy_repl_session") && "destroy_repl_session ends a session";
   const task = offers("shell_status") && "shell_status(task_id, kill=true) ends a task";
   const ways = [session, task].filter((way) => way !== false);

@@ -46,7 +46,7 @@ export interface ToolCall {
   readonly offers: (name: string) => boolean;
   readonly state: ServerState;
   /** Called with what the call starts. */
-  readonly onActivity: (beginning: Activity) => void;
+  readonly onActivity: (activity: Activity) => void;
   readonly shortWait: ShortWait;
 }
 

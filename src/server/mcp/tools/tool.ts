@@ -115,8 +115,8 @@ function toPublished(schema: z.ZodObject): ObjectSchema {
 }
 
 /** Larger limits are irrelevant in practice. */
-function isInformative(bound: number | undefined): boolean {
-  return bound !== undefined && Math.abs(bound) < 1_000_000;
+function isInformative(limit: number | undefined): boolean {
+  return limit !== undefined && Math.abs(limit) < 1_000_000;
 }
 
 function forgive(
