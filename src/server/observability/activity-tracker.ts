@@ -22,27 +22,29 @@ export interface ActivityObserver {
 }
 
 export class ActivityTracker {
-  observer: ActivityObserver | undefined;
+  observers: readonly Partial<ActivityObserver>[] = [];
 
   /** Called once for each activity, when it has started. Its end is reported, too. */
   track(activity: Activity, origin: ActivityOrigin): void {
     if ("execution" in activity) {
       const { execution } = activity;
-      execution.result.then(
-        (result) => this.observer?.executionEnded(execution, result, origin),
-        () => this.observer?.executionEnded(execution, undefined, origin),
-      );
+      const end = (result?: ExecutionResult): void => {
+        for (const observer of this.observers) observer.executionEnded?.(execution, result, origin);
+      };
+      execution.result.then(end, () => end());
     } else if ("task" in activity) {
       const { task } = activity;
-      this.observer?.taskStarted(task, origin);
-      void task.ended.then(() => this.observer?.taskEnded(task, origin));
+      for (const observer of this.observers) observer.taskStarted?.(task, origin);
+      void task.ended.then(() => {
+        for (const observer of this.observers) observer.taskEnded?.(task, origin);
+      });
     } else {
       const { run } = activity;
-      this.observer?.runStarted(run, origin);
-      run.result.then(
-        (result) => this.observer?.runEnded(run, result, origin),
-        () => this.observer?.runEnded(run, undefined, origin),
-      );
+      for (const observer of this.observers) observer.runStarted?.(run, origin);
+      const end = (result?: RunResult): void => {
+        for (const observer of this.observers) observer.runEnded?.(run, result, origin);
+      };
+      run.result.then(end, () => end());
     }
   }
 }

@@ -10,7 +10,7 @@ import { omitUndefined } from "../../../util/omit-undefined.ts";
 import { parseRange } from "../responses/byte-range.ts";
 import { toAttachment, toDownload, type Download } from "../responses/download.ts";
 import { toFilePath } from "../file-path.ts";
-import { ProblemError, withArguments } from "../../net/problem.ts";
+import { ProblemError, withArguments, type Problem } from "../../net/problem.ts";
 import { BYTES, json, noContent, routesTagged, type RouteRequest } from "../route.ts";
 import * as schemas from "../../../protocol/api/files.ts";
 import { sessionOf } from "./sessions.ts";
@@ -150,7 +150,7 @@ async function makeFolder(files: Files, path: string, signal: AbortSignal): Prom
   return json(await files.stat(path, { signal }), isNew ? 201 : 200);
 }
 
-function noSuchRange(wanted: string, size: number): ConstructorParameters<typeof ProblemError>[0] {
+function noSuchRange(wanted: string, size: number): Problem {
   const detail = `There are no ${wanted.slice(0, 100)}: the file has ${size} bytes`;
   return { status: 416, code: "NO_SUCH_RANGE", detail, headers: { "content-range": `bytes */${size}` } };
 }
