@@ -3,7 +3,7 @@
 // Each parser returns undefined for an answer that no worker of ours gives.
 
 import { z } from "zod";
-import { parseWith } from "../parse.ts";
+import { parseWith } from "./parse.ts";
 import {
   completions,
   inspectedVariable,
