@@ -7,7 +7,6 @@ import { json, routesTagged, type Route } from "./route.ts";
 import { aboutRoutes } from "./routes/about.ts";
 import { executionRoutes } from "./routes/executions.ts";
 import { fileRoutes } from "./routes/files.ts";
-import { interpreterRoutes } from "./routes/interpreter.ts";
 import { mcpRoutes } from "./routes/mcp.ts";
 import { runRoutes } from "./routes/runs.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
@@ -30,7 +29,6 @@ export const ROUTES: readonly Route[] = [
   ...taskRoutes,
   ...runRoutes,
   ...mcpRoutes,
-  ...interpreterRoutes,
   ...webSocketRoutes,
 ];
 

@@ -35,9 +35,10 @@ export class ActivityTracker {
     } else if ("task" in activity) {
       const { task } = activity;
       for (const observer of this.observers) observer.taskStarted?.(task, origin);
-      void task.ended.then(() => {
+      const end = (): void => {
         for (const observer of this.observers) observer.taskEnded?.(task, origin);
-      });
+      };
+      void task.ended.then(end);
     } else {
       const { run } = activity;
       for (const observer of this.observers) observer.runStarted?.(run, origin);

@@ -66,8 +66,7 @@ export class ServerLog implements Observer {
     origin: ActivityOrigin,
   ): void {
     this.#log.write("info", "execution-end", {
-      requestId: "requestId" in origin ? origin.requestId : undefined,
-      connectionId: "connectionId" in origin ? origin.connectionId : undefined,
+      ...origin,
       executionId: id,
       sessionId,
       status: result?.status ?? "failed",

@@ -2,11 +2,12 @@
 //
 // An execution keeps running when its client disconnects. It is found by its id, or by repeating the request with the same Idempotency-Key.
 
-import type { ExecutionResult } from "../../../protocol/execution.ts";
+import { executionResult, type ExecutionResult } from "../../../protocol/execution.ts";
 import type { VariableList } from "../../../protocol/variables.ts";
 import type { Execution } from "../../../session/execution/execution.ts";
 import { onAbort } from "../../../util/async/on-abort.ts";
 import { waitFor } from "../../../util/async/wait-for.ts";
+import { randomId } from "../../../util/make-id.ts";
 import { omitUndefined } from "../../../util/omit-undefined.ts";
 import type { ServerContext } from "../../context/server-context.ts";
 import { answerInput, finalEvent, startExecution } from "../../context/session-requests.ts";
@@ -17,7 +18,7 @@ import { BYTES, EVENTS, json, noContent, routesTagged, wantsEvents, type RouteRe
 import * as schemas from "../../../protocol/api/executions.ts";
 import { waitQuery } from "../../../protocol/api/parameters.ts";
 import { IDEMPOTENCY_KEY, startOnce } from "../start-once.ts";
-import { sessionOf } from "./sessions.ts";
+import { sessionOf, withDefaults } from "./sessions.ts";
 
 const route = routesTagged("Executions");
 
@@ -124,7 +125,26 @@ const stdin = route("POST", "/v1/executions/{id}/stdin", {
   },
 });
 
-export const executionRoutes = [execute, history, show, output, events, cancel, stdin];
+/** The code is interrupted when the client disconnects. */
+const interpret = route("POST", "/process/interpreter/execute", {
+  summary: "Execute code in a temporary session",
+  body: schemas.interpreterBody,
+  responses: { 200: { description: "The result", schema: executionResult } },
+  handle: async ({ request, requestId, body: { code, timeout, envs } }, context) => {
+    const sessionOptions = withDefaults({ id: randomId("x"), env: envs }, context);
+    const session = await withArguments(() => context.runtime.openSession(sessionOptions));
+    try {
+      const options = { signal: request.signal, ...(timeout !== undefined && { timeoutMs: timeout * 1000 }) };
+      const execution = context.executions.start(session, code, options, { isKept: false });
+      context.activity.track({ execution }, { requestId });
+      return json(await execution.result);
+    } finally {
+      void session.discard();
+    }
+  },
+});
+
+export const executionRoutes = [execute, history, show, output, events, cancel, stdin, interpret];
 
 /** Throws a ProblemError. */
 function executionOf({ params }: Pick<RouteRequest, "params">, { executions }: ServerContext): Execution {
