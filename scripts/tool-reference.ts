@@ -22,7 +22,12 @@ What a client is told by \`rlm mcp-serve\`; [mcp.md](mcp.md) says what happens a
 
 Instructions for the model:
 
-> ${toInstructions({ tools: ALL_TOOLS.map(({ listing }) => listing.name), hasFiles: true, isShared: false })}
+> ${toInstructions({
+    capabilities: { shell: true, network: "none" },
+    tools: ALL_TOOLS.map(({ listing }) => listing.name),
+    hasFiles: true,
+    isShared: false,
+  })}
 `;
   return [intro, ...GROUPS.flatMap(toGroup)].join("\n");
 }

@@ -8,7 +8,7 @@ export { DEFAULT_LIMITS } from "./session/options.ts";
 export type { Limits } from "./session/options.ts";
 
 // Environments: where sessions run, and what they can do there.
-export type { Capabilities } from "./environments/capabilities.ts";
+export type { Capabilities } from "./protocol/capabilities.ts";
 export type { EnvironmentReport, Mount } from "./environments/environment.ts";
 export type { EnvironmentName } from "./environments/registry.ts";
 

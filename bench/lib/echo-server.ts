@@ -8,17 +8,14 @@ import { z } from "zod";
 import { openRuntime } from "../../src/runtime.ts";
 import { createServerContext } from "../../src/server/create-context.ts";
 import { createApp } from "../../src/server/http/app.ts";
-import { json, route } from "../../src/server/http/route.ts";
+import { json, routesTagged } from "../../src/server/http/route.ts";
 import { listen } from "../../src/server/net/listen.ts";
 import { ServerLog } from "../../src/server/observability/server-log.ts";
 import { connectObservers } from "../../src/server/observability/observer.ts";
 import { openLog } from "../../src/server/observability/log.ts";
 import { WebSockets } from "../../src/server/ws/web-sockets.ts";
 
-const echo = route({
-  method: "POST",
-  path: "/echo",
-  tag: "Bench",
+const echo = routesTagged("Bench")("POST", "/echo", {
   summary: "What was sent",
   body: z.strictObject({ code: z.string() }),
   responses: { 200: { description: "What was sent" } },

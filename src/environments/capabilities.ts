@@ -1,28 +1,7 @@
-// What an environment can do, as data. Callers check it before they start work that needs it.
+// Checks of what an environment can do. Callers make them before they start work that needs it.
 
 import { CapabilityMissingError, ForkRefusedError, type RLMError } from "../errors.ts";
-
-/** The same for every sandbox of an environment, and known before the first one is open. */
-export interface Capabilities {
-  /** Sessions can be copied live. Sandboxes have `fork`. */
-  readonly fork: boolean;
-  /** Sessions can keep live copies and return to them. Sandboxes have `checkpoint`, and `restart` takes one. */
-  readonly checkpoint: boolean;
-  /** Commands run in bash. Sandboxes have `startProgram`. */
-  readonly shell: boolean;
-  /**
-   * The most that a session can be allowed. `none`: no connection leaves the sandbox. `filtered`: only to allowed
-   * hosts, through a proxy. `all`: to any host.
-   */
-  readonly network: "none" | "filtered" | "all";
-  /**
-   * Where a session can install packages from, besides those its interpreter has. `none`: nowhere. `wheels`: a folder
-   * of wheels on the host. `index`: a package index too.
-   */
-  readonly packages: "none" | "wheels" | "index";
-  /** What `execute` takes. */
-  readonly languages: readonly "python"[];
-}
+import type { Capabilities } from "../protocol/capabilities.ts";
 
 /** The capabilities that are methods of a sandbox: without one, the sandbox does not have its method. */
 type Operation = "fork" | "checkpoint" | "shell";

@@ -4,7 +4,7 @@
 // capability. `tests/contracts/environment.ts` runs against every environment.
 
 import type { OutputStream } from "../protocol/execution.ts";
-import type { Capabilities } from "./capabilities.ts";
+import type { Capabilities } from "../protocol/capabilities.ts";
 
 /** A folder or file of the host that is visible in a sandbox, at the same path. */
 export interface Mount {

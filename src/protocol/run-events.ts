@@ -1,7 +1,7 @@
 // What happens in a run, as plain data: the events one watches live are the events that are recorded.
 
 import { z } from "zod";
-import { executionResult } from "./execution.ts";
+import { executionResult, outputStream } from "./execution.ts";
 import { runId } from "./id-schemas.ts";
 import type { Shape } from "./shape.ts";
 import { ledgerAxis, ledgerLimits, runResult, runStatus, stopReason } from "./runs.ts";
@@ -98,7 +98,7 @@ const runEvent = z.discriminatedUnion("type", [
   z.object({
     ...stepFields,
     type: z.literal("output-delta"),
-    stream: z.enum(["stdout", "stderr"]),
+    stream: outputStream,
     text: z.string(),
   }),
   z.object({ ...stepFields, type: z.literal("code-end"), result: recordedResult }),

@@ -61,7 +61,7 @@ const runInfo = z
     startedAt: z.iso.datetime(),
     endedAt: z.iso.datetime().nullable(),
     wallMs: z.number().nullable(),
-    usage: modelUsage.nullable().describe("In total. Null: it goes on, or broke"),
+    usage: modelUsage.nullable().describe("In total. Null: it is running, or broke"),
   })
   .meta({ id: "RunInfo" });
 export type RunInfo = Shape<typeof runInfo>;
@@ -75,40 +75,3 @@ export const runList = z
   .object({ runs: z.array(runInfo), total: z.int().describe("How many there are") })
   .meta({ id: "RunList" });
 export type RunList = Shape<typeof runList>;
-
-const MAX_WAIT_MS = 60_000;
-const MAX_SCHEMA_CHARACTERS = 256 * 1024;
-const modelName = z.string().min(1).max(200);
-const amount = z.number().positive().optional();
-
-export const startRunRequest = z
-  .strictObject({
-    query: z.string().regex(/\S/, "must be a question"),
-    context: z.unknown().optional().describe("The material: a string is text, anything else is data, as JSON has it"),
-    model: modelName.optional().describe("Of the root and of nodes below it. Default: the server's"),
-    subModel: modelName.optional().describe("Answers `llm_query`. Default: the server's"),
-    mode: z.enum(["auto", "rlm", "direct"]).optional().describe("Default: the server's"),
-    schema: z
-      .record(z.string(), z.unknown())
-      .refine((schema) => JSON.stringify(schema).length <= MAX_SCHEMA_CHARACTERS, "must have at most 256 KiB")
-      .optional()
-      .describe(
-        "JSON Schema: the form of the answer, as `data`. Regular expressions in it are shown to the model, and not checked",
-      ),
-    limits: z
-      .strictObject({
-        maxDepth: z.int().min(0).optional(),
-        maxIterations: z.int().min(1).optional(),
-        tokens: amount,
-        costUsd: amount,
-        llmCalls: amount,
-        toolCalls: amount,
-        wallMs: amount,
-        iterations: amount,
-      })
-      .optional()
-      .describe("No more than the server's own"),
-    waitMs: z.int().min(0).max(MAX_WAIT_MS).optional().describe("Wait at most this long for its end. Default: 0"),
-  })
-  .meta({ id: "StartRunRequest" });
-export type StartRunRequest = Shape<typeof startRunRequest>;

@@ -1,7 +1,7 @@
 // The manifest of a session file. Most of it comes from a worker, and anybody may have written the file.
 
 import { z } from "zod";
-import { parseWith } from "./parse.ts";
+import { parseWith } from "./worker/parse.ts";
 import type { Shape } from "./shape.ts";
 
 export const SESSION_FILE_FORMAT = 1;

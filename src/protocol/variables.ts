@@ -1,4 +1,4 @@
-// What can be asked about the namespace of a session: its variables, completions and signatures.
+// The namespace of a session as plain data: its variables, completions and signatures.
 
 import { z } from "zod";
 import type { Shape } from "./shape.ts";

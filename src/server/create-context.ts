@@ -1,4 +1,4 @@
-// Builds the context of `rlm serve`: the one place that knows HTTP, MCP and the metrics.
+// Builds the context of `rlm serve`: the one module that knows HTTP, MCP and the metrics.
 
 import type { Runtime } from "../runtime.ts";
 import { Executions, type ExecutionLimits } from "./context/executions.ts";

@@ -10,7 +10,7 @@ import type { HTTPListener } from "./net/listen.ts";
 /** An interrupt that has no effect ends the worker after two seconds. */
 const INTERRUPT_MS = 5_000;
 /** Time for results and last events to be sent before open streams are ended. */
-const TELL_MS = 500;
+const FLUSH_MS = 500;
 /** Remaining connections are closed after this time. */
 const CLOSE_MS = 2_000;
 
@@ -38,7 +38,7 @@ export class Shutdown {
     const cancelled = [executions.cancelAll(), runtime.runs.cancelAll(), cancelTasks(runtime)];
     await withTimeout(INTERRUPT_MS, Promise.allSettled(cancelled));
     const closed = listening.close(CLOSE_MS);
-    await withTimeout(TELL_MS, closed);
+    await withTimeout(FLUSH_MS, closed);
     this.#closing.abort();
     await closed;
   }

@@ -4,7 +4,7 @@
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Capabilities } from "../../src/environments/capabilities.ts";
+import type { Capabilities } from "../../src/protocol/capabilities.ts";
 import type {
   AskForFork,
   Environment,

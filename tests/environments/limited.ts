@@ -1,6 +1,6 @@
 // An environment that can only run code: local sandboxes without fork, checkpoint and shell.
 
-import type { Capabilities } from "../../src/environments/capabilities.ts";
+import type { Capabilities } from "../../src/protocol/capabilities.ts";
 import type {
   Environment,
   EnvironmentOptions,

@@ -1,6 +1,6 @@
 // The local environment as tests open it: without preloaded modules and without a pool.
 
-import type { Capabilities } from "../../src/environments/capabilities.ts";
+import type { Capabilities } from "../../src/protocol/capabilities.ts";
 import type { EnvironmentOptions } from "../../src/environments/environment.ts";
 import { LocalEnvironment } from "../../src/environments/local/local.ts";
 import { DEFAULT_LIMITS } from "../../src/session/options.ts";

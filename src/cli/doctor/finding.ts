@@ -1,6 +1,6 @@
 // What a check of `rlm doctor` found.
 
-import type { Capabilities } from "../../environments/capabilities.ts";
+import type { Capabilities } from "../../protocol/capabilities.ts";
 
 export interface Finding {
   readonly check: string;

@@ -6,7 +6,7 @@
 
 import { EnvironmentUnavailableError } from "../../errors.ts";
 import type { Environment, EnvironmentOptions, EnvironmentReport, SandboxOptions } from "../environment.ts";
-import type { Capabilities } from "../capabilities.ts";
+import type { Capabilities } from "../../protocol/capabilities.ts";
 import { ForkServer } from "./fork-server.ts";
 import { findInterpreter } from "./interpreter.ts";
 import { LocalSandbox } from "./local-sandbox.ts";

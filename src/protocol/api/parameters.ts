@@ -2,7 +2,8 @@
 
 import { z } from "zod";
 
-export const MAX_WAIT_MS = 60_000;
+const MAX_WAIT_MS = 60_000;
+export const waitMs = z.int().min(0).max(MAX_WAIT_MS).optional().describe("Wait this long for the end. Default: 0");
 
 /** Null: no limit. Timers cannot wait longer than 24 days. */
 export const durationMs = z.number().positive().max(2_000_000_000).nullable();
@@ -22,5 +23,8 @@ export const wholeNumber = z
   .transform(Number);
 
 export const waitQuery = z.strictObject({
-  waitMs: wholeNumber.optional().describe("Wait this long for the end; at most 60,000"),
+  waitMs: wholeNumber
+    .transform((ms) => Math.min(ms, MAX_WAIT_MS))
+    .optional()
+    .describe("Wait this long for the end; at most 60,000"),
 });

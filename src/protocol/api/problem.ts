@@ -1,6 +1,7 @@
 // Errors as clients see them: RFC 9457.
 
 import { z } from "zod";
+import type { Shape } from "../shape.ts";
 
 export const problem = z
   .object({
@@ -15,3 +16,4 @@ export const problem = z
 
 /** The part of a problem that is sent where no HTTP status is. */
 export const problemSummary = problem.pick({ status: true, code: true, detail: true });
+export type ProblemSummary = Shape<typeof problemSummary>;

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { newSessionId } from "../id-schemas.ts";
 import type { Shape } from "../shape.ts";
 import { taskInfo, taskResult, taskStatus } from "../tasks.ts";
-import { durationMs, environmentVariables, flag, MAX_WAIT_MS } from "./parameters.ts";
+import { durationMs, environmentVariables, flag, waitMs } from "./parameters.ts";
 
 export const startTaskBody = z
   .strictObject({
@@ -19,7 +19,7 @@ export const startTaskBody = z
       .union([z.enum(["none", "open"]), z.strictObject({ text: z.string() })])
       .optional()
       .describe("`open`: write to it with `/stdin`. `{ text }`: this text, then the end of input. Default: `none`"),
-    waitMs: z.int().min(0).max(MAX_WAIT_MS).optional().describe("Wait this long for the end. Default: 0"),
+    waitMs,
   })
   .meta({ id: "StartTaskRequest" });
 

@@ -1,8 +1,7 @@
-// Messages of a WebSocket in both directions: one JSON object per text frame, told apart by its `type`.
+// Messages of a WebSocket in both directions: one JSON object per text frame, distinguished by its `type`.
 //
 // A client receives every execution that starts while it is connected, complete and in order. An execution that was already running
-// is sent when the client asks for it with `follow`, from the start or after a cursor (`place`), so no event is sent twice. To
-// resume after a lost connection a client needs the `place` of the last event of an execution.
+// is sent on request (`follow`), from the start or after the `cursor` of an event, so no event is sent twice.
 
 import { z } from "zod";
 import { sessionEvent } from "../events.ts";
@@ -52,7 +51,7 @@ const hello = z
 
 const watchedEvent = sessionEvent.and(
   z.object({
-    place: z
+    cursor: z
       .string()
       .exactOptional()
       .describe(
@@ -93,11 +92,11 @@ const lagged = z
 
 const followEnd = z
   .object({ type: z.literal("follow-end"), executionId })
-  .describe("Everything that `follow` asked for was sent");
+  .describe("The end of what `follow` requested");
 
 const variablesAfter = z
   .object({ ...variableList.shape, type: z.literal("variables"), executionId })
-  .describe("Sent to the client whose `execute` asked for variables, after the execution");
+  .describe("Sent to the client whose `execute` requested variables, after the execution");
 
 const serverEnd = z
   .object({ type: z.literal("server-end"), why: z.string() })

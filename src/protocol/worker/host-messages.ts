@@ -33,7 +33,7 @@ export function toExecMessage(
   return { line: JSON.stringify({ id, cmd: "exec", count, bytes: payloadBytes(code), env, name }), payload: code };
 }
 
-/** What a worker is asked besides running code. Each is answered by one `status` event with the same id. */
+/** Commands besides running code. Each is answered by one `status` event with the same id. */
 export type HostCommand =
   | {
       readonly cmd: "configure";
@@ -62,14 +62,14 @@ export type SetCommand =
       readonly size: number;
     };
 
-/** Code is saved as an interpreter's own; this tells whether another one can run it. */
+/** Code is saved as an interpreter's own; this decides whether another one can run it. */
 export interface InterpreterVersion {
   readonly python: string;
   readonly implementation: string;
   readonly bytecode: string;
 }
 
-/** What a worker is asked while code may run, and answers in the same way. Cursors are counted in code points. */
+/** Requests that are answered while code may run, in the same way. Cursors are counted in code points. */
 export type HostQuestion =
   | { readonly cmd: "statistics" }
   | { readonly cmd: "variables"; readonly all: boolean }

@@ -3,7 +3,7 @@
 // Each parser returns undefined for an answer that no worker of ours gives.
 
 import { z } from "zod";
-import { parseWith } from "../parse.ts";
+import { parseWith } from "./parse.ts";
 import {
   completions,
   inspectedVariable,
@@ -35,7 +35,7 @@ export function parseStatistics(answer: Answer): NamespaceStatistics | undefined
   return statistics !== undefined && statistics.variableCount >= statistics.variables.length ? statistics : undefined;
 }
 
-/** Null: there is no such name. Texts that are longer than was asked for are left out. */
+/** Null: there is no such name. Texts that are longer than requested are left out. */
 export function parseInspection(
   answer: Answer,
   name: string,

@@ -27,7 +27,7 @@ export const statusEvent = z.object({
   exitCode: count.max(255).optional(),
   pending: flag,
   survivors: flag,
-  data: fields.optional().catch(undefined).describe("The answer to a command that asks for one; not checked yet"),
+  data: fields.optional().catch(undefined).describe("The answer to a command that has one; not checked yet"),
   cpuMs: z.number().min(0).default(0),
   peakBytes: count.default(0),
 });

@@ -4,11 +4,12 @@
 // an hour, within limits on their number and size. Output can be read for as long as the session keeps it.
 
 import { LimitExceededError } from "../../errors.ts";
+import type { ProblemSummary } from "../../protocol/api/problem.ts";
 import type { ExecutionResult } from "../../protocol/execution.ts";
 import type { ExecuteOptions } from "../../session/options.ts";
 import type { Execution } from "../../session/execution/execution.ts";
 import type { Session } from "../../session/session.ts";
-import { ProblemError, toProblem, toWire, type WireProblem } from "../net/problem.ts";
+import { ProblemError, toProblem, toSummary } from "../net/problem.ts";
 
 export interface ExecutionLimits {
   /** Running or queued, in all sessions together. */
@@ -38,7 +39,7 @@ interface Ended {
 /** The problem: why the session could not run it. */
 type Outcome =
   | { readonly result: ExecutionResult; readonly problem?: undefined }
-  | { readonly problem: WireProblem; readonly result?: undefined };
+  | { readonly problem: ProblemSummary; readonly result?: undefined };
 
 export class Executions {
   readonly #limits: ExecutionLimits;
@@ -82,7 +83,7 @@ export class Executions {
     };
     execution.result.then(
       (result) => end({ result }),
-      (error: unknown) => end({ problem: toWire(toProblem(error)) }),
+      (error: unknown) => end({ problem: toSummary(toProblem(error)) }),
     );
     return execution;
   }

@@ -1,27 +1,21 @@
 // What clients request of a session, over HTTP and WebSockets alike.
 
-import type { StateAfter } from "../../protocol/execution.ts";
+import type { ExecuteBody } from "../../protocol/api/executions.ts";
+import type { ServerMessage } from "../../protocol/api/web-socket.ts";
+import type { InterruptAnswer } from "../../protocol/sessions.ts";
 import type { VariableList } from "../../protocol/variables.ts";
 import type { Execution } from "../../session/execution/execution.ts";
-import type { ExecuteOptions } from "../../session/options.ts";
 import type { Session } from "../../session/session.ts";
 import { withTimeout } from "../../util/async/with-timeout.ts";
 import { omitUndefined } from "../../util/omit-undefined.ts";
-import { ProblemError, toProblem, toWire, type WireProblem } from "../net/problem.ts";
+import { ProblemError, toProblem, toSummary } from "../net/problem.ts";
 import type { ActivityOrigin } from "../observability/activity-tracker.ts";
 import type { ServerContext } from "./server-context.ts";
 
 /** An interrupt that has no effect ends the worker after two seconds. */
 const INTERRUPT_MS = 5_000;
 
-export interface ExecuteRequest {
-  readonly code: string;
-  /** `ask`: clients answer when the code reads a line. */
-  readonly input: "none" | "ask";
-  readonly timeoutMs?: ExecuteOptions["timeoutMs"] | undefined;
-  readonly env?: ExecuteOptions["env"] | undefined;
-  readonly fileName?: string | undefined;
-}
+type ExecuteRequest = Omit<ExecuteBody, "variables" | "onDisconnect">;
 
 /** Throws what `Executions.start` throws. */
 export function startExecution(
@@ -38,12 +32,7 @@ export function startExecution(
   return execution;
 }
 
-interface FinalFields {
-  readonly executionId: string;
-}
-export type FinalEvent =
-  | (FinalFields & { readonly type: "execution-failed"; readonly problem: WireProblem })
-  | (FinalFields & { readonly type: "variables" } & VariableList);
+type FinalEvent = Extract<ServerMessage, { readonly type: "execution-failed" | "variables" }>;
 
 /**
  * The event that follows the last one of an execution, if any: why the session could not run it, or the variables as they are then.
@@ -56,7 +45,7 @@ export async function finalEvent(
   try {
     await result;
   } catch (error) {
-    return { type: "execution-failed", executionId, problem: toWire(toProblem(error)) };
+    return { type: "execution-failed", executionId, problem: toSummary(toProblem(error)) };
   }
   const variables = await readVariables?.().catch(() => undefined);
   return variables && { type: "variables", executionId, ...variables };
@@ -73,16 +62,8 @@ const NOT_WAITING = {
   detail: "The execution waits for no input: it was answered, has ended, or was started without `input: ask`",
 };
 
-export interface Interrupted {
-  /** The execution that was running. Null: none. */
-  readonly interrupted: string | null;
-  readonly hasEnded: boolean;
-  /** Null: not known yet. */
-  readonly state: StateAfter | null;
-}
-
 /** Resolves when the execution has stopped, or after five seconds. */
-export async function interruptSession(session: Session): Promise<Interrupted> {
+export async function interruptSession(session: Session): Promise<InterruptAnswer> {
   const execution = session.interrupt();
   if (execution === undefined) return { interrupted: null, hasEnded: true, state: null };
   const result = await withTimeout(INTERRUPT_MS, execution.result).catch(() => undefined); // the session may have closed

@@ -16,11 +16,9 @@ export function createApp(
   more: readonly Route[] = [],
 ): ReturnType<typeof createGuardedApp> {
   const guarded = [...ROUTES, ...API_ROUTES, ...more].map((route) => ({
-    method: route.method,
+    ...route,
     path: toPattern(route.path),
     name: route.path,
-    isOpen: route.isOpen === true,
-    isLight: route.isLight === true,
     handle: (context: Context) => handle(route, context, server),
   }));
   return createGuardedApp(guarded, guard);
@@ -53,7 +51,7 @@ async function handle(route: Route, { req, env, get }: Context, server: ServerCo
     body: body.value,
     stream,
   };
-  return route.handle(request as RouteRequest<never, never>, server);
+  return route.handle(request, server);
 }
 
 function startsWork({ method, isLight }: Route): boolean {

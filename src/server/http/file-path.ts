@@ -1,5 +1,7 @@
 // The path of a session file in a URL: percent-encoded bytes, which need not be UTF-8.
 
+import { isUtf8 } from "node:buffer";
+
 const PREFIX = /^\/v1\/sessions\/[^/]+\/files\//;
 
 /**
@@ -17,9 +19,9 @@ function decode(bytes: Buffer): string {
   while (at < bytes.length) {
     const length = lengthOf(bytes[at] ?? 0);
     const part = bytes.subarray(at, at + length);
-    const decoded = length === 0 || part.length < length ? undefined : tryDecode(part);
-    text += decoded ?? String.fromCodePoint(0xdc00 + (bytes[at] ?? 0));
-    at += decoded === undefined ? 1 : length;
+    const isCharacter = length > 0 && part.length === length && isUtf8(part);
+    text += isCharacter ? part.toString("utf8") : String.fromCodePoint(0xdc00 + (bytes[at] ?? 0));
+    at += isCharacter ? length : 1;
   }
   return text;
 }
@@ -31,12 +33,4 @@ function lengthOf(first: number): number {
   if (first < 0xe0) return 2;
   if (first < 0xf0) return 3;
   return first < 0xf5 ? 4 : 0;
-}
-
-function tryDecode(bytes: Buffer): string | undefined {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
 }

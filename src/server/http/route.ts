@@ -4,12 +4,10 @@ import type { z } from "zod";
 import type { ServerContext } from "../context/server-context.ts";
 import type { RequestStream } from "../net/bodies/request-stream.ts";
 
-export type Method = "GET" | "POST" | "PUT" | "DELETE";
+type Method = "GET" | "POST" | "PUT" | "DELETE";
 
 export const EVENTS = "text/event-stream";
 export const BYTES = "application/octet-stream";
-/** How long a `GET` may wait for the end of something. */
-export const MAX_WAIT_MS = 60_000;
 
 /** The response with one status. */
 export interface RouteResponse {
@@ -21,7 +19,7 @@ export interface RouteResponse {
 }
 
 /** A body that the handler reads as a stream. */
-export interface RawBody {
+interface RawBody {
   readonly types: readonly string[];
   readonly description: string;
 }
@@ -38,15 +36,18 @@ export interface RouteRequest<Query = unknown, Body = unknown> {
   readonly stream: RequestStream;
 }
 
-interface Description {
-  readonly method: Method;
-  /** As in OpenAPI: `/v1/sessions/{id}`. `{path+}` matches the rest of the path, slashes included. */
-  readonly path: string;
-  readonly tag: string;
+/** What a route needs beside its method, path and tag. `Query` and `Body` are schemas. */
+interface RouteSpec<Query extends z.ZodType = z.ZodType, Body extends z.ZodType = z.ZodType> {
   readonly summary: string;
   readonly description?: string;
   /** Request headers that this route reads. */
   readonly headers?: Readonly<Record<string, string>>;
+  readonly query?: Query;
+  /** An empty body is `{}`. */
+  readonly body?: Body;
+  readonly rawBody?: RawBody;
+  /** Of JSON. Default: 64 MiB. */
+  readonly maxBodyBytes?: number;
   /** By status, beside those that every route has. */
   readonly responses: Readonly<Record<number, RouteResponse>>;
   /** Statuses of problems, beside those that every route has. */
@@ -55,28 +56,25 @@ interface Description {
   readonly isOpen?: boolean;
   /** Quick, and starts nothing even if it is a POST or PUT: served while the server is overloaded or shuts down. */
   readonly isLight?: boolean;
-  /** Of JSON. Default: 64 MiB. */
-  readonly maxBodyBytes?: number;
-}
-
-interface Spec<Query extends z.ZodType, Body extends z.ZodType> extends Description {
-  readonly query?: Query;
-  /** An empty body is `{}`. */
-  readonly body?: Body;
-  readonly rawBody?: RawBody;
   handle(request: RouteRequest<z.output<Query>, z.output<Body>>, context: ServerContext): Response | Promise<Response>;
 }
 
-/** A route without the types of its query and body. */
-export interface Route extends Description {
-  readonly query?: z.ZodType;
-  readonly body?: z.ZodType;
-  readonly rawBody?: RawBody;
-  handle(request: RouteRequest<never, never>, context: ServerContext): Response | Promise<Response>;
+export interface Route extends RouteSpec {
+  readonly method: Method;
+  /** As in OpenAPI: `/v1/sessions/{id}`. `{path+}` matches the rest of the path, slashes included. */
+  readonly path: string;
+  /** The heading in the description. */
+  readonly tag: string;
 }
 
-export function route<Query extends z.ZodType, Body extends z.ZodType>(spec: Spec<Query, Body>): Route {
-  return spec;
+type DefineRoute = <Query extends z.ZodType, Body extends z.ZodType>(
+  method: Method,
+  path: string,
+  spec: RouteSpec<Query, Body>,
+) => Route;
+
+export function routesTagged(tag: string): DefineRoute {
+  return (method, path, spec) => ({ ...spec, method, path, tag });
 }
 
 export function json(value: unknown, status = 200, headers: Readonly<Record<string, string>> = {}): Response {

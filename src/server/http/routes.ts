@@ -3,13 +3,11 @@
 import { z } from "zod";
 import { createOpenAPI } from "./description/openapi.ts";
 import { createPage, PAGE_POLICY } from "./description/page.ts";
-import { json, route, type Route } from "./route.ts";
+import { json, routesTagged, type Route } from "./route.ts";
 import { aboutRoutes } from "./routes/about.ts";
 import { executionRoutes } from "./routes/executions.ts";
 import { fileRoutes } from "./routes/files.ts";
-import { interpreterRoutes } from "./routes/interpreter.ts";
 import { mcpRoutes } from "./routes/mcp.ts";
-import { metricsRoutes } from "./routes/metrics.ts";
 import { runRoutes } from "./routes/runs.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { stateRoutes } from "./routes/state.ts";
@@ -18,9 +16,10 @@ import { taskRoutes } from "./routes/tasks.ts";
 import { variableRoutes } from "./routes/variables.ts";
 import { webSocketRoutes } from "./routes/web-sockets.ts";
 
+const route = routesTagged("Server");
+
 export const ROUTES: readonly Route[] = [
   ...aboutRoutes,
-  ...metricsRoutes,
   ...sessionRoutes,
   ...stateRoutes,
   ...executionRoutes,
@@ -30,25 +29,18 @@ export const ROUTES: readonly Route[] = [
   ...taskRoutes,
   ...runRoutes,
   ...mcpRoutes,
-  ...interpreterRoutes,
   ...webSocketRoutes,
 ];
 
 /** The description of all routes, for programs and for people. */
 export const API_ROUTES: readonly Route[] = [
-  route({
-    method: "GET",
-    path: "/v1/openapi.json",
-    tag: "Server",
+  route("GET", "/v1/openapi.json", {
     summary: "This description",
     isLight: true,
     responses: { 200: { description: "OpenAPI 3.1", schema: z.looseObject({}).meta({ id: "OpenAPI" }) } },
     handle: () => json(description.document),
   }),
-  route({
-    method: "GET",
-    path: "/v1/docs",
-    tag: "Server",
+  route("GET", "/v1/docs", {
     summary: "This description as a page",
     isOpen: true,
     isLight: true,

@@ -3,6 +3,7 @@
 // It is received completely before the session is involved: code must not wait for a slow client. Small values are kept in memory, others
 // in a file.
 
+import { isUtf8 } from "node:buffer";
 import type { VariableValue } from "../../session/state/set-variable.ts";
 import { ProblemError } from "../net/problem.ts";
 import type { Spool } from "../net/bodies/spool.ts";
@@ -65,9 +66,6 @@ async function* chain(first: Uint8Array[], rest: AsyncIterator<Uint8Array>): Asy
 
 function toValue(bytes: Buffer, kind: Kind): VariableValue {
   if (kind === "bytes") return { bytes };
-  try {
-    return { text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes), as: kind };
-  } catch {
-    throw new ProblemError({ status: 422, code: "INVALID_BODY", detail: "The body is not UTF-8" });
-  }
+  if (isUtf8(bytes)) return { text: bytes.toString("utf8"), as: kind };
+  throw new ProblemError({ status: 422, code: "INVALID_BODY", detail: "The body is not UTF-8" });
 }

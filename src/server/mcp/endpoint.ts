@@ -14,7 +14,7 @@ import { MAX_MESSAGE_BYTES } from "./transport/bounded-lines.ts";
 export interface MCPEndpoint {
   /** For POST; other methods are not used, because the transport has no sessions. */
   answer(request: Request, stream: RequestStream, bodyMemory: MemoryBudget): Promise<Response>;
-  /** Ends subscriptions, which would never end by themselves. Calls go on, and new ones are accepted. */
+  /** Ends subscriptions, which would never end by themselves. Calls continue, and new ones are accepted. */
   drain(): Promise<void>;
   /** Aborts all calls. Nothing is answered afterwards. */
   close(): Promise<void>;
@@ -28,7 +28,7 @@ const NOT_JSON = { jsonrpc: "2.0", error: { code: -32_700, message: "The body is
 
 /** `onUnexpected` receives internal errors. */
 export function createMCPEndpoint(factory: McpServerFactory, onUnexpected: (error: unknown) => void): MCPEndpoint {
-  // `onerror` is called for mistakes of clients, too; only the status of the response tells whose fault it was.
+  // `onerror` is called for mistakes of clients, too; only the status of the response shows whose fault it was.
   let latest: unknown;
   let draining = false;
   const options: CreateMcpHandlerOptions = {

@@ -1,6 +1,10 @@
 // The instructions that clients show to a model first. At most 500 characters.
 
+import type { Capabilities } from "../../protocol/capabilities.ts";
+
 interface Offer {
+  /** Of the environment that sessions run in. */
+  readonly capabilities: Pick<Capabilities, "shell" | "network">;
   /** Names of the offered tools. */
   readonly tools: readonly string[];
   /** Whether sessions see any folder of the host. */
@@ -10,10 +14,11 @@ interface Offer {
 }
 
 /** Says only what is true of this server: names no tool that it does not offer. */
-export function toInstructions({ tools, hasFiles, isShared }: Offer): string {
+export function toInstructions({ capabilities, tools, hasFiles, isShared }: Offer): string {
+  const { shell, network } = capabilities;
   const has = (...names: readonly string[]): boolean => names.every((name) => tools.includes(name));
   return [
-    "Python and bash in a sandbox without network.",
+    `Python${shell ? " and bash" : ""} in a sandbox${network === "none" ? " without network" : ""}.`,
     has("execute_python") && "Begin with execute_python: no set-up, and variables stay for the next call.",
     has("shell") && "shell works in the same folder.",
     hasFiles

@@ -27,7 +27,7 @@ import { toOutputSchema } from "./output-schema.ts";
 import { serveTasks, TASKS_EXTENSION, toTaskResult } from "./tasks-extension.ts";
 import type { MCPTool } from "./tools/tool.ts";
 import { DEFAULT_TIMINGS, type ToolCall, type Timings } from "./tools/tool-call.ts";
-import { ShortWait } from "./calls/progress.ts";
+import { ShortWait } from "./calls/short-wait.ts";
 
 export interface MCPSettings {
   readonly tools: readonly MCPTool[];
@@ -54,6 +54,7 @@ export function createServerFactory(runtime: Runtime, settings: MCPSettings): Mc
   const byName = new Map(offered.map((tool) => [tool.listing.name, tool]));
   const tools = offered.map((tool) => toListing(tool, isStructured));
   const instructions = toInstructions({
+    capabilities: runtime.report().capabilities,
     tools: [...byName.keys()],
     hasFiles: settings.hostPaths.mounts.length > 0,
     isShared: settings.isShared === true,

@@ -29,7 +29,7 @@ interface TaskState {
   readonly pollIntervalMs: number;
 }
 
-/** Instead of a result: the call goes on as this task. */
+/** Instead of a result: the call continues as this task. */
 export function toTaskResult(task: Task): TaskState & { readonly resultType: "task" } {
   return { resultType: "task", ...toState(task) };
 }

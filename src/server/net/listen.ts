@@ -102,7 +102,7 @@ export async function listen(app: FetchHandler, options: ListenOptions): Promise
   const expectations = new Expectations(server);
   refuseInvalid(server, options);
   server.on("request", (incoming, outgoing) => {
-    // Node goes on parsing what a closed connection had received.
+    // Node continues to parse what a closed connection had received.
     if (!incoming.socket.destroyed) void listener(incoming, outgoing);
   });
   const { upgrader } = options;

@@ -7,7 +7,7 @@
 
 /** The holder of a reservation that can be evicted. */
 export interface Evictable {
-  /** Asks it to leave. It accepts nothing any more, and stays counted until its reservation is closed. */
+  /** Tells it to close. It accepts nothing any more, and stays counted until its reservation is closed. */
   dismiss(): void;
   /** Ends it now. */
   cut(): void;
@@ -91,7 +91,7 @@ export class MemoryBudget {
     this.#usedBytes -= buffer.length;
   }
 
-  /** Those who were asked to leave may take a moment, as long as the budget lasts. */
+  /** Dismissed owners may take a moment, as long as the budget lasts. */
   #evict(): void {
     if (this.#usedBytes > this.#maxBytes) for (const reservation of this.#dismissed) reservation.cut();
     let leavingBytes = 0;
@@ -188,11 +188,11 @@ export class Reservation implements Disposable {
     for (const held of this.#buffers ?? []) this.#release(held);
   }
 
-  /** `gone`: it holds buffers that its client does not read, so it could not be told why, and was cut. */
+  /** `gone`: it holds buffers that its client does not read, so it could not learn why, and was cut. */
   dismiss(): "leaving" | "gone" {
-    const canBeTold = (this.#buffers?.size ?? 0) === 0;
+    const canBeNotified = (this.#buffers?.size ?? 0) === 0;
     this.#owner?.dismiss();
-    if (canBeTold) return "leaving";
+    if (canBeNotified) return "leaving";
     this.cut();
     return "gone";
   }

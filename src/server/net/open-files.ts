@@ -8,7 +8,7 @@ export interface OpenFiles extends Pick<Limits, "sessions" | "tasks"> {
   readonly connections: number;
 }
 
-/** Below this there is no room for sessions. */
+/** Fewer leave nothing for sessions. */
 const MIN_FILES = 128;
 /** For the process itself, pooled sandboxes, transfers, and short-lived files. */
 const BASE = 80;

@@ -3,11 +3,9 @@
 // Every error is `application/problem+json` with a stable `code`. Unexpected errors reveal no details.
 
 import { FileError, RLMError, type FileReason } from "../../errors.ts";
+import type { ProblemSummary } from "../../protocol/api/problem.ts";
 
-export interface Problem {
-  readonly status: number;
-  readonly code: string;
-  readonly detail: string;
+export interface Problem extends ProblemSummary {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -115,9 +113,7 @@ export function toBody({ status, code, detail }: Problem, requestId?: string): o
   return { type: "about:blank", title, status, detail, code, ...(requestId !== undefined && { requestId }) };
 }
 
-/** A problem inside another message. */
-export type WireProblem = Pick<Problem, "status" | "code" | "detail">;
-
-export function toWire({ status, code, detail }: Problem): WireProblem {
+/** For a problem inside another message. */
+export function toSummary({ status, code, detail }: Problem): ProblemSummary {
   return { status, code, detail };
 }

@@ -22,32 +22,30 @@ export interface ActivityObserver {
 }
 
 export class ActivityTracker {
-  observer: ActivityObserver | undefined;
+  observers: readonly Partial<ActivityObserver>[] = [];
 
   /** Called once for each activity, when it has started. Its end is reported, too. */
   track(activity: Activity, origin: ActivityOrigin): void {
-    if ("execution" in activity) this.#trackExecution(activity.execution, origin);
-    else if ("task" in activity) this.#trackTask(activity.task, origin);
-    else this.#trackRun(activity.run, origin);
-  }
-
-  #trackExecution(execution: Execution, origin: ActivityOrigin): void {
-    execution.result.then(
-      (result) => this.observer?.executionEnded(execution, result, origin),
-      () => this.observer?.executionEnded(execution, undefined, origin),
-    );
-  }
-
-  #trackTask(task: ShellTask, origin: ActivityOrigin): void {
-    this.observer?.taskStarted(task, origin);
-    void task.ended.then(() => this.observer?.taskEnded(task, origin));
-  }
-
-  #trackRun(run: Run, origin: ActivityOrigin): void {
-    this.observer?.runStarted(run, origin);
-    run.result.then(
-      (result) => this.observer?.runEnded(run, result, origin),
-      () => this.observer?.runEnded(run, undefined, origin),
-    );
+    if ("execution" in activity) {
+      const { execution } = activity;
+      const end = (result?: ExecutionResult): void => {
+        for (const observer of this.observers) observer.executionEnded?.(execution, result, origin);
+      };
+      execution.result.then(end, () => end());
+    } else if ("task" in activity) {
+      const { task } = activity;
+      for (const observer of this.observers) observer.taskStarted?.(task, origin);
+      const end = (): void => {
+        for (const observer of this.observers) observer.taskEnded?.(task, origin);
+      };
+      void task.ended.then(end);
+    } else {
+      const { run } = activity;
+      for (const observer of this.observers) observer.runStarted?.(run, origin);
+      const end = (result?: RunResult): void => {
+        for (const observer of this.observers) observer.runEnded?.(run, result, origin);
+      };
+      run.result.then(end, () => end());
+    }
   }
 }

@@ -1,5 +1,7 @@
 // Writes log lines in batches and never blocks: lines that do not fit into the buffer or cannot be written are dropped, and their number
-// is logged when there is room again.
+// is logged when there is space again.
+
+import { withTimeout } from "../../util/async/with-timeout.ts";
 
 /** A writable stream, or something like it that survives errors. */
 export interface LogSink {
@@ -56,12 +58,7 @@ export class LogWriter {
   async end(limitMs: number): Promise<void> {
     this.flush();
     if (this.#sink.writableLength === 0 || !this.#sink.writable) return;
-    let timer: NodeJS.Timeout | undefined;
-    await new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, limitMs);
-      this.#sink.write("", () => resolve());
-    });
-    clearTimeout(timer);
+    await withTimeout(limitMs, new Promise<void>((resolve) => void this.#sink.write("", () => resolve())));
   }
 
   #send(): void {

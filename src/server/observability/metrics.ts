@@ -5,6 +5,7 @@ import type { ExecutionResult } from "../../protocol/execution.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { Execution } from "../../session/execution/execution.ts";
 import type { Session } from "../../session/session.ts";
+import { withTimeout } from "../../util/async/with-timeout.ts";
 import type { AnsweredRequest } from "../net/guards/guarded-app.ts";
 import type { Problem } from "../net/problem.ts";
 import type { Observer } from "./observer.ts";
@@ -58,9 +59,9 @@ export class Metrics implements Partial<Observer> {
 
   constructor(runtime: Runtime, executions: { readonly running: number }) {
     this.#gauge("rlm_sessions", "Sessions that are open", () => runtime.sessions.list().length);
-    this.#gauge("rlm_executions_running", "Executions that run or wait for their turn", () => executions.running);
+    this.#gauge("rlm_executions_running", "Executions that are running or queued", () => executions.running);
     this.#gauge("rlm_tasks_running", "Shell commands that run", () => countTasks(runtime));
-    this.#gauge("rlm_runs_running", "Recursive runs that go on", () => runtime.runs.running);
+    this.#gauge("rlm_runs_running", "Recursive runs that are running", () => runtime.runs.running);
     this.#gauge("rlm_websockets", "WebSockets that are open", () => this.websockets().size);
     this.#gauge("rlm_websocket_held_bytes", "Messages to and from WebSockets that are held, small ones aside", () => {
       return this.websockets().heldBytes;
@@ -112,12 +113,7 @@ export class Metrics implements Partial<Observer> {
   }
 
   async #measure({ sessions }: Runtime): Promise<number> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<undefined>((resolve) => {
-      timer = setTimeout(() => resolve(undefined), MEASURE_MS);
-    });
-    const taken = await Promise.race([Promise.all(sessions.list().map(toBytes)), late]);
-    clearTimeout(timer);
+    const taken = await withTimeout(MEASURE_MS, Promise.all(sessions.list().map(toBytes)));
     if (taken !== undefined) this.#sessionBytes = taken.reduce((total, bytes) => total + bytes, 0);
     return this.#sessionBytes;
   }

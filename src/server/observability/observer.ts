@@ -1,4 +1,5 @@
-// The log and the metrics observe a server. Observers are called while requests wait: they must be quick and never throw. Each implements the events it needs.
+// The log and the metrics observe a server. Observers are called while requests wait: they must be quick and never throw. Each implements
+// the events it needs.
 
 import type { Runtime } from "../../runtime.ts";
 import type { Session } from "../../session/session.ts";
@@ -36,15 +37,7 @@ export function connectObservers({ runtime, activity }: Observed, observers: rea
     onOpened: (session) => notify((observer) => observer.sessionOpened?.(session)),
     onClosing: (session, why) => notify((observer) => observer.sessionClosed?.(session, why)),
   };
-  activity.observer = {
-    executionEnded: (execution, result, origin) => {
-      for (const observer of observers) observer.executionEnded?.(execution, result, origin); // hot path
-    },
-    taskStarted: (...event) => notify((observer) => observer.taskStarted?.(...event)),
-    taskEnded: (...event) => notify((observer) => observer.taskEnded?.(...event)),
-    runStarted: (...event) => notify((observer) => observer.runStarted?.(...event)),
-    runEnded: (...event) => notify((observer) => observer.runEnded?.(...event)),
-  };
+  activity.observers = observers;
   return {
     onAnswered: (answered) => notify((observer) => observer.requestAnswered?.(answered)),
     onUnexpected: (error, requestId) => notify((observer) => observer.unexpected?.(error, requestId)),

@@ -29,27 +29,10 @@ export class ServerLog implements Observer {
     this.#buckets = new TokenBuckets(RATE_LIMIT, now);
   }
 
-  requestAnswered({
-    requestId,
-    method,
-    route,
-    path,
-    status,
-    durationMs,
-    remote,
-    code,
-    isAnonymous,
-  }: AnsweredRequest): void {
-    const fields = {
-      requestId,
-      method,
-      route,
-      status,
-      durationMs: round(durationMs),
-      remote,
-      code,
-      path: this.#log.isDebug ? path.slice(0, MAX_CHARACTERS) : undefined,
-    };
+  requestAnswered({ path, isAnonymous, ...answered }: AnsweredRequest): void {
+    const { status, durationMs } = answered;
+    const shown = this.#log.isDebug ? path.slice(0, MAX_CHARACTERS) : undefined;
+    const fields = { ...answered, durationMs: round(durationMs), path: shown };
     const level = status === 500 ? "error" : WARNING_STATUSES.has(status) ? "warn" : "info";
     if (isAnonymous || level === "warn") return this.#writeLimited(level, "request", fields);
     this.#writeOmitted();
@@ -83,8 +66,7 @@ export class ServerLog implements Observer {
     origin: ActivityOrigin,
   ): void {
     this.#log.write("info", "execution-end", {
-      requestId: "requestId" in origin ? origin.requestId : undefined,
-      connectionId: "connectionId" in origin ? origin.connectionId : undefined,
+      ...origin,
       executionId: id,
       sessionId,
       status: result?.status ?? "failed",

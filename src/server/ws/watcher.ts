@@ -9,28 +9,19 @@ import type { WebSocket } from "ws";
 import type { SessionEvent } from "../../protocol/events.ts";
 import type { Execution } from "../../session/execution/execution.ts";
 import type { Session } from "../../session/session.ts";
-import { parseValue } from "../net/bodies/body.ts";
-import { ProblemError, toProblem, toWire, type Problem, type WireProblem } from "../net/problem.ts";
-import { parseStrictJSON } from "../net/bodies/strict-json.ts";
+import { ProblemError, type Problem } from "../net/problem.ts";
 import {
-  clientMessage,
   CLOSE,
-  messageWithId,
   PROTOCOL,
   type ClientMessage,
-  type MessageId,
   type ReplyFields,
   type ServerMessage,
 } from "../../protocol/api/web-socket.ts";
 import { Inbox } from "./inbox.ts";
 import type { MemoryBudget } from "../net/memory-budget.ts";
 import { Outbox } from "./outbox.ts";
+import { Receiver } from "./receiver.ts";
 
-/** Invalid messages in a row. */
-const MAX_INVALID = 10;
-const MAX_PENDING = 32;
-/** Messages that are handled in one iteration of the event loop. */
-const MAX_PER_ITERATION = 50;
 const MAX_FOLLOWED = 8;
 /** Executions that wait to be replayed. */
 const MAX_REPLAYS = 100;
@@ -53,7 +44,7 @@ export interface WatcherPorts {
   readonly session: Session;
   readonly memory: MemoryBudget;
   handle(message: ClientMessage, watcher: Watcher): ReplyFields | Promise<ReplyFields>;
-  onUnexpected(error: unknown): void;
+  readonly onUnexpected: (error: unknown) => void;
   /** A replay has ended. */
   onReplayed(): void;
   /** It is closed to free memory. */
@@ -84,9 +75,6 @@ export class Watcher {
   #replays: Replay[] | undefined;
   #closing: AbortController | undefined;
   #lag: Lag | undefined;
-  #invalid = 0;
-  #pending = 0;
-  #inThisIteration = 0;
 
   constructor(webSocket: WebSocket, stream: Duplex, ports: WatcherPorts) {
     this.#webSocket = webSocket;
@@ -94,16 +82,13 @@ export class Watcher {
     const memory = ports.memory.reserve({ dismiss: () => this.#dismiss(stream), cut: () => this.terminate() });
     this.#outbox = new Outbox(webSocket, stream, memory, () => this.#sendLag());
     void new Inbox(webSocket, stream, memory);
-    webSocket.on("message", (data, isBinary) => this.#receive(data as Buffer, isBinary));
-    webSocket.on("ping", (content) => {
-      this.#yield();
-      this.#outbox.pong(content);
-    });
-    webSocket.on("pong", () => this.#yield());
-    webSocket.once("close", () => memory.close());
+    const { session, onUnexpected } = ports;
+    void new Receiver(webSocket, this.#outbox, (message) => ports.handle(message, this), onUnexpected);
     webSocket.on("error", () => {}); // the library closes it, with the right code
-    webSocket.once("close", () => this.#closing?.abort());
-    const { session } = ports;
+    webSocket.once("close", () => {
+      memory.close();
+      this.#closing?.abort();
+    });
     const { id: sessionId, state, epoch, running } = session;
     this.#outbox.sendMessage({
       type: "hello",
@@ -238,86 +223,6 @@ export class Watcher {
     this.#lag = undefined;
     this.send({ type: "lagged", omitted, executions: [...executions], moreExecutions });
   }
-
-  #receive(data: Buffer, isBinary: boolean): void {
-    this.#outbox.markAlive();
-    this.#yield();
-    if (isBinary) {
-      this.close(CLOSE.unsupported, "messages are JSON in text frames");
-      return;
-    }
-    const parsed = parseMessage(data.toString("utf8"));
-    if ("problem" in parsed) {
-      this.#reply(parsed.id, { ok: false, problem: toWire(parsed.problem) });
-      this.#invalid += 1;
-      if (this.#invalid >= MAX_INVALID) this.close(CLOSE.policy, "too many messages that make no sense");
-      return;
-    }
-    this.#invalid = 0;
-    this.#outbox.batch(() => this.#handle(parsed.message));
-  }
-
-  /** Megabytes of small messages may arrive at once, and would block the event loop. */
-  #yield(): void {
-    this.#inThisIteration += 1;
-    if (this.#inThisIteration === 1) {
-      setImmediate(() => {
-        this.#inThisIteration = 0;
-        if (this.#webSocket.isPaused) this.#webSocket.resume();
-      });
-    }
-    if (this.#inThisIteration === MAX_PER_ITERATION) this.#webSocket.pause();
-  }
-
-  #handle(message: ClientMessage): void {
-    try {
-      if (this.#pending >= MAX_PENDING) throw new ProblemError(TOO_MANY_PENDING);
-      const reply = this.#ports.handle(message, this);
-      if (reply instanceof Promise) void this.#await(message.id, reply);
-      else this.#reply(message.id, { ok: true, ...reply });
-    } catch (error) {
-      this.#refuse(message.id, error);
-    }
-  }
-
-  async #await(id: MessageId, reply: Promise<ReplyFields>): Promise<void> {
-    this.#pending += 1;
-    try {
-      this.#reply(id, { ok: true, ...(await reply) });
-    } catch (error) {
-      this.#refuse(id, error);
-    } finally {
-      this.#pending -= 1;
-    }
-  }
-
-  #refuse(id: MessageId, error: unknown): void {
-    const problem = toProblem(error);
-    if (problem.status === 500) this.#ports.onUnexpected(error);
-    this.#reply(id, { ok: false, problem: toWire(problem) });
-  }
-
-  #reply(
-    id: MessageId,
-    outcome: ({ readonly ok: true } & ReplyFields) | { readonly ok: false; readonly problem: WireProblem },
-  ): void {
-    this.#outbox.sendMessage({ type: "reply", id: id ?? null, ...outcome });
-  }
-}
-
-type ParsedMessage = { readonly message: ClientMessage } | { readonly id: MessageId; readonly problem: Problem };
-
-function parseMessage(text: string): ParsedMessage {
-  let value: unknown;
-  try {
-    value = parseStrictJSON(text, "message");
-  } catch (error) {
-    const detail = error instanceof SyntaxError ? error.message : "The message is not JSON in UTF-8";
-    return { id: undefined, problem: { status: 422, code: "INVALID_MESSAGE", detail } };
-  }
-  const parsed = parseValue(value, clientMessage, "message");
-  if ("value" in parsed) return { message: parsed.value };
-  return { id: messageWithId.safeParse(value).data?.id, problem: parsed.problem };
 }
 
 const FOLLOWED = { status: 409, code: "FOLLOWED" };
@@ -325,9 +230,4 @@ const TOO_MANY_FOLLOWED: Problem = {
   status: 429,
   code: "TOO_MANY_FOLLOWED",
   detail: `A socket follows ${MAX_FOLLOWED} executions at once`,
-};
-const TOO_MANY_PENDING: Problem = {
-  status: 429,
-  code: "TOO_MANY_ASKED",
-  detail: `${MAX_PENDING} requests of this socket wait for their answer`,
 };

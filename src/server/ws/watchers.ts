@@ -66,17 +66,14 @@ export class Watchers {
     let frame: Buffer | undefined;
     const watched = { event, execution, before, frame: () => (frame ??= toFrame(event, cursor)) };
     for (const watcher of this.#watchers) watcher.onEvent(watched);
-    if (event.type === "execution-end") this.#end(execution);
+    if (event.type === "execution-end") {
+      if (execution !== undefined) this.#running = undefined;
+      // The next queued execution starts right after this.
+      if (this.#isDraining) setImmediate(() => this.closeIdle());
+    }
     if (event.type === "session-end") {
       for (const watcher of this.#watchers) watcher.close(CLOSE.sessionEnd, "the session has ended");
     }
-  }
-
-  /** Undefined: it never started. */
-  #end(execution: Execution | undefined): void {
-    if (execution !== undefined) this.#running = undefined;
-    // The next queued execution starts right after this.
-    if (this.#isDraining) setImmediate(() => this.closeIdle());
   }
 }
 

@@ -65,13 +65,8 @@ export class WebSockets implements Upgrader {
   #isDraining = false;
 
   constructor(context: ServerContext, options: WebSocketsOptions) {
-    const {
-      token,
-      onUnexpected = () => {},
-      onCut = () => {},
-      heartbeatMs = DEFAULT_HEARTBEAT_MS,
-      maxHeldBytes,
-    } = options;
+    const { token, onUnexpected = () => {}, onCut = () => {} } = options;
+    const { heartbeatMs = DEFAULT_HEARTBEAT_MS, maxHeldBytes } = options;
     this.#context = context;
     this.#token = token;
     this.#onUnexpected = onUnexpected;
@@ -195,11 +190,11 @@ export class WebSockets implements Upgrader {
 }
 
 function toHeaders({ headersDistinct }: IncomingMessage): Headers {
-  const headers = new Headers();
-  for (const [name, values = []] of Object.entries(headersDistinct)) {
-    for (const value of values) headers.append(name, value);
-  }
-  return headers;
+  return new Headers(
+    Object.entries(headersDistinct).flatMap(([name, values = []]) =>
+      values.map((value): [string, string] => [name, value]),
+    ),
+  );
 }
 
 /** Decodes as the router does. Empty: it cannot be decoded, and matches nothing. */

@@ -5,6 +5,8 @@ import { toInstructions } from "../../../src/server/mcp/instructions.ts";
 import { ALL_TOOLS, selectTools } from "../../../src/server/mcp/tools/select-tools.ts";
 import { connect, ERAS } from "./connect.ts";
 
+const capabilities = { shell: true, network: "none" } as const;
+
 /** What the specification says each tool takes; `?` marks what may be absent. */
 const PARAMETERS: Readonly<Record<string, string>> = {
   execute_python: "code, session_id?, timeout?, max_output?",
@@ -64,18 +66,25 @@ test("the list is the same text in both eras and in another process, of fewer th
 test.each(ERAS)("a client of the %s era is given the instructions, of at most 500 characters", async (era) => {
   await using mcp = await connect({ era });
   const tools = ALL_TOOLS.map(({ listing }) => listing.name);
-  expect(mcp.client.getInstructions()).toBe(toInstructions({ tools, hasFiles: false, isShared: false }));
+  expect(mcp.client.getInstructions()).toBe(toInstructions({ capabilities, tools, hasFiles: false, isShared: false }));
   for (const isShared of [false, true])
-    expect(toInstructions({ tools, hasFiles: true, isShared }).length).toBeLessThanOrEqual(500);
+    expect(toInstructions({ capabilities, tools, hasFiles: true, isShared }).length).toBeLessThanOrEqual(500);
 });
 
 test("the instructions name no tool that is not offered", () => {
   for (const choice of ["core", "shell", "sandbox", "sessions,repl"]) {
     const tools = selectTools(choice).map(({ listing }) => listing.name);
-    const texts = [false, true].map((isShared) => toInstructions({ tools, hasFiles: true, isShared }));
+    const texts = [false, true].map((isShared) => toInstructions({ capabilities, tools, hasFiles: true, isShared }));
     const named = texts.join(" ").match(/\b[a-z]+(?:_[a-z]+)+\b/g) ?? [];
     expect(named.filter((name) => !tools.includes(name))).toEqual([]);
   }
+});
+
+test("the instructions name bash and the missing network only where that is so", () => {
+  const firstSentence = (shell: boolean, network: "none" | "all"): string | undefined =>
+    toInstructions({ capabilities: { shell, network }, tools: [], hasFiles: false, isShared: false }).split(". ")[0];
+  expect(firstSentence(true, "none")).toBe("Python and bash in a sandbox without network");
+  expect(firstSentence(false, "all")).toBe("Python in a sandbox");
 });
 
 test("three tools are loaded up front by clients that hide the others", () => {

@@ -56,7 +56,7 @@ export class Client implements AsyncDisposable {
       while (this.#read < this.messages.length) {
         const message = this.messages[this.#read];
         this.#read += 1;
-        serverMessage.parse(message);
+        expect(serverMessage.parse(message)).toEqual(message);
         if (message?.type === type) return message;
       }
       if (this.webSocket.readyState === WebSocket.CLOSED) throw new Error(`It closed before '${type}' came`);

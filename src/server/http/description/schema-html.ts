@@ -9,9 +9,7 @@ export interface JSONSchema {
   readonly default?: unknown;
   readonly anyOf?: readonly JSONSchema[];
   readonly oneOf?: readonly JSONSchema[];
-  readonly allOf?: readonly JSONSchema[];
   readonly items?: JSONSchema;
-  readonly prefixItems?: readonly JSONSchema[];
   readonly properties?: Readonly<Record<string, JSONSchema>>;
   readonly required?: readonly string[];
   readonly additionalProperties?: boolean | JSONSchema;
@@ -20,9 +18,6 @@ export interface JSONSchema {
   readonly maximum?: number;
   readonly minLength?: number;
   readonly maxLength?: number;
-  readonly minItems?: number;
-  readonly maxItems?: number;
-  readonly pattern?: string;
   readonly format?: string;
 }
 

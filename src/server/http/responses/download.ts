@@ -37,7 +37,7 @@ export function toDownload(
     end();
     stream.cut();
   });
-  // When the client disconnects before the first chunk is pulled, only the signal tells.
+  // When the client disconnects before the first chunk is pulled, only the signal reports it.
   const stopListening = onAbort(request.signal, end);
   const body = new ReadableStream<Uint8Array>(
     {

@@ -4,6 +4,7 @@
 // the other is alive.
 
 import { EventLoopYield } from "../../../util/async/event-loop-yield.ts";
+import type { FollowOptions, Positioned } from "../../../util/async/replay-log.ts";
 import type { ServerContext } from "../../context/server-context.ts";
 import type { RouteRequest } from "../route.ts";
 
@@ -19,12 +20,7 @@ const HEADERS = { "content-type": "text/event-stream", "x-accel-buffering": "no"
 
 /** An execution, a task or a run. */
 interface Followable {
-  follow(options: FollowOptions): AsyncIterable<{ readonly event: EventMessage["event"]; readonly cursor: string }>;
-}
-
-interface FollowOptions {
-  readonly after?: string;
-  readonly signal?: AbortSignal;
+  follow(options: FollowOptions): AsyncIterable<Positioned<EventMessage["event"]>>;
 }
 
 interface StreamOptions {

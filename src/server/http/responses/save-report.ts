@@ -8,11 +8,11 @@ const MAX_WHY = 200;
 /** `omitted`: the number of skipped variables that do not fit. */
 export function toSaveReport({ names, skipped, digest }: SaveReport): string {
   const listed: { name: string; why: string }[] = [];
-  let room = MAX_CHARACTERS;
+  let left = MAX_CHARACTERS;
   for (const { name, why } of skipped) {
     const entry = { name, why: why.slice(0, MAX_WHY) };
-    room -= toAscii(entry).length + 1;
-    if (room < 0) break;
+    left -= toAscii(entry).length + 1;
+    if (left < 0) break;
     listed.push(entry);
   }
   const omitted = skipped.length - listed.length;

@@ -1,11 +1,13 @@
-// Health and version.
+// Health, version and metrics.
 
 import { z } from "zod";
+import { capabilities } from "../../../protocol/capabilities.ts";
 import { VERSION } from "../../../util/version.ts";
 import type { ServerContext } from "../../context/server-context.ts";
-import { json, route } from "../route.ts";
+import { json, routesTagged } from "../route.ts";
 
-const TAG = "Server";
+const route = routesTagged("Server");
+const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 const healthAnswer = z
   .strictObject({
@@ -14,17 +16,6 @@ const healthAnswer = z
     ready: z.boolean().describe("Accepts work: it has started, and is not shutting down"),
   })
   .meta({ id: "Health" });
-
-const capabilities = z
-  .strictObject({
-    fork: z.boolean(),
-    checkpoint: z.boolean(),
-    shell: z.boolean(),
-    network: z.enum(["none", "filtered", "all"]).describe("The most that a session can be allowed"),
-    packages: z.enum(["none", "wheels", "index"]).describe("Where a session can install packages from"),
-    languages: z.array(z.enum(["python"])),
-  })
-  .meta({ id: "Capabilities" });
 
 const versionAnswer = z
   .strictObject({
@@ -43,10 +34,7 @@ function toHealth({ runtime, draining }: ServerContext): z.output<typeof healthA
   return { status: isReady ? "ok" : "starting", live: true, ready: isReady };
 }
 
-const health = route({
-  method: "GET",
-  path: "/v1/health",
-  tag: TAG,
+const health = route("GET", "/v1/health", {
   summary: "Whether the server is live and ready",
   isOpen: true,
   isLight: true,
@@ -54,10 +42,7 @@ const health = route({
   handle: (_request, context) => json(toHealth(context)),
 });
 
-const ready = route({
-  method: "GET",
-  path: "/v1/health/ready",
-  tag: TAG,
+const ready = route("GET", "/v1/health/ready", {
   summary: "Whether the server is ready, as a status",
   isOpen: true,
   isLight: true,
@@ -71,23 +56,23 @@ const ready = route({
   },
 });
 
-const version = route({
-  method: "GET",
-  path: "/v1/version",
-  tag: TAG,
+const version = route("GET", "/v1/version", {
   summary: "Versions, and the environment of sessions",
   isLight: true,
   responses: { 200: { description: "Versions", schema: versionAnswer } },
   handle: (_request, { runtime }) => {
     const { name, tier, python, capabilities: declared } = runtime.report();
     const versions = { version: VERSION, node: process.versions.node, python: python?.version ?? null };
-    return json({
-      ...versions,
-      environment: name,
-      tier,
-      capabilities: { ...declared, languages: [...declared.languages] },
-    });
+    return json({ ...versions, environment: name, tier, capabilities: declared });
   },
 });
 
-export const aboutRoutes = [health, ready, version];
+const metrics = route("GET", "/metrics", {
+  summary: "Metrics in the text format of Prometheus",
+  isLight: true,
+  responses: { 200: { description: "The metrics", types: [METRICS_TYPE] } },
+  handle: async (_request, context) =>
+    new Response(await context.metrics.render(), { headers: { "content-type": METRICS_TYPE } }),
+});
+
+export const aboutRoutes = [health, ready, version, metrics];

@@ -1,30 +1,28 @@
 // Executions: running code in a session, and reading, following and cancelling it afterwards.
 //
-// An execution goes on when its client disconnects. It is found by its id, or by repeating the request with the same Idempotency-Key.
+// An execution keeps running when its client disconnects. It is found by its id, or by repeating the request with the same Idempotency-Key.
 
-import type { ExecutionResult } from "../../../protocol/execution.ts";
+import { executionResult, type ExecutionResult } from "../../../protocol/execution.ts";
 import type { VariableList } from "../../../protocol/variables.ts";
 import type { Execution } from "../../../session/execution/execution.ts";
 import { onAbort } from "../../../util/async/on-abort.ts";
 import { waitFor } from "../../../util/async/wait-for.ts";
+import { randomId } from "../../../util/make-id.ts";
 import { omitUndefined } from "../../../util/omit-undefined.ts";
 import type { ServerContext } from "../../context/server-context.ts";
 import { answerInput, finalEvent, startExecution } from "../../context/session-requests.ts";
 import { withArguments } from "../../net/problem.ts";
 import { streamFollowed, toCursor } from "../responses/event-stream.ts";
 import { toOutput } from "../responses/output.ts";
-import { BYTES, EVENTS, json, MAX_WAIT_MS, noContent, route, wantsEvents, type RouteRequest } from "../route.ts";
+import { BYTES, EVENTS, json, noContent, routesTagged, wantsEvents, type RouteRequest } from "../route.ts";
 import * as schemas from "../../../protocol/api/executions.ts";
 import { waitQuery } from "../../../protocol/api/parameters.ts";
 import { IDEMPOTENCY_KEY, startOnce } from "../start-once.ts";
-import { sessionOf } from "./sessions.ts";
+import { sessionOf, withDefaults } from "./sessions.ts";
 
-const TAG = "Executions";
+const route = routesTagged("Executions");
 
-const execute = route({
-  method: "POST",
-  path: "/v1/sessions/{id}/execute",
-  tag: TAG,
+const execute = route("POST", "/v1/sessions/{id}/execute", {
   summary: "Execute code in a session",
   description:
     "Responds with the result when the code has ended; with server-sent events if `Accept` is `text/event-stream`; at once if " +
@@ -62,36 +60,26 @@ const execute = route({
   },
 });
 
-const history = route({
-  method: "GET",
-  path: "/v1/sessions/{id}/executions",
-  tag: TAG,
+const history = route("GET", "/v1/sessions/{id}/executions", {
   summary: "The last 1,000 executions of a session",
   responses: { 200: { description: "Oldest first", schema: schemas.historyList } },
   problems: [404],
   handle: (request, context) => json({ executions: sessionOf(request, context).history() }),
 });
 
-const show = route({
-  method: "GET",
-  path: "/v1/executions/{id}",
-  tag: TAG,
+const show = route("GET", "/v1/executions/{id}", {
   summary: "The state of an execution, with its result when it has ended",
   query: waitQuery,
   responses: { 200: { description: "Its state", schema: schemas.execution } },
   problems: [404],
   handle: async ({ params, query, request }, context) => {
     const execution = executionOf({ params }, context);
-    if (query.waitMs !== undefined)
-      await waitFor(execution.result, Math.min(query.waitMs, MAX_WAIT_MS), request.signal);
+    if (query.waitMs !== undefined) await waitFor(execution.result, query.waitMs, request.signal);
     return json(describe(execution, context));
   },
 });
 
-const output = route({
-  method: "GET",
-  path: "/v1/executions/{id}/output",
-  tag: TAG,
+const output = route("GET", "/v1/executions/{id}/output", {
   summary: "The output of an execution, from a byte offset",
   description: "The raw bytes. The headers `Next-Offset`, `Total-Bytes` and `Readable-Bytes` say where to continue.",
   query: schemas.outputQuery,
@@ -100,10 +88,7 @@ const output = route({
   handle: (request, context) => toOutput(executionOf(request, context), request),
 });
 
-const events = route({
-  method: "GET",
-  path: "/v1/executions/{id}/events",
-  tag: TAG,
+const events = route("GET", "/v1/executions/{id}/events", {
   summary: "Follow an execution, from the beginning or from a cursor",
   headers: { "last-event-id": "The id of the last event received" },
   query: schemas.eventsQuery,
@@ -116,10 +101,7 @@ const events = route({
   },
 });
 
-const cancel = route({
-  method: "POST",
-  path: "/v1/executions/{id}/cancel",
-  tag: TAG,
+const cancel = route("POST", "/v1/executions/{id}/cancel", {
   summary: "Interrupt one execution, or remove it from the queue",
   isLight: true,
   responses: { 202: { description: "Cancellation was requested", schema: schemas.execution } },
@@ -131,10 +113,7 @@ const cancel = route({
   },
 });
 
-const stdin = route({
-  method: "POST",
-  path: "/v1/executions/{id}/stdin",
-  tag: TAG,
+const stdin = route("POST", "/v1/executions/{id}/stdin", {
   summary: "Send a line to code that waits for input",
   isLight: true,
   body: schemas.stdinBody,
@@ -146,7 +125,26 @@ const stdin = route({
   },
 });
 
-export const executionRoutes = [execute, history, show, output, events, cancel, stdin];
+/** The code is interrupted when the client disconnects. */
+const interpret = route("POST", "/process/interpreter/execute", {
+  summary: "Execute code in a temporary session",
+  body: schemas.interpreterBody,
+  responses: { 200: { description: "The result", schema: executionResult } },
+  handle: async ({ request, requestId, body: { code, timeout, envs } }, context) => {
+    const sessionOptions = withDefaults({ id: randomId("x"), env: envs }, context);
+    const session = await withArguments(() => context.runtime.openSession(sessionOptions));
+    try {
+      const options = { signal: request.signal, ...(timeout !== undefined && { timeoutMs: timeout * 1000 }) };
+      const execution = context.executions.start(session, code, options, { isKept: false });
+      context.activity.track({ execution }, { requestId });
+      return json(await execution.result);
+    } finally {
+      void session.discard();
+    }
+  },
+});
+
+export const executionRoutes = [execute, history, show, output, events, cancel, stdin, interpret];
 
 /** Throws a ProblemError. */
 function executionOf({ params }: Pick<RouteRequest, "params">, { executions }: ServerContext): Execution {

@@ -10,12 +10,12 @@ import { omitUndefined } from "../../../util/omit-undefined.ts";
 import { parseRange } from "../responses/byte-range.ts";
 import { toAttachment, toDownload, type Download } from "../responses/download.ts";
 import { toFilePath } from "../file-path.ts";
-import { ProblemError, withArguments } from "../../net/problem.ts";
-import { BYTES, json, noContent, route, type RouteRequest } from "../route.ts";
+import { ProblemError, withArguments, type Problem } from "../../net/problem.ts";
+import { BYTES, json, noContent, routesTagged, type RouteRequest } from "../route.ts";
 import * as schemas from "../../../protocol/api/files.ts";
 import { sessionOf } from "./sessions.ts";
 
-const TAG = "Files";
+const route = routesTagged("Files");
 const FOLDER = "/v1/sessions/{id}/files";
 const FILE = `${FOLDER}/{path+}`;
 /** Media types that a browser does not execute. */
@@ -34,10 +34,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 const FILE_TYPES = [...new Set([BYTES, ...Object.values(TYPES)])];
 
-const list = route({
-  method: "GET",
-  path: FOLDER,
-  tag: TAG,
+const list = route("GET", FOLDER, {
   summary: "List the working directory",
   query: schemas.listQuery,
   responses: { 200: { description: "Sorted by name; links are not followed", schema: fileListing } },
@@ -48,10 +45,7 @@ const list = route({
   },
 });
 
-const readFile = route({
-  method: "GET",
-  path: FILE,
-  tag: TAG,
+const readFile = route("GET", FILE, {
   summary: "The content of a file, or the list of a folder",
   description:
     "The content of a file never has the type `application/json`, so that it cannot be confused with a list.",
@@ -81,10 +75,7 @@ const readFile = route({
   },
 });
 
-const write = route({
-  method: "PUT",
-  path: FILE,
-  tag: TAG,
+const write = route("PUT", FILE, {
   summary: "Create or replace a file with the body",
   description:
     "Creates missing folders. The file is replaced atomically; an incomplete upload changes nothing. A path that ends in `/` creates a folder.",
@@ -106,10 +97,7 @@ const write = route({
   },
 });
 
-const remove = route({
-  method: "DELETE",
-  path: FILE,
-  tag: TAG,
+const remove = route("DELETE", FILE, {
   summary: "Remove a file, a link, or a folder with its content",
   responses: { 204: { description: "Removed" } },
   problems: [404, 409, 410],
@@ -162,7 +150,7 @@ async function makeFolder(files: Files, path: string, signal: AbortSignal): Prom
   return json(await files.stat(path, { signal }), isNew ? 201 : 200);
 }
 
-function noSuchRange(wanted: string, size: number): ConstructorParameters<typeof ProblemError>[0] {
+function noSuchRange(wanted: string, size: number): Problem {
   const detail = `There are no ${wanted.slice(0, 100)}: the file has ${size} bytes`;
   return { status: 416, code: "NO_SUCH_RANGE", detail, headers: { "content-range": `bytes */${size}` } };
 }

@@ -1,17 +1,16 @@
 // POST /mcp, for MCP clients.
 
 import { z } from "zod";
-import { route } from "../route.ts";
+import { routesTagged } from "../route.ts";
+
+const route = routesTagged("MCP");
 
 const message = z
   .union([z.looseObject({ jsonrpc: z.literal("2.0") }), z.array(z.unknown())])
   .meta({ id: "MCPMessage", description: "A JSON-RPC message of the Model Context Protocol" });
 
 /** Errors are those of JSON-RPC, not problems. */
-const mcp = route({
-  method: "POST",
-  path: "/mcp",
-  tag: "MCP",
+const mcp = route("POST", "/mcp", {
   summary: "The Model Context Protocol over Streamable HTTP",
   description:
     "Shares sessions and tasks with the other routes. There is no GET: the server never sends messages on its own.",

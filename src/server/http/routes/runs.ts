@@ -1,7 +1,8 @@
 // Recursive runs: starting, following and cancelling them, and reading what is recorded of earlier ones.
 //
-// A run goes on when its client disconnects. It is found by its id, or by repeating the request with the same Idempotency-Key.
+// A run keeps running when its client disconnects. It is found by its id, or by repeating the request with the same Idempotency-Key.
 
+import { setTimeout as delay } from "node:timers/promises";
 import type { RunRequest } from "../../../rlm/rlm.ts";
 import type { Run } from "../../../rlm/run.ts";
 import type { RecordedRun } from "../../../store/runs/run-log-reader.ts";
@@ -12,28 +13,26 @@ import { ProblemError, withArguments, type Problem } from "../../net/problem.ts"
 import { streamEvents, streamFollowed } from "../responses/event-stream.ts";
 import { followRecorded } from "../responses/recorded-events.ts";
 import { describeRun, findRecorded, findRun, isRecorded, listAll } from "../responses/run-views.ts";
-import { BYTES, EVENTS, json, MAX_WAIT_MS, route, wantsEvents } from "../route.ts";
-import { run as runSchema, runList, startRunRequest, type StartRunRequest } from "../../../protocol/runs.ts";
+import { BYTES, EVENTS, json, routesTagged, wantsEvents } from "../route.ts";
+import { run as runSchema, runList } from "../../../protocol/runs.ts";
+import { waitQuery } from "../../../protocol/api/parameters.ts";
 import * as schemas from "../../../protocol/api/runs.ts";
 import { IDEMPOTENCY_KEY, startOnce } from "../start-once.ts";
 
-const TAG = "Runs";
+const route = routesTagged("Runs");
 const DEFAULT_LISTED = 50;
 const MAX_LISTED = 1000;
 /** A run that has just started is on disk by then. */
 const RECORDING_ATTEMPTS = 20;
 const RECORDING_MS = 50;
 
-const start = route({
-  method: "POST",
-  path: "/v1/runs",
-  tag: TAG,
+const start = route("POST", "/v1/runs", {
   summary: "Start a run: a question over a long context",
   description:
     "Responds at once, or after `waitMs`; with server-sent events if `Accept` is `text/event-stream`. The run does not depend on the " +
     "connection. The server's configuration alone decides which backend and which key are used.",
   headers: { ...IDEMPOTENCY_KEY, accept: "`text/event-stream`: events as they happen; the last one has the result" },
-  body: startRunRequest,
+  body: schemas.startRunRequest,
   responses: {
     200: {
       description: "Already started with the same Idempotency-Key; or a stream of events",
@@ -56,10 +55,7 @@ const start = route({
   },
 });
 
-const list = route({
-  method: "GET",
-  path: "/v1/runs",
-  tag: TAG,
+const list = route("GET", "/v1/runs", {
   summary: "List running and recorded runs",
   query: schemas.runsQuery,
   responses: { 200: { description: "The latest first", schema: runList } },
@@ -67,26 +63,19 @@ const list = route({
     json(await listAll(runtime, Math.min(limit, MAX_LISTED))),
 });
 
-const show = route({
-  method: "GET",
-  path: "/v1/runs/{id}",
-  tag: TAG,
+const show = route("GET", "/v1/runs/{id}", {
   summary: "The state of a run, with its result when it has ended",
-  query: schemas.runQuery,
+  query: waitQuery,
   responses: { 200: { description: "Its state", schema: runSchema } },
   problems: [404],
   handle: async ({ request, params, query: { waitMs } }, { runtime }) => {
     const found = await findRun(runtime, params["id"] ?? "");
-    if (waitMs !== undefined && !isRecorded(found))
-      await waitFor(found.result, Math.min(waitMs, MAX_WAIT_MS), request.signal);
+    if (waitMs !== undefined && !isRecorded(found)) await waitFor(found.result, waitMs, request.signal);
     return json(await describeRun(found));
   },
 });
 
-const events = route({
-  method: "GET",
-  path: "/v1/runs/{id}/events",
-  tag: TAG,
+const events = route("GET", "/v1/runs/{id}/events", {
   summary: "Follow a run, from the beginning or from a cursor",
   description:
     "Each event once, with its number as id: recorded events first, then live ones. Deltas are not recorded. A reader of a running run that " +
@@ -104,10 +93,7 @@ const events = route({
   },
 });
 
-const blob = route({
-  method: "GET",
-  path: "/v1/runs/{id}/blobs/{hash}",
-  tag: TAG,
+const blob = route("GET", "/v1/runs/{id}/blobs/{hash}", {
   summary: "A long text of a run, by its hash",
   description:
     "The value of a `$blob` in an event. A hash always means the same bytes, so the response may be cached forever.",
@@ -125,10 +111,7 @@ const blob = route({
   },
 });
 
-const cancel = route({
-  method: "POST",
-  path: "/v1/runs/{id}/cancel",
-  tag: TAG,
+const cancel = route("POST", "/v1/runs/{id}/cancel", {
   summary: "Cancel a run with all its calls and sessions",
   isLight: true,
   description: "Responds without waiting for the end. Does nothing when it has ended.",
@@ -164,7 +147,7 @@ function toRequest({
   model,
   subModel,
   mode,
-}: Omit<StartRunRequest, "waitMs">): RunRequest {
+}: Omit<schemas.StartRunRequest, "waitMs">): RunRequest {
   return {
     query,
     ...(context !== undefined && { context: typeof context === "string" ? { text: context } : { json: context } }),
@@ -196,9 +179,7 @@ async function awaitRecorded({ id }: Run): Promise<RecordedRun> {
       return await findRecorded(id);
     } catch (error) {
       if (attempt >= RECORDING_ATTEMPTS || !(error instanceof ProblemError)) throw error;
-      await new Promise((resolve) => {
-        setTimeout(resolve, RECORDING_MS);
-      });
+      await delay(RECORDING_MS);
     }
   }
 }

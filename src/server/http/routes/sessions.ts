@@ -8,17 +8,14 @@ import { checkLimits } from "../../context/check-limits.ts";
 import type { ServerContext } from "../../context/server-context.ts";
 import { interruptSession } from "../../context/session-requests.ts";
 import { withArguments } from "../../net/problem.ts";
-import { json, route, type RouteRequest } from "../route.ts";
+import { json, routesTagged, type RouteRequest } from "../route.ts";
 import { openSessionBody, sessionList } from "../../../protocol/api/sessions.ts";
 import { interruptAnswer, sessionInfo } from "../../../protocol/sessions.ts";
 import { IDEMPOTENCY_KEY, startOnce } from "../start-once.ts";
 
-const TAG = "Sessions";
+const route = routesTagged("Sessions");
 
-const open = route({
-  method: "POST",
-  path: "/v1/sessions",
-  tag: TAG,
+const open = route("POST", "/v1/sessions", {
   summary: "Open a session",
   headers: IDEMPOTENCY_KEY,
   body: openSessionBody,
@@ -38,10 +35,7 @@ const open = route({
   },
 });
 
-const list = route({
-  method: "GET",
-  path: "/v1/sessions",
-  tag: TAG,
+const list = route("GET", "/v1/sessions", {
   summary: "List the live sessions",
   isLight: true,
   responses: { 200: { description: "All of them", schema: sessionList } },
@@ -51,10 +45,7 @@ const list = route({
   },
 });
 
-const show = route({
-  method: "GET",
-  path: "/v1/sessions/{id}",
-  tag: TAG,
+const show = route("GET", "/v1/sessions/{id}", {
   summary: "The state of a session",
   isLight: true,
   responses: { 200: { description: "Its statistics", schema: sessionInfo } },
@@ -62,10 +53,7 @@ const show = route({
   handle: async (request, context) => json(await sessionOf(request, context).info()),
 });
 
-const close = route({
-  method: "DELETE",
-  path: "/v1/sessions/{id}",
-  tag: TAG,
+const close = route("DELETE", "/v1/sessions/{id}", {
   summary: "Close a session and everything in it",
   isLight: true,
   responses: { 200: { description: "Its last statistics", schema: sessionInfo } },
@@ -73,10 +61,7 @@ const close = route({
   handle: async (request, context) => json(await sessionOf(request, context).close()),
 });
 
-const interrupt = route({
-  method: "POST",
-  path: "/v1/sessions/{id}/interrupt",
-  tag: TAG,
+const interrupt = route("POST", "/v1/sessions/{id}/interrupt", {
   summary: "Interrupt the running execution, like Ctrl-C",
   isLight: true,
   description: "Responds when it has stopped, with the state of the namespace. Does nothing when no code is running.",
@@ -85,10 +70,7 @@ const interrupt = route({
   handle: async (request, context) => json(await interruptSession(sessionOf(request, context))),
 });
 
-const reset = route({
-  method: "POST",
-  path: "/v1/sessions/{id}/reset",
-  tag: TAG,
+const reset = route("POST", "/v1/sessions/{id}/reset", {
   summary: "Clear the namespace, after all earlier requests",
   description: "Keeps the id, the statistics and the files.",
   responses: { 200: { description: "The empty session", schema: sessionInfo } },

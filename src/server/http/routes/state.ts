@@ -8,21 +8,18 @@ import type { Session } from "../../../session/session.ts";
 import { omitUndefined } from "../../../util/omit-undefined.ts";
 import { toAttachment, toDownload } from "../responses/download.ts";
 import { ProblemError, toProblem, withArguments } from "../../net/problem.ts";
-import { json, noContent, route } from "../route.ts";
+import { json, noContent, routesTagged } from "../route.ts";
 import { toSaveReport } from "../responses/save-report.ts";
 import * as schemas from "../../../protocol/api/state.ts";
 import { checkpoint as checkpointSchema, sessionInfo } from "../../../protocol/sessions.ts";
 import type { SpooledFile } from "../../net/bodies/spool.ts";
 import { sessionOf, withDefaults } from "./sessions.ts";
 
-const TAG = "State";
+const route = routesTagged("State");
 const SESSION_FILE = "application/vnd.rlm.session";
 const MAX_FILE_BYTES = 4 * 1024 ** 3;
 
-const fork = route({
-  method: "POST",
-  path: "/v1/sessions/{id}/fork",
-  tag: TAG,
+const fork = route("POST", "/v1/sessions/{id}/fork", {
   summary: "A live copy of a session, with its files",
   body: schemas.forkBody,
   responses: { 201: { description: "The copy", schema: sessionInfo } },
@@ -33,30 +30,21 @@ const fork = route({
   },
 });
 
-const keep = route({
-  method: "POST",
-  path: "/v1/sessions/{id}/checkpoints",
-  tag: TAG,
+const keep = route("POST", "/v1/sessions/{id}/checkpoints", {
   summary: "Create a checkpoint of the namespace, without files",
   responses: { 201: { description: "The checkpoint", schema: checkpointSchema } },
   problems: [404, 409, 410],
   handle: async (request, context) => json(await sessionOf(request, context).checkpoint(), 201),
 });
 
-const listKept = route({
-  method: "GET",
-  path: "/v1/sessions/{id}/checkpoints",
-  tag: TAG,
+const listKept = route("GET", "/v1/sessions/{id}/checkpoints", {
   summary: "The checkpoints of a session",
   responses: { 200: { description: "Oldest first", schema: schemas.checkpointList } },
   problems: [404],
   handle: (request, context) => json({ checkpoints: sessionOf(request, context).checkpoints() }),
 });
 
-const drop = route({
-  method: "DELETE",
-  path: "/v1/sessions/{id}/checkpoints/{checkpointId}",
-  tag: TAG,
+const drop = route("DELETE", "/v1/sessions/{id}/checkpoints/{checkpointId}", {
   summary: "Drop a checkpoint and free its memory",
   responses: { 204: { description: "Removed" } },
   problems: [404],
@@ -67,10 +55,7 @@ const drop = route({
   },
 });
 
-const rewind = route({
-  method: "POST",
-  path: "/v1/sessions/{id}/rewind",
-  tag: TAG,
+const rewind = route("POST", "/v1/sessions/{id}/rewind", {
   summary: "Return to a checkpoint, or to before the last execution",
   description: "Undoing an execution needs a session that was opened with `autoCheckpoint`. Files do not change.",
   body: schemas.rewindBody,
@@ -84,10 +69,7 @@ const rewind = route({
   },
 });
 
-const save = route({
-  method: "POST",
-  path: "/v1/sessions/{id}/save",
-  tag: TAG,
+const save = route("POST", "/v1/sessions/{id}/save", {
   summary: "Save all variables that can be saved to a session file",
   description:
     "The header `Save-Report` is JSON: `saved`, `skippedCount`, as many of `skipped` (name and reason) as fit, and the number of `omitted` ones.",
@@ -114,10 +96,7 @@ const save = route({
   },
 });
 
-const load = route({
-  method: "POST",
-  path: "/v1/sessions/load",
-  tag: TAG,
+const load = route("POST", "/v1/sessions/load", {
   summary: "A new session with the state of a session file",
   description: "The file is loaded inside a sandbox only. A damaged file is refused before that.",
   query: schemas.loadQuery,

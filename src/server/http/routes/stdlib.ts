@@ -1,24 +1,18 @@
 // The standard library: functions that every session opened later has.
 
-import { json, route } from "../route.ts";
+import { json, routesTagged } from "../route.ts";
 import { addAnswer, addBody } from "../../../protocol/api/stdlib.ts";
 import { stdlibListing } from "../../../protocol/sessions.ts";
 
-const TAG = "Standard library";
+const route = routesTagged("Standard library");
 
-const list = route({
-  method: "GET",
-  path: "/v1/stdlib",
-  tag: TAG,
+const list = route("GET", "/v1/stdlib", {
   summary: "List the standard library",
   responses: { 200: { description: "Its functions, modules and other names", schema: stdlibListing } },
   handle: async (_request, { runtime }) => json(await runtime.stdlib.list()),
 });
 
-const add = route({
-  method: "POST",
-  path: "/v1/stdlib",
-  tag: TAG,
+const add = route("POST", "/v1/stdlib", {
   summary: "Add Python source to the standard library",
   description: "Replaces functions and classes of the same name. Applies to sessions opened later.",
   body: addBody,

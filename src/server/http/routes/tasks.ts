@@ -1,6 +1,6 @@
 // Tasks: shell commands in sessions, and executions and runs that became tasks, under one kind of id.
 //
-// A task goes on when its client disconnects. It is found by its id, or by repeating the request with the same Idempotency-Key.
+// A task keeps running when its client disconnects. It is found by its id, or by repeating the request with the same Idempotency-Key.
 
 import type { z } from "zod";
 import type { Task } from "../../../tasks/tasks.ts";
@@ -13,33 +13,20 @@ import { ProblemError, withArguments } from "../../net/problem.ts";
 import type { ActivityOrigin } from "../../observability/activity-tracker.ts";
 import { streamFollowed, toCursor } from "../responses/event-stream.ts";
 import { toOutput } from "../responses/output.ts";
-import {
-  BYTES,
-  EVENTS,
-  json,
-  MAX_WAIT_MS,
-  noContent,
-  route,
-  wantsEvents,
-  type Route,
-  type RouteRequest,
-} from "../route.ts";
+import { BYTES, EVENTS, json, noContent, routesTagged, wantsEvents, type Route, type RouteRequest } from "../route.ts";
 import { eventsQuery, outputQuery } from "../../../protocol/api/executions.ts";
 import { waitQuery } from "../../../protocol/api/parameters.ts";
 import * as schemas from "../../../protocol/api/tasks.ts";
 import { IDEMPOTENCY_KEY, startOnce } from "../start-once.ts";
 
-const TAG = "Tasks";
+const route = routesTagged("Tasks");
 const PATH = "/v1/tasks";
 /** A cancelled task gets two seconds to exit before it is killed. */
 const CANCEL_MS = 10_000;
 /** A command that has not read its input by then may never do. */
 const INPUT_MS = 2_000;
 
-const create = route({
-  method: "POST",
-  path: PATH,
-  tag: TAG,
+const create = route("POST", PATH, {
   summary: "Run a shell command in a session",
   description:
     "Responds at once, or after `waitMs`; with server-sent events if `Accept` is `text/event-stream`. The task does not depend on the connection.",
@@ -64,10 +51,7 @@ const create = route({
   },
 });
 
-const list = route({
-  method: "GET",
-  path: PATH,
-  tag: TAG,
+const list = route("GET", PATH, {
   summary: "List running tasks, and those that ended recently",
   query: schemas.tasksQuery,
   responses: { 200: { description: "In the order of their start", schema: schemas.taskList } },
@@ -79,25 +63,19 @@ const list = route({
   },
 });
 
-const show = route({
-  method: "GET",
-  path: `${PATH}/{id}`,
-  tag: TAG,
+const show = route("GET", `${PATH}/{id}`, {
   summary: "The state of a task, with its result when it has ended",
   query: waitQuery,
   responses: { 200: { description: "Its state", schema: schemas.task } },
   problems: [404],
   handle: async ({ request, params, query }, context) => {
     const task = taskOf({ params }, context);
-    if (query.waitMs !== undefined) await task.wait(Math.min(query.waitMs, MAX_WAIT_MS), request.signal);
+    if (query.waitMs !== undefined) await task.wait(query.waitMs, request.signal);
     return json(await describe(task));
   },
 });
 
-const output = route({
-  method: "GET",
-  path: `${PATH}/{id}/output`,
-  tag: TAG,
+const output = route("GET", `${PATH}/{id}/output`, {
   summary: "The output of a task, from a byte offset",
   description:
     "The raw bytes. The headers `Next-Offset`, `Total-Bytes` and `Readable-Bytes` say where to continue. For a run: a line for each step, then the answer.",
@@ -107,10 +85,7 @@ const output = route({
   handle: (request, context) => toOutput(taskOf(request, context), request),
 });
 
-const events = route({
-  method: "GET",
-  path: `${PATH}/{id}/events`,
-  tag: TAG,
+const events = route("GET", `${PATH}/{id}/events`, {
   summary: "Follow a task, from the beginning or from a cursor",
   description: "A task that is an execution or a run has the events of that.",
   headers: { "last-event-id": "The id of the last event received" },
@@ -130,10 +105,7 @@ interface Control {
 
 /** A route that changes a task and responds with its state. */
 function control(action: string, { apply, ...description }: Control): Route {
-  return route({
-    method: "POST",
-    path: `${PATH}/{id}/${action}`,
-    tag: TAG,
+  return route("POST", `${PATH}/{id}/${action}`, {
     ...description,
     isLight: true,
     responses: { 200: { description: "Its state", schema: schemas.task } },
@@ -164,10 +136,7 @@ const resume = control("resume", {
   apply: (task) => task.resume(),
 });
 
-const stdin = route({
-  method: "POST",
-  path: `${PATH}/{id}/stdin`,
-  tag: TAG,
+const stdin = route("POST", `${PATH}/{id}/stdin`, {
   summary: "Write to a shell command that was started with `stdin: open`",
   isLight: true,
   description: "As JSON `{ text?, close? }`, or as bytes if `Content-Type` is `application/octet-stream`.",
@@ -219,12 +188,11 @@ async function describe(task: Task): Promise<schemas.TaskView> {
   return { ...task.info(), result };
 }
 
-interface Input {
-  readonly data: string | Uint8Array | undefined;
-  readonly isLast: boolean;
-}
-
-async function readInput(request: Request, isLast: boolean, memory: Reservation): Promise<Input> {
+async function readInput(
+  request: Request,
+  isLast: boolean,
+  memory: Reservation,
+): Promise<{ data: string | Uint8Array | undefined; isLast: boolean }> {
   if (request.headers.get("content-type")?.startsWith(BYTES) === true) {
     const bytes = await readBytes(request, memory);
     if ("problem" in bytes) throw new ProblemError(bytes.problem);

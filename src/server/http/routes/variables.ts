@@ -6,18 +6,15 @@ import type { VariableValue } from "../../../session/state/set-variable.ts";
 import { omitUndefined } from "../../../util/omit-undefined.ts";
 import { isPythonName } from "../../../util/python-name.ts";
 import { ProblemError, withArguments, type Problem } from "../../net/problem.ts";
-import { json, noContent, route } from "../route.ts";
+import { json, noContent, routesTagged } from "../route.ts";
 import * as schemas from "../../../protocol/api/variables.ts";
 import { completions, inspectedVariable, variableList } from "../../../protocol/variables.ts";
 import { receiveValue, toKind, VALUE_TYPES } from "../variable-value.ts";
 import { sessionOf } from "./sessions.ts";
 
-const TAG = "Variables";
+const route = routesTagged("Variables");
 
-const list = route({
-  method: "GET",
-  path: "/v1/sessions/{id}/variables",
-  tag: TAG,
+const list = route("GET", "/v1/sessions/{id}/variables", {
   summary: "List the variables of a session, even while code runs",
   query: schemas.variablesQuery,
   responses: { 200: { description: "Names, and summaries of their values", schema: variableList } },
@@ -26,10 +23,7 @@ const list = route({
     json(await sessionOf({ params }, context).variables(omitUndefined(query))),
 });
 
-const inspect = route({
-  method: "GET",
-  path: "/v1/sessions/{id}/variables/{name}",
-  tag: TAG,
+const inspect = route("GET", "/v1/sessions/{id}/variables/{name}", {
   summary: "Inspect one variable, within limits",
   query: schemas.inspectQuery,
   responses: { 200: { description: "The summary", schema: inspectedVariable } },
@@ -42,10 +36,7 @@ const inspect = route({
   },
 });
 
-const set = route({
-  method: "PUT",
-  path: "/v1/sessions/{id}/variables/{name}",
-  tag: TAG,
+const set = route("PUT", "/v1/sessions/{id}/variables/{name}", {
   summary: "Set a variable to the body",
   description:
     "JSON becomes the Python value, with integers of any size; text becomes a `str`; other bytes become `bytes`. At most 1 GiB. Nothing is " +
@@ -66,10 +57,7 @@ const set = route({
   },
 });
 
-const complete = route({
-  method: "POST",
-  path: "/v1/sessions/{id}/complete",
-  tag: TAG,
+const complete = route("POST", "/v1/sessions/{id}/complete", {
   summary: "Completions at a position in code",
   body: schemas.lookBody,
   responses: { 200: { description: "The first 500 matches", schema: completions } },
@@ -80,10 +68,7 @@ const complete = route({
     ),
 });
 
-const signature = route({
-  method: "POST",
-  path: "/v1/sessions/{id}/signature",
-  tag: TAG,
+const signature = route("POST", "/v1/sessions/{id}/signature", {
   summary: "The signature of the call around a position in code",
   body: schemas.lookBody,
   responses: { 200: { description: "The signature, or null", schema: schemas.signatureAnswer } },

@@ -1,16 +1,13 @@
 // Opening a WebSocket: the ticket, and the request that is upgraded.
 
 import { SHUTTING_DOWN, ProblemError, type Problem } from "../../net/problem.ts";
-import { json, route } from "../route.ts";
+import { json, routesTagged } from "../route.ts";
 import { ticket, ticketBody, webSocketQuery } from "../../../protocol/api/tickets.ts";
 import { sessionOf } from "./sessions.ts";
 
-const TAG = "WebSocket";
+const route = routesTagged("WebSocket");
 
-const issueTicket = route({
-  method: "POST",
-  path: "/v1/tickets",
-  tag: TAG,
+const issueTicket = route("POST", "/v1/tickets", {
   summary: "A ticket for one WebSocket, for browsers, which cannot send a token",
   body: ticketBody,
   responses: { 201: { description: "Valid for one use within 30 seconds", schema: ticket } },
@@ -22,10 +19,7 @@ const issueTicket = route({
   },
 });
 
-const webSocket = route({
-  method: "GET",
-  path: "/v1/sessions/{id}/ws",
-  tag: TAG,
+const webSocket = route("GET", "/v1/sessions/{id}/ws", {
   summary: "Watch and use a session over a WebSocket",
   description:
     "Every client gets a `hello` and then every event of the session, as JSON text frames. Each may send `execute`, `interrupt`, " +

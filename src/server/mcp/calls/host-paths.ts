@@ -10,7 +10,7 @@ import { isSessionFile } from "../../../store/session-file.ts";
 import { resolveMounts } from "../../../environments/mounts.ts";
 import type { Mount } from "../../../environments/environment.ts";
 import { makeFolder } from "../../../util/data-folder.ts";
-import { ArgumentsError } from "../tools/tool.ts";
+import { ArgumentsError } from "../tools/arguments-error.ts";
 
 /** An allowed file, open until it is disposed. */
 export interface OpenedFile extends Disposable {

@@ -1,9 +1,6 @@
 // Waits for work that a call has started: until it ends, the call's time is over, or the client cancels.
-//
-// Nearly all work ends within a few milliseconds. For these, only the end is awaited: a timer and an abort listener per call would cost
-// more than the work itself.
 
-import { onAbort } from "../../../util/async/on-abort.ts";
+import { waitFor } from "../../../util/async/wait-for.ts";
 import type { ToolCall } from "../tools/tool-call.ts";
 
 interface Work {
@@ -14,39 +11,11 @@ interface Work {
   readonly lastLine: () => string;
 }
 
-/** True: the work has ended. False: it goes on. Throws the signal's reason when the request is aborted first. */
+/** True: the work has ended. False: it is still running. Throws the signal's reason when the request is aborted first. */
 export async function waitForEnd(work: Work, call: ToolCall): Promise<boolean> {
   call.signal.throwIfAborted();
   const startedAt = performance.now();
   return (await call.shortWait.endsInTime(work.ended)) || waitWithProgress(work, call, startedAt);
-}
-
-const SHORT_MS = 20;
-
-/** One timer for all calls that start before it fires. */
-export class ShortWait {
-  readonly #waiters = new Set<() => void>();
-  #timer: NodeJS.Timeout | undefined;
-
-  /** True: it has ended. False: the time is over. */
-  endsInTime(ended: Promise<unknown>): Promise<boolean> {
-    if (this.#timer === undefined) this.#timer = setTimeout(() => this.#expire(), SHORT_MS);
-    return new Promise((resolve) => {
-      const onTimeout = (): void => resolve(false);
-      this.#waiters.add(onTimeout);
-      const onEnd = (): void => {
-        this.#waiters.delete(onTimeout);
-        resolve(true);
-      };
-      ended.then(onEnd, onEnd);
-    });
-  }
-
-  #expire(): void {
-    this.#timer = undefined;
-    for (const onTimeout of this.#waiters) onTimeout();
-    this.#waiters.clear();
-  }
 }
 
 async function waitWithProgress(
@@ -54,23 +23,14 @@ async function waitWithProgress(
   call: ToolCall,
   startedAt: number,
 ): Promise<boolean> {
-  call.signal.throwIfAborted();
+  const { signal, timings } = call;
   const report = (): void => call.report?.(toMessage(performance.now() - startedAt, lastLine()));
-  let stop = (): void => {};
-  const progress = call.report === undefined ? undefined : setInterval(report, call.timings.progressMs);
-  let timer: NodeJS.Timeout | undefined;
+  const progress = call.report === undefined ? undefined : setInterval(report, timings.progressMs);
   try {
-    return await new Promise<boolean>((resolve, reject) => {
-      timer = setTimeout(() => resolve(false), waitMs - (performance.now() - startedAt));
-      stop = onAbort(call.signal, () => reject(call.signal.reason as Error));
-      void ended.then(
-        () => resolve(true),
-        () => resolve(true),
-      );
-    });
+    const hasEnded = await waitFor(ended, waitMs - (performance.now() - startedAt), signal);
+    if (!hasEnded) signal.throwIfAborted();
+    return hasEnded;
   } finally {
-    stop();
-    clearTimeout(timer);
     clearInterval(progress);
   }
 }

@@ -1,4 +1,4 @@
-// Calls that run Python or a command. Work that takes longer than the call waits goes on as a task.
+// Calls that run Python or a command. Work that takes longer than the call waits continues as a task.
 //
 // Cancelling the request ends the work until it has become a task; from then on only a kill does.
 
@@ -7,7 +7,7 @@ import type { Task } from "../../../tasks/tasks.ts";
 import { DEFAULT_MAX_OUTPUT, type ToolResult } from "../render/result.ts";
 import { renderExecution } from "../render/execution.ts";
 import { renderRunning, renderShell } from "../render/task.ts";
-import { ArgumentsError } from "../tools/tool.ts";
+import { ArgumentsError } from "../tools/arguments-error.ts";
 import { DEFAULT_TIMEOUT_SECONDS, toSessionOptions, type ToolCall } from "../tools/tool-call.ts";
 import { waitForEnd } from "./progress.ts";
 

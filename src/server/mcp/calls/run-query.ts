@@ -1,4 +1,4 @@
-// Starts recursive runs. A run that takes longer than the call waits goes on as a task.
+// Starts recursive runs. A run that takes longer than the call waits continues as a task.
 
 import type { Context } from "../../../rlm/context/context-items.ts";
 import type { Run } from "../../../rlm/run.ts";
@@ -7,7 +7,7 @@ import type { RunTask } from "../../../tasks/run-task.ts";
 import { DEFAULT_MAX_OUTPUT, type ToolResult } from "../render/result.ts";
 import { renderRun } from "../render/run.ts";
 import { renderRunning } from "../render/task.ts";
-import { ArgumentsError } from "../tools/tool.ts";
+import { ArgumentsError } from "../tools/arguments-error.ts";
 import { useSession, type ToolCall } from "../tools/tool-call.ts";
 import { findText, type TextSource } from "./set-from.ts";
 import { waitForEnd } from "./progress.ts";

@@ -1,10 +1,12 @@
 // Sets variables from a value in the call, or from a file that the model need not see.
 
+import { isUtf8 } from "node:buffer";
 import { FileError, type FileReason } from "../../../errors.ts";
 import type { Session } from "../../../session/session.ts";
 import type { OpenedFile } from "./host-paths.ts";
-import { ArgumentsError } from "../tools/tool.ts";
+import { ArgumentsError } from "../tools/arguments-error.ts";
 import type { ToolCall } from "../tools/tool-call.ts";
+import { parseJSON } from "../../../util/parse-json.ts";
 import { formatCount } from "../../../util/text/format.ts";
 
 /** Where code in a session finds its working directory. */
@@ -17,9 +19,9 @@ export async function setFromValue(
   value: string,
   { signal }: ToolCall,
 ): Promise<string> {
-  const json = parse(value);
+  const json = parseJSON(value);
   await session.set(key, { text: value, as: json === undefined ? "text" : "json" }, { signal });
-  const what = json === undefined ? `text, ${formatCount(value.length, "character")}` : describe(json.json);
+  const what = json === undefined ? `text, ${formatCount(value.length, "character")}` : describe(json);
   return `${key} is set in session '${session.id}': ${what}.`;
 }
 
@@ -75,23 +77,9 @@ async function findRelative(session: Session, path: string, call: ToolCall): Pro
 const ELSEWHERE: ReadonlySet<FileReason> = new Set(["not-found", "not-a-folder", "denied"]);
 
 async function readOwn(session: Session, path: string, { signal }: ToolCall): Promise<TextSource> {
-  return { text: decode(await session.files.read(path, { signal }), path) };
-}
-
-function parse(value: string): { readonly json: unknown } | undefined {
-  try {
-    return { json: JSON.parse(value) as unknown };
-  } catch {
-    return undefined;
-  }
-}
-
-function decode(bytes: Uint8Array, path: string): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw notText(path);
-  }
+  const bytes = await session.files.read(path, { signal });
+  if (!isUtf8(bytes)) throw notText(path);
+  return { text: new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes) };
 }
 
 function notText(path: string): ArgumentsError {

@@ -1,7 +1,7 @@
 // Waits until no code runs in a session.
 
 import type { Session } from "../../../session/session.ts";
-import { ArgumentsError } from "../tools/tool.ts";
+import { ArgumentsError } from "../tools/arguments-error.ts";
 import type { ToolCall } from "../tools/tool-call.ts";
 import { waitForEnd } from "./progress.ts";
 import { toStatusCall } from "../render/format.ts";

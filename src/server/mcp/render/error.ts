@@ -13,19 +13,21 @@ import {
   TaskNotFoundError,
 } from "../../../errors.ts";
 import type { Runtime } from "../../../runtime.ts";
-import { ArgumentsError } from "../tools/tool.ts";
+import { ArgumentsError } from "../tools/arguments-error.ts";
 import type { ToolCall } from "../tools/tool-call.ts";
+import { shorten } from "./format.ts";
 
 const MAX_LISTED = 20;
+const MAX_ID = 80;
 
 type Server = Pick<ToolCall, "runtime" | "offers">;
 
 /** Undefined: an internal error, which is not shown. Names no tool that the server does not offer. */
 export function renderError(error: unknown, { runtime, offers }: Server): string | undefined {
   if (error instanceof SessionNotFoundError)
-    return `No session '${shorten(error.sessionId)}'. ${listSessions(runtime)} ${toAnother(offers)}`;
+    return `No session '${shorten(error.sessionId, MAX_ID)}'. ${listSessions(runtime)} ${toAnother(offers)}`;
   if (error instanceof TaskNotFoundError)
-    return `No task '${shorten(error.taskId)}'. ${listTasks(runtime)} Ended tasks are kept for an hour.`;
+    return `No task '${shorten(error.taskId, MAX_ID)}'. ${listTasks(runtime)} Ended tasks are kept for an hour.`;
   if (error instanceof SessionExistsError)
     return `Session '${error.sessionId}' exists. Use it, ${offers("destroy_repl_session") ? "destroy it with destroy_repl_session, " : ""}or choose another session_id.`;
   if (error instanceof SessionClosedError) return `${error.message}. Its variables are gone. ${toAnother(offers)}`;
@@ -33,7 +35,7 @@ export function renderError(error: unknown, { runtime, offers }: Server): string
     return `Session '${error.sessionId}' has ${error.waiting} executions waiting. Try again when some have ended, or use another session.`;
   if (error instanceof ForkRefusedError && error.capability === null)
     return `${error.message}. ${toInsteadOfCopy(offers)}`;
-  if (error instanceof LimitExceededError) return `${error.message}. ${toRoom(offers)}`;
+  if (error instanceof LimitExceededError) return `${error.message}. ${toLimitAdvice(offers)}`;
   if (error instanceof EnvironmentUnavailableError) return `Cannot run anything here: ${error.why}. ${error.fix}`;
   if (error instanceof REPLSecurityError && error.action === "mount")
     return `${error.message}. The server shows this folder to every session: put it back, or restart the server without it.`;
@@ -56,7 +58,7 @@ function toAnother(offers: ToolCall["offers"]): string {
   return offers("create_repl_session") ? "Call create_repl_session to make one." : "Leave session_id out.";
 }
 
-function toRoom(offers: ToolCall["offers"]): string {
+function toLimitAdvice(offers: ToolCall["offers"]): string {
   const session = offers("destroy_repl_session") && "destroy_repl_session ends a session";
   const task = offers("shell_status") && "shell_status(task_id, kill=true) ends a task";
   const ways = [session, task].filter((way) => way !== false);
@@ -76,10 +78,6 @@ function listTasks(runtime: Runtime): string {
 function list(ids: readonly string[]): string {
   const more = ids.length > MAX_LISTED ? `, and ${ids.length - MAX_LISTED} more` : "";
   return ids.slice(0, MAX_LISTED).join(", ") + more;
-}
-
-function shorten(text: string): string {
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 }
 
 function endSentence(text: string): string {

@@ -54,13 +54,13 @@ function toRest(result: ExecutionResult, { displayed, value, omitted }: RichResu
   const { maxCharacters, isReadable } = values;
   const end = joinParts(omitted, toOutcome(result));
   const output = Math.min(stdout.length + stderr.length + HEADINGS, Math.floor(maxCharacters / 2));
-  const room = Math.max(0, maxCharacters - output - end.length);
-  const main = Math.max(room - displayed.length, Math.floor(room / 2)) - 2; // and two newlines
+  const left = Math.max(0, maxCharacters - output - end.length);
+  const main = Math.max(left - displayed.length, Math.floor(left / 2)) - 2; // and two newlines
   const shown =
     error === undefined
       ? showValue(value, result, { maxCharacters: main, isReadable })
       : showTraceback(error.traceback, main);
-  return joinParts(truncateText(displayed, { maxCharacters: room - shown.length, hint: () => SHOW_LESS }), shown, end);
+  return joinParts(truncateText(displayed, { maxCharacters: left - shown.length, hint: () => SHOW_LESS }), shown, end);
 }
 
 const HEADINGS = 20;

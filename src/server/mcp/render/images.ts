@@ -5,6 +5,7 @@ import { toPng } from "../../../util/image/encode-png.ts";
 import { parseJpegSize } from "../../../util/image/jpeg-size.ts";
 import { shrinkPixels } from "../../../util/image/shrink-pixels.ts";
 import { formatSize } from "../../../util/text/format.ts";
+import type { Image } from "./result.ts";
 
 const MAX_SIDE = 1024;
 const MAX_BYTES = 1024 * 1024;
@@ -18,12 +19,7 @@ const MANY_PIXELS = 2_000_000;
 /** JPEGs are not scaled: providers reject larger ones. */
 const MAX_JPEG_SIDE = 8000;
 
-export interface ImageData {
-  readonly mimeType: "image/png" | "image/jpeg";
-  readonly base64: string;
-}
-
-type Shrunk = { readonly mimeType: string; readonly base64: string } | { readonly refused: string };
+type Shrunk = Image | { readonly refused: string };
 
 /** Large images are processed one at a time and in small steps, so that they block nothing else. */
 export class Images {
@@ -33,7 +29,7 @@ export class Images {
    * A PNG of at most 1,024 x 1,024 pixels and 1 MiB is passed on; others are scaled down, with transparency on white. A JPEG is passed on
    * or refused. Never rejects; `refused` is a message for the model.
    */
-  async shrink({ mimeType, base64 }: ImageData): Promise<Shrunk> {
+  async shrink({ mimeType, base64 }: Image): Promise<Shrunk> {
     const name = mimeType === "image/png" ? "PNG" : "JPEG";
     if (base64.length > (MAX_FILE_BYTES * 4) / 3 + 4)
       return refuse(name, `is larger than ${formatSize(MAX_FILE_BYTES)}`);
@@ -71,7 +67,7 @@ function checkJpeg(data: Buffer): Shrunk {
   return isLarge ? refuse("JPEG", `has ${toSides(size)} pixels`) : toImage("image/jpeg", data);
 }
 
-function toImage(mimeType: string, data: Buffer): Shrunk {
+function toImage(mimeType: Image["mimeType"], data: Buffer): Shrunk {
   return { mimeType, base64: data.toString("base64") };
 }
 

@@ -5,7 +5,7 @@ import type { InspectedVariable, Variable } from "../../../protocol/variables.ts
 import { limitLength, type ToolResult } from "./result.ts";
 import { countCharacters } from "../../../util/text/truncate-text.ts";
 import { formatCount, formatSize } from "../../../util/text/format.ts";
-import { joinParts, toReprCall } from "./format.ts";
+import { joinParts, shorten, toReprCall } from "./format.ts";
 
 const MAX_PREVIEW = 80;
 /** Of a single variable. */
@@ -54,7 +54,7 @@ async function describeVariable(session: Session, name: string): Promise<ToolRes
 function toLine(variable: Variable): string {
   const { name, kind, preview } = variable;
   const what = kind === "variable" ? toKind(variable) : kind;
-  return `${name}: ${what}${preview === undefined ? "" : ` = ${shorten(preview)}`}`;
+  return `${name}: ${what}${preview === undefined ? "" : ` = ${toPreview(preview)}`}`;
 }
 
 function toKind({ type, length, shape, dtype }: Variable): string {
@@ -76,7 +76,7 @@ function toDetails(variable: InspectedVariable, sessionId: string): string {
     shownColumns.length === 0 ? "" : `columns: ${shownColumns.join(", ")}${moreColumns}`,
     repr === undefined ? "" : repr.text,
     repr !== undefined && repr.total !== countCharacters(repr.text) ? toCutNote(name, repr.total, sessionId) : "",
-    ...Object.entries(errors).map(([what, error]) => `[${what}: ${shorten(error)}]`),
+    ...Object.entries(errors).map(([what, error]) => `[${what}: ${toPreview(error)}]`),
     incomplete === null ? "" : `[not all is known: ${incomplete === "timeout" ? NO_TIME : incomplete}]`,
   );
 }
@@ -92,7 +92,6 @@ function toCutNote(name: string, total: number | null, sessionId: string): strin
 /** Whether the name can be written in code as it is. */
 const IDENTIFIER = /^[\p{ID_Start}_]\p{ID_Continue}*$/u;
 
-function shorten(text: string): string {
-  const line = text.replaceAll(/\s+/g, " ");
-  return line.length > MAX_PREVIEW ? `${line.slice(0, MAX_PREVIEW)}…` : line;
+function toPreview(text: string): string {
+  return shorten(text.replaceAll(/\s+/g, " "), MAX_PREVIEW);
 }

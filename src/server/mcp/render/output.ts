@@ -38,9 +38,8 @@ export function showPrinted(printed: Printed, after: string, maxCharacters: numb
   const task = stdout === "" && stderr === "" ? undefined : toTask();
   if (task === undefined) return { text: truncateText(rest, { maxCharacters, hint: PRINT_PART }) };
   const end = truncateText(rest, { maxCharacters: Math.floor(maxCharacters * 0.75), hint: PRINT_PART });
-  const room = maxCharacters - end.length - 1;
   const hint = (offset: number): string => toReadOn(task, offset);
-  const { text } = truncateOutput(taskSource(task), { maxCharacters: room, hint });
+  const { text } = truncateOutput(taskSource(task), { maxCharacters: maxCharacters - end.length - 1, hint });
   return { text: joinParts(text, end), cutFrom: task };
 }
 

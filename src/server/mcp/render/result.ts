@@ -4,11 +4,11 @@ import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server"
 import type { Task } from "../../../tasks/tasks.ts";
 import { truncateText } from "../../../util/text/truncate-text.ts";
 
-/** Of any result, unless the call asks for more. */
+/** Of any result, unless the call requests more. */
 export const DEFAULT_MAX_OUTPUT = 10_000;
 
 export interface Image {
-  readonly mimeType: string;
+  readonly mimeType: "image/png" | "image/jpeg";
   readonly base64: string;
 }
 
@@ -23,7 +23,7 @@ export interface ToolResult {
   readonly facts?: Readonly<Record<string, unknown>>;
   /** Additional fields of structured results. Called only when a client wants them. */
   readonly structured?: () => Readonly<Record<string, unknown>>;
-  /** The call goes on as this task. Clients that support tasks get it instead of the text. */
+  /** The call continues as this task. Clients that support tasks get it instead of the text. */
   readonly task?: Task;
 }
 

@@ -7,7 +7,7 @@ import { textSource } from "../../../util/bytes/byte-source.ts";
 import { truncateOutput } from "../../../util/text/truncate.ts";
 import { toReadOn } from "./output.ts";
 import { formatCost, formatCount, formatSeconds } from "../../../util/text/format.ts";
-import { joinParts, toNote } from "./format.ts";
+import { joinParts, shorten, toNote } from "./format.ts";
 
 /** Reserved for the text after the answer. */
 const NOTE_CHARACTERS = 600;
@@ -43,7 +43,7 @@ export async function renderRun(task: RunTask, maxOutput: number): Promise<ToolR
 /** The run has ended. */
 export async function toRunOutcome(task: RunTask): Promise<string> {
   const result = await task.run.result.catch(() => undefined);
-  return result === undefined ? toNote(`failed: ${shorten(task.info().why ?? "")}`) : toOutcome(result);
+  return result === undefined ? toNote(`failed: ${shorten(task.info().why ?? "", MAX_WHY)}`) : toOutcome(result);
 }
 
 /** A truncated answer is read from the output of the task, which ends with the answer. */
@@ -58,7 +58,7 @@ function showAnswer(task: RunTask, { answer }: RunResult, maxOutput: number): { 
 /** Status and usage. */
 function toOutcome({ status, why, usage }: RunResult): string {
   const { tokens, costUsd, llmCalls, cachedCalls } = usage.total;
-  const how = status === "final" ? "" : why === null ? status : `${status}: ${shorten(why)}`;
+  const how = status === "final" ? "" : why === null ? status : `${status}: ${shorten(why, MAX_WHY)}`;
   const calls = formatCount(llmCalls, "call");
   return toNote(
     how,
@@ -67,8 +67,4 @@ function toOutcome({ status, why, usage }: RunResult): string {
     cachedCalls === 0 ? calls : `${calls}, ${cachedCalls} from the cache`,
     formatSeconds(usage.wallMs),
   );
-}
-
-function shorten(text: string): string {
-  return text.length > MAX_WHY ? `${text.slice(0, MAX_WHY)}…` : text;
 }

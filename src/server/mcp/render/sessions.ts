@@ -8,9 +8,10 @@ import { limitLength, type ToolResult } from "./result.ts";
 import type { HostPaths, OpenedFile } from "../calls/host-paths.ts";
 import { IDLE_MINUTES } from "../tools/tool-call.ts";
 import { formatCount, formatSize } from "../../../util/text/format.ts";
-import { joinParts } from "./format.ts";
+import { joinParts, shorten } from "./format.ts";
 
 const MAX_NAMES = 12;
+const MAX_NAME = 40;
 const MAX_SKIPPED = 20;
 /** For programs, which read more than a model. */
 const MAX_FACTS = 1_000;
@@ -76,7 +77,7 @@ export function describeLoaded(session: Session, { shown }: OpenedFile): ToolRes
 }
 
 function toList(names: readonly string[]): string {
-  return names.length === 0 ? "." : `: ${shorten(names)}`;
+  return names.length === 0 ? "." : `: ${listNames(names)}`;
 }
 
 /** The first names, and their total. */
@@ -97,11 +98,11 @@ function describeSkipped(skipped: SaveReport["skipped"], what: string): string {
 
 function describeNames({ variableCount, variables }: SessionInfo): string {
   if (variableCount === null) return "unknown";
-  return variableCount === 0 ? "none" : `${variableCount}: ${shorten(variables, variableCount)}`;
+  return variableCount === 0 ? "none" : `${variableCount}: ${listNames(variables, variableCount)}`;
 }
 
-function shorten(names: readonly string[], total = names.length): string {
-  const shown = names.slice(0, MAX_NAMES).map((name) => (name.length > 40 ? `${name.slice(0, 40)}…` : name));
+function listNames(names: readonly string[], total = names.length): string {
+  const shown = names.slice(0, MAX_NAMES).map((name) => shorten(name, MAX_NAME));
   return shown.join(", ") + (total > shown.length ? ", …" : "");
 }
 

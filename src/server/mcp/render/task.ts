@@ -18,7 +18,7 @@ import { joinParts, NO_OUTPUT, toNote, toStatusCall, toTime, toUsageFacts } from
 const RESERVED_CHARACTERS = 400;
 const NEXT_WAIT_SECONDS = 30;
 
-/** For a call that returns while the task goes on. */
+/** For a call that returns while the task keeps running. */
 export function renderRunning(runtime: Runtime, task: Task, maxOutput = DEFAULT_MAX_OUTPUT): ToolResult {
   const source = taskSource(task);
   const maxCharacters = Math.max(200, maxOutput - RESERVED_CHARACTERS);

@@ -1,14 +1,14 @@
 // Python tools under the names that other servers use.
 
 import { runOnce, runPython } from "../calls/run-code.ts";
-import { defineTool, RUNS, type MCPTool } from "./tool.ts";
+import { toolsIn, RUNS, type MCPTool } from "./tool.ts";
 import { useSession } from "./tool-call.ts";
 import { code, optionalSessionId, timeout } from "./parameters.ts";
 
+const defineTool = toolsIn("repl");
+
 export const REPL_TOOLS: readonly MCPTool[] = [
-  defineTool({
-    name: "python",
-    group: "repl",
+  defineTool("python", {
     title: "Run Python once",
     description: "Run Python in a fresh sandbox that is gone afterwards: nothing is kept.",
     input: { code, timeout },
@@ -16,9 +16,7 @@ export const REPL_TOOLS: readonly MCPTool[] = [
     runs: true,
     call: async (args, call) => runOnce(call, args.code, { timeout: args.timeout }),
   }),
-  defineTool({
-    name: "python_session",
-    group: "repl",
+  defineTool("python_session", {
     title: "Run Python with state",
     description: "The same as execute_python.",
     input: { code, session_id: optionalSessionId },

@@ -2,14 +2,14 @@
 
 import { z } from "zod";
 import { runQuery } from "../calls/run-query.ts";
-import { ArgumentsError, ASKS, defineTool, type MCPTool } from "./tool.ts";
+import { ArgumentsError } from "./arguments-error.ts";
+import { ASKS, toolsIn, type MCPTool } from "./tool.ts";
 
+const defineTool = toolsIn("rlm");
 const MAX_DEPTH = 20;
 
 export const RLM_TOOLS: readonly MCPTool[] = [
-  defineTool({
-    name: "rlm_query",
-    group: "rlm",
+  defineTool("rlm_query", {
     title: "Ask over long material",
     description:
       "Have a model answer a question over material too long to read, with code and further models. It sees query and context alone, and costs money. After 30 s it goes on as a task.",

@@ -5,16 +5,17 @@ import type { Session } from "../../../session/session.ts";
 import { limitLength, type ToolResult } from "../render/result.ts";
 import { waitUntilIdle } from "../calls/when-idle.ts";
 import { runPython } from "../calls/run-code.ts";
-import { ADDS, ArgumentsError, CLEARS, defineTool, READS, RUNS, type MCPTool } from "./tool.ts";
+import { ArgumentsError } from "./arguments-error.ts";
+import { ADDS, CLEARS, toolsIn, READS, RUNS, type MCPTool } from "./tool.ts";
 import { useSession, type ToolCall } from "./tool-call.ts";
 import { describeNamespace } from "../render/namespace.ts";
 import { setFromPath, setFromValue } from "../calls/set-from.ts";
 import { code, maxOutput, optionalSessionId, timeout } from "./parameters.ts";
 
+const defineTool = toolsIn("sandbox");
+
 export const SANDBOX_TOOLS: readonly MCPTool[] = [
-  defineTool({
-    name: "execute_python",
-    group: "sandbox",
+  defineTool("execute_python", {
     title: "Run Python",
     description:
       "Run Python in a persistent sandboxed session; variables, imports and files stay. Shows what is printed, the value of the last expression, and figures. Needs no set-up. After 30 s it goes on as a task: read it with shell_status.",
@@ -27,18 +28,14 @@ export const SANDBOX_TOOLS: readonly MCPTool[] = [
       return runPython(call, session, args.code, { timeout: args.timeout, maxOutput: args.max_output });
     },
   }),
-  defineTool({
-    name: "get_repl_context",
-    group: "sandbox",
+  defineTool("get_repl_context", {
     title: "Look at variables",
     description: "List the variables of a session, or describe one: type, size, shape, preview. Never whole values.",
     input: { key: z.string().optional(), session_id: optionalSessionId },
     annotations: READS,
     call: async ({ key, session_id: id }, call) => describeNamespace(await useSession(call, id), key),
   }),
-  defineTool({
-    name: "set_repl_context",
-    group: "sandbox",
+  defineTool("set_repl_context", {
     title: "Set a variable",
     description:
       "Set a variable from value, or from the text of a file (path), which then need not pass through the conversation.",
@@ -61,9 +58,7 @@ export const SANDBOX_TOOLS: readonly MCPTool[] = [
       return { text: limitLength(text) };
     },
   }),
-  defineTool({
-    name: "clear_repl_context",
-    group: "sandbox",
+  defineTool("clear_repl_context", {
     title: "Clear variables",
     description: "Remove all variables of a session; its files stay.",
     input: { session_id: optionalSessionId },

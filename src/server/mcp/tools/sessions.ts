@@ -4,18 +4,17 @@ import { z } from "zod";
 import { waitUntilIdle } from "../calls/when-idle.ts";
 import { runPython } from "../calls/run-code.ts";
 import { describeCreated, describeDestroyed, describeLoaded, describeSaved, listSessions } from "../render/sessions.ts";
-import { ADDS, CLEARS, defineTool, READS, RUNS, type MCPTool } from "./tool.ts";
+import { ADDS, CLEARS, toolsIn, READS, RUNS, type MCPTool } from "./tool.ts";
 import { toSessionOptions } from "./tool-call.ts";
 import { describeNamespace } from "../render/namespace.ts";
 import { code, sessionId, timeout } from "./parameters.ts";
 import { clearSession } from "./sandbox.ts";
 
+const defineTool = toolsIn("sessions");
 const filepath = z.string();
 
 export const SESSION_TOOLS: readonly MCPTool[] = [
-  defineTool({
-    name: "create_repl_session",
-    group: "sessions",
+  defineTool("create_repl_session", {
     title: "Create a session",
     description: "Make another Python session, apart from 'default'. It ends after 30 minutes without use.",
     input: {
@@ -28,9 +27,7 @@ export const SESSION_TOOLS: readonly MCPTool[] = [
       return describeCreated(await call.runtime.openSession(options), includeStdlib, call.hostPaths);
     },
   }),
-  defineTool({
-    name: "execute_repl",
-    group: "sessions",
+  defineTool("execute_repl", {
     title: "Run Python in a session",
     description: "Like execute_python, but the session must exist.",
     input: { session_id: sessionId, code, timeout },
@@ -39,18 +36,14 @@ export const SESSION_TOOLS: readonly MCPTool[] = [
     call: async (args, call) =>
       runPython(call, call.runtime.sessions.get(args.session_id), args.code, { timeout: args.timeout }),
   }),
-  defineTool({
-    name: "list_repl_sessions",
-    group: "sessions",
+  defineTool("list_repl_sessions", {
     title: "List sessions",
     description: "All sessions with their state, memory and variables.",
     input: {},
     annotations: READS,
     call: async (_, { runtime }) => listSessions(runtime),
   }),
-  defineTool({
-    name: "get_session_namespace",
-    group: "sessions",
+  defineTool("get_session_namespace", {
     title: "Look into a session",
     description: "Like get_repl_context, but the session must exist.",
     input: { session_id: sessionId, variable_name: z.string().optional() },
@@ -58,27 +51,21 @@ export const SESSION_TOOLS: readonly MCPTool[] = [
     call: async ({ session_id: id, variable_name: name }, { runtime }) =>
       describeNamespace(runtime.sessions.get(id), name),
   }),
-  defineTool({
-    name: "destroy_repl_session",
-    group: "sessions",
+  defineTool("destroy_repl_session", {
     title: "End a session",
     description: "End a session with its variables, files and processes.",
     input: { session_id: sessionId },
     annotations: CLEARS,
     call: async ({ session_id: id }, { runtime }) => describeDestroyed(await runtime.sessions.get(id).close()),
   }),
-  defineTool({
-    name: "clear_repl_session",
-    group: "sessions",
+  defineTool("clear_repl_session", {
     title: "Clear a session",
     description: "Like clear_repl_context, but the session must exist.",
     input: { session_id: sessionId },
     annotations: CLEARS,
     call: async ({ session_id: id }, call) => clearSession(call, call.runtime.sessions.get(id)),
   }),
-  defineTool({
-    name: "save_repl_session",
-    group: "sessions",
+  defineTool("save_repl_session", {
     title: "Save a session",
     description: "Save a session's variables, functions and imports to a file that load_repl_session reads.",
     input: { session_id: sessionId, filepath: filepath.describe("a name, or a path in a writable folder") },
@@ -90,9 +77,7 @@ export const SESSION_TOOLS: readonly MCPTool[] = [
       return describeSaved(await session.save(file.path, { signal: call.signal }).catch(file.fail), file);
     },
   }),
-  defineTool({
-    name: "load_repl_session",
-    group: "sessions",
+  defineTool("load_repl_session", {
     title: "Load a session",
     description: "Make a session from a saved file.",
     input: { session_id: sessionId.describe("of the new session"), filepath },
@@ -104,9 +89,7 @@ export const SESSION_TOOLS: readonly MCPTool[] = [
       return describeLoaded(await loading.catch(file.fail), file);
     },
   }),
-  defineTool({
-    name: "fork_repl_session",
-    group: "sessions",
+  defineTool("fork_repl_session", {
     title: "Copy a session",
     description: "Copy a live session with all its variables and files, in milliseconds, to try something.",
     input: { session_id: sessionId, new_session_id: z.string().optional() },

@@ -4,17 +4,16 @@ import { z } from "zod";
 import type { Task } from "../../../tasks/tasks.ts";
 import { runShell } from "../calls/run-code.ts";
 import { renderEnded, renderPage, renderRunning } from "../render/task.ts";
-import { CLEARS, defineTool, RUNS, type MCPTool } from "./tool.ts";
+import { CLEARS, toolsIn, RUNS, type MCPTool } from "./tool.ts";
 import { useSession } from "./tool-call.ts";
 import { waitForEnd } from "../calls/progress.ts";
 import { maxOutput, optionalSessionId, shellTimeout } from "./parameters.ts";
 
+const defineTool = toolsIn("shell");
 const MAX_WAIT_SECONDS = 50;
 
 export const SHELL_TOOLS: readonly MCPTool[] = [
-  defineTool({
-    name: "shell",
-    group: "shell",
+  defineTool("shell", {
     title: "Run a command",
     description:
       "Run a bash command in the sandbox, in the session's working directory. After 5 s it goes on as a task: read it with shell_status.",
@@ -34,9 +33,7 @@ export const SHELL_TOOLS: readonly MCPTool[] = [
       return runShell(call, await useSession(call, args.session_id), args.command, { cwd, timeout, maxOutput: shown });
     },
   }),
-  defineTool({
-    name: "shell_status",
-    group: "shell",
+  defineTool("shell_status", {
     title: "Read a task",
     description:
       "Output and state of a task, be it a command or Python that took long, and the rest of output that was cut.",

@@ -2,13 +2,14 @@
 
 import { z } from "zod";
 import { limitLength } from "../render/result.ts";
-import { ADDS, ArgumentsError, defineTool, READS, type MCPTool } from "./tool.ts";
+import { ArgumentsError } from "./arguments-error.ts";
+import { ADDS, toolsIn, READS, type MCPTool } from "./tool.ts";
 import { joinParts } from "../render/format.ts";
 
+const defineTool = toolsIn("sessions");
+
 export const STDLIB_TOOLS: readonly MCPTool[] = [
-  defineTool({
-    name: "add_to_stdlib",
-    group: "sessions",
+  defineTool("add_to_stdlib", {
     title: "Keep functions",
     description: "Keep Python functions, so that every session created later has them.",
     input: { function_code: z.string() },
@@ -20,9 +21,7 @@ export const STDLIB_TOOLS: readonly MCPTool[] = [
       return { text: limitLength(text), facts: { names } };
     },
   }),
-  defineTool({
-    name: "list_stdlib_functions",
-    group: "sessions",
+  defineTool("list_stdlib_functions", {
     title: "List kept functions",
     description: "What add_to_stdlib has kept.",
     input: {},

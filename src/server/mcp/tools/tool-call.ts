@@ -6,7 +6,7 @@ import type { Session } from "../../../session/session.ts";
 import type { Activity } from "../../observability/activity-tracker.ts";
 import type { HostPaths } from "../calls/host-paths.ts";
 import type { Images } from "../render/images.ts";
-import type { ShortWait } from "../calls/progress.ts";
+import type { ShortWait } from "../calls/short-wait.ts";
 
 export interface Timings {
   /** Python or a run becomes a task after this time. */
@@ -46,7 +46,7 @@ export interface ToolCall {
   readonly offers: (name: string) => boolean;
   readonly state: ServerState;
   /** Called with what the call starts. */
-  readonly onActivity: (beginning: Activity) => void;
+  readonly onActivity: (activity: Activity) => void;
   readonly shortWait: ShortWait;
 }
 

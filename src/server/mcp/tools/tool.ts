@@ -5,6 +5,7 @@
 
 import { z } from "zod";
 import type { ToolResult } from "../render/result.ts";
+import { ArgumentsError } from "./arguments-error.ts";
 import type { ToolCall } from "./tool-call.ts";
 
 export const GROUPS = ["sandbox", "sessions", "repl", "shell", "rlm"] as const;
@@ -58,8 +59,6 @@ export interface PropertySchema {
 }
 
 interface Definition<Shape extends z.ZodRawShape> {
-  readonly name: string;
-  readonly group: ToolGroup;
   readonly title: string;
   readonly description: string;
   readonly input: Shape;
@@ -72,33 +71,24 @@ interface Definition<Shape extends z.ZodRawShape> {
   readonly call: (args: z.output<z.ZodObject<Shape>>, call: ToolCall) => Promise<ToolResult>;
 }
 
-/** The model called a tool with wrong arguments. Nothing was done; the message says what is right. */
-export class ArgumentsError extends Error {
-  override readonly name = "ArgumentsError";
-}
-
 const ALWAYS_LOAD = { "anthropic/alwaysLoad": true };
 
-export function defineTool<Shape extends z.ZodRawShape>(definition: Definition<Shape>): MCPTool {
-  const { name, group, title, description, annotations, runs = false, aliases = {} } = definition;
-  const schema = z.object(definition.input);
-  const inputSchema = toPublished(schema);
-  return {
-    group,
-    runs,
-    listing: {
-      name,
-      title,
-      description,
-      inputSchema,
-      annotations,
-      ...(definition.isCore && { _meta: ALWAYS_LOAD }),
-    },
-    call: async (args, call) => {
-      const parsed = schema.safeParse(forgive(name, args, inputSchema, aliases));
-      if (!parsed.success) throw new ArgumentsError(describe(name, parsed.error));
-      return definition.call(parsed.data, call);
-    },
+type DefineTool = <Shape extends z.ZodRawShape>(name: string, definition: Definition<Shape>) => MCPTool;
+
+export function toolsIn(group: ToolGroup): DefineTool {
+  return (name, { title, description, annotations, isCore, runs = false, aliases = {}, input, call }) => {
+    const schema = z.object(input);
+    const inputSchema = toPublished(schema);
+    return {
+      group,
+      runs,
+      listing: { name, title, description, inputSchema, annotations, ...(isCore && { _meta: ALWAYS_LOAD }) },
+      call: async (args, toolCall) => {
+        const parsed = schema.safeParse(forgive(name, args, inputSchema, aliases));
+        if (!parsed.success) throw new ArgumentsError(describe(name, parsed.error));
+        return call(parsed.data, toolCall);
+      },
+    };
   };
 }
 
@@ -125,8 +115,8 @@ function toPublished(schema: z.ZodObject): ObjectSchema {
 }
 
 /** Larger limits are irrelevant in practice. */
-function isInformative(bound: number | undefined): boolean {
-  return bound !== undefined && Math.abs(bound) < 1_000_000;
+function isInformative(limit: number | undefined): boolean {
+  return limit !== undefined && Math.abs(limit) < 1_000_000;
 }
 
 function forgive(

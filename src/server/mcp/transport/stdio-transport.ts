@@ -5,6 +5,7 @@
 
 import type { Readable, Writable } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
+import { parseJSON } from "../../../util/parse-json.ts";
 import { BoundedLines, MAX_MESSAGE_BYTES } from "./bounded-lines.ts";
 
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
@@ -17,7 +18,7 @@ export class StdioTransport implements Transport {
   readonly #output: Writable;
   readonly #lines = new BoundedLines(
     MAX_MESSAGE_BYTES,
-    (line) => this.#hear(line),
+    (line) => this.#receive(line),
     (id) => this.#refuse(id),
   );
   readonly #take = (chunk: Buffer): void => {
@@ -55,13 +56,9 @@ export class StdioTransport implements Transport {
   }
 
   /** A line that is not JSON is ignored: there is no id to respond to. */
-  #hear(line: string): void {
-    let message: unknown;
-    try {
-      message = JSON.parse(line);
-    } catch {
-      return;
-    }
+  #receive(line: string): void {
+    const message = parseJSON(line);
+    if (message === undefined) return;
     if (isMessage(message)) {
       this.onmessage?.(message);
       return;

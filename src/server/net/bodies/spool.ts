@@ -20,12 +20,7 @@ const MAX_FILES = 8;
 const CHUNK_BYTES = 256 * 1024;
 
 export class Spool {
-  readonly #maxFiles: number;
   #files = 0;
-
-  constructor(maxFiles = MAX_FILES) {
-    this.#maxFiles = maxFiles;
-  }
 
   get files(): number {
     return this.#files;
@@ -42,7 +37,7 @@ export class Spool {
   }
 
   async #open(fill: (file: FileHandle) => Promise<unknown>): Promise<SpooledFile> {
-    if (this.#files >= this.#maxFiles) throw new ProblemError(tooMany(this.#maxFiles));
+    if (this.#files >= MAX_FILES) throw new ProblemError(TOO_MANY);
     this.#files += 1;
     let file: FileHandle | undefined;
     try {
@@ -107,8 +102,9 @@ async function writeAll(file: FileHandle, content: AsyncIterable<Uint8Array>, ma
 }
 
 const DISK_FULL: Problem = { status: 507, code: "NO_ROOM", detail: "The server has no room for the body" };
-
-function tooMany(maxFiles: number): Problem {
-  const detail = `${maxFiles} large bodies or session files are under way already`;
-  return { status: 429, code: "TOO_MANY_TRANSFERS", detail, headers: { "retry-after": "1" } };
-}
+const TOO_MANY: Problem = {
+  status: 429,
+  code: "TOO_MANY_TRANSFERS",
+  detail: `${MAX_FILES} large bodies or session files are under way already`,
+  headers: { "retry-after": "1" },
+};

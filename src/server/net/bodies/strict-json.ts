@@ -3,6 +3,8 @@
 // The text is scanned before it is parsed: millions of small or deeply nested values would take many times the memory of their text and
 // block the event loop.
 
+import { parseJSON } from "../../../util/parse-json.ts";
+
 const MAX_DEPTH = 64;
 /** Objects, arrays, names, and values between commas. A string counts as one, whatever its length. */
 const MAX_PARTS = 1_000_000;
@@ -13,11 +15,9 @@ const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 
 /** Throws a SyntaxError with a message for people. `what`: what the text is. */
 export function parseStrictJSON(text: string, what = "body"): unknown {
   checkStructure(text, what);
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    throw notJSON(what);
-  }
+  const value = parseJSON(text);
+  if (value === undefined) throw notJSON(what);
+  return value;
 }
 
 /** The text may not be JSON: then the result does not matter, because parsing fails. */
@@ -63,11 +63,9 @@ function checkStructure(text: string, what: string): void {
 /** The token includes its quotes. */
 function toName(token: string, what: string): string {
   if (!token.includes("\\")) return token.slice(1, -1);
-  try {
-    return JSON.parse(token) as string;
-  } catch {
-    throw notJSON(what);
-  }
+  const name = parseJSON(token);
+  if (typeof name !== "string") throw notJSON(what);
+  return name;
 }
 
 /** The index after the closing quote. A regular expression would overflow the stack on a long string. */

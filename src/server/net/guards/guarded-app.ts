@@ -2,11 +2,11 @@
 // response carries the id of its request and is reported.
 
 import { Hono, type Context } from "hono";
+import { randomId } from "../../../util/make-id.ts";
 import { RequestLimiter, type ServerLimits } from "./request-limiter.ts";
 import { answerPreflight, corsHeaders } from "./cors.ts";
 import { checkNames, checkToken, digest } from "./guard.ts";
 import { toProblem, toResponse, type Problem } from "../problem.ts";
-import { toRequestId } from "./request-id.ts";
 
 export interface GuardOptions {
   readonly token: string;
@@ -18,7 +18,7 @@ export interface GuardOptions {
   readonly limits?: Partial<ServerLimits>;
   /** Receives internal errors. Default: ignored. */
   readonly onUnexpected?: (error: unknown, requestId?: string) => void;
-  /** Called when the head of a response is known; a stream may go on. Must be quick. Default: ignored. */
+  /** Called when the head of a response is known; a stream may continue. Must be quick. Default: ignored. */
   readonly onAnswered?: (answered: AnsweredRequest) => void;
 }
 
@@ -155,6 +155,11 @@ function createGuard(routes: readonly GuardedRoute[], options: GuardOptions, lim
     for (const [name, value] of Object.entries(corsHeaders(origin))) headers.set(name, value);
     return refused;
   };
+}
+
+/** The client's own if it is safe in a header and a log line, else a new one. */
+function toRequestId(sent: string | undefined): string {
+  return sent !== undefined && /^[\w.:/+=@-]{1,100}$/.test(sent) ? sent : randomId("req");
 }
 
 function refuse(context: Context<Env>, problem: Problem): Response {

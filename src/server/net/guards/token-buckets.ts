@@ -30,17 +30,13 @@ export class TokenBuckets {
   /** Takes a token. Returns 0, or the seconds until there is one. */
   take(key: string): number {
     const bucket = this.#refilled(key);
-    if (bucket.tokens < 1) return this.#secondsUntilNext(bucket);
+    if (bucket.tokens < 1) return (1 - bucket.tokens) / this.#rate.perSecond;
     bucket.tokens -= 1;
     return 0;
   }
 
   get size(): number {
     return this.#buckets.size;
-  }
-
-  #secondsUntilNext({ tokens }: Bucket): number {
-    return (1 - tokens) / this.#rate.perSecond;
   }
 
   #refilled(key: string): Bucket {

@@ -1,0 +1,22 @@
+// What an environment can do, as data. The same for every sandbox of an environment, and known before the first one is open.
+
+import { z } from "zod";
+import type { Shape } from "./shape.ts";
+
+export const capabilities = z
+  .object({
+    fork: z.boolean().describe("Sessions can be copied live"),
+    checkpoint: z.boolean().describe("Sessions can keep live copies and return to them"),
+    shell: z.boolean().describe("Commands run in bash"),
+    network: z
+      .enum(["none", "filtered", "all"])
+      .describe("The most that a session can be allowed. `filtered`: only to allowed hosts, through a proxy"),
+    packages: z
+      .enum(["none", "wheels", "index"])
+      .describe(
+        "Where a session can install packages from, besides those its interpreter has. `wheels`: a folder on the host. `index`: a package index too",
+      ),
+    languages: z.array(z.enum(["python"])).describe("What `execute` takes"),
+  })
+  .meta({ id: "Capabilities" });
+export type Capabilities = Shape<typeof capabilities>;
