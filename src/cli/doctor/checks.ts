@@ -5,13 +5,13 @@ import { access, constants, readFile, statfs } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname } from "node:path";
-import { z } from "zod";
 import { loadConfig, type Config } from "../../config/config.ts";
 import { RLMError } from "../../errors.ts";
 import { DEFAULT_LIMITS } from "../../session/options.ts";
 import { DEFAULT_MAX_RUNS } from "../../server/context/run-admission.ts";
 import { DEFAULT_EXECUTION_LIMITS } from "../../server/context/executions.ts";
 import { DEFAULT_SERVER_LIMITS } from "../../server/net/guards/request-limiter.ts";
+import { healthAnswer } from "../../protocol/api/about.ts";
 import { dataFolder, dataPath } from "../../util/data-folder.ts";
 import { parseJSON } from "../../util/parse-json.ts";
 import { formatSize } from "../../util/text/format.ts";
@@ -21,8 +21,6 @@ import { checkSandbox } from "./sandbox.ts";
 import { probe } from "./probe.ts";
 
 const DEFAULT_PORT = 8000;
-/** The public health of an `rlm serve`. */
-const health = z.strictObject({ status: z.string(), live: z.literal(true), ready: z.boolean() });
 const GIB = 1024 ** 3;
 
 export async function* findings(): AsyncGenerator<Finding, void, undefined> {
@@ -105,7 +103,7 @@ async function port(wanted = DEFAULT_PORT): Promise<Finding> {
   const fix = "Use another: rlm serve --port 0 takes any that is free";
   if (code !== "EADDRINUSE") return warn(check, `${wanted} cannot be used: ${code}`, fix);
   const answer = parseJSON((await probe(`http://127.0.0.1:${wanted}/v1/health`)) ?? "");
-  if (health.safeParse(answer).success) return ok(check, `${wanted} is held by an rlm serve`);
+  if (healthAnswer.safeParse(answer).success) return ok(check, `${wanted} is held by an rlm serve`);
   return warn(check, `${wanted} is taken by another program`, fix);
 }
 

@@ -1,32 +1,13 @@
 // Health, version and metrics.
 
-import { z } from "zod";
-import { capabilities } from "../../../protocol/capabilities.ts";
+import type { z } from "zod";
+import { healthAnswer, versionAnswer } from "../../../protocol/api/about.ts";
 import { VERSION } from "../../../util/version.ts";
 import type { ServerContext } from "../../context/server-context.ts";
 import { json, routesTagged } from "../route.ts";
 
 const route = routesTagged("Server");
 const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
-
-const healthAnswer = z
-  .strictObject({
-    status: z.enum(["ok", "starting", "ending"]),
-    live: z.literal(true),
-    ready: z.boolean().describe("Accepts work: it has started, and is not shutting down"),
-  })
-  .meta({ id: "Health" });
-
-const versionAnswer = z
-  .strictObject({
-    version: z.string(),
-    node: z.string(),
-    python: z.string().nullable(),
-    environment: z.string(),
-    tier: z.string().nullable().describe("How sessions are isolated. Null: none was opened yet"),
-    capabilities: capabilities.describe("What the environment can do"),
-  })
-  .meta({ id: "Version" });
 
 function toHealth({ runtime, draining }: ServerContext): z.output<typeof healthAnswer> {
   if (draining.aborted) return { status: "ending", live: true, ready: false };
