@@ -4,8 +4,7 @@
 // isRetryable), which our own client throws as well. It is not kept as the cause: it may hold the request, the headers and the
 // response, and with them keys and prompts.
 
-import { BackendConnectionError } from "../../../errors.ts";
-import type { BackendFault } from "../../../errors.ts";
+import { BackendConnectionError, type BackendFault } from "../../../errors.ts";
 import { redact } from "./redact.ts";
 import { parseRetryAfter } from "./retry-after.ts";
 import { toFields, UnreadableEvent, type Fields } from "../protocols/wire-protocol.ts";
