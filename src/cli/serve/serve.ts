@@ -12,6 +12,7 @@ import type { MCPTool } from "../../server/mcp/tools/tool.ts";
 import type { Token } from "../../server/net/guards/token.ts";
 import { openRuntime, type Runtime } from "../../runtime.ts";
 import { resolveMounts } from "../../environments/mounts.ts";
+import { DEFAULT_ENVIRONMENT } from "../../environments/registry.ts";
 import { omitUndefined } from "../../util/omit-undefined.ts";
 import { VERSION } from "../../util/version.ts";
 import { findModel } from "./mcp-model.ts";
@@ -26,7 +27,7 @@ export async function serve(flags: ServeArguments): Promise<number> {
   const model = findModel("there are no runs", flags.config);
   const { address, allowedOrigins, bounds, graceMs, executions, sessionDefaults } = settings;
   const { logLevel: level, logFormat: format } = settings;
-  const mounts = resolveMounts(settings.runtime.mounts ?? []);
+  const mounts = resolveMounts(settings.runtime.mounts ?? [], DEFAULT_ENVIRONMENT);
   const tools = await chooseFrom(settings.mcp, "whyNot" in model ? model.whyNot : undefined);
   const log = openLogAt(flags.logFile, { level, format });
   let hasStarted = false;

@@ -103,7 +103,7 @@ export class LocalEnvironment implements Environment {
 
   /** Every sandbox, pooled ones included, is built here, so that no mount goes unchecked. */
   async #build(server: ForkServer, { mounts, limits }: SandboxOptions): Promise<LocalSandbox> {
-    const sandbox = await LocalSandbox.open(server, { mounts: resolveMounts(mounts), limits });
+    const sandbox = await LocalSandbox.open(server, { mounts: resolveMounts(mounts, this.name), limits });
     this.#proven = true;
     return sandbox;
   }
