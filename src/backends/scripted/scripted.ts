@@ -2,8 +2,7 @@
 //
 // Deterministic. Without a configured delay it uses neither timers nor sockets.
 
-import { BackendConnectionError } from "../../errors.ts";
-import type { BackendFault } from "../../errors.ts";
+import { BackendConnectionError, type BackendFault } from "../../errors.ts";
 import { orAborted } from "../../util/async/or-aborted.ts";
 import type { ReportedUsage } from "../../protocol/usage.ts";
 import { sleep } from "../dispatch/clock.ts";
