@@ -1,4 +1,4 @@
-// Turns the outcome of an execution into the result for its caller.
+// Converts the outcome of an execution into the result for its caller.
 
 import type { WorkerExit } from "../environments/environment.ts";
 import { REPLExecutionError } from "../errors.ts";

@@ -1,6 +1,6 @@
 // Finds the first runnable block of code in a message while the message still streams in.
 //
-// What follows the block is not wanted: a model that goes on writes down the output that it expects. A fence inside a Python string
+// What follows the block is not wanted: a model that continues invents the output of its code. A fence inside a Python string
 // closes nothing. A block that is left open at the end is run only where it is certainly complete.
 
 import type { FinishReason } from "../../backends/backend.ts";
