@@ -53,7 +53,7 @@ export interface NodeSettings {
   readonly model: string;
   readonly account: Account;
   /** Limits of this node and its descendants. Undefined: only those of the run. */
-  readonly grant: LedgerLimits | undefined;
+  readonly grant?: LedgerLimits | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -66,8 +66,8 @@ export interface NodeOutcome {
 }
 
 export interface NodeRequest extends Omit<NodeSettings, "id" | "account"> {
-  /** Undefined: it is the root. */
-  readonly parent: Account | undefined;
+  /** Absent: it is the root. */
+  readonly parent?: Account;
 }
 
 /** A run as its nodes see it. */

@@ -172,8 +172,6 @@ export class Run implements AsyncIterable<RunEvent> {
       schema,
       tools,
       model,
-      parent: undefined,
-      grant: undefined,
       signal: this.#work.signal,
     }).solve();
   }

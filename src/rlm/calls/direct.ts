@@ -36,10 +36,7 @@ async function ask(run: RunContext, account: Account, signal: AbortSignal): Prom
       patterns,
       nodeId: account.nodeId,
       account,
-      nextPosition: () => {
-        ordinal += 1;
-        return { step: 1, ordinal };
-      },
+      nextPosition: () => ({ step: 1, ordinal: ++ordinal }),
       signal,
     },
   );
