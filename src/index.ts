@@ -1,11 +1,9 @@
 // The SDK: every public name, listed one by one.
 
 // The runtime: open one, then open sessions, run commands and ask questions.
-export { openRuntime } from "./runtime.ts";
-export type { Runtime } from "./runtime.ts";
+export { openRuntime, type Runtime } from "./runtime.ts";
 export type { RuntimeOptions } from "./runtime-options.ts";
-export { DEFAULT_LIMITS } from "./session/options.ts";
-export type { Limits } from "./session/options.ts";
+export { DEFAULT_LIMITS, type Limits } from "./session/options.ts";
 
 // Environments: where sessions run, and what they can do there.
 export type { Capabilities } from "./protocol/capabilities.ts";
@@ -15,11 +13,10 @@ export type { EnvironmentName } from "./environments/registry.ts";
 // Sessions.
 export type { Session } from "./session/session.ts";
 export type { Checkpoint, SessionInfo } from "./protocol/sessions.ts";
-export type { SessionOptions } from "./session/options.ts";
+export type { OperationOptions, SessionOptions } from "./session/options.ts";
 export type { SessionEvent } from "./protocol/events.ts";
 export type { SessionId } from "./protocol/ids.ts";
 export type { CallHandler, HostCall } from "./kernel/calls.ts";
-export type { OperationOptions } from "./session/options.ts";
 
 // Executions: one piece of code, its output and its result.
 export type { Execution } from "./session/execution/execution.ts";
@@ -89,9 +86,8 @@ export type { RunEvent } from "./protocol/run-events.ts";
 export type { ModelUsage, ReportedUsage } from "./protocol/usage.ts";
 
 // Tools that code of a run may call.
-export { defineTool } from "./tools/tool.ts";
+export { defineTool, type Tool, type ToolContext } from "./tools/tool.ts";
 export { executeCode, fileRead } from "./tools/builtins.ts";
-export type { Tool, ToolContext } from "./tools/tool.ts";
 
 // Backends: what answers a model call.
 export { ScriptedBackend } from "./backends/scripted/scripted.ts";

@@ -19,11 +19,9 @@ import {
   type RuntimeSettings,
 } from "./runtime-options.ts";
 import { Kernels } from "./session/kernels/kernels.ts";
-import type { OperationOptions } from "./session/options.ts";
-import type { Limits } from "./session/options.ts";
-import { checkEnvironment, type ExecuteOptions } from "./session/options.ts";
+import { checkEnvironment } from "./session/options.ts";
+import type { ExecuteOptions, Limits, OperationOptions, SessionOptions } from "./session/options.ts";
 import type { Session, SessionNames, SessionSettings } from "./session/session.ts";
-import type { SessionOptions } from "./session/options.ts";
 import { Sessions } from "./session/sessions.ts";
 import { StandardLibrary } from "./session/state/stdlib.ts";
 import type { Restoring } from "./session/state/state-operations.ts";

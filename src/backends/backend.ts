@@ -4,7 +4,7 @@
 // provider, before the first part or within the stream, and the signal's reason when it is aborted. Leaving the iteration closes the
 // request. An answer without text ends like any other; the dispatcher treats it as a fault.
 
-import type { ReportedUsage } from "../protocol/usage.ts";
+import type { FinishReason, ReportedUsage } from "../protocol/usage.ts";
 
 export interface ChatMessage {
   readonly role: "system" | "user" | "assistant";
@@ -25,9 +25,6 @@ export interface BackendRequest {
   /** JSON Schema for the answer's text, enforced where the provider can. The caller checks the answer again. */
   readonly schema?: Readonly<Record<string, unknown>>;
 }
-
-/** `length`: truncated at `maxTokens` or at the end of the window. `refusal`: the model or a filter refused to answer or to go on. */
-export type FinishReason = "stop" | "length" | "refusal" | "other";
 
 export type BackendPart =
   | { readonly type: "text-delta"; readonly text: string }

@@ -1,4 +1,4 @@
-// The contract of an environment: a place to run workers, with stated guarantees.
+// The contract of an environment: how to run workers, with stated guarantees.
 //
 // `fork`, `checkpoint` and `startProgram` are optional: a sandbox has them where its environment declares the
 // capability. `tests/contracts/environment.ts` runs against every environment.
@@ -65,7 +65,7 @@ export interface Worker {
   interrupt(): Promise<void>;
   /** Ends the worker and everything it started. The sandbox and its files stay. */
   kill(reason: KillReason): void;
-  /** Turns the memory watch on while code runs. */
+  /** Enables the memory watch while code runs. */
   watch(on: boolean): void;
   /** Delivers at once what the output pipes contain. */
   drain(): void;
@@ -73,7 +73,7 @@ export interface Worker {
   renewStreams(): Promise<void>;
 }
 
-/** Tells the worker to fork itself as this branch. Resolves when it has, rejects with the reason why it did not. */
+/** Makes the worker fork itself as this branch. Resolves when it has, rejects with the reason why it did not. */
 export type AskForFork = (branch: number) => Promise<void>;
 
 /** What one session uses of the machine's memory now. */

@@ -7,29 +7,15 @@ import { REPLSecurityError } from "../errors.ts";
 import type { Mount } from "./environment.ts";
 
 /** Never mounted whole: the state of the machine, or the files of every user. Most folders in them may be mounted. */
-const NEVER_WHOLE = [
-  "/",
-  "/bin",
-  "/boot",
-  "/dev",
-  "/etc",
-  "/home",
-  "/lib",
-  "/lib64",
-  "/proc",
-  "/root",
-  "/run",
-  "/sbin",
-  "/sys",
-];
+const NEVER_WHOLE = "/ /bin /boot /dev /etc /home /lib /lib64 /proc /root /run /sbin /sys".split(" ");
 /** Nothing inside these is ever mounted. */
 const NEVER = ["/dev", "/proc", "/sys"];
 /** Every sandbox has its own. */
 const OWN = ["/work", "/forks", "/tmp", "/usr", "/var"];
 
 /** Checks mounts, and resolves links in their paths, so that what was checked is what is mounted. Throws REPLSecurityError. */
-export function resolveMounts(mounts: readonly Mount[]): readonly Mount[] {
-  return mounts.map(({ path, mode }) => ({ path: checkMount(path, mode), mode }));
+export function resolveMounts(mounts: readonly Mount[], environment: string): readonly Mount[] {
+  return mounts.map(({ path, mode }) => ({ path: checkMount(path, mode, environment), mode }));
 }
 
 /** Resolves links where that is possible, and checks nothing: equal mounts get equal paths. */
@@ -45,9 +31,9 @@ export function parseMount(text: string): Mount {
   return { path: resolve(path), mode: match?.groups?.["mode"] === "rw" ? "rw" : "ro" };
 }
 
-function checkMount(path: string, mode: string): string {
+function checkMount(path: string, mode: string, environment: string): string {
   const refuse = (why: string): never => {
-    throw new REPLSecurityError({ action: "mount", target: path, environment: "local", why });
+    throw new REPLSecurityError({ action: "mount", target: path, environment, why });
   };
   if (!isAbsolute(path)) refuse("the path is not absolute");
   if (path.includes("\0")) refuse("the path holds a NUL byte");

@@ -3,6 +3,7 @@
 import { MAX_LINE_BYTES } from "../protocol/worker/limits.ts";
 import { parseChunkHeader, parsePayloadLength } from "../protocol/worker/parse-worker-event.ts";
 import type { ChunkHeader } from "../protocol/worker/worker-events.ts";
+import { parseJSON } from "../util/parse-json.ts";
 import { exceedsJsonLimits } from "./json-limits.ts";
 
 const NEWLINE = 10;
@@ -116,10 +117,5 @@ export class FrameReader {
 
 /** Undefined for invalid JSON, or JSON larger than any valid message. */
 function parse(json: Buffer, length: number): unknown {
-  if (exceedsJsonLimits(json, length)) return undefined;
-  try {
-    return JSON.parse(json.toString("utf8", 0, length)) as unknown;
-  } catch {
-    return undefined;
-  }
+  return exceedsJsonLimits(json, length) ? undefined : parseJSON(json.toString("utf8", 0, length));
 }

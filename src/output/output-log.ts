@@ -3,6 +3,7 @@
 // The result keeps the beginning and the end. What lies between stays readable by offset up to a limit, past which bytes are counted and
 // dropped. So endless output takes a fixed amount of memory and disk.
 
+import { formatCount } from "../util/text/format.ts";
 import type { Cut } from "../protocol/execution.ts";
 import { ByteBuffer } from "../util/bytes/byte-buffer.ts";
 import { trimBrokenEnd, trimBrokenStart } from "../util/text/utf8.ts";
@@ -69,7 +70,7 @@ export class OutputLog {
     const head = trimBrokenEnd(this.read(0, half));
     const tail = trimBrokenStart(this.#lastBytes(keptBytes - half));
     const omitted = this.#total - head.length - tail.length;
-    const marker = `\n… ${omitted.toLocaleString("en-US")} bytes omitted …\n`;
+    const marker = `\n… ${formatCount(omitted)} bytes omitted …\n`;
     return { text: head.toString("utf8") + marker + tail.toString("utf8"), cut: { total: this.#total, omitted } };
   }
 

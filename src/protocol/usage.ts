@@ -27,6 +27,10 @@ export const modelUsage = z
 
 export type ModelUsage = Shape<typeof modelUsage>;
 
+/** `length`: truncated at `maxTokens` or at the end of the window. `refusal`: the model or a filter refused to answer or to go on. */
+export const finishReason = z.enum(["stop", "length", "refusal", "other"]);
+export type FinishReason = Shape<typeof finishReason>;
+
 /** What a backend reports of one request. `costUsd` is absent unless the provider states it; `estimatedTokens` is 0 by default. */
 export type ReportedUsage = Pick<
   ModelUsage,

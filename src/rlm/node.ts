@@ -4,67 +4,25 @@
 
 import type { ChatMessage } from "../backends/backend.ts";
 import { BackendConnectionError } from "../errors.ts";
-import type { LedgerLimits, NodeId, RunStatus, StopReason } from "../protocol/runs.ts";
-import type { ToolRegistry } from "../tools/registry.ts";
+import type { StopReason } from "../protocol/runs.ts";
 import { HostCalls } from "./calls/host-calls.ts";
 import type { CallPosition, ModelCall, Reply } from "./calls/model-calls.ts";
-import type { ContextItem } from "./context/context.ts";
-import type { Account } from "./ledger/account.ts";
 import { describeBudget } from "./ledger/budget.ts";
 import { LimitReached, toExhausted } from "./ledger/limit-reached.ts";
 import { TimeLimit } from "./ledger/time-limit.ts";
 import * as prompts from "./prompts.ts";
-import type { JSONSchema } from "./reply/answer-schema.ts";
 import { Answer } from "./reply/answer.ts";
 import { CodeScanner } from "./reply/code-block.ts";
 import { extractions, shortestExtraction } from "./reply/extract.ts";
 import { findFinal } from "./reply/final-call.ts";
-import type { Run } from "./run.ts";
+import { reportNode, type NodeOutcome, type NodeSettings, type RunContext } from "./run-context.ts";
 import { NodeSession } from "./session/node-session.ts";
-
-export interface NodeSettings {
-  readonly id: NodeId;
-  readonly parentId: NodeId | null;
-  readonly depth: number;
-  readonly query: string;
-  readonly context: readonly ContextItem[];
-  readonly schema: JSONSchema | undefined;
-  readonly tools: ToolRegistry;
-  readonly model: string;
-  readonly account: Account;
-  /** Limits of this node and its descendants. Undefined: only those of the run. */
-  readonly grant: LedgerLimits | undefined;
-  readonly signal: AbortSignal;
-}
-
-export interface NodeOutcome {
-  readonly status: RunStatus;
-  readonly stopReason: StopReason;
-  readonly answer: string | null;
-  readonly data?: unknown;
-  readonly why: string | null;
-}
 
 /** After this many empty replies in a row the node fails. */
 const MAX_EMPTY = 3;
 
-/** Emits the start and the end of a node. */
-export async function reportNode(
-  run: Run,
-  node: Pick<NodeSettings, "id" | "parentId" | "depth" | "query" | "model" | "context" | "account">,
-  solve: () => Promise<NodeOutcome>,
-): Promise<NodeOutcome> {
-  const { id: nodeId, parentId, depth, query, model, account } = node;
-  const context = node.context.map(({ name, kind, bytes }) => ({ name, kind, bytes }));
-  run.events.emit({ type: "node-start", nodeId, parentId, depth, query, model, context, isDegraded: false });
-  const outcome = await solve();
-  const { status, stopReason, answer } = outcome;
-  run.events.emit({ type: "node-end", nodeId, status, stopReason, answer, usage: account.used() });
-  return outcome;
-}
-
 export class Node {
-  readonly #run: Run;
+  readonly #run: RunContext;
   readonly #settings: NodeSettings;
   readonly #messages: ChatMessage[] = [];
   readonly #answer: Answer;
@@ -77,7 +35,7 @@ export class Node {
   #emptyReplies = 0;
 
   /** The time limit of its grant starts here. Throws a RangeError for an invalid schema. */
-  constructor(run: Run, options: NodeSettings) {
+  constructor(run: RunContext, options: NodeSettings) {
     const { id, grant, parentId, schema } = options;
     // The schema of a child comes from code, and so may its regular expressions.
     this.#answer = new Answer(schema, { patterns: parentId === null && run.settings.patterns });

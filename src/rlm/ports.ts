@@ -1,6 +1,7 @@
 // What the orchestrator needs from outside: models and a cache of their answers. It does not know the implementations.
 
-import type { BackendRequest, FinishReason, ModelPrice } from "../backends/backend.ts";
+import type { FinishReason } from "../protocol/usage.ts";
+import type { BackendRequest, ModelPrice } from "../backends/backend.ts";
 import type { CallOptions, CallOutcome } from "../backends/dispatch/call.ts";
 
 export interface Models {

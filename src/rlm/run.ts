@@ -4,55 +4,22 @@
 // call and every session of the tree.
 
 import { TokenBudgetExhausted, ToolBudgetExhausted, type RLMError } from "../errors.ts";
-import type { CallHandler } from "../session/options.ts";
 import type { RunId } from "../protocol/ids.ts";
 import type { RunEvent } from "../protocol/run-events.ts";
-import type { LedgerLimits, NodeId, RunResult } from "../protocol/runs.ts";
-import type { Session } from "../session/session.ts";
-import type { ToolRegistry } from "../tools/registry.ts";
+import type { NodeId, RunResult } from "../protocol/runs.ts";
 import { onAbort } from "../util/async/on-abort.ts";
 import type { FollowOptions, Positioned } from "../util/async/replay-log.ts";
-import type { JSONSchema } from "./reply/answer-schema.ts";
 import { Concurrency } from "./ledger/concurrency.ts";
-import type { ContextItem } from "./context/context.ts";
 import { answerDirectly, isSmall } from "./calls/direct.ts";
 import { EventLog } from "./events/event-log.ts";
-import type { Account } from "./ledger/account.ts";
 import { Ledger, ROOT } from "./ledger/ledger.ts";
 import { ModelCalls } from "./calls/model-calls.ts";
-import { Node, type NodeOutcome, type NodeSettings } from "./node.ts";
+import { Node } from "./node.ts";
 import type { CallCache, Models } from "./ports.ts";
 import { EventEmitter } from "./events/event-emitter.ts";
+import type { NodeOutcome, NodeRequest, RunContext, RunSettings } from "./run-context.ts";
 import { TimeLimit } from "./ledger/time-limit.ts";
 import { ToolCalls } from "./calls/tool-calls.ts";
-
-export interface RunSettings {
-  readonly id: RunId;
-  readonly query: string;
-  readonly context: readonly ContextItem[];
-  readonly schema: JSONSchema | undefined;
-  /** Whether regular expressions of the schema are tried on the answer. */
-  readonly patterns: boolean;
-  readonly tools: ToolRegistry;
-  readonly model: string;
-  /** Answers `llm_query`. */
-  readonly subModel: string;
-  /** The model of nodes below the root. */
-  readonly childModel: string;
-  /** For all models. Undefined: the default of each. */
-  readonly reasoningEffort?: string | undefined;
-  /** `auto`: small questions go straight to the model. */
-  readonly mode: "auto" | "rlm" | "direct";
-  /** Of nodes with a session; the root has depth 0. */
-  readonly maxDepth: number;
-  /** Steps of each node. */
-  readonly maxIterations: number;
-  readonly limits: LedgerLimits;
-  readonly onLimit: "partial" | "throw";
-  /** For one block of code, without the time that it waits for models. */
-  readonly cellTimeoutMs: number;
-  readonly signal: AbortSignal | undefined;
-}
 
 export interface RunPorts {
   readonly models: Models;
@@ -60,11 +27,7 @@ export interface RunPorts {
   readonly onEvent: (event: RunEvent) => void;
   readonly cache: CallCache | undefined;
   readonly now: () => number;
-  readonly openSession: (onCall: CallHandler) => Promise<Session>;
-}
-
-interface NodeRequest extends Omit<NodeSettings, "id" | "account"> {
-  readonly parent: Account | undefined;
+  readonly openSession: RunContext["openSession"];
 }
 
 /** Nodes with a session at once, per depth. */
@@ -209,8 +172,6 @@ export class Run implements AsyncIterable<RunEvent> {
       schema,
       tools,
       model,
-      parent: undefined,
-      grant: undefined,
       signal: this.#work.signal,
     }).solve();
   }

@@ -38,7 +38,7 @@ export class EventFeed {
       try {
         listener(event);
       } catch (error) {
-        // The session goes on, and the listener's error is reported as uncaught.
+        // The session continues, and the listener's error is reported as uncaught.
         queueMicrotask(() => {
           throw error;
         });

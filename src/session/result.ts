@@ -1,4 +1,4 @@
-// Turns the outcome of an execution into the result for its caller.
+// Converts the outcome of an execution into the result for its caller.
 
 import type { WorkerExit } from "../environments/environment.ts";
 import { REPLExecutionError } from "../errors.ts";
@@ -118,45 +118,34 @@ function fromStatus({ status, stopped }: Extract<Outcome, { kind: "status" }>): 
 function fromLoss({ exit, violation, isRestored }: Extract<Outcome, { kind: "lost" }>): Verdict {
   const state = isRestored === true ? "restored" : "lost";
   if (exit.kind === "code" && exit.reason === null) return { status: "exit", exitCode: exit.code, state };
-  const { reason, error } = explainLoss(exit, violation);
-  return { status: "interrupted", reason, state, error };
+  const [reason, name, value] = explainLoss(exit, violation);
+  return { status: "interrupted", reason, state, error: { name, value, traceback: `${name}: ${value}` } };
 }
 
 const NO_ANSWER = "the code did not stop when interrupted, so its worker was ended";
+const NO_MEMORY = "more memory was used than the session, or all sessions together, may use";
 
-function explainLoss(exit: WorkerExit, violation: string | null): { reason: InterruptReason; error: ExecutionError } {
+/** The reason, and the name and the value of the error. */
+function explainLoss(exit: WorkerExit, violation: string | null): readonly [InterruptReason, string, string] {
   const cause = exit.kind === "sandbox-gone" ? null : exit.reason;
   switch (cause) {
     case "timeout":
-      return { reason: "timeout", error: toError("TimeoutError", NO_ANSWER) };
+      return ["timeout", "TimeoutError", NO_ANSWER];
     case "cancelled":
-      return { reason: "cancelled", error: toError("Cancelled", NO_ANSWER) };
+      return ["cancelled", "Cancelled", NO_ANSWER];
     case "closed":
-      return { reason: "cancelled", error: toError("Cancelled", "the session was closed") };
+      return ["cancelled", "Cancelled", "the session was closed"];
     case "memory":
-      return {
-        reason: "memory",
-        error: toError(
-          "MemoryLimitExceeded",
-          "more memory was used than the session, or all sessions together, may use",
-        ),
-      };
+      return ["memory", "MemoryLimitExceeded", NO_MEMORY];
     case "violation":
-      return {
-        reason: "worker-lost",
-        error: toError("ProtocolViolation", violation ?? "the worker broke the protocol"),
-      };
+      return ["worker-lost", "ProtocolViolation", violation ?? "the worker broke the protocol"];
     case null:
-      return { reason: "worker-lost", error: toError("WorkerLost", describeEnd(exit)) };
+      return ["worker-lost", "WorkerLost", describeEnd(exit)];
   }
 }
 
 function describeEnd(exit: WorkerExit): string {
   return exit.kind === "signal" ? `the worker was killed by signal ${exit.signal}` : "the sandbox ended";
-}
-
-function toError(name: string, value: string): ExecutionError {
-  return { name, value, traceback: `${name}: ${value}` };
 }
 
 function toValueCut(outcome: Outcome): Cut | null {

@@ -2,6 +2,7 @@
 //
 // Errors of the disk only mean that a call is made again.
 
+import { finishReason } from "../protocol/usage.ts";
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
@@ -9,7 +10,7 @@ import { z } from "zod";
 const answer = z.object({
   text: z.string(),
   reasoning: z.string(),
-  finishReason: z.enum(["stop", "length", "refusal", "other"]),
+  finishReason: finishReason,
   isCut: z.boolean(),
 });
 

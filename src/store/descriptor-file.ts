@@ -1,5 +1,5 @@
-// A file that this process has open, addressed by its path in /proc/self/fd: it may have no other name. It is written in place, and
-// whoever opened it decides what happens to it.
+// A file that this process has open, addressed by its path in /proc/self/fd: it may have no other name. It is
+// written in place, and belongs to the code that opened it.
 
 import { closeSync, ftruncateSync, openSync } from "node:fs";
 

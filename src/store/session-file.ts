@@ -16,6 +16,8 @@ import {
   type SessionManifest,
 } from "../protocol/session-manifest.ts";
 import { readChunks } from "../util/bytes/read-chunks.ts";
+import { readExactly } from "../util/bytes/read-exactly.ts";
+import { parseJSON } from "../util/parse-json.ts";
 import { VERSION } from "../util/version.ts";
 import { AtomicFile } from "./atomic-file.ts";
 import { DescriptorFile } from "./descriptor-file.ts";
@@ -144,7 +146,7 @@ async function readManifest(
   const length = (await readExactly(file, trailer, LENGTH_BYTES)).readBigUInt64LE();
   const end = trailer - Number(length);
   if (length > MAX_MANIFEST_BYTES || end < MAGIC.length) throw refuse(path, "it is damaged: its end is not one");
-  const manifest = parseManifest(parseJson(await readExactly(file, end, Number(length))));
+  const manifest = parseManifest(parseJSON((await readExactly(file, end, Number(length))).toString("utf8")));
   if (manifest === null) throw refuse(path, "it is damaged: its manifest is not one");
   if (!("names" in manifest)) {
     throw refuse(path, `it has format ${manifest.format}, and this version reads format ${SESSION_FILE_FORMAT}`);
@@ -157,26 +159,6 @@ async function checkDigest(path: string, file: FileHandle, size: number): Promis
   for await (const piece of readChunks(file, 0, size - DIGEST_BYTES)) hash.update(piece);
   const digest = await readExactly(file, size - DIGEST_BYTES, DIGEST_BYTES);
   if (!hash.digest().equals(digest)) throw refuse(path, "it is damaged: its digest is another");
-}
-
-/** Returns fewer bytes at the end of the file. */
-async function readExactly(file: FileHandle, at: number, length: number): Promise<Buffer> {
-  const data = Buffer.alloc(length);
-  let filled = 0;
-  while (filled < length) {
-    const { bytesRead } = await file.read(data, filled, length - filled, at + filled);
-    if (bytesRead === 0) break;
-    filled += bytesRead;
-  }
-  return data.subarray(0, filled);
-}
-
-function parseJson(data: Buffer): unknown {
-  try {
-    return JSON.parse(data.toString("utf8")) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 function refuse(path: string, why: string): REPLSecurityError {

@@ -44,7 +44,7 @@ export abstract class AdoptedTask implements TaskBase {
   }
 
   info(): TaskInfo {
-    return toInfo(this, { startedAt: this.startedAt(), endedAt: this.#end?.time, state: this.state() });
+    return toInfo(this, this.state(), this.startedAt(), this.#end?.time);
   }
 
   wait(timeoutMs: number, signal?: AbortSignal): Promise<boolean> {

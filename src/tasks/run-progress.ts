@@ -8,13 +8,13 @@ interface NodeState {
   step: number;
   lines: number;
   /** Model calls that the code of this step has made, and how many were answered. */
-  asked: number;
+  called: number;
   answered: number;
   isFinal: boolean;
   startedAt: number;
 }
 
-const NEW: NodeState = { step: 0, lines: 0, asked: 0, answered: 0, isFinal: false, startedAt: 0 };
+const NEW: NodeState = { step: 0, lines: 0, called: 0, answered: 0, isFinal: false, startedAt: 0 };
 const MAX_TEXT = 200;
 
 export class RunProgress {
@@ -38,11 +38,11 @@ export class RunProgress {
         this.#nodes.set(nodeId, { ...NEW, step: event.step, startedAt: time });
         return undefined;
       case "model-call-start":
-        if (event.purpose === "query") node.asked += 1;
+        if (event.purpose === "query") node.called += 1;
         else return this.#setCurrent(`${where(nodeId, node)}: the model thinks`);
         return this.#setCurrent(`${where(nodeId, node)}: runs code${toAnswered(node)}`);
       case "model-call-end":
-        if (node.asked === node.answered) return undefined; // the node's own
+        if (node.called === node.answered) return undefined; // the node's own
         node.answered += 1;
         return this.#setCurrent(`${where(nodeId, node)}: runs code${toAnswered(node)}`);
       case "code-start":
@@ -84,15 +84,15 @@ function where(nodeId: NodeId, { step }: NodeState): string {
   return step === 0 ? nodeId : `${nodeId} step ${step}`;
 }
 
-function toAnswered({ asked, answered }: NodeState): string {
-  return asked === 0 ? "" : `, ${answered} of ${asked} calls of models answered`;
+function toAnswered({ called, answered }: NodeState): string {
+  return called === 0 ? "" : `, ${answered} of ${called} calls of models answered`;
 }
 
 function toStepLine(nodeId: NodeId, node: NodeState, observation: string, time: number): string {
-  const { lines, asked, isFinal, startedAt } = node;
+  const { lines, called, isFinal, startedAt } = node;
   const facts = [
     lines === 0 ? "no code" : `${lines} ${lines === 1 ? "line" : "lines"} of code`,
-    ...(asked === 0 ? [] : [`${asked} ${asked === 1 ? "call" : "calls"} of models`]),
+    ...(called === 0 ? [] : [`${called} ${called === 1 ? "call" : "calls"} of models`]),
     `${((time - startedAt) / 1000).toFixed(1)} s`,
   ];
   const isAccepted = isFinal && observation.startsWith("Output of block");

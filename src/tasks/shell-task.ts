@@ -119,7 +119,7 @@ export class ShellTask extends Transcript<TaskEvent> implements TaskBase, Progra
   }
 
   info(): TaskInfo {
-    return toInfo(this, { startedAt: this.#startedAt, endedAt: this.#endedAt, state: this.#state() });
+    return toInfo(this, this.#state(), this.#startedAt, this.#endedAt);
   }
 
   /** Updates `info().usage` while it runs. */

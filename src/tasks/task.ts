@@ -43,18 +43,12 @@ export function isOver(status: TaskStatus): boolean {
 
 /** The result of `info()`. Times are in milliseconds since the epoch. */
 export function toInfo(
-  {
-    id,
-    kind,
-    command,
-    printed,
-  }: Pick<TaskBase, "id" | "kind" | "command"> & { readonly printed: { readonly total: number } },
-  {
-    startedAt,
-    endedAt,
-    state,
-  }: { readonly startedAt: number; readonly endedAt: number | undefined; readonly state: TaskState },
+  task: Pick<TaskBase, "id" | "kind" | "command"> & { readonly printed: { readonly total: number } },
+  state: TaskState,
+  startedAt: number,
+  endedAt: number | undefined,
 ): TaskInfo {
+  const { id, kind, command, printed } = task;
   return {
     id,
     kind,

@@ -66,7 +66,7 @@ export class Tasks {
     return task;
   }
 
-  /** A task for a run. Throws LimitExceededError when too many tasks run; the run goes on. */
+  /** A task for a run. Throws LimitExceededError when too many tasks run; the run continues. */
   follow(run: Followable): RunTask {
     this.#checkNotFull();
     return this.#add(new RunTask(this.#makeId(), run, this.#limits.output));

@@ -29,6 +29,7 @@ class Interrupts:
         self.count = 0
         self.wake_fd, self._wakeup = open_private_pipe()
         self._swallowed = False
+        self._repeating = threading.Lock()
         self._touched = False
         self._foreign = False
         self._user_mask: Any = ()
@@ -62,6 +63,8 @@ class Interrupts:
         Hence the three levels: an exception raised around the boundary counts as raised by the step.
         """
         failure: Optional[BaseException] = None
+        with self._repeating:
+            self._swallowed = False
         try:
             try:
                 try:
@@ -101,15 +104,22 @@ class Interrupts:
         arrived = False
         for wait_ms in (4, 8, 16, 32, 64, 128, 256, 512):
             time.sleep(wait_ms / 1000)
-            if self._swallowed:
+            now = self.count  # read before the pipe is emptied: signals in it may not be counted yet
+            arrived = SIGINT in self._signals() or arrived  # also empties the pipe of repeats, or they would be repeated, too
+            is_missed = arrived and now == count
+            if is_missed or self._swallowed:
+                self._repeat(count)
+            if not is_missed:
+                return now
+        return self.count
+
+    def _repeat(self, count: int) -> None:
+        """Sends SIGINT unless it has had its effect by now. ``guard`` takes the lock before it arms: a signal that is sent
+        late arrives before the next user code, never in it."""
+        with self._repeating:
+            if self._swallowed or self.count == count:
                 self._swallowed = False
                 _signal.pthread_kill(self._main, SIGINT)
-            now = self.count  # read before the pipe is emptied: signals in it may not be counted yet
-            arrived = arrived or SIGINT in self._signals()
-            if now != count or not arrived:
-                return now
-            _signal.pthread_kill(self._main, SIGINT)
-        return self.count
 
     def _signals(self) -> bytes:
         try:
@@ -127,6 +137,7 @@ class Interrupts:
 
     def close(self) -> None:
         """For the child of a fork."""
+        self._repeating = threading.Lock()  # the listener, which does not exist here, may have held the other one
         _signal.set_wakeup_fd(-1)
         os.close(self.wake_fd)
         os.close(self._wakeup)

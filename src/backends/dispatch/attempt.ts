@@ -1,10 +1,16 @@
 // One request to a backend and its outcome: an answer or an error, and in either case the usage.
 
 import { BackendConnectionError } from "../../errors.ts";
-import type { Backend, BackendRequest, FinishReason, InputUsagePart, StreamPart } from "../backend.ts";
+import type { Backend, BackendRequest, InputUsagePart, StreamPart } from "../backend.ts";
 import type { CallOptions, Estimates } from "./call.ts";
 import { onAbort } from "../../util/async/on-abort.ts";
-import { NO_USAGE, toModelUsage, type ModelUsage, type ReportedUsage } from "../../protocol/usage.ts";
+import {
+  type FinishReason,
+  NO_USAGE,
+  toModelUsage,
+  type ModelUsage,
+  type ReportedUsage,
+} from "../../protocol/usage.ts";
 import { estimateInputTokens, estimateTokens } from "../estimate-tokens.ts";
 
 interface Answer {

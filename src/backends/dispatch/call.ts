@@ -1,8 +1,8 @@
 // A call through the dispatcher: its options and its outcome.
 
 import type { BackendConnectionError } from "../../errors.ts";
-import type { ModelUsage } from "../../protocol/usage.ts";
-import type { BackendPart, FinishReason } from "../backend.ts";
+import type { FinishReason, ModelUsage } from "../../protocol/usage.ts";
+import type { BackendPart } from "../backend.ts";
 
 /** Estimates of what no provider reports. Too high is better than too low, because limits are enforced with them. */
 export interface Estimates {

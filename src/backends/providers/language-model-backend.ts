@@ -3,12 +3,12 @@
 // The object makes the HTTP requests, so keys, addresses and redirects are its own business. It is not trusted: its parts and errors
 // are checked, and the signal holds even where the object ignores it.
 
-import type { ReportedUsage } from "../../protocol/usage.ts";
+import type { FinishReason, ReportedUsage } from "../../protocol/usage.ts";
 import { BackendConnectionError } from "../../errors.ts";
 import { EventLoopYield } from "../../util/async/event-loop-yield.ts";
 import { onAbort } from "../../util/async/on-abort.ts";
 import { orAborted } from "../../util/async/or-aborted.ts";
-import type { BackendRequest, FinishReason, StreamPart } from "../backend.ts";
+import type { BackendRequest, StreamPart } from "../backend.ts";
 import type { LanguageModel, LanguageModelCall, LanguageModelMessage, LanguageModelStream } from "./language-model.ts";
 import { environmentSecrets } from "../environment-secrets.ts";
 import { toCacheEnds } from "./protocols/anthropic-messages.ts";

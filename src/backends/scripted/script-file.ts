@@ -3,12 +3,12 @@
 // The first rule that matches the last message and is not used up answers. The name of the model is the path of the file, so that
 // `--backend scripted --model demo.json` needs nothing else, and a sub-model can have its own file.
 
+import { finishReason } from "../../protocol/usage.ts";
 import { open } from "node:fs/promises";
 import { z } from "zod";
 import { BackendConnectionError } from "../../errors.ts";
 import type { Backend, BackendPart, BackendRequest } from "../backend.ts";
-import { ScriptedBackend } from "./scripted.ts";
-import type { Script, ScriptedAnswer } from "./scripted.ts";
+import { ScriptedBackend, type Script, type ScriptedAnswer } from "./scripted.ts";
 
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
@@ -16,7 +16,7 @@ const answerSchema = z.strictObject({
   text: z.string().optional(),
   reasoning: z.string().optional(),
   delayMs: z.number().min(0).max(600_000).optional(),
-  finishReason: z.enum(["stop", "length", "refusal", "other"]).optional(),
+  finishReason: finishReason.optional(),
 });
 
 const fileSchema = z.strictObject({

@@ -2,12 +2,11 @@
 //
 // Deterministic. Without a configured delay it uses neither timers nor sockets.
 
-import { BackendConnectionError } from "../../errors.ts";
-import type { BackendFault } from "../../errors.ts";
+import { BackendConnectionError, type BackendFault } from "../../errors.ts";
 import { orAborted } from "../../util/async/or-aborted.ts";
-import type { ReportedUsage } from "../../protocol/usage.ts";
+import type { FinishReason, ReportedUsage } from "../../protocol/usage.ts";
 import { sleep } from "../dispatch/clock.ts";
-import type { Backend, BackendPart, BackendRequest, FinishReason } from "../backend.ts";
+import type { Backend, BackendPart, BackendRequest } from "../backend.ts";
 
 /** Everything is optional; `{}` is an answer without text. */
 export interface ScriptedAnswer {

@@ -11,6 +11,7 @@ import { WebSockets } from "../../server/ws/web-sockets.ts";
 import type { Token } from "../../server/net/guards/token.ts";
 import { openRuntime, type Runtime } from "../../runtime.ts";
 import { resolveMounts } from "../../environments/mounts.ts";
+import { DEFAULT_ENVIRONMENT } from "../../environments/registry.ts";
 import { omitUndefined } from "../../util/omit-undefined.ts";
 import { VERSION } from "../../util/version.ts";
 import { findModel } from "./mcp-model.ts";
@@ -25,7 +26,7 @@ export async function serve(flags: ServeArguments): Promise<number> {
   const model = findModel("there are no runs", flags.config);
   const { address, allowedOrigins, graceMs, executions, sessionDefaults } = settings;
   const { logLevel: level, logFormat: format } = settings;
-  const mounts = resolveMounts(settings.runtime.mounts ?? []);
+  const mounts = resolveMounts(settings.runtime.mounts ?? [], DEFAULT_ENVIRONMENT);
   const { tools: chosen, isStructured } = settings.mcp;
   const whyNoModel = "whyNot" in model ? model.whyNot : undefined;
   // Without a choice to check, all tools are offered, and they are loaded with the first message.

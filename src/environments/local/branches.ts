@@ -66,7 +66,7 @@ export class Branches {
     return this.#within(START_LIMIT_MS, branch, this.#startWorker(branch, request));
   }
 
-  /** A copy of a worker, which `ask` tells to fork. It counts until `freeCopy`. */
+  /** A copy of a worker, which `ask` makes fork. It counts until `freeCopy`. */
   async fork(request: Request, ask: AskForFork): Promise<LocalWorker> {
     const branch = this.nextNumber();
     const copying = this.#within(FORK_LIMIT_MS, branch, this.#startWorker(branch, request));
@@ -98,7 +98,7 @@ export class Branches {
     return branch;
   }
 
-  /** Kills a checkpoint without calling its `onEnd`, and frees its place at once. */
+  /** Kills a checkpoint without calling its `onEnd`, and frees its slot at once. */
   drop(checkpoint: number): void {
     this.#send("kill", { branch: checkpoint, reason: "closed" });
     this.#forget(checkpoint);
@@ -227,12 +227,12 @@ function toWorkerExit(event: Extract<BranchEvent, { event: "exit" }>): WorkerExi
   return { kind: "code", code: event.code ?? 0, reason };
 }
 
-/** Waits for both sides, so that no copy is left half made. If both failed, the worker that was asked has the better reason. */
-async function settleCopy<T>(copying: Promise<T>, asking: Promise<void>, undo: (copy: T) => void): Promise<T> {
-  const [copy, asked] = await Promise.allSettled([copying, asking]);
-  if (asked.status === "rejected") {
+/** Waits for both sides, so that no copy is left half made. If both failed, the reason of the worker is the better one. */
+async function settleCopy<T>(copying: Promise<T>, forking: Promise<void>, undo: (copy: T) => void): Promise<T> {
+  const [copy, fork] = await Promise.allSettled([copying, forking]);
+  if (fork.status === "rejected") {
     if (copy.status === "fulfilled") undo(copy.value);
-    throw asked.reason;
+    throw fork.reason;
   }
   if (copy.status === "rejected") throw copy.reason;
   return copy.value;

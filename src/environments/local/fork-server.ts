@@ -9,8 +9,9 @@ import { homedir } from "node:os";
 import { dirname } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { EnvironmentUnavailableError } from "../../errors.ts";
+import type { EnvironmentUnavailableError } from "../../errors.ts";
 import type { Hello, ServerEvent } from "./fork-server-messages.ts";
+import { unavailable } from "./tier.ts";
 
 export interface ForkServerOptions {
   readonly executable: string;
@@ -163,11 +164,8 @@ function toPath(executable: string): string {
 }
 
 function startFailure(executable: string, why: string): EnvironmentUnavailableError {
-  return new EnvironmentUnavailableError({
-    environment: "local",
-    why: `Python at '${executable}' did not start the fork server: ${why}`,
-    fix: "Install Python 3.9 or newer, or name another interpreter with RLM_PYTHON",
-  });
+  const fix = "Install Python 3.9 or newer, or name another interpreter with RLM_PYTHON";
+  return unavailable(`Python at '${executable}' did not start the fork server: ${why}`, fix);
 }
 
 function lastLine(text: string): string | undefined {

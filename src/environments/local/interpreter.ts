@@ -5,7 +5,8 @@ import { execFile } from "node:child_process";
 import { accessSync, closeSync, constants, openSync, readSync, statSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { EnvironmentUnavailableError } from "../../errors.ts";
+import type { EnvironmentUnavailableError } from "../../errors.ts";
+import { unavailable } from "./tier.ts";
 
 const run = promisify(execFile);
 
@@ -51,9 +52,6 @@ function isScript(path: string): boolean {
 }
 
 function missing(wanted: string, why: string): EnvironmentUnavailableError {
-  return new EnvironmentUnavailableError({
-    environment: "local",
-    why: `Python '${wanted}' cannot be used: ${why}`,
-    fix: "Install Python 3.9 or newer (on Debian and Ubuntu: apt-get install python3), or set RLM_PYTHON to one",
-  });
+  const fix = "Install Python 3.9 or newer (on Debian and Ubuntu: apt-get install python3), or set RLM_PYTHON to one";
+  return unavailable(`Python '${wanted}' cannot be used: ${why}`, fix);
 }

@@ -4,7 +4,6 @@
 // session costs nothing. Modules are preloaded by a second fork server, which replaces the first one when it is ready;
 // until then sessions start without them rather than wait.
 
-import { EnvironmentUnavailableError } from "../../errors.ts";
 import type { Environment, EnvironmentOptions, EnvironmentReport, SandboxOptions } from "../environment.ts";
 import type { Capabilities } from "../../protocol/capabilities.ts";
 import { ForkServer } from "./fork-server.ts";
@@ -12,9 +11,10 @@ import { findInterpreter } from "./interpreter.ts";
 import { LocalSandbox } from "./local-sandbox.ts";
 import { resolveMounts } from "../mounts.ts";
 import { dataFolder } from "../../util/data-folder.ts";
-import { checkRequestedTier, TIER } from "./tier.ts";
+import { checkRequestedTier, TIER, unavailable } from "./tier.ts";
 
 const REFILL_DELAY_MS = 20;
+const NOT_LINUX = "its walls are built from Linux kernel features";
 
 const CAPABILITIES: Capabilities = {
   fork: true,
@@ -52,7 +52,7 @@ export class LocalEnvironment implements Environment {
   }
 
   async openSandbox(options: SandboxOptions): Promise<LocalSandbox> {
-    if (this.#closed) throw new EnvironmentUnavailableError(CLOSED);
+    if (this.#closed) throw unavailable("the runtime is closed", "Open another with openRuntime()");
     const pooled = toKey(options) === this.#poolKey ? this.#takePooled() : undefined;
     if (pooled !== undefined) return pooled;
     const server = await this.#startServer();
@@ -103,7 +103,7 @@ export class LocalEnvironment implements Environment {
 
   /** Every sandbox, pooled ones included, is built here, so that no mount goes unchecked. */
   async #build(server: ForkServer, { mounts, limits }: SandboxOptions): Promise<LocalSandbox> {
-    const sandbox = await LocalSandbox.open(server, { mounts: resolveMounts(mounts), limits });
+    const sandbox = await LocalSandbox.open(server, { mounts: resolveMounts(mounts, this.name), limits });
     this.#proven = true;
     return sandbox;
   }
@@ -139,7 +139,7 @@ export class LocalEnvironment implements Environment {
 
   async #startFirst(): Promise<ForkServer> {
     checkRequestedTier(process.env["RLM_SANDBOX_TIER"]);
-    if (process.platform !== "linux") throw new EnvironmentUnavailableError(NOT_LINUX);
+    if (process.platform !== "linux") throw unavailable(NOT_LINUX, "Run it on Linux; on Windows inside WSL 2");
     const executable = await findInterpreter(this.#options.python);
     const server = await this.#launch(executable, []);
     this.#servers.add(server);
@@ -174,13 +174,6 @@ export class LocalEnvironment implements Environment {
     old.retire();
   }
 }
-
-const CLOSED = { environment: "local", why: "the runtime is closed", fix: "Open another with openRuntime()" };
-const NOT_LINUX = {
-  environment: "local",
-  why: "its walls are built from Linux kernel features",
-  fix: "Run it on Linux; on Windows inside WSL 2",
-};
 
 function toKey({ mounts, limits }: SandboxOptions): string {
   return JSON.stringify([mounts, limits]);

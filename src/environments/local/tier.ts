@@ -7,21 +7,18 @@ import { EnvironmentUnavailableError } from "../../errors.ts";
 export const TIER = "A";
 
 export function explainFailure(stage: string, message: string): EnvironmentUnavailableError {
-  return new EnvironmentUnavailableError({
-    environment: "local",
-    why: `sandbox tier ${TIER} failed to ${stage}: ${message}`,
-    fix: fixFor(stage, message),
-  });
+  return unavailable(`sandbox tier ${TIER} failed to ${stage}: ${message}`, fixFor(stage, message));
+}
+
+export function unavailable(why: string, fix: string): EnvironmentUnavailableError {
+  return new EnvironmentUnavailableError({ environment: "local", why, fix });
 }
 
 /** Throws for a tier that does not exist. */
 export function checkRequestedTier(requested: string | undefined): void {
   if (requested === undefined || requested === "" || requested === TIER) return;
-  throw new EnvironmentUnavailableError({
-    environment: "local",
-    why: `RLM_SANDBOX_TIER asks for tier '${requested}', and only tier ${TIER} is built`,
-    fix: "Unset RLM_SANDBOX_TIER",
-  });
+  const why = `RLM_SANDBOX_TIER asks for tier '${requested}', and only tier ${TIER} is built`;
+  throw unavailable(why, "Unset RLM_SANDBOX_TIER");
 }
 
 function fixFor(stage: string, message: string): string {

@@ -14,7 +14,7 @@ import { BackendConnectionError } from "../../errors.ts";
 import type { Models } from "../ports.ts";
 
 export interface BackendModelsOptions extends BackendOptions {
-  /** A name, or one of one's own. Undefined: only the model objects can be asked. */
+  /** A name, or an implementation by the caller. Undefined: only the model objects can be called. */
   readonly backend: string | Backend | undefined;
   /** By the name that the run has for each. */
   readonly objects?: ReadonlyMap<string, LanguageModel>;

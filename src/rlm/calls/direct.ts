@@ -4,9 +4,8 @@ import { readFile } from "node:fs/promises";
 import type { ContextItem } from "../context/context.ts";
 import type { Account } from "../ledger/account.ts";
 import { LimitReached } from "../ledger/limit-reached.ts";
-import { reportNode, type NodeOutcome } from "../node.ts";
 import { askModel } from "./queries.ts";
-import type { Run } from "../run.ts";
+import { reportNode, type NodeOutcome, type RunContext } from "../run-context.ts";
 
 /** About 8,000 tokens. */
 const SMALL_BYTES = 32_000;
@@ -17,13 +16,13 @@ export function isSmall(context: readonly ContextItem[]): boolean {
   );
 }
 
-export function answerDirectly(run: Run, account: Account, signal: AbortSignal): Promise<NodeOutcome> {
+export function answerDirectly(run: RunContext, account: Account, signal: AbortSignal): Promise<NodeOutcome> {
   const { query, context, model } = run.settings;
   const node = { id: account.nodeId, parentId: null, depth: 0, query, model, context, account };
   return reportNode(run, node, () => ask(run, account, signal).catch((error: unknown) => toUnanswered(signal, error)));
 }
 
-async function ask(run: Run, account: Account, signal: AbortSignal): Promise<NodeOutcome> {
+async function ask(run: RunContext, account: Account, signal: AbortSignal): Promise<NodeOutcome> {
   const { query, context, model, schema, patterns } = run.settings;
   const material = await Promise.all(context.map(toText));
   const prompt = [...material, query].join("\n\n");
@@ -37,10 +36,7 @@ async function ask(run: Run, account: Account, signal: AbortSignal): Promise<Nod
       patterns,
       nodeId: account.nodeId,
       account,
-      nextPosition: () => {
-        ordinal += 1;
-        return { step: 1, ordinal };
-      },
+      nextPosition: () => ({ step: 1, ordinal: ++ordinal }),
       signal,
     },
   );

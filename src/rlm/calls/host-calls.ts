@@ -10,9 +10,8 @@ import { onAbort } from "../../util/async/on-abort.ts";
 import { omitUndefined } from "../../util/omit-undefined.ts";
 import type { ContextItem } from "../context/context.ts";
 import { toBudget } from "../ledger/budget.ts";
-import type { NodeSettings } from "../node.ts";
 import type { Answer } from "../reply/answer.ts";
-import type { Run } from "../run.ts";
+import type { NodeSettings, RunContext } from "../run-context.ts";
 import { parseCall, type Queries, type Task } from "./call-arguments.ts";
 import { answerQueries, toCompact, toFailure, type QueryOptions } from "./queries.ts";
 
@@ -20,7 +19,7 @@ import { answerQueries, toCompact, toFailure, type QueryOptions } from "./querie
 const OTHER_REASONS: ReadonlySet<StopReason> = new Set(["answered", "error", "cancelled"]);
 
 export class HostCalls {
-  readonly #run: Run;
+  readonly #run: RunContext;
   readonly #settings: NodeSettings;
   readonly #answer: Answer;
   readonly #nextPosition: QueryOptions["nextPosition"];
@@ -28,7 +27,7 @@ export class HostCalls {
   readonly #ended = new AbortController();
   #joined: { readonly signal: AbortSignal; readonly all: AbortSignal; readonly unlisten: () => void } | undefined;
 
-  constructor(run: Run, settings: NodeSettings, answer: Answer, nextPosition: QueryOptions["nextPosition"]) {
+  constructor(run: RunContext, settings: NodeSettings, answer: Answer, nextPosition: QueryOptions["nextPosition"]) {
     this.#run = run;
     this.#settings = settings;
     this.#answer = answer;

@@ -1,6 +1,6 @@
 // Model calls of a run: each is reserved in the ledger, answered by the cache or a backend, settled, and reported as events.
 //
-// However a call ends, what it held is released and what it used is counted. The usage of a call that we end early, because its
+// However a call ends, its reservation is released and its usage is counted. The usage of a call that we end early, because its
 // first block of code is complete, is not reported by providers: it is estimated and marked as such.
 
 import { hash } from "node:crypto";
@@ -157,10 +157,8 @@ export class ModelCalls {
   }
 
   #estimate(model: string, messages: readonly ChatMessage[]): number {
-    return this.#estimator.estimate(
-      model,
-      messages.map(({ content }) => content),
-    );
+    const texts = messages.map(({ content }) => content);
+    return this.#estimator.estimate(model, texts);
   }
 
   /** From the cache, from an identical call in flight, or from the backend. */
@@ -239,12 +237,8 @@ function toCachedReply({ account, model, onText }: ModelCall, answer: CachedAnsw
 }
 
 function toRefusal(backend: string): BackendConnectionError {
-  return new BackendConnectionError({
-    backend,
-    fault: "refusal",
-    why: "the model refused to answer",
-    retryable: false,
-  });
+  const why = "the model refused to answer";
+  return new BackendConnectionError({ backend, fault: "refusal", why, retryable: false });
 }
 
 /** All messages of a step are sent again in the next one. */

@@ -7,7 +7,7 @@ export interface NamedModels {
   /** Undefined: the model. */
   readonly subModel: string | undefined;
   readonly objects: ReadonlyMap<string, LanguageModel>;
-  /** Whether one of them is asked by name, which takes a backend. */
+  /** Whether one of them is called by name, which needs a backend. */
   readonly needsBackend: boolean;
 }
 

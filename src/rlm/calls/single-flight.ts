@@ -1,7 +1,7 @@
 // Identical calls that are made at the same time share one answer.
 
 import { BackendConnectionError } from "../../errors.ts";
-import { raceAbort } from "./race-abort.ts";
+import { orAborted } from "../../util/async/or-aborted.ts";
 
 export class SingleFlight<T> {
   readonly #inFlight = new Map<string, Promise<T>>();
@@ -16,7 +16,7 @@ export class SingleFlight<T> {
     work: () => Promise<T>,
   ): Promise<{ readonly value: T; readonly isShared: boolean }> {
     for (let other = this.#inFlight.get(key); other !== undefined; other = this.#inFlight.get(key)) {
-      const value = await raceAbort(other.catch(ignoreUnlessBackend), signal);
+      const value = await orAborted(other.catch(ignoreUnlessBackend), signal);
       if (value !== undefined) return { value, isShared: true };
     }
     const own = work();

@@ -2,10 +2,10 @@
 
 import type { NodeId } from "../../protocol/runs.ts";
 import type { ToolRegistry } from "../../tools/registry.ts";
+import { orAborted } from "../../util/async/or-aborted.ts";
 import type { EventEmitter } from "../events/event-emitter.ts";
 import type { Account } from "../ledger/account.ts";
 import { LimitReached } from "../ledger/limit-reached.ts";
-import { raceAbort } from "./race-abort.ts";
 
 export interface ToolCall {
   readonly nodeId: NodeId;
@@ -58,7 +58,7 @@ export class ToolCalls {
 
 async function toReply(work: () => Promise<unknown>, signal: AbortSignal): Promise<ToolReply> {
   try {
-    return { ok: true, value: await raceAbort(work(), signal) };
+    return { ok: true, value: await orAborted(work(), signal) };
   } catch (error) {
     const { message, name } = error instanceof Error ? error : new Error(String(error));
     return { ok: false, error: message.slice(0, MAX_ERROR_CHARACTERS), kind: name };

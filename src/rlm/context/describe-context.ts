@@ -2,6 +2,8 @@
 //
 // Previews are quoted as JSON, so that text of the context stays inside its quotes and on its line.
 
+import { formatCount } from "../../util/text/format.ts";
+
 export interface ContextFacts {
   readonly name: string;
   /** The Python type. */
@@ -21,11 +23,7 @@ export interface ContextFacts {
   readonly isWhole?: boolean;
 }
 
-export interface DescribeOptions {
-  /** For all lines together; at least 500. Default: 6,000. */
-  readonly maxCharacters?: number;
-}
-
+/** For all lines together. */
 const MAX_CHARACTERS = 6_000;
 /** For one variable. */
 const MAX_PREVIEW = 1_000;
@@ -36,15 +34,14 @@ const HEAD_SHARE = 0.6;
 /** Space for the line that counts the variables that are not described. */
 const REST_CHARACTERS = 80;
 
-/** A line for each variable, with previews below it while there is space. */
-export function describeContext(variables: readonly ContextFacts[], options: DescribeOptions = {}): string {
-  const { maxCharacters = MAX_CHARACTERS } = options;
+/** A line for each variable, with previews below it while there is space. `maxCharacters` is at least 500. */
+export function describeContext(variables: readonly ContextFacts[], maxCharacters = MAX_CHARACTERS): string {
   const lines: string[] = [];
   let left = maxCharacters - REST_CHARACTERS;
   for (const [index, facts] of variables.entries()) {
     const title = toTitle(facts);
     if (title.length + 1 > left) {
-      lines.push(`… and ${count(variables.length - index)} more variables; SHOW_VARS() lists them`);
+      lines.push(`… and ${formatCount(variables.length - index)} more variables; SHOW_VARS() lists them`);
       break;
     }
     const share = Math.floor(left / (variables.length - index)) - title.length - 1;
@@ -57,8 +54,14 @@ export function describeContext(variables: readonly ContextFacts[], options: Des
 
 function toTitle({ name, type, length, shape, columns, source }: ContextFacts): string {
   const parts = [word(type)];
-  if (shape !== undefined && shape.length > 0) parts.push(`shape (${shape.slice(0, 8).map(count).join(", ")})`);
-  else if (length !== undefined) parts.push(`${count(length)} ${unitOf(type, length)}`);
+  if (shape !== undefined && shape.length > 0)
+    parts.push(
+      `shape (${shape
+        .slice(0, 8)
+        .map((size) => formatCount(size))
+        .join(", ")})`,
+    );
+  else if (length !== undefined) parts.push(formatCount(length, unitOf(type)));
   if (columns !== undefined && columns.length > 0) parts.push(toColumns(columns, type === "dict" ? length : undefined));
   if (source !== undefined) parts.push(`from ${quote(cutTo(source, MAX_WORD))}`);
   return `- \`${word(name)}\`: ${parts.join(", ")}`;
@@ -68,7 +71,7 @@ function toTitle({ name, type, length, shape, columns, source }: ContextFacts): 
 function toColumns(columns: readonly string[], keys: number | undefined): string {
   const named = columns.slice(0, MAX_COLUMNS).map((column) => quote(cutTo(column, MAX_WORD)));
   const rest = (keys ?? columns.length) - named.length;
-  return `${keys === undefined ? "columns" : "keys"} ${named.join(", ")}${rest > 0 ? ` and ${count(rest)} more` : ""}`;
+  return `${keys === undefined ? "columns" : "keys"} ${named.join(", ")}${rest > 0 ? ` and ${formatCount(rest)} more` : ""}`;
 }
 
 /** Empty where there is too little space. */
@@ -117,11 +120,6 @@ function cutTo(text: string, maxCharacters: number): string {
   return `${text.slice(0, maxCharacters - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
 }
 
-function unitOf(type: string, length: number): string {
-  const unit = type === "str" ? "character" : type === "bytes" || type === "bytearray" ? "byte" : "item";
-  return length === 1 ? unit : `${unit}s`;
-}
-
-function count(value: number): string {
-  return value.toLocaleString("en-US");
+function unitOf(type: string): string {
+  return type === "str" ? "character" : type === "bytes" || type === "bytearray" ? "byte" : "item";
 }

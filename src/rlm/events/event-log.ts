@@ -1,7 +1,7 @@
 // The events of a run in memory, replayable from the first one on without slowing the run.
 //
 // The size is limited; the oldest events are dropped first. Deltas are dropped silently, since the event that ends a call has the whole
-// text. In place of other dropped events a reader gets one `event-gap` with the range of missing numbers; the run's log on disk has them.
+// text. Instead of other dropped events a reader gets one `event-gap` with the range of missing numbers; the run's log on disk has them.
 
 import type { RunEvent } from "../../protocol/run-events.ts";
 import { ReplayLog } from "../../util/async/replay-log.ts";

@@ -1,5 +1,6 @@
 // What is left of the limits, as shown to code and to models.
 
+import { formatCount } from "../../util/text/format.ts";
 import type { LedgerAxis } from "../../protocol/runs.ts";
 import type { Account } from "./account.ts";
 import type { Standing } from "./limit-chain.ts";
@@ -45,7 +46,7 @@ function describeLeft(axis: LedgerAxis, left: number): string {
     case "wallMs":
       return `${Math.round(left / 1000)} s`;
     case "tokens":
-      return `${Math.floor(left).toLocaleString("en-US")} tokens`;
+      return `${formatCount(Math.floor(left))} tokens`;
     case "llmCalls":
       return `${left} calls of models`;
     case "toolCalls":

@@ -9,7 +9,7 @@ export type Checked = { readonly ok: true; readonly data: unknown } | { readonly
 const MAX_ISSUES = 5;
 
 export interface SchemaOptions {
-  /** Whether regular expressions of the schema are tried on the answer. Whoever controls both can block the host with one. Default: true. */
+  /** Whether regular expressions of the schema are tried on the answer. A caller that controls both can block the host with one. Default: true. */
   readonly patterns?: boolean;
 }
 

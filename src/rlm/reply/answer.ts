@@ -1,6 +1,6 @@
 // The answer of a node: the last one submitted counts. It is checked against the schema and sent back for correction a few times.
 
-import type { NodeOutcome } from "../node.ts";
+import type { NodeOutcome } from "../run-context.ts";
 import { compileSchema, parseAnswer, type Checked, type JSONSchema, type SchemaOptions } from "./answer-schema.ts";
 
 export interface SubmittedAnswer {

@@ -1,9 +1,9 @@
 // Finds the first runnable block of code in a message while the message still streams in.
 //
-// What follows the block is not wanted: a model that goes on writes down the output that it expects. A fence inside a Python string
+// What follows the block is not wanted: a model that continues invents the output of its code. A fence inside a Python string
 // closes nothing. A block that is left open at the end is run only where it is certainly complete.
 
-import type { FinishReason } from "../../backends/backend.ts";
+import type { FinishReason } from "../../protocol/usage.ts";
 import { type Fence, indentOf, isClosing, parseOpening, unindent, withoutFenceAtEnd } from "./fence-line.ts";
 import { TripleQuotes } from "./triple-quotes.ts";
 
@@ -63,7 +63,8 @@ export class CodeScanner {
       this.#found = await this.#open.closeAtEnd(this.#lineStart, finishReason, this.#isComplete);
     }
     if (this.#found !== undefined) return { kind: "code", block: this.#found };
-    return { kind: "none", ...this.#whyNone(finishReason) };
+    const [reason, why] = this.#whyNone(finishReason);
+    return { kind: "none", reason, hint: `Nothing was run: ${why}` };
   }
 
   #take(line: string, newline: number): void {
@@ -100,34 +101,17 @@ export class CodeScanner {
     else open.take(line, this.#lineStart);
   }
 
-  #whyNone(finishReason: FinishReason): { readonly reason: NoCodeReason; readonly hint: string } {
+  #whyNone(finishReason: FinishReason): readonly [NoCodeReason, string] {
     const isCutOff = finishReason === "length";
     if (this.#open?.isRunnable === true && !this.#open.isBlank) {
-      return isCutOff
-        ? {
-            reason: "cut-off",
-            hint: "Nothing was run: your message reached its limit of tokens in the middle of the code. Do it in smaller steps",
-          }
-        : {
-            reason: "unclosed",
-            hint: `Nothing was run: the block of code has no closing fence and is no complete Python. ${HOW}`,
-          };
+      if (!isCutOff) return ["unclosed", `the block of code has no closing fence and is no complete Python. ${HOW}`];
+      return ["cut-off", "your message reached its limit of tokens in the middle of the code. Do it in smaller steps"];
     }
-    if (this.#skippedTag !== undefined) {
-      return {
-        reason: "not-runnable",
-        hint: `Nothing was run: a block tagged '${this.#skippedTag}' is not run. ${HOW}`,
-      };
-    }
-    if (this.#hasEmpty || this.#open !== undefined)
-      return { reason: "empty", hint: `Nothing was run: the block of code is empty. ${HOW}` };
-    if (isCutOff) {
-      return {
-        reason: "cut-off",
-        hint: `Nothing was run: your message reached its limit of tokens before any code. Be brief. ${HOW}`,
-      };
-    }
-    return { reason: "no-code", hint: `Nothing was run: your message has no block of code. ${HOW}` };
+    if (this.#skippedTag !== undefined)
+      return ["not-runnable", `a block tagged '${this.#skippedTag}' is not run. ${HOW}`];
+    if (this.#hasEmpty || this.#open !== undefined) return ["empty", `the block of code is empty. ${HOW}`];
+    if (isCutOff) return ["cut-off", `your message reached its limit of tokens before any code. Be brief. ${HOW}`];
+    return ["no-code", `your message has no block of code. ${HOW}`];
   }
 }
 

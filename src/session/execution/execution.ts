@@ -5,22 +5,22 @@ import { Transcript, type Stamp } from "../../output/transcript.ts";
 import type { ExecutionEnd, ExecutionEvent, ExecutionStart } from "../../protocol/events.ts";
 import type { OutputStream } from "../../protocol/execution.ts";
 import type { ExecutionId, SessionId } from "../../protocol/ids.ts";
+import { deferred } from "../../util/async/deferred.ts";
 import type { Result } from "../result.ts";
 
 export class Execution extends Transcript<ExecutionEvent> {
+  readonly #result = deferred<Result>();
   readonly id: ExecutionId;
   readonly sessionId: SessionId;
   readonly code: string;
   /** Its number in the session. */
   readonly count: number;
   /** Never rejects because of what the code did; rejects when the session could not run it at all. */
-  readonly result: Promise<Result>;
+  readonly result = this.#result.promise;
   /** Set by the session. */
   onCancel: () => void = () => {};
   #started: Stamp | undefined;
   #ended: (Stamp & { readonly result: Result }) | undefined;
-  #resolve!: (result: Result) => void;
-  #reject!: (error: Error) => void;
 
   constructor(id: ExecutionId, sessionId: SessionId, count: number, code: string, limits: OutputLimits) {
     super(limits);
@@ -28,10 +28,6 @@ export class Execution extends Transcript<ExecutionEvent> {
     this.sessionId = sessionId;
     this.count = count;
     this.code = code;
-    this.result = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
   }
 
   /** Interrupts it, as Ctrl-C would; while it waits in the queue, it never starts. Does nothing once it has ended. */
@@ -53,13 +49,13 @@ export class Execution extends Transcript<ExecutionEvent> {
   settle(result: Result, seq: number, time: number): void {
     this.#ended = { result, seq, time };
     this.end();
-    this.#resolve(result);
+    this.#result.resolve(result);
   }
 
   fail(reason: Error): void {
     this.end();
     this.result.catch(() => {}); // no unhandled rejection for callers that ignore the result
-    this.#reject(reason);
+    this.#result.reject(reason);
   }
 
   override startEvent(): ExecutionStart {

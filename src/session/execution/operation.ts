@@ -1,22 +1,18 @@
 // A queue entry that is not an execution: a reset, a save, a rewind.
 
+import { deferred } from "../../util/async/deferred.ts";
 import { onAbort } from "../../util/async/on-abort.ts";
 
 export class Operation<T = unknown> {
-  readonly result: Promise<T>;
+  readonly #result = deferred<T>();
+  readonly result = this.#result.promise;
   readonly #work: () => Promise<T>;
   readonly #stopListening: () => void;
   #isRejected = false;
-  #resolve!: (value: T) => void;
-  #reject!: (error: unknown) => void;
 
   /** Aborting the signal before it starts rejects it; it never runs then. */
   constructor(work: () => Promise<T>, signal?: AbortSignal) {
     this.#work = work;
-    this.result = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
     this.#stopListening = onAbort(signal, () => this.fail(signal?.reason));
   }
 
@@ -25,15 +21,15 @@ export class Operation<T = unknown> {
     this.#stopListening();
     if (this.#isRejected) return;
     try {
-      this.#resolve(await this.#work());
+      this.#result.resolve(await this.#work());
     } catch (error) {
-      this.#reject(error);
+      this.#result.reject(error as Error);
     }
   }
 
   /** Rejects it before it has started. */
   fail(error: unknown): void {
     this.#isRejected = true;
-    this.#reject(error);
+    this.#result.reject(error as Error);
   }
 }

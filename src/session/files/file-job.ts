@@ -5,6 +5,7 @@
 import type { Job, Sandbox } from "../../environments/environment.ts";
 import type { JobAnswer } from "../../protocol/worker/job-answers.ts";
 import { MAX_ANSWER_BYTES } from "../../protocol/worker/limits.ts";
+import { parseJSON } from "../../util/parse-json.ts";
 
 /** An answer of the job; `data` has the bytes. */
 export type FileAnswer = Exclude<JobAnswer, { type: "data" }> | { readonly type: "data"; readonly chunk: Buffer };
@@ -100,7 +101,7 @@ async function* readAnswers(output: AsyncIterable<Buffer>): AsyncGenerator<FileA
       }
       const end = data.indexOf(NEWLINE);
       if (end === -1) break;
-      const answer = end > MAX_ANSWER_BYTES ? null : parseJobAnswer(parseJson(data.toString("utf8", 0, end)));
+      const answer = end > MAX_ANSWER_BYTES ? null : parseJobAnswer(parseJSON(data.toString("utf8", 0, end)));
       if (answer === null) return;
       data = data.subarray(end + 1);
       if (answer.type === "data") left = answer.bytes;
@@ -108,13 +109,5 @@ async function* readAnswers(output: AsyncIterable<Buffer>): AsyncGenerator<FileA
     }
     if (data.length > MAX_ANSWER_BYTES) return;
     rest = data;
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
   }
 }

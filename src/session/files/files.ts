@@ -65,6 +65,12 @@ interface Request {
   readonly [detail: string]: unknown;
 }
 
+/** For messages: what is done to which file. */
+interface Target {
+  readonly action: string;
+  readonly path: string;
+}
+
 const MIB = 1024 * 1024;
 const DEFAULT_MAX_BYTES = 64 * MIB;
 const HOST_PIECE_BYTES = 256 * 1024;
@@ -277,11 +283,7 @@ export class Files {
   }
 
   /** Starts a job that holds a permit of its semaphore and is closed when the signal is aborted. */
-  async #open(
-    request: Request,
-    target: { readonly action: string; readonly path: string },
-    signal: AbortSignal | undefined,
-  ): Promise<FileJob> {
+  async #open(request: Request, target: Target, signal: AbortSignal | undefined): Promise<FileJob> {
     const semaphore = request.do === "read" || request.do === "write" ? this.#transfers : this.#others;
     if (!(await semaphore.acquire(signal)))
       throw denied(target, `${MAX_WAITING} operations wait in this session already`);
@@ -292,13 +294,12 @@ export class Files {
     };
     try {
       const job = await this.#start(request);
-      const stop = (): void => job.close();
-      const stopListening = onAbort(signal, stop);
+      const stopListening = onAbort(signal, () => job.close());
       job.onClose = () => {
         stopListening();
         release();
       };
-      if (signal?.aborted) stop();
+      if (signal?.aborted) job.close();
       return job;
     } catch (error) {
       release();
@@ -328,10 +329,7 @@ export class Files {
     return toInnerPath(path, { action, folder, environment: this.#environment });
   }
 
-  #toError(
-    { action, path }: { readonly action: string; readonly path: string },
-    answer: FileAnswer | undefined,
-  ): Error {
+  #toError({ action, path }: Target, answer: FileAnswer | undefined): Error {
     if (answer?.type !== "error") {
       this.#owner.checkOpen(); // most likely it ended with the session
       return new WorkerLostError(`Cannot ${action} '${path}': the process that did it was ended`);
@@ -363,17 +361,21 @@ function toChunks(content: FileContent): Chunks {
   throw new TypeError(`Cannot write a ${typeof content}: content is a string, bytes or an async iterable of them`);
 }
 
-function denied(target: { readonly action: string; readonly path: string }, why: string): FileError {
+function denied(target: Target, why: string): FileError {
   return new FileError({ ...target, reason: "denied", why });
 }
 
 function entryOf(answers: readonly FileAnswer[]): FileEntry {
   for (const answer of answers) if (answer.type === "entry") return answer.entry;
-  throw new WorkerLostError("Cannot determine the result of a file operation: the reply was incomplete");
+  throw incomplete();
 }
 
 function doneOf(answers: readonly FileAnswer[]): Extract<FileAnswer, { type: "done" }> {
   const last = answers.at(-1);
   if (last?.type === "done") return last;
-  throw new WorkerLostError("Cannot determine the result of a file operation: the reply was incomplete");
+  throw incomplete();
+}
+
+function incomplete(): WorkerLostError {
+  return new WorkerLostError("Cannot determine the result of a file operation: the reply was incomplete");
 }

@@ -17,6 +17,7 @@ import type { CallHandler } from "../../kernel/calls.ts";
 import { Kernel, type KernelListener } from "../../kernel/kernel.ts";
 import type { SessionId } from "../../protocol/ids.ts";
 import type { StdlibState } from "../../protocol/sessions.ts";
+import { deferred } from "../../util/async/deferred.ts";
 import { loadStdlib, NO_STDLIB, toUnreadable } from "./stdlib-loader.ts";
 
 export interface KernelSettings {
@@ -166,9 +167,9 @@ export class Kernels {
   async #restart(exit: WorkerExit, from: SandboxCheckpoint | undefined): Promise<boolean> {
     const { environment, sandboxOptions, id } = this.#settings;
     const isSandboxAlive = exit.kind !== "sandbox-gone";
-    if (isSandboxAlive && from !== undefined && (await this.rewind(from).then(yes, no))) return true;
+    if (isSandboxAlive && from !== undefined && (await succeeds(this.rewind(from)))) return true;
     for (let attempt = 1; attempt <= RESTARTS && !this.#isClosed; attempt += 1) {
-      const isRestarted = isSandboxAlive && attempt === 1 && (await this.#sandbox.restart().then(yes, no));
+      const isRestarted = isSandboxAlive && attempt === 1 && (await succeeds(this.#sandbox.restart()));
       if (!isRestarted) {
         void this.#sandbox.close();
         this.#sandbox = await environment.openSandbox(sandboxOptions);
@@ -190,17 +191,15 @@ export class Kernels {
 
   #createKernel(): Kernel {
     const { onCall, graceMs } = this.#settings;
-    let onOver = (): void => {};
-    this.#over = new Promise((resolve) => {
-      onOver = resolve;
-    });
+    const over = deferred();
+    this.#over = over.promise;
     const kernel: Kernel = new Kernel(
       this.#sandbox.worker,
       { onCall, graceMs },
       {
         onBackground: (stream, chunk) => this.#listener.onBackground(stream, chunk),
         onEnd: (exit) => {
-          onOver();
+          over.resolve();
           if (kernel !== this.#kernel || !this.#isOpen || this.#recovery !== undefined || this.#isClosed) return;
           if (this.#replacing === undefined) this.#listener.onEnd(exit);
           else this.#replacing.exit = exit;
@@ -236,10 +235,9 @@ export class Kernels {
   }
 }
 
-function yes(): boolean {
-  return true;
-}
-
-function no(): boolean {
-  return false;
+function succeeds(work: Promise<unknown>): Promise<boolean> {
+  return work.then(
+    () => true,
+    () => false,
+  );
 }

@@ -1,6 +1,7 @@
 // Decodes the events of a log. References are resolved only when an event is read as a whole.
 
 import { parseRunEvent, type ModelCallStart, type RunEvent } from "../../protocol/run-events.ts";
+import { parseJSON } from "../../util/parse-json.ts";
 import { MARKER } from "./run-log-format.ts";
 import type { RunFolder } from "./run-folder.ts";
 
@@ -113,12 +114,8 @@ export class EventDecoder {
 }
 
 function parseLine(text: string): RecordedEvent["stored"] | undefined {
-  try {
-    const value = JSON.parse(text) as unknown;
-    return isObject(value) && typeof value["type"] === "string" ? (value as RecordedEvent["stored"]) : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseJSON(text);
+  return isObject(value) && typeof value["type"] === "string" ? (value as RecordedEvent["stored"]) : undefined;
 }
 
 async function decode(value: unknown, folder: RunFolder, nested: number, depth = 0): Promise<unknown> {

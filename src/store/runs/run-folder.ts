@@ -8,6 +8,8 @@ import { join } from "node:path";
 import { RunNotFoundError } from "../../errors.ts";
 import type { RunId } from "../../protocol/ids.ts";
 import type { RunStatus } from "../../protocol/runs.ts";
+import { readExactly } from "../../util/bytes/read-exactly.ts";
+import { parseJSON } from "../../util/parse-json.ts";
 import { isAlive } from "./run-files.ts";
 import {
   DIGEST,
@@ -73,7 +75,7 @@ export class RunFolder {
     return lines
       .toString("utf8")
       .split("\n")
-      .flatMap((line) => recordedContext.safeParse(parseJson(line)).data ?? []);
+      .flatMap((line) => recordedContext.safeParse(parseJSON(line)).data ?? []);
   }
 
   async openEvents(): Promise<FileHandle> {
@@ -101,14 +103,7 @@ export class RunFolder {
     try {
       const { size } = await file.stat();
       if (size > maxBytes) throw new RangeError(`Cannot read '${name}' of run '${this.id}': it has ${size} bytes`);
-      const data = Buffer.alloc(size);
-      let filled = 0;
-      while (filled < size) {
-        const { bytesRead } = await file.read(data, filled, size - filled, filled);
-        if (bytesRead === 0) break;
-        filled += bytesRead;
-      }
-      return data.subarray(0, filled);
+      return await readExactly(file, 0, size);
     } finally {
       await file.close();
     }
@@ -123,15 +118,7 @@ export class RunFolder {
   }
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
 function parseMeta(text: string, id: RunId): RunMeta | undefined {
-  const { data } = runMeta.safeParse(parseJson(text));
+  const { data } = runMeta.safeParse(parseJSON(text));
   return data?.id === id ? data : undefined;
 }

@@ -3,6 +3,7 @@
 // Characters are counted as Python counts them, so that the numbers in the marker can be used in code. Control sequences of terminals are
 // removed from each end separately, so that they cannot affect the marker.
 
+import { formatCount } from "./format.ts";
 import { cleanTerminalText } from "./clean-terminal-text.ts";
 
 export interface TruncateTextOptions {
@@ -67,7 +68,7 @@ function joinEnds(
 }
 
 function toMarker(omitted: number, total: number, hint: string): string {
-  return `\n[… ${omitted.toLocaleString("en-US")} of ${total.toLocaleString("en-US")} characters omitted${hint}]\n`;
+  return `\n[… ${formatCount(omitted)} of ${formatCount(total)} characters omitted${hint}]\n`;
 }
 
 /** As Python counts them: a surrogate pair is one. */

@@ -3,6 +3,7 @@
 // Control sequences of terminals are removed. Offsets are bytes of the output as it was printed, so they mean the same in every call.
 // However long the output is, only a few bytes are read for each character shown.
 
+import { formatCount } from "./format.ts";
 import type { ByteSource } from "../bytes/byte-source.ts";
 import { characterAfter, headLength, tailLength, toText } from "./cut-points.ts";
 import { countCharacters, trimBrokenEnd, trimBrokenStart } from "./utf8.ts";
@@ -90,8 +91,7 @@ function toMarkers(
 
 function toCounter(source: ByteSource, unit: "bytes" | "characters"): Marker {
   const { totalBytes, readableBytes } = source;
-  const share = (part: number, whole: number): string =>
-    `${part.toLocaleString("en-US")} of ${whole.toLocaleString("en-US")}`;
+  const share = (part: number, whole: number): string => `${formatCount(part)} of ${formatCount(whole)}`;
   if (unit === "bytes" || totalBytes > Math.min(readableBytes, MAX_COUNTED_BYTES)) {
     return (omitted) => `${share(omitted, totalBytes)} bytes`;
   }
@@ -153,5 +153,5 @@ function joinLines(before: string, after: string): string {
 function toDroppedNote({ totalBytes, readableBytes }: ByteSource): string {
   const droppedBytes = totalBytes - readableBytes;
   if (droppedBytes <= 0) return "";
-  return `[… another ${droppedBytes.toLocaleString("en-US")} bytes were printed, and dropped]\n`;
+  return `[… another ${formatCount(droppedBytes)} bytes were printed, and dropped]\n`;
 }

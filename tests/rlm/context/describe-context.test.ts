@@ -60,7 +60,7 @@ describe("describeContext()", () => {
     const columns = Array.from({ length: 35 }, (_, index) => `c${index}`);
     expect(describeContext([{ name: "t", type: "DataFrame", columns }])).toMatch(/"c29" and 5 more$/);
     const many = Array.from({ length: 2_000 }, (_, index) => ({ name: `v${index}`, type: "str", length: index }));
-    const lines = describeContext(many, { maxCharacters: 1_000 }).split("\n");
+    const lines = describeContext(many, 1_000).split("\n");
     expect(lines.at(-1)).toBe(
       `… and ${(2_001 - lines.length).toLocaleString("en-US")} more variables; SHOW_VARS() lists them`,
     );
@@ -91,7 +91,7 @@ describe("describeContext()", () => {
         fc.array(facts, { maxLength: 20 }),
         fc.integer({ min: 500, max: 8_000 }),
         (variables, maxCharacters) => {
-          const text = describeContext(variables, { maxCharacters });
+          const text = describeContext(variables, maxCharacters);
           expect(text.length).toBeLessThanOrEqual(maxCharacters);
           expect(text).not.toMatch(/\p{Surrogate}/u);
           for (const line of text === "" ? [] : text.split(/[\n\r\u0085\u2028\u2029\v\f]/u)) {

@@ -309,7 +309,7 @@ test("a grant of time ends an endless child with an answer, and the run continue
     if (isEnd(request)) return "as far as I got";
     if (questionOf(request) === "quick") return code("while True: pass");
     if (stepOf(request) > 0) return code("FINAL([str(a), a.truncated])");
-    return code("a = rlm_query('quick', budget={'seconds': 0.6})");
+    return code("a = rlm_query('quick', budget={'seconds': 6})");
   };
   const { result } = await watch(scripted(runtime, script));
   expect(result).toMatchObject({ status: "final", data: ["as far as I got", true] });

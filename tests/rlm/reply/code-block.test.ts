@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
+import type { FinishReason } from "../../../src/protocol/usage.ts";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { FinishReason } from "../../../src/backends/backend.ts";
 import { CodeScanner, type ScanEnd } from "../../../src/rlm/reply/code-block.ts";
 import { PYTHON } from "../../open.ts";
 

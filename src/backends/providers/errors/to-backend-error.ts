@@ -4,8 +4,8 @@
 // isRetryable), which our own client throws as well. It is not kept as the cause: it may hold the request, the headers and the
 // response, and with them keys and prompts.
 
-import { BackendConnectionError } from "../../../errors.ts";
-import type { BackendFault } from "../../../errors.ts";
+import { BackendConnectionError, type BackendFault } from "../../../errors.ts";
+import { parseJSON } from "../../../util/parse-json.ts";
 import { redact } from "./redact.ts";
 import { parseRetryAfter } from "./retry-after.ts";
 import { toFields, UnreadableEvent, type Fields } from "../protocols/wire-protocol.ts";
@@ -171,12 +171,7 @@ function toHeaders(value: unknown): Readonly<Record<string, string>> {
 }
 
 function parseBody(body: unknown): unknown {
-  if (typeof body !== "string" || body.length > MAX_BODY_CHARACTERS) return undefined;
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
+  return typeof body !== "string" || body.length > MAX_BODY_CHARACTERS ? undefined : parseJSON(body);
 }
 
 function toText(value: unknown): string {

@@ -1,6 +1,7 @@
 // The Messages API of Anthropic.
 
-import type { BackendRequest, ChatMessage, FinishReason, InputUsagePart, StreamPart } from "../../backend.ts";
+import type { FinishReason } from "../../../protocol/usage.ts";
+import type { BackendRequest, ChatMessage, InputUsagePart, StreamPart } from "../../backend.ts";
 import { toAnthropicSchema } from "./json-schema.ts";
 import {
   toCount,

@@ -1,7 +1,7 @@
 // Chat Completions, as Ollama, vLLM, llama.cpp, LiteLLM, OpenRouter and many others serve it.
 
-import type { ReportedUsage } from "../../../protocol/usage.ts";
-import type { BackendRequest, FinishReason, StreamPart } from "../../backend.ts";
+import type { FinishReason, ReportedUsage } from "../../../protocol/usage.ts";
+import type { BackendRequest, StreamPart } from "../../backend.ts";
 import { isStrict } from "./json-schema.ts";
 import { toOpenAIUsage } from "./openai-usage.ts";
 import {

@@ -1,6 +1,7 @@
 // The Responses API of OpenAI.
 
-import type { BackendRequest, FinishReason, StreamPart } from "../../backend.ts";
+import type { FinishReason } from "../../../protocol/usage.ts";
+import type { BackendRequest, StreamPart } from "../../backend.ts";
 import { isStrict } from "./json-schema.ts";
 import { toOpenAIUsage } from "./openai-usage.ts";
 import {

@@ -8,6 +8,7 @@ import { basename, extname, isAbsolute, join, normalize, relative, resolve, sep 
 import { RLMError } from "../../../errors.ts";
 import { isSessionFile } from "../../../store/session-file.ts";
 import { resolveMounts } from "../../../environments/mounts.ts";
+import { DEFAULT_ENVIRONMENT } from "../../../environments/registry.ts";
 import type { Mount } from "../../../environments/environment.ts";
 import { makeFolder } from "../../../util/data-folder.ts";
 import { ArgumentsError } from "../tools/arguments-error.ts";
@@ -255,7 +256,7 @@ function checkReplaceable({ path, shown }: OpenedFile): void {
  * REPLSecurityError for a requested folder that is not allowed.
  */
 export function toMounts(startedIn: string, requested: readonly Mount[]): readonly Mount[] {
-  const resolved = resolveMounts(requested);
+  const resolved = resolveMounts(requested, DEFAULT_ENVIRONMENT);
   const unique = resolved.filter(({ path }, at) => resolved.findLastIndex((other) => other.path === path) === at);
   const start = resolveStart(startedIn);
   const isSeen = start === undefined || unique.some(({ path }) => `${start.path}/`.startsWith(`${path}/`));
@@ -265,7 +266,7 @@ export function toMounts(startedIn: string, requested: readonly Mount[]): readon
 /** Undefined: it is the home directory, the root, or another one that must not be mounted. */
 function resolveStart(path: string): Mount | undefined {
   try {
-    return resolveMounts([{ path, mode: "ro" }])[0];
+    return resolveMounts([{ path, mode: "ro" }], DEFAULT_ENVIRONMENT)[0];
   } catch {
     return undefined;
   }

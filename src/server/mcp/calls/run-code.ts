@@ -2,6 +2,7 @@
 //
 // Cancelling the request ends the work until it has become a task; from then on only a kill does.
 
+import { formatCount } from "../../../util/text/format.ts";
 import type { Session } from "../../../session/session.ts";
 import type { Task } from "../../../tasks/tasks.ts";
 import { DEFAULT_MAX_OUTPUT, type ToolResult } from "../render/result.ts";
@@ -94,7 +95,7 @@ function toDetached({ runtime }: ToolCall, task: Task, maxOutput: number): ToolR
 function checkLength(what: string, text: string, { offers }: ToolCall): void {
   if (text.length <= MAX_CODE_CHARACTERS) return;
   throw new ArgumentsError(
-    `The ${what} has ${text.length.toLocaleString("en-US")} characters, and ${MAX_CODE_CHARACTERS.toLocaleString("en-US")} ` +
+    `The ${what} has ${formatCount(text.length)} characters, and ${formatCount(MAX_CODE_CHARACTERS)} ` +
       `is the most. Put data into a file and ${offers("set_repl_context") ? "load it with set_repl_context(key, path)" : "read that"}.`,
   );
 }

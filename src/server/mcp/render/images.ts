@@ -4,7 +4,7 @@ import { type Png, pngSize, readPng } from "../../../util/image/png.ts";
 import { toPng } from "../../../util/image/encode-png.ts";
 import { parseJpegSize } from "../../../util/image/jpeg-size.ts";
 import { shrinkPixels } from "../../../util/image/shrink-pixels.ts";
-import { formatSize } from "../../../util/text/format.ts";
+import { formatCount, formatSize } from "../../../util/text/format.ts";
 import type { Image } from "./result.ts";
 
 const MAX_SIDE = 1024;
@@ -81,5 +81,5 @@ interface Sides {
 }
 
 function toSides({ width, height }: Sides): string {
-  return `${width.toLocaleString("en-US")} x ${height.toLocaleString("en-US")}`;
+  return `${formatCount(width)} x ${formatCount(height)}`;
 }

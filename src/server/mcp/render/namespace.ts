@@ -61,7 +61,7 @@ function toKind({ type, length, shape, dtype }: Variable): string {
   const facts = [
     ...(shape === undefined ? [] : [shape.join("×")]),
     ...(dtype === undefined ? [] : [dtype]),
-    ...(shape === undefined && length !== undefined ? [`length ${length.toLocaleString("en-US")}`] : []),
+    ...(shape === undefined && length !== undefined ? [`length ${formatCount(length)}`] : []),
   ];
   return facts.length === 0 ? type : `${type} (${facts.join(", ")})`;
 }
@@ -82,11 +82,11 @@ function toDetails(variable: InspectedVariable, sessionId: string): string {
 }
 
 function toCutNote(name: string, total: number | null, sessionId: string): string {
-  const of = total === null ? "" : ` of ${total.toLocaleString("en-US")}`;
+  const of = total === null ? "" : ` of ${formatCount(total)}`;
   const call = IDENTIFIER.test(name)
     ? `read on with ${toReprCall(name, [MAX_VALUE, total ?? Infinity], sessionId)}`
     : "print a part of it for more";
-  return `[the first ${MAX_VALUE.toLocaleString("en-US")}${of} characters; ${call}]`;
+  return `[the first ${formatCount(MAX_VALUE)}${of} characters; ${call}]`;
 }
 
 /** Whether the name can be written in code as it is. */

@@ -1,5 +1,6 @@
 // The result of a tool, before it is converted to the protocol's form.
 
+import { formatCount } from "../../../util/text/format.ts";
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
 import type { Task } from "../../../tasks/tasks.ts";
 import { truncateText } from "../../../util/text/truncate-text.ts";
@@ -70,6 +71,6 @@ export function outputUri(taskId: string): string {
 
 function toLink(task: Task): ContentBlock {
   const { id, outputBytes } = task.info();
-  const description = `all of the output, ${outputBytes.toLocaleString("en-US")} bytes`;
+  const description = `all of the output, ${formatCount(outputBytes)} bytes`;
   return { type: "resource_link", uri: outputUri(id), name: id, description, mimeType: "text/plain" };
 }

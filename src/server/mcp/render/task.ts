@@ -11,7 +11,7 @@ import { renderExecution } from "./execution.ts";
 import { renderRun, toRunOutcome } from "./run.ts";
 import { showPrinted, taskSource, toReadOn } from "./output.ts";
 import type { ToolCall } from "../tools/tool-call.ts";
-import { formatSeconds } from "../../../util/text/format.ts";
+import { formatCount, formatSeconds } from "../../../util/text/format.ts";
 import { joinParts, NO_OUTPUT, toNote, toStatusCall, toTime, toUsageFacts } from "./format.ts";
 
 /** Reserved for the text around the output. */
@@ -67,7 +67,7 @@ export async function renderPage(runtime: Runtime, task: Task, offset: number): 
   const { text: page, nextOffset } = pageOutput(source, { offset, maxCharacters });
   const facts = { ...toTaskFacts(task), offset, next_offset: nextOffset, total_bytes: source.totalBytes };
   if (nextOffset !== null) {
-    const left = (source.totalBytes - nextOffset).toLocaleString("en-US");
+    const left = formatCount(source.totalBytes - nextOffset);
     const more = `[${left} bytes more: ${toStatusCall(task.id, { offset: nextOffset })}]`;
     return { text: joinParts(page, more), facts };
   }
