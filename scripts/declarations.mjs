@@ -28,6 +28,8 @@ export async function writeDeclarations() {
       const foreign = imports.find(({ from }) => !from.startsWith(".") && !isBuiltin(from));
       if (foreign !== undefined)
         throw new Error(`${relative(FOLDER, file)} imports '${foreign.from}', which users lack`);
+      if (/\bz\.\w+</.test(text))
+        throw new Error(`${relative(FOLDER, file)} has a type of zod: write Shape<typeof ...>`);
       writeFileSync(file, text);
     }
   }
