@@ -28,6 +28,8 @@ export async function writeDeclarations() {
       const foreign = imports.find(({ from }) => !from.startsWith(".") && !isBuiltin(from));
       if (foreign !== undefined)
         throw new Error(`${relative(FOLDER, file)} imports '${foreign.from}', which users lack`);
+      if (/\bz\.\w+</.test(text))
+        throw new Error(`${relative(FOLDER, file)} has a type of zod: write Shape<typeof ...>`);
       writeFileSync(file, text);
     }
   }
@@ -82,10 +84,11 @@ async function loadSchemas(files) {
   return schemas;
 }
 
-/** The text of a declaration file with its schemas replaced by types. */
+/** The text of a declaration file with its schemas replaced by types. Files outside protocol/ stay as they are: nothing public has any. */
 function withoutSchemas(file, { text, imports, constants, types }, schemas) {
   const own = [...types].filter(([, { schema }]) => schema !== undefined);
-  if (own.length === 0 && constants.length === 0) return text;
+  const constantsByName = schemas.modules.get(file);
+  if (constantsByName === undefined || (own.length === 0 && constants.length === 0)) return text;
   const wanted = new Map();
   const nameOf = (schema) => {
     const published = schemas.types.get(schema);
@@ -93,8 +96,11 @@ function withoutSchemas(file, { text, imports, constants, types }, schemas) {
     return published?.name;
   };
   const replacements = own.map(([name, { start, end, schema }]) => {
+    const constant = constantsByName[schema];
+    if (constant === undefined)
+      throw new Error(`${relative(FOLDER, file)} does not export the schema '${schema}' of ${name}`);
     const isCommented = text.slice(0, start).trimEnd().endsWith("*/");
-    return { start, end, with: toTypeScript(name, schemas.modules.get(file)[schema], { nameOf, isCommented }) };
+    return { start, end, with: toTypeScript(name, constant, { nameOf, isCommented }) };
   });
   const removed = [...constants, ...imports.filter(({ from }) => from === "zod" || from.endsWith("/shape.ts"))];
   for (const { start, end } of removed) replacements.push({ start: startOfComment(text, start), end, with: "" });

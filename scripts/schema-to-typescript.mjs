@@ -37,8 +37,7 @@ function toType(schema, nested, indent) {
     case "object":
       return toObject(def.shape, nested, indent);
     case "record":
-      if (def.keyType._zod.def.type !== "string") break;
-      return `{ readonly [key: string]: ${nested(def.valueType, indent)} }`;
+      return toRecord(def, nested, indent);
     case "union":
       return def.options.map((option) => toOperand(nested(option, indent))).join(" | ");
     case "intersection":
@@ -54,6 +53,12 @@ function toType(schema, nested, indent) {
       return nested(def.innerType, indent);
   }
   throw new TypeError(`Cannot print a schema of the kind '${def.type}' as TypeScript`);
+}
+
+function toRecord({ keyType, valueType, partial }, nested, indent) {
+  const value = nested(valueType, indent);
+  if (keyType._zod.def.type === "string") return `{ readonly [key: string]: ${value} }`;
+  return `{ readonly [key in ${nested(keyType, indent)}]${partial === true ? "?" : ""}: ${value} }`;
 }
 
 function toObject(shape, nested, indent) {

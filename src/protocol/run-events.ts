@@ -42,7 +42,7 @@ const nodeStart = z.object({
 const stepFields = { ...nodeEventFields, step: z.number() };
 
 /** A model is called by the loop of a node (`step`), by code (`query`), for the best answer at a limit (`extract`), or without a session (`direct`). */
-const modelCallStart = z.object({
+export const modelCallStart = z.object({
   ...stepFields,
   type: z.literal("model-call-start"),
   callId: z.string(),
@@ -65,7 +65,7 @@ const modelCallDelta = z.object({
   kind: z.enum(["text", "reasoning"]),
 });
 
-const modelCallEnd = z.object({
+export const modelCallEnd = z.object({
   ...nodeEventFields,
   type: z.literal("model-call-end"),
   callId: z.string(),
@@ -87,7 +87,7 @@ const recordedResult = executionResult.omit({ displays: true });
 
 const limitFields = { ...nodeEventFields, axis: ledgerAxis, used: z.number(), limit: z.number() };
 
-const runEvent = z.discriminatedUnion("type", [
+export const runEvent = z.discriminatedUnion("type", [
   runStart,
   nodeStart,
   z.object({ ...stepFields, type: z.literal("step-start") }),

@@ -22,7 +22,7 @@ export type StopReason = Shape<typeof stopReason>;
 export const ledgerLimits = z.partialRecord(ledgerAxis, z.number());
 export type LedgerLimits = Shape<typeof ledgerLimits>;
 
-const runUsage = z.object({
+export const runUsage = z.object({
   total: modelUsage,
   byModel: z.record(z.string(), modelUsage),
   byNode: z.record(z.string(), modelUsage),
@@ -48,7 +48,7 @@ export const runResult = z
   .meta({ id: "RunResult" });
 export type RunResult = Shape<typeof runResult>;
 
-const runInfo = z
+export const runInfo = z
   .object({
     id: z.string(),
     query: z.string().describe("The question, or its beginning"),

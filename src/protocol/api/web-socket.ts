@@ -61,7 +61,7 @@ const watchedEvent = sessionEvent.and(
 );
 
 const { interrupted, hasEnded, state } = interruptAnswer.shape;
-const replyFields = z.object({
+export const replyFields = z.object({
   executionId: executionId.exactOptional().describe("The execution of `execute`, `cancel`, `stdin` and `follow`"),
   replayed: z.literal(true).exactOptional().describe("The same key started it before; `follow` it"),
   interrupted: interrupted.exactOptional(),

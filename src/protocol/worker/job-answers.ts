@@ -1,7 +1,8 @@
 // Messages of a file job, parsed. Names and sizes in them come from the session and are not trusted.
 
 import { z } from "zod";
-import { fileKind } from "../files.ts";
+import { fileKind, type FileChange, type FileEntry } from "../files.ts";
+import type { Shape } from "../shape.ts";
 
 const MAX_DATA_BYTES = 1024 * 1024;
 /** The last millisecond that a Date can represent. */
@@ -40,7 +41,7 @@ const change = z.discriminatedUnion("change", [
     .transform(({ type, change: what, path: at, from }) => ({ type, change: { type: what, path: at, from } })),
 ]);
 
-const jobError = z.object({
+export const jobError = z.object({
   type: z.literal("error"),
   reason: z
     .enum([
@@ -57,6 +58,7 @@ const jobError = z.object({
     .describe("`refused`: the path leads out of the working directory"),
   why: z.string(),
 });
+export type JobError = Shape<typeof jobError>;
 
 const jobAnswer = z.discriminatedUnion("type", [
   z.object({ type: z.enum(["busy", "ready"]) }),
@@ -68,7 +70,14 @@ const jobAnswer = z.discriminatedUnion("type", [
   jobError,
 ]);
 
-export type JobAnswer = z.output<typeof jobAnswer>;
+export type JobAnswer =
+  | { readonly type: "busy" | "ready" }
+  | { readonly type: "size"; readonly size: number; readonly modifiedAt: string }
+  | { readonly type: "data"; readonly bytes: number }
+  | { readonly type: "entry"; readonly entry: FileEntry }
+  | { readonly type: "change"; readonly change: FileChange }
+  | { readonly type: "done"; readonly omitted: number; readonly made: boolean }
+  | JobError;
 
 /** Null for an unknown message. */
 export function parseJobAnswer(message: unknown): JobAnswer | null {
