@@ -60,15 +60,20 @@ test("names in code go to the configured backend, and without one to the model o
   expect(both.result.answer).toBe("from the backend");
 });
 
-test("identical calls of a model object are answered from the cache, for this provider only", async () => {
+test("identical calls of model objects are answered from the cache, for this provider and address only", async () => {
   await using runtime = await openTestRuntime({ poolSize: 1 });
   let calls = 0;
-  const ask = async (provider: string): Promise<unknown> => {
-    const model = answer(code("FINAL('once')"), { provider, onCall: () => void calls++ });
+  const ask = async (provider: string, address: string): Promise<unknown> => {
+    const object = answer(code("FINAL('once')"), { provider, onCall: () => void calls++ });
+    const model = { ...object, config: { baseURL: address } };
     return (await watch(runtime.rlm({ ...settings, cache: true, model }), { query: "cached?" })).result.answer;
   };
-  expect([await ask("one.chat"), await ask("one.chat"), await ask("two.chat")]).toEqual(["once", "once", "once"]);
-  expect(calls).toBe(2);
+  expect(await ask("one.chat", "http://a")).toBe("once");
+  expect(await ask("one.chat", "http://a")).toBe("once");
+  expect(calls).toBe(1);
+  await ask("two.chat", "http://a");
+  await ask("one.chat", "http://b");
+  expect(calls).toBe(3);
 });
 
 test("two objects with one model id keep their own names and the price of the model", async () => {
