@@ -6,6 +6,9 @@
 import { z } from "zod";
 import type { Shape } from "./shape.ts";
 
+/** Of one call. A backend that reports more is wrong; sums stay exact. */
+const MAX_TOKENS = 1_000_000_000_000;
+
 export const modelUsage = z
   .object({
     inputTokens: z.number().describe("Cached tokens included"),
@@ -115,5 +118,5 @@ export function toUsd(nanoUsd: number): number {
 }
 
 function toCount(value: number): number {
-  return Number.isFinite(value) && value > 0 ? Math.ceil(value) : 0;
+  return Number.isFinite(value) && value > 0 ? Math.min(Math.ceil(value), MAX_TOKENS) : 0;
 }

@@ -1,6 +1,6 @@
 // Inspecting a session while code runs, copies are made or the worker is replaced. Concurrent, because most of these tests wait.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { InspectionError, type Runtime, type Session } from "../../../src/index.ts";
 import { openTestRuntime, openWith, valueOf } from "../../open.ts";
 
@@ -45,7 +45,7 @@ describe.concurrent("while code runs", () => {
     expect((await session.complete("data['", 6)).matches).toEqual([{ text: "key", type: "key" }]);
     expect(await session.signature("f(", 2)).toMatchObject({ signature: "(alpha)", parameter: 0 });
     // Half a second may be too short when many threads compete for the interpreter.
-    await expect.poll(async () => (await session.info()).variables).toEqual(expect.arrayContaining(["data", "f"]));
+    await becomes(async () => (await session.info()).variables, expect.arrayContaining(["data", "f"]));
     expect((await session.info()).state).toBe("running");
     expect(await running.stop()).toBe("interrupted");
     expect(await valueOf(session, "data")).toBe("{'key': [1, 2]}");
@@ -71,7 +71,7 @@ describe.concurrent("while code runs", () => {
     );
     const running = await start(session, "import subprocess; subprocess.run(['sleep', '600'])");
     const inspection = session.inspect("slow", { timeoutMs: 20_000 });
-    await expect.poll(() => session.files.exists("begun")).toBe(true);
+    await becomes(async () => session.files.exists("begun"), true);
     expect(await running.stop()).toBe("interrupted");
     expect((await inspection)?.repr?.text).toBe("slow");
   });
@@ -115,11 +115,11 @@ slow = Slow()`);
   const checkpoint = await session.checkpoint();
   const processes = "sum(name.isdigit() for name in os.listdir('/proc'))";
   const inspection = session.inspect("slow", { timeoutMs: 5000 });
-  await expect.poll(() => valueOf(session, "os.path.exists('/tmp/begun')")).toBe("True");
-  await expect.poll(() => valueOf(session, processes)).toBe("4"); // the init, the worker, the checkpoint, and the fork, whose parent is gone
+  await becomes(async () => valueOf(session, "os.path.exists('/tmp/begun')"), "True");
+  await becomes(async () => valueOf(session, processes), "4"); // the init, the worker, the checkpoint, and the fork, whose parent is gone
   await session.rewind(checkpoint);
   expect((await inspection)?.errors.repr).toContain("FileExistsError");
-  await expect.poll(() => valueOf(session, processes)).toBe("3");
+  await becomes(async () => valueOf(session, processes), "3");
 });
 
 test.concurrent("a session does not expire during an inspection, and does afterwards", async () => {
@@ -132,3 +132,8 @@ test.concurrent("a session does not expire during an inspection, and does afterw
   expect(await session.inspect("x")).toMatchObject({ preview: "slow", incomplete: null });
   await ended;
 });
+
+/** As `expect.poll`, which does not find its test when several run concurrently. */
+async function becomes(read: () => Promise<unknown>, expected: unknown): Promise<void> {
+  await vi.waitFor(async () => expect(await read()).toEqual(expected), { timeout: 20_000 });
+}
