@@ -147,16 +147,16 @@ describe("standard output", () => {
     expect(program.strange).toEqual([]);
   });
 
-  test("a message of 60 MB is refused with what to do, and takes no memory", async () => {
+  test("a message of 300 MB is refused with what to do, and is never held in memory", async () => {
     await using program = await start();
     await program.call("execute_python", { code: "1" });
-    const before = residentBytes(program);
+    const before = peakResidentBytes(program);
     const reply = program.reply("big");
     program.write(
       '{"jsonrpc":"2.0","id":"big","method":"tools/call","params":{"name":"execute_python","arguments":{"code":"',
     );
     const piece = "x".repeat(1024 * 1024);
-    for (let written = 0; written < 60; written += 1) {
+    for (let written = 0; written < 300; written += 1) {
       if (!program.child.stdin.write(piece))
         await new Promise<void>((resolve) => void program.child.stdin.once("drain", () => resolve()));
     }
@@ -165,7 +165,8 @@ describe("standard output", () => {
       code: -32600,
       message: expect.stringContaining("Put data into a file"),
     });
-    expect(residentBytes(program) - before).toBeLessThan(60 * 1024 * 1024);
+    // Chunks that were dropped are collected late, so the bound is generous; the message itself would exceed it twice.
+    expect(peakResidentBytes(program) - before).toBeLessThan(150 * 1024 * 1024);
     expect(await program.call("execute_python", { code: "1" })).toBe("→ 1");
   });
 });
@@ -267,6 +268,6 @@ while True:
     except BaseException: pass`;
 }
 
-function residentBytes({ child }: MCPProgram): number {
-  return Number(/VmRSS:\s+(?<kib>\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))?.groups?.["kib"]) * 1024;
+function peakResidentBytes({ child }: MCPProgram): number {
+  return Number(/VmHWM:\s+(?<kib>\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))?.groups?.["kib"]) * 1024;
 }
