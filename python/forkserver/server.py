@@ -23,7 +23,7 @@ from . import init, libc, wakeup
 from .descriptors import close_all
 from .outbox import Outbox
 from .processes import jobs, memory, programs
-from .sandbox import landlock, limits, mounter, namespaces, seccomp
+from .sandbox import broker, landlock, limits, namespaces, seccomp
 
 _F_SETPIPE_SZ = 1031
 _PAGE = 4096
@@ -42,9 +42,9 @@ class Sandbox:
 
 
 class Server:
-    def __init__(self, worker_main: init.WorkerMain, mounter_socket: socket.socket | None, home: str) -> None:
+    def __init__(self, worker_main: init.WorkerMain, broker_socket: socket.socket | None, home: str) -> None:
         self._worker_main = worker_main
-        self._mounter = mounter_socket
+        self._broker = broker_socket
         self._sandboxes: dict[int, Sandbox] = {}
         self._by_fd: dict[int, int] = {}
         self._by_pid: dict[int, int] = {}
@@ -170,9 +170,9 @@ class Server:
 
     def _mount(self, requested: dict, trees: list[int]) -> namespaces.Mount:
         mount = namespaces.Mount(requested["path"], requested["write"], exact=True)
-        if self._mounter is None:
+        if self._broker is None:
             return mount
-        tree = mounter.request_tree(self._mounter, mount)
+        tree = broker.request_tree(self._broker, mount)
         trees.append(tree)
         return namespaces.Mount(mount.path, mount.write, tree, exact=True)
 
@@ -275,7 +275,7 @@ def _remove_leftovers() -> None:
 def serve(worker_main: init.WorkerMain, options: dict) -> None:
     """Runs the fork server in a process that was started with these options. Never returns."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    mounter_socket = mounter.drop(options["uid"], options["gid"], options["home"]) if "uid" in options else None
+    broker_socket = broker.drop(options["uid"], options["gid"], options["home"]) if "uid" in options else None
     # Nobody reads stdin during a long import, so the kernel must end this process with its host. Dropping privileges resets
     # this setting, so it comes after.
     libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -284,7 +284,7 @@ def serve(worker_main: init.WorkerMain, options: dict) -> None:
     preload(options["preload"])
     # Each worker replaces these, and dropping the last reference there would copy the pages of the objects it frees.
     sys.stdin = sys.__stdin__ = sys.stdout = sys.__stdout__ = None  # type: ignore[assignment,misc]
-    server = Server(worker_main, mounter_socket, options["home"])
+    server = Server(worker_main, broker_socket, options["home"])
     gc.collect()
     gc.freeze()
     try:

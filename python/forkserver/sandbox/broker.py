@@ -1,7 +1,7 @@
-"""The mounter: one small process that stays root to make mounts for sandboxes.
+"""The broker: one small process that stays root for the fork server.
 
 If the host runs as root, the fork server first drops to a reserved user. It may then be unable to open folders of the host,
-or they have another owner. The mounter never forks a sandbox and talks only to the fork server: it makes a detached mount of
+or they have another owner. The broker never forks a sandbox and talks only to the fork server: it makes a detached mount of
 such a folder in which the owner appears as the reserved user, and passes its descriptor.
 """
 from __future__ import annotations
@@ -42,11 +42,11 @@ def drop(uid: int, gid: int, home: str) -> socket.socket:
 
 
 def request_tree(server: socket.socket, mount: Mount) -> int:
-    """Asks the mounter for a mount. Raises OSError with its reason."""
+    """Asks the broker for a mount. Raises OSError with its reason."""
     server.send(json.dumps({"path": mount.path, "write": mount.write}).encode())
     reply, fds, _, _ = socket.recv_fds(server, 4096, 1)
     if not reply:
-        raise OSError(errno.EPIPE, "the process that makes mounts is gone", mount.path)
+        raise OSError(errno.EPIPE, "the broker is gone", mount.path)
     answer = json.loads(reply)
     if "errno" in answer:
         raise OSError(answer["errno"], answer["message"], mount.path)
