@@ -1,6 +1,6 @@
 // Options in, complete settings out: for a runtime, and for each session in it. Defaults are applied here and nowhere else.
 
-import type { Environment, EnvironmentOptions, Mount, SandboxOptions } from "./environments/environment.ts";
+import type { Environment, EnvironmentOptions, Mount, SandboxOptions, UserRange } from "./environments/environment.ts";
 import { requireCapability } from "./environments/capabilities.ts";
 import { toRealPaths } from "./environments/mounts.ts";
 import { DEFAULT_ENVIRONMENT, type EnvironmentName } from "./environments/registry.ts";
@@ -29,14 +29,20 @@ export interface RuntimeOptions {
   readonly timeoutMs?: number | null;
   /** For sessions that name no idle limit. Null: they never expire. Default: 5 minutes. */
   readonly idleTimeoutMs?: number | null;
+  /**
+   * Users of the machine that sessions run as, one each, where the host is root or has subordinate ids: "FIRST-LAST", ids that
+   * no account has. Default: RLM_SANDBOX_USERS, else a range that is free here.
+   */
+  readonly users?: string;
   /** What generated ids look like: `short` (`s1`, `t1`), or `random`, which cannot be guessed. Default: short. */
   readonly ids?: IdStyle;
 }
 
 /** The options of a runtime with every default applied. */
-export type RuntimeSettings = Required<Omit<RuntimeOptions, "limits" | "python">> & {
+export type RuntimeSettings = Required<Omit<RuntimeOptions, "limits" | "python" | "users">> & {
   readonly limits: Limits;
   readonly python: string | undefined;
+  readonly users: UserRange | undefined;
 };
 
 /** What sessions need besides their options: what the runtime shares among them. */
@@ -70,13 +76,14 @@ export function toRuntimeSettings(options: RuntimeOptions): RuntimeSettings {
     mounts: options.mounts ?? [],
     timeoutMs: toLimit(options.timeoutMs, 55_000),
     idleTimeoutMs: toLimit(options.idleTimeoutMs, 5 * 60_000),
+    users: toUserRange(options.users ?? process.env["RLM_SANDBOX_USERS"]),
     ids: options.ids ?? "short",
   };
 }
 
 export function toEnvironmentOptions(settings: RuntimeSettings, onLessMemory: () => void): EnvironmentOptions {
-  const { python, preload, poolSize } = settings;
-  return { python, preload, poolSize, poolOptions: toSandboxOptions(settings, {}), onLessMemory };
+  const { python, preload, poolSize, users } = settings;
+  return { python, preload, poolSize, users, poolOptions: toSandboxOptions(settings, {}), onLessMemory };
 }
 
 /** Throws a TypeError or RangeError for values that can never work. */
@@ -119,6 +126,14 @@ function toSandboxOptions(settings: RuntimeSettings, { mounts = [], limits = {} 
     mounts: toRealPaths([...settings.mounts, ...mounts]),
     limits: { memoryBytes, diskBytes, processes, openFiles, branches },
   };
+}
+
+/** An empty text counts as absent. */
+function toUserRange(text: string | undefined): UserRange | undefined {
+  if (text === undefined || text === "") return undefined;
+  const [, first = NaN, last = NaN] = (/^(\d{1,10})-(\d{1,10})$/.exec(text) ?? []).map(Number);
+  if (first >= 1 && last >= first && last < 2 ** 32 - 1) return { first, last };
+  throw new RangeError(`Cannot use '${text}' as users: it must be FIRST-LAST, such as 2100000000-2100065535`);
 }
 
 /** Null and Infinity are values: no limit. */

@@ -25,6 +25,7 @@ test("every option of a runtime has a default", () => {
     mounts: [],
     timeoutMs: 55_000,
     idleTimeoutMs: 300_000,
+    users: undefined,
     ids: "short",
   });
 });

@@ -63,9 +63,14 @@ const docker = z.strictObject({
   memory: size.optional(),
 });
 
-/** Used by `rlm serve`. `python` and `mounts` count only in a trusted file. */
+/** Used by `rlm serve`. `python`, `users` and `mounts` count only in a trusted file. */
 const sessions = z.strictObject({
   python: text.optional(),
+  /** `FIRST-LAST`, ids of users. */
+  users: z
+    .string()
+    .regex(/^\d+-\d+$/, "must be a range of ids such as 2100000000-2100065535")
+    .optional(),
   timeout: seconds.optional(),
   idle_timeout: seconds.optional(),
   include_stdlib: z.boolean().optional(),

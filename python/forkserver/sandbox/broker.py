@@ -1,8 +1,9 @@
-"""The broker: one small process that stays root for the fork server.
+"""The broker: one small process that keeps privileges for the fork server, which has none.
 
-If the host runs as root, the fork server first drops to a reserved user. It may then be unable to open folders of the host,
-or they have another owner. The broker never forks a sandbox and talks only to the fork server: it makes a detached mount of
-such a folder in which the owner appears as the reserved user, and passes its descriptor.
+It gives each sandbox a user of its own, and makes mounts in which the owner of a folder appears as that user. It talks only to
+the fork server, never forks a sandbox, and does nothing for a process that is not a child of the fork server. Where the host
+is root, the broker is root. An ordinary user with subordinate ids has one too; it has its privileges in a user namespace in
+which these ids exist, and makes no mounts.
 """
 from __future__ import annotations
 
@@ -10,124 +11,179 @@ import errno
 import json
 import os
 import socket
-import struct
+from typing import Callable
 
-from .. import libc
-from . import interpreter
-from .namespaces import Mount, clone_tree
-
-_ATTR_IDMAP = 0x00100000
+from .namespaces import USER, Mount
+from .owned_mounts import owned_tree, user_namespace
+from .users import Users, open_lock_file
 
 
-def drop(uid: int, gid: int, home: str) -> socket.socket:
-    """The caller continues as the reserved user. A child that stays root serves on the returned socket."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    if os.fork() == 0:
-        ours.close()
-        theirs = socket.socket(fileno=os.dup2(theirs.detach(), 3))
-        os.closerange(4, 1024)
-        os.dup2(os.open("/dev/null", os.O_RDWR), 0)
-        os.dup2(0, 1)
-        _serve(theirs, uid, gid)
-        os._exit(0)
-    theirs.close()
-    hidden = interpreter.hidden_from(uid, home)
-    if hidden:
-        _uncover(hidden)
-    os.setgroups([])
-    os.setresgid(gid, gid, gid)
-    os.setresuid(uid, uid, uid)
-    libc.prctl(libc.PR_SET_DUMPABLE, 1)  # so that /proc/self belongs to the new user
-    return ours
+class BrokerGone(BaseException):
+    """The broker has ended. No handler of a failed order may stop this: without its broker the fork server leaves."""
 
 
-def request_tree(server: socket.socket, mount: Mount) -> int:
-    """Asks the broker for a mount. Raises OSError with its reason."""
-    server.send(json.dumps({"path": mount.path, "write": mount.write}).encode())
-    reply, fds, _, _ = socket.recv_fds(server, 4096, 1)
-    if not reply:
-        raise OSError(errno.EPIPE, "the broker is gone", mount.path)
-    answer = json.loads(reply)
-    if "errno" in answer:
-        raise OSError(answer["errno"], answer["message"], mount.path)
-    return fds[0]
+class Broker:
+    """The fork server's end. Methods raise OSError with the reason why a request failed, or BrokerGone."""
 
+    def __init__(self, peer: socket.socket, makes_mounts: bool) -> None:
+        self.socket = peer
+        self.makes_mounts = makes_mounts
+        self.has_users = False
 
-def _serve(peer: socket.socket, uid: int, gid: int) -> None:
-    while True:
-        request = peer.recv(65536)
-        if not request:
-            return
-        requested = json.loads(request)
+    def wait_until_ready(self) -> str | None:
+        """None if sandboxes get users of their own, else why not."""
+        why, _ = self._receive()
+        self.has_users = why["why"] is None
+        return why["why"]
+
+    def take_user(self) -> int:
+        return self._ask({"op": "take"})[0]["user"]
+
+    def give_back(self, user: int) -> None:
+        """Call it when the init of the sandbox has been reaped, or was never started."""
         try:
-            tree = _owned_tree(Mount(requested["path"], requested["write"], exact=True), uid, gid)
-            socket.send_fds(peer, [b"{}"], [tree])
-            os.close(tree)
+            self.socket.send(json.dumps({"op": "give-back", "user": user}).encode())
+        except OSError:
+            raise BrokerGone from None
+
+    def map_user(self, pid: int, user: int) -> None:
+        """Maps the user into the user namespace of a child that was just forked."""
+        self._ask({"op": "map", "pid": pid, "user": user})
+
+    def make_tree(self, mount: Mount, user: int) -> int:
+        try:
+            return self._ask({"op": "mount", "path": mount.path, "write": mount.write, "user": user})[1][0]
         except OSError as error:
-            peer.send(json.dumps({"errno": error.errno, "message": error.strerror}).encode())
+            raise OSError(error.errno, error.strerror, mount.path) from None
 
-
-def _owned_tree(mount: Mount, uid: int, gid: int) -> int:
-    tree = clone_tree(mount)
-    status = os.fstat(tree)
-    if (status.st_uid, status.st_gid) == (uid, gid):
-        return tree
-    namespace = _user_namespace((status.st_uid, uid), (status.st_gid, gid))
-    try:
-        request = struct.pack("=QQQQ", _ATTR_IDMAP, 0, 0, namespace)
-        libc.syscall(libc.MOUNT_SETATTR, tree, b"", 0x1000, request, len(request))
-    except OSError as error:
-        if mount.write:
-            os.close(tree)
-            raise OSError(error.errno, "its file system cannot show another owner, so it can only be mounted read-only")
-    finally:
-        os.close(namespace)
-    return tree
-
-
-def _user_namespace(user: tuple[int, int], group: tuple[int, int]) -> int:
-    """A descriptor of a user namespace that maps one user and one group. A child that exits at once creates it."""
-    ready, done = os.pipe(), os.pipe()
-    child = os.fork()
-    if child == 0:
+    def _ask(self, request: dict) -> tuple[dict, list[int]]:
         try:
-            os.close(done[1])
-            libc.unshare(libc.CLONE_NEWUSER)
-            os.write(ready[1], b"x")
-            os.read(done[0], 1)
+            self.socket.send(json.dumps(request).encode())
+        except OSError:
+            raise BrokerGone from None
+        answer, fds = self._receive()
+        if "errno" in answer:
+            raise OSError(answer["errno"], answer["message"])
+        return answer, fds
+
+    def _receive(self) -> tuple[dict, list[int]]:
+        try:
+            reply, fds, _, _ = socket.recv_fds(self.socket, 4096, 1)
+        except OSError:
+            reply, fds = b"", []
+        if not reply:
+            raise BrokerGone
+        return json.loads(reply), fds
+
+
+def start(ranges: list[range], why_none: str, shared: int | None) -> Broker:
+    """Forks the broker, which keeps the privileges of the caller.
+
+    `why_none` is the reason if there are no ranges; `shared` is the user of all sandboxes then. None: it makes no mounts.
+    """
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    fork_server = os.getpid()
+    if os.fork() == 0:
+        try:
+            ours.close()
+            peer = socket.socket(fileno=os.dup2(theirs.detach(), 3))
+            os.closerange(4, 1024)
+            os.dup2(os.open("/dev/null", os.O_RDWR), 0)
+            os.dup2(0, 1)
+            process = _Process(peer, fork_server, ranges, why_none, shared)
+            try:
+                process.serve()
+            finally:
+                process.end()
         finally:
             os._exit(0)
-    os.close(ready[1])
+    theirs.close()
+    return Broker(ours, shared is not None)
+
+
+class _Process:
+    def __init__(self, peer: socket.socket, fork_server: int, ranges: list[range], why_none: str,
+                 shared: int | None) -> None:
+        self._peer = peer
+        self._fork_server = fork_server
+        self._shared = shared
+        self._users: Users | None = None
+        why: str | None = why_none
+        if ranges:
+            try:
+                users = Users(ranges, open_lock_file())
+                os.close(user_namespace((USER, ranges[0].start), (USER, ranges[0].start)))
+                self._users = users
+                why = None
+            except OSError as error:
+                why = error.strerror
+        self._answer({"why": why})
+
+    def serve(self) -> None:
+        handlers: dict[str, Callable[[dict], None]] = {
+            "take": self._take, "give-back": self._give_back, "map": self._map, "mount": self._mount}
+        while request := self._peer.recv(65536):
+            order = json.loads(request)
+            try:
+                handlers[order["op"]](order)
+            except OSError as error:
+                self._answer({"errno": error.errno, "message": error.strerror})
+
+    def end(self) -> None:
+        if self._users is not None:
+            self._users.end()
+
+    def _take(self, _: dict) -> None:
+        self._answer({"user": self._own_users().take()})
+
+    def _give_back(self, order: dict) -> None:
+        self._own_users().give_back(order["user"])
+
+    def _map(self, order: dict) -> None:
+        users, user, pid = self._own_users(), order["user"], order["pid"]
+        if not users.is_waiting(user):
+            raise OSError(errno.EINVAL, "the user was not taken")
+        process = os.open(f"/proc/{pid}", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            init = os.pidfd_open(pid)
+            # The fork server reaps no child before it has the answer, so the number is not another's by now.
+            if _parent(process) != self._fork_server:
+                os.close(init)
+                raise OSError(errno.EPERM, "the process is not a child of the fork server")
+            users.bind(user, init)
+            for name, content in (("setgroups", "deny"), ("uid_map", f"{USER} {user} 1"), ("gid_map", f"{USER} {user} 1")):
+                _write(process, name, content)
+        finally:
+            os.close(process)
+        self._answer({})
+
+    def _mount(self, order: dict) -> None:
+        user = order["user"]
+        if user != self._shared if self._users is None else not self._users.is_waiting(user):
+            raise OSError(errno.EPERM, "the user was not taken")
+        tree = owned_tree(Mount(order["path"], order["write"], exact=True), user)
+        try:
+            socket.send_fds(self._peer, [b"{}"], [tree])
+        finally:
+            os.close(tree)
+
+    def _own_users(self) -> Users:
+        if self._users is None:
+            raise OSError(errno.ENOSYS, "there are no users for sandboxes")
+        return self._users
+
+    def _answer(self, answer: dict) -> None:
+        self._peer.send(json.dumps(answer).encode())
+
+
+def _parent(process: int) -> int:
+    with open(os.open("stat", os.O_RDONLY | os.O_CLOEXEC, dir_fd=process), "rb") as stat_file:
+        return int(stat_file.read().rpartition(b")")[2].split()[1])
+
+
+def _write(folder: int, name: str, content: str) -> None:
+    fd = os.open(name, os.O_WRONLY | os.O_CLOEXEC, dir_fd=folder)
     try:
-        if not os.read(ready[0], 1):
-            raise OSError(errno.EPERM, "no user namespace can be made")
-        for name, (inside, outside) in (("uid_map", user), ("gid_map", group)):
-            with open(f"/proc/{child}/{name}", "w") as map_file:
-                map_file.write(f"{inside} {outside} 1")
-        return os.open(f"/proc/{child}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
+        os.write(fd, content.encode())
     finally:
-        for fd in (ready[0], *done):
-            os.close(fd)
-        os.waitpid(child, 0)
-
-
-def _uncover(folders: list[str]) -> None:
-    """In a private mount namespace, replaces inaccessible parents of the interpreter by folders that contain only it."""
-    libc.unshare(libc.CLONE_NEWNS)
-    libc.mount(None, b"/", None, 16384 | (1 << 18))
-    trees = [(folder, clone_tree(Mount(folder, write=False))) for folder in folders]
-    for closed in sorted({_closed_parent(folder) for folder in folders}):
-        libc.mount(b"tmpfs", os.fsencode(closed), b"tmpfs", 6, b"size=1m,mode=0755")
-    for folder, tree in trees:
-        os.makedirs(folder, 0o755, exist_ok=True)
-        libc.syscall(libc.MOVE_MOUNT, tree, b"", -100, os.fsencode(folder), 4)
-        os.close(tree)
-
-
-def _closed_parent(folder: str) -> str:
-    parts = folder.split("/")
-    for depth in range(2, len(parts)):
-        parent = "/".join(parts[:depth])
-        if not os.stat(parent).st_mode & 0o001:
-            return parent
-    return os.path.dirname(folder)
+        os.close(fd)

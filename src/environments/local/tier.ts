@@ -3,6 +3,7 @@
 // A tier is tested by using it: the first session builds all of its isolation, and the step that fails names the reason.
 
 import { EnvironmentUnavailableError } from "../../errors.ts";
+import type { UserRange } from "../environment.ts";
 
 export const TIER = "A";
 
@@ -12,6 +13,12 @@ export function explainFailure(stage: string, message: string): EnvironmentUnava
 
 export function unavailable(why: string, fix: string): EnvironmentUnavailableError {
   return new EnvironmentUnavailableError({ environment: "local", why, fix });
+}
+
+export function refusedRange(range: UserRange | undefined, why: string): EnvironmentUnavailableError {
+  const text = range === undefined ? "" : ` ${range.first}-${range.last}`;
+  const fix = "Set RLM_SANDBOX_USERS, or sessions.users in rlm.toml, to ids that no account has, or unset it";
+  return unavailable(`the range of users${text} cannot be used: ${why}`, fix);
 }
 
 /** Throws for a tier that does not exist. */
@@ -28,6 +35,9 @@ function fixFor(stage: string, message: string): string {
       "Allow unprivileged user namespaces: sysctl user.max_user_namespaces=15000; on Ubuntu 23.10 or newer also " +
       "sysctl kernel.apparmor_restrict_unprivileged_userns=0; in a container run it with --security-opt seccomp=unconfined"
     );
+  }
+  if (stage === "take a user") {
+    return "Close sessions of this or another runtime, or set RLM_SANDBOX_USERS to a larger range of ids";
   }
   if (stage === "mount") return "Check that the path exists and that its file system can be mounted elsewhere";
   if (stage === "restrict with Landlock")
