@@ -40,8 +40,8 @@ class Sandbox:
     socket: socket.socket
     outbox: Outbox
     untaken: list[int] = field(default_factory=list)
-    # The user that the broker has given it. None: it has the fork server's.
-    user: int | None = None
+    # The broker that gave it a user of its own. None: it has the fork server's.
+    broker: Broker | None = None
 
 
 class Server:
@@ -155,16 +155,21 @@ class Server:
         ours: list[int] = []
         theirs: list[int] = []
         ends: tuple[socket.socket, ...] = ()
+        mapped, report = None, -1
         user: int | None = None
+        broker = self._broker_of_users(order["mounts"])
         stage = "take a user"
         try:
-            user = self._take_user(order["mounts"])
+            if broker is not None and order["mounts"]:  # else the broker takes one when it maps it
+                user = broker.take_user()
             stage = "mount"
             mounts = [self._mount(mount, trees, user) for mount in order["mounts"]]
             stage = "make pipes"
             ours, theirs = _make_pipes(_PIPES)
+            if broker is not None:
+                mapped, report = os.pipe()
+                trees += [mapped, report]
             ends = server_end, init_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            mapped = None if user is None else init_end.fileno()
             plan = namespaces.add_to_plan(self._plan, mounts, sandbox_limits.disk_bytes, mapped)
             stage = "fork"
             pid = libc.fork_into(namespaces.NAMESPACES)
@@ -172,7 +177,8 @@ class Server:
             close_all(trees + ours + theirs)
             for end in ends:
                 end.close()
-            self._give_back(user)
+            if broker is not None and user is not None:
+                broker.put_back(user)
             self._fail(number, stage, error)
             return
         if pid == 0:
@@ -180,29 +186,20 @@ class Server:
                 init.start(init_end, theirs, plan, sandbox_limits, self._worker_main)
             finally:
                 os._exit(1)
+        if broker is not None:
+            broker.map_user(pid, user, report)
         init_end.close()
         close_all(trees + theirs)
-        self._sandboxes[number] = Sandbox(pid, server_end, Outbox(server_end, self._epoll), ours, user)
+        self._sandboxes[number] = Sandbox(pid, server_end, Outbox(server_end, self._epoll), ours, broker)
         self._by_fd[server_end.fileno()] = number
         self._by_pid[pid] = number
         self._epoll.register(server_end, select.EPOLLIN)
-        if self._broker is not None and user is not None:
-            try:
-                self._broker.map_user(pid, user)
-                server_end.send(b"mapped")
-            except OSError as error:
-                self._fail(number, "map the user", error)
         self._send({"event": "pipes", "sandbox": number, "branch": 1, "fds": ours})
 
-    def _take_user(self, mounts: list) -> int | None:
-        """A user of its own for a sandbox. A broker that makes no mounts cannot make the files of its host's user its own."""
-        if self._broker is None or not self._broker.has_users or (mounts and not self._broker.makes_mounts):
-            return None
-        return self._broker.take_user()
-
-    def _give_back(self, user: int | None) -> None:
-        if self._broker is not None and user is not None:
-            self._broker.give_back(user)
+    def _broker_of_users(self, mounts: list) -> Broker | None:
+        """Without a broker that makes mounts, files of the host's user cannot be those of another user."""
+        broker = self._broker
+        return broker if broker is not None and broker.has_users and (broker.makes_mounts or not mounts) else None
 
     def _mount(self, requested: dict, trees: list[int], user: int | None) -> namespaces.Mount:
         mount = namespaces.Mount(requested["path"], requested["write"], exact=True)
@@ -264,7 +261,8 @@ class Server:
             sandbox.socket.close()
             sandbox.outbox.close()
             close_all(sandbox.untaken)
-            self._give_back(sandbox.user)
+            if sandbox.broker is not None:
+                sandbox.broker.give_back(pid)
             self._send({"event": "closed", "sandbox": number})
 
     def _drain_events(self, number: int, sandbox: Sandbox) -> None:

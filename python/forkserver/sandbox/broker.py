@@ -11,7 +11,6 @@ import errno
 import json
 import os
 import socket
-from typing import Callable
 
 from .namespaces import USER, Mount
 from .owned_mounts import owned_tree, user_namespace
@@ -37,18 +36,21 @@ class Broker:
         return why["why"]
 
     def take_user(self) -> int:
+        """A user for a sandbox that is not forked yet."""
         return self._ask({"op": "take"})[0]["user"]
 
-    def give_back(self, user: int) -> None:
-        """Call it when the init of the sandbox has been reaped, or was never started."""
-        try:
-            self.socket.send(json.dumps({"op": "give-back", "user": user}).encode())
-        except OSError:
-            raise BrokerGone from None
+    def put_back(self, user: int) -> None:
+        """The sandbox was not forked."""
+        self._tell({"op": "put-back", "user": user})
 
-    def map_user(self, pid: int, user: int) -> None:
-        """Maps the user into the user namespace of a child that was just forked."""
-        self._ask({"op": "map", "pid": pid, "user": user})
+    def map_user(self, pid: int, user: int | None, report: int) -> None:
+        """Maps a user, or the next one, into the user namespace of a child that was just forked. Does not wait: the broker
+        writes an empty line to `report`, or a line with the reason why it failed."""
+        self._tell({"op": "map", "pid": pid, "user": user}, report)
+
+    def give_back(self, pid: int) -> None:
+        """The child was reaped. An init outlives every process of its sandbox."""
+        self._tell({"op": "give-back", "pid": pid})
 
     def make_tree(self, mount: Mount, user: int) -> int:
         try:
@@ -56,11 +58,14 @@ class Broker:
         except OSError as error:
             raise OSError(error.errno, error.strerror, mount.path) from None
 
-    def _ask(self, request: dict) -> tuple[dict, list[int]]:
+    def _tell(self, request: dict, *fds: int) -> None:
         try:
-            self.socket.send(json.dumps(request).encode())
+            socket.send_fds(self.socket, [json.dumps(request).encode()], fds)
         except OSError:
             raise BrokerGone from None
+
+    def _ask(self, request: dict) -> tuple[dict, list[int]]:
+        self._tell(request)
         answer, fds = self._receive()
         if "errno" in answer:
             raise OSError(answer["errno"], answer["message"])
@@ -120,46 +125,68 @@ class _Process:
         self._answer({"why": why})
 
     def serve(self) -> None:
-        handlers: dict[str, Callable[[dict], None]] = {
-            "take": self._take, "give-back": self._give_back, "map": self._map, "mount": self._mount}
-        while request := self._peer.recv(65536):
+        """`take` and `mount` are answered on the socket, `map` on the pipe that comes with it, the others not at all."""
+        while True:
+            request, fds, _, _ = socket.recv_fds(self._peer, 65536, 1)
+            if not request:
+                return
             order = json.loads(request)
-            try:
-                handlers[order["op"]](order)
-            except OSError as error:
-                self._answer({"errno": error.errno, "message": error.strerror})
+            op = order["op"]
+            if op == "map":
+                self._map(order, fds[0])
+            elif op == "give-back":
+                self._own_users().give_back(order["pid"])
+            elif op == "put-back":
+                self._own_users().put_back(order["user"])
+            else:
+                try:
+                    self._take() if op == "take" else self._mount(order)
+                except OSError as error:
+                    self._answer({"errno": error.errno, "message": error.strerror})
 
     def end(self) -> None:
         if self._users is not None:
             self._users.end()
 
-    def _take(self, _: dict) -> None:
+    def _take(self) -> None:
         self._answer({"user": self._own_users().take()})
 
-    def _give_back(self, order: dict) -> None:
-        self._own_users().give_back(order["user"])
+    def _map(self, order: dict, report: int) -> None:
+        why = ""
+        users, user = self._own_users(), order["user"]
+        try:
+            if user is None:
+                user = users.take()
+            elif not users.is_taken(user):
+                raise OSError(errno.EINVAL, "the user was not taken")
+            self._map_into(order["pid"], user, users)
+        except OSError as error:
+            why = error.strerror
+            if user is not None:
+                users.put_back(user)  # does nothing if the process has it already
+        try:
+            os.write(report, why.encode() + b"\n")
+        except BrokenPipeError:
+            pass  # the init has ended
+        os.close(report)
 
-    def _map(self, order: dict) -> None:
-        users, user, pid = self._own_users(), order["user"], order["pid"]
-        if not users.is_waiting(user):
-            raise OSError(errno.EINVAL, "the user was not taken")
+    def _map_into(self, pid: int, user: int, users: Users) -> None:
         process = os.open(f"/proc/{pid}", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             init = os.pidfd_open(pid)
-            # The fork server reaps no child before it has the answer, so the number is not another's by now.
+            # If the child has ended, its number is nobody's, or at worst that of a younger child, which is mapped only once.
             if _parent(process) != self._fork_server:
                 os.close(init)
                 raise OSError(errno.EPERM, "the process is not a child of the fork server")
-            users.bind(user, init)
+            users.bind(user, pid, init)
             for name, content in (("setgroups", "deny"), ("uid_map", f"{USER} {user} 1"), ("gid_map", f"{USER} {user} 1")):
                 _write(process, name, content)
         finally:
             os.close(process)
-        self._answer({})
 
     def _mount(self, order: dict) -> None:
         user = order["user"]
-        if user != self._shared if self._users is None else not self._users.is_waiting(user):
+        if user != self._shared if self._users is None else not self._users.is_taken(user):
             raise OSError(errno.EPERM, "the user was not taken")
         tree = owned_tree(Mount(order["path"], order["write"], exact=True), user)
         try:

@@ -59,7 +59,7 @@ class Plan:
     gid: int
     # What the user namespace limits: files in /proc/sys/user and their content.
     counts: tuple[tuple[str, int], ...]
-    # A socket on which the fork server says that the broker has mapped a user. None: the init maps its own.
+    # A pipe on which the broker says that it has mapped a user. None: the init maps its own.
     mapped: int | None = None
 
 
@@ -89,17 +89,21 @@ def confine(plan: Plan, stage: Callable[[str], None]) -> None:
 
     `stage(name)` is called before each step, so that a failure can be reported with its step.
     """
-    stage("map the user")
     if plan.mapped is None:
+        stage("map the user")
         _write("/proc/self/setgroups", b"deny")
         _write("/proc/self/uid_map", b"%d %d 1" % (USER, plan.uid))
         _write("/proc/self/gid_map", b"%d %d 1" % (USER, plan.gid))
-    else:
-        _become_mapped_user(plan.mapped)
     stage("set the host name")
     libc.sethostname(b"sandbox")
     stage("build the root")
-    _build_root(plan)
+    libc.mount(None, b"/", None, _REC | _PRIVATE)
+    trees = [(mount, clone_tree(mount) if mount.tree is None else mount.tree) for mount in plan.mounts]  # before the new root hides them
+    if plan.mapped is not None:
+        stage("map the user")  # by now the broker has done it
+        _become_mapped_user(plan.mapped)
+        stage("build the root")
+    _build_root(plan, trees)
     stage("offer itself to the kernel when memory runs out")
     _write("/proc/self/oom_score_adj", b"800")
     stage("limit what is counted for its user")
@@ -133,16 +137,16 @@ def set_counts(counts: Iterable[tuple[str, int]]) -> None:
 
 def _become_mapped_user(mapped: int) -> None:
     """Waits until the broker has mapped a user that is not the fork server's, and becomes that user."""
-    if not os.read(mapped, 64):
-        raise OSError(errno.EPIPE, "the fork server is gone")
+    report = os.read(mapped, 4096)
+    os.close(mapped)
+    if report != b"\n":
+        raise OSError(errno.EPERM, report.decode().strip() or "the broker is gone")
     os.setresgid(USER, USER, USER)
     os.setresuid(USER, USER, USER)
     libc.prctl(libc.PR_SET_DUMPABLE, 1)  # so that /proc/self belongs to the new user
 
 
-def _build_root(plan: Plan) -> None:
-    libc.mount(None, b"/", None, _REC | _PRIVATE)
-    trees = [(mount, clone_tree(mount) if mount.tree is None else mount.tree) for mount in plan.mounts]  # before the new root hides them
+def _build_root(plan: Plan, trees: list[tuple[Mount, int]]) -> None:
     libc.mount(b"tmpfs", b"/tmp", b"tmpfs", _NOSUID | _NODEV, b"size=1m,nr_inodes=1024,mode=0755")
     os.chdir("/tmp")
     for folder in ("dev", "proc", "tmp", "etc", "run", "var", "work", "forks", "store", "dev/shm"):

@@ -136,38 +136,45 @@ class Users:
         self._lock_file = lock_file
         # Containers that share ids do not see each other's locks: they seldom begin at the same place.
         self._next = random.SystemRandom().randrange(self._size)
-        # The init that runs as a user, as a pidfd. None: not started yet.
-        self._inits: dict[int, int | None] = {}
+        # Users that have no init yet.
+        self._taken: set[int] = set()
+        # By pid of an init: its user, and a pidfd.
+        self._inits: dict[int, tuple[int, int]] = {}
 
     def take(self) -> int:
         for _ in range(self._size):
             number = self._at(self._next)
             self._next = (self._next + 1) % self._size
-            if number not in self._inits and self._lock(number, fcntl.F_WRLCK):
-                self._inits[number] = None
+            if not self._is_used(number) and self._lock(number, fcntl.F_WRLCK):
+                self._taken.add(number)
                 return number
         raise OSError(errno.EAGAIN, f"all {self._size} users for sandboxes are taken")
 
-    def is_waiting(self, number: int) -> bool:
+    def is_taken(self, number: int) -> bool:
         """Whether the user was taken and has no process yet."""
-        return number in self._inits and self._inits[number] is None
+        return number in self._taken
 
-    def bind(self, number: int, init: int) -> None:
-        self._inits[number] = init
+    def put_back(self, number: int) -> None:
+        """Frees a user that has no process."""
+        if number in self._taken:
+            self._taken.remove(number)
+            self._lock(number, fcntl.F_UNLCK)
 
-    def give_back(self, number: int) -> None:
-        """Frees a user, unless its init is alive. An init outlives every process of its sandbox."""
-        init = self._inits.get(number)
-        if init is not None:
-            if not _ended(init, 0):
-                return
+    def bind(self, number: int, pid: int, init: int) -> None:
+        self._taken.remove(number)
+        self._inits[pid] = number, init
+
+    def give_back(self, pid: int) -> None:
+        """Frees the user of an init, unless that is alive. An init outlives every process of its sandbox."""
+        number, init = self._inits.get(pid, (0, -1))
+        if init >= 0 and _ended(init, 0):
+            del self._inits[pid]
             os.close(init)
-        if self._inits.pop(number, self) is not self:
             self._lock(number, fcntl.F_UNLCK)
 
     def end(self) -> None:
         """Ends every init. The locks are held until the last process is gone."""
-        inits = [init for init in self._inits.values() if init is not None]
+        inits = [init for _, init in self._inits.values()]
         for init in inits:
             try:
                 signal.pidfd_send_signal(init, signal.SIGKILL)
@@ -175,6 +182,10 @@ class Users:
                 pass
         for init in inits:
             _ended(init, None)
+
+    def _is_used(self, number: int) -> bool:
+        """A lock does not keep its own holder out."""
+        return number in self._taken or any(number == user for user, _ in self._inits.values())
 
     def _at(self, index: int) -> int:
         for part in self._ranges:

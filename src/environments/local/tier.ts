@@ -30,14 +30,14 @@ export function checkRequestedTier(requested: string | undefined): void {
 
 function fixFor(stage: string, message: string): string {
   if (stage === "build the root" && message.includes("'")) return "Check that the mounted path exists and may be read";
+  if (message.endsWith("users for sandboxes are taken")) {
+    return "Close sessions of this or another runtime, or set RLM_SANDBOX_USERS to a larger range of ids";
+  }
   if (stage === "fork" || stage === "map the user") {
     return (
       "Allow unprivileged user namespaces: sysctl user.max_user_namespaces=15000; on Ubuntu 23.10 or newer also " +
       "sysctl kernel.apparmor_restrict_unprivileged_userns=0; in a container run it with --security-opt seccomp=unconfined"
     );
-  }
-  if (stage === "take a user") {
-    return "Close sessions of this or another runtime, or set RLM_SANDBOX_USERS to a larger range of ids";
   }
   if (stage === "mount") return "Check that the path exists and that its file system can be mounted elsewhere";
   if (stage === "restrict with Landlock")
