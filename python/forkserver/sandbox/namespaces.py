@@ -119,14 +119,15 @@ def confine(plan: Plan, stage: Callable[[str], None]) -> None:
 
 
 def map_self(uid: int, gid: int) -> None:
-    """Keeps the user and group of the calling process in its new user namespace, as far as nobody has mapped them yet."""
+    """Keeps the user and group of the calling process in its new user namespace, as far as nobody has mapped them yet.
+    Id 0 gets another number, because a process without privileges cannot map it further."""
     for name, own in (("uid_map", uid), ("gid_map", gid)):
         with open(f"/proc/self/{name}") as map_file:
             if map_file.read():
                 continue
         if name == "gid_map":
             _write("/proc/self/setgroups", b"deny")
-        _write(f"/proc/self/{name}", b"%d %d 1" % (own, own))
+        _write(f"/proc/self/{name}", b"%d %d 1" % (own or USER, own))
 
 
 def set_counts(counts: Iterable[tuple[str, int]]) -> None:

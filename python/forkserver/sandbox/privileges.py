@@ -26,10 +26,15 @@ class Standing:
 
 def give_up(reserved: int | None, home: str, configured: tuple[int, int] | None) -> Standing:
     """`reserved` is the user to become if this is root. Raises users.RangeRefused for a configured range of ids."""
-    usable = users.ids_here()
-    if reserved is not None and any(reserved in part for part in usable):
-        return _become_reserved(reserved, home, users.choose(usable, configured, users.account_ids() | {reserved}))
-    return _enter_limits(home, configured)
+    if reserved is None:
+        return _enter_limits(home, configured)
+    usable, accounts = users.ids_here(), users.account_ids()
+    if not any(reserved in part for part in usable):
+        instead = users.choose(usable, None, accounts)
+        if not instead:
+            return _enter_limits(home, configured)  # this is root in a user namespace of an ordinary user
+        reserved = instead[-1][-1]
+    return _become_reserved(reserved, home, users.choose(usable, configured, accounts | {reserved}))
 
 
 def _become_reserved(user: int, home: str, ranges: list[range]) -> Standing:
