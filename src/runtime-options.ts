@@ -4,6 +4,7 @@ import type { Environment, EnvironmentOptions, Mount, SandboxOptions, UserRange 
 import { requireCapability } from "./environments/capabilities.ts";
 import { toRealPaths } from "./environments/mounts.ts";
 import { DEFAULT_ENVIRONMENT, type EnvironmentName } from "./environments/registry.ts";
+import { parseUserRange, USER_RANGE_RULE } from "./environments/user-range.ts";
 import type { OutputLimits } from "./output/output-log.ts";
 import { checkEnvironment, checkLimits, DEFAULT_LIMITS, withDefaults } from "./session/options.ts";
 import type { Limits, SessionOptions } from "./session/options.ts";
@@ -131,9 +132,9 @@ function toSandboxOptions(settings: RuntimeSettings, { mounts = [], limits = {} 
 /** An empty text counts as absent. */
 function toUserRange(text: string | undefined): UserRange | undefined {
   if (text === undefined || text === "") return undefined;
-  const [, first = NaN, last = NaN] = (/^(\d{1,10})-(\d{1,10})$/.exec(text) ?? []).map(Number);
-  if (first >= 1 && last >= first && last < 2 ** 32 - 1) return { first, last };
-  throw new RangeError(`Cannot use '${text}' as users: it must be FIRST-LAST, such as 2100000000-2100065535`);
+  const range = parseUserRange(text);
+  if (range === undefined) throw new RangeError(`Cannot use '${text}' as users: it ${USER_RANGE_RULE}`);
+  return range;
 }
 
 /** Null and Infinity are values: no limit. */

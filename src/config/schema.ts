@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { ENVIRONMENT_NAMES } from "../environments/registry.ts";
+import { parseUserRange, USER_RANGE_RULE } from "../environments/user-range.ts";
 import { parseSize } from "../util/bytes/parse-size.ts";
 
 /** The longest timer is 24 days. */
@@ -69,7 +70,7 @@ const sessions = z.strictObject({
   /** `FIRST-LAST`, ids of users. */
   users: z
     .string()
-    .regex(/^\d+-\d+$/, "must be a range of ids such as 2100000000-2100065535")
+    .refine((range) => parseUserRange(range) !== undefined, USER_RANGE_RULE)
     .optional(),
   timeout: seconds.optional(),
   idle_timeout: seconds.optional(),

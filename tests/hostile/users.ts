@@ -12,13 +12,19 @@ import { uniqueSleep } from "./probe.ts";
 export const RANGE = { first: 1_900_000_000, size: 128 };
 
 const PRELUDE = `
-import ctypes, errno, fcntl, os
+import ctypes, fcntl, os, socket
 libc = ctypes.CDLL(None, use_errno=True)
 DEFAULT, LARGE = 65536, 1 << 20
 def timer(): return libc.timer_create(1, None, ctypes.byref(ctypes.c_void_p())) == 0
 def pipe():
     ends = os.pipe()
     return ends if fcntl.fcntl(ends[1], 1032) == DEFAULT else [os.close(end) for end in ends] and None
+def fly():
+    pair = socket.socketpair()
+    pair[0].setblocking(False)
+    try: socket.send_fds(pair[0], [b"x"], [0] * 100)
+    except OSError: return None
+    return pair
 `;
 
 /** Takes all it can get, and keeps it. Evaluates to how much that was. */
@@ -33,18 +39,22 @@ try:
         pipes.append(ends)
         fcntl.fcntl(ends[1], 1031, LARGE)
 except OSError: pass
-{"inotify": len(inotify), "timers": timers, "pipes": len(pipes)}
+flying = []
+while len(flying) < 100 and (pair := fly()): flying.append(pair)
+{"inotify": len(inotify), "timers": timers, "pipes": len(pipes), "flying": len(flying)}
 `;
 
 /** Evaluates to whether there is some left of each. */
 export const TAKE_ONE = `${PRELUDE}
-{"inotify": libc.inotify_init() >= 0, "timers": timer(), "pipes": pipe() is not None}
+{"inotify": libc.inotify_init() >= 0, "timers": timer(), "pipes": pipe() is not None, "flying": fly() is not None}
 `;
 
 export interface Taken {
   readonly inotify: number;
   readonly timers: number;
   readonly pipes: number;
+  /** Hundreds of descriptors in flight. */
+  readonly flying: number;
 }
 
 /** The value of the last line of the code. */
