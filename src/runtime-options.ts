@@ -1,10 +1,9 @@
 // Options in, complete settings out: for a runtime, and for each session in it. Defaults are applied here and nowhere else.
 
-import type { Environment, EnvironmentOptions, Mount, SandboxOptions, UserRange } from "./environments/environment.ts";
+import type { Environment, EnvironmentOptions, Mount, SandboxOptions } from "./environments/environment.ts";
 import { requireCapability } from "./environments/capabilities.ts";
 import { toRealPaths } from "./environments/mounts.ts";
 import { DEFAULT_ENVIRONMENT, type EnvironmentName } from "./environments/registry.ts";
-import { parseUserRange, USER_RANGE_RULE } from "./environments/user-range.ts";
 import type { OutputLimits } from "./output/output-log.ts";
 import { checkEnvironment, checkLimits, DEFAULT_LIMITS, withDefaults } from "./session/options.ts";
 import type { Limits, SessionOptions } from "./session/options.ts";
@@ -12,6 +11,7 @@ import type { SessionNames, SessionSettings } from "./session/session.ts";
 import { SessionFileWriter } from "./store/session-file.ts";
 import { checkCount, checkDuration } from "./util/check-number.ts";
 import type { IdStyle } from "./util/make-id.ts";
+import { parseUserRange, USER_RANGE_RULE, type UserRange } from "./util/user-range.ts";
 
 export interface RuntimeOptions {
   /** Where sessions run unless they name another environment. Default: `local`, the only one in this version. */

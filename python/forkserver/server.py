@@ -240,7 +240,7 @@ class Server:
         except OSError:
             message = b""
         if message:
-            self._send({**json.loads(message), "sandbox": number})
+            self._pass_on(message, number)
         else:
             self._epoll.unregister(fd)  # it is ending; SIGCHLD follows
 
@@ -269,9 +269,15 @@ class Server:
         sandbox.socket.setblocking(False)
         try:
             while message := sandbox.socket.recv(65536):
-                self._send({**json.loads(message), "sandbox": number})
+                self._pass_on(message, number)
         except OSError:
             pass
+
+    def _pass_on(self, message: bytes, number: int) -> None:
+        event = json.loads(message)
+        if event["event"] == "failed" and self._broker is not None and self._broker.has_ended():
+            raise BrokerGone  # so that the host does not take it for a fault of the machine
+        self._send({**event, "sandbox": number})
 
     def _send(self, event: dict) -> None:
         data = json.dumps(event).encode() + b"\n"

@@ -2,8 +2,8 @@
 
 import { z } from "zod";
 import { ENVIRONMENT_NAMES } from "../environments/registry.ts";
-import { parseUserRange, USER_RANGE_RULE } from "../environments/user-range.ts";
 import { parseSize } from "../util/bytes/parse-size.ts";
+import { parseUserRange, USER_RANGE_RULE } from "../util/user-range.ts";
 
 /** The longest timer is 24 days. */
 const MAX_SECONDS = 2_000_000;

@@ -5,6 +5,7 @@
 
 import type { OutputStream } from "../protocol/execution.ts";
 import type { Capabilities } from "../protocol/capabilities.ts";
+import type { UserRange } from "../util/user-range.ts";
 
 /** A folder or file of the host that is visible in a sandbox, at the same path. */
 export interface Mount {
@@ -175,12 +176,6 @@ export interface Sandbox {
   usage(): Promise<SandboxUsage | null>;
   /** Ends every process of the session and removes its files. Idempotent. */
   close(): Promise<void>;
-}
-
-/** The first and the last of a range of user ids. */
-export interface UserRange {
-  readonly first: number;
-  readonly last: number;
 }
 
 export interface EnvironmentReport {

@@ -96,7 +96,9 @@ async function withProcess<Result>(session: Session, look: (pid: number) => Resu
 }
 
 /** Another process locks all users of the range but the last few, as other runtimes would. */
-export async function lockAllBut(free: number): Promise<{ readonly range: string; readonly free: readonly number[] } & AsyncDisposable> {
+export async function lockAllBut(
+  free: number,
+): Promise<{ readonly range: string; readonly free: readonly number[] } & AsyncDisposable> {
   const folder = join(import.meta.dirname, "../../python/forkserver/sandbox");
   const first = RANGE.first + process.pid * RANGE.size;
   const numbers = Array.from({ length: RANGE.size }, (_, index) => first + index);

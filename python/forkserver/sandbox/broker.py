@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import select
 import socket
 
 from .namespaces import USER, Mount
@@ -34,6 +35,11 @@ class Broker:
         why, _ = self._receive()
         self.has_users = why["why"] is None
         return why["why"]
+
+    def has_ended(self) -> bool:
+        poll = select.poll()
+        poll.register(self.socket, 0)  # an end that is closed is reported always
+        return bool(poll.poll(0))
 
     def take_user(self) -> int:
         """A user for a sandbox that is not forked yet."""

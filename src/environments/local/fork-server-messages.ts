@@ -1,6 +1,6 @@
 // What the fork server sends: one line of JSON each. It is our own program and runs no user code, so nothing is validated.
 
-import type { UserRange } from "../environment.ts";
+import type { UserRange } from "../../util/user-range.ts";
 
 /** Its first message. */
 export interface Hello {

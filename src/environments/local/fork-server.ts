@@ -10,7 +10,7 @@ import { dirname } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { EnvironmentUnavailableError } from "../../errors.ts";
-import type { UserRange } from "../environment.ts";
+import type { UserRange } from "../../util/user-range.ts";
 import type { Hello, Refusal, ServerEvent } from "./fork-server-messages.ts";
 import { refusedRange, unavailable } from "./tier.ts";
 

@@ -3,7 +3,7 @@
 // A tier is tested by using it: the first session builds all of its isolation, and the step that fails names the reason.
 
 import { EnvironmentUnavailableError } from "../../errors.ts";
-import type { UserRange } from "../environment.ts";
+import type { UserRange } from "../../util/user-range.ts";
 
 export const TIER = "A";
 

@@ -83,7 +83,12 @@ describe.skipIf(!isRoot)("where the host is root, each session has a user of its
     await using others = await lockAllBut(4);
     await using one = await openRuntime({ ...options, users: others.range });
     await using two = await openRuntime({ ...options, users: others.range });
-    const sessions = [await one.openSession(), await two.openSession(), await one.openSession(), await two.openSession()];
+    const sessions = [
+      await one.openSession(),
+      await two.openSession(),
+      await one.openSession(),
+      await two.openSession(),
+    ];
     const users: number[] = [];
     for (const session of sessions) users.push(await kernelUser(session));
     expect(users.sort((a, b) => a - b)).toEqual(others.free);
@@ -112,7 +117,12 @@ describe.skipIf(!isRoot)("where the host is root, each session has a user of its
     await second.close();
 
     const dist = join(import.meta.dirname, "../../../dist");
-    const env = { PATH: process.env["PATH"] ?? "", TEST_PYTHON: python, RLM_DATA: data, RLM_SANDBOX_USERS: others.range };
+    const env = {
+      PATH: process.env["PATH"] ?? "",
+      TEST_PYTHON: python,
+      RLM_DATA: data,
+      RLM_SANDBOX_USERS: others.range,
+    };
     const host = spawn(process.execPath, [fixture, dist, "hold"], { env, stdio: ["pipe", "pipe", "inherit"] });
     await once(host.stdout, "data");
     expect(String(await failureOf(runtime.openSession()))).toMatch(/are taken/);
@@ -150,11 +160,10 @@ describe.skipIf(!isRoot)("where the host is an ordinary user", () => {
 
   /** In three sessions all is taken; then a program of the host, its `fs.watch` and a fourth session want some. */
   async function attack(command: string[] = []): Promise<Outcome> {
-    const [program = place.node, ...before] = [...command, place.node];
-    const args = [...before, place.add(fixture), join(place.folder, "dist"), "attack"];
+    const args = [...command, place.node, place.add(fixture), join(place.folder, "dist"), "attack"];
     const env = { PATH: process.env["PATH"] ?? "", HOME: place.folder, RLM_DATA: place.data, TEST_PYTHON: python };
     const user = command.length === 0 ? { uid: 64123, gid: 64123 } : {};
-    const host = spawn(program, args, { env, cwd: place.folder, stdio: ["pipe", "pipe", "inherit"], ...user });
+    const host = spawn("env", args, { env, cwd: place.folder, stdio: ["pipe", "pipe", "inherit"], ...user });
     host.stdin.end(JSON.stringify({ TAKE_ALL, TAKE_ONE, folder: join(place.folder, "dist") }));
     const [output] = await Promise.all([text(host.stdout), once(host, "exit")]);
     return JSON.parse(output) as Outcome;
@@ -199,7 +208,16 @@ describe.skipIf(!isRoot)("where the host is an ordinary user", () => {
   );
 
   test("root of a user namespace that has one user is an ordinary user", async () => {
-    const { user, users, host, watches } = await attack(["setpriv", "--reuid", "64123", "--regid", "64123", "--clear-groups", "unshare", "-r"]);
+    const { user, users, host, watches } = await attack([
+      "setpriv",
+      "--reuid",
+      "64123",
+      "--regid",
+      "64123",
+      "--clear-groups",
+      "unshare",
+      "-r",
+    ]);
     expect({ user, users }).toEqual({ user: 1000, users: { why: expect.any(String) as string } });
     expect({ host, watches }).toMatchObject({ host: { inotify: true, timers: true }, watches: true });
   });
@@ -221,7 +239,13 @@ except users.RangeRefused as error: print(error)`;
     ["few ids", "[range(0, 2000)]", "None", "{0, 1000}", "[(1001, 1999)]"],
     ["one id", "[range(0, 1)]", "None", "set()", "[]"],
     ["a configured range", "[range(0, 65536)]", "(3000, 3999)", "{0}", "[(3000, 3999)]"],
-    ["one that does not exist", "[range(0, 65536)]", "(65000, 66000)", "set()", expect.stringMatching(/^not all of these ids/)],
+    [
+      "one that does not exist",
+      "[range(0, 65536)]",
+      "(65000, 66000)",
+      "set()",
+      expect.stringMatching(/^not all of these ids/),
+    ],
   ])("%s", (_, usable, configured, accounts, expected) => {
     expect(choose(usable, configured, accounts)).toEqual(expected);
   });

@@ -1,6 +1,10 @@
 // A range of user ids as text: FIRST-LAST.
 
-import type { UserRange } from "./environment.ts";
+/** The first and the last id. */
+export interface UserRange {
+  readonly first: number;
+  readonly last: number;
+}
 
 const LARGEST_ID = 2 ** 32 - 2;
 
