@@ -56,14 +56,17 @@ def _enter_limits(home: str, configured: tuple[int, int] | None) -> Standing:
     limits.keep_pending_signals()
     try:
         libc.unshare(libc.CLONE_NEWUSER)
-    except OSError:
-        return Standing(None, [], "no user namespace can be made")  # the first sandbox fails for the same reason
-    if mapper is not None:
-        why = mapper.map_ids()
-    if why is not None:
-        ranges = []
-        namespaces.map_self(uid, gid)
-    namespaces.set_counts(limits.counts_of_all_sandboxes())
+        if mapper is not None:
+            why = mapper.map_ids()
+        if why is not None:
+            ranges = []
+            namespaces.map_self(uid, gid)
+    except OSError as error:
+        return Standing(None, [], error.strerror)  # a sandbox cannot be made either, and says what to change
+    try:
+        namespaces.set_counts(limits.counts_of_all_sandboxes())
+    except OSError as error:  # /proc/sys is read-only in some containers
+        ranges, why = [], f"their sum cannot be limited ({error.strerror})"
     broker = broker_module.start(ranges, "", None) if ranges else None
     namespaces.drop_capabilities()
     return Standing(broker, ranges, why)
