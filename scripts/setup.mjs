@@ -20,6 +20,8 @@ const TESTED_MODULES = {
 };
 /** Programs that the documents show and tests run; Debian's packages have the same names. */
 const TESTED_COMMANDS = ["curl"];
+/** Programs that tests use if they are there, and their Debian packages. */
+const TESTED_PROGRAMS = { "/usr/bin/newuidmap": "uidmap" };
 const stamps = join("node_modules", ".cache", "rlm");
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
@@ -81,6 +83,10 @@ function missingDebianPackages() {
     for (const name of TESTED_COMMANDS) {
       if (succeeds(name, ["--version"])) continue;
       missing.push({ name, why: `tests with ${name} are skipped without it`, necessity: false });
+    }
+    for (const [path, name] of Object.entries(TESTED_PROGRAMS)) {
+      if (existsSync(path)) continue;
+      missing.push({ name, why: `tests with ${path} are skipped without it`, necessity: false });
     }
   }
   return missing;

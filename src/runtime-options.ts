@@ -11,6 +11,7 @@ import type { SessionNames, SessionSettings } from "./session/session.ts";
 import { SessionFileWriter } from "./store/session-file.ts";
 import { checkCount, checkDuration } from "./util/check-number.ts";
 import type { IdStyle } from "./util/make-id.ts";
+import { parseUserRange, USER_RANGE_RULE, type UserRange } from "./util/user-range.ts";
 
 export interface RuntimeOptions {
   /** Where sessions run unless they name another environment. Default: `local`, the only one in this version. */
@@ -29,14 +30,20 @@ export interface RuntimeOptions {
   readonly timeoutMs?: number | null;
   /** For sessions that name no idle limit. Null: they never expire. Default: 5 minutes. */
   readonly idleTimeoutMs?: number | null;
+  /**
+   * Users of the machine that sessions run as, one each, where the host is root or has subordinate ids: "FIRST-LAST", ids that
+   * no account has. Default: RLM_SANDBOX_USERS, else a range that is free here.
+   */
+  readonly users?: string;
   /** What generated ids look like: `short` (`s1`, `t1`), or `random`, which cannot be guessed. Default: short. */
   readonly ids?: IdStyle;
 }
 
 /** The options of a runtime with every default applied. */
-export type RuntimeSettings = Required<Omit<RuntimeOptions, "limits" | "python">> & {
+export type RuntimeSettings = Required<Omit<RuntimeOptions, "limits" | "python" | "users">> & {
   readonly limits: Limits;
   readonly python: string | undefined;
+  readonly users: UserRange | undefined;
 };
 
 /** What sessions need besides their options: what the runtime shares among them. */
@@ -70,13 +77,14 @@ export function toRuntimeSettings(options: RuntimeOptions): RuntimeSettings {
     mounts: options.mounts ?? [],
     timeoutMs: toLimit(options.timeoutMs, 55_000),
     idleTimeoutMs: toLimit(options.idleTimeoutMs, 5 * 60_000),
+    users: toUserRange(options.users ?? process.env["RLM_SANDBOX_USERS"]),
     ids: options.ids ?? "short",
   };
 }
 
 export function toEnvironmentOptions(settings: RuntimeSettings, onLessMemory: () => void): EnvironmentOptions {
-  const { python, preload, poolSize } = settings;
-  return { python, preload, poolSize, poolOptions: toSandboxOptions(settings, {}), onLessMemory };
+  const { python, preload, poolSize, users } = settings;
+  return { python, preload, poolSize, users, poolOptions: toSandboxOptions(settings, {}), onLessMemory };
 }
 
 /** Throws a TypeError or RangeError for values that can never work. */
@@ -119,6 +127,14 @@ function toSandboxOptions(settings: RuntimeSettings, { mounts = [], limits = {} 
     mounts: toRealPaths([...settings.mounts, ...mounts]),
     limits: { memoryBytes, diskBytes, processes, openFiles, branches },
   };
+}
+
+/** An empty text counts as absent. */
+function toUserRange(text: string | undefined): UserRange | undefined {
+  if (text === undefined || text === "") return undefined;
+  const range = parseUserRange(text);
+  if (range === undefined) throw new RangeError(`Cannot use '${text}' as users: it ${USER_RANGE_RULE}`);
+  return range;
 }
 
 /** Null and Infinity are values: no limit. */

@@ -25,8 +25,20 @@ test("every option of a runtime has a default", () => {
     mounts: [],
     timeoutMs: 55_000,
     idleTimeoutMs: 300_000,
+    users: undefined,
     ids: "short",
   });
+});
+
+test("a range of users is FIRST-LAST, by option or by variable", () => {
+  vi.stubEnv("RLM_SANDBOX_USERS", "3000000-3000999");
+  expect(toRuntimeSettings({}).users).toEqual({ first: 3_000_000, last: 3_000_999 });
+  expect(toRuntimeSettings({ users: "5-6" }).users).toEqual({ first: 5, last: 6 });
+  for (const users of ["5", "6-5", "0-5", "a-b", "1-4294967295", " 1-2", "1-2-3"]) {
+    expect(() => toRuntimeSettings({ users })).toThrow(`Cannot use '${users}' as users: it must be FIRST-LAST`);
+  }
+  vi.stubEnv("RLM_SANDBOX_USERS", "");
+  expect(toRuntimeSettings({}).users).toBeUndefined();
 });
 
 test("null and Infinity mean no limit, for a runtime and for one session", () => {

@@ -309,8 +309,8 @@ class Init:
 def start(server: socket.socket, keep: list[int], plan: namespaces.Plan, limits: limits_module.Limits,
           worker_main: WorkerMain) -> NoReturn:
     """Called in the child of the fork server. `keep` are the worker's ends of the five pipes."""
-    trees = {mount.tree for mount in plan.mounts if mount.tree is not None}
-    descriptors.close_all_but({2, server.fileno(), *keep, *trees})
+    given = {fd for fd in (plan.mapped, *(mount.tree for mount in plan.mounts)) if fd is not None}
+    descriptors.close_all_but({2, server.fileno(), *keep, *given})
     _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
     Init(server, limits, worker_main).run(plan, keep)
 

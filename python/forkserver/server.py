@@ -23,7 +23,8 @@ from . import init, libc, wakeup
 from .descriptors import close_all
 from .outbox import Outbox
 from .processes import jobs, memory, programs
-from .sandbox import landlock, limits, mounter, namespaces, seccomp
+from .sandbox import landlock, limits, namespaces, privileges, seccomp, users
+from .sandbox.broker import Broker, BrokerGone
 
 _F_SETPIPE_SZ = 1031
 _PAGE = 4096
@@ -39,12 +40,15 @@ class Sandbox:
     socket: socket.socket
     outbox: Outbox
     untaken: list[int] = field(default_factory=list)
+    # The broker that gave it a user of its own. None: it has the fork server's.
+    broker: Broker | None = None
 
 
 class Server:
-    def __init__(self, worker_main: init.WorkerMain, mounter_socket: socket.socket | None, home: str) -> None:
+    def __init__(self, worker_main: init.WorkerMain, standing: privileges.Standing, home: str) -> None:
         self._worker_main = worker_main
-        self._mounter = mounter_socket
+        self._standing = standing
+        self._broker = standing.broker
         self._sandboxes: dict[int, Sandbox] = {}
         self._by_fd: dict[int, int] = {}
         self._by_pid: dict[int, int] = {}
@@ -58,9 +62,12 @@ class Server:
         wake = wakeup.open_wake()
         self._epoll.register(0, select.EPOLLIN)
         self._epoll.register(wake, select.EPOLLIN)
+        broker = -1 if self._broker is None else self._broker.socket.fileno()
         self._send({"event": "hello", "pid": os.getpid(), "python": sys.version.split()[0],
                     "executable": sys.executable, "prefix": sys.prefix, "landlock": self._landlock, "uid": os.getuid(),
-                    "threads": len(os.listdir("/proc/self/task")), "modules": sorted(_preloaded)})
+                    "users": self._users(), "threads": len(os.listdir("/proc/self/task")), "modules": sorted(_preloaded)})
+        if self._broker is not None:
+            self._epoll.register(broker, select.EPOLLIN)
         pending = b""
         while True:
             for fd, events in self._epoll.poll(memory.CHECK_INTERVAL_S if self._sandboxes else None):
@@ -74,12 +81,20 @@ class Server:
                 elif fd == wake:
                     wakeup.empty(wake)
                     self._reap()
+                elif fd == broker:
+                    raise BrokerGone  # it says nothing by itself
                 else:
                     if events & select.EPOLLOUT:
                         self._flush(fd)
                     if events & ~select.EPOLLOUT:
                         self._forward(fd)
             self._check_memory()
+
+    def _users(self) -> dict:
+        """The first and the last of the users that sandboxes get, or why they share one."""
+        why = self._standing.why if self._broker is None else self._broker.wait_until_ready()
+        ranges = self._standing.ranges
+        return {"why": why} if why is not None else {"first": ranges[0][0], "last": ranges[-1][-1]}
 
     def _check_memory(self) -> None:
         """Once a second: if the machine has less memory, each sandbox checks its limits, and the host the sum."""
@@ -93,7 +108,7 @@ class Server:
                 sandbox.outbox.send({"op": "look"})
 
     def _handle_order(self, order: dict) -> None:
-        """An order that fails ends one sandbox, never the fork server."""
+        """An order that fails ends one sandbox, never the fork server. Only the end of its broker does."""
         try:
             self._execute(order)
         except Exception as error:
@@ -140,19 +155,30 @@ class Server:
         ours: list[int] = []
         theirs: list[int] = []
         ends: tuple[socket.socket, ...] = ()
-        stage = "mount"
+        mapped, report = None, -1
+        user: int | None = None
+        broker = self._broker_of_users(order["mounts"])
+        stage = "take a user"
         try:
-            mounts = [self._mount(mount, trees) for mount in order["mounts"]]
+            if broker is not None and order["mounts"]:  # else the broker takes one when it maps it
+                user = broker.take_user()
+            stage = "mount"
+            mounts = [self._mount(mount, trees, user) for mount in order["mounts"]]
             stage = "make pipes"
-            plan = namespaces.add_to_plan(self._plan, mounts, sandbox_limits.disk_bytes)
             ours, theirs = _make_pipes(_PIPES)
+            if broker is not None:
+                mapped, report = os.pipe()
+                trees += [mapped, report]
             ends = server_end, init_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            plan = namespaces.add_to_plan(self._plan, mounts, sandbox_limits.disk_bytes, mapped)
             stage = "fork"
             pid = libc.fork_into(namespaces.NAMESPACES)
         except Exception as error:
             close_all(trees + ours + theirs)
             for end in ends:
                 end.close()
+            if broker is not None and user is not None:
+                broker.put_back(user)
             self._fail(number, stage, error)
             return
         if pid == 0:
@@ -160,19 +186,26 @@ class Server:
                 init.start(init_end, theirs, plan, sandbox_limits, self._worker_main)
             finally:
                 os._exit(1)
+        if broker is not None:
+            broker.map_user(pid, user, report)
         init_end.close()
         close_all(trees + theirs)
-        self._sandboxes[number] = Sandbox(pid, server_end, Outbox(server_end, self._epoll), ours)
+        self._sandboxes[number] = Sandbox(pid, server_end, Outbox(server_end, self._epoll), ours, broker)
         self._by_fd[server_end.fileno()] = number
         self._by_pid[pid] = number
         self._epoll.register(server_end, select.EPOLLIN)
         self._send({"event": "pipes", "sandbox": number, "branch": 1, "fds": ours})
 
-    def _mount(self, requested: dict, trees: list[int]) -> namespaces.Mount:
+    def _broker_of_users(self, mounts: list) -> Broker | None:
+        """Without a broker that makes mounts, files of the host's user cannot be those of another user."""
+        broker = self._broker
+        return broker if broker is not None and broker.has_users and (broker.makes_mounts or not mounts) else None
+
+    def _mount(self, requested: dict, trees: list[int], user: int | None) -> namespaces.Mount:
         mount = namespaces.Mount(requested["path"], requested["write"], exact=True)
-        if self._mounter is None:
+        if self._broker is None or not self._broker.makes_mounts:
             return mount
-        tree = mounter.request_tree(self._mounter, mount)
+        tree = self._broker.make_tree(mount, os.getuid() if user is None else user)
         trees.append(tree)
         return namespaces.Mount(mount.path, mount.write, tree, exact=True)
 
@@ -207,7 +240,7 @@ class Server:
         except OSError:
             message = b""
         if message:
-            self._send({**json.loads(message), "sandbox": number})
+            self._pass_on(message, number)
         else:
             self._epoll.unregister(fd)  # it is ending; SIGCHLD follows
 
@@ -228,15 +261,23 @@ class Server:
             sandbox.socket.close()
             sandbox.outbox.close()
             close_all(sandbox.untaken)
+            if sandbox.broker is not None:
+                sandbox.broker.give_back(pid)
             self._send({"event": "closed", "sandbox": number})
 
     def _drain_events(self, number: int, sandbox: Sandbox) -> None:
         sandbox.socket.setblocking(False)
         try:
             while message := sandbox.socket.recv(65536):
-                self._send({**json.loads(message), "sandbox": number})
+                self._pass_on(message, number)
         except OSError:
             pass
+
+    def _pass_on(self, message: bytes, number: int) -> None:
+        event = json.loads(message)
+        if event["event"] == "failed" and self._broker is not None and self._broker.has_ended():
+            raise BrokerGone  # so that the host does not take it for a fault of the machine
+        self._send({**event, "sandbox": number})
 
     def _send(self, event: dict) -> None:
         data = json.dumps(event).encode() + b"\n"
@@ -275,7 +316,11 @@ def _remove_leftovers() -> None:
 def serve(worker_main: init.WorkerMain, options: dict) -> None:
     """Runs the fork server in a process that was started with these options. Never returns."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    mounter_socket = mounter.drop(options["uid"], options["gid"], options["home"]) if "uid" in options else None
+    try:
+        standing = privileges.give_up(options.get("uid"), options["home"], options.get("users"))
+    except users.RangeRefused as error:
+        os.write(1, json.dumps({"event": "refused", "why": str(error)}).encode() + b"\n")
+        os._exit(0)
     # Nobody reads stdin during a long import, so the kernel must end this process with its host. Dropping privileges resets
     # this setting, so it comes after.
     libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -284,11 +329,13 @@ def serve(worker_main: init.WorkerMain, options: dict) -> None:
     preload(options["preload"])
     # Each worker replaces these, and dropping the last reference there would copy the pages of the objects it frees.
     sys.stdin = sys.__stdin__ = sys.stdout = sys.__stdout__ = None  # type: ignore[assignment,misc]
-    server = Server(worker_main, mounter_socket, options["home"])
+    server = Server(worker_main, standing, options["home"])
     gc.collect()
     gc.freeze()
     try:
         server.run()
+    except BrokerGone:
+        os.write(2, b"its broker was killed\n")
     finally:
         os._exit(0)
 
@@ -302,6 +349,7 @@ def _make_pipes(kinds: tuple) -> tuple[list[int], list[int]]:
             read, write = os.pipe()
             ours.append(write if worker_reads else read)
             theirs.append(read if worker_reads else write)
+            os.fchmod(read, 0o666)  # a session with another user reopens its streams as /dev/stdout
             try:
                 fcntl.fcntl(write, _F_SETPIPE_SZ, pages * _PAGE)
             except OSError:

@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { ENVIRONMENT_NAMES } from "../environments/registry.ts";
 import { parseSize } from "../util/bytes/parse-size.ts";
+import { parseUserRange, USER_RANGE_RULE } from "../util/user-range.ts";
 
 /** The longest timer is 24 days. */
 const MAX_SECONDS = 2_000_000;
@@ -63,9 +64,14 @@ const docker = z.strictObject({
   memory: size.optional(),
 });
 
-/** Used by `rlm serve`. `python` and `mounts` count only in a trusted file. */
+/** Used by `rlm serve`. `python`, `users` and `mounts` count only in a trusted file. */
 const sessions = z.strictObject({
   python: text.optional(),
+  /** `FIRST-LAST`, ids of users. */
+  users: z
+    .string()
+    .refine((range) => parseUserRange(range) !== undefined, USER_RANGE_RULE)
+    .optional(),
   timeout: seconds.optional(),
   idle_timeout: seconds.optional(),
   include_stdlib: z.boolean().optional(),

@@ -5,6 +5,7 @@
 
 import type { OutputStream } from "../protocol/execution.ts";
 import type { Capabilities } from "../protocol/capabilities.ts";
+import type { UserRange } from "../util/user-range.ts";
 
 /** A folder or file of the host that is visible in a sandbox, at the same path. */
 export interface Mount {
@@ -186,6 +187,8 @@ export interface EnvironmentReport {
   readonly landlock: number | null;
   readonly preloaded: readonly string[];
   readonly user: number | null;
+  /** The users of the machine that sessions get, one each, or why they share `user`. Null until it is known. */
+  readonly users: UserRange | { readonly why: string } | null;
   /** Sandboxes that are ready for the next session. */
   readonly waiting: number;
 }
@@ -199,6 +202,8 @@ export interface EnvironmentOptions {
   readonly poolSize: number;
   /** What pooled sandboxes are built with. A session with other options waits for a sandbox of its own. */
   readonly poolOptions: SandboxOptions;
+  /** Ids that no account has, as users for sandboxes. Undefined: the environment chooses them. */
+  readonly users?: UserRange | undefined;
   /** Called when free memory of the machine has dropped notably, and again for some seconds. */
   readonly onLessMemory: () => void;
 }

@@ -1,8 +1,18 @@
-"""Resource limits of a worker and its descendants, by setrlimit. They apply to each process; the init watches the sum."""
+"""Resource limits of a worker and its descendants, by setrlimit. They apply to each process; the init watches the sum.
+
+Some resources the kernel counts for a user or a user namespace instead: pending signals, and what /proc/sys/user lists.
+"""
 from __future__ import annotations
 
+import os
 import resource
 from dataclasses import dataclass
+
+# Of what a user may have, all sandboxes of a fork server that is this user get a quarter, so that the user keeps the rest.
+_SHARE = 4
+# Of one sandbox. Eight watches of files at once have an instance each.
+_INOTIFY_INSTANCES, _INOTIFY_WATCHES = 12, 16_384
+_PENDING_SIGNALS = 1_024
 
 
 @dataclass(frozen=True)
@@ -25,6 +35,7 @@ def apply(limits: Limits) -> None:
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_MEMLOCK, 0),
         (resource.RLIMIT_MSGQUEUE, 0),
+        (resource.RLIMIT_SIGPENDING, _PENDING_SIGNALS),
     )
 
 
@@ -35,3 +46,36 @@ def set_limits(*limits: tuple[int, int]) -> None:
         if hard != resource.RLIM_INFINITY:
             value = min(value, hard)
         resource.setrlimit(what, (value, value))
+
+
+def counts_of_all_sandboxes() -> list[tuple[str, int]]:
+    """What all sandboxes together may have, as files in /proc/sys/user and their content."""
+    return [(f"max_inotify_{name}", allowed // _SHARE) for name, allowed in _inotify().items()]
+
+
+def counts_of_a_sandbox() -> list[tuple[str, int]]:
+    """What one sandbox may have. No user namespace: in a new one, code would have privileges."""
+    own = [("max_user_namespaces", 0)]
+    if os.path.exists("/proc/sys/user/max_fanotify_groups"):  # since Linux 5.13
+        own.append(("max_fanotify_groups", 0))
+    most = {"instances": _INOTIFY_INSTANCES, "watches": _INOTIFY_WATCHES}
+    return own + [(f"max_inotify_{name}", min(most[name], allowed // _SHARE)) for name, allowed in _inotify().items()]
+
+
+def keep_pending_signals() -> None:
+    """Leaves three quarters of the user's pending signals to other processes: new user namespaces are held to this limit."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_SIGPENDING)
+    if soft != resource.RLIM_INFINITY:
+        resource.setrlimit(resource.RLIMIT_SIGPENDING, (soft // _SHARE, hard))
+
+
+def _inotify() -> dict[str, int]:
+    """What the kernel allows a user, in whatever user namespace."""
+    allowed = {}
+    for name in ("instances", "watches"):
+        try:
+            with open(f"/proc/sys/fs/inotify/max_user_{name}") as setting:
+                allowed[name] = int(setting.read())
+        except OSError:
+            continue  # the kernel has no inotify
+    return allowed

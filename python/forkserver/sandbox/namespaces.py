@@ -9,10 +9,10 @@ import errno
 import os
 import struct
 from dataclasses import dataclass, replace
-from typing import Callable
+from typing import Callable, Iterable
 
 from .. import libc
-from . import interpreter, landlock, seccomp
+from . import interpreter, landlock, limits, seccomp
 
 NAMESPACES = (libc.CLONE_NEWUSER | libc.CLONE_NEWNS | libc.CLONE_NEWPID | libc.CLONE_NEWNET | libc.CLONE_NEWIPC
               | libc.CLONE_NEWUTS | libc.CLONE_NEWCGROUP)
@@ -57,6 +57,10 @@ class Plan:
     filter: bytes
     uid: int
     gid: int
+    # What the user namespace limits: files in /proc/sys/user and their content.
+    counts: tuple[tuple[str, int], ...]
+    # A pipe on which the broker says that it has mapped a user. None: the init maps its own.
+    mapped: int | None = None
 
 
 def system_plan(landlock_abi: int, program: bytes, home: str) -> Plan:
@@ -70,13 +74,14 @@ def system_plan(landlock_abi: int, program: bytes, home: str) -> Plan:
             shown.append(Mount(path, write=False))
     shown += [Mount(folder, write=False) for folder in interpreter.folders(home)]
     shown += [Mount(f"/dev/{name}", write=True) for name in _DEVICES]
-    return Plan(tuple(links), tuple(shown), 0, landlock_abi, program, os.getuid(), os.getgid())
+    return Plan(tuple(links), tuple(shown), 0, landlock_abi, program, os.getuid(), os.getgid(),
+                tuple(limits.counts_of_a_sandbox()))
 
 
-def add_to_plan(plan: Plan, mounts: list[Mount], disk_bytes: int) -> Plan:
+def add_to_plan(plan: Plan, mounts: list[Mount], disk_bytes: int, mapped: int | None) -> Plan:
     """The plan of one sandbox, with its own mounts, outer folders first."""
     ordered = sorted(mounts, key=lambda mount: mount.path)
-    return replace(plan, mounts=(*plan.mounts, *ordered), disk_bytes=disk_bytes)
+    return replace(plan, mounts=(*plan.mounts, *ordered), disk_bytes=disk_bytes, mapped=mapped)
 
 
 def confine(plan: Plan, stage: Callable[[str], None]) -> None:
@@ -84,20 +89,27 @@ def confine(plan: Plan, stage: Callable[[str], None]) -> None:
 
     `stage(name)` is called before each step, so that a failure can be reported with its step.
     """
-    stage("map the user")
-    _write("/proc/self/setgroups", b"deny")
-    _write("/proc/self/uid_map", b"%d %d 1" % (USER, plan.uid))
-    _write("/proc/self/gid_map", b"%d %d 1" % (USER, plan.gid))
+    if plan.mapped is None:
+        stage("map the user")
+        _write("/proc/self/setgroups", b"deny")
+        _write("/proc/self/uid_map", b"%d %d 1" % (USER, plan.uid))
+        _write("/proc/self/gid_map", b"%d %d 1" % (USER, plan.gid))
     stage("set the host name")
     libc.sethostname(b"sandbox")
     stage("build the root")
-    _build_root(plan)
+    libc.mount(None, b"/", None, _REC | _PRIVATE)
+    trees = [(mount, clone_tree(mount) if mount.tree is None else mount.tree) for mount in plan.mounts]  # before the new root hides them
+    if plan.mapped is not None:
+        stage("map the user")  # by now the broker has done it
+        _become_mapped_user(plan.mapped)
+        stage("build the root")
+    _build_root(plan, trees)
     stage("offer itself to the kernel when memory runs out")
     _write("/proc/self/oom_score_adj", b"800")
-    stage("forbid new user namespaces")
-    _write("/proc/sys/user/max_user_namespaces", b"0")
+    stage("limit what is counted for its user")
+    set_counts(plan.counts)
     stage("drop privileges")
-    _drop_capabilities()
+    drop_capabilities()
     libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1)
     stage("restrict with Landlock")
     writable = [*_WRITABLE, *(m.path for m in plan.mounts if m.write and not m.path.startswith("/dev/"))]
@@ -106,9 +118,36 @@ def confine(plan: Plan, stage: Callable[[str], None]) -> None:
     seccomp.install(plan.filter)
 
 
-def _build_root(plan: Plan) -> None:
-    libc.mount(None, b"/", None, _REC | _PRIVATE)
-    trees = [(mount, clone_tree(mount) if mount.tree is None else mount.tree) for mount in plan.mounts]  # before the new root hides them
+def map_self(uid: int, gid: int) -> None:
+    """Keeps the user and group of the calling process in its new user namespace, as far as nobody has mapped them yet.
+    Id 0 gets another number, because a process without privileges cannot map it further."""
+    for name, own in (("uid_map", uid), ("gid_map", gid)):
+        with open(f"/proc/self/{name}") as map_file:
+            if map_file.read():
+                continue
+        if name == "gid_map":
+            _write("/proc/self/setgroups", b"deny")
+        _write(f"/proc/self/{name}", b"%d %d 1" % (own or USER, own))
+
+
+def set_counts(counts: Iterable[tuple[str, int]]) -> None:
+    """Limits what is counted for each user of the calling process's user namespace."""
+    for name, most in counts:
+        _write(f"/proc/sys/user/{name}", b"%d" % most)
+
+
+def _become_mapped_user(mapped: int) -> None:
+    """Waits until the broker has mapped a user that is not the fork server's, and becomes that user."""
+    report = os.read(mapped, 4096)
+    os.close(mapped)
+    if report != b"\n":
+        raise OSError(errno.EPERM, report.decode().strip() or "the broker is gone")
+    os.setresgid(USER, USER, USER)
+    os.setresuid(USER, USER, USER)
+    libc.prctl(libc.PR_SET_DUMPABLE, 1)  # so that /proc/self belongs to the new user
+
+
+def _build_root(plan: Plan, trees: list[tuple[Mount, int]]) -> None:
     libc.mount(b"tmpfs", b"/tmp", b"tmpfs", _NOSUID | _NODEV, b"size=1m,nr_inodes=1024,mode=0755")
     os.chdir("/tmp")
     for folder in ("dev", "proc", "tmp", "etc", "run", "var", "work", "forks", "store", "dev/shm"):
@@ -183,7 +222,7 @@ def _make_parents(path: str) -> None:
         os.makedirs(parent, 0o755)
 
 
-def _drop_capabilities() -> None:
+def drop_capabilities() -> None:
     libc.prctl(libc.PR_CAP_AMBIENT, 4)
     for capability in range(64):
         try:

@@ -51,13 +51,17 @@ function toText(value: unknown): string {
   return Array.isArray(value) ? value.join(" and ") : String(value);
 }
 
-function hardening({ landlock, user }: EnvironmentReport): Finding[] {
+function hardening({ landlock, user, users }: EnvironmentReport): Finding[] {
   const landlocked =
     landlock !== null && landlock > 0
       ? ok("landlock", `version ${landlock}`)
       : warn("landlock", "the kernel has none", "Linux 5.13 or newer adds this layer to the others");
-  if (process.getuid?.() !== 0) return [landlocked];
-  return [landlocked, ok("user", `this is root; code in sessions runs as the reserved user ${user}`)];
+  if (users === null || user === null) return [landlocked];
+  const found =
+    "first" in users
+      ? `each session runs as a user of its own, from ${users.first} to ${users.last}`
+      : `sessions run as user ${user}, each with a small share of what the kernel allows a user: ${users.why}`;
+  return [landlocked, ok("user", found)];
 }
 
 /** If Python itself is the problem, its line says so and the sandbox is not listed. */

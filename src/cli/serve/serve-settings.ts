@@ -39,7 +39,7 @@ export interface ServeSettings {
     readonly isStructured: boolean;
   };
   readonly listen: { readonly requestMs?: number; readonly maxConnections?: number };
-  readonly runtime: Pick<RuntimeOptions, "python" | "timeoutMs" | "idleTimeoutMs" | "mounts" | "limits">;
+  readonly runtime: Pick<RuntimeOptions, "python" | "users" | "timeoutMs" | "idleTimeoutMs" | "mounts" | "limits">;
   readonly sessionDefaults: Pick<SessionOptions, "env" | "includeStdlib">;
   readonly logLevel: LogLevel;
   readonly logFormat: LogFormat;
@@ -84,6 +84,7 @@ export function toServeSettings(flags: ServeArguments, config: Config): ServeSet
       limits,
       ...omitUndefined({
         python: sessions.python,
+        users: sessions.users,
         timeoutMs: toLimitMs(sessions.timeout),
         idleTimeoutMs: toLimitMs(sessions.idle_timeout),
         mounts: mount && asUsageError(() => mount.map(parseMount)),
@@ -103,12 +104,13 @@ function toTools({ tools: flag }: ServeArguments, { server: { tools } }: Config)
 function checkTrusted({ config: path }: ServeArguments, { isOwnFile, path: file, server, sessions }: Config): void {
   if (file === null || isOwnFile || path !== undefined) return;
   const { host, allow_hosts, allow_origins } = server;
-  const { python, mounts } = sessions;
+  const { python, users, mounts } = sessions;
   const untrusted = Object.entries({
     "server.host": host,
     "server.allow_hosts": allow_hosts,
     "server.allow_origins": allow_origins,
     "sessions.python": python,
+    "sessions.users": users,
     "sessions.mounts": mounts,
   }).find(([, value]) => value !== undefined);
   if (untrusted === undefined) return;

@@ -1,14 +1,25 @@
 // What the fork server sends: one line of JSON each. It is our own program and runs no user code, so nothing is validated.
 
+import type { UserRange } from "../../util/user-range.ts";
+
 /** Its first message. */
 export interface Hello {
+  readonly event: "hello";
   readonly pid: number;
   readonly python: string;
   readonly executable: string;
   readonly landlock: number;
   readonly uid: number;
+  /** The users that sandboxes get, or why they share one. */
+  readonly users: UserRange | { readonly why: string };
   readonly threads: number;
   readonly modules: readonly string[];
+}
+
+/** Its first and last message: the range of users that it was given cannot be used. */
+export interface Refusal {
+  readonly event: "refused";
+  readonly why: string;
 }
 
 /** From the fork server itself, or from the init of one of its sandboxes. */

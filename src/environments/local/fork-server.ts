@@ -10,19 +10,22 @@ import { dirname } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { EnvironmentUnavailableError } from "../../errors.ts";
-import type { Hello, ServerEvent } from "./fork-server-messages.ts";
-import { unavailable } from "./tier.ts";
+import type { UserRange } from "../../util/user-range.ts";
+import type { Hello, Refusal, ServerEvent } from "./fork-server-messages.ts";
+import { refusedRange, unavailable } from "./tier.ts";
 
 export interface ForkServerOptions {
   readonly executable: string;
   readonly preload: readonly string[];
   /** Where compiled Python is cached between starts. Undefined: nowhere. */
   readonly cacheFolder: string | undefined;
+  /** Ids of users for sandboxes. Undefined: it chooses them. */
+  readonly users?: UserRange | undefined;
 }
 
 const START_LIMIT_MS = 60_000;
 
-/** The user that sandboxes run as when the host is root. It is no account and owns nothing. */
+/** The user that the fork server becomes when the host is root. It is no account and owns nothing. */
 const RESERVED_UID = 64001;
 
 const PROGRAMS = ["/usr/local/bin", "/usr/bin", "/bin"];
@@ -83,7 +86,11 @@ export class ForkServer {
       errors = (errors + chunk.toString()).slice(-4096);
     });
     const hello = await new Promise<Hello>((resolve, reject) => {
-      lines.onLine = (line) => resolve(JSON.parse(line) as Hello);
+      lines.onLine = (line) => {
+        const first = JSON.parse(line) as Hello | Refusal;
+        if (first.event === "hello") resolve(first);
+        else reject(refusedRange(options.users, first.why));
+      };
       process.once("error", (error) => reject(startFailure(options.executable, error.message)));
       process.once("exit", (code, signal) =>
         reject(startFailure(options.executable, lastLine(errors) ?? `it ended with ${signal ?? code}`)),
@@ -137,10 +144,10 @@ export class ForkServer {
 
 type ServerProcess = ChildProcessByStdio<Writable, Readable, Readable>;
 
-function spawnServer({ executable, preload, cacheFolder }: ForkServerOptions): ServerProcess {
-  const root = process.getuid?.() === 0;
-  const user = root ? { uid: RESERVED_UID, gid: RESERVED_UID } : {};
-  const options = { preload, host: process.pid, home: homedir(), ...user };
+function spawnServer({ executable, preload, cacheFolder, users }: ForkServerOptions): ServerProcess {
+  const user = process.getuid?.() === 0 ? { uid: RESERVED_UID } : {};
+  const range = users === undefined ? {} : { users: [users.first, users.last] };
+  const options = { preload, host: process.pid, home: homedir(), ...user, ...range };
   const cache = cacheFolder === undefined ? ["-B"] : ["-X", `pycache_prefix=${cacheFolder}`];
   const script = `${pythonFolder()}/forkserver/__main__.py`;
   return spawn(executable, ["-I", ...cache, script, JSON.stringify(options)], {

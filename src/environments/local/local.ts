@@ -56,7 +56,12 @@ export class LocalEnvironment implements Environment {
     const pooled = toKey(options) === this.#poolKey ? this.#takePooled() : undefined;
     if (pooled !== undefined) return pooled;
     const server = await this.#startServer();
-    return this.#build(server, options);
+    try {
+      return await this.#build(server, options);
+    } catch (error) {
+      if (server.alive || this.#closed) throw error;
+      return this.#build(await this.#startServer(), options); // the fork server was killed meanwhile
+    }
   }
 
   refill(): void {
@@ -77,6 +82,7 @@ export class LocalEnvironment implements Environment {
       landlock: hello?.landlock ?? null,
       preloaded: hello?.modules ?? [],
       user: hello?.uid ?? null,
+      users: hello?.users ?? null,
       waiting: this.#pool.length,
     };
   }
@@ -150,7 +156,8 @@ export class LocalEnvironment implements Environment {
 
   async #launch(executable: string, preload: readonly string[]): Promise<ForkServer> {
     const cacheFolder = dataFolder("python-cache");
-    const server = await ForkServer.start({ executable, preload, cacheFolder }, this.#starting.signal);
+    const { users } = this.#options;
+    const server = await ForkServer.start({ executable, preload, cacheFolder, users }, this.#starting.signal);
     server.onLessMemory = this.#options.onLessMemory;
     return server;
   }

@@ -3,6 +3,7 @@
 // A tier is tested by using it: the first session builds all of its isolation, and the step that fails names the reason.
 
 import { EnvironmentUnavailableError } from "../../errors.ts";
+import type { UserRange } from "../../util/user-range.ts";
 
 export const TIER = "A";
 
@@ -14,6 +15,12 @@ export function unavailable(why: string, fix: string): EnvironmentUnavailableErr
   return new EnvironmentUnavailableError({ environment: "local", why, fix });
 }
 
+export function refusedRange(range: UserRange | undefined, why: string): EnvironmentUnavailableError {
+  const text = range === undefined ? "" : ` ${range.first}-${range.last}`;
+  const fix = "Set RLM_SANDBOX_USERS, or sessions.users in rlm.toml, to ids that no account has, or unset it";
+  return unavailable(`the range of users${text} cannot be used: ${why}`, fix);
+}
+
 /** Throws for a tier that does not exist. */
 export function checkRequestedTier(requested: string | undefined): void {
   if (requested === undefined || requested === "" || requested === TIER) return;
@@ -23,6 +30,9 @@ export function checkRequestedTier(requested: string | undefined): void {
 
 function fixFor(stage: string, message: string): string {
   if (stage === "build the root" && message.includes("'")) return "Check that the mounted path exists and may be read";
+  if (message.endsWith("users for sandboxes are taken")) {
+    return "Close sessions of this or another runtime, or set RLM_SANDBOX_USERS to a larger range of ids";
+  }
   if (stage === "fork" || stage === "map the user") {
     return (
       "Allow unprivileged user namespaces: sysctl user.max_user_namespaces=15000; on Ubuntu 23.10 or newer also " +

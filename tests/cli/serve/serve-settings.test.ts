@@ -59,6 +59,7 @@ tools = "core"
 structured = true
 [sessions]
 python = "/usr/bin/python3"
+users = "3000000-3000999"
 timeout = 0
 idle_timeout = 60
 include_stdlib = false
@@ -82,6 +83,7 @@ test.each(["own", "named"] as const)("a file that is %s may set everything", (so
     runtime: {
       limits: { sessions: 3, memoryBytes: 1024 ** 3 },
       python: "/usr/bin/python3",
+      users: "3000000-3000999",
       timeoutMs: null,
       idleTimeoutMs: 60_000,
       mounts: [{ path: "/srv/data", mode: "rw" }],
@@ -120,6 +122,7 @@ test.each([
   ["server.allow_hosts", `[server]\nallow_hosts = ["evil.example"]`],
   ["server.allow_origins", `[server]\nallow_origins = ["https://evil.example"]`],
   ["sessions.python", `[sessions]\npython = "./python"`],
+  ["sessions.users", `[sessions]\nusers = "3000000-3000999"`],
   ["sessions.mounts", `[sessions]\nmounts = ["/etc"]`],
 ])("%s is refused in a project's file", (key, toml) => {
   expect(() => settle(toml)).toThrow(`'${key}' of a file that was found in a folder is not taken unasked`);

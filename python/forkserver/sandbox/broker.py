@@ -1,0 +1,222 @@
+"""The broker: one small process that keeps privileges for the fork server, which has none.
+
+It gives each sandbox a user of its own, and makes mounts in which the owner of a folder appears as that user. It talks only to
+the fork server, never forks a sandbox, and does nothing for a process that is not a child of the fork server. Where the host
+is root, the broker is root. An ordinary user with subordinate ids has one too; it has its privileges in a user namespace in
+which these ids exist, and makes no mounts.
+"""
+from __future__ import annotations
+
+import errno
+import json
+import os
+import select
+import socket
+
+from .namespaces import USER, Mount
+from .owned_mounts import owned_tree, user_namespace
+from .users import Users, open_lock_file
+
+
+class BrokerGone(BaseException):
+    """The broker has ended. No handler of a failed order may stop this: without its broker the fork server leaves."""
+
+
+class Broker:
+    """The fork server's end. Methods raise OSError with the reason why a request failed, or BrokerGone."""
+
+    def __init__(self, peer: socket.socket, makes_mounts: bool) -> None:
+        self.socket = peer
+        self.makes_mounts = makes_mounts
+        self.has_users = False
+
+    def wait_until_ready(self) -> str | None:
+        """None if sandboxes get users of their own, else why not."""
+        why, _ = self._receive()
+        self.has_users = why["why"] is None
+        return why["why"]
+
+    def has_ended(self) -> bool:
+        poll = select.poll()
+        poll.register(self.socket, 0)  # an end that is closed is reported always
+        return bool(poll.poll(0))
+
+    def take_user(self) -> int:
+        """A user for a sandbox that is not forked yet."""
+        return self._ask({"op": "take"})[0]["user"]
+
+    def put_back(self, user: int) -> None:
+        """The sandbox was not forked."""
+        self._tell({"op": "put-back", "user": user})
+
+    def map_user(self, pid: int, user: int | None, report: int) -> None:
+        """Maps a user, or the next one, into the user namespace of a child that was just forked. Does not wait: the broker
+        writes an empty line to `report`, or a line with the reason why it failed."""
+        self._tell({"op": "map", "pid": pid, "user": user}, report)
+
+    def give_back(self, pid: int) -> None:
+        """The child was reaped. An init outlives every process of its sandbox."""
+        self._tell({"op": "give-back", "pid": pid})
+
+    def make_tree(self, mount: Mount, user: int) -> int:
+        try:
+            return self._ask({"op": "mount", "path": mount.path, "write": mount.write, "user": user})[1][0]
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, mount.path) from None
+
+    def _tell(self, request: dict, *fds: int) -> None:
+        try:
+            socket.send_fds(self.socket, [json.dumps(request).encode()], fds)
+        except OSError:
+            raise BrokerGone from None
+
+    def _ask(self, request: dict) -> tuple[dict, list[int]]:
+        self._tell(request)
+        answer, fds = self._receive()
+        if "errno" in answer:
+            raise OSError(answer["errno"], answer["message"])
+        return answer, fds
+
+    def _receive(self) -> tuple[dict, list[int]]:
+        try:
+            reply, fds, _, _ = socket.recv_fds(self.socket, 4096, 1)
+        except OSError:
+            reply, fds = b"", []
+        if not reply:
+            raise BrokerGone
+        return json.loads(reply), fds
+
+
+def start(ranges: list[range], why_none: str, shared: int | None) -> Broker:
+    """Forks the broker, which keeps the privileges of the caller.
+
+    `why_none` is the reason if there are no ranges; `shared` is the user of all sandboxes then. None: it makes no mounts.
+    """
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    fork_server = os.getpid()
+    if os.fork() == 0:
+        try:
+            ours.close()
+            peer = socket.socket(fileno=os.dup2(theirs.detach(), 3))
+            os.closerange(4, 1024)
+            os.dup2(os.open("/dev/null", os.O_RDWR), 0)
+            os.dup2(0, 1)
+            process = _Process(peer, fork_server, ranges, why_none, shared)
+            try:
+                process.serve()
+            finally:
+                process.end()
+        finally:
+            os._exit(0)
+    theirs.close()
+    return Broker(ours, shared is not None)
+
+
+class _Process:
+    def __init__(self, peer: socket.socket, fork_server: int, ranges: list[range], why_none: str,
+                 shared: int | None) -> None:
+        self._peer = peer
+        self._fork_server = fork_server
+        self._shared = shared
+        self._users: Users | None = None
+        why: str | None = why_none
+        if ranges:
+            try:
+                users = Users(ranges, open_lock_file())
+                os.close(user_namespace((USER, ranges[0].start), (USER, ranges[0].start)))
+                self._users = users
+                why = None
+            except OSError as error:
+                why = error.strerror
+        self._answer({"why": why})
+
+    def serve(self) -> None:
+        """`take` and `mount` are answered on the socket, `map` on the pipe that comes with it, the others not at all."""
+        while True:
+            request, fds, _, _ = socket.recv_fds(self._peer, 65536, 1)
+            if not request:
+                return
+            order = json.loads(request)
+            op = order["op"]
+            if op == "map":
+                self._map(order, fds[0])
+            elif op == "give-back":
+                self._own_users().give_back(order["pid"])
+            elif op == "put-back":
+                self._own_users().put_back(order["user"])
+            else:
+                try:
+                    self._take() if op == "take" else self._mount(order)
+                except OSError as error:
+                    self._answer({"errno": error.errno, "message": error.strerror})
+
+    def end(self) -> None:
+        if self._users is not None:
+            self._users.end()
+
+    def _take(self) -> None:
+        self._answer({"user": self._own_users().take()})
+
+    def _map(self, order: dict, report: int) -> None:
+        why = ""
+        users, user = self._own_users(), order["user"]
+        try:
+            if user is None:
+                user = users.take()
+            elif not users.is_taken(user):
+                raise OSError(errno.EINVAL, "the user was not taken")
+            self._map_into(order["pid"], user, users)
+        except OSError as error:
+            why = error.strerror
+            if user is not None:
+                users.put_back(user)  # does nothing if the process has it already
+        try:
+            os.write(report, why.encode() + b"\n")
+        except BrokenPipeError:
+            pass  # the init has ended
+        os.close(report)
+
+    def _map_into(self, pid: int, user: int, users: Users) -> None:
+        process = os.open(f"/proc/{pid}", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            init = os.pidfd_open(pid)
+            # If the child has ended, its number is nobody's, or at worst that of a younger child, which is mapped only once.
+            if _parent(process) != self._fork_server:
+                os.close(init)
+                raise OSError(errno.EPERM, "the process is not a child of the fork server")
+            users.bind(user, pid, init)
+            for name, content in (("setgroups", "deny"), ("uid_map", f"{USER} {user} 1"), ("gid_map", f"{USER} {user} 1")):
+                _write(process, name, content)
+        finally:
+            os.close(process)
+
+    def _mount(self, order: dict) -> None:
+        user = order["user"]
+        if user != self._shared if self._users is None else not self._users.is_taken(user):
+            raise OSError(errno.EPERM, "the user was not taken")
+        tree = owned_tree(Mount(order["path"], order["write"], exact=True), user)
+        try:
+            socket.send_fds(self._peer, [b"{}"], [tree])
+        finally:
+            os.close(tree)
+
+    def _own_users(self) -> Users:
+        if self._users is None:
+            raise OSError(errno.ENOSYS, "there are no users for sandboxes")
+        return self._users
+
+    def _answer(self, answer: dict) -> None:
+        self._peer.send(json.dumps(answer).encode())
+
+
+def _parent(process: int) -> int:
+    with open(os.open("stat", os.O_RDONLY | os.O_CLOEXEC, dir_fd=process), "rb") as stat_file:
+        return int(stat_file.read().rpartition(b")")[2].split()[1])
+
+
+def _write(folder: int, name: str, content: str) -> None:
+    fd = os.open(name, os.O_WRONLY | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        os.write(fd, content.encode())
+    finally:
+        os.close(fd)
