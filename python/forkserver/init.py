@@ -27,7 +27,7 @@ from .processes.memory_limits import MemoryLimits
 from .processes.proc import kill, mark_of, parent_of, processes, set_mark
 from .processes.process_barrier import no_new_processes
 from .processes.programs import Programs
-from .sandbox import limits as limits_module, namespaces
+from .sandbox import cgroups, limits as limits_module, namespaces, reports
 
 WATCH_INTERVAL_MS = 50
 # In CPU time of the init: with many processes it gets little of the wall clock.
@@ -51,6 +51,8 @@ class Init:
         self._by_control: dict[int, Branch] = {}  # copies that have not reported yet, by descriptor
         self._poll = select.poll()
         self._is_reaping_due = False
+        self._oom_events: int | None = None
+        self._oom_kills = 0
         self._last_check = 0.0
         self._jobs = Jobs(limits.disk_bytes, self._send)
         self._programs = Programs(limits, self._owner_of, self._send)
@@ -61,7 +63,7 @@ class Init:
             self._confine(plan)
             wake = wakeup.open_wake()
             self._start_worker({"branch": 1, "member": 1, "folder": namespaces.WORK}, pipes)
-            self._loop(wake)
+            self._loop(wake, plan.report)
         finally:
             os._exit(1)
 
@@ -75,9 +77,11 @@ class Init:
             self._send({"event": "failed", "stage": stages[-1], "message": str(error)})
             raise
 
-    def _loop(self, wake: int) -> None:
+    def _loop(self, wake: int, report: int | None) -> None:
         self._poll.register(self._server, select.POLLIN)
         self._poll.register(wake, select.POLLIN)
+        if report is not None:
+            self._poll.register(report, select.POLLIN)
         server = self._server.fileno()
         while True:
             ready = self._poll.poll(self._timeout_ms())
@@ -88,6 +92,11 @@ class Init:
                     self._reap()
                 elif fd == server:
                     self._receive_order()
+                elif fd == report:
+                    # The kernel may take ten milliseconds to move a process, so the first worker does not wait for it.
+                    self._oom_events = reports.receive_cgroup(fd)
+                    self._poll.unregister(fd)
+                    os.close(fd)
                 elif fd in self._by_control:
                     self._receive_report(fd)
             if self._is_reaping_due:
@@ -265,7 +274,15 @@ class Init:
         branch.control.close()
         self._kill_processes(branch)
         ending = {"signal": -code} if code < 0 else {"code": code}
-        self._send({"event": "exit", "branch": branch.number, "reason": branch.end_reason, **ending})
+        reason = branch.end_reason or ("memory" if self._was_out_of_memory() else None)
+        self._send({"event": "exit", "branch": branch.number, "reason": reason, **ending})
+
+    def _was_out_of_memory(self) -> bool:
+        """Whether the kernel has killed a process at the limit of the cgroup since this was last asked."""
+        if self._oom_events is None:
+            return False
+        before, self._oom_kills = self._oom_kills, cgroups.oom_kills(self._oom_events)
+        return self._oom_kills > before
 
     def _kill_processes(self, branch: Branch) -> None:
         """Kills every process of a branch; if new ones keep appearing, behind a process barrier. The last branch owns all
@@ -309,7 +326,7 @@ class Init:
 def start(server: socket.socket, keep: list[int], plan: namespaces.Plan, limits: limits_module.Limits,
           worker_main: WorkerMain) -> NoReturn:
     """Called in the child of the fork server. `keep` are the worker's ends of the five pipes."""
-    given = {fd for fd in (plan.mapped, *(mount.tree for mount in plan.mounts)) if fd is not None}
+    given = {fd for fd in (plan.report, *(mount.tree for mount in plan.mounts)) if fd is not None}
     descriptors.close_all_but({2, server.fileno(), *keep, *given})
     _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
     Init(server, limits, worker_main).run(plan, keep)
