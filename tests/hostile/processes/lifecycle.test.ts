@@ -4,14 +4,12 @@ import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import {
   chmodSync,
-  constants,
   cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   rmSync,
-  statSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,6 +17,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openRuntime, type Session } from "../../../src/index.ts";
 import { makeDataFolder } from "../../make-data-folder.ts";
 import { childrenOf, comesTrue, descendantsOf, isAlive, parentOf, processesWith, python } from "../machine.ts";
+import { nodeForAll } from "../ordinary-user.ts";
 import { expand, uniqueSleep, type Probe } from "../probe.ts";
 import { openStage, readCorpus, type OpenStage } from "../stage.ts";
 
@@ -95,6 +94,30 @@ describe("when a part of ours is killed", () => {
       epoch: 2,
     });
   });
+
+  test.skipIf(process.getuid?.() !== 0)(
+    "the broker: the fork server leaves with it, sessions come back empty, and the next one has its mounts",
+    async () => {
+      await using runtime = await openRuntime({ python, preload: [], poolSize: 0 });
+      const before = new Set(childrenOf(process.pid));
+      const session = await runtime.openSession();
+      await session.execute("x = 1").result;
+      const [server = 0] = childrenOf(process.pid).filter((pid) => !before.has(pid));
+      const [broker = 0] = childrenOf(server); // its first child
+      const running = session.execute("import time; print('now', flush=True); time.sleep(60)");
+      await printedSomething(running);
+      const family = [server, ...descendantsOf(server)];
+      process.kill(broker, "SIGKILL");
+      const folder = mkdtempSync(join(tmpdir(), "hostile-broker-"));
+      await using another = await runtime.openSession({ mounts: [{ path: folder, mode: "rw" }] });
+      const { value } = await another.execute(`open("${folder}/written", "w").write("hello")`).result;
+      expect({ value, written: readdirSync(folder) }).toEqual({ value: { "text/plain": "5" }, written: ["written"] });
+      expect(await running.result).toMatchObject({ status: "interrupted", reason: "worker-lost", state: "lost" });
+      expect(await comesTrue(() => !family.some(isAlive))).toBe(true);
+      expect((await session.execute("'x' in globals()").result).value).toEqual({ "text/plain": "False" });
+      rmSync(folder, { recursive: true });
+    },
+  );
 
   test("an init: its session comes back empty with a new epoch, the others notice nothing", async () => {
     await using runtime = await openRuntime({ python, preload: [], poolSize: 0 });
@@ -318,23 +341,13 @@ function startHost(
   chmodSync(temp, 0o777);
   const script = join(temp, "..", "host.mjs");
   if (!existsSync(script)) cpSync(fixture, script);
-  const node = uid === undefined ? process.execPath : nodeForAll(temp);
+  const node = uid === undefined ? process.execPath : nodeForAll(join(temp, ".."));
   return spawn(node, [script, from, ...args], {
     stdio: ["pipe", "pipe", uid === undefined ? "ignore" : "inherit"],
     env: { PATH: process.env["PATH"] ?? "", TEST_PYTHON: python, ...env },
     cwd: temp,
     ...(uid !== undefined && { uid, gid: uid }),
   });
-}
-
-/** This Node, or a copy of it where other users cannot read its folder. */
-function nodeForAll(temp: string): string {
-  const parents = process.execPath.split("/").map((_, index, parts) => parts.slice(0, index + 1).join("/") || "/");
-  if (parents.every((path) => (statSync(path).mode & 0o001) !== 0)) return process.execPath;
-  const copy = join(temp, "..", "node");
-  cpSync(process.execPath, copy, { mode: constants.COPYFILE_FICLONE });
-  chmodSync(copy, 0o755);
-  return copy;
 }
 
 async function read(host: ChildProcess): Promise<string> {

@@ -1,0 +1,109 @@
+// What the kernel counts for each user of the machine, and code that takes all of it.
+
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Session } from "../../src/index.ts";
+import { comesTrue, parentOf, processesWith, python } from "./machine.ts";
+import { uniqueSleep } from "./probe.ts";
+
+/** The first number is that of one user: no account has it, and other tests do not use it. */
+export const RANGE = { first: 1_900_000_000, size: 128 };
+
+const PRELUDE = `
+import ctypes, errno, fcntl, os
+libc = ctypes.CDLL(None, use_errno=True)
+DEFAULT, LARGE = 65536, 1 << 20
+def timer(): return libc.timer_create(1, None, ctypes.byref(ctypes.c_void_p())) == 0
+def pipe():
+    ends = os.pipe()
+    return ends if fcntl.fcntl(ends[1], 1032) == DEFAULT else [os.close(end) for end in ends] and None
+`;
+
+/** Takes all it can get, and keeps it. Evaluates to how much that was. */
+export const TAKE_ALL = `${PRELUDE}
+inotify = []
+while (fd := libc.inotify_init()) >= 0: inotify.append(fd)
+timers = 0
+while timer(): timers += 1
+pipes = []
+try:
+    while ends := pipe():
+        pipes.append(ends)
+        fcntl.fcntl(ends[1], 1031, LARGE)
+except OSError: pass
+{"inotify": len(inotify), "timers": timers, "pipes": len(pipes)}
+`;
+
+/** Evaluates to whether there is some left of each. */
+export const TAKE_ONE = `${PRELUDE}
+{"inotify": libc.inotify_init() >= 0, "timers": timer(), "pipes": pipe() is not None}
+`;
+
+export interface Taken {
+  readonly inotify: number;
+  readonly timers: number;
+  readonly pipes: number;
+}
+
+/** The value of the last line of the code. */
+export async function take<Result>(session: Session, code: string): Promise<Result> {
+  const { stdout, error } = await session.execute(toProgram(code)).result;
+  if (error !== undefined) throw new Error(error.traceback);
+  return JSON.parse(stdout) as Result;
+}
+
+/** Whether a program of the host's own user gets one of each. */
+export function takeOutside(): unknown {
+  return JSON.parse(spawnSync(python, ["-c", toProgram(TAKE_ONE)], { encoding: "utf8" }).stdout);
+}
+
+function toProgram(code: string): string {
+  const lines = code.trimEnd().split("\n");
+  return [...lines.slice(0, -1), `import json; print(json.dumps(${lines.at(-1)}))`].join("\n");
+}
+
+/** The kernel's number for the user of a session, seen from outside. */
+export async function kernelUser(session: Session): Promise<number> {
+  const status = await withProcess(session, (pid) => readFileSync(`/proc/${pid}/status`, "utf8"));
+  return Number(/^Uid:\s+(\d+)/m.exec(status)?.[1]);
+}
+
+/** The init of a session: the parent of its worker. */
+export function initOf(session: Session): Promise<number> {
+  return withProcess(session, (pid) => parentOf(parentOf(pid) ?? 0) ?? 0);
+}
+
+/** Starts a process in the session for the time of the call. */
+async function withProcess<Result>(session: Session, look: (pid: number) => Result): Promise<Result> {
+  const mark = uniqueSleep();
+  await session.execute(`import subprocess; child = subprocess.Popen(["sleep", "${mark}"])`).result;
+  await comesTrue(() => processesWith(mark).length === 1);
+  const result = look(processesWith(mark)[0] ?? 0);
+  await session.execute("child.kill(); child.wait()").result;
+  return result;
+}
+
+/** Another process locks all users of the range but the last few, as other runtimes would. */
+export async function lockAllBut(free: number): Promise<{ readonly range: string; readonly free: readonly number[] } & AsyncDisposable> {
+  const folder = join(import.meta.dirname, "../../python/forkserver/sandbox");
+  const first = RANGE.first + process.pid * RANGE.size;
+  const numbers = Array.from({ length: RANGE.size }, (_, index) => first + index);
+  const code = `import sys; sys.path.insert(0, ${JSON.stringify(folder)}); sys.dont_write_bytecode = True
+import users
+held = users.Users([range(${first}, ${first + RANGE.size - free})], users.open_lock_file())
+for _ in range(${RANGE.size - free}): held.take()
+print("ready", flush=True); sys.stdin.read()`;
+  const holder: ChildProcess = spawn(python, ["-I", "-c", code], { stdio: ["pipe", "pipe", "inherit"] });
+  await once(holder.stdout ?? holder, "data");
+  return {
+    range: `${first}-${first + RANGE.size - 1}`,
+    free: numbers.slice(-free),
+    async [Symbol.asyncDispose]() {
+      const exited = once(holder, "exit");
+      holder.stdin?.end();
+      await exited;
+    },
+  };
+}
