@@ -63,7 +63,7 @@ class Init:
             self._confine(plan)
             wake = wakeup.open_wake()
             self._start_worker({"branch": 1, "member": 1, "folder": namespaces.WORK}, pipes)
-            self._loop(wake, plan.report)
+            self._loop(wake)
         finally:
             os._exit(1)
 
@@ -73,15 +73,17 @@ class Init:
             namespaces.confine(plan, stages.append)
             libc.prctl(libc.PR_SET_DUMPABLE, 0)
             libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)
+            if plan.report is not None:
+                stages.append("join a cgroup")
+                self._oom_events = reports.wait_for_cgroup(plan.report)
+                os.close(plan.report)
         except BaseException as error:
             self._send({"event": "failed", "stage": stages[-1], "message": str(error)})
             raise
 
-    def _loop(self, wake: int, report: int | None) -> None:
+    def _loop(self, wake: int) -> None:
         self._poll.register(self._server, select.POLLIN)
         self._poll.register(wake, select.POLLIN)
-        if report is not None:
-            self._poll.register(report, select.POLLIN)
         server = self._server.fileno()
         while True:
             ready = self._poll.poll(self._timeout_ms())
@@ -92,11 +94,6 @@ class Init:
                     self._reap()
                 elif fd == server:
                     self._receive_order()
-                elif fd == report:
-                    # The kernel may take ten milliseconds to move a process, so the first worker does not wait for it.
-                    self._oom_events = reports.receive_cgroup(fd)
-                    self._poll.unregister(fd)
-                    os.close(fd)
                 elif fd in self._by_control:
                     self._receive_report(fd)
             if self._is_reaping_due:

@@ -69,7 +69,8 @@ class Server:
         broker = -1 if self._broker is None else self._broker.socket.fileno()
         self._send({"event": "hello", "pid": os.getpid(), "python": sys.version.split()[0],
                     "executable": sys.executable, "prefix": sys.prefix, "landlock": self._landlock, "uid": os.getuid(),
-                    "users": self._users(), "threads": len(os.listdir("/proc/self/task")), "modules": sorted(_preloaded)})
+                    "users": self._users(), "cgroup": self._cgroup_version(),
+                    "threads": len(os.listdir("/proc/self/task")), "modules": sorted(_preloaded)})
         if self._broker is not None:
             self._epoll.register(broker, select.EPOLLIN)
         pending = b""
@@ -99,6 +100,10 @@ class Server:
         why = self._standing.why if self._broker is None else self._broker.wait_until_ready()
         ranges = self._standing.ranges
         return {"why": why} if why is not None else {"first": ranges[0][0], "last": ranges[-1][-1]}
+
+    def _cgroup_version(self) -> int | None:
+        cgroups = None if self._broker is None else self._broker.cgroups
+        return None if cgroups is None else cgroups.version
 
     def _check_memory(self) -> None:
         """Once a second: if the machine has less memory, each sandbox checks its limits, and the host the sum."""
@@ -164,7 +169,7 @@ class Server:
         report: int | None = None
         user: int | None = None
         wants_user = self._has_own_user(order["mounts"])
-        broker = self._broker if self._broker is not None and (wants_user or self._broker.has_cgroups) else None
+        broker = self._broker if self._broker is not None and (wants_user or self._broker.cgroups) else None
         stage = "take a user"
         try:
             if broker is not None and wants_user and order["mounts"]:  # else the broker takes one when it maps it

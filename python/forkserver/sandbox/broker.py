@@ -12,7 +12,7 @@ import json
 import os
 import socket
 
-from .cgroups import Cgroup, Parent
+from .cgroups import Nursery, Parent
 from .namespaces import USER, Mount
 from .owned_mounts import owned_tree, user_namespace
 from .reports import DONE
@@ -29,10 +29,10 @@ class BrokerGone(BaseException):
 class Broker:
     """The fork server's end. Methods raise OSError with the reason why a request failed, or BrokerGone."""
 
-    def __init__(self, peer: socket.socket, makes_mounts: bool, has_cgroups: bool) -> None:
+    def __init__(self, peer: socket.socket, makes_mounts: bool, cgroups: Parent | None) -> None:
         self.socket = peer
         self.makes_mounts = makes_mounts
-        self.has_cgroups = has_cgroups
+        self.cgroups = cgroups
         self.has_users = False
 
     def wait_until_ready(self) -> str | None:
@@ -113,16 +113,14 @@ def start(ranges: list[range], why_none: str, shared: int | None, cgroups: Paren
         finally:
             os._exit(0)
     theirs.close()
-    return Broker(ours, shared is not None, cgroups is not None)
+    return Broker(ours, shared is not None, cgroups)
 
 
 class _Process:
     def __init__(self, peer: socket.socket, fork_server: int, ranges: list[range], why_none: str, shared: int | None,
                  cgroups: Parent | None) -> None:
         self._peer = peer
-        self._parent_cgroup = cgroups
-        self._cgroups: dict[int, Cgroup] = {}  # by pid of an init
-        self._last_cgroup = 0
+        self._nursery = _open_nursery(cgroups, fork_server)
         self._fork_server = fork_server
         self._shared = shared
         self._users: Users | None = None
@@ -163,8 +161,8 @@ class _Process:
     def end(self) -> None:
         if self._users is not None:
             self._users.end()
-        for cgroup in self._cgroups.values():
-            cgroup.remove()
+        if self._nursery is not None:
+            self._nursery.end()
 
     def _take(self) -> None:
         self._answer({"user": self._own_users().take()})
@@ -182,34 +180,34 @@ class _Process:
                 os.close(events)
         except OSError:
             pass  # the init has ended
+        if self._nursery is not None:
+            try:
+                self._nursery.prepare()
+            except OSError:
+                pass  # the next init is moved instead
 
     def _join_cgroup(self, pid: int, memory_bytes: int) -> int | None:
         """A descriptor for its events. None: the watch of the init is the only limit."""
-        if self._parent_cgroup is None:
+        if self._nursery is None:
             return None
-        self._last_cgroup += 1
         try:
-            cgroup = self._cgroups[pid] = self._parent_cgroup.make(self._last_cgroup, memory_bytes)
             self._check_child(pid)
-            cgroup.add(pid)
-            return cgroup.open_events()
+            return self._nursery.take_in(pid, memory_bytes).open_events()
         except OSError:
             return None
 
     def _set_limit(self, pid: int, memory_bytes: int) -> None:
-        cgroup = self._cgroups.get(pid)
-        if cgroup is not None:
+        if self._nursery is not None:
             try:
-                cgroup.set_limit(memory_bytes)
+                self._nursery.set_limit(pid, memory_bytes)
             except OSError:
                 pass  # the limit stays as it was
 
     def _give_back(self, pid: int) -> None:
         if self._users is not None:
             self._users.give_back(pid)
-        cgroup = self._cgroups.pop(pid, None)
-        if cgroup is not None:
-            cgroup.remove()
+        if self._nursery is not None:
+            self._nursery.remove(pid)
 
     def _map(self, order: dict) -> str:
         """Why it failed, or an empty text."""
@@ -265,6 +263,13 @@ class _Process:
 
     def _answer(self, answer: dict) -> None:
         self._peer.send(json.dumps(answer).encode())
+
+
+def _open_nursery(parent: Parent | None, fork_server: int) -> Nursery | None:
+    try:
+        return None if parent is None else Nursery(parent, fork_server)
+    except OSError:
+        return None
 
 
 def _parent(process: int) -> int:

@@ -40,6 +40,9 @@ class Cgroup:
         """Memory that the process already has stays charged to where it was."""
         _write(f"{self.folder}/cgroup.procs", str(pid))
 
+    def has(self, pid: int) -> bool:
+        return str(pid) in _read(f"{self.folder}/cgroup.procs").split()
+
     def set_limit(self, memory_bytes: int) -> None:
         """Raises OSError if the memory in use cannot be brought below a lower limit."""
         files = _FILES[self.version]
@@ -89,15 +92,62 @@ class Parent:
     version: int
     folder: str
 
-    def make(self, number: int, memory_bytes: int) -> Cgroup:
+    def make(self, number: int) -> Cgroup:
+        """A cgroup that has no limit yet."""
         cgroup = Cgroup(self.version, f"{self.folder}/rlm-{os.getpid()}-{number}")
         os.mkdir(cgroup.folder)
-        try:
-            cgroup.set_limit(memory_bytes)
-        except OSError:
-            cgroup.remove()
-            raise
         return cgroup
+
+
+class Nursery:
+    """The cgroups of the sandboxes of one fork server, for its broker.
+
+    To move a process can take the kernel ten milliseconds. So the fork server waits in an empty cgroup, in which its next child is
+    born, and moves on to another one after that. A child that is born too early for that is moved.
+    """
+
+    def __init__(self, parent: Parent, fork_server: int) -> None:
+        self._parent = parent
+        self._fork_server = fork_server
+        self._count = 0
+        self._cgroups: dict[int, Cgroup] = {}  # by pid of an init
+        self._next: Cgroup | None = None
+        self.prepare()
+
+    def take_in(self, init: int, memory_bytes: int) -> Cgroup:
+        """Puts an init, which has no child yet, into a cgroup of its own. The caller calls `prepare` next."""
+        if self._next is not None and self._next.has(init):
+            cgroup, self._next = self._next, None
+        else:
+            cgroup = self._make()
+            cgroup.add(init)
+        self._cgroups[init] = cgroup
+        cgroup.set_limit(memory_bytes)
+        return cgroup
+
+    def prepare(self) -> None:
+        if self._next is None:
+            self._next = self._make()
+            self._next.add(self._fork_server)
+
+    def set_limit(self, init: int, memory_bytes: int) -> None:
+        if init in self._cgroups:
+            self._cgroups[init].set_limit(memory_bytes)
+
+    def remove(self, init: int) -> None:
+        """The init and all processes of its sandbox have ended."""
+        cgroup = self._cgroups.pop(init, None)
+        if cgroup is not None:
+            cgroup.remove()
+
+    def end(self) -> None:
+        """The fork server and all its sandboxes have ended."""
+        for cgroup in (*self._cgroups.values(), *([self._next] if self._next else [])):
+            cgroup.remove()
+
+    def _make(self) -> Cgroup:
+        self._count += 1
+        return self._parent.make(self._count)
 
 
 def find(own_pids: set[int]) -> Parent | None:
@@ -110,7 +160,11 @@ def find(own_pids: set[int]) -> Parent | None:
         try:
             parent = Parent(version, folder) if version == 1 else _delegated(folder, own_pids)
             if parent is not None:
-                parent.make(0, 64 * 1024 * 1024).remove()
+                trial = parent.make(0)
+                try:
+                    trial.set_limit(64 * 1024 * 1024)
+                finally:
+                    trial.remove()
                 _remove_stale(parent)
                 return parent
         except (OSError, ValueError):

@@ -7,18 +7,21 @@ import os
 import socket
 
 DONE = b"\n"
+_GONE = "the broker is gone"
 
 
 def wait_for_user(report: int) -> None:
     """Raises OSError if the broker could not map a user."""
     message, _ = _receive(report)
     if message != DONE:
-        raise OSError(errno.EPERM, message.decode() or "the broker is gone")
+        raise OSError(errno.EPERM, message.decode() or _GONE)
 
 
-def receive_cgroup(report: int) -> int | None:
+def wait_for_cgroup(report: int) -> int | None:
     """A descriptor for `cgroups.oom_kills`. None: there is no cgroup."""
-    _, fds = _receive(report)
+    message, fds = _receive(report)
+    if message != DONE:
+        raise OSError(errno.EPERM, _GONE)
     return fds[0] if fds else None
 
 
