@@ -27,7 +27,7 @@ from .processes.memory_limits import MemoryLimits
 from .processes.proc import kill, mark_of, parent_of, processes, set_mark
 from .processes.process_barrier import no_new_processes
 from .processes.programs import Programs
-from .sandbox import limits as limits_module, namespaces
+from .sandbox import cgroups, limits as limits_module, namespaces, reports
 
 WATCH_INTERVAL_MS = 50
 # In CPU time of the init: with many processes it gets little of the wall clock.
@@ -51,6 +51,8 @@ class Init:
         self._by_control: dict[int, Branch] = {}  # copies that have not reported yet, by descriptor
         self._poll = select.poll()
         self._is_reaping_due = False
+        self._oom_events: int | None = None
+        self._oom_kills = 0
         self._last_check = 0.0
         self._jobs = Jobs(limits.disk_bytes, self._send)
         self._programs = Programs(limits, self._owner_of, self._send)
@@ -71,6 +73,10 @@ class Init:
             namespaces.confine(plan, stages.append)
             libc.prctl(libc.PR_SET_DUMPABLE, 0)
             libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)
+            if plan.report is not None:
+                stages.append("join a cgroup")
+                self._oom_events = reports.wait_for_cgroup(plan.report)
+                os.close(plan.report)
         except BaseException as error:
             self._send({"event": "failed", "stage": stages[-1], "message": str(error)})
             raise
@@ -265,7 +271,15 @@ class Init:
         branch.control.close()
         self._kill_processes(branch)
         ending = {"signal": -code} if code < 0 else {"code": code}
-        self._send({"event": "exit", "branch": branch.number, "reason": branch.end_reason, **ending})
+        reason = branch.end_reason or ("memory" if self._was_out_of_memory() else None)
+        self._send({"event": "exit", "branch": branch.number, "reason": reason, **ending})
+
+    def _was_out_of_memory(self) -> bool:
+        """Whether the kernel has killed a process at the limit of the cgroup since this was last asked."""
+        if self._oom_events is None:
+            return False
+        before, self._oom_kills = self._oom_kills, cgroups.oom_kills(self._oom_events)
+        return self._oom_kills > before
 
     def _kill_processes(self, branch: Branch) -> None:
         """Kills every process of a branch; if new ones keep appearing, behind a process barrier. The last branch owns all
@@ -309,7 +323,7 @@ class Init:
 def start(server: socket.socket, keep: list[int], plan: namespaces.Plan, limits: limits_module.Limits,
           worker_main: WorkerMain) -> NoReturn:
     """Called in the child of the fork server. `keep` are the worker's ends of the five pipes."""
-    given = {fd for fd in (plan.mapped, *(mount.tree for mount in plan.mounts)) if fd is not None}
+    given = {fd for fd in (plan.report, *(mount.tree for mount in plan.mounts)) if fd is not None}
     descriptors.close_all_but({2, server.fileno(), *keep, *given})
     _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
     Init(server, limits, worker_main).run(plan, keep)

@@ -40,8 +40,12 @@ class Sandbox:
     socket: socket.socket
     outbox: Outbox
     untaken: list[int] = field(default_factory=list)
-    # The broker that gave it a user of its own. None: it has the fork server's.
+    # The broker that adopted it. None: it has the fork server's user, and no cgroup.
     broker: Broker | None = None
+    limits: limits.Limits | None = None
+    # The workers and checkpoints that may live, and the most of them at a time so far.
+    branches: set[int] = field(default_factory=lambda: {1})
+    most_branches: int = 1
 
 
 class Server:
@@ -65,7 +69,8 @@ class Server:
         broker = -1 if self._broker is None else self._broker.socket.fileno()
         self._send({"event": "hello", "pid": os.getpid(), "python": sys.version.split()[0],
                     "executable": sys.executable, "prefix": sys.prefix, "landlock": self._landlock, "uid": os.getuid(),
-                    "users": self._users(), "threads": len(os.listdir("/proc/self/task")), "modules": sorted(_preloaded)})
+                    "users": self._users(), "cgroup": self._cgroup_version(),
+                    "threads": len(os.listdir("/proc/self/task")), "modules": sorted(_preloaded)})
         if self._broker is not None:
             self._epoll.register(broker, select.EPOLLIN)
         pending = b""
@@ -95,6 +100,10 @@ class Server:
         why = self._standing.why if self._broker is None else self._broker.wait_until_ready()
         ranges = self._standing.ranges
         return {"why": why} if why is not None else {"first": ranges[0][0], "last": ranges[-1][-1]}
+
+    def _cgroup_version(self) -> int | None:
+        cgroups = None if self._broker is None else self._broker.cgroups
+        return None if cgroups is None else cgroups.version
 
     def _check_memory(self) -> None:
         """Once a second: if the machine has less memory, each sandbox checks its limits, and the host the sum."""
@@ -130,6 +139,8 @@ class Server:
         sandbox = self._sandboxes.get(number)
         if sandbox is None:
             return  # it ended meanwhile; its `closed` event has been or will be sent
+        if op in ("worker", "clone"):
+            self._allow_branch(sandbox, order["branch"])
         if op == "taken":
             taken = [fd for fd in sandbox.untaken if fd in order["fds"]]
             sandbox.untaken = [fd for fd in sandbox.untaken if fd not in taken]
@@ -155,22 +166,23 @@ class Server:
         ours: list[int] = []
         theirs: list[int] = []
         ends: tuple[socket.socket, ...] = ()
-        mapped, report = None, -1
+        report: int | None = None
         user: int | None = None
-        broker = self._broker_of_users(order["mounts"])
+        wants_user = self._has_own_user(order["mounts"])
+        broker = self._broker if self._broker is not None and (wants_user or self._broker.cgroups) else None
         stage = "take a user"
         try:
-            if broker is not None and order["mounts"]:  # else the broker takes one when it maps it
+            if broker is not None and wants_user and order["mounts"]:  # else the broker takes one when it maps it
                 user = broker.take_user()
             stage = "mount"
             mounts = [self._mount(mount, trees, user) for mount in order["mounts"]]
             stage = "make pipes"
             ours, theirs = _make_pipes(_PIPES)
             if broker is not None:
-                mapped, report = os.pipe()
-                trees += [mapped, report]
+                report, reporting = (end.detach() for end in socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET))
+                trees += [report, reporting]
             ends = server_end, init_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            plan = namespaces.add_to_plan(self._plan, mounts, sandbox_limits.disk_bytes, mapped)
+            plan = namespaces.add_to_plan(self._plan, mounts, sandbox_limits.disk_bytes, report, wants_user)
             stage = "fork"
             pid = libc.fork_into(namespaces.NAMESPACES)
         except Exception as error:
@@ -187,19 +199,26 @@ class Server:
             finally:
                 os._exit(1)
         if broker is not None:
-            broker.map_user(pid, user, report)
+            broker.adopt(pid, wants_user, user, sandbox_limits.cgroup_bytes(1), reporting)
         init_end.close()
         close_all(trees + theirs)
-        self._sandboxes[number] = Sandbox(pid, server_end, Outbox(server_end, self._epoll), ours, broker)
+        self._sandboxes[number] = Sandbox(pid, server_end, Outbox(server_end, self._epoll), ours, broker, sandbox_limits)
         self._by_fd[server_end.fileno()] = number
         self._by_pid[pid] = number
         self._epoll.register(server_end, select.EPOLLIN)
         self._send({"event": "pipes", "sandbox": number, "branch": 1, "fds": ours})
 
-    def _broker_of_users(self, mounts: list) -> Broker | None:
+    def _has_own_user(self, mounts: list) -> bool:
         """Without a broker that makes mounts, files of the host's user cannot be those of another user."""
         broker = self._broker
-        return broker if broker is not None and broker.has_users and (broker.makes_mounts or not mounts) else None
+        return broker is not None and broker.has_users and (broker.makes_mounts or not mounts)
+
+    def _allow_branch(self, sandbox: Sandbox, branch: int) -> None:
+        """Each worker and each checkpoint may hold as much memory as a session, so the limit of the cgroup grows with them."""
+        sandbox.branches.add(branch)
+        if len(sandbox.branches) > sandbox.most_branches and sandbox.broker is not None and sandbox.limits is not None:
+            sandbox.most_branches = len(sandbox.branches)
+            sandbox.broker.set_memory_limit(sandbox.pid, sandbox.limits.cgroup_bytes(sandbox.most_branches))
 
     def _mount(self, requested: dict, trees: list[int], user: int | None) -> namespaces.Mount:
         mount = namespaces.Mount(requested["path"], requested["write"], exact=True)
@@ -277,6 +296,8 @@ class Server:
         event = json.loads(message)
         if event["event"] == "failed" and self._broker is not None and self._broker.has_ended():
             raise BrokerGone  # so that the host does not take it for a fault of the machine
+        if event["event"] in ("exit", "no-clone"):
+            self._sandboxes[number].branches.discard(event["branch"])
         self._send({**event, "sandbox": number})
 
     def _send(self, event: dict) -> None:

@@ -185,6 +185,8 @@ export interface EnvironmentReport {
   readonly tier: string | null;
   readonly python: { readonly version: string; readonly executable: string } | null;
   readonly landlock: number | null;
+  /** The version of the memory cgroup that each sandbox has. Null: none, or not known yet. */
+  readonly cgroup: 1 | 2 | null;
   readonly preloaded: readonly string[];
   readonly user: number | null;
   /** The users of the machine that sessions get, one each, or why they share `user`. Null until it is known. */

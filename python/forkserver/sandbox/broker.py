@@ -1,7 +1,7 @@
 """The broker: one small process that keeps privileges for the fork server, which has none.
 
-It gives each sandbox a user of its own, and makes mounts in which the owner of a folder appears as that user. It talks only to
-the fork server, never forks a sandbox, and does nothing for a process that is not a child of the fork server. Where the host
+It gives each sandbox a user and a memory cgroup of its own, and makes mounts in which the owner of a folder appears as that user.
+It talks only to the fork server, never forks a sandbox, and does nothing for a process that is not a child of the fork server. Where the host
 is root, the broker is root. An ordinary user with subordinate ids has one too; it has its privileges in a user namespace in
 which these ids exist, and makes no mounts.
 """
@@ -13,9 +13,14 @@ import os
 import select
 import socket
 
+from .cgroups import Nursery, Parent
 from .namespaces import USER, Mount
 from .owned_mounts import owned_tree, user_namespace
+from .reports import DONE
 from .users import Users, open_lock_file
+
+
+_NOT_A_CHILD = "the process is not a child of the fork server"
 
 
 class BrokerGone(BaseException):
@@ -25,9 +30,10 @@ class BrokerGone(BaseException):
 class Broker:
     """The fork server's end. Methods raise OSError with the reason why a request failed, or BrokerGone."""
 
-    def __init__(self, peer: socket.socket, makes_mounts: bool) -> None:
+    def __init__(self, peer: socket.socket, makes_mounts: bool, cgroups: Parent | None) -> None:
         self.socket = peer
         self.makes_mounts = makes_mounts
+        self.cgroups = cgroups
         self.has_users = False
 
     def wait_until_ready(self) -> str | None:
@@ -49,10 +55,14 @@ class Broker:
         """The sandbox was not forked."""
         self._tell({"op": "put-back", "user": user})
 
-    def map_user(self, pid: int, user: int | None, report: int) -> None:
-        """Maps a user, or the next one, into the user namespace of a child that was just forked. Does not wait: the broker
-        writes an empty line to `report`, or a line with the reason why it failed."""
-        self._tell({"op": "map", "pid": pid, "user": user}, report)
+    def adopt(self, pid: int, wants_user: bool, user: int | None, memory_bytes: int, report: int) -> None:
+        """For a child that was just forked: maps a user, or the next one, into its user namespace if it wants one, and moves it to
+        a memory cgroup of its own. Does not wait: the broker reports to the child on the socket `report` (reports.py)."""
+        self._tell({"op": "adopt", "pid": pid, "wants_user": wants_user, "user": user, "memory": memory_bytes}, report)
+
+    def set_memory_limit(self, pid: int, memory_bytes: int) -> None:
+        """Of the cgroup of an adopted child. Does nothing if it has none."""
+        self._tell({"op": "limit", "pid": pid, "memory": memory_bytes})
 
     def give_back(self, pid: int) -> None:
         """The child was reaped. An init outlives every process of its sandbox."""
@@ -87,7 +97,7 @@ class Broker:
         return json.loads(reply), fds
 
 
-def start(ranges: list[range], why_none: str, shared: int | None) -> Broker:
+def start(ranges: list[range], why_none: str, shared: int | None, cgroups: Parent | None) -> Broker:
     """Forks the broker, which keeps the privileges of the caller.
 
     `why_none` is the reason if there are no ranges; `shared` is the user of all sandboxes then. None: it makes no mounts.
@@ -101,7 +111,7 @@ def start(ranges: list[range], why_none: str, shared: int | None) -> Broker:
             os.closerange(4, 1024)
             os.dup2(os.open("/dev/null", os.O_RDWR), 0)
             os.dup2(0, 1)
-            process = _Process(peer, fork_server, ranges, why_none, shared)
+            process = _Process(peer, fork_server, ranges, why_none, shared, cgroups)
             try:
                 process.serve()
             finally:
@@ -109,13 +119,14 @@ def start(ranges: list[range], why_none: str, shared: int | None) -> Broker:
         finally:
             os._exit(0)
     theirs.close()
-    return Broker(ours, shared is not None)
+    return Broker(ours, shared is not None, cgroups)
 
 
 class _Process:
-    def __init__(self, peer: socket.socket, fork_server: int, ranges: list[range], why_none: str,
-                 shared: int | None) -> None:
+    def __init__(self, peer: socket.socket, fork_server: int, ranges: list[range], why_none: str, shared: int | None,
+                 cgroups: Parent | None) -> None:
         self._peer = peer
+        self._nursery = _open_nursery(cgroups, fork_server)
         self._fork_server = fork_server
         self._shared = shared
         self._users: Users | None = None
@@ -131,17 +142,20 @@ class _Process:
         self._answer({"why": why})
 
     def serve(self) -> None:
-        """`take` and `mount` are answered on the socket, `map` on the pipe that comes with it, the others not at all."""
+        """`take` and `mount` are answered on the socket, `adopt` on the one that comes with it, the others not at all."""
         while True:
             request, fds, _, _ = socket.recv_fds(self._peer, 65536, 1)
             if not request:
                 return
             order = json.loads(request)
             op = order["op"]
-            if op == "map":
-                self._map(order, fds[0])
+            if op == "adopt":
+                with socket.socket(fileno=fds[0]) as report:
+                    self._adopt(order, report)
+            elif op == "limit":
+                self._set_limit(order["pid"], order["memory"])
             elif op == "give-back":
-                self._own_users().give_back(order["pid"])
+                self._give_back(order["pid"])
             elif op == "put-back":
                 self._own_users().put_back(order["user"])
             else:
@@ -153,12 +167,56 @@ class _Process:
     def end(self) -> None:
         if self._users is not None:
             self._users.end()
+        if self._nursery is not None:
+            self._nursery.end()
 
     def _take(self) -> None:
         self._answer({"user": self._own_users().take()})
 
-    def _map(self, order: dict, report: int) -> None:
-        why = ""
+    def _adopt(self, order: dict, report: socket.socket) -> None:
+        try:
+            if order["wants_user"]:
+                why = self._map(order)
+                report.send(why.encode() or DONE)
+                if why:
+                    return
+            events = self._join_cgroup(order["pid"], order["memory"])
+            socket.send_fds(report, [DONE], [] if events is None else [events])
+            if events is not None:
+                os.close(events)
+        except OSError:
+            pass  # the init has ended
+        if self._nursery is not None:
+            try:
+                self._nursery.prepare()
+            except OSError:
+                pass  # the next init is moved instead
+
+    def _join_cgroup(self, pid: int, memory_bytes: int) -> int | None:
+        """A descriptor for its events. None: the watch of the init is the only limit."""
+        if self._nursery is None:
+            return None
+        try:
+            self._check_child(pid)
+            return self._nursery.take_in(pid, memory_bytes).open_events()
+        except OSError:
+            return None
+
+    def _set_limit(self, pid: int, memory_bytes: int) -> None:
+        if self._nursery is not None:
+            try:
+                self._nursery.set_limit(pid, memory_bytes)
+            except OSError:
+                pass  # the limit stays as it was
+
+    def _give_back(self, pid: int) -> None:
+        if self._users is not None:
+            self._users.give_back(pid)
+        if self._nursery is not None:
+            self._nursery.remove(pid)
+
+    def _map(self, order: dict) -> str:
+        """Why it failed, or an empty text."""
         users, user = self._own_users(), order["user"]
         try:
             if user is None:
@@ -166,15 +224,11 @@ class _Process:
             elif not users.is_taken(user):
                 raise OSError(errno.EINVAL, "the user was not taken")
             self._map_into(order["pid"], user, users)
+            return ""
         except OSError as error:
-            why = error.strerror
             if user is not None:
                 users.put_back(user)  # does nothing if the process has it already
-        try:
-            os.write(report, why.encode() + b"\n")
-        except BrokenPipeError:
-            pass  # the init has ended
-        os.close(report)
+            return error.strerror
 
     def _map_into(self, pid: int, user: int, users: Users) -> None:
         process = os.open(f"/proc/{pid}", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -183,10 +237,18 @@ class _Process:
             # If the child has ended, its number is nobody's, or at worst that of a younger child, which is mapped only once.
             if _parent(process) != self._fork_server:
                 os.close(init)
-                raise OSError(errno.EPERM, "the process is not a child of the fork server")
+                raise OSError(errno.EPERM, _NOT_A_CHILD)
             users.bind(user, pid, init)
             for name, content in (("setgroups", "deny"), ("uid_map", f"{USER} {user} 1"), ("gid_map", f"{USER} {user} 1")):
                 _write(process, name, content)
+        finally:
+            os.close(process)
+
+    def _check_child(self, pid: int) -> None:
+        process = os.open(f"/proc/{pid}", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            if _parent(process) != self._fork_server:
+                raise OSError(errno.EPERM, _NOT_A_CHILD)
         finally:
             os.close(process)
 
@@ -207,6 +269,13 @@ class _Process:
 
     def _answer(self, answer: dict) -> None:
         self._peer.send(json.dumps(answer).encode())
+
+
+def _open_nursery(parent: Parent | None, fork_server: int) -> Nursery | None:
+    try:
+        return None if parent is None else Nursery(parent, fork_server)
+    except OSError:
+        return None
 
 
 def _parent(process: int) -> int:

@@ -13,6 +13,8 @@ _SHARE = 4
 # Of one sandbox. Eight watches of files at once have an instance each.
 _INOTIFY_INSTANCES, _INOTIFY_WATCHES = 12, 16_384
 _PENDING_SIGNALS = 1_024
+# What the kernel needs for the processes of a sandbox, within its cgroup.
+_KERNEL_BYTES = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,11 @@ class Limits:
     disk_bytes: int
     processes: int
     open_files: int
+
+    def cgroup_bytes(self, branches: int) -> int:
+        """What all processes of a sandbox with this many workers and checkpoints may hold, its files and the kernel's own memory
+        included. The init stops a session at its limit before the kernel has to."""
+        return self.memory_bytes * branches + self.disk_bytes + _KERNEL_BYTES
 
 
 def apply(limits: Limits) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Callable, Iterable
 
 from .. import libc
-from . import interpreter, landlock, limits, seccomp
+from . import interpreter, landlock, limits, reports, seccomp
 
 NAMESPACES = (libc.CLONE_NEWUSER | libc.CLONE_NEWNS | libc.CLONE_NEWPID | libc.CLONE_NEWNET | libc.CLONE_NEWIPC
               | libc.CLONE_NEWUTS | libc.CLONE_NEWCGROUP)
@@ -59,8 +59,10 @@ class Plan:
     gid: int
     # What the user namespace limits: files in /proc/sys/user and their content.
     counts: tuple[tuple[str, int], ...]
-    # A pipe on which the broker says that it has mapped a user. None: the init maps its own.
-    mapped: int | None = None
+    # A socket on which the broker reports what it has done for this sandbox. None: there is no broker.
+    report: int | None = None
+    # Whether the broker maps a user. If not, the init maps its own.
+    has_own_user: bool = False
 
 
 def system_plan(landlock_abi: int, program: bytes, home: str) -> Plan:
@@ -78,10 +80,10 @@ def system_plan(landlock_abi: int, program: bytes, home: str) -> Plan:
                 tuple(limits.counts_of_a_sandbox()))
 
 
-def add_to_plan(plan: Plan, mounts: list[Mount], disk_bytes: int, mapped: int | None) -> Plan:
+def add_to_plan(plan: Plan, mounts: list[Mount], disk_bytes: int, report: int | None, has_own_user: bool) -> Plan:
     """The plan of one sandbox, with its own mounts, outer folders first."""
     ordered = sorted(mounts, key=lambda mount: mount.path)
-    return replace(plan, mounts=(*plan.mounts, *ordered), disk_bytes=disk_bytes, mapped=mapped)
+    return replace(plan, mounts=(*plan.mounts, *ordered), disk_bytes=disk_bytes, report=report, has_own_user=has_own_user)
 
 
 def confine(plan: Plan, stage: Callable[[str], None]) -> None:
@@ -89,7 +91,7 @@ def confine(plan: Plan, stage: Callable[[str], None]) -> None:
 
     `stage(name)` is called before each step, so that a failure can be reported with its step.
     """
-    if plan.mapped is None:
+    if not plan.has_own_user:
         stage("map the user")
         _write("/proc/self/setgroups", b"deny")
         _write("/proc/self/uid_map", b"%d %d 1" % (USER, plan.uid))
@@ -99,9 +101,10 @@ def confine(plan: Plan, stage: Callable[[str], None]) -> None:
     stage("build the root")
     libc.mount(None, b"/", None, _REC | _PRIVATE)
     trees = [(mount, clone_tree(mount) if mount.tree is None else mount.tree) for mount in plan.mounts]  # before the new root hides them
-    if plan.mapped is not None:
+    if plan.has_own_user:
         stage("map the user")  # by now the broker has done it
-        _become_mapped_user(plan.mapped)
+        assert plan.report is not None
+        _become_mapped_user(plan.report)
         stage("build the root")
     _build_root(plan, trees)
     stage("offer itself to the kernel when memory runs out")
@@ -136,12 +139,9 @@ def set_counts(counts: Iterable[tuple[str, int]]) -> None:
         _write(f"/proc/sys/user/{name}", b"%d" % most)
 
 
-def _become_mapped_user(mapped: int) -> None:
+def _become_mapped_user(report: int) -> None:
     """Waits until the broker has mapped a user that is not the fork server's, and becomes that user."""
-    report = os.read(mapped, 4096)
-    os.close(mapped)
-    if report != b"\n":
-        raise OSError(errno.EPERM, report.decode().strip() or "the broker is gone")
+    reports.wait_for_user(report)
     os.setresgid(USER, USER, USER)
     os.setresuid(USER, USER, USER)
     libc.prctl(libc.PR_SET_DUMPABLE, 1)  # so that /proc/self belongs to the new user

@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass
 
 from .. import libc
-from . import broker as broker_module, interpreter, limits, namespaces, subordinate_ids, users
+from . import broker as broker_module, cgroups, interpreter, limits, namespaces, subordinate_ids, users
 from .broker import Broker
 from .namespaces import Mount, clone_tree
 
@@ -38,7 +38,7 @@ def give_up(reserved: int | None, home: str, configured: tuple[int, int] | None)
 
 
 def _become_reserved(user: int, home: str, ranges: list[range]) -> Standing:
-    broker = broker_module.start(ranges, "too few ids exist in this user namespace", user)
+    broker = broker_module.start(ranges, "too few ids exist in this user namespace", user, _find_cgroup())
     hidden = interpreter.hidden_from(user, home)
     if hidden:
         _uncover(hidden)
@@ -52,6 +52,7 @@ def _become_reserved(user: int, home: str, ranges: list[range]) -> Standing:
 def _enter_limits(home: str, configured: tuple[int, int] | None) -> Standing:
     ranges, why = _subordinate_ranges(home, configured)
     uid, gid = os.getuid(), os.getgid()
+    cgroup = _find_cgroup()
     mapper = subordinate_ids.Mapper(ranges) if ranges else None
     limits.keep_pending_signals()
     try:
@@ -67,9 +68,13 @@ def _enter_limits(home: str, configured: tuple[int, int] | None) -> Standing:
         namespaces.set_counts(limits.counts_of_all_sandboxes())
     except OSError as error:  # /proc/sys is read-only in some containers
         ranges, why = [], f"their sum cannot be limited ({error.strerror})"
-    broker = broker_module.start(ranges, "", None) if ranges else None
+    broker = broker_module.start(ranges, why or "", None, cgroup) if ranges or cgroup else None
     namespaces.drop_capabilities()
     return Standing(broker, ranges, why)
+
+
+def _find_cgroup() -> cgroups.Parent | None:
+    return cgroups.find({os.getpid(), os.getppid()})
 
 
 def _subordinate_ranges(home: str, configured: tuple[int, int] | None) -> tuple[list[range], str | None]:

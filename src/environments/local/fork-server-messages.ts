@@ -10,6 +10,8 @@ export interface Hello {
   readonly executable: string;
   readonly landlock: number;
   readonly uid: number;
+  /** The version of the memory cgroups that sandboxes get. Null: none can be made. */
+  readonly cgroup: 1 | 2 | null;
   /** The users that sandboxes get, or why they share one. */
   readonly users: UserRange | { readonly why: string };
   readonly threads: number;

@@ -80,6 +80,7 @@ export class LocalEnvironment implements Environment {
       tier: this.#proven ? TIER : null,
       python: hello === undefined ? null : { version: hello.python, executable: hello.executable },
       landlock: hello?.landlock ?? null,
+      cgroup: hello?.cgroup ?? null,
       preloaded: hello?.modules ?? [],
       user: hello?.uid ?? null,
       users: hello?.users ?? null,

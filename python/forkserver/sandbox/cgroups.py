@@ -1,0 +1,252 @@
+"""A memory cgroup for each sandbox, where this process may make one. Then the kernel enforces the sum of all memory, also of
+memory that no process shows as its own: buffers, locks, page tables, pages of files that nobody has mapped.
+
+Version 1 as root; version 2 in a cgroup that was delegated to this process. Elsewhere there is none, and the watch of the
+init is the only limit on the sum.
+"""
+from __future__ import annotations
+
+import os
+import re
+import time
+from dataclasses import dataclass
+from typing import NamedTuple
+
+# The cgroup that the processes of a delegated cgroup move to: version 2 wants them in a leaf.
+LEAF = "rlm-main"
+_REMOVE_TIMEOUT_S = 1.0
+
+
+class _Files(NamedTuple):
+    limit: str
+    swap: str
+    events: str
+
+
+_FILES = {
+    1: _Files("memory.limit_in_bytes", "memory.memsw.limit_in_bytes", "memory.oom_control"),
+    2: _Files("memory.max", "memory.swap.max", "memory.events"),
+}
+
+
+@dataclass(frozen=True)
+class Cgroup:
+    """The memory cgroup of one sandbox."""
+
+    version: int
+    folder: str
+
+    def add(self, pid: int) -> None:
+        """Memory that the process already has stays charged to where it was."""
+        _write(f"{self.folder}/cgroup.procs", str(pid))
+
+    def has(self, pid: int) -> bool:
+        return str(pid) in _read(f"{self.folder}/cgroup.procs").split()
+
+    def set_limit(self, memory_bytes: int) -> None:
+        """Raises OSError if the memory in use cannot be brought below a lower limit."""
+        files = _FILES[self.version]
+        swap = f"{self.folder}/{files.swap}"
+        has_swap = os.path.exists(swap)
+        if self.version == 2:
+            _write(f"{self.folder}/{files.limit}", str(memory_bytes))
+            if has_swap:
+                _write(swap, "0")
+            return
+        # Version 1 limits the sum of memory and swap, which must never be below the limit of memory.
+        order = [files.limit, files.swap] if has_swap else [files.limit]
+        if has_swap and memory_bytes > int(_read(swap)):
+            order.reverse()
+        for name in order:
+            _write(f"{self.folder}/{name}", str(memory_bytes))
+
+    def open_events(self) -> int:
+        """A descriptor for `oom_kills`."""
+        return os.open(f"{self.folder}/{_FILES[self.version].events}", os.O_RDONLY | os.O_CLOEXEC)
+
+    def remove(self) -> None:
+        """Processes that have just been killed keep it for a moment."""
+        deadline = time.monotonic() + _REMOVE_TIMEOUT_S
+        while True:
+            try:
+                os.rmdir(self.folder)
+                return
+            except FileNotFoundError:
+                return
+            except OSError:
+                if time.monotonic() > deadline:
+                    return
+                time.sleep(0.005)
+
+
+def oom_kills(events: int) -> int:
+    """How many processes the kernel has killed at the limit, from the descriptor of `open_events`."""
+    found = re.search(rb"^oom_kill (\d+)$", os.pread(events, 4096, 0), re.MULTILINE)
+    return int(found[1]) if found else 0
+
+
+@dataclass(frozen=True)
+class Parent:
+    """The cgroup below which those of the sandboxes are made."""
+
+    version: int
+    folder: str
+
+    def make(self, number: int) -> Cgroup:
+        """A cgroup that has no limit yet."""
+        cgroup = Cgroup(self.version, f"{self.folder}/rlm-{os.getpid()}-{number}")
+        os.mkdir(cgroup.folder)
+        return cgroup
+
+
+class Nursery:
+    """The cgroups of the sandboxes of one fork server, for its broker.
+
+    To move a process can take the kernel ten milliseconds. So the fork server waits in an empty cgroup, in which its next child is
+    born, and moves on to another one after that. A child that is born too early for that is moved.
+    """
+
+    def __init__(self, parent: Parent, fork_server: int) -> None:
+        self._parent = parent
+        self._fork_server = fork_server
+        self._count = 0
+        self._cgroups: dict[int, Cgroup] = {}  # by pid of an init
+        self._next: Cgroup | None = None
+        self.prepare()
+
+    def take_in(self, init: int, memory_bytes: int) -> Cgroup:
+        """Puts an init, which has no child yet, into a cgroup of its own. The caller calls `prepare` next."""
+        if self._next is not None and self._next.has(init):
+            cgroup, self._next = self._next, None
+        else:
+            cgroup = self._make()
+            cgroup.add(init)
+        self._cgroups[init] = cgroup
+        cgroup.set_limit(memory_bytes)
+        return cgroup
+
+    def prepare(self) -> None:
+        if self._next is None:
+            self._next = self._make()
+            self._next.add(self._fork_server)
+
+    def set_limit(self, init: int, memory_bytes: int) -> None:
+        if init in self._cgroups:
+            self._cgroups[init].set_limit(memory_bytes)
+
+    def remove(self, init: int) -> None:
+        """The init and all processes of its sandbox have ended."""
+        cgroup = self._cgroups.pop(init, None)
+        if cgroup is not None:
+            cgroup.remove()
+
+    def end(self) -> None:
+        """The fork server and all its sandboxes have ended."""
+        for cgroup in (*self._cgroups.values(), *([self._next] if self._next else [])):
+            cgroup.remove()
+
+    def _make(self) -> Cgroup:
+        self._count += 1
+        return self._parent.make(self._count)
+
+
+def find(own_pids: set[int]) -> Parent | None:
+    """The place for cgroups of sandboxes, tried by making one. `own_pids` are the processes that may be moved to a leaf."""
+    with open("/proc/self/cgroup") as file:
+        memberships = file.read()
+    with open("/proc/self/mountinfo") as file:
+        mounts = file.read()
+    for version, folder in locate(memberships, mounts):
+        try:
+            parent = Parent(version, folder) if version == 1 else _delegated(folder, own_pids)
+            if parent is not None:
+                trial = parent.make(0)
+                try:
+                    trial.set_limit(64 * 1024 * 1024)
+                finally:
+                    trial.remove()
+                _remove_stale(parent)
+                return parent
+        except (OSError, ValueError):
+            continue
+    return None
+
+
+def locate(memberships: str, mounts: str) -> list[tuple[int, str]]:
+    """The folders of this process's cgroups that may have a memory controller, with their version."""
+    found: list[tuple[int, str]] = []
+    for line in mounts.splitlines():
+        before, _, after = line.partition(" - ")
+        kind, _, options = (after.split(" ") + ["", "", ""])[:3]
+        root, folder = before.split(" ")[3:5]
+        version = 2 if kind == "cgroup2" else 1 if kind == "cgroup" and "memory" in options.split(",") else 0
+        for member in memberships.splitlines() if version else ():
+            _, controllers, path = member.split(":", 2)
+            is_this = controllers == "" if version == 2 else "memory" in controllers.split(",")
+            inside = path == root or path.startswith(root.rstrip("/") + "/")
+            if is_this and inside and "/.." not in path:
+                below = path[len(root.rstrip("/")):].rstrip("/")
+                found.append((version, _unescape(folder) + below))
+    return sorted(found)
+
+
+def _delegated(folder: str, own_pids: set[int]) -> Parent | None:
+    """Version 2: controllers can be enabled only in a cgroup without processes, so ours move to a leaf first."""
+    if os.path.basename(folder) == LEAF:
+        folder = os.path.dirname(folder)
+    if "memory" in _read(f"{folder}/cgroup.subtree_control").split():
+        return Parent(2, folder)
+    if "memory" not in _read(f"{folder}/cgroup.controllers").split() or not _is_delegated(folder):
+        return None
+    others = {int(pid) for pid in _read(f"{folder}/cgroup.procs").split()} - own_pids
+    if others:
+        return None
+    leaf = f"{folder}/{LEAF}"
+    os.makedirs(leaf, exist_ok=True)
+    for pid in _read(f"{folder}/cgroup.procs").split():
+        _write(f"{leaf}/cgroup.procs", pid)
+    _write(f"{folder}/cgroup.subtree_control", "+memory")
+    return Parent(2, folder)
+
+
+def _is_delegated(folder: str) -> bool:
+    """By its owner, or by the mark that systemd leaves. Other cgroups are systemd's to change."""
+    if os.stat(folder).st_uid == os.getuid() != 0:
+        return True
+    for name in ("trusted.delegate", "user.delegate"):
+        try:
+            if os.getxattr(folder, name) == b"1":
+                return True
+        except OSError:
+            continue
+    return False
+
+
+def _remove_stale(parent: Parent) -> None:
+    """Removes cgroups of a process that was killed. The kernel refuses to remove one that has processes."""
+    for name in os.listdir(parent.folder):
+        owner = re.fullmatch(r"rlm-(\d+)-\d+", name)
+        if owner and not os.path.exists(f"/proc/{owner[1]}"):
+            try:
+                os.rmdir(f"{parent.folder}/{name}")
+            except OSError:
+                continue
+
+
+def _unescape(path: str) -> str:
+    """mountinfo writes spaces and backslashes as octal numbers."""
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), path)
+
+
+def _read(path: str) -> str:
+    with open(path) as file:
+        return file.read()
+
+
+def _write(path: str, text: str) -> None:
+    """Without O_CREAT: a file that the kernel does not have is an error."""
+    fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        os.write(fd, text.encode())
+    finally:
+        os.close(fd)

@@ -1,0 +1,31 @@
+"""What the broker reports to an init on a socket of its own: first that it has mapped a user, if the init wants one, then the
+memory cgroup."""
+from __future__ import annotations
+
+import errno
+import os
+import socket
+
+DONE = b"\n"
+_GONE = "the broker is gone"
+
+
+def wait_for_user(report: int) -> None:
+    """Raises OSError if the broker could not map a user."""
+    message, _ = _receive(report)
+    if message != DONE:
+        raise OSError(errno.EPERM, message.decode() or _GONE)
+
+
+def wait_for_cgroup(report: int) -> int | None:
+    """A descriptor for `cgroups.oom_kills`. None: there is no cgroup."""
+    message, fds = _receive(report)
+    if message != DONE:
+        raise OSError(errno.EPERM, _GONE)
+    return fds[0] if fds else None
+
+
+def _receive(report: int) -> tuple[bytes, list[int]]:
+    with socket.socket(fileno=os.dup(report)) as peer:
+        message, fds, _, _ = socket.recv_fds(peer, 4096, 1)
+        return message, fds

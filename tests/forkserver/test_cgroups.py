@@ -1,0 +1,105 @@
+"""Where memory cgroups of sandboxes are made: by the kernel's texts, and in a tree of files that stands for version 2."""
+
+import os
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "python"))
+
+from forkserver.sandbox import cgroups  # noqa: E402
+
+V1_MOUNT = "36 30 0:32 {root} {at} rw,relatime - cgroup cgroup rw,memory\n"
+V2_MOUNT = "37 30 0:33 {root} {at} rw,relatime - cgroup2 cgroup2 rw\n"
+
+
+class Locate(unittest.TestCase):
+    def test_version_1(self):
+        mounts = V1_MOUNT.format(root="/", at="/sys/fs/cgroup/memory")
+        found = cgroups.locate("5:cpu:/\n4:memory:/service/a\n0::/\n", mounts)
+        self.assertEqual(found, [(1, "/sys/fs/cgroup/memory/service/a")])
+
+    def test_version_2(self):
+        mounts = V2_MOUNT.format(root="/", at="/sys/fs/cgroup")
+        self.assertEqual(cgroups.locate("0::/user.slice/a.scope\n", mounts), [(2, "/sys/fs/cgroup/user.slice/a.scope")])
+
+    def test_a_container_sees_only_its_own_part(self):
+        mounts = V1_MOUNT.format(root="/docker/abc", at="/sys/fs/cgroup/memory")
+        self.assertEqual(cgroups.locate("4:memory:/docker/abc\n", mounts), [(1, "/sys/fs/cgroup/memory")])
+        self.assertEqual(cgroups.locate("4:memory:/docker/abcdef\n", mounts), [])
+        mounts = V2_MOUNT.format(root="/", at="/sys/fs/cgroup")
+        self.assertEqual(cgroups.locate("0::/../other\n", mounts), [])
+
+    def test_other_controllers_and_file_systems(self):
+        self.assertEqual(cgroups.locate("3:cpu:/\n", "36 30 0:32 / /c rw - cgroup cgroup rw,cpu\n"), [])
+        self.assertEqual(cgroups.locate("0::/\n", "36 30 0:32 / /tmp rw - tmpfs tmpfs rw\n"), [])
+
+    def test_escaped_path(self):
+        self.assertEqual(cgroups.locate("0::/\n", V2_MOUNT.format(root="/", at=r"/a\040b")), [(2, "/a b")])
+
+
+class Delegated(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.give("cgroup.subtree_control", "")
+        self.give("cgroup.controllers", "cpu memory pids")
+        self.give("cgroup.procs", "11\n12\n")
+        os.mkdir(f"{self.folder}/{cgroups.LEAF}")
+        self.give(f"{cgroups.LEAF}/cgroup.procs", "")
+
+    def give(self, name, content):
+        with open(f"{self.folder}/{name}", "w") as file:
+            file.write(content)
+
+    def read(self, name):
+        with open(f"{self.folder}/{name}") as file:
+            return file.read()
+
+    def find(self, pids, delegated=True):
+        with mock.patch.object(cgroups, "_is_delegated", lambda folder: delegated):
+            return cgroups._delegated(self.folder, pids)
+
+    def test_own_processes_move_to_a_leaf(self):
+        self.assertEqual(self.find({11, 12, 13}), cgroups.Parent(2, self.folder))
+        self.assertEqual(self.read("cgroup.subtree_control"), "+memory")
+        self.assertIn("12", self.read(f"{cgroups.LEAF}/cgroup.procs"))
+
+    def test_processes_of_others_are_not_moved(self):
+        self.assertIsNone(self.find({11}))
+        self.assertEqual(self.read("cgroup.subtree_control"), "")
+
+    def test_a_cgroup_of_somebody_else_is_left_alone(self):
+        self.assertIsNone(self.find({11, 12}, delegated=False))
+
+    def test_without_a_memory_controller(self):
+        self.give("cgroup.controllers", "cpu pids")
+        self.assertIsNone(self.find({11, 12}))
+
+    def test_a_second_fork_server_starts_in_the_leaf(self):
+        self.give("cgroup.subtree_control", "memory")
+        leaf = f"{self.folder}/{cgroups.LEAF}"
+        self.assertEqual(cgroups._delegated(leaf, set()), cgroups.Parent(2, self.folder))
+
+
+class Limits(unittest.TestCase):
+    def test_version_2_allows_no_swap(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("memory.max", "memory.swap.max"):
+                open(f"{folder}/{name}", "w").close()
+            cgroups.Cgroup(2, folder).set_limit(4096)
+            with open(f"{folder}/memory.max") as limit, open(f"{folder}/memory.swap.max") as swap:
+                self.assertEqual((limit.read(), swap.read()), ("4096", "0"))
+
+    def test_kills_are_counted(self):
+        with tempfile.TemporaryFile() as events:
+            events.write(b"low 0\nhigh 0\nmax 7\noom 2\noom_kill 3\noom_group_kill 0\n")
+            events.flush()
+            self.assertEqual(cgroups.oom_kills(events.fileno()), 3)
+
+
+if __name__ == "__main__":
+    unittest.main()
