@@ -33,6 +33,7 @@ test("doctor --json prints one object and nothing else", async () => {
       "sandbox",
       "environment",
       "landlock",
+      "cgroup",
       "memory",
       "data folder",
       "disk",

@@ -51,17 +51,21 @@ function toText(value: unknown): string {
   return Array.isArray(value) ? value.join(" and ") : String(value);
 }
 
-function hardening({ landlock, user, users }: EnvironmentReport): Finding[] {
+function hardening({ landlock, cgroup, user, users }: EnvironmentReport): Finding[] {
   const landlocked =
     landlock !== null && landlock > 0
       ? ok("landlock", `version ${landlock}`)
       : warn("landlock", "the kernel has none", "Linux 5.13 or newer adds this layer to the others");
-  if (users === null || user === null) return [landlocked];
+  const limited =
+    cgroup === null
+      ? ok("cgroup", "none can be made here; the init of a session watches its memory")
+      : ok("cgroup", `version ${cgroup}: the kernel limits the memory of a session`);
+  if (users === null || user === null) return [landlocked, limited];
   const found =
     "first" in users
       ? `each session runs as a user of its own, from ${users.first} to ${users.last}`
       : `sessions run as user ${user}, each with a small share of what the kernel allows a user: ${users.why}`;
-  return [landlocked, ok("user", found)];
+  return [landlocked, limited, ok("user", found)];
 }
 
 /** If Python itself is the problem, its line says so and the sandbox is not listed. */

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
 import type { Session } from "../../../src/index.ts";
 import { comesTrue, processesWith } from "../machine.ts";
-import { openStage, type OpenStage } from "../stage.ts";
+import { openStage } from "../stage.ts";
 
 const MIB = 2 ** 20;
 const LIMITS = { memoryBytes: 128 * MIB, diskBytes: 32 * MIB };
