@@ -47,7 +47,11 @@ for _ in range(12):
         time.sleep(20)
         os._exit(0)
 time.sleep(20)`;
-    expect(await session.execute(greedy).result).toMatchObject({ status: "interrupted", reason: "memory", state: "lost" });
+    expect(await session.execute(greedy).result).toMatchObject({
+      status: "interrupted",
+      reason: "memory",
+      state: "lost",
+    });
     expect((await session.execute("1+1").result).value).toEqual({ "text/plain": "2" });
     expect(peakOf(cgroup)).toBeLessThanOrEqual(limitOf(cgroup));
   });
