@@ -4,6 +4,7 @@
 
 import type { ContextFacts } from "../../protocol/worker/context-facts.ts";
 import { formatCount } from "../../util/text/format.ts";
+import { shorten } from "../../util/text/shorten.ts";
 
 /** For all lines together. */
 const MAX_CHARACTERS = 6_000;
@@ -43,7 +44,7 @@ function toTitle({ name, type, length, columns = [] }: ContextFacts): string {
 
 /** `total`: how many keys there are, those that are not listed included. */
 function toKeys(keys: readonly string[], total = keys.length): string {
-  const named = keys.slice(0, MAX_KEYS).map((key) => quote(cutTo(key, MAX_WORD)));
+  const named = keys.slice(0, MAX_KEYS).map((key) => quote(shorten(key, MAX_WORD)));
   const rest = total - named.length;
   return `keys ${named.join(", ")}${rest > 0 ? ` and ${formatCount(rest)} more` : ""}`;
 }
@@ -86,12 +87,7 @@ function toEscape(character: string): string {
 
 /** A name or a type, without control characters, spaces and backticks. */
 function word(text: string): string {
-  return cutTo(text.replaceAll(/[\p{C}\p{Z}`]/gu, ""), MAX_WORD);
-}
-
-function cutTo(text: string, maxCharacters: number): string {
-  if (text.length <= maxCharacters) return text;
-  return `${text.slice(0, maxCharacters - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
+  return shorten(text.replaceAll(/[\p{C}\p{Z}`]/gu, ""), MAX_WORD);
 }
 
 function unitOf(type: string): string {
