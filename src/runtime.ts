@@ -63,6 +63,8 @@ export class Runtime implements AsyncDisposable {
   readonly #stdlibFile = new StdlibFile(dataPath("stdlib.py"));
   readonly #spillFiles = new SpillFiles();
   readonly #output: OutputLimits;
+  /** Created with the first run, as is its folder. */
+  #callCache: CallCache | undefined;
   #closing: Promise<void> | undefined;
 
   /** Use `openRuntime`. */
@@ -147,9 +149,10 @@ export class Runtime implements AsyncDisposable {
   rlm(options: RLMOptions & { readonly log?: boolean }): RLM {
     const { log = true, ...own } = options;
     this.#checkOpen();
+    this.#callCache ??= new CallCache(dataFolder("model-cache"));
     return new RLM(own, {
       openSession: (onCall) => this.openSession({ onCall, idleTimeoutMs: null, includeStdlib: false }),
-      cache: new CallCache(dataFolder("model-cache")),
+      cache: this.#callCache,
       makeRunId: () => randomId("r") as RunId,
       onRun: (run, ...details) => this.runs.add(run, log ? this.#recorder.record(run, ...details) : undefined),
       onEvent: (runId, event) => this.#recorder.write(runId, event),

@@ -4,7 +4,7 @@
 // provider, before the first part or within the stream, and the signal's reason when it is aborted. Leaving the iteration closes the
 // request. An answer without text ends like any other; the dispatcher treats it as a fault.
 
-import type { FinishReason, ReportedUsage } from "../protocol/usage.ts";
+import type { FinishReason, ReportedUsage, TokenPrice } from "../protocol/usage.ts";
 
 export interface ChatMessage {
   readonly role: "system" | "user" | "assistant";
@@ -53,14 +53,6 @@ export interface Backend {
   /** True: it uses `onAbort`, so one signal may serve any number of calls. Absent: each call gets a signal of its own. */
   readonly sharesSignals?: boolean;
   stream(request: BackendRequest, options: { readonly signal: AbortSignal }): AsyncIterable<StreamPart>;
-}
-
-/** USD for a million tokens. */
-export interface TokenPrice {
-  readonly inputUsd: number;
-  readonly outputUsd: number;
-  readonly cacheReadUsd: number;
-  readonly cacheWriteUsd: number;
 }
 
 export interface ModelPrice extends TokenPrice {

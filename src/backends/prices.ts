@@ -2,8 +2,8 @@
 //
 // An unknown price is undefined and never zero: with zero, a cost limit would let everything pass.
 
-import type { ReportedUsage } from "../protocol/usage.ts";
-import type { ModelPrice, TokenPrice } from "./backend.ts";
+import type { ReportedUsage, TokenPrice } from "../protocol/usage.ts";
+import type { ModelPrice } from "./backend.ts";
 
 export interface PriceOptions {
   /** By model, or by `backend/model`. They take precedence over the table. */

@@ -5,6 +5,7 @@
 
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import type { TokenPrice } from "../protocol/usage.ts";
 import { findProjectFile, findUserFile, readConfigFile, type ConfigPaths } from "./config-file.ts";
 import { readDotEnv } from "./dot-env.ts";
 import * as settings from "./settings.ts";
@@ -39,7 +40,7 @@ export interface Config {
   readonly agreedUrl: string | undefined;
   readonly rlm: settings.RLMSettings;
   readonly backends: Readonly<Record<string, settings.BackendSettings>>;
-  readonly prices: Readonly<Record<string, settings.PriceSettings>>;
+  readonly prices: Readonly<Record<string, TokenPrice>>;
   readonly docker: Settings<"docker">;
   readonly sessions: Settings<"sessions">;
   readonly server: Settings<"server">;

@@ -2,6 +2,7 @@
 
 import { resolve } from "node:path";
 import { DEFAULT_ENVIRONMENT, type EnvironmentName } from "../environments/registry.ts";
+import type { TokenPrice } from "../protocol/usage.ts";
 import type { ConfigFile, RLMTable } from "./schema.ts";
 import { omitUndefined } from "../util/omit-undefined.ts";
 
@@ -32,14 +33,6 @@ export interface BackendSettings {
   readonly type?: string;
   readonly baseUrl?: string;
   readonly apiKeyEnv?: string;
-}
-
-/** USD per million tokens. */
-export interface PriceSettings {
-  readonly inputUsd: number;
-  readonly outputUsd: number;
-  readonly cacheReadUsd: number;
-  readonly cacheWriteUsd: number;
 }
 
 export interface LimitSettings {
@@ -96,7 +89,7 @@ export function toBackend(section: NonNullable<ConfigFile["backends"]>[string]):
 }
 
 /** Cached tokens cost as much as input unless the price says otherwise. */
-export function toPrice(section: NonNullable<ConfigFile["prices"]>[string]): PriceSettings {
+export function toPrice(section: NonNullable<ConfigFile["prices"]>[string]): TokenPrice {
   const { input, output, cache_read: cacheRead = input, cache_write: cacheWrite = input } = section;
   return { inputUsd: input, outputUsd: output, cacheReadUsd: cacheRead, cacheWriteUsd: cacheWrite };
 }

@@ -170,7 +170,7 @@ export interface Sandbox {
   checkpoint?(ask: AskForFork, onEnd: () => void): Promise<SandboxCheckpoint>;
   /** Throws WorkerLostError where the sandbox has ended. */
   startJob(): Promise<Job>;
-  /** Returns at once; the listener hears how it went. The program ends with the sandbox, not with the worker. */
+  /** Returns at once and reports to the listener. The program ends with the sandbox, not with the worker. */
   startProgram?(spec: ProgramSpec, listener: ProgramListener): Program;
   /** Null where the sandbox does not answer. */
   usage(): Promise<SandboxUsage | null>;

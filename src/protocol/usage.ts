@@ -41,6 +41,14 @@ export type ReportedUsage = Pick<
 > &
   Partial<Pick<ModelUsage, "estimatedTokens" | "costUsd">>;
 
+/** USD for a million tokens. */
+export interface TokenPrice {
+  readonly inputUsd: number;
+  readonly outputUsd: number;
+  readonly cacheReadUsd: number;
+  readonly cacheWriteUsd: number;
+}
+
 export const NO_USAGE: ModelUsage = {
   inputTokens: 0,
   outputTokens: 0,

@@ -1,6 +1,7 @@
 // The progress of a run: a line for each step of each node, and what it does now. Written for a model that waits for the answer.
 
 import { formatCount } from "../util/text/format.ts";
+import { shorten } from "../util/text/shorten.ts";
 import type { RunEvent } from "../protocol/run-events.ts";
 import type { NodeId } from "../protocol/runs.ts";
 
@@ -106,5 +107,5 @@ function toLine(text: string): string {
     .slice(0, 4 * MAX_TEXT)
     .replaceAll(/[\s\p{Cc}]+/gu, " ")
     .trim();
-  return line.length <= MAX_TEXT ? line : `${line.slice(0, MAX_TEXT - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
+  return shorten(line, MAX_TEXT);
 }

@@ -13,10 +13,10 @@ import type { ContractReply, OpenedBackend } from "./describe-backend.ts";
 describeBackend("scripted", {
   open: async () => {
     let reply: ContractReply = {};
-    let tellAsked = (): void => {};
-    const asked = new Promise<void>((resolve) => void (tellAsked = resolve));
+    let markAsked = (): void => {};
+    const asked = new Promise<void>((resolve) => void (markAsked = resolve));
     const backend = new ScriptedBackend(() => {
-      tellAsked();
+      markAsked();
       return reply.fault === "silent" ? new Promise<never>(() => {}) : toScripted(reply);
     });
     return {

@@ -90,15 +90,15 @@ describe("Transcript", () => {
     await assert(
       asyncProperty(array(chunk, { maxLength: 20 }), async (chunks) => {
         const transcript = createTranscript(chunks, 1_000_000);
-        const told = { stdout: "", stderr: "" };
+        const replayed = { stdout: "", stderr: "" };
         const types: string[] = [];
         for await (const event of transcript) {
           types.push(event.type);
-          if (event.stream !== undefined) told[event.stream] += event.text ?? "";
+          if (event.stream !== undefined) replayed[event.stream] += event.text ?? "";
         }
         const of = (stream: OutputStream) =>
           chunks.flatMap((each) => (each.stream === stream ? [each.text] : [])).join("");
-        expect(told).toEqual({
+        expect(replayed).toEqual({
           stdout: Buffer.from(of("stdout")).toString(),
           stderr: Buffer.from(of("stderr")).toString(),
         });
@@ -111,9 +111,9 @@ describe("Transcript", () => {
   test("loses nothing when the streams alternate all the time, neither by offset nor when iterated", async () => {
     const transcript = new TestTranscript({ keptBytes: 1000, readableBytes: 10_000_000, files });
     transcript.open();
-    const told = { stdout: "", stderr: "" };
+    const replayed = { stdout: "", stderr: "" };
     const iterating = (async () => {
-      for await (const { stream, text = "" } of transcript) if (stream !== undefined) told[stream] += text;
+      for await (const { stream, text = "" } of transcript) if (stream !== undefined) replayed[stream] += text;
     })();
     const printed = { stdout: "", stderr: "" };
     let read = Buffer.alloc(0);
@@ -128,7 +128,7 @@ describe("Transcript", () => {
     }
     transcript.finish();
     await iterating;
-    expect(told.stdout === printed.stdout && told.stderr === printed.stderr).toBe(true);
+    expect(replayed.stdout === printed.stdout && replayed.stderr === printed.stderr).toBe(true);
     read = Buffer.concat([read, transcript.output({ offset: read.length }).bytes]);
     expect(read.equals(transcript.output({ length: Infinity }).bytes)).toBe(true);
     expect(read.length).toBe(200_000);
@@ -172,9 +172,9 @@ describe("Transcript.follow()", () => {
     transcript: TestTranscript,
     after?: string,
   ): Promise<readonly { event: Event; cursor: string }[]> => {
-    const told = [];
-    for await (const one of transcript.follow(after === undefined ? {} : { after })) told.push(one);
-    return told;
+    const events = [];
+    for await (const one of transcript.follow(after === undefined ? {} : { after })) events.push(one);
+    return events;
   };
 
   test("resumes after any cursor: nothing twice, nothing lost, no broken characters", async () => {
@@ -239,9 +239,9 @@ describe("Transcript.follow()", () => {
     );
   });
 
-  const toTexts = (told: readonly { readonly event: Event }[]): { stdout: string; stderr: string } => {
+  const toTexts = (events: readonly { readonly event: Event }[]): { stdout: string; stderr: string } => {
     const texts = { stdout: "", stderr: "" };
-    for (const { event } of told) if (event.stream !== undefined) texts[event.stream] += event.text ?? "";
+    for (const { event } of events) if (event.stream !== undefined) texts[event.stream] += event.text ?? "";
     return texts;
   };
 

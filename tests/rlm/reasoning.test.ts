@@ -30,8 +30,8 @@ test("reasoning of an OpenAI model is counted, shown and charged, with the reque
     estimatedTokens: 0,
     costUsd: (1800 + 640 * 10) / 1e6,
   });
-  const [turn] = events.filter((event) => event.type === "model-call-end");
-  expect(turn).toMatchObject({ reasoning: "They want a number.", usage: { reasoningTokens: 300 } });
+  const [call] = events.filter((event) => event.type === "model-call-end");
+  expect(call).toMatchObject({ reasoning: "They want a number.", usage: { reasoningTokens: 300 } });
   expect(mock.requests.map(({ body }) => body["reasoning"])).toEqual([{ effort: "low" }, { effort: "low" }]);
   // Reasoning is not part of the conversation: the next request does not contain it.
   expect(JSON.stringify(mock.requests.map(({ body }) => body))).not.toContain("They want");

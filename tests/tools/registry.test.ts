@@ -43,7 +43,7 @@ describe("a call", () => {
     ["a wrong type", { query: 7 }, /^search: query: /],
     ["a missing one", {}, /^search: query: /],
     ["a value out of bounds", { query: "a", limit: 0 }, /^search: limit: /],
-    ["what only the whole can tell", { query: "a", exact: true }, /^search: arguments: an exact search/],
+    ["a combination that is refused", { query: "a", exact: true }, /^search: arguments: an exact search/],
     ["no object at all", ["a"], /^search: /],
   ])("with %s is a TypeError that says what is wrong, and the handler is not called", async (_, args, message) => {
     const call = tools.call("search", args, context);

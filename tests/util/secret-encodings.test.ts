@@ -8,8 +8,8 @@ const around = fc.string({ maxLength: 20, unit: "grapheme-ascii" });
 test.each(["base64", "base64url", "hex"] as const)("a secret is found in %s at any offset", (encoding) => {
   fc.assert(
     fc.property(key, around, around, (secret, before, after) => {
-      const told = Buffer.from(`${before}${secret}${after}`).toString(encoding);
-      expect(secretEncodings(secret).some((form) => told.includes(form))).toBe(true);
+      const encoded = Buffer.from(`${before}${secret}${after}`).toString(encoding);
+      expect(secretEncodings(secret).some((form) => encoded.includes(form))).toBe(true);
     }),
   );
 });

@@ -1,6 +1,7 @@
 // Untrusted text as indented lines: whole, or its beginning and its end with the number of lines between them.
 
 import { cleanTerminalText } from "../../util/text/clean-terminal-text.ts";
+import { shorten } from "../../util/text/shorten.ts";
 
 const HEAD_LINES = 8;
 const TAIL_LINES = 4;
@@ -27,7 +28,7 @@ export function toLine(text: string, characters = LINE_CHARACTERS): string {
   const line = cleanTerminalText(text)
     .replaceAll(/\s*[\n\t]\s*/g, " ")
     .trim();
-  return line.length > characters ? `${line.slice(0, characters - 1)}…` : line;
+  return shorten(line, characters);
 }
 
 function truncateLines(lines: readonly string[], most: number): readonly string[] {

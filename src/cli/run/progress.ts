@@ -2,15 +2,9 @@
 
 import type { RunEvent } from "../../protocol/run-events.ts";
 import type { NodeId, RunStatus } from "../../protocol/runs.ts";
+import { addUsage, NO_USAGE, type ModelUsage } from "../../protocol/usage.ts";
 
-interface Spent {
-  tokens: number;
-  /** Null: a price is not known. */
-  costUsd: number | null;
-  llmCalls: number;
-}
-
-export interface NodeProgress extends Spent {
+export interface NodeProgress {
   readonly id: NodeId;
   readonly parentId: NodeId | null;
   readonly depth: number;
@@ -24,6 +18,7 @@ export interface NodeProgress extends Spent {
   /** Null: it is still running. */
   status: RunStatus | null;
   endedAt: number | undefined;
+  usage: ModelUsage;
 }
 
 export class Progress {
@@ -37,10 +32,8 @@ export class Progress {
   }
 
   /** The sum over all nodes so far. */
-  get total(): Readonly<Spent> {
-    const total: Spent = { tokens: 0, costUsd: 0, llmCalls: 0 };
-    for (const node of this.nodes.values()) spend(total, node);
-    return total;
+  get total(): ModelUsage {
+    return Array.from(this.nodes.values(), ({ usage }) => usage).reduce(addUsage, NO_USAGE);
   }
 
   /** Depth first: each node is followed by its descendants. */
@@ -69,9 +62,7 @@ export class Progress {
       tool: undefined,
       status: null,
       endedAt: undefined,
-      tokens: 0,
-      costUsd: 0,
-      llmCalls: 0,
+      usage: NO_USAGE,
     });
   }
 
@@ -87,7 +78,7 @@ export class Progress {
         return;
       case "model-call-end":
         node.calls.delete(event.callId);
-        spend(node, event.usage);
+        node.usage = addUsage(node.usage, event.usage);
         return;
       case "code-start":
       case "code-end":
@@ -110,10 +101,4 @@ export class Progress {
         return;
     }
   }
-}
-
-function spend(total: Spent, { tokens, costUsd, llmCalls }: Readonly<Spent>): void {
-  total.tokens += tokens;
-  total.costUsd = total.costUsd === null || costUsd === null ? null : total.costUsd + costUsd;
-  total.llmCalls += llmCalls;
 }

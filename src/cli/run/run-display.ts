@@ -108,11 +108,12 @@ export class LineDisplay implements RunDisplay {
     if (result !== undefined) this.#target.write(`${fit(describeResult(result, this.#progress), LINE_CHARACTERS)}\n`);
   }
 
-  #startStep({ id, tokens, llmCalls }: NodeProgress, startedAt: number): void {
-    this.#seen.set(id, { startedAt, tokens, calls: llmCalls });
+  #startStep({ id, usage }: NodeProgress, startedAt: number): void {
+    this.#seen.set(id, { startedAt, tokens: usage.tokens, calls: usage.llmCalls });
   }
 
-  #describeStep({ id, step, tokens, llmCalls, costUsd }: NodeProgress, time: number): string {
+  #describeStep({ id, step, usage }: NodeProgress, time: number): string {
+    const { tokens, llmCalls, costUsd } = usage;
     const before = this.#seen.get(id) ?? { startedAt: time, tokens: 0, calls: 0 };
     return [
       `step ${step}`,

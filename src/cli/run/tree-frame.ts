@@ -42,7 +42,8 @@ function weight({ depth, status }: NodeProgress): number {
 }
 
 function toRow(node: NodeProgress, now: number): string {
-  const { depth, id, step, tokens, costUsd, startedAt, endedAt, query, status } = node;
+  const { depth, id, step, usage, startedAt, endedAt, query, status } = node;
+  const { tokens, costUsd } = usage;
   const mark = status === null ? "▸" : MARKS[status];
   const facts = [
     `${id} ${describeState(node)}`,

@@ -1,5 +1,7 @@
 // Messages to a worker, as text. What is bulky travels behind the line as a payload, which the writer appends.
 
+import type { SavedState } from "../session-manifest.ts";
+
 const INLINE_CHARACTERS = 16 * 1024;
 
 export interface ExecCommand {
@@ -63,11 +65,7 @@ export type SetCommand =
     };
 
 /** Code is saved as an interpreter's own; this decides whether another one can run it. */
-export interface InterpreterVersion {
-  readonly python: string;
-  readonly implementation: string;
-  readonly bytecode: string;
-}
+type InterpreterVersion = Pick<SavedState, "python" | "implementation" | "bytecode">;
 
 /** Requests that are answered while code may run, in the same way. Cursors are counted in code points. */
 export type HostQuestion =

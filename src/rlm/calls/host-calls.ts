@@ -12,7 +12,7 @@ import type { ContextItem } from "../context/context.ts";
 import { toBudget } from "../ledger/budget.ts";
 import type { Answer } from "../reply/answer.ts";
 import type { NodeSettings, RunContext } from "../run-context.ts";
-import { parseCall, type Queries, type Task } from "./call-arguments.ts";
+import { parseCall, type Queries, type Task } from "../../protocol/worker/call-arguments.ts";
 import { answerQueries, toCompact, toFailure, type QueryOptions } from "./queries.ts";
 
 /** Reasons to stop that are not limits. */

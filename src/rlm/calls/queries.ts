@@ -5,7 +5,7 @@ import { BackendConnectionError } from "../../errors.ts";
 import { LimitReached } from "../ledger/limit-reached.ts";
 import { schemaMessage } from "../prompts.ts";
 import { compileSchema, parseAnswer, type Checked } from "../reply/answer-schema.ts";
-import type { Query } from "./call-arguments.ts";
+import type { Query } from "../../protocol/worker/call-arguments.ts";
 import type { CallPosition, ModelCall, ModelCalls, Reply } from "./model-calls.ts";
 
 export interface QueryOptions extends Pick<ModelCall, "nodeId" | "account" | "signal"> {

@@ -3,7 +3,9 @@
 import { readFile, stat } from "node:fs/promises";
 import type { Session } from "../../session/session.ts";
 import type { VariableValue } from "../../session/state/set-variable.ts";
-import { describeContext, type ContextFacts } from "./describe-context.ts";
+import { parseContextFacts, type ContextFacts } from "../../protocol/worker/context-facts.ts";
+import { parseJSON } from "../../util/parse-json.ts";
+import { describeContext } from "./describe-context.ts";
 
 export interface ContextItem {
   /** The name of the variable. */
@@ -99,9 +101,8 @@ async function loadFile(
   ).unwrap();
 }
 
-/** The session answers with base64 of JSON, as a Python literal. */
-function parseFacts(printed: string | undefined): readonly ContextFacts[] {
-  if (printed === undefined) return [];
-  const json = /^'([\s\S]*)'$/.exec(printed)?.[1];
-  return json === undefined ? [] : (JSON.parse(Buffer.from(json, "base64").toString()) as ContextFacts[]);
+/** The session answers with base64 of JSON, as a Python literal. Empty for anything else. */
+function parseFacts(printed = ""): readonly ContextFacts[] {
+  const base64 = /^'([\s\S]*)'$/.exec(printed)?.[1] ?? "";
+  return parseContextFacts(parseJSON(Buffer.from(base64, "base64").toString())) ?? [];
 }

@@ -2,26 +2,9 @@
 //
 // Previews are quoted as JSON, so that text of the context stays inside its quotes and on its line.
 
+import type { ContextFacts } from "../../protocol/worker/context-facts.ts";
 import { formatCount } from "../../util/text/format.ts";
-
-export interface ContextFacts {
-  readonly name: string;
-  /** The Python type. */
-  readonly type: string;
-  /** Characters of a str, bytes of bytes, items of others. */
-  readonly length?: number;
-  /** The shape of an array or a table. */
-  readonly shape?: readonly number[];
-  /** The columns of a table, or the first keys of a dict. */
-  readonly columns?: readonly string[];
-  /** Where it was read from. */
-  readonly source?: string;
-  /** Its beginning and end: as text, or as Python shows it. */
-  readonly head?: string;
-  readonly tail?: string;
-  /** The head is all of it. */
-  readonly isWhole?: boolean;
-}
+import { shorten } from "../../util/text/shorten.ts";
 
 /** For all lines together. */
 const MAX_CHARACTERS = 6_000;
@@ -29,7 +12,7 @@ const MAX_CHARACTERS = 6_000;
 const MAX_PREVIEW = 1_000;
 const MIN_PREVIEW = 40;
 const MAX_WORD = 100;
-const MAX_COLUMNS = 30;
+const MAX_KEYS = 30;
 const HEAD_SHARE = 0.6;
 /** Space for the line that counts the variables that are not described. */
 const REST_CHARACTERS = 80;
@@ -52,26 +35,18 @@ export function describeContext(variables: readonly ContextFacts[], maxCharacter
   return lines.join("\n");
 }
 
-function toTitle({ name, type, length, shape, columns, source }: ContextFacts): string {
+function toTitle({ name, type, length, columns = [] }: ContextFacts): string {
   const parts = [word(type)];
-  if (shape !== undefined && shape.length > 0)
-    parts.push(
-      `shape (${shape
-        .slice(0, 8)
-        .map((size) => formatCount(size))
-        .join(", ")})`,
-    );
-  else if (length !== undefined) parts.push(formatCount(length, unitOf(type)));
-  if (columns !== undefined && columns.length > 0) parts.push(toColumns(columns, type === "dict" ? length : undefined));
-  if (source !== undefined) parts.push(`from ${quote(cutTo(source, MAX_WORD))}`);
+  if (length !== undefined) parts.push(formatCount(length, unitOf(type)));
+  if (columns.length > 0) parts.push(toKeys(columns, length));
   return `- \`${word(name)}\`: ${parts.join(", ")}`;
 }
 
-/** `keys`: how many keys a dict has in total. */
-function toColumns(columns: readonly string[], keys: number | undefined): string {
-  const named = columns.slice(0, MAX_COLUMNS).map((column) => quote(cutTo(column, MAX_WORD)));
-  const rest = (keys ?? columns.length) - named.length;
-  return `${keys === undefined ? "columns" : "keys"} ${named.join(", ")}${rest > 0 ? ` and ${formatCount(rest)} more` : ""}`;
+/** `total`: how many keys there are, those that are not listed included. */
+function toKeys(keys: readonly string[], total = keys.length): string {
+  const named = keys.slice(0, MAX_KEYS).map((key) => quote(shorten(key, MAX_WORD)));
+  const rest = total - named.length;
+  return `keys ${named.join(", ")}${rest > 0 ? ` and ${formatCount(rest)} more` : ""}`;
 }
 
 /** Empty where there is too little space. */
@@ -112,12 +87,7 @@ function toEscape(character: string): string {
 
 /** A name or a type, without control characters, spaces and backticks. */
 function word(text: string): string {
-  return cutTo(text.replaceAll(/[\p{C}\p{Z}`]/gu, ""), MAX_WORD);
-}
-
-function cutTo(text: string, maxCharacters: number): string {
-  if (text.length <= maxCharacters) return text;
-  return `${text.slice(0, maxCharacters - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
+  return shorten(text.replaceAll(/[\p{C}\p{Z}`]/gu, ""), MAX_WORD);
 }
 
 function unitOf(type: string): string {

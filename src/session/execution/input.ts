@@ -1,6 +1,7 @@
 // Requests for input: `input()`, `getpass.getpass()` and reads of `sys.stdin`.
 
 import type { HostCall } from "../../kernel/calls.ts";
+import { inputArguments } from "../../protocol/worker/call-arguments.ts";
 
 export interface InputRequest {
   /** The prompt of `input()`, which is also printed; that of a password is not. Empty for reads of `sys.stdin`. */
@@ -14,11 +15,8 @@ export interface InputRequest {
 /** A string is one line without its newline. Bytes are passed to the code unchanged. Null is the end of input. */
 export type InputHandler = (request: InputRequest) => Promise<string | Uint8Array | null>;
 
-const MAX_PROMPT = 16_000;
-
 export function parseInputRequest({ args, signal }: Pick<HostCall, "args" | "signal">): InputRequest {
-  const { prompt, password } = args;
-  return { prompt: typeof prompt === "string" ? prompt.slice(0, MAX_PROMPT) : "", password: password === true, signal };
+  return { ...inputArguments.parse(args), signal };
 }
 
 /** The answer in the worker's format. The message of an error becomes that of the EOFError in the code. */

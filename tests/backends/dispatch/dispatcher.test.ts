@@ -155,7 +155,7 @@ describe("retries", () => {
     },
   );
 
-  test("tell the listener to discard what it has, and count it as an estimate", async () => {
+  test("make the listener discard its text, which counts as an estimate", async () => {
     const parts: CallPart[] = [];
     const broken = { text: "half an an", error: { fault: "connection", retryable: true } } as const;
     const { outcome } = await run([broken, "whole"], {}, (part) => void parts.push(part));

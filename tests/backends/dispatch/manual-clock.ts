@@ -1,4 +1,4 @@
-// A clock that stands still until it is told to go on.
+// A clock that advances only when a test moves it.
 
 import type { Clock } from "../../../src/backends/dispatch/clock.ts";
 
@@ -38,5 +38,5 @@ export class ManualClock implements Clock {
 
 /** Everything that only waits for promises is done. */
 export async function settle(): Promise<void> {
-  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => void setImmediate(resolve));
+  for (let round = 0; round < 3; round++) await new Promise((resolve) => void setImmediate(resolve));
 }

@@ -73,7 +73,7 @@ describe("a model object", () => {
     });
   });
 
-  test("of Anthropic is told where the prompt cache may end", async () => {
+  test("of Anthropic gets markers where the prompt cache may end", async () => {
     const calls: LanguageModelCall[] = [];
     const reply = (call: LanguageModelCall) => [...(calls.push(call), []), text("a"), finish];
     const model = createLanguageModel("v3", reply, { provider: "anthropic.messages" });

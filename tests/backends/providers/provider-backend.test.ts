@@ -154,7 +154,7 @@ describe.each(["openai", "anthropic", "openai-compatible"])("%s", (name) => {
     ["in a page", { body: `<html>${KEY}</html>`, headers: { "content-type": "text/html" } }],
     ["in a header", { status: 400, headers: { "x-echo": KEY }, body: error("wrong") }],
     ["in an event", { text: ["a"], fault: "malformed", echo: KEY }],
-  ])("never tells the key, though the provider says it %s", async (_, reply) => {
+  ])("never reveals the key that the provider echoes %s", async (_, reply) => {
     await using mock = await openMockProvider();
     mock.plan(reply);
     const fault = await faultOf(name, { baseUrl: mock.url });

@@ -115,7 +115,7 @@ test("it is redrawn in place at most ten times a second, and ends with the summa
   const display = new FakeDisplay();
   let now = 0;
   const runDisplay = new TreeDisplay(display, () => now);
-  for (let turn = 0; turn < 1000; turn += 1) {
+  for (let round = 0; round < 1000; round += 1) {
     now += 1;
     for (const event of story) runDisplay.update(event);
     vi.advanceTimersByTime(1);

@@ -90,11 +90,11 @@ describe("SIGTERM", () => {
       server.port,
       `GET /v1/executions/${execution}?waitMs=60000 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`,
     );
-    const told = text(socket);
+    const response = text(socket);
     const answered = async () =>
       (await server.ask("POST", `/v1/executions/${execution}/stdin`, { text: "Ada" })).status;
     await expect.poll(answered).toBe(204);
-    expect(await told).toContain(`"text/plain":"'Ada'"`);
+    expect(await response).toContain(`"text/plain":"'Ada'"`);
     expect(await server.program.ended).toMatchObject({ code: 0, stderr: "" });
   });
 

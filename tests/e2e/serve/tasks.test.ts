@@ -47,8 +47,8 @@ test("several words are a command and its arguments, whatever they contain", asy
 
 test("a task is paused, resumed and cancelled", async () => {
   const id = await startTask("--timeout", "600", "--", "sleep 600");
-  const told = async (what: string) => (await server.rlm(["tasks", what, id])).stdout;
-  expect([await told("pause"), await told("resume"), await told("cancel")]).toEqual([
+  const control = async (action: string) => (await server.rlm(["tasks", action, id])).stdout;
+  expect([await control("pause"), await control("resume"), await control("cancel")]).toEqual([
     `${id} paused\n`,
     `${id} running\n`,
     `${id} cancelled\n`,

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type ContextFacts, describeContext } from "../../../src/rlm/context/describe-context.ts";
+import type { ContextFacts } from "../../../src/protocol/worker/context-facts.ts";
+import { describeContext } from "../../../src/rlm/context/describe-context.ts";
 
 describe("describeContext()", () => {
   test("has the name, type, size, beginning and end of each variable", () => {
@@ -9,28 +10,18 @@ describe("describeContext()", () => {
         name: "context",
         type: "str",
         length: 104_857_600,
-        source: "corpus/a.txt",
         head: 'It was\n"dark"',
         tail: "the end.\n",
       },
       { name: "records", type: "list", length: 1, head: "[{'id': 1}]", isWhole: true },
       { name: "many", type: "list", length: 5000, head: "[1, 2" },
       { name: "files", type: "dict", length: 1200, columns: ["a.txt", "b.txt"] },
-      {
-        name: "table",
-        type: "DataFrame",
-        length: 5000,
-        shape: [5000, 2],
-        columns: ["id", "a name"],
-        head: "   id",
-        tail: "9",
-      },
       { name: "blob", type: "bytes", length: 12 },
       { name: "nothing", type: "NoneType" },
     ]);
     expect(text).toBe(
       [
-        '- `context`: str, 104,857,600 characters, from "corpus/a.txt"',
+        "- `context`: str, 104,857,600 characters",
         String.raw`  begins "It was\n\"dark\""`,
         String.raw`  ends "the end.\n"`,
         "- `records`: list, 1 item",
@@ -38,9 +29,6 @@ describe("describeContext()", () => {
         "- `many`: list, 5,000 items",
         '  begins "[1, 2"',
         '- `files`: dict, 1,200 items, keys "a.txt", "b.txt" and 1,198 more',
-        '- `table`: DataFrame, shape (5,000, 2), columns "id", "a name"',
-        '  begins "   id"',
-        '  ends "9"',
         "- `blob`: bytes, 12 bytes",
         "- `nothing`: NoneType",
       ].join("\n"),
@@ -56,9 +44,9 @@ describe("describeContext()", () => {
     expect(text.length).toBeGreaterThan(1000);
   });
 
-  test("names columns and variables while there is space, and counts the others", () => {
+  test("names keys and variables while there is space, and counts the others", () => {
     const columns = Array.from({ length: 35 }, (_, index) => `c${index}`);
-    expect(describeContext([{ name: "t", type: "DataFrame", columns }])).toMatch(/"c29" and 5 more$/);
+    expect(describeContext([{ name: "t", type: "dict", columns }])).toMatch(/"c29" and 5 more$/);
     const many = Array.from({ length: 2_000 }, (_, index) => ({ name: `v${index}`, type: "str", length: index }));
     const lines = describeContext(many, 1_000).split("\n");
     expect(lines.at(-1)).toBe(
@@ -77,9 +65,7 @@ describe("describeContext()", () => {
         name: wild,
         type: fc.oneof(wild, fc.constantFrom("str", "bytes", "list")),
         length: fc.nat(),
-        shape: fc.array(fc.nat(), { maxLength: 40 }),
         columns: fc.array(wild, { maxLength: 50 }),
-        source: wild,
         head: wild,
         tail: wild,
         isWhole: fc.boolean(),

@@ -56,7 +56,7 @@ describe("CodeScanner", () => {
     ["tabs", "\t```python\n\tif a:\n\t\tb()\n\t```", "if a:\n\tb()"],
     ["empty lines within", "```repl\na = 1\n\n\nb = 2\n```", "a = 1\n\n\nb = 2"],
     ["a forgotten closing fence", "```python\nprint(1)\n\n```python\nprint(2)\n```", "print(1)\n"],
-    ["a syntax error: Python tells it", "```python\nprint(\n```", "print("],
+    ["a syntax error, which Python reports", "```python\nprint(\n```", "print("],
   ])("finds the code with %s", async (_, message, code) => {
     expect(await codeOf(message)).toBe(code);
     expect(await codeOf(`${message}\n`)).toBe(code);

@@ -56,8 +56,8 @@ describe("execute", () => {
     ]);
     const events = await readEvents((await ask("GET", `${path}/events`)).response);
     expect(events.at(-1)?.data).toMatchObject({ result: { truncated: body["truncated"] } });
-    const told = events.filter(({ data }) => data["stream"] === "stdout").map(({ data }) => data["text"]);
-    expect(told.join("")).toHaveLength(3_000_001);
+    const printed = events.filter(({ data }) => data["stream"] === "stdout").map(({ data }) => data["text"]);
+    expect(printed.join("")).toHaveLength(3_000_001);
   });
 
   test("variables come after the end of a stream, and a closed session costs no result", async () => {

@@ -73,18 +73,18 @@ describe("a run", () => {
       headers: { accept: "text/event-stream" },
     });
     const path = headers.get("location") ?? "";
-    const told = await readEvents(response);
-    expect(told.map(({ id }) => id)).toEqual(told.map((_, index) => String(index + 1)));
-    expect(told.at(-1)).toMatchObject({ type: "run-end", data: { result: { answer: "done" } } });
-    for (const place of [1, 4, told.length]) {
-      const again = await ask("GET", `${path}/events`, { headers: { "last-event-id": String(place) } });
-      expect(await readEvents(again.response)).toEqual(told.slice(place));
+    const streamed = await readEvents(response);
+    expect(streamed.map(({ id }) => id)).toEqual(streamed.map((_, index) => String(index + 1)));
+    expect(streamed.at(-1)).toMatchObject({ type: "run-end", data: { result: { answer: "done" } } });
+    for (const seen of [1, 4, streamed.length]) {
+      const again = await ask("GET", `${path}/events`, { headers: { "last-event-id": String(seen) } });
+      expect(await readEvents(again.response)).toEqual(streamed.slice(seen));
     }
     await runtime.runs.settled(path.slice("/v1/runs/".length));
     // A process that knows nothing of it but what is on disk.
     await using other = await openTestRuntime({ poolSize: 0 });
     const { ask: askOther } = openTestServer(other);
-    const recorded = told.filter(({ type }) => !DELTAS.has(type));
+    const recorded = streamed.filter(({ type }) => !DELTAS.has(type));
     expect(await readEvents((await askOther("GET", `${path}/events`)).response)).toEqual(recorded);
     const rest = await askOther("GET", `${path}/events?after=${recorded[2]?.id}`);
     expect(await readEvents(rest.response)).toEqual(recorded.slice(3));
@@ -346,8 +346,8 @@ test("the key of the provider is in no response, whatever the provider says", as
     const path = await start(ask, { query: "?", waitMs: 30_000 });
     const { body } = await ask("GET", path);
     expect(body).toMatchObject({ status: "failed", result: { why: expect.stringContaining("401") } });
-    const told = ["whole", "references"].map((texts) => ask("GET", `${path}/events?texts=${texts}`));
-    const events = await Promise.all(told.map(async (one) => (await one).response.text()));
+    const responses = ["whole", "references"].map((texts) => ask("GET", `${path}/events?texts=${texts}`));
+    const events = await Promise.all(responses.map(async (one) => (await one).response.text()));
     expect(events.map((text) => text.includes("run-end"))).toEqual([true, true]);
     for (const text of [JSON.stringify(body), ...events]) expect(text).not.toContain(KEY);
   } finally {

@@ -107,7 +107,7 @@ describe("the budget of all WebSockets", () => {
     expect(evicted).toEqual([]);
     fourth?.resize(150 * KIB);
     expect(evicted).toEqual(["large and old is dismissed"]);
-    fourth?.resize(400 * KIB); // with the one that was told there is more than the room has
+    fourth?.resize(400 * KIB); // with the dismissed one, more than the budget is held
     expect(evicted).toEqual(["large and old is dismissed", "large and old is cut"]);
     fourth?.resize(450 * KIB);
     expect(evicted.slice(2)).toEqual(["small and old is dismissed"]);

@@ -26,7 +26,7 @@ describe("a body that is read as a whole", () => {
     const budget = new MemoryBudget(BODY_MEMORY);
     const never = (memory: Reservation): Promise<void> => new Promise(() => void memory.tryGrow(1_000_000));
     await expect(stream.whileReading(budget, never)).rejects.toMatchObject(TOO_SLOW);
-    expect(budget.usedBytes).toBe(0); // though nobody has told the reader
+    expect(budget.usedBytes).toBe(0); // although the reader does not know yet
   });
 
   test("may take long while data arrives, and passes on other errors", async () => {

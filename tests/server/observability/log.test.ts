@@ -122,7 +122,7 @@ describe("a full disk", () => {
   test("counts a dropped line once, however often the report itself was dropped", async () => {
     const { disk, writer, write } = openDisk(0);
     const tooLong = "x".repeat(2 * 1024 * 1024);
-    for (const line of [tooLong, tooLong, "three\n", tooLong, "five\n"]) writer.write(line); // the long ones are told of
+    for (const line of [tooLong, tooLong, "three\n", tooLong, "five\n"]) writer.write(line); // the long ones are counted
     await writer.end(10_000);
     disk.room = 1000;
     await write("six\n");

@@ -167,10 +167,10 @@ test("activity carries the id of the request that started it, over any interface
   await log.end();
   sink.end();
   const lines = (await logged).trimEnd().split("\n");
-  const told = lines
+  const reported = lines
     .map((line) => JSON.parse(line) as Record<string, unknown>)
     .filter(({ event }) => !String(event).startsWith("session-"));
-  expect(told.map(({ event, requestId, connectionId }) => [event, requestId ?? { connectionId }])).toEqual([
+  expect(reported.map(({ event, requestId, connectionId }) => [event, requestId ?? { connectionId }])).toEqual([
     ["execution-end", "over-http"],
     ["execution-end", "once"],
     ["task-start", "a-command"],
@@ -182,5 +182,8 @@ test("activity carries the id of the request that started it, over any interface
     ["task-end", "a-command-over-mcp"],
     ["execution-end", { connectionId: "a-socket" }],
   ]);
-  expect(told.find(({ event }) => event === "run-end")).toMatchObject({ status: "final", runId: expect.any(String) });
+  expect(reported.find(({ event }) => event === "run-end")).toMatchObject({
+    status: "final",
+    runId: expect.any(String),
+  });
 });

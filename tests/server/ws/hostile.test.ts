@@ -169,7 +169,7 @@ test("a flood of messages yields to the event loop, and each is answered", async
   pause.mockRestore();
 });
 
-test.each(["ping", "pong"] as const)("a flood of %ss is read in turns, and costs no answer for each", async (kind) => {
+test.each(["ping", "pong"] as const)("a flood of %ss is read in batches, and not each is answered", async (kind) => {
   using pause = vi.spyOn(WebSocket.prototype, "pause");
   await using client = await server.connect(path);
   const pongs: string[] = [];

@@ -96,7 +96,7 @@ describe("an outbox", () => {
       expect(await outbox.sendWhenReady(Buffer.alloc(MIB))).toBe(true);
       let outcome: boolean | undefined;
       const sent = outbox.sendWhenReady(Buffer.from("next")).then((isSent) => (outcome = isSent));
-      for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);
+      for (let round = 0; round < 3; round += 1) await new Promise(setImmediate);
       expect([outcome, webSocket.sent]).toEqual([undefined, ["large"]]);
       if (how === "drain") drain();
       else {

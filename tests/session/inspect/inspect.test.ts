@@ -181,7 +181,7 @@ describe("inspect()", () => {
     ["forks", "import os; os.fork(); return 'x'", "BlockingIOError: [Errno 11] Resource temporarily unavailable"],
     ["writes a file", "open('/work/trace', 'w').write('x' * 9000); return 'x'", "OSError: [Errno 27] File too large"],
     ["takes much memory", "return 'x' * 900_000_000", "MemoryError"],
-  ])("a __repr__ that %s is told as an error", async (_, body, error) => {
+  ])("a __repr__ that %s is reported as an error", async (_, body, error) => {
     await using session = await open(`class C:\n    def __repr__(self): ${body}\nc = C()`);
     const found = await session.inspect("c");
     expect(found?.errors.repr).toContain(error);

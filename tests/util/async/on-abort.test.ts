@@ -4,25 +4,25 @@ import { onAbort } from "../../../src/util/async/on-abort.ts";
 
 test("onAbort() calls every listener once, in the order of registration", () => {
   const controller = new AbortController();
-  const told: number[] = [];
-  for (const name of [1, 2, 3]) onAbort(controller.signal, () => told.push(name));
+  const called: number[] = [];
+  for (const name of [1, 2, 3]) onAbort(controller.signal, () => called.push(name));
   controller.abort();
-  expect(told).toEqual([1, 2, 3]);
+  expect(called).toEqual([1, 2, 3]);
 });
 
 test("onAbort() skips removed listeners, also those that another listener removes", () => {
   const controller = new AbortController();
-  const told: string[] = [];
-  const listener = (): void => void told.push("twice");
+  const called: string[] = [];
+  const listener = (): void => void called.push("twice");
   onAbort(controller.signal, () => {
-    told.push("first");
+    called.push("first");
     stop();
   });
-  const stop = onAbort(controller.signal, () => told.push("stopped by the first"));
+  const stop = onAbort(controller.signal, () => called.push("stopped by the first"));
   onAbort(controller.signal, listener)();
   onAbort(controller.signal, listener);
   controller.abort();
-  expect(told).toEqual(["first", "twice"]);
+  expect(called).toEqual(["first", "twice"]);
 });
 
 test("onAbort() adds one native listener for a thousand of ours, and removes it with the last", () => {

@@ -1,6 +1,7 @@
 // :vars and :inspect. Code in the session controls what they show.
 
 import type { InspectedVariable, Variable } from "../../../protocol/variables.ts";
+import { shorten } from "../../../util/text/shorten.ts";
 import { need, type ReplContext } from "../context.ts";
 
 const MAX_NAME = 24;
@@ -53,5 +54,5 @@ function toKind({ type, shape, dtype }: Variable): string {
 
 function toExcerpt({ preview, length }: Variable): string {
   const line = preview?.replaceAll(/\s+/g, " ") ?? (length === undefined ? "" : `${length} items`);
-  return line.length > MAX_PREVIEW ? `${line.slice(0, MAX_PREVIEW - 1)}…` : line;
+  return shorten(line, MAX_PREVIEW);
 }

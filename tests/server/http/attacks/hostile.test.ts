@@ -123,8 +123,8 @@ describe("framing", () => {
     }
     const socket = await open();
     socket.write(`${head(session.id)}${LAST}\r\n`);
-    const [told] = (await once(socket, "data")) as [Buffer];
-    expect(told.toString()).toBe("HTTP/1.1 100 Continue\r\n\r\n");
+    const [interim] = (await once(socket, "data")) as [Buffer];
+    expect(interim.toString()).toBe("HTTP/1.1 100 Continue\r\n\r\n");
     socket.write("hello");
     expect(statuses(await text(socket))).toEqual([201]);
     expect(new TextDecoder().decode(await session.files.read("a"))).toBe("hello");
@@ -342,7 +342,7 @@ describe("the token", () => {
 test.each([
   ["whose head never ends", `GET / HTTP/1.1\r\n${AUTH}`, /^HTTP\/1\.1 408 [\s\S]*"code":"TOO_SLOW"/],
   ["whose body never ends", `${POST}Content-Length: 1000\r\n\r\n{`, /^(?:HTTP\/1\.1 4\d\d [\s\S]*)?$/],
-])("a request %s is refused", async (_, bytes, told) => {
+])("a request %s is refused", async (_, bytes, response) => {
   const slow = await listen(createApp(createServerContext(runtime), { token: TOKEN }), {
     host: "127.0.0.1",
     port: 0,
@@ -351,6 +351,6 @@ test.each([
   });
   const socket = connect(Number(new URL(slow.url).port), "127.0.0.1").on("error", () => {});
   socket.write(bytes);
-  expect(await text(socket)).toMatch(told);
+  expect(await text(socket)).toMatch(response);
   await slow.close(0);
 });

@@ -201,8 +201,8 @@ describe("a client that transfers single bytes now and then", () => {
       sending.once("close", () => clearInterval(timer));
       return answer;
     });
-    for (const { status, text: told } of await Promise.all(drips)) {
-      expect([status, told]).toEqual([408, expect.stringContaining('"code":"TOO_SLOW"')]);
+    for (const { status, text: body } of await Promise.all(drips)) {
+      expect([status, body]).toEqual([408, expect.stringContaining('"code":"TOO_SLOW"')]);
     }
     expect(own.spool.files).toBe(0);
 

@@ -168,17 +168,17 @@ image.save(sys.stdout.buffer, format="png")`;
 
   test.each([false, true])("lets others go on meanwhile (interlaced: %s)", async (isInterlaced) => {
     const data = black(1600, isInterlaced);
-    let turns = 0;
+    let iterations = 0;
     const over = new AbortController();
     const goOn = async (): Promise<void> => {
-      for (; !over.signal.aborted; turns += 1) await setImmediate();
+      for (; !over.signal.aborted; iterations += 1) await setImmediate();
     };
     const others = goOn();
     const { width } = await pixelsOf(shrinkPng(data));
     over.abort();
     await others;
     expect(width).toBe(1024);
-    expect(turns).toBeGreaterThan(5);
+    expect(iterations).toBeGreaterThan(5);
   });
 
   test("decodes large images one after another, and a small one at once", async () => {

@@ -1,6 +1,19 @@
-// The arguments of host calls, parsed once: the code that makes them is not trusted.
+// The arguments of host calls. The code that makes them is not trusted.
 
 import { z } from "zod";
+import type { Shape } from "../shape.ts";
+
+const MAX_PROMPT = 16_000;
+
+export const inputArguments = z
+  .object({
+    prompt: z
+      .string()
+      .catch("")
+      .transform((prompt) => prompt.slice(0, MAX_PROMPT)),
+    password: z.boolean().catch(false),
+  })
+  .describe("Of `input()` and its like. Never refused: an invalid field has its default");
 
 const MAX_SCHEMA_CHARACTERS = 64 * 1024;
 
@@ -12,7 +25,7 @@ const schema = z
   .nullish();
 const tokens = z.number().int().positive().max(1_000_000).nullish();
 
-const task = z.object({
+export const task = z.object({
   task: z.string(),
   context: z.unknown(),
   schema,
@@ -33,7 +46,7 @@ const task = z.object({
 const MAX_BATCH = 10_000;
 
 /** The other fields apply to all prompts. */
-const queries = z.object({
+export const queries = z.object({
   prompts: z.array(z.string()).min(1).max(MAX_BATCH),
   model: z.string().max(200).nullish(),
   system: z.string().nullish(),
@@ -49,11 +62,11 @@ const CALLS = {
   budget: z.object({}),
 } as const;
 
-export type Queries = z.output<typeof queries>;
+export type Queries = Shape<typeof queries>;
 export type Query = Omit<Queries, "prompts"> & { readonly prompt: string };
-export type Task = z.output<typeof task>;
+export type Task = Shape<typeof task>;
 export type ParsedCall = {
-  [Name in keyof typeof CALLS]: { readonly name: Name } & z.output<(typeof CALLS)[Name]>;
+  [Name in keyof typeof CALLS]: { readonly name: Name } & Shape<(typeof CALLS)[Name]>;
 }[keyof typeof CALLS];
 
 /** Throws a TypeError for an unknown call or wrong arguments. */
