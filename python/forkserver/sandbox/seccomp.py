@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import struct
+from typing import Iterator
 
 from .. import libc
 
@@ -69,67 +70,92 @@ _EPERM = 0x00050000 | errno.EPERM
 _ENOSYS = 0x00050000 | errno.ENOSYS
 _EACCES = 0x00050000 | errno.EACCES
 
-_LOAD, _JEQ, _JGT, _JGE, _JSET, _AND, _RETURN = 0x20, 0x15, 0x25, 0x35, 0x45, 0x54, 0x06
-_NR, _ARCH_AT, _ARG0, _ARG1, _ARG2 = 0, 4, 16, 24, 32  # low 32 bits of each argument: both architectures are little endian
+_LOAD, _JEQ, _JGT, _JSET, _RETURN = 0x20, 0x15, 0x25, 0x45, 0x06
+_NR, _ARCH_AT, _ARG0 = 0, 4, 16
+
+Instruction = tuple[int, int, int, int]
+Code = list[Instruction]
 
 
 def build() -> bytes:
-    """The filter as an array of `struct sock_filter`."""
-    code: list[tuple[int, int, int, int]] = []
-
-    def when(op: int, value: int, action: int) -> None:
-        """Returns `action` if the comparison with the loaded word is true, else continues."""
-        code.append((op, 0, 1, value))
-        code.append((_RETURN, 0, 0, action))
-
-    def unless(op: int, value: int, action: int) -> None:
-        code.append((op, 1, 0, value))
-        code.append((_RETURN, 0, 0, action))
-
-    def section(number: int, body: list[tuple[int, int, int, int]]) -> None:
-        """Runs `body`, which must return on every path, for one system call only."""
-        code.append((_JEQ, 0, len(body), number))
-        code.extend(body)
-
-    code.append((_LOAD, 0, 0, _ARCH_AT))
-    unless(_JEQ, _ARCH, _KILL)
-    code.append((_LOAD, 0, 0, _NR))
+    """The filter as an array of `struct sock_filter`. Calls with rules for their arguments come first, because the kernel runs the
+    filter for each of them."""
+    code = [_load(_ARCH_AT), *_unless(_JEQ, _ARCH, _KILL), _load(_NR)]
     if libc.X86_64:
-        when(_JSET, 0x40000000, _KILL)
-    when(_JGT, LAST_REVIEWED, _ENOSYS)
-    when(_JEQ, _CLONE3, _ENOSYS)  # its flags are behind a pointer; the C library falls back to clone
-    when(_JEQ, _OPENAT2, _ENOSYS)  # its mode is behind a pointer, too
+        code += _when(_JSET, 0x40000000, _KILL)
+    for number, rules in _argument_rules():
+        code += [(_JEQ, 0, len(rules) + 1, number), *rules, _return(_ALLOW)]
+    code += _when(_JGT, LAST_REVIEWED, _ENOSYS)
+    code += _when(_JEQ, _CLONE3, _ENOSYS)  # its flags are behind a pointer; the C library falls back to clone
+    code += _when(_JEQ, _OPENAT2, _ENOSYS)  # its mode is behind a pointer, too
+    code += _when(_JEQ, _SOCKET, _EACCES)
     for numbers in DENIED.values():
         number = numbers[_COLUMN]
         if number is not None:
-            when(_JEQ, number, _EPERM)
-    deny, allow = (_RETURN, 0, 0, _EPERM), (_RETURN, 0, 0, _ALLOW)
-    section(_CLONE, [(_LOAD, 0, 0, _ARG0), (_JSET, 0, 1, _NAMESPACE_FLAGS), deny, allow])
-    section(_SOCKET, [(_RETURN, 0, 0, _EACCES)])
-    section(_SOCKETPAIR, [(_LOAD, 0, 0, _ARG0), (_JEQ, 1, 0, _AF_UNIX), deny, allow])
-    section(_IOCTL, [
-        (_LOAD, 0, 0, _ARG1), (_JEQ, 2, 0, _TIOCSTI), (_JEQ, 1, 0, _TIOCLINUX), (_JEQ, 0, 1, _TIOCSETD), deny, allow])
-    section(_PERSONALITY, [(_LOAD, 0, 0, _ARG0), (_JEQ, 1, 0, 0), (_JEQ, 0, 1, 0xFFFFFFFF), allow, deny])
-    section(_PRLIMIT, [(_LOAD, 0, 0, _ARG0), (_JEQ, 1, 0, 0), deny, allow])  # only for the calling process, not for the init
+            code += _when(_JEQ, number, _EPERM)
+    return _pack([*code, _return(_ALLOW)])
+
+
+def _argument_rules() -> Iterator[tuple[int, Code]]:
+    """A system call and what it may not do; all else is allowed to it."""
     # In a writable folder of the host, another user of the host could run a set-user-ID file.
-    for number, mode in _MODES:
-        section(number, [(_LOAD, 0, 0, _ARG0 + 8 * mode), (_JSET, 0, 1, _SET_ID_BITS), deny, allow])
     for number, flags in _OPENS:
-        section(number, [(_LOAD, 0, 0, _ARG0 + 8 * flags), (_JSET, 0, 3, _MAKES_FILE),
-                         (_LOAD, 0, 0, _ARG0 + 8 * flags + 8), (_JSET, 0, 1, _SET_ID_BITS), deny, allow])
-    code.append(allow)
-    return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
+        yield number, [_argument(flags), *_unless(_JSET, _MAKES_FILE, _ALLOW), *_deny_bits(flags + 1, _SET_ID_BITS)]
+    for number, mode in _MODES:
+        yield number, _deny_bits(mode, _SET_ID_BITS)
+    yield _IOCTL, _deny_values(1, _TIOCSTI, _TIOCLINUX, _TIOCSETD)
+    yield _CLONE, _deny_bits(0, _NAMESPACE_FLAGS)
+    yield _SOCKETPAIR, _deny_all_but(0, _AF_UNIX)
+    yield _PERSONALITY, _deny_all_but(0, 0, 0xFFFFFFFF)
+    yield _PRLIMIT, _deny_all_but(0, 0)  # the calling process, not the init
 
 
 def build_fixed_mark() -> bytes:
     """A second filter on top of the first: the limit that serves as a mark can be read but not changed."""
-    deny, allow = (_RETURN, 0, 0, _EPERM), (_RETURN, 0, 0, _ALLOW)
-    code = [
-        (_LOAD, 0, 0, _NR),
-        (_JEQ, 0, 4, _SETRLIMIT), (_LOAD, 0, 0, _ARG0), (_JEQ, 0, 1, _MARK_LIMIT), deny, allow,
-        (_JEQ, 0, 8, _PRLIMIT), (_LOAD, 0, 0, _ARG1), (_JEQ, 1, 0, _MARK_LIMIT), allow,
-        (_LOAD, 0, 0, _ARG2), (_JEQ, 0, 2, 0), (_LOAD, 0, 0, _ARG2 + 4), (_JEQ, 1, 0, 0), deny, allow,
-    ]
+    setting = [*_deny_values(0, _MARK_LIMIT), _return(_ALLOW)]
+    # prlimit changes nothing where its third argument, a pointer, is zero in both halves.
+    both = [_argument(1), *_unless(_JEQ, _MARK_LIMIT, _ALLOW), *_deny_all_but(2, 0), _load(_ARG0 + 8 * 2 + 4),
+            *_unless(_JEQ, 0, _EPERM), _return(_ALLOW)]
+    return _pack([_load(_NR), (_JEQ, 0, len(setting), _SETRLIMIT), *setting, (_JEQ, 0, len(both), _PRLIMIT), *both,
+                  _return(_ALLOW)])
+
+
+def _load(offset: int) -> Instruction:
+    return _LOAD, 0, 0, offset
+
+
+def _argument(index: int) -> Instruction:
+    """The low 32 bits: both architectures are little endian."""
+    return _load(_ARG0 + 8 * index)
+
+
+def _return(action: int) -> Instruction:
+    return _RETURN, 0, 0, action
+
+
+def _when(op: int, value: int, action: int) -> Code:
+    """Returns `action` if the comparison with the loaded word is true, else continues."""
+    return [(op, 0, 1, value), _return(action)]
+
+
+def _unless(op: int, value: int, action: int) -> Code:
+    return [(op, 1, 0, value), _return(action)]
+
+
+def _deny_values(index: int, *values: int, action: int = _EPERM) -> Code:
+    return [_argument(index), *(step for value in values for step in _when(_JEQ, value, action))]
+
+
+def _deny_bits(index: int, bits: int, action: int = _EPERM) -> Code:
+    return [_argument(index), *_when(_JSET, bits, action)]
+
+
+def _deny_all_but(index: int, *values: int, action: int = _EPERM) -> Code:
+    tests = [(_JEQ, len(values) - at, 0, value) for at, value in enumerate(values)]
+    return [_argument(index), *tests, _return(action)]
+
+
+def _pack(code: Code) -> bytes:
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
 
 
