@@ -50,6 +50,9 @@ _CLONE, _CLONE3 = (56, 435) if libc.X86_64 else (220, 435)
 _SOCKET, _SOCKETPAIR = (41, 53) if libc.X86_64 else (198, 199)
 _IOCTL, _PERSONALITY, _PRLIMIT = (16, 135, 302) if libc.X86_64 else (29, 92, 261)
 _SETRLIMIT = 160 if libc.X86_64 else 164
+_SETPRIORITY, _IOPRIO_SET = (141, 251) if libc.X86_64 else (140, 30)
+# sched_setparam, sched_setscheduler, sched_setaffinity, sched_setattr: the first argument is a process or a thread.
+_SCHEDULING = (142, 144, 203, 314) if libc.X86_64 else (118, 119, 122, 274)
 _OPENAT2 = 437
 # Calls that set the mode of a file: (number, index of the mode argument).
 _MODES = ((90, 1), (91, 1), (268, 2), (452, 2), (85, 1), (133, 1), (259, 2)) if libc.X86_64 else (
@@ -60,6 +63,8 @@ _OPENS = ((2, 1), (257, 2)) if libc.X86_64 else ((56, 2),)
 _NAMESPACE_FLAGS = 0x7E020080  # every CLONE_NEW* flag, the time namespace included
 _TIOCSTI, _TIOCLINUX, _TIOCSETD = 0x5412, 0x541C, 0x5423
 _AF_UNIX = 1
+_INIT = 1
+_PRIO_PROCESS, _IOPRIO_WHO_PROCESS = 0, 1
 _MARK_LIMIT = 10  # RLIMIT_LOCKS: see proc.py
 _SET_ID_BITS = 0o6000
 _MAKES_FILE = 0o100 | 0o20000000  # O_CREAT and the bit of O_TMPFILE
@@ -108,6 +113,12 @@ def _argument_rules() -> Iterator[tuple[int, Code]]:
     yield _SOCKETPAIR, _deny_all_but(0, _AF_UNIX)
     yield _PERSONALITY, _deny_all_but(0, 0, 0xFFFFFFFF)
     yield _PRLIMIT, _deny_all_but(0, 0)  # the calling process, not the init
+    # How the init is scheduled decides how soon a limit is enforced. All other processes may be named: the C library never passes 0
+    # for a thread of its own, nor do `renice -p $$` and psutil. Groups and users of processes may include the init.
+    for number in _SCHEDULING:
+        yield number, _deny_values(0, _INIT)
+    yield _SETPRIORITY, [*_deny_all_but(0, _PRIO_PROCESS), *_deny_values(1, _INIT)]
+    yield _IOPRIO_SET, [*_deny_all_but(0, _IOPRIO_WHO_PROCESS), *_deny_values(1, _INIT)]
 
 
 def build_fixed_mark() -> bytes:
