@@ -50,6 +50,7 @@ _CLONE, _CLONE3 = (56, 435) if libc.X86_64 else (220, 435)
 _SOCKET, _SOCKETPAIR = (41, 53) if libc.X86_64 else (198, 199)
 _IOCTL, _PERSONALITY, _PRLIMIT = (16, 135, 302) if libc.X86_64 else (29, 92, 261)
 _SETRLIMIT = 160 if libc.X86_64 else 164
+_FCNTL = 72 if libc.X86_64 else 25
 _SETPRIORITY, _IOPRIO_SET = (141, 251) if libc.X86_64 else (140, 30)
 # sched_setparam, sched_setscheduler, sched_setaffinity, sched_setattr: the first argument is a process or a thread.
 _SCHEDULING = (142, 144, 203, 314) if libc.X86_64 else (118, 119, 122, 274)
@@ -63,6 +64,7 @@ _OPENS = ((2, 1), (257, 2)) if libc.X86_64 else ((56, 2),)
 _NAMESPACE_FLAGS = 0x7E020080  # every CLONE_NEW* flag, the time namespace included
 _TIOCSTI, _TIOCLINUX, _TIOCSETD = 0x5412, 0x541C, 0x5423
 _AF_UNIX = 1
+_F_OFD_SETLK, _F_OFD_SETLKW, _F_SETLEASE, _F_NOTIFY = 37, 38, 1024, 1026
 _INIT = 1
 _PRIO_PROCESS, _IOPRIO_WHO_PROCESS = 0, 1
 _MARK_LIMIT = 10  # RLIMIT_LOCKS: see proc.py
@@ -72,6 +74,7 @@ _MAKES_FILE = 0o100 | 0o20000000  # O_CREAT and the bit of O_TMPFILE
 _KILL = 0x80000000
 _ALLOW = 0x7FFF0000
 _EPERM = 0x00050000 | errno.EPERM
+_EINVAL = 0x00050000 | errno.EINVAL
 _ENOSYS = 0x00050000 | errno.ENOSYS
 _EACCES = 0x00050000 | errno.EACCES
 
@@ -108,6 +111,10 @@ def _argument_rules() -> Iterator[tuple[int, Code]]:
         yield number, [_argument(flags), *_unless(_JSET, _MAKES_FILE, _ALLOW), *_deny_bits(flags + 1, _SET_ID_BITS)]
     for number, mode in _MODES:
         yield number, _deny_bits(mode, _SET_ID_BITS)
+    # A lease on a file of the host, mounted for reading or part of the system, makes whoever writes to it wait. Locks of an open file
+    # belong to no process, so they could not be counted for one. Database servers use them, and take EINVAL for an old kernel;
+    # record locks, which SQLite and Python's `fcntl.lockf` use, and `flock` are allowed.
+    yield _FCNTL, _deny_values(1, _F_SETLEASE, _F_NOTIFY, _F_OFD_SETLK, _F_OFD_SETLKW, action=_EINVAL)
     yield _IOCTL, _deny_values(1, _TIOCSTI, _TIOCLINUX, _TIOCSETD)
     yield _CLONE, _deny_bits(0, _NAMESPACE_FLAGS)
     yield _SOCKETPAIR, _deny_all_but(0, _AF_UNIX)
