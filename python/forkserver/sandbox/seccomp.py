@@ -64,6 +64,7 @@ _OPENS = ((2, 1), (257, 2)) if libc.X86_64 else ((56, 2),)
 _NAMESPACE_FLAGS = 0x7E020080  # every CLONE_NEW* flag, the time namespace included
 _TIOCSTI, _TIOCLINUX, _TIOCSETD = 0x5412, 0x541C, 0x5423
 _AF_UNIX = 1
+_SOCK_STREAM, _SOCK_SEQPACKET, _SOCK_TYPE = 1, 5, 0xF
 _F_OFD_SETLK, _F_OFD_SETLKW, _F_SETLEASE, _F_NOTIFY = 37, 38, 1024, 1026
 _INIT = 1
 _PRIO_PROCESS, _IOPRIO_WHO_PROCESS = 0, 1
@@ -78,7 +79,7 @@ _EINVAL = 0x00050000 | errno.EINVAL
 _ENOSYS = 0x00050000 | errno.ENOSYS
 _EACCES = 0x00050000 | errno.EACCES
 
-_LOAD, _JEQ, _JGT, _JSET, _RETURN = 0x20, 0x15, 0x25, 0x45, 0x06
+_LOAD, _AND, _JEQ, _JGT, _JSET, _RETURN = 0x20, 0x54, 0x15, 0x25, 0x45, 0x06
 _NR, _ARCH_AT, _ARG0 = 0, 4, 16
 
 Instruction = tuple[int, int, int, int]
@@ -117,7 +118,8 @@ def _argument_rules() -> Iterator[tuple[int, Code]]:
     yield _FCNTL, _deny_values(1, _F_SETLEASE, _F_NOTIFY, _F_OFD_SETLK, _F_OFD_SETLKW, action=_EINVAL)
     yield _IOCTL, _deny_values(1, _TIOCSTI, _TIOCLINUX, _TIOCSETD)
     yield _CLONE, _deny_bits(0, _NAMESPACE_FLAGS)
-    yield _SOCKETPAIR, _deny_all_but(0, _AF_UNIX)
+    # A socket for datagrams (SOCK_RAW is one, too) may leave its pair for another of the host, behind a mount even for reading.
+    yield _SOCKETPAIR, [*_deny_all_but(0, _AF_UNIX), *_deny_all_but(1, _SOCK_STREAM, _SOCK_SEQPACKET, mask=_SOCK_TYPE)]
     yield _PERSONALITY, _deny_all_but(0, 0, 0xFFFFFFFF)
     yield _PRLIMIT, _deny_all_but(0, 0)  # the calling process, not the init
     # How the init is scheduled decides how soon a limit is enforced. All other processes may be named: the C library never passes 0
@@ -168,9 +170,9 @@ def _deny_bits(index: int, bits: int, action: int = _EPERM) -> Code:
     return [_argument(index), *_when(_JSET, bits, action)]
 
 
-def _deny_all_but(index: int, *values: int, action: int = _EPERM) -> Code:
+def _deny_all_but(index: int, *values: int, mask: int = 0xFFFFFFFF, action: int = _EPERM) -> Code:
     tests = [(_JEQ, len(values) - at, 0, value) for at, value in enumerate(values)]
-    return [_argument(index), *tests, _return(action)]
+    return [_argument(index), (_AND, 0, 0, mask), *tests, _return(action)]
 
 
 def _pack(code: Code) -> bytes:
