@@ -1,8 +1,8 @@
 """The system call filter: a classic BPF program, installed once per sandbox by its init.
 
-Another architecture (int 0x80) or the x32 ABI kills the process. Calls newer than LAST_REVIEWED fail with ENOSYS, those on
-the deny list with EPERM, and a few are restricted by their arguments. Everything else is allowed without running the filter,
-because the kernel caches calls that a filter always allows.
+Another architecture (int 0x80) or the x32 ABI kills the process. Calls newer than LAST_REVIEWED fail with ENOSYS, those in a table
+as it says there, and a few are restricted by their arguments. Everything else is allowed without running the filter, because the
+kernel caches calls that a filter always allows.
 """
 from __future__ import annotations
 
@@ -42,11 +42,25 @@ DENIED: dict[str, tuple[int | None, int | None]] = {
     "memfd_create": (319, 279), "memfd_secret": (447, 447), "shmget": (29, 194), "shmat": (30, 196),
     "shmctl": (31, 195), "msgget": (68, 186), "semget": (64, 190), "mq_open": (240, 180),
 }
+# These fail with ENOSYS, as in a kernel that was built without them, and programs do without.
+ABSENT: dict[str, tuple[int | None, int | None]] = {
+    # what they may do is behind a pointer; the C library falls back to clone and openat
+    "clone3": (435, 435), "openat2": (437, 437),
+    # the disks of the host would be busy
+    "syncfs": (306, 267),
+    # requests are counted for the whole machine, fs.aio-max-nr
+    "io_setup": (206, 0), "io_destroy": (207, 1), "io_getevents": (208, 4), "io_submit": (209, 2), "io_cancel": (210, 3),
+    "io_pgetevents": (333, 292),
+}
+# These do nothing and succeed.
+IGNORED: dict[str, tuple[int | None, int | None]] = {
+    "sync": (162, 81),  # it cannot fail, and promises no more than that writing has begun
+}
 LAST_REVIEWED = 462
 
 _ARCH = 0xC000003E if libc.X86_64 else 0xC00000B7
 _COLUMN = 0 if libc.X86_64 else 1
-_CLONE, _CLONE3 = (56, 435) if libc.X86_64 else (220, 435)
+_CLONE = 56 if libc.X86_64 else 220
 _SOCKET, _SOCKETPAIR = (41, 53) if libc.X86_64 else (198, 199)
 _IOCTL, _PERSONALITY, _PRLIMIT = (16, 135, 302) if libc.X86_64 else (29, 92, 261)
 _SETRLIMIT = 160 if libc.X86_64 else 164
@@ -54,7 +68,6 @@ _FCNTL = 72 if libc.X86_64 else 25
 _SETPRIORITY, _IOPRIO_SET = (141, 251) if libc.X86_64 else (140, 30)
 # sched_setparam, sched_setscheduler, sched_setaffinity, sched_setattr: the first argument is a process or a thread.
 _SCHEDULING = (142, 144, 203, 314) if libc.X86_64 else (118, 119, 122, 274)
-_OPENAT2 = 437
 # Calls that set the mode of a file: (number, index of the mode argument).
 _MODES = ((90, 1), (91, 1), (268, 2), (452, 2), (85, 1), (133, 1), (259, 2)) if libc.X86_64 else (
     (52, 1), (53, 2), (452, 2), (33, 2))
@@ -63,6 +76,7 @@ _OPENS = ((2, 1), (257, 2)) if libc.X86_64 else ((56, 2),)
 
 _NAMESPACE_FLAGS = 0x7E020080  # every CLONE_NEW* flag, the time namespace included
 _TIOCSTI, _TIOCLINUX, _TIOCSETD = 0x5412, 0x541C, 0x5423
+_BTRFS_IOC_SYNC = 0x9408
 _AF_UNIX = 1
 _SOCK_STREAM, _SOCK_SEQPACKET, _SOCK_TYPE = 1, 5, 0xF
 _F_OFD_SETLK, _F_OFD_SETLKW, _F_SETLEASE, _F_NOTIFY = 37, 38, 1024, 1026
@@ -75,6 +89,7 @@ _MAKES_FILE = 0o100 | 0o20000000  # O_CREAT and the bit of O_TMPFILE
 _KILL = 0x80000000
 _ALLOW = 0x7FFF0000
 _EPERM = 0x00050000 | errno.EPERM
+_SUCCESS = 0x00050000
 _EINVAL = 0x00050000 | errno.EINVAL
 _ENOSYS = 0x00050000 | errno.ENOSYS
 _EACCES = 0x00050000 | errno.EACCES
@@ -95,13 +110,12 @@ def build() -> bytes:
     for number, rules in _argument_rules():
         code += [(_JEQ, 0, len(rules) + 1, number), *rules, _return(_ALLOW)]
     code += _when(_JGT, LAST_REVIEWED, _ENOSYS)
-    code += _when(_JEQ, _CLONE3, _ENOSYS)  # its flags are behind a pointer; the C library falls back to clone
-    code += _when(_JEQ, _OPENAT2, _ENOSYS)  # its mode is behind a pointer, too
     code += _when(_JEQ, _SOCKET, _EACCES)
-    for numbers in DENIED.values():
-        number = numbers[_COLUMN]
-        if number is not None:
-            code += _when(_JEQ, number, _EPERM)
+    for calls, action in ((DENIED, _EPERM), (ABSENT, _ENOSYS), (IGNORED, _SUCCESS)):
+        for numbers in calls.values():
+            number = numbers[_COLUMN]
+            if number is not None:
+                code += _when(_JEQ, number, action)
     return _pack([*code, _return(_ALLOW)])
 
 
@@ -116,7 +130,7 @@ def _argument_rules() -> Iterator[tuple[int, Code]]:
     # belong to no process, so they could not be counted for one. Database servers use them, and take EINVAL for an old kernel;
     # record locks, which SQLite and Python's `fcntl.lockf` use, and `flock` are allowed.
     yield _FCNTL, _deny_values(1, _F_SETLEASE, _F_NOTIFY, _F_OFD_SETLK, _F_OFD_SETLKW, action=_EINVAL)
-    yield _IOCTL, _deny_values(1, _TIOCSTI, _TIOCLINUX, _TIOCSETD)
+    yield _IOCTL, _deny_values(1, _TIOCSTI, _TIOCLINUX, _TIOCSETD, _BTRFS_IOC_SYNC)
     yield _CLONE, _deny_bits(0, _NAMESPACE_FLAGS)
     # A socket for datagrams (SOCK_RAW is one, too) may leave its pair for another of the host, behind a mount even for reading.
     yield _SOCKETPAIR, [*_deny_all_but(0, _AF_UNIX), *_deny_all_but(1, _SOCK_STREAM, _SOCK_SEQPACKET, mask=_SOCK_TYPE)]

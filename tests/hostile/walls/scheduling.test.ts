@@ -107,7 +107,9 @@ test("no real-time priority, whatever the host's user may have", async () => {
 
 /** As the kernel sees it from outside: priority, nice, policy, I/O priority, processors. */
 function scheduling(pid: number): unknown {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\) /s, "").split(" ");
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
+    .replace(/^.*\) /s, "")
+    .split(" ");
   const processors = /^Cpus_allowed:\s+(\S+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
   const io = execFileSync("ionice", ["-p", String(pid)], { encoding: "utf8" });
   return { priority: fields[15], nice: fields[16], policy: fields[38], processors, io };
