@@ -96,6 +96,34 @@ class Both(unittest.TestCase):
         for numbers in ((74, 82), (75, 83), (277, 84)):  # fsync, fdatasync, sync_file_range
             self.check(ALLOWED, numbers, 3)
 
+    def test_pages_in_pipes_and_sockets(self):
+        for numbers in ((278, 75), (275, 76), (276, 77), (40, 71)):
+            self.check(errno.EINVAL, numbers)
+
+    def test_memory_of_the_kernel(self):
+        for number in (444, 445, 446):
+            self.check(errno.ENOSYS, (number, number))
+        for option in (62, 78):
+            self.check(errno.EINVAL, (157, 167), option)
+        for option in (1, 4, 15, 22, 38):
+            self.check(ALLOWED, (157, 167), option)
+        for name, outcome in ((7, 0), (8, 0), (26, errno.EPERM), (50, errno.EPERM), (16, ALLOWED), (2, ALLOWED)):
+            self.check(outcome, (54, 208), 3, 1, name)
+        self.check(ALLOWED, (54, 208), 3, 6, 7)
+        self.check(errno.ENOMEM, (9, 222), 0, 4096, 3, 0x40022, -1, 0)
+        self.check(ALLOWED, (9, 222), 0, 4096, 3, 0x22, -1, 0)
+
+    def test_threads_and_their_descriptors(self):
+        thread = 0x3D0F00  # as the C library makes one
+        self.check(ALLOWED, (56, 220), thread)
+        self.check(ALLOWED, (56, 220), 17)
+        self.check(ALLOWED, (56, 220), 0x4111)  # vfork
+        self.check(errno.EPERM, (56, 220), thread & ~0x400)
+        self.check(errno.EPERM, (56, 220), thread | 0x10000000)
+        self.check(errno.EINVAL, (436, 436), 3, 4, 2)
+        self.check(errno.EINVAL, (436, 436), 3, 4, 6)
+        self.check(ALLOWED, (436, 436), 3, 4, 4)
+
 
 if __name__ == "__main__":
     unittest.main()

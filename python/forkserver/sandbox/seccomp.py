@@ -51,17 +51,30 @@ ABSENT: dict[str, tuple[int | None, int | None]] = {
     # requests are counted for the whole machine, fs.aio-max-nr
     "io_setup": (206, 0), "io_destroy": (207, 1), "io_getevents": (208, 4), "io_submit": (209, 2), "io_cancel": (210, 3),
     "io_pgetevents": (333, 292),
+    # rules are memory of the kernel without a limit; the init has set its own by then
+    "landlock_create_ruleset": (444, 444), "landlock_add_rule": (445, 445), "landlock_restrict_self": (446, 446),
+}
+# These fail with EINVAL, as for files that cannot do this, and programs copy by reading and writing; or by copy_file_range.
+UNSUITABLE: dict[str, tuple[int | None, int | None]] = {
+    # a pipe or a socket would keep whole pages for single bytes, also after their file was truncated
+    "vmsplice": (278, 75), "splice": (275, 76), "tee": (276, 77), "sendfile": (40, 71),
 }
 # These do nothing and succeed.
 IGNORED: dict[str, tuple[int | None, int | None]] = {
     "sync": (162, 81),  # it cannot fail, and promises no more than that writing has begun
 }
+# Allowed after a look, because a limit or the kernel's own rules hold them: fallocate (quota of the tmpfs), timer_create (pending
+# signals), mlock (RLIMIT_MEMLOCK is 0), futex_waitv, rseq and mseal (the calling process),
+# membarrier (waits for other processors, hardly disturbs them), fsync, sync_file_range and readahead (the files of a mount, as
+# reading them does), cachestat and mincore (the owner of a file only), pidfd_send_signal (the init ignores signals), seccomp (filters
+# of its own: some hundred KiB a process).
 LAST_REVIEWED = 462
 
 _ARCH = 0xC000003E if libc.X86_64 else 0xC00000B7
 _COLUMN = 0 if libc.X86_64 else 1
 _CLONE = 56 if libc.X86_64 else 220
-_SOCKET, _SOCKETPAIR = (41, 53) if libc.X86_64 else (198, 199)
+_MMAP, _PRCTL, _CLOSE_RANGE = (9, 157, 436) if libc.X86_64 else (222, 167, 436)
+_SOCKET, _SOCKETPAIR, _SETSOCKOPT = (41, 53, 54) if libc.X86_64 else (198, 199, 208)
 _IOCTL, _PERSONALITY, _PRLIMIT = (16, 135, 302) if libc.X86_64 else (29, 92, 261)
 _SETRLIMIT = 160 if libc.X86_64 else 164
 _FCNTL = 72 if libc.X86_64 else 25
@@ -75,6 +88,11 @@ _MODES = ((90, 1), (91, 1), (268, 2), (452, 2), (85, 1), (133, 1), (259, 2)) if 
 _OPENS = ((2, 1), (257, 2)) if libc.X86_64 else ((56, 2),)
 
 _NAMESPACE_FLAGS = 0x7E020080  # every CLONE_NEW* flag, the time namespace included
+_CLONE_FILES, _CLONE_THREAD, _CLOSE_RANGE_UNSHARE = 0x400, 0x10000, 2
+_MAP_HUGETLB = 0x40000
+_PR_SCHED_CORE, _PR_FUTEX_HASH = 62, 78
+_SOL_SOCKET, _SO_SNDBUF, _SO_RCVBUF = 1, 7, 8
+_SO_ATTACH = (26, 50, 51, 52)  # filters, classic and extended
 _TIOCSTI, _TIOCLINUX, _TIOCSETD = 0x5412, 0x541C, 0x5423
 _BTRFS_IOC_SYNC = 0x9408
 _AF_UNIX = 1
@@ -91,6 +109,7 @@ _ALLOW = 0x7FFF0000
 _EPERM = 0x00050000 | errno.EPERM
 _SUCCESS = 0x00050000
 _EINVAL = 0x00050000 | errno.EINVAL
+_ENOMEM = 0x00050000 | errno.ENOMEM
 _ENOSYS = 0x00050000 | errno.ENOSYS
 _EACCES = 0x00050000 | errno.EACCES
 
@@ -111,7 +130,7 @@ def build() -> bytes:
         code += [(_JEQ, 0, len(rules) + 1, number), *rules, _return(_ALLOW)]
     code += _when(_JGT, LAST_REVIEWED, _ENOSYS)
     code += _when(_JEQ, _SOCKET, _EACCES)
-    for calls, action in ((DENIED, _EPERM), (ABSENT, _ENOSYS), (IGNORED, _SUCCESS)):
+    for calls, action in ((DENIED, _EPERM), (ABSENT, _ENOSYS), (UNSUITABLE, _EINVAL), (IGNORED, _SUCCESS)):
         for numbers in calls.values():
             number = numbers[_COLUMN]
             if number is not None:
@@ -121,6 +140,7 @@ def build() -> bytes:
 
 def _argument_rules() -> Iterator[tuple[int, Code]]:
     """A system call and what it may not do; all else is allowed to it."""
+    yield _MMAP, _deny_bits(3, _MAP_HUGETLB, action=_ENOMEM)  # its pool is the machine's, and counts for no process
     # In a writable folder of the host, another user of the host could run a set-user-ID file.
     for number, flags in _OPENS:
         yield number, [_argument(flags), *_unless(_JSET, _MAKES_FILE, _ALLOW), *_deny_bits(flags + 1, _SET_ID_BITS)]
@@ -131,9 +151,16 @@ def _argument_rules() -> Iterator[tuple[int, Code]]:
     # record locks, which SQLite and Python's `fcntl.lockf` use, and `flock` are allowed.
     yield _FCNTL, _deny_values(1, _F_SETLEASE, _F_NOTIFY, _F_OFD_SETLK, _F_OFD_SETLKW, action=_EINVAL)
     yield _IOCTL, _deny_values(1, _TIOCSTI, _TIOCLINUX, _TIOCSETD, _BTRFS_IOC_SYNC)
-    yield _CLONE, _deny_bits(0, _NAMESPACE_FLAGS)
+    # A thread with descriptors of its own would hide them from a count over the processes.
+    yield _CLONE, [*_deny_bits(0, _NAMESPACE_FLAGS), *_unless(_JSET, _CLONE_THREAD, _ALLOW), *_unless(_JSET, _CLONE_FILES, _EPERM)]
+    yield _CLOSE_RANGE, _deny_bits(2, _CLOSE_RANGE_UNSHARE, action=_EINVAL)
     # A socket for datagrams (SOCK_RAW is one, too) may leave its pair for another of the host, behind a mount even for reading.
     yield _SOCKETPAIR, [*_deny_all_but(0, _AF_UNIX), *_deny_all_but(1, _SOCK_STREAM, _SOCK_SEQPACKET, mask=_SOCK_TYPE)]
+    # The kernel bounds the size of a buffer silently, so it may as well stay what it is.
+    yield _SETSOCKOPT, [_argument(1), *_unless(_JEQ, _SOL_SOCKET, _ALLOW),
+                        *_deny_values(2, _SO_SNDBUF, _SO_RCVBUF, action=_SUCCESS), *_deny_values(2, *_SO_ATTACH)]
+    # A table of futexes of any size is memory of the kernel; core scheduling keeps others off the processor.
+    yield _PRCTL, _deny_values(0, _PR_SCHED_CORE, _PR_FUTEX_HASH, action=_EINVAL)
     yield _PERSONALITY, _deny_all_but(0, 0, 0xFFFFFFFF)
     yield _PRLIMIT, _deny_all_but(0, 0)  # the calling process, not the init
     # How the init is scheduled decides how soon a limit is enforced. All other processes may be named: the C library never passes 0
