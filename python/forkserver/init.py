@@ -27,7 +27,7 @@ from .processes.memory_limits import MemoryLimits
 from .processes.proc import kill, mark_of, parent_of, processes, set_mark
 from .processes.process_barrier import no_new_processes
 from .processes.programs import Programs
-from .sandbox import cgroups, limits as limits_module, namespaces, reports
+from .sandbox import cgroups, limits as limits_module, namespaces
 
 WATCH_INTERVAL_MS = 50
 # In CPU time of the init: with many processes it gets little of the wall clock.
@@ -70,13 +70,9 @@ class Init:
     def _confine(self, plan: namespaces.Plan) -> None:
         stages: list[str] = ["start"]
         try:
-            namespaces.confine(plan, stages.append)
+            self._oom_events = namespaces.confine(plan, stages.append)
             libc.prctl(libc.PR_SET_DUMPABLE, 0)
             libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)
-            if plan.report is not None:
-                stages.append("join a cgroup")
-                self._oom_events = reports.wait_for_cgroup(plan.report)
-                os.close(plan.report)
         except BaseException as error:
             self._send({"event": "failed", "stage": stages[-1], "message": str(error)})
             raise

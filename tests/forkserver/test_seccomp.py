@@ -46,7 +46,7 @@ class Filter:
                 at += if_true if is_true else if_false
 
 
-X64, ARM64 = Filter("x86_64"), Filter("aarch64")
+X64, ARM64 = Filter("x86_64", has_cgroup=True), Filter("aarch64", has_cgroup=True)
 
 
 class Both(unittest.TestCase):
@@ -123,6 +123,16 @@ class Both(unittest.TestCase):
         self.check(errno.EINVAL, (436, 436), 3, 4, 2)
         self.check(errno.EINVAL, (436, 436), 3, 4, 6)
         self.check(ALLOWED, (436, 436), 3, 4, 4)
+
+    def test_shared_memory_without_a_name(self):
+        both = (Filter("x86_64", has_cgroup=False), 9), (Filter("aarch64", has_cgroup=False), 222)
+        for program, number in both:
+            for flags in (0x21, 0x23, 0x8021):
+                self.assertEqual(program.outcome(number, 0, 4096, 3, flags, -1, 0), errno.EPERM)
+            for flags in (0x22, 0x28, 0x01, 0x03, 0x02, 0x4022):
+                self.assertEqual(program.outcome(number, 0, 4096, 3, flags, -1, 0), ALLOWED)
+            self.assertEqual(program.outcome(number, 0, 4096, 3, 0x40021, -1, 0), errno.ENOMEM)
+        self.check(ALLOWED, (9, 222), 0, 4096, 3, 0x21, -1, 0)
 
 
 if __name__ == "__main__":

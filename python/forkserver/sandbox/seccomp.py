@@ -89,7 +89,7 @@ _OPENS = ((2, 1), (257, 2)) if libc.X86_64 else ((56, 2),)
 
 _NAMESPACE_FLAGS = 0x7E020080  # every CLONE_NEW* flag, the time namespace included
 _CLONE_FILES, _CLONE_THREAD, _CLOSE_RANGE_UNSHARE = 0x400, 0x10000, 2
-_MAP_HUGETLB = 0x40000
+_MAP_SHARED, _MAP_ANONYMOUS, _MAP_HUGETLB = 1, 0x20, 0x40000
 _PR_SCHED_CORE, _PR_FUTEX_HASH = 62, 78
 _SOL_SOCKET, _SO_SNDBUF, _SO_RCVBUF = 1, 7, 8
 _SO_ATTACH = (26, 50, 51, 52)  # filters, classic and extended
@@ -120,13 +120,13 @@ Instruction = tuple[int, int, int, int]
 Code = list[Instruction]
 
 
-def build() -> bytes:
-    """The filter as an array of `struct sock_filter`. Calls with rules for their arguments come first, because the kernel runs the
-    filter for each of them."""
+def build(has_cgroup: bool) -> bytes:
+    """The filter as an array of `struct sock_filter`, for a sandbox with a memory cgroup or without. Calls with rules for their
+    arguments come first, because the kernel runs the filter for each of them."""
     code = [_load(_ARCH_AT), *_unless(_JEQ, _ARCH, _KILL), _load(_NR)]
     if libc.X86_64:
         code += _when(_JSET, 0x40000000, _KILL)
-    for number, rules in _argument_rules():
+    for number, rules in _argument_rules(has_cgroup):
         code += [(_JEQ, 0, len(rules) + 1, number), *rules, _return(_ALLOW)]
     code += _when(_JGT, LAST_REVIEWED, _ENOSYS)
     code += _when(_JEQ, _SOCKET, _EACCES)
@@ -138,9 +138,13 @@ def build() -> bytes:
     return _pack([*code, _return(_ALLOW)])
 
 
-def _argument_rules() -> Iterator[tuple[int, Code]]:
+def _argument_rules(has_cgroup: bool) -> Iterator[tuple[int, Code]]:
     """A system call and what it may not do; all else is allowed to it."""
-    yield _MMAP, _deny_bits(3, _MAP_HUGETLB, action=_ENOMEM)  # its pool is the machine's, and counts for no process
+    # Huge pages come from a pool of the machine and count for no process. Nor do pages of shared memory without a name that no process
+    # has mapped at the moment, and they stay until all of the mapping is gone; only a cgroup counts them. Bit 0 is in both types of
+    # shared mappings, and in no other.
+    is_anonymous = [] if has_cgroup else [*_unless(_JSET, _MAP_ANONYMOUS, _ALLOW), *_when(_JSET, _MAP_SHARED, _EPERM)]
+    yield _MMAP, [*_deny_bits(3, _MAP_HUGETLB, action=_ENOMEM), *is_anonymous]
     # In a writable folder of the host, another user of the host could run a set-user-ID file.
     for number, flags in _OPENS:
         yield number, [_argument(flags), *_unless(_JSET, _MAKES_FILE, _ALLOW), *_deny_bits(flags + 1, _SET_ID_BITS)]
