@@ -27,6 +27,7 @@ from .processes.memory_limits import MemoryLimits
 from .processes.proc import kill, mark_of, parent_of, processes, set_mark
 from .processes.process_barrier import no_new_processes
 from .processes.programs import Programs
+from .processes.queries import Queries
 from .sandbox import cgroups, limits as limits_module, namespaces, reports
 
 WATCH_INTERVAL_MS = 50
@@ -56,7 +57,9 @@ class Init:
         self._last_check = 0.0
         self._jobs = Jobs(limits.disk_bytes, self._send)
         self._programs = Programs(limits, self._owner_of, self._send)
-        self._memory = MemoryLimits(limits, self._branches, self._jobs, self._programs, self._kill, self._send)
+        self._queries = Queries({server.fileno()})
+        self._memory = MemoryLimits(
+            limits, self._branches, self._jobs, self._programs, self._queries, self._kill, self._send)
 
     def run(self, plan: namespaces.Plan, pipes: list[int]) -> NoReturn:
         try:
@@ -98,10 +101,12 @@ class Init:
                     self._receive_report(fd)
             if self._is_reaping_due:
                 self._reap()
-            self._check_memory_if_due()
+            self._check_if_due()
 
-    def _check_memory_if_due(self) -> None:
-        """Called in every round of the loop, so that a busy loop cannot postpone the check."""
+    def _check_if_due(self) -> None:
+        """Called in every round of the loop, so that a busy loop cannot postpone it. What takes longer than to list the
+        processes is a question for `self._queries`."""
+        self._queries.check_deadlines()
         if self._until_check_ms() == 0:
             self._memory.check()
             self._last_check = time.monotonic()
@@ -114,7 +119,10 @@ class Init:
         return None if ms is None else max(0.0, ms - (time.monotonic() - self._last_check) * 1000)
 
     def _timeout_ms(self) -> float | None:
-        return 0 if self._is_reaping_due else self._until_check_ms()
+        if self._is_reaping_due:
+            return 0
+        due = [ms for ms in (self._until_check_ms(), self._queries.until_deadline_ms()) if ms is not None]
+        return min(due, default=None)
 
     def _receive_order(self) -> None:
         message, fds, _, _ = socket.recv_fds(self._server, 65536, MAX_FDS)
@@ -256,7 +264,8 @@ class Init:
             code = os.waitstatus_to_exitcode(status)
             if owner and pid not in self._by_pid and self._programs.reaped(pid, code, owner, usage):
                 continue
-            self._memory.reaped(pid, code)
+            if self._queries.reaped(pid, code):
+                continue
             branch = self._by_pid.pop(pid, None)
             if branch is None:
                 self._jobs.reaped(pid, status)
@@ -290,7 +299,7 @@ class Init:
         with contextlib.ExitStack() as barrier:
             for round_number in itertools.count():
                 alone = not any(other is not branch for other in self._branches.values())
-                others = [pid for pid in processes() if pid not in self._jobs]
+                others = [pid for pid in processes() if pid not in self._jobs and pid not in self._queries]
                 own = {pid for pid in others if self._belongs_to(pid, branch, alone)}
                 if not own or time.process_time() > deadline:
                     return

@@ -14,13 +14,12 @@ from ..sandbox.limits import Limits
 from .branches import Branch
 from .jobs import Jobs
 from .memory import proportional_bytes, resident_bytes
-from .proc import kill, processes, set_mark
+from .proc import kill, processes
 from .programs import Program, Programs
+from .queries import Queries
 
 _WATCH_BACKOFF_S = 0.5
 _CHECKPOINTS_BACKOFF_S = 2.0
-_QUERY_TIMEOUT_S = 20.0
-_NO = 0
 _CALM_GROWTH_BYTES = 1024 * 1024
 
 
@@ -28,7 +27,7 @@ class MemoryLimits:
     """`branches` are those that live now, by number. `kill_branch` takes a reason; `send` sends an event to the fork server."""
 
     def __init__(self, limits: Limits, branches: dict[int, Branch], jobs: Jobs, programs: Programs,
-                 kill_branch: Callable[[Branch, str], None], send: Callable[[dict], None]) -> None:
+                 queries: Queries, kill_branch: Callable[[Branch, str], None], send: Callable[[dict], None]) -> None:
         self._limits = limits
         self._branches = branches
         self._jobs = jobs
@@ -36,7 +35,7 @@ class MemoryLimits:
         self._kill_branch = kill_branch
         self._send = send
         self._next_sums: dict[tuple[int, bool], float] = {}
-        self._queries: dict[int, Query] = {}
+        self._queries = queries
         # The processes at the last check, and the memory they held.
         self._seen: dict[int, int] = {}
         # Whether the last check found the same processes as the one before, with no more memory.
@@ -83,28 +82,10 @@ class MemoryLimits:
             if branch is not None:
                 self._kill_branch(branch, "memory")
 
-        self._query(group.key, lambda: self._are_over_limit(group.pids), kill_oldest)
+        self._queries.ask(group.key, lambda: self._are_over_limit(group.pids), kill_oldest)
 
     def _are_over_limit(self, pids: list[int]) -> bool:
         return sum(map(proportional_bytes, pids)) > self._limits.memory_bytes
-
-    def _query(self, key: object, question: Callable[[], object], on_yes: Callable[[], None]) -> None:
-        """Answers a question in a forked process. If code of the session prevents an answer, that counts as yes."""
-        now = time.monotonic()
-        for pid, query in self._queries.items():
-            if now - query.since > _QUERY_TIMEOUT_S:
-                kill(pid)
-        if any(query.key == key for query in self._queries.values()):
-            return
-        pid = os.fork()
-        if pid == 0:
-            code = _NO
-            try:
-                set_mark(0)
-                code = 1 if question() else _NO
-            finally:
-                os._exit(code)
-        self._queries[pid] = Query(key, now, on_yes)
 
     def _groups(self) -> tuple[list[Group], list[int]]:
         """The groups of processes that are counted together, and stray processes, whose mark no branch or program has.
@@ -140,12 +121,7 @@ class MemoryLimits:
         if len(self._branches) == 1 and not self._programs:
             send()
         else:
-            self._query(("usage", id), send, send)
-
-    def reaped(self, pid: int, code: int) -> None:
-        query = self._queries.pop(pid, None)
-        if query is not None and code != _NO:
-            query.on_yes()
+            self._queries.ask(("usage", id), send, send)
 
     def _send_usage(self, id: int) -> None:
         """The memory of each session, including its checkpoints, and the size of all files. Strays count for the first."""
@@ -157,14 +133,6 @@ class MemoryLimits:
         store = os.statvfs(namespaces.WORK)
         disk = (store.f_blocks - store.f_bfree) * store.f_frsize
         self._send({"event": "usage", "id": id, "memory": sums, "disk": disk})
-
-
-class Query(NamedTuple):
-    """A forked process that answers a question."""
-
-    key: object
-    since: float
-    on_yes: Callable[[], None]
 
 
 class Group(NamedTuple):
