@@ -21,15 +21,16 @@ class Asked(unittest.TestCase):
     def ask(self, question, key="key"):
         return self.queries.ask(key, question, lambda: self.answers.append("yes"), lambda: self.answers.append("no"))
 
-    def reap(self):
-        pid, status = os.wait()
+    def reap(self, key="key"):
+        _, status = os.waitpid(self.pid(key), 0)
+        pid = self.pid(key)
         self.assertTrue(self.queries.reaped(pid, os.waitstatus_to_exitcode(status)))
         self.assertNotIn(pid, self.queries)
 
-    def pid(self):
-        (query,) = self.queries._by_key.values()
-        self.assertIn(query.pid, self.queries)
-        return query.pid
+    def pid(self, key="key"):
+        pid = self.queries._by_key[key].pid
+        self.assertIn(pid, self.queries)
+        return pid
 
     def test_answers(self):
         for question, answer in ((lambda: True, "yes"), (lambda: False, "no"), (lambda: 1 // 0, "yes")):
@@ -66,8 +67,8 @@ class Asked(unittest.TestCase):
         self.assertTrue(self.ask(lambda: True, 1))
         self.assertFalse(self.ask(lambda: True, 1))
         self.assertTrue(self.ask(lambda: True, 2))
-        self.reap()
-        self.reap()
+        self.reap(2)
+        self.reap(1)
         self.assertEqual(self.answers, ["yes", "yes"])
 
     def test_one_that_cannot_be_forked_is_tried_again_until_its_deadline(self):
