@@ -7,7 +7,7 @@ const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { versio
 
 // Tests that start processes. They come after the others.
 const system = [
-  "tests/{cli,client,contracts,e2e,environments,forkserver,hostile,kernel,rlm,server,session,tasks,worker}/**/*.test.ts",
+  "tests/{cli,client,contracts,e2e,environments,hostile,kernel,rlm,server,session,tasks,worker}/**/*.test.ts",
   "tests/{docs,runtime}.test.ts",
 ];
 
