@@ -8,8 +8,6 @@ whole sandbox with it.
 from __future__ import annotations
 
 import _signal
-import contextlib
-import itertools
 import json
 import os
 import select
@@ -22,17 +20,17 @@ from typing import Callable, NoReturn
 from . import descriptors, libc, wakeup
 from .files import operations
 from .processes.branches import Branch, open_control_socket
+from .processes.endings import Endings
 from .processes.jobs import Jobs
 from .processes.memory_limits import MemoryLimits
-from .processes.proc import kill, mark_of, parent_of, processes, set_mark
-from .processes.process_barrier import no_new_processes
+from .processes.proc import mark_of, parent_of, set_mark
 from .processes.programs import Programs
-from .sandbox import cgroups, limits as limits_module, namespaces, reports
+from .processes.queries import Queries
+from .sandbox import cgroups, limits as limits_module, namespaces
 
 WATCH_INTERVAL_MS = 50
-# In CPU time of the init: with many processes it gets little of the wall clock.
-KILL_TIMEOUT_S = 0.25
-ROUNDS_BEFORE_BARRIER = 3
+# Of the time, at most one part in this many is for checks, so that orders do not wait for them when the init gets little CPU time.
+CHECK_SHARE = 4
 REAP_AT_ONCE = 256
 MAX_FDS = 5
 # Keeps caches out of the session's files. Set only in the sandbox, because these are paths inside it.
@@ -54,9 +52,13 @@ class Init:
         self._oom_events: int | None = None
         self._oom_kills = 0
         self._last_check = 0.0
+        self._check_took_ms = 0.0
         self._jobs = Jobs(limits.disk_bytes, self._send)
         self._programs = Programs(limits, self._owner_of, self._send)
-        self._memory = MemoryLimits(limits, self._branches, self._jobs, self._programs, self._kill, self._send)
+        self._queries = Queries({server.fileno()})
+        self._endings = Endings(limits.processes, self._branches, self._jobs, self._programs, self._queries)
+        self._memory = MemoryLimits(
+            limits, self._branches, self._jobs, self._programs, self._queries, self._kill, self._send)
 
     def run(self, plan: namespaces.Plan, pipes: list[int]) -> NoReturn:
         try:
@@ -70,13 +72,9 @@ class Init:
     def _confine(self, plan: namespaces.Plan) -> None:
         stages: list[str] = ["start"]
         try:
-            namespaces.confine(plan, stages.append)
+            self._oom_events = namespaces.confine(plan, stages.append)
             libc.prctl(libc.PR_SET_DUMPABLE, 0)
             libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)
-            if plan.report is not None:
-                stages.append("join a cgroup")
-                self._oom_events = reports.wait_for_cgroup(plan.report)
-                os.close(plan.report)
         except BaseException as error:
             self._send({"event": "failed", "stage": stages[-1], "message": str(error)})
             raise
@@ -98,23 +96,33 @@ class Init:
                     self._receive_report(fd)
             if self._is_reaping_due:
                 self._reap()
-            self._check_memory_if_due()
+            self._endings.proceed()
+            self._check_if_due()
 
-    def _check_memory_if_due(self) -> None:
-        """Called in every round of the loop, so that a busy loop cannot postpone the check."""
+    def _check_if_due(self) -> None:
+        """Called in every round of the loop, so that a busy loop cannot postpone it. What takes longer than to list the
+        processes is a question for `self._queries`."""
+        self._queries.check_deadlines()
         if self._until_check_ms() == 0:
+            started = time.monotonic()
             self._memory.check()
             self._last_check = time.monotonic()
+            self._check_took_ms = (self._last_check - started) * 1000
 
     def _until_check_ms(self) -> float | None:
         """None if there is nothing to watch."""
         ms = self._programs.next_sample_ms(self._memory.is_calm)
         if any(branch.watched for branch in self._branches.values()):
             ms = WATCH_INTERVAL_MS if ms is None else min(ms, WATCH_INTERVAL_MS)
-        return None if ms is None else max(0.0, ms - (time.monotonic() - self._last_check) * 1000)
+        if ms is None:
+            return None
+        return max(0.0, max(ms, self._check_took_ms * CHECK_SHARE) - (time.monotonic() - self._last_check) * 1000)
 
     def _timeout_ms(self) -> float | None:
-        return 0 if self._is_reaping_due else self._until_check_ms()
+        if self._is_reaping_due:
+            return 0
+        due = (self._until_check_ms(), self._queries.until_deadline_ms(), self._endings.until_due_ms())
+        return min((ms for ms in due if ms is not None), default=None)
 
     def _receive_order(self) -> None:
         message, fds, _, _ = socket.recv_fds(self._server, 65536, MAX_FDS)
@@ -231,9 +239,9 @@ class Init:
         self._send({"event": "no-clone", "branch": branch.number, "message": why})
 
     def _kill(self, branch: Branch, reason: str) -> None:
-        branch.end_reason = reason
+        branch.end_reason = branch.end_reason or reason
         if branch.pid:
-            self._kill_processes(branch)  # its exit is reported when it is reaped
+            self._endings.kill(branch)  # its exit is reported when it is reaped
         else:
             self._poll.unregister(branch.control)
             del self._branches[branch.number], self._by_control[branch.control.fileno()]
@@ -256,7 +264,8 @@ class Init:
             code = os.waitstatus_to_exitcode(status)
             if owner and pid not in self._by_pid and self._programs.reaped(pid, code, owner, usage):
                 continue
-            self._memory.reaped(pid, code)
+            if self._queries.reaped(pid, code):
+                continue
             branch = self._by_pid.pop(pid, None)
             if branch is None:
                 self._jobs.reaped(pid, status)
@@ -269,10 +278,10 @@ class Init:
     def _report_exit(self, branch: Branch, code: int) -> None:
         del self._branches[branch.number]
         branch.control.close()
-        self._kill_processes(branch)
         ending = {"signal": -code} if code < 0 else {"code": code}
         reason = branch.end_reason or ("memory" if self._was_out_of_memory() else None)
-        self._send({"event": "exit", "branch": branch.number, "reason": reason, **ending})
+        event = {"event": "exit", "branch": branch.number, "reason": reason, **ending}
+        self._endings.add(branch, lambda: self._send(event))
 
     def _was_out_of_memory(self) -> bool:
         """Whether the kernel has killed a process at the limit of the cgroup since this was last asked."""
@@ -280,36 +289,6 @@ class Init:
             return False
         before, self._oom_kills = self._oom_kills, cgroups.oom_kills(self._oom_events)
         return self._oom_kills > before
-
-    def _kill_processes(self, branch: Branch) -> None:
-        """Kills every process of a branch; if new ones keep appearing, behind a process barrier. The last branch owns all
-        processes that are not jobs or programs, regardless of their marks."""
-        deadline = time.process_time() + KILL_TIMEOUT_S
-        seen: set[int] = set()
-        has_barrier = False
-        with contextlib.ExitStack() as barrier:
-            for round_number in itertools.count():
-                alone = not any(other is not branch for other in self._branches.values())
-                others = [pid for pid in processes() if pid not in self._jobs]
-                own = {pid for pid in others if self._belongs_to(pid, branch, alone)}
-                if not own or time.process_time() > deadline:
-                    return
-                if round_number >= ROUNDS_BEFORE_BARRIER and not has_barrier and not own <= seen:
-                    barrier.enter_context(no_new_processes(self._limits.processes))
-                    has_barrier = True
-                for pid in own:
-                    kill(pid)
-                if branch.pid in self._by_pid:
-                    return  # called again when the worker is reaped, for the processes it left
-                seen |= own
-                self._reap()
-                time.sleep(0.001)
-
-    def _belongs_to(self, pid: int, branch: Branch, alone: bool) -> bool:
-        if alone and not self._programs:
-            return True
-        number = self._programs.owner(pid)
-        return number == branch.number or (alone and self._programs.get(number) is None)
 
     def _owner_of(self, pid: int) -> int:
         """The branch or program of a process by its mark. A worker is known by its pid, because it may change its mark."""

@@ -23,7 +23,7 @@ from . import init, libc, wakeup
 from .descriptors import close_all
 from .outbox import Outbox
 from .processes import jobs, memory, programs
-from .sandbox import landlock, limits, namespaces, privileges, seccomp, users
+from .sandbox import landlock, limits, namespaces, privileges, users
 from .sandbox.broker import Broker, BrokerGone
 
 _F_SETPIPE_SZ = 1031
@@ -57,7 +57,7 @@ class Server:
         self._by_fd: dict[int, int] = {}
         self._by_pid: dict[int, int] = {}
         self._landlock = landlock.abi()
-        self._plan = namespaces.system_plan(self._landlock, seccomp.build(), home)
+        self._plan = namespaces.system_plan(self._landlock, home)
         self._epoll = select.epoll()
         self._machine = memory.Machine()
         self._next_check = 0.0

@@ -35,6 +35,9 @@ export type WorkerExit =
   | { readonly kind: "signal"; readonly signal: number; readonly reason: KillReason | null }
   | { readonly kind: "sandbox-gone" };
 
+/** From a kill to its report. Code can delay the end of its processes, and with many of them the sandbox's answer. */
+export const KILL_LIMIT_MS = 600;
+
 export type KillReason = "timeout" | "cancelled" | "memory" | "violation" | "closed";
 
 /** Receives what a worker sends. Buffers are valid only during the call: copy what you keep. */
@@ -64,7 +67,10 @@ export interface Worker {
   asideTaken(): Promise<void>;
   /** Resolves when the signal has been sent. */
   interrupt(): Promise<void>;
-  /** Ends the worker and everything it started. The sandbox and its files stay. */
+  /**
+   * Ends the worker and everything it started. The sandbox and its files stay. `onExit` is called within `KILL_LIMIT_MS`, whether or not
+   * the sandbox has reported the exit by then.
+   */
   kill(reason: KillReason): void;
   /** Enables the memory watch while code runs. */
   watch(on: boolean): void;
@@ -162,8 +168,11 @@ export interface Sandbox {
   readonly worker: Worker;
   /** The working directory, as code inside sees it. */
   readonly folder: string;
-  /** Replaces the worker: with a copy of the checkpoint, else with an empty one. */
-  restart(from?: SandboxCheckpoint): Promise<Worker>;
+  /**
+   * Replaces the worker: with a copy of the checkpoint, else with an empty one. Waits until a worker that was killed is gone. Rejects if
+   * there is no new one within the limit; after a few seconds, where none is given.
+   */
+  restart(from?: SandboxCheckpoint, limitMs?: number): Promise<Worker>;
   /** Copies the worker and the working directory. No code may be running. */
   fork?(ask: AskForFork): Promise<Sandbox>;
   /** Keeps a copy of the worker. No code may be running. `onEnd` is called once, when the copy has ended. */

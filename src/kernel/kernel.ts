@@ -3,7 +3,7 @@
 // A kernel is idle or runs one execution. Calls from inside are answered by the handler that the kernel was opened with. A kernel ends with
 // its worker and never restarts it, because only the session knows what to do about the lost state.
 
-import type { KillReason, Worker, WorkerExit } from "../environments/environment.ts";
+import { KILL_LIMIT_MS, type KillReason, type Worker, type WorkerExit } from "../environments/environment.ts";
 import type { DisplayPart } from "../protocol/events.ts";
 import type { OutputStream } from "../protocol/execution.ts";
 import {
@@ -56,6 +56,8 @@ export interface KernelOptions {
 
 /** For requests without a limit of their own: a reset may run finalizers. */
 const REQUEST_LIMIT_MS = 15_000;
+/** From the kill of a worker to the result of its execution, whatever the code does. The worker is given up before that. */
+const RESULT_LIMIT_MS = KILL_LIMIT_MS + 300;
 /** Between two executions: for an interrupt to be sent, for new output pipes to be in use. */
 const SETTLE_LIMIT_MS = 5_000;
 
@@ -94,6 +96,7 @@ export class Kernel {
   #survivors = false;
   #greeted = false;
   #violation: string | null = null;
+  #killedAt: number | undefined;
   #ended = false;
   #exit: WorkerExit = { kind: "sandbox-gone" };
 
@@ -190,6 +193,7 @@ export class Kernel {
 
   /** Kills the worker and everything it started. */
   kill(reason: KillReason): void {
+    this.#killedAt ??= performance.now();
     this.#worker.kill(reason);
   }
 
@@ -329,7 +333,7 @@ export class Kernel {
 
   #violate(why: string): void {
     this.#violation ??= why;
-    this.#worker.kill("violation");
+    this.kill("violation");
   }
 
   #finish(running: Running): void {
@@ -354,7 +358,12 @@ export class Kernel {
     running.calls?.abort(new Error("The worker was lost"));
     this.#listener.onEnd(exit);
     const durationMs = this.#clock.elapsedMs;
-    running.listener.onEnd({ kind: "lost", exit, violation: this.#violation, durationMs });
+    running.listener.onEnd({ kind: "lost", exit, violation: this.#violation, durationMs, ...this.#restoreLimit() });
+  }
+
+  #restoreLimit(): { readonly restoreLimitMs?: number } {
+    if (this.#killedAt === undefined) return {};
+    return { restoreLimitMs: Math.max(0, this.#killedAt + RESULT_LIMIT_MS - performance.now()) };
   }
 
   #command({ line, payload }: HostMessage): void {

@@ -18,6 +18,8 @@ export type Outcome =
       readonly kind: "lost";
       /** Whether the session was restored from a checkpoint. Set by the session. */
       readonly isRestored?: boolean;
+      /** How long a checkpoint may take to be restored before the result is due. Absent: no longer than any other. */
+      readonly restoreLimitMs?: number;
       readonly exit: WorkerExit;
       readonly violation: string | null;
       readonly durationMs: number;

@@ -106,6 +106,9 @@ class Jobs:
         # By pid. None: a job of the init itself, which is not reported.
         self._numbers: dict[int, int | None] = {}
 
+    def __bool__(self) -> bool:
+        return bool(self._numbers)
+
     def __contains__(self, pid: int) -> bool:
         return pid in self._numbers
 

@@ -52,7 +52,24 @@ def private_and_shared_bytes(pid: int) -> tuple[int, int]:
     return (resident - shared) * _PAGE, shared * _PAGE
 
 
-def proportional_bytes(pid: int) -> int:
+def held_bytes(pids: list[int]) -> int:
+    """An estimate for processes that share memory, which is computed quickly."""
+    sizes = [private_and_shared_bytes(pid) for pid in pids]
+    return sum(private for private, _ in sizes) + max((shared for _, shared in sizes), default=0)
+
+
+def proportional_sum(pids: list[int], enough: int | None = None) -> int:
+    """Shared pages count in proportion. The kernel looks at every page of every process, so this can take minutes; it stops
+    once the sum is more than `enough`."""
+    total = 0
+    for pid in pids:
+        total += _proportional_bytes(pid)
+        if enough is not None and total > enough:
+            break
+    return total
+
+
+def _proportional_bytes(pid: int) -> int:
     held = _proportional(f"/proc/{pid}")
     if not held:
         held = _proportional(_living_thread(pid))

@@ -1,26 +1,26 @@
 """Enforces the memory limit of a sandbox by summing up the memory of its processes.
 
 A worker with its descendants, the programs of its session and stray processes share one limit; the checkpoints of a session
-share another. Sums that take long are computed in a forked process.
+share another. The init itself only adds up what each process has resident, which the kernel has counted already. Shared pages
+count once for each process there. If that is too much, a query (queries.py) counts them in proportion.
 """
 from __future__ import annotations
 
 import os
 import time
-from typing import Callable, NamedTuple
+from typing import Callable, List, NamedTuple, Tuple
 
 from ..sandbox import namespaces
 from ..sandbox.limits import Limits
 from .branches import Branch
 from .jobs import Jobs
-from .memory import proportional_bytes, resident_bytes
-from .proc import kill, processes, set_mark
+from .memory import held_bytes, proportional_sum, resident_bytes
+from .proc import kill, processes
 from .programs import Program, Programs
+from .queries import Queries
 
 _WATCH_BACKOFF_S = 0.5
 _CHECKPOINTS_BACKOFF_S = 2.0
-_QUERY_TIMEOUT_S = 20.0
-_NO = 0
 _CALM_GROWTH_BYTES = 1024 * 1024
 
 
@@ -28,15 +28,18 @@ class MemoryLimits:
     """`branches` are those that live now, by number. `kill_branch` takes a reason; `send` sends an event to the fork server."""
 
     def __init__(self, limits: Limits, branches: dict[int, Branch], jobs: Jobs, programs: Programs,
-                 kill_branch: Callable[[Branch, str], None], send: Callable[[dict], None]) -> None:
+                 queries: Queries, kill_branch: Callable[[Branch, str], None], send: Callable[[dict], None]) -> None:
         self._limits = limits
         self._branches = branches
         self._jobs = jobs
         self._programs = programs
         self._kill_branch = kill_branch
         self._send = send
+        self._queries = queries
+        # When the exact sum of a group may be computed again.
         self._next_sums: dict[tuple[int, bool], float] = {}
-        self._queries: dict[int, Query] = {}
+        # Requests for the usage that the query under way does not answer.
+        self._unmeasured: list[int] = []
         # The processes at the last check, and the memory they held.
         self._seen: dict[int, int] = {}
         # Whether the last check found the same processes as the one before, with no more memory.
@@ -53,58 +56,61 @@ class MemoryLimits:
         for group in groups:
             if isinstance(group.first, Program):
                 continue  # counted with the worker of its session
-            programs = [] if group.first.frozen else [
-                other for other in program_groups.values() if other.member == group.member]
-            program_pids = [pid for other in programs for pid in other.pids]
-            pids = group.pids if group.first.frozen else group.pids + program_pids + strays
-            if sum(seen[pid] for pid in pids) <= self._limits.memory_bytes:
-                continue
-            # The exact sum counts shared pages in proportion. It is slow, the more so the more is shared, so it is computed
-            # at most once per backoff, and for checkpoints, which share nearly everything, in a forked process.
-            now = time.monotonic()
-            if now < self._next_sums.get(group.key, 0.0):
-                continue
-            self._next_sums = {key: due for key, due in self._next_sums.items() if due > now}
-            self._next_sums[group.key] = now + (_CHECKPOINTS_BACKOFF_S if group.first.frozen else _WATCH_BACKOFF_S)
             if group.first.frozen:
-                self._check_checkpoints(group)
-            elif self._are_over_limit(group.pids):
+                self._check_group(group, [], [])
+            else:
+                programs = [pid for other in program_groups.values() if other.member == group.member for pid in other.pids]
+                self._check_group(group, programs, strays)
+
+    def _check_group(self, group: Group, programs: list[int], strays: list[int]) -> None:
+        """Asks for exact sums, in this order: the group alone, with the programs of its session, with stray processes."""
+        if time.monotonic() < self._next_sums.get(group.key, 0.0):
+            return
+
+        def kill_branch() -> None:
+            if self._branches.get(group.number) is group.first:
                 self._kill_branch(group.first, "memory")
-            elif programs and self._are_over_limit(group.pids + program_pids):
-                largest = max(programs, key=lambda other: sum(map(proportional_bytes, other.pids)))
-                self._programs.kill(largest.number, "memory")
-            elif self._are_over_limit(pids):
-                for pid in strays:
-                    kill(pid)
 
-    def _check_checkpoints(self, group: Group) -> None:
-        def kill_oldest() -> None:
-            branch = self._branches.get(group.first.number)
-            if branch is not None:
-                self._kill_branch(branch, "memory")
+        steps: list[Step] = [(group.pids, kill_branch)]
+        if programs:
+            steps.append((group.pids + programs, lambda: self._kill_largest_program(group.member)))
+        if strays:
+            steps.append((group.pids + programs + strays, self._kill_strays))
+        self._ask(group.key, [step for step in steps if self._may_exceed(step[0])])
 
-        self._query(group.key, lambda: self._are_over_limit(group.pids), kill_oldest)
+    def _may_exceed(self, pids: list[int]) -> bool:
+        return sum(self._seen[pid] for pid in pids) > self._limits.memory_bytes
+
+    def _ask(self, key: tuple[int, bool], steps: list[Step]) -> None:
+        """Takes the steps one after the other, until one is answered with yes."""
+        if not steps:
+            return
+        (pids, on_yes), *rest = steps
+        started = time.monotonic()
+
+        def go_on() -> None:
+            if rest:
+                self._ask(key, rest)
+            else:  # never count more than half of the time
+                now = time.monotonic()
+                pause = _CHECKPOINTS_BACKOFF_S if key[1] else _WATCH_BACKOFF_S
+                self._next_sums = {other: due for other, due in self._next_sums.items() if due > now}
+                self._next_sums[key] = now + max(pause, now - started)
+
+        self._queries.ask(key, lambda: self._are_over_limit(pids), on_yes, go_on)
+
+    def _kill_largest_program(self, member: int) -> None:
+        programs = [group for group in self._groups()[0] if isinstance(group.first, Program) and group.member == member]
+        if programs:
+            largest = max(programs, key=lambda group: held_bytes(group.pids))
+            self._programs.kill(largest.number, "memory")
+
+    def _kill_strays(self) -> None:
+        for pid in self._groups()[1]:
+            kill(pid)
 
     def _are_over_limit(self, pids: list[int]) -> bool:
-        return sum(map(proportional_bytes, pids)) > self._limits.memory_bytes
-
-    def _query(self, key: object, question: Callable[[], object], on_yes: Callable[[], None]) -> None:
-        """Answers a question in a forked process. If code of the session prevents an answer, that counts as yes."""
-        now = time.monotonic()
-        for pid, query in self._queries.items():
-            if now - query.since > _QUERY_TIMEOUT_S:
-                kill(pid)
-        if any(query.key == key for query in self._queries.values()):
-            return
-        pid = os.fork()
-        if pid == 0:
-            code = _NO
-            try:
-                set_mark(0)
-                code = 1 if question() else _NO
-            finally:
-                os._exit(code)
-        self._queries[pid] = Query(key, now, on_yes)
+        return proportional_sum(pids, self._limits.memory_bytes) > self._limits.memory_bytes
 
     def _groups(self) -> tuple[list[Group], list[int]]:
         """The groups of processes that are counted together, and stray processes, whose mark no branch or program has.
@@ -136,35 +142,35 @@ class MemoryLimits:
 
     def measure(self, id: int) -> None:
         """Sends the usage of each session."""
-        send = lambda: self._send_usage(id)
-        if len(self._branches) == 1 and not self._programs:
-            send()
-        else:
-            self._query(("usage", id), send, send)
+        self._unmeasured.append(id)
+        self._measure_next()
 
-    def reaped(self, pid: int, code: int) -> None:
-        query = self._queries.pop(pid, None)
-        if query is not None and code != _NO:
-            query.on_yes()
+    def _measure_next(self) -> None:
+        ids = self._unmeasured
+        if ids and self._queries.ask("usage", lambda: self._send_usage(ids, proportional_sum),
+                                     lambda: self._estimate(ids), self._measure_next):
+            self._unmeasured = []
 
-    def _send_usage(self, id: int) -> None:
+    def _estimate(self, ids: list[int]) -> None:
+        """Exact sums took too long, or code prevented them."""
+        self._send_usage(ids, held_bytes)
+        self._measure_next()
+
+    def _send_usage(self, ids: list[int], count: Callable[[list[int]], int]) -> None:
         """The memory of each session, including its checkpoints, and the size of all files. Strays count for the first."""
         groups, strays = self._groups()
         sums: dict[int, int] = {}
         for group in groups:
             pids, strays = group.pids + strays, []
-            sums[group.member] = sums.get(group.member, 0) + sum(map(proportional_bytes, pids))
+            sums[group.member] = sums.get(group.member, 0) + count(pids)
         store = os.statvfs(namespaces.WORK)
         disk = (store.f_blocks - store.f_bfree) * store.f_frsize
-        self._send({"event": "usage", "id": id, "memory": sums, "disk": disk})
+        for id in ids:
+            self._send({"event": "usage", "id": id, "memory": sums, "disk": disk})
 
 
-class Query(NamedTuple):
-    """A forked process that answers a question."""
-
-    key: object
-    since: float
-    on_yes: Callable[[], None]
+# Processes to count, and what to do if they hold too much.
+Step = Tuple[List[int], Callable[[], None]]
 
 
 class Group(NamedTuple):

@@ -5,30 +5,41 @@ the threads of a user, and the init is not limited by it: while the init has tha
 """
 from __future__ import annotations
 
+import _thread
 import contextlib
-import threading
+import time
 from typing import Iterator
 
 _MAX_THREADS = 2048
+_END_TIMEOUT_S = 0.25
 
 
 @contextlib.contextmanager
 def no_new_processes(limit: int) -> Iterator[None]:
-    """`limit` is the process limit of the user. If not all threads can be started, the barrier has gaps."""
-    end = threading.Event()
-    threads = []
-    size = threading.stack_size(65536)
+    """`limit` is the process limit of the user. If not all threads can be started, the barrier has gaps.
+
+    A thread counts from its creation. `threading` would wait until each has run, which takes long if many processes are busy.
+    """
+    gate = _thread.allocate_lock()
+    gate.acquire()
+    others = _thread._count()
+    size = _thread.stack_size(65536)
     try:
         for _ in range(min(limit, _MAX_THREADS)):
-            thread = threading.Thread(target=end.wait)
-            thread.start()
-            threads.append(thread)
+            _thread.start_new_thread(_wait_for, (gate,))
     except RuntimeError:
         pass
+    finally:
+        _thread.stack_size(size)
     try:
         yield
     finally:
-        threading.stack_size(size)
-        end.set()
-        for thread in threads:
-            thread.join()
+        gate.release()
+        deadline = time.monotonic() + _END_TIMEOUT_S
+        while _thread._count() > others and time.monotonic() < deadline:
+            time.sleep(0.001)
+
+
+def _wait_for(gate: _thread.LockType) -> None:
+    with gate:
+        pass

@@ -18,7 +18,7 @@ from typing import Callable
 
 from .. import descriptors
 from ..sandbox import limits as limits_module, seccomp
-from .memory import private_and_shared_bytes, resident_bytes
+from .memory import held_bytes, resident_bytes
 from .proc import DEAD, STOPPED, cpu_seconds, parent_of, processes, send_signal, set_mark, state_of
 from .process_barrier import no_new_processes
 
@@ -274,10 +274,7 @@ class Programs:
             program.read_report()
             if program.failure != "":
                 return  # still a copy of the init
-        sizes = [private_and_shared_bytes(pid) for pid in pids]
-        if sizes:
-            held = sum(private for private, _ in sizes) + max(shared for _, shared in sizes)
-            program.peak_bytes = max(program.peak_bytes, held)
+        program.peak_bytes = max(program.peak_bytes, held_bytes(pids))
 
     def _usage(self, program: Program) -> dict:
         living = sum(map(cpu_seconds, self._processes_of({program.number})))

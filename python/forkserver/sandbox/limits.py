@@ -43,6 +43,9 @@ def apply(limits: Limits) -> None:
         (resource.RLIMIT_MEMLOCK, 0),
         (resource.RLIMIT_MSGQUEUE, 0),
         (resource.RLIMIT_SIGPENDING, _PENDING_SIGNALS),
+        # The host's user may have more; code with a real-time priority would run before everything else on the machine.
+        (resource.RLIMIT_RTPRIO, 0),
+        (resource.RLIMIT_NICE, 0),
     )
 
 

@@ -22,6 +22,8 @@ FORKS = "/forks"  # the working folders of forked sessions
 INODES = 65536
 
 _DEVICES = ("null", "zero", "full", "random", "urandom")
+# Not zero: what is open for writing can be mapped shared, which is shared memory without a name (seccomp.py).
+_WRITABLE_DEVICES = ("null", "full", "random", "urandom")
 _WRITABLE = (WORK, FORKS, "/tmp", "/dev/shm")
 _PASSWD = f"root:x:0:0:root:/:/usr/sbin/nologin\nuser:x:{USER}:{USER}:user:{WORK}:/bin/sh\n"
 _GROUP = f"root:x:0:\nuser:x:{USER}:\n"
@@ -54,7 +56,8 @@ class Plan:
     mounts: tuple[Mount, ...]
     disk_bytes: int
     landlock: int
-    filter: bytes
+    # System call filters for a sandbox without and with a memory cgroup.
+    filters: tuple[bytes, bytes]
     uid: int
     gid: int
     # What the user namespace limits: files in /proc/sys/user and their content.
@@ -65,7 +68,7 @@ class Plan:
     has_own_user: bool = False
 
 
-def system_plan(landlock_abi: int, program: bytes, home: str) -> Plan:
+def system_plan(landlock_abi: int, home: str) -> Plan:
     """What every sandbox of this fork server sees; computed once."""
     links: list[tuple[str, str]] = []
     shown: list[Mount] = []
@@ -76,7 +79,8 @@ def system_plan(landlock_abi: int, program: bytes, home: str) -> Plan:
             shown.append(Mount(path, write=False))
     shown += [Mount(folder, write=False) for folder in interpreter.folders(home)]
     shown += [Mount(f"/dev/{name}", write=True) for name in _DEVICES]
-    return Plan(tuple(links), tuple(shown), 0, landlock_abi, program, os.getuid(), os.getgid(),
+    filters = seccomp.build(has_cgroup=False), seccomp.build(has_cgroup=True)
+    return Plan(tuple(links), tuple(shown), 0, landlock_abi, filters, os.getuid(), os.getgid(),
                 tuple(limits.counts_of_a_sandbox()))
 
 
@@ -86,10 +90,11 @@ def add_to_plan(plan: Plan, mounts: list[Mount], disk_bytes: int, report: int | 
     return replace(plan, mounts=(*plan.mounts, *ordered), disk_bytes=disk_bytes, report=report, has_own_user=has_own_user)
 
 
-def confine(plan: Plan, stage: Callable[[str], None]) -> None:
+def confine(plan: Plan, stage: Callable[[str], None]) -> int | None:
     """Confines the calling process, which has just been forked by `libc.fork_into(NAMESPACES)`.
 
-    `stage(name)` is called before each step, so that a failure can be reported with its step.
+    `stage(name)` is called before each step, so that a failure can be reported with its step. Returns a descriptor for
+    `cgroups.oom_kills`, or None if there is no memory cgroup.
     """
     if not plan.has_own_user:
         stage("map the user")
@@ -116,9 +121,15 @@ def confine(plan: Plan, stage: Callable[[str], None]) -> None:
     libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1)
     stage("restrict with Landlock")
     writable = [*_WRITABLE, *(m.path for m in plan.mounts if m.write and not m.path.startswith("/dev/"))]
-    landlock.restrict(plan.landlock, [os.fsencode(p) for p in writable], [b"/dev/" + d.encode() for d in _DEVICES])
+    landlock.restrict(plan.landlock, [os.fsencode(p) for p in writable], [b"/dev/" + d.encode() for d in _WRITABLE_DEVICES])
+    events: int | None = None
+    if plan.report is not None:
+        stage("join a cgroup")
+        events = reports.wait_for_cgroup(plan.report)
+        os.close(plan.report)
     stage("install the system call filter")
-    seccomp.install(plan.filter)
+    seccomp.install(plan.filters[events is not None])
+    return events
 
 
 def map_self(uid: int, gid: int) -> None:

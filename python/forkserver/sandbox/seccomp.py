@@ -1,14 +1,15 @@
 """The system call filter: a classic BPF program, installed once per sandbox by its init.
 
-Another architecture (int 0x80) or the x32 ABI kills the process. Calls newer than LAST_REVIEWED fail with ENOSYS, those on
-the deny list with EPERM, and a few are restricted by their arguments. Everything else is allowed without running the filter,
-because the kernel caches calls that a filter always allows.
+Another architecture (int 0x80) or the x32 ABI kills the process. Calls newer than LAST_REVIEWED fail with ENOSYS, those in a table
+as it says there, and a few are restricted by their arguments. Everything else is allowed without running the filter, because the
+kernel caches calls that a filter always allows.
 """
 from __future__ import annotations
 
 import ctypes
 import errno
 import struct
+from typing import Iterator
 
 from .. import libc
 
@@ -41,15 +42,45 @@ DENIED: dict[str, tuple[int | None, int | None]] = {
     "memfd_create": (319, 279), "memfd_secret": (447, 447), "shmget": (29, 194), "shmat": (30, 196),
     "shmctl": (31, 195), "msgget": (68, 186), "semget": (64, 190), "mq_open": (240, 180),
 }
+# These fail with ENOSYS, as in a kernel that was built without them, and programs do without.
+ABSENT: dict[str, tuple[int | None, int | None]] = {
+    # what they may do is behind a pointer; the C library falls back to clone and openat
+    "clone3": (435, 435), "openat2": (437, 437),
+    # the disks of the host would be busy
+    "syncfs": (306, 267),
+    # requests are counted for the whole machine, fs.aio-max-nr
+    "io_setup": (206, 0), "io_destroy": (207, 1), "io_getevents": (208, 4), "io_submit": (209, 2), "io_cancel": (210, 3),
+    "io_pgetevents": (333, 292),
+    # rules are memory of the kernel without a limit; the init has set its own by then
+    "landlock_create_ruleset": (444, 444), "landlock_add_rule": (445, 445), "landlock_restrict_self": (446, 446),
+}
+# These fail with EINVAL, as for files that cannot do this, and programs copy by reading and writing; or by copy_file_range.
+UNSUITABLE: dict[str, tuple[int | None, int | None]] = {
+    # a pipe or a socket would keep whole pages for single bytes, also after their file was truncated
+    "vmsplice": (278, 75), "splice": (275, 76), "tee": (276, 77), "sendfile": (40, 71),
+}
+# These do nothing and succeed.
+IGNORED: dict[str, tuple[int | None, int | None]] = {
+    "sync": (162, 81),  # it cannot fail, and promises no more than that writing has begun
+}
+# Allowed after a look, because a limit or the kernel's own rules hold them: fallocate (quota of the tmpfs), timer_create (pending
+# signals), mlock (RLIMIT_MEMLOCK is 0), futex_waitv, rseq and mseal (the calling process),
+# membarrier (waits for other processors, hardly disturbs them), fsync, sync_file_range and readahead (the files of a mount, as
+# reading them does), cachestat and mincore (the owner of a file only), pidfd_send_signal (the init ignores signals), seccomp (filters
+# of its own: some hundred KiB a process).
 LAST_REVIEWED = 462
 
 _ARCH = 0xC000003E if libc.X86_64 else 0xC00000B7
 _COLUMN = 0 if libc.X86_64 else 1
-_CLONE, _CLONE3 = (56, 435) if libc.X86_64 else (220, 435)
-_SOCKET, _SOCKETPAIR = (41, 53) if libc.X86_64 else (198, 199)
+_CLONE = 56 if libc.X86_64 else 220
+_MMAP, _PRCTL, _CLOSE_RANGE = (9, 157, 436) if libc.X86_64 else (222, 167, 436)
+_SOCKET, _SOCKETPAIR, _SETSOCKOPT = (41, 53, 54) if libc.X86_64 else (198, 199, 208)
 _IOCTL, _PERSONALITY, _PRLIMIT = (16, 135, 302) if libc.X86_64 else (29, 92, 261)
 _SETRLIMIT = 160 if libc.X86_64 else 164
-_OPENAT2 = 437
+_FCNTL = 72 if libc.X86_64 else 25
+_SETPRIORITY, _IOPRIO_SET = (141, 251) if libc.X86_64 else (140, 30)
+# sched_setparam, sched_setscheduler, sched_setaffinity, sched_setattr: the first argument is a process or a thread.
+_SCHEDULING = (142, 144, 203, 314) if libc.X86_64 else (118, 119, 122, 274)
 # Calls that set the mode of a file: (number, index of the mode argument).
 _MODES = ((90, 1), (91, 1), (268, 2), (452, 2), (85, 1), (133, 1), (259, 2)) if libc.X86_64 else (
     (52, 1), (53, 2), (452, 2), (33, 2))
@@ -57,8 +88,18 @@ _MODES = ((90, 1), (91, 1), (268, 2), (452, 2), (85, 1), (133, 1), (259, 2)) if 
 _OPENS = ((2, 1), (257, 2)) if libc.X86_64 else ((56, 2),)
 
 _NAMESPACE_FLAGS = 0x7E020080  # every CLONE_NEW* flag, the time namespace included
+_CLONE_FILES, _CLONE_THREAD, _CLOSE_RANGE_UNSHARE = 0x400, 0x10000, 2
+_MAP_SHARED, _MAP_ANONYMOUS, _MAP_HUGETLB = 1, 0x20, 0x40000
+_PR_SCHED_CORE, _PR_FUTEX_HASH = 62, 78
+_SOL_SOCKET, _SO_SNDBUF, _SO_RCVBUF = 1, 7, 8
+_SO_ATTACH = (26, 50, 51, 52)  # filters, classic and extended
 _TIOCSTI, _TIOCLINUX, _TIOCSETD = 0x5412, 0x541C, 0x5423
+_BTRFS_IOC_SYNC = 0x9408
 _AF_UNIX = 1
+_SOCK_STREAM, _SOCK_SEQPACKET, _SOCK_TYPE = 1, 5, 0xF
+_F_OFD_SETLK, _F_OFD_SETLKW, _F_SETLEASE, _F_NOTIFY = 37, 38, 1024, 1026
+_INIT = 1
+_PRIO_PROCESS, _IOPRIO_WHO_PROCESS = 0, 1
 _MARK_LIMIT = 10  # RLIMIT_LOCKS: see proc.py
 _SET_ID_BITS = 0o6000
 _MAKES_FILE = 0o100 | 0o20000000  # O_CREAT and the bit of O_TMPFILE
@@ -66,70 +107,120 @@ _MAKES_FILE = 0o100 | 0o20000000  # O_CREAT and the bit of O_TMPFILE
 _KILL = 0x80000000
 _ALLOW = 0x7FFF0000
 _EPERM = 0x00050000 | errno.EPERM
+_SUCCESS = 0x00050000
+_EINVAL = 0x00050000 | errno.EINVAL
+_ENOMEM = 0x00050000 | errno.ENOMEM
 _ENOSYS = 0x00050000 | errno.ENOSYS
 _EACCES = 0x00050000 | errno.EACCES
 
-_LOAD, _JEQ, _JGT, _JGE, _JSET, _AND, _RETURN = 0x20, 0x15, 0x25, 0x35, 0x45, 0x54, 0x06
-_NR, _ARCH_AT, _ARG0, _ARG1, _ARG2 = 0, 4, 16, 24, 32  # low 32 bits of each argument: both architectures are little endian
+_LOAD, _AND, _JEQ, _JGT, _JSET, _RETURN = 0x20, 0x54, 0x15, 0x25, 0x45, 0x06
+_NR, _ARCH_AT, _ARG0 = 0, 4, 16
+
+Instruction = tuple[int, int, int, int]
+Code = list[Instruction]
 
 
-def build() -> bytes:
-    """The filter as an array of `struct sock_filter`."""
-    code: list[tuple[int, int, int, int]] = []
-
-    def when(op: int, value: int, action: int) -> None:
-        """Returns `action` if the comparison with the loaded word is true, else continues."""
-        code.append((op, 0, 1, value))
-        code.append((_RETURN, 0, 0, action))
-
-    def unless(op: int, value: int, action: int) -> None:
-        code.append((op, 1, 0, value))
-        code.append((_RETURN, 0, 0, action))
-
-    def section(number: int, body: list[tuple[int, int, int, int]]) -> None:
-        """Runs `body`, which must return on every path, for one system call only."""
-        code.append((_JEQ, 0, len(body), number))
-        code.extend(body)
-
-    code.append((_LOAD, 0, 0, _ARCH_AT))
-    unless(_JEQ, _ARCH, _KILL)
-    code.append((_LOAD, 0, 0, _NR))
+def build(has_cgroup: bool) -> bytes:
+    """The filter as an array of `struct sock_filter`, for a sandbox with a memory cgroup or without. Calls with rules for their
+    arguments come first, because the kernel runs the filter for each of them."""
+    code = [_load(_ARCH_AT), *_unless(_JEQ, _ARCH, _KILL), _load(_NR)]
     if libc.X86_64:
-        when(_JSET, 0x40000000, _KILL)
-    when(_JGT, LAST_REVIEWED, _ENOSYS)
-    when(_JEQ, _CLONE3, _ENOSYS)  # its flags are behind a pointer; the C library falls back to clone
-    when(_JEQ, _OPENAT2, _ENOSYS)  # its mode is behind a pointer, too
-    for numbers in DENIED.values():
-        number = numbers[_COLUMN]
-        if number is not None:
-            when(_JEQ, number, _EPERM)
-    deny, allow = (_RETURN, 0, 0, _EPERM), (_RETURN, 0, 0, _ALLOW)
-    section(_CLONE, [(_LOAD, 0, 0, _ARG0), (_JSET, 0, 1, _NAMESPACE_FLAGS), deny, allow])
-    section(_SOCKET, [(_RETURN, 0, 0, _EACCES)])
-    section(_SOCKETPAIR, [(_LOAD, 0, 0, _ARG0), (_JEQ, 1, 0, _AF_UNIX), deny, allow])
-    section(_IOCTL, [
-        (_LOAD, 0, 0, _ARG1), (_JEQ, 2, 0, _TIOCSTI), (_JEQ, 1, 0, _TIOCLINUX), (_JEQ, 0, 1, _TIOCSETD), deny, allow])
-    section(_PERSONALITY, [(_LOAD, 0, 0, _ARG0), (_JEQ, 1, 0, 0), (_JEQ, 0, 1, 0xFFFFFFFF), allow, deny])
-    section(_PRLIMIT, [(_LOAD, 0, 0, _ARG0), (_JEQ, 1, 0, 0), deny, allow])  # only for the calling process, not for the init
+        code += _when(_JSET, 0x40000000, _KILL)
+    for number, rules in _argument_rules(has_cgroup):
+        code += [(_JEQ, 0, len(rules) + 1, number), *rules, _return(_ALLOW)]
+    code += _when(_JGT, LAST_REVIEWED, _ENOSYS)
+    code += _when(_JEQ, _SOCKET, _EACCES)
+    for calls, action in ((DENIED, _EPERM), (ABSENT, _ENOSYS), (UNSUITABLE, _EINVAL), (IGNORED, _SUCCESS)):
+        for numbers in calls.values():
+            number = numbers[_COLUMN]
+            if number is not None:
+                code += _when(_JEQ, number, action)
+    return _pack([*code, _return(_ALLOW)])
+
+
+def _argument_rules(has_cgroup: bool) -> Iterator[tuple[int, Code]]:
+    """A system call and what it may not do; all else is allowed to it."""
+    # Huge pages come from a pool of the machine and count for no process. Nor do pages of shared memory without a name that no process
+    # has mapped at the moment, and they stay until all of the mapping is gone; only a cgroup counts them. Bit 0 is in both types of
+    # shared mappings, and in no other.
+    is_anonymous = [] if has_cgroup else [*_unless(_JSET, _MAP_ANONYMOUS, _ALLOW), *_when(_JSET, _MAP_SHARED, _EPERM)]
+    yield _MMAP, [*_deny_bits(3, _MAP_HUGETLB, action=_ENOMEM), *is_anonymous]
     # In a writable folder of the host, another user of the host could run a set-user-ID file.
-    for number, mode in _MODES:
-        section(number, [(_LOAD, 0, 0, _ARG0 + 8 * mode), (_JSET, 0, 1, _SET_ID_BITS), deny, allow])
     for number, flags in _OPENS:
-        section(number, [(_LOAD, 0, 0, _ARG0 + 8 * flags), (_JSET, 0, 3, _MAKES_FILE),
-                         (_LOAD, 0, 0, _ARG0 + 8 * flags + 8), (_JSET, 0, 1, _SET_ID_BITS), deny, allow])
-    code.append(allow)
-    return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
+        yield number, [_argument(flags), *_unless(_JSET, _MAKES_FILE, _ALLOW), *_deny_bits(flags + 1, _SET_ID_BITS)]
+    for number, mode in _MODES:
+        yield number, _deny_bits(mode, _SET_ID_BITS)
+    # A lease on a file of the host, mounted for reading or part of the system, makes whoever writes to it wait. Locks of an open file
+    # belong to no process, so they could not be counted for one. Database servers use them, and take EINVAL for an old kernel;
+    # record locks, which SQLite and Python's `fcntl.lockf` use, and `flock` are allowed.
+    yield _FCNTL, _deny_values(1, _F_SETLEASE, _F_NOTIFY, _F_OFD_SETLK, _F_OFD_SETLKW, action=_EINVAL)
+    yield _IOCTL, _deny_values(1, _TIOCSTI, _TIOCLINUX, _TIOCSETD, _BTRFS_IOC_SYNC)
+    # A thread with descriptors of its own would hide them from a count over the processes.
+    yield _CLONE, [*_deny_bits(0, _NAMESPACE_FLAGS), *_unless(_JSET, _CLONE_THREAD, _ALLOW), *_unless(_JSET, _CLONE_FILES, _EPERM)]
+    yield _CLOSE_RANGE, _deny_bits(2, _CLOSE_RANGE_UNSHARE, action=_EINVAL)
+    # A socket for datagrams (SOCK_RAW is one, too) may leave its pair for another of the host, behind a mount even for reading.
+    yield _SOCKETPAIR, [*_deny_all_but(0, _AF_UNIX), *_deny_all_but(1, _SOCK_STREAM, _SOCK_SEQPACKET, mask=_SOCK_TYPE)]
+    # The kernel bounds the size of a buffer silently, so it may as well stay what it is.
+    yield _SETSOCKOPT, [_argument(1), *_unless(_JEQ, _SOL_SOCKET, _ALLOW),
+                        *_deny_values(2, _SO_SNDBUF, _SO_RCVBUF, action=_SUCCESS), *_deny_values(2, *_SO_ATTACH)]
+    # A table of futexes of any size is memory of the kernel; core scheduling keeps others off the processor.
+    yield _PRCTL, _deny_values(0, _PR_SCHED_CORE, _PR_FUTEX_HASH, action=_EINVAL)
+    yield _PERSONALITY, _deny_all_but(0, 0, 0xFFFFFFFF)
+    yield _PRLIMIT, _deny_all_but(0, 0)  # the calling process, not the init
+    # How the init is scheduled decides how soon a limit is enforced. All other processes may be named: the C library never passes 0
+    # for a thread of its own, nor do `renice -p $$` and psutil. Groups and users of processes may include the init.
+    for number in _SCHEDULING:
+        yield number, _deny_values(0, _INIT)
+    yield _SETPRIORITY, [*_deny_all_but(0, _PRIO_PROCESS), *_deny_values(1, _INIT)]
+    yield _IOPRIO_SET, [*_deny_all_but(0, _IOPRIO_WHO_PROCESS), *_deny_values(1, _INIT)]
 
 
 def build_fixed_mark() -> bytes:
     """A second filter on top of the first: the limit that serves as a mark can be read but not changed."""
-    deny, allow = (_RETURN, 0, 0, _EPERM), (_RETURN, 0, 0, _ALLOW)
-    code = [
-        (_LOAD, 0, 0, _NR),
-        (_JEQ, 0, 4, _SETRLIMIT), (_LOAD, 0, 0, _ARG0), (_JEQ, 0, 1, _MARK_LIMIT), deny, allow,
-        (_JEQ, 0, 8, _PRLIMIT), (_LOAD, 0, 0, _ARG1), (_JEQ, 1, 0, _MARK_LIMIT), allow,
-        (_LOAD, 0, 0, _ARG2), (_JEQ, 0, 2, 0), (_LOAD, 0, 0, _ARG2 + 4), (_JEQ, 1, 0, 0), deny, allow,
-    ]
+    setting = [*_deny_values(0, _MARK_LIMIT), _return(_ALLOW)]
+    # prlimit changes nothing where its third argument, a pointer, is zero in both halves.
+    both = [_argument(1), *_unless(_JEQ, _MARK_LIMIT, _ALLOW), *_deny_all_but(2, 0), _load(_ARG0 + 8 * 2 + 4),
+            *_unless(_JEQ, 0, _EPERM), _return(_ALLOW)]
+    return _pack([_load(_NR), (_JEQ, 0, len(setting), _SETRLIMIT), *setting, (_JEQ, 0, len(both), _PRLIMIT), *both,
+                  _return(_ALLOW)])
+
+
+def _load(offset: int) -> Instruction:
+    return _LOAD, 0, 0, offset
+
+
+def _argument(index: int) -> Instruction:
+    """The low 32 bits: both architectures are little endian."""
+    return _load(_ARG0 + 8 * index)
+
+
+def _return(action: int) -> Instruction:
+    return _RETURN, 0, 0, action
+
+
+def _when(op: int, value: int, action: int) -> Code:
+    """Returns `action` if the comparison with the loaded word is true, else continues."""
+    return [(op, 0, 1, value), _return(action)]
+
+
+def _unless(op: int, value: int, action: int) -> Code:
+    return [(op, 1, 0, value), _return(action)]
+
+
+def _deny_values(index: int, *values: int, action: int = _EPERM) -> Code:
+    return [_argument(index), *(step for value in values for step in _when(_JEQ, value, action))]
+
+
+def _deny_bits(index: int, bits: int, action: int = _EPERM) -> Code:
+    return [_argument(index), *_when(_JSET, bits, action)]
+
+
+def _deny_all_but(index: int, *values: int, mask: int = 0xFFFFFFFF, action: int = _EPERM) -> Code:
+    tests = [(_JEQ, len(values) - at, 0, value) for at, value in enumerate(values)]
+    return [_argument(index), (_AND, 0, 0, mask), *tests, _return(action)]
+
+
+def _pack(code: Code) -> bytes:
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
 
 

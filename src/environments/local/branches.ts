@@ -61,9 +61,9 @@ export class Branches {
     return this.#startWorker(this.nextNumber(), request);
   }
 
-  startWorker(request: Request): Promise<LocalWorker> {
+  startWorker(request: Request, limitMs: number): Promise<LocalWorker> {
     const branch = this.nextNumber();
-    return this.#within(START_LIMIT_MS, branch, this.#startWorker(branch, request));
+    return this.#within(Math.min(limitMs, START_LIMIT_MS), branch, this.#startWorker(branch, request));
   }
 
   /** A copy of a worker, which `ask` makes fork. It counts until `freeCopy`. */
@@ -179,7 +179,7 @@ export class Branches {
   async #within<T>(limitMs: number, branch: number, starting: Promise<T>): Promise<T> {
     const timer = setTimeout(() => {
       this.#send("kill", { branch, reason: "timeout" });
-      this.#branches.get(branch)?.onRefused(`it did not stand within ${limitMs / 1000} s`);
+      this.#branches.get(branch)?.onRefused(`it did not stand within ${Math.ceil(limitMs / 100) / 10} s`);
     }, limitMs);
     try {
       return await starting;

@@ -62,14 +62,15 @@ export class Family {
   }
 
   /** A worker with an empty namespace. */
-  restart({ number: member, folder }: Member): Promise<LocalWorker> {
-    return this.#branches.startWorker((branch) => this.#send("worker", { branch, member, folder }));
+  restart({ number: member, folder }: Member, limitMs: number): Promise<LocalWorker> {
+    return this.#branches.startWorker((branch) => this.#send("worker", { branch, member, folder }), limitMs);
   }
 
   /** A live copy of a checkpoint. */
-  wake({ number: member, folder }: Member, checkpoint: number): Promise<LocalWorker> {
-    return this.#branches.startWorker((branch) =>
-      this.#send("clone", { branch, of: checkpoint, member, folder, frozen: false }),
+  wake({ number: member, folder }: Member, checkpoint: number, limitMs: number): Promise<LocalWorker> {
+    return this.#branches.startWorker(
+      (branch) => this.#send("clone", { branch, of: checkpoint, member, folder, frozen: false }),
+      limitMs,
     );
   }
 

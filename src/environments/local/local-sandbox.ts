@@ -12,9 +12,13 @@ import type {
   SandboxOptions,
   SandboxUsage,
 } from "../environment.ts";
+import { waitFor } from "../../util/async/wait-for.ts";
 import { Family, type Member } from "./family.ts";
 import type { ForkServer } from "./fork-server.ts";
 import type { LocalWorker } from "./local-worker.ts";
+
+/** For the processes of the old worker to end, and for a new one to be ready. */
+const RESTART_LIMIT_MS = 8_000;
 
 export class LocalSandbox implements Sandbox {
   readonly #family: Family;
@@ -45,13 +49,16 @@ export class LocalSandbox implements Sandbox {
     return this.#member.folder;
   }
 
-  async restart(from?: SandboxCheckpoint): Promise<LocalWorker> {
+  async restart(from?: SandboxCheckpoint, limitMs = RESTART_LIMIT_MS): Promise<LocalWorker> {
     this.#checkOpen();
     const old = this.#worker;
     const checkpoint = from === undefined ? undefined : this.#toOwn(from);
+    const deadline = performance.now() + limitMs;
+    if (old.ended) await gone(old, limitMs);
+    const leftMs = Math.max(1, deadline - performance.now());
     const worker = await (checkpoint === undefined
-      ? this.#family.restart(this.#member)
-      : this.#family.wake(this.#member, checkpoint.branch));
+      ? this.#family.restart(this.#member, leftMs)
+      : this.#family.wake(this.#member, checkpoint.branch, leftMs));
     old.kill("closed");
     if (this.#closing !== undefined) worker.kill("closed");
     this.#worker = worker;
@@ -108,7 +115,7 @@ export class LocalSandbox implements Sandbox {
       this.#worker.kill("closed");
     }
     await this.#family.leave(this.#member, { isFork: this.#isFork });
-    if (!this.#family.isGone) await this.#worker.whenEnded;
+    if (!this.#family.isGone) await this.#worker.whenGone;
   }
 
   #toOwn(checkpoint: SandboxCheckpoint): LocalCheckpoint {
@@ -150,5 +157,11 @@ class LocalCheckpoint implements SandboxCheckpoint {
     if (this.#ended) return;
     this.#ended = true;
     this.#onEnd();
+  }
+}
+
+async function gone(worker: LocalWorker, limitMs: number): Promise<void> {
+  if (!(await waitFor(worker.whenGone, limitMs))) {
+    throw new WorkerLostError("Cannot start another worker: the processes of the last one do not end");
   }
 }

@@ -2,7 +2,7 @@
 
 import type { OutputStream } from "../../protocol/execution.ts";
 import { deferred, type Deferred } from "../../util/async/deferred.ts";
-import type { KillReason, Worker, WorkerExit, WorkerListener } from "../environment.ts";
+import { KILL_LIMIT_MS, type KillReason, type Worker, type WorkerExit, type WorkerListener } from "../environment.ts";
 import type { ForkServer } from "./fork-server.ts";
 import { openPipe, PipeReader, PipeWriter } from "./pipes.ts";
 
@@ -29,8 +29,11 @@ export class LocalWorker implements Worker {
   readonly #ready = deferred();
   /** Resolves when the worker has sent its first event, or has ended. */
   readonly ready = this.#ready.promise;
-  readonly #whenEnded = deferred();
-  readonly whenEnded = this.#whenEnded.promise;
+  /** Set once it is killed. */
+  #killed: NodeJS.Timeout | undefined;
+  readonly #whenGone = deferred();
+  /** Resolves when none of its processes is left, which may be after `onExit`. */
+  readonly whenGone = this.#whenGone.promise;
 
   constructor(server: ForkServer, sandbox: number, branch: number, fds: readonly number[]) {
     this.#server = server;
@@ -83,7 +86,9 @@ export class LocalWorker implements Worker {
   }
 
   kill(reason: KillReason): void {
-    if (!this.ended) this.#send("kill", { reason });
+    if (this.ended) return;
+    this.#send("kill", { reason });
+    this.#killed ??= setTimeout(() => this.#end({ kind: "signal", signal: 9, reason }), KILL_LIMIT_MS);
   }
 
   watch(on: boolean): void {
@@ -118,9 +123,16 @@ export class LocalWorker implements Worker {
     this.#renewal = undefined;
   }
 
-  /** The process has ended. Delivers what the pipes still contain, then reports the exit. */
+  /** The process has ended, and all that it started. */
   end(exit: WorkerExit): void {
+    this.#end(exit);
+    this.#whenGone.resolve();
+  }
+
+  /** Delivers what the pipes still contain, then reports the exit. */
+  #end(exit: WorkerExit): void {
     if (this.ended) return;
+    clearTimeout(this.#killed);
     this.#exit = exit;
     this.#events.drain(DRAIN_LIMIT * 32);
     this.drain();
@@ -131,7 +143,6 @@ export class LocalWorker implements Worker {
     for (const resolve of this.#signals.splice(0)) resolve();
     this.#renewal?.resolve();
     this.#ready.resolve();
-    this.#whenEnded.resolve();
     this.#listener?.onExit(exit);
   }
 

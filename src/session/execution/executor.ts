@@ -234,11 +234,11 @@ export class Executor {
     else this.#conclude(entry, outcome);
   }
 
-  /** The result says what became of the state. With a checkpoint that is known only after the recovery. */
+  /** The result says what became of the state, and does not wait for a new worker unless it is restored from a checkpoint. */
   async #finishLost(entry: QueuedExecution, outcome: Extract<Outcome, { kind: "lost" }>): Promise<void> {
     const checkpoint = this.checkpoints.latest();
-    const recovery = this.#kernels.recover(outcome.exit, checkpoint);
-    const isRestored = checkpoint !== undefined && (await recovery.catch(() => false));
+    const restoring = this.#kernels.recover(outcome.exit, checkpoint, outcome.restoreLimitMs);
+    const isRestored = checkpoint !== undefined && (await restoring);
     this.#epoch += 1;
     this.#conclude(entry, { ...outcome, isRestored });
     this.#feed.sendReset(this.#epoch, isRestored ? "restored" : "worker-lost");
@@ -280,10 +280,9 @@ export class Executor {
   /** Replaces a worker that ended while no execution ran. A running execution reports the loss itself. */
   #recoverIdle(exit: WorkerExit): void {
     if (this.running !== undefined || this.#closedWhy !== undefined) return;
-    void this.#kernels.recover(exit, this.checkpoints.latest()).then(
-      (isRestored) => this.renewEpoch(isRestored ? "restored" : "worker-lost"),
-      () => this.renewEpoch("worker-lost"),
-    );
+    void this.#kernels
+      .recover(exit, this.checkpoints.latest())
+      .then((isRestored) => this.renewEpoch(isRestored ? "restored" : "worker-lost"));
   }
 
   #closedError(): SessionClosedError | undefined {

@@ -72,7 +72,7 @@ export class Kernels {
     kernels.#isOpen = false;
     try {
       await kernels.#configure();
-      if (kernels.#isStdlibFatal) await kernels.#restart(LOST, undefined);
+      if (kernels.#isStdlibFatal) await kernels.#restart(LOST);
       kernels.#isOpen = true;
     } catch (error) {
       await kernels.close();
@@ -108,13 +108,13 @@ export class Kernels {
   }
 
   /** Restores the namespace of a checkpoint, which is kept. Nothing has changed if this rejects. */
-  async rewind(checkpoint: SandboxCheckpoint): Promise<void> {
+  async rewind(checkpoint: SandboxCheckpoint, limitMs?: number): Promise<void> {
     const replacing: { exit?: WorkerExit } = {};
     this.#replacing = replacing;
     const { hasSurvivors } = this.#kernel;
     const over = this.#over;
     try {
-      await this.#sandbox.restart(checkpoint);
+      await this.#sandbox.restart(checkpoint, limitMs);
       this.#kernel = this.#createKernel();
     } catch (error) {
       if (replacing.exit !== undefined) this.#listener.onEnd(replacing.exit);
@@ -147,15 +147,19 @@ export class Kernels {
     return !kernel.ended;
   }
 
-  /** Starts the next kernel after this exit, from the checkpoint if there is one. */
-  recover(exit: WorkerExit, from?: SandboxCheckpoint): Promise<boolean> {
+  /**
+   * Starts the next kernel after this exit, from the checkpoint if there is one and can be restored within the limit. Resolves to whether
+   * it is, as soon as that is known; `recovery` is pending for longer where it is not.
+   */
+  recover(exit: WorkerExit, from?: SandboxCheckpoint, limitMs?: number): Promise<boolean> {
     if (this.#isClosed) return Promise.resolve(false);
-    const recovery = this.#restart(exit, from).finally(() => {
+    const restored = deferred<boolean>();
+    const recovery = this.#restart(exit, from, limitMs, (isRestored) => restored.resolve(isRestored)).finally(() => {
       if (this.#recovery === recovery) this.#recovery = undefined;
     });
     recovery.catch(() => {}); // reported to those who wait for it
     this.#recovery = recovery;
-    return recovery;
+    return restored.promise;
   }
 
   async close(): Promise<void> {
@@ -164,10 +168,17 @@ export class Kernels {
     await this.#sandbox.close();
   }
 
-  async #restart(exit: WorkerExit, from: SandboxCheckpoint | undefined): Promise<boolean> {
+  async #restart(
+    exit: WorkerExit,
+    from?: SandboxCheckpoint,
+    limitMs?: number,
+    onDecided: (isRestored: boolean) => void = () => {},
+  ): Promise<boolean> {
     const { environment, sandboxOptions, id } = this.#settings;
     const isSandboxAlive = exit.kind !== "sandbox-gone";
-    if (isSandboxAlive && from !== undefined && (await succeeds(this.rewind(from)))) return true;
+    const isRestored = isSandboxAlive && from !== undefined && (await succeeds(this.rewind(from, limitMs)));
+    onDecided(isRestored);
+    if (isRestored) return true;
     for (let attempt = 1; attempt <= RESTARTS && !this.#isClosed; attempt += 1) {
       const isRestarted = isSandboxAlive && attempt === 1 && (await succeeds(this.#sandbox.restart()));
       if (!isRestarted) {

@@ -1,0 +1,114 @@
+"""Yes-or-no questions about a sandbox that take long, each answered in a forked process of the init.
+
+Code of the session decides how long the kernel needs to count what it holds, and can kill or stop a process of its own user.
+So every question has a deadline, and one that is not answered counts as yes: a session must not gain by hiding.
+The init asks, goes on, and learns the answer when the process is reaped or its time is up, whichever comes first.
+"""
+from __future__ import annotations
+
+import os
+import signal
+import time
+from dataclasses import dataclass
+from typing import Callable
+
+from .. import descriptors, libc
+from .proc import kill, set_mark
+
+# To count 2 GiB that all of 128 processes share takes about two seconds of CPU time. Some more for a busy machine.
+TIMEOUT_S = 5.0
+_RETRY_MS = 50.0
+_YES, _NO = 1, 0
+
+
+@dataclass
+class _Query:
+    question: Callable[[], object]
+    on_yes: Callable[[], None]
+    on_no: Callable[[], None]
+    deadline: float
+    # 0 until it can be forked.
+    pid: int = 0
+    # Its time was up. It is kept until it is reaped, so that there are never two with one key.
+    is_late: bool = False
+
+
+class Queries:
+    """The questions of one init, at most one per key: `pid in queries`. `keep` are the descriptors that questions use; their
+    processes have no others.
+
+    The init calls `reaped` for each child, and `check_deadlines` in each round of its loop, in which it must wait no longer
+    than `until_deadline_ms`.
+    """
+
+    def __init__(self, keep: set[int]) -> None:
+        self._keep = keep
+        self._by_key: dict[object, _Query] = {}
+
+    def __contains__(self, pid: int) -> bool:
+        return any(query.pid == pid for query in self._by_key.values())
+
+    def ask(self, key: object, question: Callable[[], object], on_yes: Callable[[], None],
+            on_no: Callable[[], None] = lambda: None) -> bool:
+        """Whether it was asked; not if another question with this key is open. `question` runs in a forked process. It may take
+        long, and it may raise, which counts as yes. `on_yes` and `on_no` run in the init; the sandbox may have changed by
+        then."""
+        if key in self._by_key:
+            return False
+        query = self._by_key[key] = _Query(question, on_yes, on_no, time.monotonic() + TIMEOUT_S)
+        self._start(query)
+        return True
+
+    def reaped(self, pid: int, code: int) -> bool:
+        """Whether this child was one of the processes that answer questions."""
+        for key, query in self._by_key.items():
+            if query.pid == pid:
+                del self._by_key[key]
+                if not query.is_late:
+                    query.on_no() if code == _NO else query.on_yes()
+                return True
+        return False
+
+    def check_deadlines(self) -> None:
+        """Answers yes for questions whose time is up. One that could not be forked is tried again until then."""
+        now = time.monotonic()
+        for key, query in list(self._by_key.items()):
+            if query.is_late:
+                continue
+            if now < query.deadline:
+                if query.pid == 0:
+                    self._start(query)
+                continue
+            query.is_late = True
+            if query.pid:
+                kill(query.pid)  # the kernel may still be counting for a while
+            else:
+                del self._by_key[key]
+            query.on_yes()
+
+    def until_deadline_ms(self) -> float | None:
+        """None if no question is open."""
+        open_ones = [query for query in self._by_key.values() if not query.is_late]
+        if not open_ones:
+            return None
+        if any(query.pid == 0 for query in open_ones):
+            return _RETRY_MS
+        return max(0.0, min(query.deadline for query in open_ones) - time.monotonic()) * 1000
+
+    def _start(self, query: _Query) -> None:
+        try:
+            pid = os.fork()
+        except OSError:
+            return
+        if pid == 0:
+            code = _YES
+            try:
+                signal.set_wakeup_fd(-1)
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                descriptors.close_all_but({2, *self._keep})
+                libc.prctl(libc.PR_SET_DUMPABLE, 0)
+                set_mark(0)  # of no branch
+                code = _YES if query.question() else _NO
+            finally:
+                os._exit(code)
+        query.pid = pid

@@ -1,0 +1,66 @@
+"""Shared memory without a name, for ``mmap.mmap(-1, length)``, where the sandbox denies it.
+
+The kernel keeps the pages of such memory although no process shows them, so a sandbox without a memory cgroup does not get it. A
+file without a name in /dev/shm serves as well: processes share it over a fork, and it counts for the quota of files.
+"""
+
+import errno
+import os
+from types import ModuleType
+from typing import Any, Dict, Tuple
+
+_FOLDER = "/dev/shm"
+
+
+def replace_anonymous(module: ModuleType) -> None:
+    """Makes ``mmap.mmap`` a class that uses a file if the kernel denies the memory. Objects of it are those of the original."""
+    original = module.mmap
+    anonymous = module.MAP_ANONYMOUS
+
+    class mmap(original):
+        __slots__ = ()
+        __doc__ = original.__doc__
+
+        def __new__(cls, fileno: int, length: int, *args: Any, **kwargs: Any) -> Any:
+            try:
+                return original.__new__(cls, fileno, length, *args, **kwargs)
+            except PermissionError as error:
+                flags = args[0] if args else kwargs.get("flags", 0)
+                if error.errno != errno.EPERM or not (fileno == -1 or flags & anonymous):
+                    raise
+            fd = _open_file(length)
+            try:
+                args, kwargs = _for_file(anonymous, args, kwargs)
+                return original.__new__(cls, fd, length, *args, **kwargs)  # it keeps a descriptor of its own
+            finally:
+                os.close(fd)
+
+    mmap.__module__ = original.__module__
+    mmap.__qualname__ = original.__qualname__
+    module.mmap = mmap
+
+
+def _open_file(length: int) -> int:
+    if length == 0:
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+    fd = os.open(_FOLDER, os.O_RDWR | os.O_TMPFILE | os.O_CLOEXEC, 0o600)
+    try:
+        room = os.fstatvfs(fd)
+        # Later, a page that does not fit would end the process.
+        if length > room.f_bavail * room.f_frsize:
+            raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
+        os.ftruncate(fd, length)
+    except BaseException:
+        os.close(fd)
+        raise
+    return fd
+
+
+def _for_file(anonymous: int, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Tuple[Tuple[Any, ...], Dict[str, Any]]:
+    """The arguments after the length: flags, prot, access, offset."""
+    if args:
+        args = (args[0] & ~anonymous, *args[1:3])
+    if "flags" in kwargs:
+        kwargs["flags"] &= ~anonymous
+    kwargs.pop("offset", None)  # memory has no beginning to be counted from
+    return args, kwargs

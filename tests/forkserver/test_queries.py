@@ -1,0 +1,91 @@
+"""Questions that the init has answered by a forked process: whatever happens to that, there is an answer in time."""
+
+import os
+import signal
+import sys
+import time
+import unittest
+from unittest import mock
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "python"))
+
+from forkserver.processes import queries  # noqa: E402
+
+
+class Asked(unittest.TestCase):
+    def setUp(self):
+        self.queries = queries.Queries(set())
+        self.answers = []
+
+    def ask(self, question, key="key"):
+        return self.queries.ask(key, question, lambda: self.answers.append("yes"), lambda: self.answers.append("no"))
+
+    def reap(self, key="key"):
+        _, status = os.waitpid(self.pid(key), 0)
+        pid = self.pid(key)
+        self.assertTrue(self.queries.reaped(pid, os.waitstatus_to_exitcode(status)))
+        self.assertNotIn(pid, self.queries)
+
+    def pid(self, key="key"):
+        pid = self.queries._by_key[key].pid
+        self.assertIn(pid, self.queries)
+        return pid
+
+    def test_answers(self):
+        for question, answer in ((lambda: True, "yes"), (lambda: False, "no"), (lambda: 1 // 0, "yes")):
+            self.answers.clear()
+            self.assertTrue(self.ask(question))
+            self.reap()
+            self.assertEqual(self.answers, [answer])
+        self.assertIsNone(self.queries.until_deadline_ms())
+
+    def test_one_that_is_killed_counts_as_yes(self):
+        self.ask(signal.pause)
+        os.kill(self.pid(), signal.SIGKILL)
+        self.reap()
+        self.assertEqual(self.answers, ["yes"])
+
+    def test_one_that_is_stopped_counts_as_yes_at_its_deadline_and_once(self):
+        with mock.patch.object(queries, "TIMEOUT_S", 0.1):
+            self.ask(signal.pause)
+        os.kill(self.pid(), signal.SIGSTOP)
+        self.queries.check_deadlines()
+        self.assertEqual(self.answers, [])
+        time.sleep(self.queries.until_deadline_ms() / 1000)
+        self.queries.check_deadlines()
+        self.queries.check_deadlines()
+        self.assertEqual(self.answers, ["yes"])
+        self.assertIsNone(self.queries.until_deadline_ms())
+        self.assertFalse(self.ask(lambda: True))  # until its process is gone
+        self.reap()
+        self.assertEqual(self.answers, ["yes"])
+        self.assertTrue(self.ask(lambda: False))
+        self.reap()
+
+    def test_one_at_a_time_for_each_key(self):
+        self.assertTrue(self.ask(lambda: True, 1))
+        self.assertFalse(self.ask(lambda: True, 1))
+        self.assertTrue(self.ask(lambda: True, 2))
+        self.reap(2)
+        self.reap(1)
+        self.assertEqual(self.answers, ["yes", "yes"])
+
+    def test_one_that_cannot_be_forked_is_tried_again_until_its_deadline(self):
+        refused = mock.patch.object(os, "fork", side_effect=BlockingIOError)
+        with refused:
+            self.ask(lambda: False)
+            self.queries.check_deadlines()
+        self.queries.check_deadlines()
+        self.reap()
+        self.assertEqual(self.answers, ["no"])
+        with refused, mock.patch.object(queries, "TIMEOUT_S", 0):
+            self.ask(lambda: False)
+            self.queries.check_deadlines()
+        self.assertEqual(self.answers, ["no", "yes"])
+        self.assertTrue(self.ask(lambda: False))
+        self.reap()
+
+
+if __name__ == "__main__":
+    unittest.main()

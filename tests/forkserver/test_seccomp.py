@@ -1,0 +1,139 @@
+"""The system call filter for both architectures, run by a small interpreter of its instructions."""
+
+import errno
+import importlib
+import os
+import struct
+import sys
+import types
+import unittest
+from unittest import mock
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "python"))
+
+KILLED, ALLOWED = "killed", "allowed"
+AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+
+
+class Filter:
+    """The filter that a machine of this kind would have."""
+
+    def __init__(self, machine, **options):
+        self._arch = AUDIT[machine]
+        with mock.patch.object(os, "uname", lambda: types.SimpleNamespace(machine=machine)):
+            with mock.patch.dict(sys.modules):
+                for name in [name for name in sys.modules if name.startswith("forkserver")]:
+                    del sys.modules[name]
+                seccomp = importlib.import_module("forkserver.sandbox.seccomp")
+                self._code = list(struct.iter_unpack("=HBBI", seccomp.build(**options)))
+
+    def outcome(self, number, *arguments):
+        """KILLED, ALLOWED, or the number of an error; 0 for a call that does nothing and succeeds."""
+        data = struct.pack("=iIQ6Q", number, self._arch, 0, *(a & (1 << 64) - 1 for a in (*arguments, 0, 0, 0, 0, 0, 0)[:6]))
+        at, word = 0, 0
+        while True:
+            op, if_true, if_false, value = self._code[at]
+            at += 1
+            if op == 0x20:
+                (word,) = struct.unpack_from("=I", data, value)
+            elif op == 0x54:
+                word &= value
+            elif op == 0x06:
+                return {0x80000000: KILLED, 0x7FFF0000: ALLOWED}.get(value, value & 0xFFFF)
+            else:
+                is_true = {0x15: word == value, 0x25: word > value, 0x45: word & value}[op]
+                at += if_true if is_true else if_false
+
+
+X64, ARM64 = Filter("x86_64", has_cgroup=True), Filter("aarch64", has_cgroup=True)
+
+
+class Both(unittest.TestCase):
+    def check(self, expected, numbers, *arguments):
+        for name, program, number in (("x86_64", X64, numbers[0]), ("aarch64", ARM64, numbers[1])):
+            with self.subTest(name, number=number, arguments=arguments):
+                self.assertEqual(program.outcome(number, *arguments), expected)
+
+    def test_ordinary_calls(self):
+        for numbers in ((0, 63), (1, 64), (3, 57), (202, 98), (59, 221), (326, 285)):  # copy_file_range is the last
+            self.check(ALLOWED, numbers)
+
+    def test_other_worlds(self):
+        self.assertEqual(X64.outcome(0x40000000 | 1), KILLED)
+        self.check(errno.ENOSYS, (463, 463))
+
+    def test_scheduling(self):
+        for numbers in ((142, 118), (144, 119), (203, 122), (314, 274)):
+            self.check(errno.EPERM, numbers, 1)
+            for pid in (0, 2, 4711):
+                self.check(ALLOWED, numbers, pid)
+        for numbers, process, others in (((141, 140), 0, (1, 2)), ((251, 30), 1, (2, 3))):
+            self.check(errno.EPERM, numbers, process, 1)
+            self.check(ALLOWED, numbers, process, 0)
+            self.check(ALLOWED, numbers, process, 17)
+            for other in others:
+                self.check(errno.EPERM, numbers, other, 0)
+
+    def test_leases_and_locks(self):
+        for command in (1024, 1026, 37, 38):
+            self.check(errno.EINVAL, (72, 25), 5, command)
+        for command in (0, 1, 2, 3, 4, 5, 6, 7, 1030, 1031, 1032):
+            self.check(ALLOWED, (72, 25), 5, command)
+
+    def test_pairs_of_sockets(self):
+        for kind in (1, 5, 1 | 0o4000, 5 | 0o2000000):
+            self.check(ALLOWED, (53, 199), 1, kind)
+        for family, kind in ((1, 2), (1, 3), (1, 4), (1, 2 | 0o2000000), (2, 1), (16, 3)):
+            self.check(errno.EPERM, (53, 199), family, kind)
+        self.check(errno.EACCES, (41, 198), 1, 1)
+
+    def test_disks(self):
+        self.check(0, (162, 81))
+        self.check(errno.ENOSYS, (306, 267))
+        for numbers in ((206, 0), (207, 1), (208, 4), (209, 2), (210, 3), (333, 292)):
+            self.check(errno.ENOSYS, numbers)
+        for numbers in ((74, 82), (75, 83), (277, 84)):  # fsync, fdatasync, sync_file_range
+            self.check(ALLOWED, numbers, 3)
+
+    def test_pages_in_pipes_and_sockets(self):
+        for numbers in ((278, 75), (275, 76), (276, 77), (40, 71)):
+            self.check(errno.EINVAL, numbers)
+
+    def test_memory_of_the_kernel(self):
+        for number in (444, 445, 446):
+            self.check(errno.ENOSYS, (number, number))
+        for option in (62, 78):
+            self.check(errno.EINVAL, (157, 167), option)
+        for option in (1, 4, 15, 22, 38):
+            self.check(ALLOWED, (157, 167), option)
+        for name, outcome in ((7, 0), (8, 0), (26, errno.EPERM), (50, errno.EPERM), (16, ALLOWED), (2, ALLOWED)):
+            self.check(outcome, (54, 208), 3, 1, name)
+        self.check(ALLOWED, (54, 208), 3, 6, 7)
+        self.check(errno.ENOMEM, (9, 222), 0, 4096, 3, 0x40022, -1, 0)
+        self.check(ALLOWED, (9, 222), 0, 4096, 3, 0x22, -1, 0)
+
+    def test_threads_and_their_descriptors(self):
+        thread = 0x3D0F00  # as the C library makes one
+        self.check(ALLOWED, (56, 220), thread)
+        self.check(ALLOWED, (56, 220), 17)
+        self.check(ALLOWED, (56, 220), 0x4111)  # vfork
+        self.check(errno.EPERM, (56, 220), thread & ~0x400)
+        self.check(errno.EPERM, (56, 220), thread | 0x10000000)
+        self.check(errno.EINVAL, (436, 436), 3, 4, 2)
+        self.check(errno.EINVAL, (436, 436), 3, 4, 6)
+        self.check(ALLOWED, (436, 436), 3, 4, 4)
+
+    def test_shared_memory_without_a_name(self):
+        both = (Filter("x86_64", has_cgroup=False), 9), (Filter("aarch64", has_cgroup=False), 222)
+        for program, number in both:
+            for flags in (0x21, 0x23, 0x8021):
+                self.assertEqual(program.outcome(number, 0, 4096, 3, flags, -1, 0), errno.EPERM)
+            for flags in (0x22, 0x28, 0x01, 0x03, 0x02, 0x4022):
+                self.assertEqual(program.outcome(number, 0, 4096, 3, flags, -1, 0), ALLOWED)
+            self.assertEqual(program.outcome(number, 0, 4096, 3, 0x40021, -1, 0), errno.ENOMEM)
+        self.check(ALLOWED, (9, 222), 0, 4096, 3, 0x21, -1, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
