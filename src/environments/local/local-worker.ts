@@ -8,6 +8,8 @@ import { openPipe, PipeReader, PipeWriter } from "./pipes.ts";
 
 /** More than a pipe can contain: whatever follows was written after draining began. */
 const DRAIN_LIMIT = 2 * 1024 * 1024;
+/** From the request to kill a worker to its end. After that its sandbox is ended, by the fork server. */
+const KILL_LIMIT_MS = 20_000;
 /** How many replaced output pipes are read. Beyond that the oldest is closed. */
 const MAX_BACKGROUND = 32;
 
@@ -26,6 +28,7 @@ export class LocalWorker implements Worker {
   readonly #signals: (() => void)[] = [];
   #renewal: Deferred | undefined;
   #exit: WorkerExit | undefined;
+  #killer: NodeJS.Timeout | undefined;
   readonly #ready = deferred();
   /** Resolves when the worker has sent its first event, or has ended. */
   readonly ready = this.#ready.promise;
@@ -83,7 +86,9 @@ export class LocalWorker implements Worker {
   }
 
   kill(reason: KillReason): void {
-    if (!this.ended) this.#send("kill", { reason });
+    if (this.ended) return;
+    this.#send("kill", { reason });
+    this.#killer ??= setTimeout(() => this.#server.send("close", this.#sandbox), KILL_LIMIT_MS).unref();
   }
 
   watch(on: boolean): void {
@@ -122,6 +127,7 @@ export class LocalWorker implements Worker {
   end(exit: WorkerExit): void {
     if (this.ended) return;
     this.#exit = exit;
+    clearTimeout(this.#killer);
     this.#events.drain(DRAIN_LIMIT * 32);
     this.drain();
     for (const reader of this.#background) reader.drain(DRAIN_LIMIT);
