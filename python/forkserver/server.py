@@ -321,13 +321,21 @@ _preloaded: list[str] = []
 
 
 def preload(modules: list[str]) -> None:
-    """Imports modules once, so that every fork has them. A module that is absent or broken is skipped."""
+    """Imports modules once, so that every fork has them. A module that is absent or broken is skipped.
+
+    What a module prints goes to stderr: events go to stdout.
+    """
+    events = os.dup(1)
+    os.dup2(2, 1)
     for name in modules:
         try:
             importlib.import_module(name)
             _preloaded.append(name)
         except BaseException:  # a broken package may raise anything
             continue
+    sys.stdout.flush()
+    os.dup2(events, 1)
+    os.close(events)
     _remove_leftovers()
 
 
