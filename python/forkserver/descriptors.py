@@ -7,8 +7,12 @@ from typing import Iterable
 
 
 def close_all(fds: Iterable[int]) -> None:
+    """Also if one reports an error: Linux closes it all the same."""
     for fd in fds:
-        os.close(fd)
+        try:
+            os.close(fd)
+        except OSError:
+            continue
 
 
 def close_all_but(keep: set[int]) -> None:

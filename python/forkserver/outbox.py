@@ -30,7 +30,8 @@ class Outbox:
             self._epoll.modify(self._peer, select.EPOLLIN | select.EPOLLOUT)
 
     def flush(self) -> bool:
-        """Whether the queue is empty."""
+        """Whether the queue is empty. Raises OSError if the init cannot be reached: what it was told to do, such as to kill or
+        to watch, is not done."""
         while self._unsent:
             message, fds = self._unsent[0]
             carried = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
@@ -39,10 +40,16 @@ class Outbox:
             except OSError as error:
                 if error.errno in (errno.EAGAIN, errno.ETOOMANYREFS):  # too many descriptors in flight: temporary
                     return False
-                # Otherwise the sandbox is ending; its `closed` event follows.
-            self._unsent.popleft()
-            close_all(fds)
+                self._drop_first()
+                if error.errno not in (errno.EPIPE, errno.ECONNRESET):  # else the sandbox is ending; its `closed` event follows
+                    raise
+                continue
+            self._drop_first()
         return True
+
+    def _drop_first(self) -> None:
+        _, fds = self._unsent.popleft()
+        close_all(fds)
 
     def close(self) -> None:
         for _, fds in self._unsent:

@@ -111,10 +111,11 @@ class Server:
         if now < self._next_check:
             return
         self._next_check = now + memory.CHECK_INTERVAL_S
+        self._reap()  # should a signal ever get lost
         if self._machine.has_less():
             self._send({"event": "less", "sandbox": 0})
-            for sandbox in self._sandboxes.values():
-                sandbox.outbox.send({"op": "look"})
+            for number in self._sandboxes:
+                self._handle_order({"op": "look", "sandbox": number})
 
     def _handle_order(self, order: dict) -> None:
         """An order that fails ends one sandbox, never the fork server. Only the end of its broker does."""
@@ -198,13 +199,13 @@ class Server:
                 init.start(init_end, theirs, plan, sandbox_limits, self._worker_main)
             finally:
                 os._exit(1)
+        self._sandboxes[number] = Sandbox(pid, server_end, Outbox(server_end, self._epoll), ours, broker, sandbox_limits)
+        self._by_fd[server_end.fileno()] = number
+        self._by_pid[pid] = number
         if broker is not None:
             broker.adopt(pid, wants_user, user, sandbox_limits.cgroup_bytes(1), reporting)
         init_end.close()
         close_all(trees + theirs)
-        self._sandboxes[number] = Sandbox(pid, server_end, Outbox(server_end, self._epoll), ours, broker, sandbox_limits)
-        self._by_fd[server_end.fileno()] = number
-        self._by_pid[pid] = number
         self._epoll.register(server_end, select.EPOLLIN)
         self._send({"event": "pipes", "sandbox": number, "branch": 1, "fds": ours})
 
@@ -230,7 +231,11 @@ class Server:
 
     def _send_pipes(self, number: int, sandbox: Sandbox, kinds: tuple, order: dict) -> None:
         ours, theirs = _make_pipes(kinds)
-        sandbox.outbox.send(order, theirs)
+        try:
+            sandbox.outbox.send(order, theirs)
+        except OSError:
+            close_all(ours)
+            raise
         sandbox.untaken += ours
         owner = next(name for name in ("job", "program", "branch") if name in order)
         self._send({"event": "pipes", "sandbox": number, owner: order[owner], "fds": ours})
@@ -244,8 +249,13 @@ class Server:
 
     def _flush(self, fd: int) -> None:
         number = self._by_fd.get(fd)
-        if number is not None and self._sandboxes[number].outbox.flush():
-            self._epoll.modify(fd, select.EPOLLIN)
+        if number is None:
+            return
+        try:
+            if self._sandboxes[number].outbox.flush():
+                self._epoll.modify(fd, select.EPOLLIN)
+        except OSError as error:
+            self._fail(number, "reach the init", error)
 
     def _forward(self, fd: int) -> None:
         """Forwards an event of an init, with the sandbox number of its socket, whatever the event says."""
@@ -261,7 +271,8 @@ class Server:
         if message:
             self._pass_on(message, number)
         else:
-            self._epoll.unregister(fd)  # it is ending; SIGCHLD follows
+            self._epoll.unregister(fd)
+            os.kill(self._sandboxes[number].pid, signal.SIGKILL)  # it is ending, or nobody hears it; SIGCHLD follows
 
     def _reap(self) -> None:
         while True:
@@ -310,13 +321,21 @@ _preloaded: list[str] = []
 
 
 def preload(modules: list[str]) -> None:
-    """Imports modules once, so that every fork has them. A module that is absent or broken is skipped."""
+    """Imports modules once, so that every fork has them. A module that is absent or broken is skipped.
+
+    What a module prints goes to stderr: events go to stdout.
+    """
+    events = os.dup(1)
+    os.dup2(2, 1)
     for name in modules:
         try:
             importlib.import_module(name)
             _preloaded.append(name)
         except BaseException:  # a broken package may raise anything
             continue
+    sys.stdout.flush()
+    os.dup2(events, 1)
+    os.close(events)
     _remove_leftovers()
 
 

@@ -157,6 +157,14 @@ describe("interpreters", () => {
     await environment.warm();
     await expect.poll(() => environment.report().preloaded).toEqual(["colorsys"]);
   });
+
+  test("a preloaded module may print", async () => {
+    const noise = `print("by Python")\nimport os; os.write(1, b"by C\\n")\n`;
+    const folder = makeVenv(join(scratch, "noisy"), { noisy_module: noise });
+    await using environment = openLocal({ python: folder, preload: ["noisy_module"] });
+    await environment.warm();
+    await expect.poll(() => environment.report().preloaded).toEqual(["noisy_module"]);
+  });
 });
 
 test("sessions of a preloaded numpy draw different numbers", async ({ skip }) => {

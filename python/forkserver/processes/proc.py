@@ -6,6 +6,7 @@ mark deceives only its own family of sessions; a program cannot change it (secco
 """
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import signal
@@ -17,6 +18,7 @@ _THREADS = 17
 GONE = "X"
 DEAD = "XZ"
 STOPPED = "tTXZ"
+_IS_GONE = (FileNotFoundError, ProcessLookupError)
 
 
 def processes() -> list[int]:
@@ -25,9 +27,10 @@ def processes() -> list[int]:
 
 
 def send_signal(pid: int, number: int) -> None:
+    """Any other failure ends the init, and so the sandbox: nothing may outlive a signal."""
     try:
         os.kill(pid, number)
-    except OSError:
+    except ProcessLookupError:
         pass
 
 
@@ -37,7 +40,19 @@ def kill(pid: int) -> None:
 
 def set_mark(number: int) -> None:
     """Marks the calling process and the children it will have."""
-    resource.setrlimit(RLIMIT_LOCKS, (number, resource.RLIM_INFINITY))
+    mark = (number, resource.RLIM_INFINITY)
+    resource.setrlimit(RLIMIT_LOCKS, mark)
+    if resource.getrlimit(RLIMIT_LOCKS) != mark:
+        raise OSError(errno.EPERM, "it cannot be marked")
+
+
+def is_mark_fixed(number: int) -> bool:
+    """Whether the calling process, which has this mark, cannot set it any more."""
+    try:
+        set_mark(number)
+        return False
+    except ValueError:  # Python's error for EPERM
+        return True
 
 
 def mark_of(pid: int) -> int:
@@ -67,14 +82,15 @@ def cpu_seconds(pid: int) -> float:
 
 
 def read_proc(path: str) -> bytes:
-    """A short file below /proc; empty if it cannot be read."""
+    """A short file below /proc; empty if its process is gone. Any other failure raises: a process that cannot be seen, for
+    lack of descriptors or memory, must not pass for one that is gone."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
+    except _IS_GONE:
         return b""
     try:
         return os.read(fd, 4096)
-    except OSError:
+    except _IS_GONE:
         return b""
     finally:
         os.close(fd)
@@ -83,7 +99,7 @@ def read_proc(path: str) -> bytes:
 def _state_of_threads(pid: int) -> str:
     try:
         names = os.listdir(f"/proc/{pid}/task")
-    except OSError:
+    except _IS_GONE:
         return GONE
     states = (_stat(f"/proc/{pid}/task/{name}/stat") for name in names if int(name) != pid)
     return next((fields[0].decode() for fields in states if fields), "Z")

@@ -38,9 +38,11 @@ class Broker:
 
     def wait_until_ready(self) -> str | None:
         """None if sandboxes get users of their own, else why not."""
-        why, _ = self._receive()
-        self.has_users = why["why"] is None
-        return why["why"]
+        answer, _ = self._receive()
+        self.has_users = answer["why"] is None
+        if not answer["has_cgroups"]:
+            self.cgroups = None
+        return answer["why"]
 
     def has_ended(self) -> bool:
         poll = select.poll()
@@ -139,7 +141,7 @@ class _Process:
                 why = None
             except OSError as error:
                 why = error.strerror
-        self._answer({"why": why})
+        self._answer({"why": why, "has_cgroups": self._nursery is not None})
 
     def serve(self) -> None:
         """`take` and `mount` are answered on the socket, `adopt` on the one that comes with it, the others not at all."""
@@ -180,10 +182,7 @@ class _Process:
                 report.send(why.encode() or DONE)
                 if why:
                     return
-            events = self._join_cgroup(order["pid"], order["memory"])
-            socket.send_fds(report, [DONE], [] if events is None else [events])
-            if events is not None:
-                os.close(events)
+            self._report_cgroup(order["pid"], order["memory"], report)
         except OSError:
             pass  # the init has ended
         if self._nursery is not None:
@@ -192,15 +191,21 @@ class _Process:
             except OSError:
                 pass  # the next init is moved instead
 
-    def _join_cgroup(self, pid: int, memory_bytes: int) -> int | None:
-        """A descriptor for its events. None: the watch of the init is the only limit."""
+    def _report_cgroup(self, pid: int, memory_bytes: int, report: socket.socket) -> None:
+        """Where sandboxes have cgroups, one that cannot have its own does not start."""
         if self._nursery is None:
-            return None
+            report.send(DONE)
+            return
         try:
             self._check_child(pid)
-            return self._nursery.take_in(pid, memory_bytes).open_events()
-        except OSError:
-            return None
+            events = self._nursery.take_in(pid, memory_bytes).open_events()
+        except OSError as error:
+            report.send(str(error).encode())
+            return
+        try:
+            socket.send_fds(report, [DONE], [events])
+        finally:
+            os.close(events)
 
     def _set_limit(self, pid: int, memory_bytes: int) -> None:
         if self._nursery is not None:
@@ -228,16 +233,19 @@ class _Process:
         except OSError as error:
             if user is not None:
                 users.put_back(user)  # does nothing if the process has it already
-            return error.strerror
+            return str(error)
 
     def _map_into(self, pid: int, user: int, users: Users) -> None:
         process = os.open(f"/proc/{pid}", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             init = os.pidfd_open(pid)
-            # If the child has ended, its number is nobody's, or at worst that of a younger child, which is mapped only once.
-            if _parent(process) != self._fork_server:
+            try:
+                # If the child has ended, its number is nobody's, or at worst that of a younger child, which is mapped only once.
+                if _parent(process) != self._fork_server:
+                    raise OSError(errno.EPERM, _NOT_A_CHILD)
+            except OSError:
                 os.close(init)
-                raise OSError(errno.EPERM, _NOT_A_CHILD)
+                raise
             users.bind(user, pid, init)
             for name, content in (("setgroups", "deny"), ("uid_map", f"{USER} {user} 1"), ("gid_map", f"{USER} {user} 1")):
                 _write(process, name, content)
@@ -286,6 +294,7 @@ def _parent(process: int) -> int:
 def _write(folder: int, name: str, content: str) -> None:
     fd = os.open(name, os.O_WRONLY | os.O_CLOEXEC, dir_fd=folder)
     try:
-        os.write(fd, content.encode())
+        if os.write(fd, content.encode()) != len(content):
+            raise OSError(errno.EIO, "it was not written whole", name)
     finally:
         os.close(fd)

@@ -6,6 +6,7 @@ init is the only limit on the sum.
 """
 from __future__ import annotations
 
+import errno
 import os
 import re
 import time
@@ -119,7 +120,7 @@ class Nursery:
         if self._next is not None and self._next.has(init):
             cgroup, self._next = self._next, None
         else:
-            cgroup = self._make()
+            cgroup = self._cgroups[init] = self._make()
             cgroup.add(init)
         self._cgroups[init] = cgroup
         cgroup.set_limit(memory_bytes)
@@ -127,8 +128,13 @@ class Nursery:
 
     def prepare(self) -> None:
         if self._next is None:
-            self._next = self._make()
-            self._next.add(self._fork_server)
+            cgroup = self._make()
+            try:
+                cgroup.add(self._fork_server)
+            except OSError:
+                cgroup.remove()
+                raise
+            self._next = cgroup
 
     def set_limit(self, init: int, memory_bytes: int) -> None:
         if init in self._cgroups:
@@ -247,6 +253,7 @@ def _write(path: str, text: str) -> None:
     """Without O_CREAT: a file that the kernel does not have is an error."""
     fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
     try:
-        os.write(fd, text.encode())
+        if os.write(fd, text.encode()) != len(text):
+            raise OSError(errno.EIO, "it was not written whole", path)
     finally:
         os.close(fd)

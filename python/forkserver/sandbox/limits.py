@@ -4,6 +4,7 @@ Some resources the kernel counts for a user or a user namespace instead: pending
 """
 from __future__ import annotations
 
+import errno
 import os
 import resource
 from dataclasses import dataclass
@@ -56,6 +57,8 @@ def set_limits(*limits: tuple[int, int]) -> None:
         if hard != resource.RLIM_INFINITY:
             value = min(value, hard)
         resource.setrlimit(what, (value, value))
+        if resource.getrlimit(what) != (value, value):
+            raise OSError(errno.EPERM, f"limit {what} cannot be set")
 
 
 def counts_of_all_sandboxes() -> list[tuple[str, int]]:
@@ -86,6 +89,6 @@ def _inotify() -> dict[str, int]:
         try:
             with open(f"/proc/sys/fs/inotify/max_user_{name}") as setting:
                 allowed[name] = int(setting.read())
-        except OSError:
+        except FileNotFoundError:
             continue  # the kernel has no inotify
     return allowed

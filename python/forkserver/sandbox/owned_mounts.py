@@ -14,26 +14,37 @@ _ATTR_IDMAP = 0x00100000
 def owned_tree(mount: Mount, user: int) -> int:
     """A detached copy of the mounts at a path, for a user and the group of the same number."""
     tree = clone_tree(mount)
-    status = os.fstat(tree)
-    if (status.st_uid, status.st_gid) == (user, user):
-        return tree
+    try:
+        status = os.fstat(tree)
+        if (status.st_uid, status.st_gid) != (user, user):
+            _show_owner_as(user, tree, status, mount.write)
+    except OSError:
+        os.close(tree)
+        raise
+    return tree
+
+
+def _show_owner_as(user: int, tree: int, status: os.stat_result, is_needed: bool) -> None:
     namespace = user_namespace((status.st_uid, user), (status.st_gid, user))
     try:
         request = struct.pack("=QQQQ", _ATTR_IDMAP, 0, 0, namespace)
         libc.syscall(libc.MOUNT_SETATTR, tree, b"", 0x1000, request, len(request))
     except OSError as error:
-        if mount.write:
-            os.close(tree)
+        if is_needed:
             raise OSError(error.errno, "its file system cannot show another owner, so it can only be mounted read-only")
     finally:
         os.close(namespace)
-    return tree
 
 
 def user_namespace(user: tuple[int, int], group: tuple[int, int]) -> int:
     """A descriptor of a user namespace that maps one user and one group. A child that exits at once creates it."""
     ready, done = os.pipe(), os.pipe()
-    child = os.fork()
+    try:
+        child = os.fork()
+    except OSError:
+        for fd in (*ready, *done):
+            os.close(fd)
+        raise
     if child == 0:
         try:
             os.close(done[1])

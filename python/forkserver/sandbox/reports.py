@@ -18,10 +18,10 @@ def wait_for_user(report: int) -> None:
 
 
 def wait_for_cgroup(report: int) -> int | None:
-    """A descriptor for `cgroups.oom_kills`. None: there is no cgroup."""
+    """A descriptor for `cgroups.oom_kills`. None: there are no cgroups. Raises OSError if the broker could not make one."""
     message, fds = _receive(report)
     if message != DONE:
-        raise OSError(errno.EPERM, _GONE)
+        raise OSError(errno.EPERM, message.decode() or _GONE)
     return fds[0] if fds else None
 
 

@@ -71,7 +71,7 @@ def account_ids() -> set[int]:
         try:
             with open(path, errors="replace") as accounts:
                 lines = [line.rstrip("\n").split(":") for line in accounts]
-        except OSError:
+        except FileNotFoundError:
             continue
         for fields in lines:
             ids.update(int(fields[at]) for at in columns if at < len(fields) and fields[at].isdigit())

@@ -15,6 +15,8 @@ import type { ForkServer } from "./fork-server.ts";
 import { LocalWorker } from "./local-worker.ts";
 import { explainFailure } from "./tier.ts";
 
+/** From the request for a sandbox to the first message of its worker. Long, because many may be requested at once. */
+const OPEN_LIMIT_MS = 60_000;
 /** From the request for a worker or a copy to its first message. */
 const START_LIMIT_MS = 5_000;
 /** The same for a fork, which copies the working directory first. */
@@ -57,8 +59,17 @@ export class Branches {
   }
 
   /** The worker that comes with the sandbox. */
-  startFirst(request: Request): Promise<LocalWorker> {
-    return this.#startWorker(this.nextNumber(), request);
+  async startFirst(request: Request): Promise<LocalWorker> {
+    const branch = this.nextNumber();
+    const timer = setTimeout(() => {
+      this.fail("start", `it was not ready after ${OPEN_LIMIT_MS / 1000} s`);
+      this.#branches.get(branch)?.onEnd({ kind: "sandbox-gone" });
+    }, OPEN_LIMIT_MS);
+    try {
+      return await this.#startWorker(branch, request);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   startWorker(request: Request, limitMs: number): Promise<LocalWorker> {

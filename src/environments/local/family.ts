@@ -51,14 +51,19 @@ export class Family {
     this.programs = new LocalPrograms(server, this.#sandbox);
   }
 
-  /** Builds the sandbox. Resolves when its first worker is ready. */
+  /** Builds the sandbox. Resolves when its first worker is ready. A sandbox without a worker is closed. */
   async open(mounts: SandboxOptions["mounts"]): Promise<{ member: Member; worker: LocalWorker }> {
     const member = this.#join("/work");
     const limits = this.#limits;
-    const worker = await this.#branches.startFirst(() =>
-      this.#send("open", { mounts: mounts.map(({ path, mode }) => ({ path, write: mode === "rw" })), limits }),
-    );
-    return { member, worker };
+    try {
+      const worker = await this.#branches.startFirst(() =>
+        this.#send("open", { mounts: mounts.map(({ path, mode }) => ({ path, write: mode === "rw" })), limits }),
+      );
+      return { member, worker };
+    } catch (error) {
+      void this.leave(member, { isFork: false });
+      throw error;
+    }
   }
 
   /** A worker with an empty namespace. */

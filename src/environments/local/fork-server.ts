@@ -60,7 +60,11 @@ export class ForkServer {
     this.#process = process;
     this.hello = hello;
     this.#lastError = lastError;
-    lines.onLine = (line) => this.#handle(JSON.parse(line) as ServerEvent);
+    lines.onLine = (line) => {
+      const event = parse<ServerEvent>(line);
+      if (event === undefined) process.kill("SIGKILL");
+      else this.#handle(event);
+    };
     this.#ended = new Promise((resolve) => {
       process.once("exit", () => {
         this.#alive = false;
@@ -87,8 +91,9 @@ export class ForkServer {
     });
     const hello = await new Promise<Hello>((resolve, reject) => {
       lines.onLine = (line) => {
-        const first = JSON.parse(line) as Hello | Refusal;
-        if (first.event === "hello") resolve(first);
+        const first = parse<Hello | Refusal>(line);
+        if (first === undefined) process.kill("SIGKILL");
+        else if (first.event === "hello") resolve(first);
         else reject(refusedRange(options.users, first.why));
       };
       process.once("error", (error) => reject(startFailure(options.executable, error.message)));
@@ -177,6 +182,15 @@ function startFailure(executable: string, why: string): EnvironmentUnavailableEr
 
 function lastLine(text: string): string | undefined {
   return text.trim().split("\n").at(-1) || undefined;
+}
+
+/** Undefined if it is not JSON: then the fork server does not do what it should, and must end. */
+function parse<Message>(line: string): Message | undefined {
+  try {
+    return JSON.parse(line) as Message;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Splits a byte stream into lines, without a limit on their length: only our own program writes them. */

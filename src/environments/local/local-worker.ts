@@ -8,6 +8,8 @@ import { openPipe, PipeReader, PipeWriter } from "./pipes.ts";
 
 /** More than a pipe can contain: whatever follows was written after draining began. */
 const DRAIN_LIMIT = 2 * 1024 * 1024;
+/** From a kill to the end of the last process. After that the fork server ends the sandbox. */
+const GONE_LIMIT_MS = 20_000;
 /** How many replaced output pipes are read. Beyond that the oldest is closed. */
 const MAX_BACKGROUND = 32;
 
@@ -31,6 +33,7 @@ export class LocalWorker implements Worker {
   readonly ready = this.#ready.promise;
   /** Set once it is killed. */
   #killed: NodeJS.Timeout | undefined;
+  #closer: NodeJS.Timeout | undefined;
   readonly #whenGone = deferred();
   /** Resolves when none of its processes is left, which may be after `onExit`. */
   readonly whenGone = this.#whenGone.promise;
@@ -89,6 +92,7 @@ export class LocalWorker implements Worker {
     if (this.ended) return;
     this.#send("kill", { reason });
     this.#killed ??= setTimeout(() => this.#end({ kind: "signal", signal: 9, reason }), KILL_LIMIT_MS);
+    this.#closer ??= setTimeout(() => this.#server.send("close", this.#sandbox), GONE_LIMIT_MS).unref();
   }
 
   watch(on: boolean): void {
@@ -126,6 +130,7 @@ export class LocalWorker implements Worker {
   /** The process has ended, and all that it started. */
   end(exit: WorkerExit): void {
     this.#end(exit);
+    clearTimeout(this.#closer);
     this.#whenGone.resolve();
   }
 
