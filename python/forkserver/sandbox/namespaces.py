@@ -19,6 +19,7 @@ NAMESPACES = (libc.CLONE_NEWUSER | libc.CLONE_NEWNS | libc.CLONE_NEWPID | libc.C
 USER = 1000
 WORK = "/work"
 FORKS = "/forks"  # the working folders of forked sessions
+READ_ONLY = "/read-only"  # see _place
 INODES = 65536
 
 _DEVICES = ("null", "zero", "full", "random", "urandom")
@@ -171,8 +172,12 @@ def _build_root(plan: Plan, trees: list[tuple[Mount, int]]) -> None:
         libc.mount(f"store/{name}".encode(), target.encode(), None, _BIND)
     libc.umount_detached(b"store")
     os.rmdir("store")
-    for mount, tree in trees:
-        _attach(mount, tree)
+    moved: list[str] = []
+    for index, (mount, tree) in enumerate(trees):
+        if any(_is_in(mount.path, later.path) for later in plan.mounts[index + 1:]):
+            os.close(tree)  # it would be covered
+        else:
+            _attach(tree, _place(mount, plan.mounts, moved))
     libc.syscall(libc.PIVOT_ROOT, b".", b".")
     libc.umount_detached(b".")
     os.chdir("/")
@@ -205,9 +210,31 @@ def _open_exact_tree(path: str, flags: int) -> int:
         os.close(fd)
 
 
-def _attach(mount: Mount, tree: int) -> None:
-    target = mount.path[1:]
-    _make_parents(mount.path)
+def _place(mount: Mount, mounts: Iterable[Mount], moved: list[str]) -> str:
+    """The path at which to attach a mount: its own, or one below READ_ONLY, with a link to it at its own path.
+
+    What Landlock allows below a folder it allows in all mounts there, and a read-only mount does not keep a named pipe from
+    being written. So a read-only mount is never attached below a folder that is writable in every sandbox.
+    """
+    path = mount.path
+    if any(_is_in(path, other) for other in moved):
+        return READ_ONLY + path
+    others = (other.path for other in mounts if other.write)
+    if mount.write or not any(_is_in(path, folder) for folder in _WRITABLE) or any(_is_in(path, other) for other in others):
+        return path
+    moved.append(path)
+    _make_parents(path)
+    os.symlink(READ_ONLY + path, path[1:])
+    return READ_ONLY + path
+
+
+def _is_in(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder + "/")
+
+
+def _attach(tree: int, path: str) -> None:
+    target = path[1:]
+    _make_parents(path)
     if os.path.isdir(f"/proc/self/fd/{tree}"):
         os.makedirs(target, exist_ok=True)
     elif not os.path.exists(target):
