@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import struct
 from dataclasses import dataclass, replace
 from typing import Callable, Iterable
@@ -30,7 +31,7 @@ _GROUP = f"root:x:0:\nuser:x:{USER}:\n"
 _BIND, _REC, _PRIVATE, _NOSUID, _NODEV, _NOEXEC, _RDONLY, _REMOUNT = 4096, 16384, 1 << 18, 2, 4, 8, 1, 32
 _OPEN_TREE_CLONE, _AT_EMPTY_PATH, _AT_RECURSIVE, _CLOEXEC = 1, 0x1000, 0x8000, os.O_CLOEXEC
 _ATTR_RDONLY, _ATTR_NOSUID, _ATTR_NODEV = 1, 2, 4
-_RESOLVE_NO_SYMLINKS = 4
+_RESOLVE_NO_SYMLINKS, _RESOLVE_BENEATH = 4, 8
 
 
 @dataclass(frozen=True)
@@ -39,12 +40,14 @@ class Mount:
 
     `tree` is a detached mount that a privileged process has prepared; without it the init makes one itself.
     `exact`: the path was checked and contains no symbolic link; if one appeared since, the mount fails.
+    `hidden` are files and folders in it that cannot be opened, as relative paths without symbolic links.
     """
 
     path: str
     write: bool
     tree: int | None = None
     exact: bool = False
+    hidden: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -177,7 +180,9 @@ def _build_root(plan: Plan, trees: list[tuple[Mount, int]]) -> None:
         if any(_is_in(mount.path, later.path) for later in plan.mounts[index + 1:]):
             os.close(tree)  # it would be covered
         else:
-            _attach(tree, _place(mount, plan.mounts, moved))
+            path = _place(mount, plan.mounts, moved)
+            _attach(tree, path)
+            _hide(path, mount.hidden)  # before mounts inside of it, which are not hidden
     libc.syscall(libc.PIVOT_ROOT, b".", b".")
     libc.umount_detached(b".")
     os.chdir("/")
@@ -202,12 +207,16 @@ def clone_tree(mount: Mount) -> int:
 
 
 def _open_exact_tree(path: str, flags: int) -> int:
-    how = struct.pack("=QQQ", os.O_PATH | os.O_CLOEXEC, 0, _RESOLVE_NO_SYMLINKS)
-    fd = libc.syscall(libc.OPENAT2, -100, os.fsencode(path), how, len(how))
+    fd = _open_path(-100, os.fsencode(path), _RESOLVE_NO_SYMLINKS)
     try:
         return libc.syscall(libc.OPEN_TREE, fd, b"", flags | _AT_EMPTY_PATH)
     finally:
         os.close(fd)
+
+
+def _open_path(folder: int, path: bytes, resolve: int) -> int:
+    how = struct.pack("=QQQ", os.O_PATH | os.O_CLOEXEC, 0, resolve)
+    return libc.syscall(libc.OPENAT2, folder, path, how, len(how))
 
 
 def _place(mount: Mount, mounts: Iterable[Mount], moved: list[str]) -> str:
@@ -241,6 +250,29 @@ def _attach(tree: int, path: str) -> None:
         os.close(os.open(target, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o644))
     libc.syscall(libc.MOVE_MOUNT, tree, b"", -100, os.fsencode(target), 4)  # 4: the source is the descriptor itself
     os.close(tree)
+
+
+def _hide(path: str, hidden: tuple[bytes, ...]) -> None:
+    """Covers files and folders below a path with ones that exist and cannot be opened."""
+    if not hidden:
+        return
+    os.mkdir("hidden-folder")
+    _write("hidden-file", b"", create=True)
+    for name in ("hidden-folder", "hidden-file"):
+        os.chmod(name, 0)
+    root = os.open(path[1:], os.O_PATH | os.O_CLOEXEC)
+    for name in hidden:
+        try:
+            target = _open_path(root, name, _RESOLVE_NO_SYMLINKS | _RESOLVE_BENEATH)
+        except (FileNotFoundError, NotADirectoryError):
+            continue  # it has been removed
+        cover = clone_tree(Mount("hidden-folder" if stat.S_ISDIR(os.fstat(target).st_mode) else "hidden-file", write=False))
+        libc.syscall(libc.MOVE_MOUNT, cover, b"", target, b"", 0x44)  # both are the descriptors themselves
+        os.close(cover)
+        os.close(target)
+    os.close(root)
+    os.rmdir("hidden-folder")
+    os.unlink("hidden-file")
 
 
 def _make_parents(path: str) -> None:
