@@ -17,7 +17,7 @@ import signal
 import socket
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from . import init, libc, wakeup
 from .descriptors import close_all
@@ -222,12 +222,13 @@ class Server:
             sandbox.broker.set_memory_limit(sandbox.pid, sandbox.limits.cgroup_bytes(sandbox.most_branches))
 
     def _mount(self, requested: dict, trees: list[int], user: int | None) -> namespaces.Mount:
-        mount = namespaces.Mount(requested["path"], requested["write"], exact=True)
+        hidden = tuple(path.encode("latin-1") for path in requested["hidden"])
+        mount = namespaces.Mount(requested["path"], requested["write"], exact=True, hidden=hidden)
         if self._broker is None or not self._broker.makes_mounts:
             return mount
         tree = self._broker.make_tree(mount, os.getuid() if user is None else user)
         trees.append(tree)
-        return namespaces.Mount(mount.path, mount.write, tree, exact=True)
+        return replace(mount, tree=tree)
 
     def _send_pipes(self, number: int, sandbox: Sandbox, kinds: tuple, order: dict) -> None:
         ours, theirs = _make_pipes(kinds)

@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { DEFAULT_ENVIRONMENT, type EnvironmentName } from "../environments/registry.ts";
 import type { TokenPrice } from "../protocol/usage.ts";
 import type { ConfigFile, RLMTable } from "./schema.ts";
+import { isCommandName } from "../util/is-command-name.ts";
 import { omitUndefined } from "../util/omit-undefined.ts";
 
 /** An absent budget is no limit. */
@@ -112,7 +113,7 @@ export function resolvePaths(section: Settings<"sessions">, folder: string): Set
   const { python, mounts } = section;
   return {
     ...section,
-    ...(python !== undefined && { python: python.includes("/") ? resolve(folder, python) : python }),
+    ...(python !== undefined && { python: isCommandName(python) ? python : resolve(folder, python) }),
     ...(mounts !== undefined && { mounts: mounts.map((mount) => resolve(folder, mount)) }),
   };
 }

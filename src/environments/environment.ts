@@ -11,6 +11,11 @@ import type { UserRange } from "../util/user-range.ts";
 export interface Mount {
   readonly path: string;
   readonly mode: "ro" | "rw";
+  /**
+   * Whether files and folders that hold secrets by their names, such as `.env`, are unreadable: those that exist when the session is
+   * opened. Default: false.
+   */
+  readonly hideSecrets?: boolean;
 }
 
 /** What one sandbox may use. The kernel enforces it per process; memory is also watched as a sum over all of them. */

@@ -4,6 +4,7 @@ import { realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, resolve } from "node:path";
 import { REPLSecurityError } from "../errors.ts";
+import { findSecrets } from "../util/secret-files.ts";
 import type { Mount } from "./environment.ts";
 
 /** Never mounted whole: the state of the machine, or the files of every user. Most folders in them may be mounted. */
@@ -15,12 +16,32 @@ const OWN = ["/work", "/forks", "/tmp", "/usr", "/var"];
 
 /** Checks mounts, and resolves links in their paths, so that what was checked is what is mounted. Throws REPLSecurityError. */
 export function resolveMounts(mounts: readonly Mount[], environment: string): readonly Mount[] {
-  return mounts.map(({ path, mode }) => ({ path: checkMount(path, mode, environment), mode }));
+  return mounts.map((mount) => ({ ...mount, path: checkMount(mount.path, mount.mode, environment) }));
+}
+
+/** A mount with what is unreadable in it, as `findSecrets` lists it. */
+export interface PreparedMount extends Mount {
+  readonly hidden?: readonly string[];
+}
+
+/** Finds the secrets that resolved mounts hide. Throws REPLSecurityError for a folder that is too large to be searched. */
+export function findHidden(mounts: readonly Mount[], environment: string): Promise<readonly PreparedMount[]> {
+  return Promise.all(
+    mounts.map(async (mount) => {
+      if (mount.hideSecrets !== true || !statSync(mount.path).isDirectory()) return mount;
+      try {
+        return { ...mount, hidden: await findSecrets(mount.path) };
+      } catch (error) {
+        const why = `${(error as Error).message}. Mount it without hiding its secrets (--mount ${mount.path}), or a part of it`;
+        throw new REPLSecurityError({ action: "mount", target: mount.path, environment, why }, { cause: error });
+      }
+    }),
+  );
 }
 
 /** Resolves links where that is possible, and checks nothing: equal mounts get equal paths. */
 export function toRealPaths(mounts: readonly Mount[]): readonly Mount[] {
-  return mounts.map(({ path, mode }) => ({ path: toRealPath(resolve(path)), mode }));
+  return mounts.map((mount) => ({ ...mount, path: toRealPath(resolve(mount.path)) }));
 }
 
 /** Parses `PATH[:ro|rw]`. The default is read-only. */

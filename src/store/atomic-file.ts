@@ -83,6 +83,7 @@ async function link(fd: number, path: string): Promise<boolean> {
   try {
     const child = spawn("ln", ["-L", "-T", "--", "/proc/self/fd/3", path], {
       stdio: ["ignore", "ignore", "ignore", fd],
+      env: { PATH: "/usr/bin:/bin" }, // the user's may name folders that others fill
     });
     const [code] = (await once(child, "close")) as [number | null];
     return code === 0;

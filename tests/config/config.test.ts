@@ -323,7 +323,10 @@ test("paths in the file are relative to its folder", () => {
     "project/rlm.toml": "[sessions]\npython = '.venv'\nmounts = ['data:rw']",
     "project/a/x": "",
   });
-  expect(load(folder, { cwd: "project/a" }).sessions.mounts).toEqual([folder.at("project/data:rw")]);
+  expect(load(folder, { cwd: "project/a" }).sessions).toMatchObject({
+    python: folder.at("project/.venv"),
+    mounts: [folder.at("project/data:rw")],
+  });
 });
 
 test("a custom backend has a type, an address and a key variable", () => {

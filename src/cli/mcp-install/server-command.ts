@@ -3,6 +3,7 @@
 
 import { existsSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
+import { isCommandName } from "../../util/is-command-name.ts";
 import { UsageError } from "../options/usage-error.ts";
 import type { ServerCommand } from "./clients.ts";
 
@@ -33,8 +34,7 @@ export function absoluteOptions(options: readonly string[], home: string): reado
 
 function toAbsolute(option: string, value: string, home: string): string {
   const path = value.replace(/^~(?=\/|$)/, () => home);
-  const isName = option === "--python" && !/[/\\]/.test(path); // looked up in PATH, unless it is a virtual environment here
-  return isName && !existsSync(resolve(path, "bin", "python3")) ? path : resolve(path);
+  return option === "--python" && isCommandName(path) ? path : resolve(path);
 }
 
 /** Warnings about the command. */

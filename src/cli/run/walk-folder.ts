@@ -3,6 +3,7 @@
 import type { Dirent } from "node:fs";
 import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { isDependencyFolder, isSecretFile, isSecretFolder } from "../../util/secret-files.ts";
 import { UsageError } from "../options/usage-error.ts";
 
 export interface FoundFile {
@@ -18,15 +19,6 @@ export const MAX_FILES = 10_000;
 
 const MAX_ENTRIES = 200_000;
 const LOOK_BYTES = 64 * 1024;
-/** Version control, dependencies and caches: never what a question is about. */
-const FOLDERS: ReadonlySet<string> = new Set(
-  ".git .hg .svn node_modules __pycache__ .venv .tox .nox .mypy_cache .pytest_cache .ruff_cache .gradle .terraform".split(
-    " ",
-  ),
-);
-/** Names of files that usually contain secrets. They are read only if they are named explicitly. */
-const SECRET =
-  /^\.env(?!\.(?:example|sample|template)$)(?:\..+)?$|^\.(?:netrc|npmrc|pypirc|pgpass)$|^id_[a-z0-9]+$|\.(?:pem|key|p12|pfx)$/i;
 
 export async function walkFolder(
   folder: string,
@@ -43,7 +35,8 @@ export async function walkFolder(
       if (entries > MAX_ENTRIES) throw tooMany(folder, `${MAX_ENTRIES} entries`);
       const relative = under === "" ? entry.name : `${under}/${entry.name}`;
       if (entry.isDirectory()) {
-        if (FOLDERS.has(entry.name)) count(skipped, `${entry.name} folders`);
+        if (isDependencyFolder(entry.name)) count(skipped, `${entry.name} folders`);
+        else if (isSecretFolder(entry.name)) count(skipped, "folders that hold secrets by their names");
         else await walk(relative);
         continue;
       }
@@ -61,7 +54,7 @@ export async function walkFolder(
 async function reasonToSkip(entry: Dirent, path: string): Promise<string | undefined> {
   if (entry.isSymbolicLink()) return "links";
   if (!entry.isFile()) return "things that are not files";
-  if (SECRET.test(entry.name)) return "files that hold secrets by their names";
+  if (isSecretFile(entry.name)) return "files that hold secrets by their names";
   const kind = await classifyFile(path);
   if (kind === "text") return undefined;
   return kind === "binary" ? "files that are not UTF-8 text" : "files that may not be read";

@@ -43,7 +43,9 @@ export function addMCPServe(program: Command): void {
   program
     .command("mcp-serve")
     .summary("serve Python and a shell to an MCP client")
-    .description("An MCP server on standard input and output. The current folder is mounted in sessions, read-only.")
+    .description(
+      "An MCP server on standard input and output. The current folder is mounted in sessions, read-only and without .env and other secrets.",
+    )
     .option("--http", "listen on a port, protected by a token, instead of standard input and output")
     .option("--port <number>", "with --http: 0 takes any free port (default: 8000)", parsePort)
     .option("--host <address>", "with --http: the address to listen on (default: 127.0.0.1)")

@@ -12,6 +12,7 @@ import type {
   SandboxOptions,
   SandboxUsage,
 } from "../environment.ts";
+import type { PreparedMount } from "../mounts.ts";
 import { Branches } from "./branches.ts";
 import type { ServerEvent, UsageEvent } from "./fork-server-messages.ts";
 import type { ForkServer } from "./fork-server.ts";
@@ -52,12 +53,12 @@ export class Family {
   }
 
   /** Builds the sandbox. Resolves when its first worker is ready. A sandbox without a worker is closed. */
-  async open(mounts: SandboxOptions["mounts"]): Promise<{ member: Member; worker: LocalWorker }> {
+  async open(mounts: readonly PreparedMount[]): Promise<{ member: Member; worker: LocalWorker }> {
     const member = this.#join("/work");
     const limits = this.#limits;
     try {
       const worker = await this.#branches.startFirst(() =>
-        this.#send("open", { mounts: mounts.map(({ path, mode }) => ({ path, write: mode === "rw" })), limits }),
+        this.#send("open", { mounts: mounts.map(toMessage), limits }),
       );
       return { member, worker };
     } catch (error) {
@@ -189,4 +190,8 @@ export class Family {
   #send(op: string, details: object = {}): void {
     if (!this.#isGone) this.#server.send(op, this.#sandbox, details);
   }
+}
+
+function toMessage({ path, mode, hidden = [] }: PreparedMount): object {
+  return { path, write: mode === "rw", hidden };
 }

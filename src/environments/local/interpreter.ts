@@ -3,17 +3,24 @@
 
 import { execFile } from "node:child_process";
 import { accessSync, closeSync, constants, openSync, readSync, statSync } from "node:fs";
-import { delimiter, join, resolve } from "node:path";
+import { delimiter, isAbsolute, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import type { EnvironmentUnavailableError } from "../../errors.ts";
+import { isCommandName } from "../../util/is-command-name.ts";
 import { unavailable } from "./tier.ts";
 
 const run = promisify(execFile);
+const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
+const NOT_ON_PATH = "there is no such program on the PATH. A virtual environment is named by a path, such as ./venv";
 
-/** `wanted`: an interpreter, the folder of a virtual environment, or a command name. Absent or empty: `python3`. */
+/**
+ * `wanted`: an interpreter, the folder of a virtual environment, or a command name. Absent or empty: `python3`. It runs on the host,
+ * so a command name is never looked up in the current folder, which may be anybody's.
+ */
 export async function findInterpreter(wanted = ""): Promise<string> {
   const path = locate(wanted || "python3");
-  if (path === undefined) throw missing(wanted || "python3", "there is no such program");
+  if (path === undefined)
+    throw missing(wanted || "python3", isCommandName(wanted) ? NOT_ON_PATH : "there is no such program");
   if (!isScript(path)) return path;
   try {
     const { stdout } = await run(path, ["-I", "-S", "-c", "import sys; print(sys.executable)"], { timeout: 20_000 });
@@ -24,11 +31,9 @@ export async function findInterpreter(wanted = ""): Promise<string> {
 }
 
 function locate(wanted: string): string | undefined {
-  const path = resolve(wanted);
-  const inEnvironment = join(path, "bin", "python3");
-  if (wanted.includes("/")) return [inEnvironment, path].find(isProgram);
-  const folders = (process.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(delimiter);
-  return [...folders.map((folder) => join(folder, wanted)), inEnvironment].find(isProgram);
+  if (!isCommandName(wanted)) return [join(resolve(wanted), "bin", "python3"), resolve(wanted)].find(isProgram);
+  const folders = (process.env["PATH"] ?? DEFAULT_PATH).split(delimiter).filter(isAbsolute);
+  return folders.map((folder) => join(folder, wanted)).find(isProgram);
 }
 
 function isProgram(path: string): boolean {

@@ -13,6 +13,7 @@ import type {
   SandboxUsage,
 } from "../environment.ts";
 import { waitFor } from "../../util/async/wait-for.ts";
+import type { PreparedMount } from "../mounts.ts";
 import { Family, type Member } from "./family.ts";
 import type { ForkServer } from "./fork-server.ts";
 import type { LocalWorker } from "./local-worker.ts";
@@ -36,7 +37,10 @@ export class LocalSandbox implements Sandbox {
   }
 
   /** Resolves when the sandbox is built and its worker is ready. */
-  static async open(server: ForkServer, { mounts, limits }: SandboxOptions): Promise<LocalSandbox> {
+  static async open(
+    server: ForkServer,
+    { mounts, limits }: Pick<SandboxOptions, "limits"> & { readonly mounts: readonly PreparedMount[] },
+  ): Promise<LocalSandbox> {
     const family = new Family(server, limits);
     return new LocalSandbox(family, await family.open(mounts), false);
   }

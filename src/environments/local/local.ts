@@ -9,7 +9,7 @@ import type { Capabilities } from "../../protocol/capabilities.ts";
 import { ForkServer } from "./fork-server.ts";
 import { findInterpreter } from "./interpreter.ts";
 import { LocalSandbox } from "./local-sandbox.ts";
-import { resolveMounts } from "../mounts.ts";
+import { findHidden, resolveMounts } from "../mounts.ts";
 import { dataFolder } from "../../util/data-folder.ts";
 import { checkRequestedTier, TIER, unavailable } from "./tier.ts";
 
@@ -30,6 +30,8 @@ export class LocalEnvironment implements Environment {
   readonly capabilities = CAPABILITIES;
   readonly #options: EnvironmentOptions;
   readonly #poolKey: string;
+  /** 0 where secrets are hidden: a sandbox that waited would show those that were created meanwhile. */
+  readonly #poolSize: number;
   readonly #pool: LocalSandbox[] = [];
   readonly #servers = new Set<ForkServer>();
   readonly #starting = new AbortController();
@@ -44,6 +46,7 @@ export class LocalEnvironment implements Environment {
   constructor(options: EnvironmentOptions) {
     this.#options = options;
     this.#poolKey = toKey(options.poolOptions);
+    this.#poolSize = options.poolOptions.mounts.some(({ hideSecrets }) => hideSecrets) ? 0 : options.poolSize;
   }
 
   async warm(): Promise<void> {
@@ -65,7 +68,7 @@ export class LocalEnvironment implements Environment {
   }
 
   refill(): void {
-    if (this.#closed || this.#refillTimer !== undefined || this.#pool.length >= this.#options.poolSize) return;
+    if (this.#closed || this.#refillTimer !== undefined || this.#pool.length >= this.#poolSize) return;
     this.#refillTimer = setTimeout(() => {
       this.#refillTimer = undefined;
       this.#fill().catch(() => {}); // opening the next session fails in the same way, and reports it
@@ -110,7 +113,8 @@ export class LocalEnvironment implements Environment {
 
   /** Every sandbox, pooled ones included, is built here, so that no mount goes unchecked. */
   async #build(server: ForkServer, { mounts, limits }: SandboxOptions): Promise<LocalSandbox> {
-    const sandbox = await LocalSandbox.open(server, { mounts: resolveMounts(mounts, this.name), limits });
+    const prepared = await findHidden(resolveMounts(mounts, this.name), this.name);
+    const sandbox = await LocalSandbox.open(server, { mounts: prepared, limits });
     this.#proven = true;
     return sandbox;
   }
@@ -119,7 +123,7 @@ export class LocalEnvironment implements Environment {
     if (this.#filling) return;
     this.#filling = true;
     try {
-      while (!this.#closed && this.#pool.length < this.#options.poolSize) {
+      while (!this.#closed && this.#pool.length < this.#poolSize) {
         const server = await this.#startServer();
         const sandbox = await this.#build(server, this.#options.poolOptions);
         if (server === this.#current && !this.#closed) this.#pool.push(sandbox);

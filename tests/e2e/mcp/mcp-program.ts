@@ -20,6 +20,8 @@ interface StartOptions {
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** Another Node, another copy of the program, and an ordinary user who runs them. */
+  readonly as?: { readonly node: string; readonly cli: string; readonly uid: number };
 }
 
 export class MCPProgram implements AsyncDisposable {
@@ -32,10 +34,11 @@ export class MCPProgram implements AsyncDisposable {
   readonly #waiting = new Map<unknown, (message: Message) => void>();
   #sent = 0;
 
-  constructor({ args = [], env = {}, cwd }: StartOptions = {}) {
-    this.child = spawn(process.execPath, [CLI, "mcp-serve", ...args], {
+  constructor({ args = [], env = {}, cwd, as }: StartOptions = {}) {
+    this.child = spawn(as?.node ?? process.execPath, [as?.cli ?? CLI, "mcp-serve", ...args], {
       env: { ...process.env, RLM_PYTHON: PYTHON, ...env },
       cwd,
+      ...(as !== undefined && { uid: as.uid, gid: as.uid }),
     });
     this.exit = new Promise((resolve) => this.child.on("close", resolve));
     this.child.stdin.on("error", () => {});

@@ -1,7 +1,10 @@
 // Memory, processes and disk: limits hold for a session as a whole, whatever it reports about itself.
 
+import { chmodSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Session } from "../../../src/index.ts";
+import { valueOf } from "../../open.ts";
 import { comesTrue, descendantsOf, proportionalBytes } from "../machine.ts";
 import { toProbe } from "../probe.ts";
 import { hold, openStage, readCorpus, type OpenStage } from "../stage.ts";
@@ -130,6 +133,22 @@ while True:
     await session.close();
     expect(await comesTrue(() => descendantsOf(process.pid).length <= before)).toBe(true);
   });
+});
+
+test("in a folder mounted for writing one file is limited, and nothing else", async () => {
+  const folder = join(stage.canaries.scratch, "open", "rw");
+  mkdirSync(folder);
+  chmodSync(folder, 0o777);
+  const mounts = [{ path: folder, mode: "rw" as const }];
+  await using session = await stage.runtime.openSession({ mounts, limits: { diskBytes: 4 * MIB } });
+  const write = `import os
+def write(name, size):
+    try:
+        with open(${JSON.stringify(folder)} + name, "wb") as file: return file.truncate(size) if size > 4 << 20 else file.write(bytes(size))
+    except OSError as error: return error.strerror`;
+  await session.execute(write).result;
+  expect(await valueOf(session, `[write("/" + str(n), 3 << 20) >> 20 for n in range(3)]`)).toBe("[3, 3, 3]");
+  expect(await valueOf(session, `write("/large", (4 << 20) + 1)`)).toBe("'File too large'");
 });
 
 test("one quota for the working folder, /tmp and shared memory", async () => {

@@ -11,6 +11,7 @@ import { resolveMounts } from "../../../environments/mounts.ts";
 import { DEFAULT_ENVIRONMENT } from "../../../environments/registry.ts";
 import type { Mount } from "../../../environments/environment.ts";
 import { makeFolder } from "../../../util/data-folder.ts";
+import { findSecrets, toLatin1 } from "../../../util/secret-files.ts";
 import { ArgumentsError } from "../tools/arguments-error.ts";
 
 /** An allowed file, open until it is disposed. */
@@ -23,6 +24,7 @@ export interface OpenedFile extends Disposable {
   readonly fail: (error: unknown) => never;
 }
 
+const SHOW = "The user can show it with the option";
 const EXTENSION = ".rlm";
 const MAX_LISTED = 20;
 /** The temporary name during a write is longer, and must still fit. */
@@ -70,21 +72,39 @@ export class HostPaths {
     }
   }
 
-  openForLoading(filepath: string): OpenedFile {
+  async openForLoading(filepath: string): Promise<OpenedFile> {
     const visible = this.mounts.map(({ path }) => path);
     const located = this.#locate(filepath, visible, "Sessions cannot be loaded from", "it is looked for in");
+    await this.#refuseHidden(located);
     return openFile(located, isAbsolute(filepath) ? "" : this.#listSaved());
   }
 
   /**
    * A file that sessions can see; undefined: the path is in none of their folders. A relative path starts in the folder that the server was
-   * started in.
+   * started in. Throws an ArgumentsError for a file that is hidden.
    */
-  openVisible(path: string): OpenedFile | undefined {
+  async openVisible(path: string): Promise<OpenedFile | undefined> {
     if (path.includes("\0") || (!isAbsolute(path) && this.#startedIn === undefined)) return undefined;
     const visible = this.mounts.map((mount) => mount.path);
     const located = locate(resolve(this.#startedIn ?? "/", path), visible);
-    return located === undefined ? undefined : openFile({ ...located, shown: path });
+    if (located === undefined) return undefined;
+    const file = { ...located, shown: path };
+    await this.#refuseHidden(file);
+    return openFile(file);
+  }
+
+  /** The host opens no file that sessions cannot read because it holds secrets. Those that were created meanwhile count as well. */
+  async #refuseHidden({ root, inner, shown }: Located): Promise<void> {
+    const mount = this.mounts.find(({ path, hideSecrets }) => hideSecrets === true && toReal(resolve(path)) === root);
+    if (mount === undefined) return;
+    const hidden = await findSecrets(root).catch((error: Error) => {
+      throw new ArgumentsError(`Cannot use '${shown}': ${error.message}. ${SHOW} --mount ${root}.`);
+    });
+    const name = toLatin1(inner);
+    if (hidden.some((path) => name === path || name.startsWith(`${path}/`)))
+      throw new ArgumentsError(
+        `Cannot use '${shown}': by its name it holds secrets, so it is hidden. ${SHOW} --mount ${join(root, inner)}.`,
+      );
   }
 
   #listSaved(): string {
@@ -96,7 +116,7 @@ export class HostPaths {
 
   /** The visible folders, for messages; empty: there are none. */
   describe(): string {
-    return this.mounts.map(({ path, mode }) => `${path} (${mode === "rw" ? "writable" : "read-only"})`).join(", ");
+    return this.mounts.map((mount) => `${mount.path} (${describeMode(mount)})`).join(", ");
   }
 
   #locate(filepath: string, allowed: readonly string[], refusal: string, way: string): Located {
@@ -119,6 +139,11 @@ export class HostPaths {
   }
 }
 
+function describeMode({ mode, hideSecrets }: Mount): string {
+  const access = mode === "rw" ? "writable" : "read-only";
+  return hideSecrets === true ? `${access}; secrets such as .env are hidden` : access;
+}
+
 interface Located {
   /** A real path. */
   readonly root: string;
@@ -126,11 +151,11 @@ interface Located {
   readonly shown: string;
 }
 
-/** Finds the folder that an absolute path is in, with links resolved. Throws when the path is the folder itself. */
+/** Finds the innermost folder that an absolute path is in, with links resolved. Throws when the path is the folder itself. */
 function locate(path: string, hostPaths: readonly string[]): Located | undefined {
   const real = toReal(resolve(path));
-  for (const folder of hostPaths) {
-    const root = toReal(resolve(folder));
+  const roots = hostPaths.map((folder) => toReal(resolve(folder)));
+  for (const root of roots.toSorted((a, b) => b.length - a.length)) {
     const inner = relative(root, real);
     if (inner === "") throw new ArgumentsError(`'${path}' is a folder, and a file is needed.`);
     if (inner !== ".." && !inner.startsWith(`..${sep}`) && !isAbsolute(inner)) return { root, inner, shown: path };
@@ -252,8 +277,8 @@ function checkReplaceable({ path, shown }: OpenedFile): void {
 }
 
 /**
- * The folders that sessions see: the one that the server was started in, read-only and where allowed, and the requested ones. Throws a
- * REPLSecurityError for a requested folder that is not allowed.
+ * The folders that sessions see: the one that the server was started in, read-only, without its secrets and where allowed, and the requested
+ * ones. Throws a REPLSecurityError for a requested folder that is not allowed.
  */
 export function toMounts(startedIn: string, requested: readonly Mount[]): readonly Mount[] {
   const resolved = resolveMounts(requested, DEFAULT_ENVIRONMENT);
@@ -266,7 +291,7 @@ export function toMounts(startedIn: string, requested: readonly Mount[]): readon
 /** Undefined: it is the home directory, the root, or another one that must not be mounted. */
 function resolveStart(path: string): Mount | undefined {
   try {
-    return resolveMounts([{ path, mode: "ro" }], DEFAULT_ENVIRONMENT)[0];
+    return resolveMounts([{ path, mode: "ro", hideSecrets: true }], DEFAULT_ENVIRONMENT)[0];
   } catch {
     return undefined;
   }

@@ -53,7 +53,7 @@ export async function findText(session: Session, path: string, call: ToolCall): 
 }
 
 async function findAbsolute(session: Session, path: string, call: ToolCall): Promise<TextSource> {
-  const file = call.hostPaths.openVisible(path);
+  const file = await call.hostPaths.openVisible(path);
   if (file !== undefined) return { file };
   if (path.startsWith(WORKING_DIRECTORY)) return readOwn(session, path, call);
   const visible = call.hostPaths.describe();
@@ -68,7 +68,7 @@ async function findRelative(session: Session, path: string, call: ToolCall): Pro
     return await readOwn(session, path, call);
   } catch (error) {
     if (!(error instanceof FileError && ELSEWHERE.has(error.reason))) throw error;
-    const file = call.hostPaths.openVisible(path);
+    const file = await call.hostPaths.openVisible(path);
     if (file === undefined) throw error;
     return { file };
   }

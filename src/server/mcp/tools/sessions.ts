@@ -83,7 +83,7 @@ export const SESSION_TOOLS: readonly MCPTool[] = [
     input: { session_id: sessionId.describe("of the new session"), filepath },
     annotations: RUNS,
     call: async ({ session_id: id, filepath: path }, call) => {
-      using file = call.hostPaths.openForLoading(path);
+      using file = await call.hostPaths.openForLoading(path);
       const options = { ...toSessionOptions(call), id, signal: call.signal };
       const loading = call.runtime.loadSession(file.path, options);
       return describeLoaded(await loading.catch(file.fail), file);

@@ -25,8 +25,10 @@ afterEach(() => {
 });
 
 describe("toMounts", () => {
-  test("includes the folder that the server was started in, read-only", () => {
-    expect(toMounts(join(root, "project"), [])).toEqual([{ path: join(root, "project"), mode: "ro" }]);
+  test("includes the folder that the server was started in, read-only and without its secrets", () => {
+    expect(toMounts(join(root, "project"), [])).toEqual([
+      { path: join(root, "project"), mode: "ro", hideSecrets: true },
+    ]);
   });
 
   test.each([
@@ -49,7 +51,7 @@ describe("toMounts", () => {
         { path: project, mode: "rw" },
       ]),
     ).toEqual([
-      { path: join(root, "other"), mode: "ro" },
+      { path: join(root, "other"), mode: "ro", hideSecrets: true },
       { path: project, mode: "rw" },
     ]);
   });
@@ -73,23 +75,41 @@ describe("an opened file", () => {
     expect(() => readFileSync(join(root, "hidden", "s.rlm"))).toThrow("ENOENT");
   });
 
-  test("for reading stays the checked one when its name becomes a link to another", () => {
+  test("for reading stays the checked one when its name becomes a link to another", async () => {
     writeFileSync(join(root, "project", "data.txt"), "shown");
     writeFileSync(join(root, "hidden", "secret"), "hidden");
-    using place = open().openVisible(join(root, "project", "data.txt"));
+    using place = await open().openVisible(join(root, "project", "data.txt"));
     rmSync(join(root, "project", "data.txt"));
     symlinkSync(join(root, "hidden", "secret"), join(root, "project", "data.txt"));
     expect(readFileSync(place?.path ?? "", "utf8")).toBe("shown");
   });
 
-  test("may be reached by a link into an allowed folder", () => {
+  test("may be reached by a link into an allowed folder", async () => {
     writeFileSync(join(root, "project", "data", "real.txt"), "text");
     symlinkSync("data/real.txt", join(root, "project", "link.txt"));
-    using place = open().openVisible(join(root, "project", "link.txt"));
+    using place = await open().openVisible(join(root, "project", "link.txt"));
     expect(readFileSync(place?.path ?? "", "utf8")).toBe("text");
   });
 
-  test("is a file, not a folder or a pipe", () => {
-    expect(() => open().openVisible(join(root, "project", "data"))).toThrow("is not a file");
+  test("is a file, not a folder or a pipe", async () => {
+    await expect(open().openVisible(join(root, "project", "data"))).rejects.toThrow("is not a file");
+  });
+
+  test("is not one that is hidden from sessions, by whatever path", async () => {
+    const project = join(root, "project");
+    const files = { ".env": "KEY=1", "real.txt": "KEY=2", "data/shown.env": "KEY=3", "data/notes": "text" };
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(project, name), text);
+    symlinkSync(".env", join(project, "other-name"));
+    symlinkSync("real.txt", join(project, ".env.production"));
+    const mounts = [...toMounts(project, []), { path: join(project, "data"), mode: "ro" as const }];
+    const paths = new HostPaths({ mounts, sessionFiles: join(root, "sessions"), startedIn: project });
+    for (const name of [".env", "other-name", "real.txt", ".env.production", "data/../.env"]) {
+      await expect(paths.openVisible(name), name).rejects.toThrow("by its name it holds secrets, so it is hidden");
+      await expect(paths.openForLoading(join(project, name)), name).rejects.toThrow("so it is hidden");
+    }
+    for (const name of ["data/shown.env", "data/notes"]) {
+      using file = await paths.openVisible(name); // in a folder that was mounted explicitly
+      expect(readFileSync(file?.path ?? "", "utf8")).toBe(files[name as keyof typeof files]);
+    }
   });
 });
