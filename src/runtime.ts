@@ -108,10 +108,10 @@ export class Runtime implements AsyncDisposable {
 
   /** One-off: a session that lives for this call. */
   async execute(code: string, options: ExecuteOptions & SessionOptions = {}): Promise<ExecutionResult> {
-    const { timeoutMs, fileName, signal, onInput, ...sessionOptions } = options;
+    const { timeoutMs, fileName, signal, onInput, receiver, ...sessionOptions } = options;
     const session = await this.openSession(sessionOptions);
     try {
-      const own = { timeoutMs, fileName, signal, onInput } as ExecuteOptions;
+      const own = { timeoutMs, fileName, signal, onInput, receiver } as ExecuteOptions;
       return await session.execute(code, own).result;
     } finally {
       void session.discard();

@@ -4,10 +4,12 @@ import { totalmem } from "node:os";
 import type { Mount, SandboxLimits } from "../environments/environment.ts";
 import type { EnvironmentName } from "../environments/registry.ts";
 import type { CallHandler } from "../kernel/calls.ts";
+import type { OutputReceiver } from "../kernel/listeners.ts";
 import { checkCount, checkDuration } from "../util/check-number.ts";
 import type { InputHandler } from "./execution/input.ts";
 
 export type { CallHandler, HostCall } from "../kernel/calls.ts";
+export type { OutputReceiver } from "../kernel/listeners.ts";
 
 export interface SessionOptions {
   /** Default: `s1`, `s2`, ..., or as the runtime's `ids` says. An id that is taken is an error. */
@@ -45,6 +47,8 @@ export interface ExecuteOptions {
   readonly signal?: AbortSignal;
   /** Answers `input()` and reads of `sys.stdin`. Default: the code sees the end of input. */
   readonly onInput?: InputHandler;
+  /** Gets everything that is printed and displayed, however much it is, and can make the code wait. Must not throw. */
+  readonly receiver?: OutputReceiver;
 }
 
 export interface OperationOptions {
