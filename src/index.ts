@@ -20,7 +20,7 @@ export type { CallHandler, HostCall } from "./kernel/calls.ts";
 
 // Executions: one piece of code, its output and its result.
 export type { Execution } from "./session/execution/execution.ts";
-export type { ExecuteOptions } from "./session/options.ts";
+export type { ExecuteOptions, OutputReceiver } from "./session/options.ts";
 export type { InputHandler, InputRequest } from "./session/execution/input.ts";
 export type { OutputRange, OutputSlice } from "./output/output-slice.ts";
 export type { Result } from "./session/result.ts";

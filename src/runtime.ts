@@ -61,7 +61,7 @@ export class Runtime implements AsyncDisposable {
   readonly #environments: Environments;
   readonly #recorder = new RunRecorder();
   readonly #stdlibFile = new StdlibFile(dataPath("stdlib.py"));
-  readonly #spillFiles = new SpillFiles();
+  readonly #spillFiles: SpillFiles;
   readonly #output: OutputLimits;
   /** Created with the first run, as is its folder. */
   #callCache: CallCache | undefined;
@@ -74,6 +74,7 @@ export class Runtime implements AsyncDisposable {
     this.limits = settings.limits;
     this.sessions = sessions;
     const { keptOutputBytes: keptBytes, readableOutputBytes: readableBytes, tasks: running } = this.limits;
+    this.#spillFiles = new SpillFiles({ maxBytes: this.limits.totalOutputBytes });
     this.#output = { keptBytes, readableBytes, files: this.#spillFiles };
     const makeTaskId = idMaker("t", settings.ids) as () => TaskId;
     this.tasks = new Tasks({ running, ...FINISHED_TASKS, output: this.#output }, makeTaskId);
@@ -110,10 +111,10 @@ export class Runtime implements AsyncDisposable {
 
   /** One-off: a session that lives for this call. */
   async execute(code: string, options: ExecuteOptions & SessionOptions = {}): Promise<ExecutionResult> {
-    const { timeoutMs, fileName, signal, onInput, ...sessionOptions } = options;
+    const { timeoutMs, fileName, signal, onInput, receiver, ...sessionOptions } = options;
     const session = await this.openSession(sessionOptions);
     try {
-      const own = { timeoutMs, fileName, signal, onInput } as ExecuteOptions;
+      const own = { timeoutMs, fileName, signal, onInput, receiver } as ExecuteOptions;
       return await session.execute(code, own).result;
     } finally {
       void session.discard();

@@ -79,8 +79,11 @@ export interface Worker {
   kill(reason: KillReason): void;
   /** Enables the memory watch while code runs. */
   watch(on: boolean): void;
-  /** Delivers at once what the output pipes contain. */
+  /** Delivers at once what the output pipes contain, also while they are paused. */
   drain(): void;
+  /** Stops reading a stream. Whatever prints to it waits once its pipe is full. */
+  pauseOutput(stream: OutputStream): void;
+  resumeOutput(stream: OutputStream): void;
   /** Gives the worker a new pair of output pipes. Output from the old pair is background output from then on. */
   renewStreams(): Promise<void>;
 }

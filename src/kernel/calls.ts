@@ -24,6 +24,9 @@ const MAX_OPEN_BYTES = 64 * 1024 * 1024;
 /** Of refusals that the worker has not read. */
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 
+/** An event whose sender waits for the reply. */
+type Waiting = Pick<CallEvent, "id" | "call">;
+
 export class Calls {
   readonly #worker: Worker;
   readonly #handler: CallHandler;
@@ -40,7 +43,7 @@ export class Calls {
   }
 
   /** False: too many are open. The worker gets an error then. */
-  admit({ id, call }: CallEvent, bytes: number): boolean {
+  admit({ id, call }: Waiting, bytes: number): boolean {
     if (this.#open < MAX_OPEN && this.#openBytes + bytes <= MAX_OPEN_BYTES) {
       this.#open += 1;
       this.#openBytes += bytes;
@@ -57,6 +60,14 @@ export class Calls {
     if (this.#unread >= MAX_OPEN) return this.#onViolation("it does not take the answers to its displays");
     this.#reply(id, call, { value: null });
     if (this.#worker.asideBacklog > 0) void this.#untilRead();
+  }
+
+  /** Answers such an event when the work is done. Until then it counts as an open call. */
+  async acknowledgeAfter(event: Waiting, bytes: number, work: () => Promise<void>): Promise<void> {
+    if (!this.admit(event, bytes)) return;
+    await work();
+    this.#reply(event.id, event.call, { value: null });
+    await this.#release(bytes);
   }
 
   /** Only for admitted calls. Resolves, once the reply is sent, to whether the handler succeeded. */

@@ -4,7 +4,6 @@
 // its worker and never restarts it, because only the session knows what to do about the lost state.
 
 import { KILL_LIMIT_MS, type KillReason, type Worker, type WorkerExit } from "../environments/environment.ts";
-import type { DisplayPart } from "../protocol/events.ts";
 import type { OutputStream } from "../protocol/execution.ts";
 import {
   toCommandMessage,
@@ -21,32 +20,13 @@ import type { CallEvent, DisplayEvent, StatusEvent, WorkerEvent } from "../proto
 import { byteLength } from "../util/bytes/byte-length.ts";
 import { PendingRequests, type ChunkSink, type RequestOptions } from "./pending-requests.ts";
 import { sendBulk } from "./send-bulk.ts";
-import { Calls, type CallHandler, type HostCall } from "./calls.ts";
+import { Calls, type CallHandler } from "./calls.ts";
 import { ExecutionClock, WATCH_AFTER_MS } from "./execution-clock.ts";
 import { FrameReader } from "./frame-reader.ts";
-import type { Outcome, StopReason } from "./outcome.ts";
+import type { ExecutionListener, KernelListener } from "./listeners.ts";
+import type { StopReason } from "./outcome.ts";
+import { OutputFlow } from "./output-flow.ts";
 import { StopSequence } from "./stop-sequence.ts";
-
-export type { Outcome, StopReason } from "./outcome.ts";
-
-/** Receives what one execution sends while it runs. Buffers are only valid during the call. */
-export interface ExecutionListener {
-  onOutput(stream: OutputStream, chunk: Buffer): void;
-  onDisplay(display: DisplayPart): void;
-  onCall(call: number, name: string): void;
-  onReply(call: number, ok: boolean): void;
-  /** Code asks for input. Resolves to the answer in the worker's format; an error is raised in the code. */
-  onInput(call: number, hostCall: HostCall): Promise<unknown>;
-  /** The last call. */
-  onEnd(outcome: Outcome): void;
-}
-
-/** Receives what does not belong to a running execution. */
-export interface KernelListener {
-  onBackground(stream: OutputStream, chunk: Buffer): void;
-  /** The worker ended. A running execution gets its outcome afterwards. */
-  onEnd(exit: WorkerExit): void;
-}
 
 export interface KernelOptions {
   readonly onCall: CallHandler;
@@ -84,6 +64,7 @@ export class Kernel {
   readonly #listener: KernelListener;
   readonly #clock: ExecutionClock;
   readonly #calls: Calls;
+  readonly #flow: OutputFlow;
   #running: Running | undefined;
   readonly #requests = new PendingRequests();
   #request: ActiveRequest | undefined;
@@ -110,6 +91,7 @@ export class Kernel {
       onTimeout: () => this.stop("timeout"),
     });
     this.#calls = new Calls(worker, options.onCall, (why) => this.#violate(why));
+    this.#flow = new OutputFlow(worker);
     const frames = new FrameReader(
       (message, bytes) => this.#receive(message, bytes),
       (why) => this.#violate(why),
@@ -171,7 +153,10 @@ export class Kernel {
     const active = this.#running ?? this.#request;
     if (active === undefined) this.#stopWaiting();
     if (active === undefined || active.stopping !== undefined) return;
-    if (active === this.#running) this.#clock.stop();
+    if (active === this.#running) {
+      this.#clock.stop();
+      this.#flow.makeRoom();
+    }
     active.stopping = new StopSequence(reason, this.#options.graceMs, {
       interrupt: () => this.#settle(this.#worker.interrupt()),
       interruptAgain: () => {
@@ -253,7 +238,7 @@ export class Kernel {
       case "status":
         return this.#receiveStatus(event);
       case "display":
-        return this.#receiveDisplay(event);
+        return this.#receiveDisplay(event, bytes);
       case "call":
         void this.#answer(event, bytes);
         return true;
@@ -276,26 +261,41 @@ export class Kernel {
     return this.#requests.resolve(status);
   }
 
-  /** Output printed before a display comes first: the worker prints no more until the display is acknowledged. */
-  #receiveDisplay({ type: _type, id, call, ...display }: DisplayEvent): boolean {
-    const running = this.#running?.id === id ? this.#running : undefined;
-    if (running !== undefined) {
-      this.#worker.drain();
-      running.listener.onDisplay(display);
+  #receiveDisplay(event: DisplayEvent, bytes: number): boolean {
+    const running = this.#running?.id === event.id ? this.#running : undefined;
+    if (running !== undefined && this.#flow.isHeld) {
+      void this.#calls.acknowledgeAfter(event, bytes, async () => {
+        await this.#flow.untilFree();
+        if (running === this.#running) this.#show(running, event, bytes);
+      });
+    } else {
+      if (running !== undefined) this.#show(running, event, bytes);
+      this.#calls.acknowledge(event.id, event.call);
     }
-    this.#calls.acknowledge(id, call);
     return running !== undefined;
   }
 
+  /** Output printed before a display comes first: the worker prints no more until the display is acknowledged. */
+  #show(running: Running, { type: _type, id: _id, call: _call, ...display }: DisplayEvent, bytes: number): void {
+    this.#worker.drain();
+    const taken = running.listener.onDisplay(display);
+    if (taken !== undefined) this.#flow.hold("stdout", bytes, taken);
+  }
+
   #receiveOutput(stream: OutputStream, chunk: Buffer): void {
-    if (this.#running === undefined) this.#listener.onBackground(stream, chunk);
-    else this.#running.listener.onOutput(stream, chunk);
+    if (this.#running === undefined) {
+      this.#listener.onBackground(stream, chunk);
+      return;
+    }
+    const taken = this.#running.listener.onOutput(stream, chunk);
+    if (taken !== undefined) this.#flow.hold(stream, chunk.length, taken);
   }
 
   async #answer(event: CallEvent, bytes: number): Promise<void> {
     if (!this.#calls.admit(event, bytes)) return;
-    const running = this.#running?.id === event.id ? this.#running : undefined;
     const isInput = event.name === INPUT_CALL;
+    if (isInput && this.#flow.isHeld) await this.#flow.untilFree();
+    const running = this.#running?.id === event.id ? this.#running : undefined;
     if (isInput) this.#worker.drain(); // output printed before the question comes first
     else running?.listener.onCall(event.call, event.name);
     if (running !== undefined) this.#clock.pause();
@@ -338,6 +338,7 @@ export class Kernel {
 
   #finish(running: Running): void {
     this.#clock.stop();
+    this.#flow.end();
     if (running.stopping === undefined) return;
     running.stopping.end();
     running.calls?.abort(new Error(`The execution was interrupted: ${running.stopping.reason}`));

@@ -2,7 +2,7 @@
 
 import type { WorkerExit } from "../environments/environment.ts";
 import { REPLExecutionError } from "../errors.ts";
-import type { Outcome } from "../kernel/kernel.ts";
+import type { Outcome } from "../kernel/outcome.ts";
 import type { PrintedOutput } from "../output/printed-output.ts";
 import type {
   Cut,

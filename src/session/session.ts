@@ -5,7 +5,7 @@
 import { inspect as printed } from "node:util";
 import { requireCapability } from "../environments/capabilities.ts";
 import type { SandboxUsage } from "../environments/environment.ts";
-import type { KernelListener } from "../kernel/kernel.ts";
+import type { KernelListener } from "../kernel/listeners.ts";
 import { toSlice, type OutputRange, type OutputSlice } from "../output/output-slice.ts";
 import type { HistoryEntry } from "../protocol/execution.ts";
 import type { SessionId } from "../protocol/ids.ts";

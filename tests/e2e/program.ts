@@ -51,12 +51,7 @@ export class Program implements AsyncDisposable {
     this.#child = spawn(command, args, { cwd, env: { ...process.env, RLM_PYTHON: PYTHON, NO_COLOR: "1", ...env } });
     this.#child.stdin.on("error", () => {}).end(stdin);
     const left = unread === true ? "stdout" : unread;
-    for (const stream of (["stdout", "stderr"] as const).filter((one) => one !== left)) {
-      this.#child[stream].on("data", (chunk: Buffer) => {
-        this.#chunks[stream].push(chunk);
-        this.#wake();
-      });
-    }
+    for (const stream of (["stdout", "stderr"] as const).filter((one) => one !== left)) this.#read(stream);
     this.exit = new Promise((resolve) => {
       this.#child.on("exit", (code) => {
         if (left !== undefined) this.#child[left].resume(); // so that it can be closed
@@ -90,6 +85,12 @@ export class Program implements AsyncDisposable {
     }
   }
 
+  /** Reads what was unread so far. */
+  readAll(): void {
+    for (const stream of ["stdout", "stderr"] as const)
+      if (this.#child[stream].listenerCount("data") === 0) this.#read(stream);
+  }
+
   get pid(): number | undefined {
     return this.#child.pid;
   }
@@ -101,6 +102,13 @@ export class Program implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.#isEnded) this.#child.kill("SIGKILL");
     await this.ended;
+  }
+
+  #read(stream: "stdout" | "stderr"): void {
+    this.#child[stream].on("data", (chunk: Buffer) => {
+      this.#chunks[stream].push(chunk);
+      this.#wake();
+    });
   }
 
   #wake(): void {

@@ -4,6 +4,7 @@ import { openRuntime, type Runtime } from "../../runtime.ts";
 import type { RuntimeOptions } from "../../runtime-options.ts";
 import { parseMount } from "../../environments/mounts.ts";
 import type { EnvironmentName } from "../../environments/registry.ts";
+import { DEFAULT_LIMITS } from "../../session/options.ts";
 import type { Session } from "../../session/session.ts";
 import type { ExecutionResult } from "../../protocol/execution.ts";
 import { omitUndefined } from "../../util/omit-undefined.ts";
@@ -14,11 +15,12 @@ import { openWithFile, saveToFile } from "./session-file.ts";
 import { readStandardInput } from "./standard-input.ts";
 import { StandardOutput } from "../io/standard-output.ts";
 import { SignalHandler } from "../io/signal-handler.ts";
-import { printExecution, printOutcome, type ReadOutput } from "./print-execution.ts";
+import { ForwardOutput } from "./forward-output.ts";
+import { printOutcome } from "./print-execution.ts";
 import { UsageError } from "../options/usage-error.ts";
 
-/** All output is forwarded, however slow the reader is: what is not written yet is on disk. */
-const ALL_OUTPUT = 2 ** 40;
+/** After code was stopped: how long the command waits for a reader that takes nothing. */
+const STALLED_MS = 5_000;
 
 /** Options of every command that opens a session in this process. */
 export interface SessionArguments {
@@ -45,9 +47,7 @@ export async function exec(args: readonly string[], options: ExecArguments): Pro
   const output = new StandardOutput();
   await using runtime = await openRuntime(toRuntimeOptions(options));
   using signals = new SignalHandler(runtime, output);
-  const code = await signals.race(run(runtime, source, options, output, signals));
-  await output.flush();
-  return code;
+  return await signals.race(run(runtime, source, options, output, signals));
 }
 
 async function run(
@@ -60,18 +60,28 @@ async function run(
   const sessionOptions = { id: "exec", env: Object.fromEntries(e), argv, idleTimeoutMs: null };
   const session = await openWithFile(runtime, sessionFile, sessionOptions);
   signals.interruptible = session;
+  const forward = new ForwardOutput(output);
   const execution = session.execute(code, {
     timeoutMs: timeout === 0 ? null : timeout * 1000,
     fileName,
     onInput: usedInput ? async () => null : readStandardInput,
+    ...(!json && { receiver: forward }),
   });
-  const read: ReadOutput = (stream, offset) => session.output(execution.id, { stream, offset });
-  if (!json) await printExecution(execution, read, output);
   const result = await execution.result;
-  if (json) await output.write("stdout", `${JSON.stringify(result)}\n`);
-  else await printOutcome(result, output);
+  if (json) void output.push("stdout", `${JSON.stringify(result)}\n`);
+  else {
+    forward.finish();
+    printOutcome(result, output);
+  }
   await saveState(session, result, sessionFile);
+  await waitForReader(result, output);
   return fromResult(result);
+}
+
+/** As long as it takes; but a time limit and Ctrl-C end the command although nobody reads what was printed before. */
+async function waitForReader({ status }: ExecutionResult, output: StandardOutput): Promise<void> {
+  const unread = await output.flush(status === "interrupted" ? STALLED_MS : Infinity);
+  if (unread > 0) printError(`${unread} bytes of output were not read`);
 }
 
 /** Saves the state even if the code failed, but not if the state was lost. */
@@ -87,6 +97,7 @@ function toRuntimeOptions({ env, mount = [], python, memory }: ExecArguments): R
     preload: [],
     mounts: mount.map(parseMount),
     ...omitUndefined({ python }),
-    limits: { readableOutputBytes: ALL_OUTPUT, ...omitUndefined({ memoryBytes: memory }) },
+    // Output is forwarded as it comes, so that nothing has to be stored beyond what a result keeps.
+    limits: { readableOutputBytes: DEFAULT_LIMITS.keptOutputBytes, ...omitUndefined({ memoryBytes: memory }) },
   };
 }

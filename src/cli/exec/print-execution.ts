@@ -37,14 +37,15 @@ function toNotice({ omittedBytes, stream }: OutputGap): string {
   return `rlm: ${omittedBytes} bytes of ${stream} are missing here: more was printed than is kept of one stream\n`;
 }
 
-/** Prints why a program failed on stderr, as `python` would. */
-export async function printOutcome(result: ExecutionResult, output: StandardOutput): Promise<void> {
+/** Prints why a program failed on stderr, as `python` would. Does not wait for its reader. */
+export function printOutcome(result: ExecutionResult, output: StandardOutput): void {
   const { error } = result;
   // A program that handles Ctrl-C with sys.exit() was interrupted; its SystemExit is not an error.
-  if (error !== undefined && error.name !== "SystemExit")
-    await output.write("stderr", `${error.traceback.trimEnd()}\n`);
+  if (error !== undefined && error.name !== "SystemExit") {
+    void output.push("stderr", `${error.traceback.trimEnd()}\n`);
+  }
   if (result.status === "interrupted" && result.reason === "timeout") {
-    await output.write("stderr", `rlm: stopped at the time limit, after ${(result.durationMs / 1000).toFixed(1)} s\n`);
+    void output.push("stderr", `rlm: stopped at the time limit, after ${(result.durationMs / 1000).toFixed(1)} s\n`);
   }
 }
 

@@ -76,7 +76,7 @@ async function print(
   await printExecution(events(), (stream, offset) => execution.output(stream, offset), output);
   if (result === undefined) return EXIT.failure;
   if (json) await output.write("stdout", `${JSON.stringify(result)}\n`);
-  else await printOutcome(result, output);
+  else printOutcome(result, output);
   return fromResult(result);
 }
 

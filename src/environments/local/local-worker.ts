@@ -104,6 +104,14 @@ export class LocalWorker implements Worker {
     this.#output.stderr.drain(DRAIN_LIMIT);
   }
 
+  pauseOutput(stream: OutputStream): void {
+    this.#output[stream].pause();
+  }
+
+  resumeOutput(stream: OutputStream): void {
+    this.#output[stream].resume();
+  }
+
   renewStreams(): Promise<void> {
     if (this.ended) return Promise.resolve();
     this.#send("streams");

@@ -57,6 +57,15 @@ export class PipeReader {
     this.#deliver = deliver;
   }
 
+  /** Stops reading until `resume`. */
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    if (this.#open) this.#socket.resume();
+  }
+
   /** Delivers what the pipe contains, at most about `limit` bytes, without waiting. */
   drain(limit: number): void {
     let total = 0;

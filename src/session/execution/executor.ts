@@ -5,7 +5,8 @@
 
 import type { WorkerExit } from "../../environments/environment.ts";
 import { ForkRefusedError, SessionBusyError, SessionClosedError } from "../../errors.ts";
-import type { KernelListener, Outcome } from "../../kernel/kernel.ts";
+import type { KernelListener } from "../../kernel/listeners.ts";
+import type { Outcome } from "../../kernel/outcome.ts";
 import type { OutputLimits } from "../../output/output-log.ts";
 import type { ResetReason } from "../../protocol/events.ts";
 import type { ExecutionId } from "../../protocol/ids.ts";

@@ -1,7 +1,8 @@
 // The queue entry of one execution, and the listener to its kernel while it runs.
 
 import type { HostCall } from "../../kernel/calls.ts";
-import type { ExecutionListener, Outcome } from "../../kernel/kernel.ts";
+import type { ExecutionListener } from "../../kernel/listeners.ts";
+import type { Outcome } from "../../kernel/outcome.ts";
 import type { Stamp } from "../../output/transcript.ts";
 import type { CallStart, DisplayPart, ExecutionEvent } from "../../protocol/events.ts";
 import type { OutputStream } from "../../protocol/execution.ts";
@@ -48,15 +49,17 @@ export class QueuedExecution implements ExecutionListener {
     this.execution.fail(error);
   }
 
-  onOutput(stream: OutputStream, chunk: Buffer): void {
+  onOutput(stream: OutputStream, chunk: Buffer): Promise<void> | undefined {
     this.execution.appendOutput(stream, chunk, this.#feed.nextSeq(), Date.now());
     this.#feed.sendOutput(this.execution.id, stream, chunk);
+    return this.options.receiver?.onOutput(stream, chunk);
   }
 
-  onDisplay(display: DisplayPart): void {
+  onDisplay(display: DisplayPart): Promise<void> | undefined {
     if ((this.#displays ??= new Displays()).add(display)) {
       this.#append({ type: "display", ...this.#stamp(), ...display });
     }
+    return this.options.receiver?.onDisplay(display);
   }
 
   // Spelled out because code may make thousands of calls, and objects made by spreading are many times slower.

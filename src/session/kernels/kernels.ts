@@ -14,7 +14,8 @@ import type {
 } from "../../environments/environment.ts";
 import { ForkRefusedError, WorkerLostError } from "../../errors.ts";
 import type { CallHandler } from "../../kernel/calls.ts";
-import { Kernel, type KernelListener } from "../../kernel/kernel.ts";
+import { Kernel } from "../../kernel/kernel.ts";
+import type { KernelListener } from "../../kernel/listeners.ts";
 import type { SessionId } from "../../protocol/ids.ts";
 import type { StdlibState } from "../../protocol/sessions.ts";
 import { deferred } from "../../util/async/deferred.ts";
