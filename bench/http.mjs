@@ -57,13 +57,13 @@ async function measureClients({ clients, url, quick, row }) {
   const least = (name, q) => Math.min(...rounds[name].map(({ samples }) => quantile(samples, q)));
   const most = (name) => Math.max(...rounds[name].map(({ perSecond }) => perSecond));
   const many = clients === 1 ? "1 client" : `${clients} clients`;
-  for (const [door, name] of [
+  for (const [protocol, name] of [
     ["HTTP", "overHTTP"],
     ["WebSocket", "overWebSocket"],
   ]) {
     for (const q of [0.5, 0.99]) {
       row({
-        question: `${door}: execute \`${CODE}\`, ${many}, p${q * 100}`,
+        question: `${protocol}: execute \`${CODE}\`, ${many}, p${q * 100}`,
         ours: { best: least(name, q), unit: "us" },
         other: { name: "the echo route", best: least("echo", q), unit: "us" },
         ratio: { best: least(name, q) / least("echo", q) },
@@ -71,7 +71,7 @@ async function measureClients({ clients, url, quick, row }) {
       });
     }
     row({
-      question: `${door}: execute \`${CODE}\`, ${many}, in a second`,
+      question: `${protocol}: execute \`${CODE}\`, ${many}, in a second`,
       ours: { best: most(name), unit: "" },
       other: { name: "the echo route", best: most("echo"), unit: "" },
       ratio: { best: most(name) / most("echo") },
@@ -94,8 +94,8 @@ async function measureMany({ url, quick, row }) {
   await Promise.all(
     connections.map(async ({ request }) => {
       while (paths.length < count) {
-        const place = paths.push("") - 1;
-        paths[place] = `/v1/sessions/${JSON.parse(await request("POST", "/v1/sessions", "{}")).id}/execute`;
+        const index = paths.push("") - 1;
+        paths[index] = `/v1/sessions/${JSON.parse(await request("POST", "/v1/sessions", "{}")).id}/execute`;
       }
     }),
   );

@@ -45,8 +45,8 @@ export function stop(child) {
 export async function endProcesses() {
   const exits = [...started].map((child) => new Promise((resolve) => child.once("exit", resolve)));
   for (const child of started) child.stdin?.end();
-  const patience = new Promise((resolve) => setTimeout(resolve, 2000).unref());
-  await Promise.race([Promise.all(exits), patience]);
+  const timeout = new Promise((resolve) => setTimeout(resolve, 2000).unref());
+  await Promise.race([Promise.all(exits), timeout]);
   for (const child of started) stop(child);
 }
 

@@ -50,7 +50,7 @@ class State:
     def _load(self, message: Dict[str, Any]) -> Dict[str, Any]:
         with _Bulk(self._reader, message) as incoming:
             try:
-                args = (self._kernel.module, self.stdlib, incoming, message["patient"])
+                args = (self._kernel.module, self.stdlib, incoming, message["tolerant"])
                 report, flags = self._guarded(loading.load, *args)
             except loading.RetryNeeded as error:
                 return {"again": str(error)}

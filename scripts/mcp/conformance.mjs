@@ -5,7 +5,7 @@
 // Most scenarios call tools, prompts and resources with fixed names that only a server for the suite has. The ones below
 // need few or none of them: each must pass as many checks as listed, and those of PASS must have no failures.
 import { createServer, request as httpRequest } from "node:http";
-import { openPlace, requireForeign, run, startHTTP } from "./foreign.mjs";
+import { openTemporaryHome, requireForeign, run, startHTTP } from "./foreign.mjs";
 
 const PASS = {
   "2026-07-28": [
@@ -34,10 +34,10 @@ const PASS_IN_PART = {
   "2025-11-25": {},
 };
 
-const place = openPlace(requireForeign());
+const home = openTemporaryHome(requireForeign());
 let failed = 0;
 try {
-  const server = await startHTTP(place);
+  const server = await startHTTP(home);
   const proxy = await openProxy(server);
   try {
     for (const revision of Object.keys(PASS)) await checkRevision(revision, proxy.url);
@@ -46,13 +46,13 @@ try {
     await server.close();
   }
 } finally {
-  place.close();
+  home.close();
 }
 process.stdout.write(failed === 0 ? "The conformance suite found what was expected\n" : `${failed} checks failed\n`);
 process.exitCode = failed === 0 ? 0 : 1;
 
 async function checkRevision(revision, url) {
-  const { stdout } = await run("conformance", ["server", "--url", url, "--requirements", revision], place);
+  const { stdout } = await run("conformance", ["server", "--url", url, "--requirements", revision], home);
   const found = new Map(
     [...stdout.matchAll(/^[✓✗⚠~] (?<name>[\w-]+): (?<passed>\d+) passed, (?<wrong>\d+) failed/gmu)].map(
       ({ groups }) => [groups.name, { passed: Number(groups.passed), wrong: Number(groups.wrong) }],

@@ -43,8 +43,8 @@ export function requireForeign() {
   process.exit(UNAVAILABLE);
 }
 
-/** The environment of all processes: keeps them away from the user's folders. */
-export function openPlace(folder) {
+/** Working directory and environment variables of all processes: keeps them away from the user's folders. */
+export function openTemporaryHome(commands) {
   const home = mkdtempSync(join(tmpdir(), "rlm-foreign-"));
   const env = {
     ...process.env,
@@ -52,15 +52,15 @@ export function openPlace(folder) {
     RLM_DATA: join(home, "data"),
     RLM_TOKEN: TOKEN,
     RLM_PYTHON: process.env.RLM_PYTHON ?? "/usr/bin/python3",
-    PATH: `${folder}${delimiter}${process.env.PATH}`,
+    PATH: `${commands}${delimiter}${process.env.PATH}`,
     NO_COLOR: "1",
   };
-  return { home, env, close: () => remove(home) };
+  return { cwd: home, env, close: () => remove(home) };
 }
 
 /** A server that was just stopped may still be writing; `maxRetries` would not notice new files. */
-function remove(folder, patienceMs = 20_000) {
-  for (const until = Date.now() + patienceMs; ;) {
+function remove(folder, timeoutMs = 20_000) {
+  for (const until = Date.now() + timeoutMs; ;) {
     try {
       return rmSync(folder, { recursive: true, force: true });
     } catch (error) {
@@ -73,9 +73,9 @@ function remove(folder, patienceMs = 20_000) {
 export const STDIO = [process.execPath, CLI, "mcp-serve"];
 
 /** The program on HTTP. */
-export async function startHTTP({ env, home }) {
+export async function startHTTP({ cwd, env }) {
   const child = spawn(process.execPath, [CLI, "mcp-serve", "--http", "--port", "0"], {
-    cwd: home,
+    cwd,
     env,
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -97,9 +97,9 @@ export async function startHTTP({ env, home }) {
 }
 
 /** Runs a command until it exits. */
-export function run(command, args, { env, home }) {
+export function run(command, args, { cwd, env }) {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd: home, env, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(command, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
     const printed = { stdout: "", stderr: "" };
     for (const stream of ["stdout", "stderr"]) {
       child[stream].setEncoding("utf8").on("data", (text) => void (printed[stream] += text));

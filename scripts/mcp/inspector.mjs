@@ -3,7 +3,7 @@
 //   node scripts/mcp/inspector.mjs      exit codes: 0 as expected, 1 not, 75 the Inspector is not available
 //
 // Prints a line for each check.
-import { openPlace, requireForeign, run, startHTTP, STDIO } from "./foreign.mjs";
+import { openTemporaryHome, requireForeign, run, startHTTP, STDIO } from "./foreign.mjs";
 
 const TOOLS = [
   "execute_python",
@@ -49,10 +49,10 @@ const IS_ERROR = 5;
 const NEEDS_TOKEN = 3;
 const AT_ONCE = 2;
 
-const place = openPlace(requireForeign());
+const home = openTemporaryHome(requireForeign());
 let failed = 0;
 try {
-  const http = await startHTTP(place);
+  const http = await startHTTP(home);
   try {
     const header = ["--header", `Authorization: ${http.authorization}`];
     const targets = ["legacy", "modern"].flatMap((era) => [
@@ -68,7 +68,7 @@ try {
     check("HTTP server", "ends by SIGTERM with exit code 0", await http.close(), 0);
   }
 } finally {
-  place.close();
+  home.close();
 }
 process.stdout.write(failed === 0 ? "The Inspector found what was expected\n" : `${failed} checks failed\n`);
 process.exitCode = failed === 0 ? 0 : 1;
@@ -147,7 +147,7 @@ async function call(target, tool, args) {
 }
 
 function inspect(target, args) {
-  return run("mcp-inspector", ["--cli", ...target.args, ...args], place);
+  return run("mcp-inspector", ["--cli", ...target.args, ...args], home);
 }
 
 function parse(json) {

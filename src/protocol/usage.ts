@@ -34,6 +34,11 @@ export type ModelUsage = Shape<typeof modelUsage>;
 export const finishReason = z.enum(["stop", "length", "refusal", "other"]);
 export type FinishReason = Shape<typeof finishReason>;
 
+export const cachedAnswer = z
+  .object({ text: z.string(), reasoning: z.string(), finishReason, isCut: z.boolean() })
+  .describe("The answer of a model, as the cache keeps it");
+export type CachedAnswer = Shape<typeof cachedAnswer>;
+
 /** What a backend reports of one request. `costUsd` is absent unless the provider states it; `estimatedTokens` is 0 by default. */
 export type ReportedUsage = Pick<
   ModelUsage,

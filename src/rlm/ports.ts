@@ -1,6 +1,6 @@
 // What the orchestrator needs from outside: models and a cache of their answers. It does not know the implementations.
 
-import type { FinishReason } from "../protocol/usage.ts";
+import type { CachedAnswer } from "../protocol/usage.ts";
 import type { BackendRequest, ModelPrice } from "../backends/backend.ts";
 import type { CallOptions, CallOutcome } from "../backends/dispatch/call.ts";
 
@@ -13,13 +13,6 @@ export interface Models {
   call(request: BackendRequest, options: CallOptions): Promise<CallOutcome>;
   /** Undefined: not known. */
   priceOf(model: string): Promise<ModelPrice | undefined>;
-}
-
-export interface CachedAnswer {
-  readonly text: string;
-  readonly reasoning: string;
-  readonly finishReason: FinishReason;
-  readonly isCut: boolean;
 }
 
 /** Answers by the hash of their requests. */

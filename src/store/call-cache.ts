@@ -2,19 +2,9 @@
 //
 // Errors of the disk only mean that a call is made again.
 
-import { finishReason } from "../protocol/usage.ts";
+import { cachedAnswer, type CachedAnswer } from "../protocol/usage.ts";
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { z } from "zod";
-
-const answer = z.object({
-  text: z.string(),
-  reasoning: z.string(),
-  finishReason: finishReason,
-  isCut: z.boolean(),
-});
-
-export type StoredAnswer = z.output<typeof answer>;
 
 interface CacheLimits {
   readonly memoryAnswers: number;
@@ -39,7 +29,7 @@ const LIMITS: CacheLimits = {
 export class CallCache {
   readonly #folder: string | undefined;
   readonly #limits: CacheLimits;
-  readonly #memory = new Map<string, StoredAnswer>();
+  readonly #memory = new Map<string, CachedAnswer>();
   #memoryCharacters = 0;
   #writes = 0;
 
@@ -49,11 +39,11 @@ export class CallCache {
     this.#limits = { ...LIMITS, ...limits };
   }
 
-  async get(hash: string): Promise<StoredAnswer | undefined> {
+  async get(hash: string): Promise<CachedAnswer | undefined> {
     const known = this.#memory.get(hash);
     if (known !== undefined || this.#folder === undefined || !HASH.test(hash)) return known;
     try {
-      const parsed = answer.safeParse(JSON.parse(await readFile(this.#path(hash), "utf8")));
+      const parsed = cachedAnswer.safeParse(JSON.parse(await readFile(this.#path(hash), "utf8")));
       if (!parsed.success) return undefined;
       this.#remember(hash, parsed.data);
       return parsed.data;
@@ -62,13 +52,13 @@ export class CallCache {
     }
   }
 
-  put(hash: string, entry: StoredAnswer): void {
+  put(hash: string, entry: CachedAnswer): void {
     if (sizeOf(entry) > MAX_CHARACTERS) return;
     this.#remember(hash, entry);
     if (this.#folder !== undefined && HASH.test(hash)) void this.#write(this.#folder, hash, entry).catch(() => {});
   }
 
-  async #write(folder: string, hash: string, entry: StoredAnswer): Promise<void> {
+  async #write(folder: string, hash: string, entry: CachedAnswer): Promise<void> {
     const path = this.#path(hash);
     const temporary = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`;
     const isPruneDue = this.#writes % this.#limits.writesBetweenPrunes === 0;
@@ -79,7 +69,7 @@ export class CallCache {
     if (isPruneDue) await this.#prune(folder);
   }
 
-  #remember(hash: string, entry: StoredAnswer): void {
+  #remember(hash: string, entry: CachedAnswer): void {
     this.#forget(hash);
     this.#memory.set(hash, entry);
     this.#memoryCharacters += sizeOf(entry);
@@ -119,6 +109,6 @@ export class CallCache {
   }
 }
 
-function sizeOf({ text, reasoning }: StoredAnswer): number {
+function sizeOf({ text, reasoning }: CachedAnswer): number {
   return text.length + reasoning.length;
 }

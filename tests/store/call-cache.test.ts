@@ -1,10 +1,11 @@
 import { readdirSync } from "node:fs";
 import { expect, test } from "vitest";
-import { CallCache, type StoredAnswer } from "../../src/store/call-cache.ts";
+import type { CachedAnswer } from "../../src/protocol/usage.ts";
+import { CallCache } from "../../src/store/call-cache.ts";
 import { openRuns } from "./runs/recorded-run.ts";
 
 const hash = (number: number): string => number.toString(16).padStart(64, "0");
-const answer = (text: string): StoredAnswer => ({ text, reasoning: "", finishReason: "stop", isCut: false });
+const answer = (text: string): CachedAnswer => ({ text, reasoning: "", finishReason: "stop", isCut: false });
 
 test("memory is limited by the size of answers, and the oldest are evicted", async () => {
   const cache = new CallCache(undefined, { memoryCharacters: 100 });

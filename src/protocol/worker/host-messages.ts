@@ -49,7 +49,7 @@ export type HostCommand =
   | SetCommand
   | { readonly cmd: "save" }
   | { readonly cmd: "can-load"; readonly version: InterpreterVersion }
-  | { readonly cmd: "load"; readonly bulk: true; readonly patient: boolean }
+  | { readonly cmd: "load"; readonly bulk: true; readonly tolerant: boolean }
   | { readonly cmd: "stdlib"; readonly source: string; readonly describe?: true }
   | { readonly cmd: "stdlib-add"; readonly source: string; readonly added: string };
 

@@ -10,13 +10,13 @@ import { worstCostUsd } from "../../backends/prices.ts";
 import { BackendConnectionError } from "../../errors.ts";
 import type { ModelCallStart } from "../../protocol/run-events.ts";
 import type { NodeId } from "../../protocol/runs.ts";
-import { NO_USAGE, type ModelUsage } from "../../protocol/usage.ts";
+import { NO_USAGE, type CachedAnswer, type ModelUsage } from "../../protocol/usage.ts";
 import { omitUndefined } from "../../util/omit-undefined.ts";
 import type { EventEmitter } from "../events/event-emitter.ts";
 import { type Account, type MaxUsage, maxUsageOf } from "../ledger/account.ts";
 import { ChargedCall } from "../ledger/charged-call.ts";
 import { TokenEstimator } from "../ledger/token-estimate.ts";
-import type { CachedAnswer, CallCache, Models } from "../ports.ts";
+import type { CallCache, Models } from "../ports.ts";
 import { SingleFlight } from "./single-flight.ts";
 
 /** Where a call belongs: `ordinal` counts the calls of a step. */

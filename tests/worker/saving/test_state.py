@@ -47,8 +47,8 @@ class StateCase(WorkerCase):
             worker.write(worker.commands, {"bytes": len(part)}, part)
         worker.write(worker.commands, end)
 
-    def load(self, worker, body, patient=False, **options):
-        name = self.ask(worker, "load", bulk=True, patient=patient)
+    def load(self, worker, body, tolerant=False, **options):
+        name = self.ask(worker, "load", bulk=True, tolerant=tolerant)
         self.send_bulk(worker, body, **options)
         return worker.status(name)
 
@@ -141,7 +141,7 @@ class Saving(StateCase):
         _, body = self.save(self.worker)
         worker = self.fresh()
         worker.run("before = 1")
-        name = self.ask(worker, "load", bulk=True, patient=False)
+        name = self.ask(worker, "load", bulk=True, tolerant=False)
         worker.write(worker.commands, {"bytes": len(body)}, body)
         worker.out.until(b"there")
         worker.interrupt()
@@ -164,7 +164,7 @@ class Loading(StateCase):
         _, body = self.save(self.worker)
         worker = self.fresh()
         worker.run("a = 'before'")
-        name = self.ask(worker, "load", bulk=True, patient=False)
+        name = self.ask(worker, "load", bulk=True, tolerant=False)
         self.send_bulk(worker, body, end={"failed": "the disk is broken"})
         status = worker.status(name)
         self.assertEqual((status["status"], status["error"]["value"]), ("error", "the disk is broken"))
@@ -185,7 +185,7 @@ class Loading(StateCase):
             # Bytecode is not damaged: no interpreter survives that, and the digest of a session file detects it.
             at = chance.choice([n for n in range(len(body)) if not b"\xe3" in body[max(0, n - 400) : n + 400]] or [0])
             damaged[at] ^= 1 << chance.randrange(8)
-            self.load(worker, bytes(damaged), patient=chance.random() < 0.5)
+            self.load(worker, bytes(damaged), tolerant=chance.random() < 0.5)
             self.assertEqual(worker.value("mark"), "'before'")
 
     def test_another_version_is_refused_by_name(self):
@@ -211,7 +211,7 @@ class Loading(StateCase):
         worker = self.fresh()
         self.assertIn("again", self.load(worker, body)["data"])
         self.assertEqual(worker.value("'fine' in globals()"), "False")
-        report = self.loaded(worker, body, patient=True)
+        report = self.loaded(worker, body, tolerant=True)
         self.assertEqual([entry["name"] for entry in report["skipped"]], ["bad", "worse", "both"])
         self.assertEqual(worker.value("fine, row, row[0] is shared is row[1], Bad.__name__"), "(5, [[1], [1]], True, 'Bad')")
 

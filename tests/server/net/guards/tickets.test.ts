@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Runtime } from "../../../src/index.ts";
-import { Tickets } from "../../../src/server/net/guards/tickets.ts";
-import { openTestRuntime } from "../../open.ts";
-import { openTestServer, type Ask } from "../http/request.ts";
+import type { Runtime } from "../../../../src/index.ts";
+import { Tickets } from "../../../../src/server/net/guards/tickets.ts";
+import { openTestRuntime } from "../../../open.ts";
+import { openTestServer, type Ask } from "../../http/request.ts";
 
 let runtime: Runtime;
 let ask: Ask;

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { BODY_MEMORY, MemoryBudget, type Reservation } from "../../../src/server/net/memory-budget.ts";
-import { MinThroughput } from "../../../src/server/net/bodies/min-throughput.ts";
-import { RequestStream } from "../../../src/server/net/bodies/request-stream.ts";
+import { BODY_MEMORY, MemoryBudget, type Reservation } from "../../../../src/server/net/memory-budget.ts";
+import { MinThroughput } from "../../../../src/server/net/bodies/min-throughput.ts";
+import { RequestStream } from "../../../../src/server/net/bodies/request-stream.ts";
 
 const TOO_SLOW = { problem: { status: 408, code: "TOO_SLOW", headers: { connection: "close" } } };
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { parseOrigin } from "../../../src/server/net/guards/cors.ts";
+import { parseOrigin } from "../../../../src/server/net/guards/cors.ts";
 import {
   createGuardedApp,
   type AnsweredRequest,
   type GuardOptions,
-} from "../../../src/server/net/guards/guarded-app.ts";
+} from "../../../../src/server/net/guards/guarded-app.ts";
 
 const TOKEN = "secret";
 

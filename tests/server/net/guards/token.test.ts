@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openToken } from "../../../src/server/net/guards/token.ts";
+import { openToken } from "../../../../src/server/net/guards/token.ts";
 
 let folder: string;
 beforeEach(() => {

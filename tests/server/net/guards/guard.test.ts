@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { checkNames, checkToken, digest } from "../../../src/server/net/guards/guard.ts";
+import { checkNames, checkToken, digest } from "../../../../src/server/net/guards/guard.ts";
 
 describe("checkNames()", () => {
   test.each(["localhost", "LOCALHOST:80", "127.0.0.1:8000", "127.8.9.1", "[::1]:8000", "box.example"])(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { RequestLimiter } from "../../../src/server/net/guards/request-limiter.ts";
-import { TokenBuckets } from "../../../src/server/net/guards/token-buckets.ts";
+import { RequestLimiter } from "../../../../src/server/net/guards/request-limiter.ts";
+import { TokenBuckets } from "../../../../src/server/net/guards/token-buckets.ts";
 
 describe("token buckets", () => {
   test("allow a burst, then a rate, separately for each key", () => {

@@ -1,6 +1,6 @@
 import { assert, json, property } from "fast-check";
 import { expect, test } from "vitest";
-import { parseStrictJSON } from "../../../src/server/net/bodies/strict-json.ts";
+import { parseStrictJSON } from "../../../../src/server/net/bodies/strict-json.ts";
 
 test("strings of any length and content are read", () => {
   for (const piece of ["x", "\\", "\n", '"', "{[:,]}", '\\"']) {
