@@ -113,6 +113,22 @@ class Both(unittest.TestCase):
         self.check(errno.ENOMEM, (9, 222), 0, 4096, 3, 0x40022, -1, 0)
         self.check(ALLOWED, (9, 222), 0, 4096, 3, 0x22, -1, 0)
 
+    def test_extended_attributes(self):
+        for numbers in ((188, 5), (189, 6), (190, 7)):
+            self.check(errno.EOPNOTSUPP, numbers)
+        for numbers in ((191, 8), (194, 11), (197, 14)):  # getxattr, listxattr, removexattr
+            self.check(ALLOWED, numbers)
+
+    def test_core_dumps(self):
+        pointer, high = 0x1000, 1 << 32
+        self.check(0, (160, 164), 4, pointer)
+        self.check(ALLOWED, (160, 164), 7, pointer)
+        for new in (pointer, high):
+            self.check(0, (302, 261), 0, 4, new, 0)
+            self.check(ALLOWED, (302, 261), 0, 7, new, 0)
+        self.check(ALLOWED, (302, 261), 0, 4, 0, pointer)
+        self.check(errno.EPERM, (302, 261), 1, 4, 0, pointer)
+
     def test_threads_and_their_descriptors(self):
         thread = 0x3D0F00  # as the C library makes one
         self.check(ALLOWED, (56, 220), thread)

@@ -159,7 +159,6 @@ class Jobs:
             (resource.RLIMIT_DATA, _MEMORY),
             (resource.RLIMIT_FSIZE, self._disk_bytes),
             (resource.RLIMIT_NOFILE, _OPEN_FILES),
-            (resource.RLIMIT_CORE, 0),
         )
 
 

@@ -40,7 +40,6 @@ def apply(limits: Limits) -> None:
         (resource.RLIMIT_NPROC, limits.processes),
         (resource.RLIMIT_NOFILE, limits.open_files),
         (resource.RLIMIT_FSIZE, limits.disk_bytes),
-        (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_MEMLOCK, 0),
         (resource.RLIMIT_MSGQUEUE, 0),
         (resource.RLIMIT_SIGPENDING, _PENDING_SIGNALS),
@@ -48,6 +47,12 @@ def apply(limits: Limits) -> None:
         (resource.RLIMIT_RTPRIO, 0),
         (resource.RLIMIT_NICE, 0),
     )
+
+
+def forbid_core_dumps() -> None:
+    """At a limit of 1 the kernel dumps nothing. At 0 it still starts the program that /proc/sys/kernel/core_pattern names, as root of
+    the machine. The filter keeps code from setting another limit."""
+    set_limits((resource.RLIMIT_CORE, 1))
 
 
 def set_limits(*limits: tuple[int, int]) -> None:

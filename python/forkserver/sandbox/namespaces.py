@@ -120,6 +120,8 @@ def confine(plan: Plan, stage: Callable[[str], None]) -> int | None:
     _write("/proc/self/oom_score_adj", b"800")
     stage("limit what is counted for its user")
     set_counts(plan.counts)
+    stage("forbid core dumps")
+    limits.forbid_core_dumps()
     stage("drop privileges")
     drop_capabilities()
     libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1)

@@ -59,6 +59,11 @@ UNSUITABLE: dict[str, tuple[int | None, int | None]] = {
     # a pipe or a socket would keep whole pages for single bytes, also after their file was truncated
     "vmsplice": (278, 75), "splice": (275, 76), "tee": (276, 77), "sendfile": (40, 71),
 }
+# These fail with EOPNOTSUPP, as on a file system without extended attributes, and programs that copy files go on.
+UNSUPPORTED: dict[str, tuple[int | None, int | None]] = {
+    # a tmpfs keeps access control lists of 64 KiB for each file, in memory that neither its quota nor a cgroup counts
+    "setxattr": (188, 5), "lsetxattr": (189, 6), "fsetxattr": (190, 7),
+}
 # These do nothing and succeed.
 IGNORED: dict[str, tuple[int | None, int | None]] = {
     "sync": (162, 81),  # it cannot fail, and promises no more than that writing has begun
@@ -100,6 +105,7 @@ _SOCK_STREAM, _SOCK_SEQPACKET, _SOCK_TYPE = 1, 5, 0xF
 _F_OFD_SETLK, _F_OFD_SETLKW, _F_SETLEASE, _F_NOTIFY = 37, 38, 1024, 1026
 _INIT = 1
 _PRIO_PROCESS, _IOPRIO_WHO_PROCESS = 0, 1
+_CORE_LIMIT = 4
 _MARK_LIMIT = 10  # RLIMIT_LOCKS: see proc.py
 _SET_ID_BITS = 0o6000
 _MAKES_FILE = 0o100 | 0o20000000  # O_CREAT and the bit of O_TMPFILE
@@ -109,6 +115,7 @@ _ALLOW = 0x7FFF0000
 _EPERM = 0x00050000 | errno.EPERM
 _SUCCESS = 0x00050000
 _EINVAL = 0x00050000 | errno.EINVAL
+_EOPNOTSUPP = 0x00050000 | errno.EOPNOTSUPP
 _ENOMEM = 0x00050000 | errno.ENOMEM
 _ENOSYS = 0x00050000 | errno.ENOSYS
 _EACCES = 0x00050000 | errno.EACCES
@@ -130,7 +137,8 @@ def build(has_cgroup: bool) -> bytes:
         code += [(_JEQ, 0, len(rules) + 1, number), *rules, _return(_ALLOW)]
     code += _when(_JGT, LAST_REVIEWED, _ENOSYS)
     code += _when(_JEQ, _SOCKET, _EACCES)
-    for calls, action in ((DENIED, _EPERM), (ABSENT, _ENOSYS), (UNSUITABLE, _EINVAL), (IGNORED, _SUCCESS)):
+    for calls, action in ((DENIED, _EPERM), (ABSENT, _ENOSYS), (UNSUITABLE, _EINVAL), (UNSUPPORTED, _EOPNOTSUPP),
+                          (IGNORED, _SUCCESS)):
         for numbers in calls.values():
             number = numbers[_COLUMN]
             if number is not None:
@@ -166,7 +174,10 @@ def _argument_rules(has_cgroup: bool) -> Iterator[tuple[int, Code]]:
     # A table of futexes of any size is memory of the kernel; core scheduling keeps others off the processor.
     yield _PRCTL, _deny_values(0, _PR_SCHED_CORE, _PR_FUTEX_HASH, action=_EINVAL)
     yield _PERSONALITY, _deny_all_but(0, 0, 0xFFFFFFFF)
-    yield _PRLIMIT, _deny_all_but(0, 0)  # the calling process, not the init
+    # Limits of the calling process, not of the init. The limit of core dumps stays (limits.py); a null pointer only reads it.
+    yield _PRLIMIT, [*_deny_all_but(0, 0), _argument(1), *_unless(_JEQ, _CORE_LIMIT, _ALLOW), *_deny_all_but(2, 0, action=_SUCCESS),
+                     _load(_ARG0 + 8 * 2 + 4), *_unless(_JEQ, 0, _SUCCESS)]
+    yield _SETRLIMIT, _deny_values(0, _CORE_LIMIT, action=_SUCCESS)
     # How the init is scheduled decides how soon a limit is enforced. All other processes may be named: the C library never passes 0
     # for a thread of its own, nor do `renice -p $$` and psutil. Groups and users of processes may include the init.
     for number in _SCHEDULING:

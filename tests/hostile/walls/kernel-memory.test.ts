@@ -5,7 +5,7 @@ import type { Session } from "../../../src/index.ts";
 import { openStage, readCorpus, type OpenStage } from "../stage.ts";
 
 const { prelude_python: prelude } = readCorpus("protocol-probes.json");
-const [EPERM, EINVAL, ENOMEM, ENOSYS] = [1, 22, 12, 38];
+const [EPERM, EINVAL, ENOMEM, ENOSYS, EOPNOTSUPP] = [1, 22, 12, 38, 95];
 
 let stage: OpenStage;
 let session: Session;
@@ -104,6 +104,15 @@ denied = [errno_of(lambda: one.setsockopt(socket.SOL_SOCKET, name, bytes(16))) f
     expect(await errnoOf(`SC(NR(9,222), 0, 2 << 20, 3, 0x40022, -1, 0)`)).toBe(ENOMEM);
   });
 
+  test("no access control lists, which count for no quota", async () => {
+    for (const name of ["system.posix_acl_access", "user.note"]) {
+      expect(await errnoOf(`os.setxattr("file", "${name}", b"x")`)).toBe(EOPNOTSUPP);
+      expect(await errnoOf(`os.setxattr("file", "${name}", b"x", follow_symlinks=False)`)).toBe(EOPNOTSUPP);
+      expect(await errnoOf(`os.setxattr(file, "${name}", b"x")`)).toBe(EOPNOTSUPP);
+    }
+    expect(await shell("cp -a file attributes.out && echo done")).toBe("done\n");
+  });
+
   test("no locked memory", async () => {
     const lock = `ctypes.c_void_p(ctypes.addressof(buffer))`;
     for (const call of [`SC(NR(149,228), ${lock}, 4096)`, `SC(325 if X64 else 284, ${lock}, 4096, 0)`]) {
@@ -111,6 +120,16 @@ denied = [errno_of(lambda: one.setsockopt(socket.SOL_SOCKET, name, bytes(16))) f
     }
     expect(await errnoOf(`SC(NR(151,230), 1)`)).toBe(EPERM);
     expect(await errnoOf(`SC(NR(9,222), 0, 4096, 3, 0x2022, -1, 0)`), "mmap").toBe(EPERM);
+  });
+});
+
+describe("a crash", () => {
+  test("starts no program of the host that handles core dumps, whatever limit its code sets", async () => {
+    const code = `import resource
+for limit in (0, 1 << 20): resource.setrlimit(resource.RLIMIT_CORE, (limit, limit))
+resource.getrlimit(resource.RLIMIT_CORE)`;
+    expect((await session.execute(code).result).value).toEqual({ "text/plain": "(1, 1)" });
+    expect(await shell("ulimit -c 0; ulimit -Hc 0; grep core /proc/self/limits")).toMatch(/size +1 +1 +bytes/);
   });
 });
 
