@@ -11,6 +11,7 @@ import resource
 import signal
 
 RLIMIT_LOCKS = 10
+_NICE = 5
 _TICK = os.sysconf("SC_CLK_TCK")
 _THREADS = 17
 
@@ -38,6 +39,11 @@ def kill(pid: int) -> None:
 def set_mark(number: int) -> None:
     """Marks the calling process and the children it will have."""
     resource.setrlimit(RLIMIT_LOCKS, (number, resource.RLIM_INFINITY))
+
+
+def lower_priority() -> None:
+    """For the calling process and its children: the init and the host run before any number of them. It cannot be undone."""
+    os.nice(_NICE)
 
 
 def mark_of(pid: int) -> int:
