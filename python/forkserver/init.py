@@ -23,7 +23,7 @@ from .processes.branches import Branch, open_control_socket
 from .processes.endings import Endings
 from .processes.jobs import Jobs
 from .processes.memory_limits import MemoryLimits
-from .processes.proc import mark_of, parent_of, set_mark
+from .processes.proc import lower_priority, mark_of, parent_of, set_mark
 from .processes.programs import Programs
 from .processes.queries import Queries
 from .sandbox import cgroups, limits as limits_module, namespaces
@@ -195,6 +195,7 @@ class Init:
         signal.set_wakeup_fd(-1)
         _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)  # `signal.signal` would create enum members, which copies 25 pages
         os.setsid()
+        lower_priority()
         commands, aside, events, out, err = pipes
         os.dup2(os.open("/dev/null", os.O_RDONLY), 0)
         os.dup2(out, 1)

@@ -41,7 +41,7 @@ export type WorkerExit =
   | { readonly kind: "sandbox-gone" };
 
 /** From a kill to its report. Code can delay the end of its processes, and with many of them the sandbox's answer. */
-export const KILL_LIMIT_MS = 600;
+export const KILL_LIMIT_MS = 400;
 
 export type KillReason = "timeout" | "cancelled" | "memory" | "violation" | "closed";
 

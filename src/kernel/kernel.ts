@@ -37,7 +37,7 @@ export interface KernelOptions {
 /** For requests without a limit of their own: a reset may run finalizers. */
 const REQUEST_LIMIT_MS = 15_000;
 /** From the kill of a worker to the result of its execution, whatever the code does. The worker is given up before that. */
-const RESULT_LIMIT_MS = KILL_LIMIT_MS + 300;
+const RESULT_LIMIT_MS = KILL_LIMIT_MS + 500;
 /** Between two executions: for an interrupt to be sent, for new output pipes to be in use. */
 const SETTLE_LIMIT_MS = 5_000;
 

@@ -12,6 +12,7 @@ import resource
 import signal
 
 RLIMIT_LOCKS = 10
+_NICE = 5
 _TICK = os.sysconf("SC_CLK_TCK")
 _THREADS = 17
 
@@ -53,6 +54,11 @@ def is_mark_fixed(number: int) -> bool:
         return False
     except ValueError:  # Python's error for EPERM
         return True
+
+
+def lower_priority() -> None:
+    """For the calling process and its children: the init and the host run before any number of them. It cannot be undone."""
+    os.nice(_NICE)
 
 
 def mark_of(pid: int) -> int:

@@ -19,7 +19,7 @@ from typing import Callable
 from .. import descriptors
 from ..sandbox import limits as limits_module, seccomp
 from .memory import held_bytes, resident_bytes
-from .proc import DEAD, STOPPED, cpu_seconds, parent_of, processes, send_signal, set_mark, state_of
+from .proc import DEAD, STOPPED, cpu_seconds, lower_priority, parent_of, processes, send_signal, set_mark, state_of
 from .process_barrier import no_new_processes
 
 # stdin, stdout, stderr: (pages, True if the program reads it).
@@ -29,8 +29,8 @@ _MAX_SPEC = 8 * 1024 * 1024
 # The kernel limits the length of one argument; a longer command is passed as a file.
 _MAX_ARGUMENT = 100_000
 _SHELLS = ("/bin/bash", "/usr/bin/bash", "/bin/sh")
-# In CPU time of the init: with many processes it gets little of the wall clock.
-_SIGNAL_TIMEOUT_S = 0.25
+# In CPU time of the init, because with many processes it gets little of the wall clock; and in all.
+_SIGNAL_CPU_S, _SIGNAL_TIMEOUT_S = 0.25, 1.0
 _ROUNDS_BEFORE_BARRIER = 3
 _BUSY_MS, _CALM_MS = 100, 500
 _NOT_STARTED = 127
@@ -119,6 +119,7 @@ class Programs:
         for number in (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT):
             signal.signal(number, signal.SIG_DFL)
         os.setsid()
+        lower_priority()
         set_mark(order["program"])
         source, out, err = pipes
         os.dup2(out, 1)
@@ -174,7 +175,8 @@ class Programs:
     def _signal_all(self, numbers: set[int], what: int, wanted: str, is_forking: bool = False) -> None:
         """Sends a signal until every process is in one of the `wanted` states. If new processes keep appearing, or may have
         been missed, it does so behind a process barrier."""
-        deadline = time.process_time() + _SIGNAL_TIMEOUT_S
+        cpu_limit = time.process_time() + _SIGNAL_CPU_S
+        deadline = time.monotonic() + _SIGNAL_TIMEOUT_S
         sent: set[int] = set()
         with contextlib.ExitStack() as barrier:
             for round_number in itertools.count():
@@ -186,7 +188,7 @@ class Programs:
                     is_forking = False
                 elif not left:
                     return
-                if time.process_time() > deadline:
+                if time.process_time() > cpu_limit or time.monotonic() > deadline:
                     return
                 for pid in left:
                     send_signal(pid, what)

@@ -15,7 +15,8 @@ from typing import Callable
 from .. import descriptors, libc
 from .proc import kill, set_mark
 
-# To count 2 GiB that all of 128 processes share takes about two seconds of CPU time. Some more for a busy machine.
+# The kernel needs about 40 ms to count a GiB of small pages in one process. So this is enough for 2 GiB that 64 processes share,
+# or for a quarter of that on a busy machine. Nothing else limits what a session without a cgroup can take meanwhile.
 TIMEOUT_S = 5.0
 _RETRY_MS = 50.0
 _YES, _NO = 1, 0

@@ -19,7 +19,7 @@ import type { ForkServer } from "./fork-server.ts";
 import type { LocalWorker } from "./local-worker.ts";
 
 /** For the processes of the old worker to end, and for a new one to be ready. */
-const RESTART_LIMIT_MS = 8_000;
+const RESTART_LIMIT_MS = 5_000;
 
 export class LocalSandbox implements Sandbox {
   readonly #family: Family;
