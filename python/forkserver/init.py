@@ -22,6 +22,7 @@ from .files import operations
 from .processes.branches import Branch, open_control_socket
 from .processes.endings import Endings
 from .processes.jobs import Jobs
+from .processes.kernel_objects import KernelObjects
 from .processes.memory_limits import MemoryLimits
 from .processes.proc import lower_priority, mark_of, parent_of, set_mark
 from .processes.programs import Programs
@@ -59,6 +60,8 @@ class Init:
         self._endings = Endings(limits.processes, self._branches, self._jobs, self._programs, self._queries)
         self._memory = MemoryLimits(
             limits, self._branches, self._jobs, self._programs, self._queries, self._kill, self._send)
+        self._objects = KernelObjects(
+            limits, self._memory, self._branches, self._jobs, self._programs, self._queries, self._kill)
 
     def run(self, plan: namespaces.Plan, pipes: list[int]) -> NoReturn:
         try:
@@ -73,7 +76,7 @@ class Init:
         stages: list[str] = ["start"]
         try:
             self._oom_events = namespaces.confine(plan, stages.append)
-            libc.prctl(libc.PR_SET_DUMPABLE, 0)
+            self._objects.has_cgroup = self._oom_events is not None
             libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)
         except BaseException as error:
             self._send({"event": "failed", "stage": stages[-1], "message": str(error)})
@@ -105,9 +108,13 @@ class Init:
         self._queries.check_deadlines()
         if self._until_check_ms() == 0:
             started = time.monotonic()
-            self._memory.check()
+            self._check()
             self._last_check = time.monotonic()
             self._check_took_ms = (self._last_check - started) * 1000
+
+    def _check(self) -> None:
+        self._memory.check()
+        self._objects.check()
 
     def _until_check_ms(self) -> float | None:
         """None if there is nothing to watch."""
@@ -139,7 +146,7 @@ class Init:
             if branch is not None:
                 branch.watched = order["on"]
         elif op == "look":
-            self._memory.check()
+            self._check()
         elif op == "kill":
             if branch is not None:
                 self._kill(branch, order["reason"])

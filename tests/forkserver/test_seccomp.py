@@ -105,8 +105,10 @@ class Both(unittest.TestCase):
             self.check(errno.ENOSYS, (number, number))
         for option in (62, 78):
             self.check(errno.EINVAL, (157, 167), option)
-        for option in (1, 4, 15, 22, 38):
+        for option in (1, 3, 15, 22, 38):
             self.check(ALLOWED, (157, 167), option)
+        for dumpable, outcome in ((0, 0), (1, ALLOWED), (2, 0)):
+            self.check(outcome, (157, 167), 4, dumpable)
         for name, outcome in ((7, 0), (8, 0), (26, errno.EPERM), (50, errno.EPERM), (16, ALLOWED), (2, ALLOWED)):
             self.check(outcome, (54, 208), 3, 1, name)
         self.check(ALLOWED, (54, 208), 3, 6, 7)
@@ -135,6 +137,8 @@ class Both(unittest.TestCase):
         self.check(ALLOWED, (56, 220), 17)
         self.check(ALLOWED, (56, 220), 0x4111)  # vfork
         self.check(errno.EPERM, (56, 220), thread & ~0x400)
+        self.check(errno.EPERM, (56, 220), 0x411)
+        self.check(errno.EPERM, (56, 220), 0x511)
         self.check(errno.EPERM, (56, 220), thread | 0x10000000)
         self.check(errno.EINVAL, (436, 436), 3, 4, 2)
         self.check(errno.EINVAL, (436, 436), 3, 4, 6)

@@ -14,7 +14,7 @@ import signal
 import time
 from typing import Callable, Iterator
 
-from .. import descriptors, libc
+from .. import descriptors
 from ..sandbox.limits import set_limits
 from .proc import set_mark
 
@@ -150,10 +150,10 @@ class Jobs:
         self._numbers[pid] = number
 
     def _become_job(self, keep: list[int]) -> None:
+        """It is not dumpable, as the init is not, so code cannot look into it."""
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         descriptors.close_all_but(set(keep))
-        libc.prctl(libc.PR_SET_DUMPABLE, 0)
         set_mark(0)  # of no branch
         set_limits(
             (resource.RLIMIT_DATA, _MEMORY),

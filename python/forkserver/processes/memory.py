@@ -48,7 +48,7 @@ def private_and_shared_bytes(pid: int) -> tuple[int, int]:
     """Resident memory: private, and possibly shared with other processes."""
     resident, shared = _resident_and_shared(f"/proc/{pid}")
     if resident == 0:
-        resident, shared = _resident_and_shared(_living_thread(pid))
+        resident, shared = _resident_and_shared(living_thread(pid))
     return (resident - shared) * _PAGE, shared * _PAGE
 
 
@@ -72,11 +72,11 @@ def proportional_sum(pids: list[int], enough: int | None = None) -> int:
 def _proportional_bytes(pid: int) -> int:
     held = _proportional(f"/proc/{pid}")
     if not held:
-        held = _proportional(_living_thread(pid))
+        held = _proportional(living_thread(pid))
     return resident_bytes(pid) if held is None else held
 
 
-def _living_thread(pid: int) -> str:
+def living_thread(pid: int) -> str:
     """The /proc folder of another thread, for a process whose first thread has exited and so shows no memory."""
     try:
         return max(os.scandir(f"/proc/{pid}/task"), key=lambda thread: int(thread.name)).path

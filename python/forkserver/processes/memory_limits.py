@@ -47,7 +47,7 @@ class MemoryLimits:
 
     def check(self) -> None:
         """Kills a branch that is over its limit, and the oldest checkpoint of a session whose checkpoints are over theirs."""
-        groups, strays = self._groups()
+        groups, strays = self.groups()
         seen = {pid: resident_bytes(pid) for pids in (strays, *(group.pids for group in groups)) for pid in pids}
         self.is_calm = seen.keys() == self._seen.keys() and sum(seen.values()) <= sum(self._seen.values()) + _CALM_GROWTH_BYTES
         self._seen = seen
@@ -100,19 +100,19 @@ class MemoryLimits:
         self._queries.ask(key, lambda: self._are_over_limit(pids), on_yes, go_on)
 
     def _kill_largest_program(self, member: int) -> None:
-        programs = [group for group in self._groups()[0] if isinstance(group.first, Program) and group.member == member]
+        programs = [group for group in self.groups()[0] if isinstance(group.first, Program) and group.member == member]
         if programs:
             largest = max(programs, key=lambda group: held_bytes(group.pids))
             self._programs.kill(largest.number, "memory")
 
     def _kill_strays(self) -> None:
-        for pid in self._groups()[1]:
+        for pid in self.groups()[1]:
             kill(pid)
 
     def _are_over_limit(self, pids: list[int]) -> bool:
         return proportional_sum(pids, self._limits.memory_bytes) > self._limits.memory_bytes
 
-    def _groups(self) -> tuple[list[Group], list[int]]:
+    def groups(self) -> tuple[list[Group], list[int]]:
         """The groups of processes that are counted together, and stray processes, whose mark no branch or program has.
 
         Strays count against every worker and are killed if they exceed its limit together with it.
@@ -158,7 +158,7 @@ class MemoryLimits:
 
     def _send_usage(self, ids: list[int], count: Callable[[list[int]], int]) -> None:
         """The memory of each session, including its checkpoints, and the size of all files. Strays count for the first."""
-        groups, strays = self._groups()
+        groups, strays = self.groups()
         sums: dict[int, int] = {}
         for group in groups:
             pids, strays = group.pids + strays, []

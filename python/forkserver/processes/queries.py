@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 from typing import Callable
 
-from .. import descriptors, libc
+from .. import descriptors
 from .proc import kill, set_mark
 
 # The kernel needs about 40 ms to count a GiB of small pages in one process. So this is enough for 2 GiB that 64 processes share,
@@ -36,7 +36,7 @@ class _Query:
 
 class Queries:
     """The questions of one init, at most one per key: `pid in queries`. `keep` are the descriptors that questions use; their
-    processes have no others.
+    processes have no others. Code cannot look into them, because they are not dumpable, as the init is not.
 
     The init calls `reaped` for each child, and `check_deadlines` in each round of its loop, in which it must wait no longer
     than `until_deadline_ms`.
@@ -107,7 +107,6 @@ class Queries:
                 signal.set_wakeup_fd(-1)
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 descriptors.close_all_but({2, *self._keep})
-                libc.prctl(libc.PR_SET_DUMPABLE, 0)
                 set_mark(0)  # of no branch
                 code = _YES if query.question() else _NO
             finally:

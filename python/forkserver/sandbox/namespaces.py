@@ -134,6 +134,7 @@ def confine(plan: Plan, stage: Callable[[str], None]) -> int | None:
         events = reports.wait_for_cgroup(plan.report)
         os.close(plan.report)
     stage("install the system call filter")
+    libc.prctl(libc.PR_SET_DUMPABLE, 0)  # so that code cannot look into the init; the filter ignores this from now on
     seccomp.install(plan.filters[events is not None])
     return events
 

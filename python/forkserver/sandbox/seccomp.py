@@ -163,8 +163,11 @@ def _argument_rules(has_cgroup: bool) -> Iterator[tuple[int, Code]]:
     # record locks, which SQLite and Python's `fcntl.lockf` use, and `flock` are allowed.
     yield _FCNTL, _deny_values(1, _F_SETLEASE, _F_NOTIFY, _F_OFD_SETLK, _F_OFD_SETLKW, action=_EINVAL)
     yield _IOCTL, _deny_values(1, _TIOCSTI, _TIOCLINUX, _TIOCSETD, _BTRFS_IOC_SYNC)
-    # A thread with descriptors of its own would hide them from a count over the processes.
-    yield _CLONE, [*_deny_bits(0, _NAMESPACE_FLAGS), *_unless(_JSET, _CLONE_THREAD, _ALLOW), *_unless(_JSET, _CLONE_FILES, _EPERM)]
+    # A thread with descriptors of its own would hide them from a count over the processes. A process that has those of another could
+    # leave it record locks of which the kernel shows no owner.
+    thread = [*_unless(_JSET, _CLONE_FILES, _EPERM), _return(_ALLOW)]
+    yield _CLONE, [*_deny_bits(0, _NAMESPACE_FLAGS), (_JSET, 0, len(thread), _CLONE_THREAD), *thread,
+                   *_when(_JSET, _CLONE_FILES, _EPERM)]
     yield _CLOSE_RANGE, _deny_bits(2, _CLOSE_RANGE_UNSHARE, action=_EINVAL)
     # A socket for datagrams (SOCK_RAW is one, too) may leave its pair for another of the host, behind a mount even for reading.
     yield _SOCKETPAIR, [*_deny_all_but(0, _AF_UNIX), *_deny_all_but(1, _SOCK_STREAM, _SOCK_SEQPACKET, mask=_SOCK_TYPE)]
@@ -172,7 +175,9 @@ def _argument_rules(has_cgroup: bool) -> Iterator[tuple[int, Code]]:
     yield _SETSOCKOPT, [_argument(1), *_unless(_JEQ, _SOL_SOCKET, _ALLOW),
                         *_deny_values(2, _SO_SNDBUF, _SO_RCVBUF, action=_SUCCESS), *_deny_values(2, *_SO_ATTACH)]
     # A table of futexes of any size is memory of the kernel; core scheduling keeps others off the processor.
-    yield _PRCTL, _deny_values(0, _PR_SCHED_CORE, _PR_FUTEX_HASH, action=_EINVAL)
+    # A process that is not dumpable hides its descriptors; agents for keys insist on being so, in a sandbox for no gain.
+    yield _PRCTL, [*_deny_values(0, _PR_SCHED_CORE, _PR_FUTEX_HASH, action=_EINVAL), *_unless(_JEQ, libc.PR_SET_DUMPABLE, _ALLOW),
+                   *_deny_all_but(1, 1, action=_SUCCESS)]
     yield _PERSONALITY, _deny_all_but(0, 0, 0xFFFFFFFF)
     # Limits of the calling process, not of the init. The limit of core dumps stays (limits.py); a null pointer only reads it.
     yield _PRLIMIT, [*_deny_all_but(0, 0), _argument(1), *_unless(_JEQ, _CORE_LIMIT, _ALLOW), *_deny_all_but(2, 0, action=_SUCCESS),
