@@ -36,10 +36,6 @@ function withoutLastNewlines(text: string): string {
   return text.slice(0, end);
 }
 
-export function shorten(text: string, maxCharacters: number): string {
-  return text.length > maxCharacters ? `${text.slice(0, maxCharacters)}…` : text;
-}
-
 /** The call that the model should make next. */
 export function toStatusCall(taskId: string, args: Readonly<Record<string, number | boolean>> = {}): string {
   const more = Object.entries(args).map(([name, value]) => `, ${name}=${value}`);

@@ -5,7 +5,8 @@ import type { InspectedVariable, Variable } from "../../../protocol/variables.ts
 import { limitLength, type ToolResult } from "./result.ts";
 import { countCharacters } from "../../../util/text/truncate-text.ts";
 import { formatCount, formatSize } from "../../../util/text/format.ts";
-import { joinParts, shorten, toReprCall } from "./format.ts";
+import { shorten } from "../../../util/text/shorten.ts";
+import { joinParts, toReprCall } from "./format.ts";
 
 const MAX_PREVIEW = 80;
 /** Of a single variable. */

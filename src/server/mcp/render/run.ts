@@ -7,7 +7,8 @@ import { textSource } from "../../../util/bytes/byte-source.ts";
 import { truncateOutput } from "../../../util/text/truncate.ts";
 import { toReadOn } from "./output.ts";
 import { formatCost, formatCount, formatSeconds } from "../../../util/text/format.ts";
-import { joinParts, shorten, toNote } from "./format.ts";
+import { shorten } from "../../../util/text/shorten.ts";
+import { joinParts, toNote } from "./format.ts";
 
 /** Reserved for the text after the answer. */
 const NOTE_CHARACTERS = 600;

@@ -8,7 +8,8 @@ import { limitLength, type ToolResult } from "./result.ts";
 import type { HostPaths, OpenedFile } from "../calls/host-paths.ts";
 import { IDLE_MINUTES } from "../tools/tool-call.ts";
 import { formatCount, formatSize } from "../../../util/text/format.ts";
-import { joinParts, shorten } from "./format.ts";
+import { shorten } from "../../../util/text/shorten.ts";
+import { joinParts } from "./format.ts";
 
 const MAX_NAMES = 12;
 const MAX_NAME = 40;
