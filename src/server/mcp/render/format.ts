@@ -2,6 +2,7 @@
 
 import type { Usage } from "../../../protocol/execution.ts";
 import { formatSeconds } from "../../../util/text/format.ts";
+import type { WorkFacts } from "../output-schema.ts";
 import { DEFAULT_SESSION } from "../tools/tool-call.ts";
 
 const INFORMATIVE_MS = 1_000;
@@ -53,6 +54,6 @@ export function toReprCall(name: string, [from, to]: readonly [number, number], 
 }
 
 /** For structured results. */
-export function toUsageFacts({ cpuMs, peakMemoryBytes }: Usage): Readonly<Record<string, number>> {
+export function toUsageFacts({ cpuMs, peakMemoryBytes }: Usage): Pick<WorkFacts, "cpu_ms" | "peak_memory_bytes"> {
   return { cpu_ms: Math.round(cpuMs), peak_memory_bytes: peakMemoryBytes };
 }
