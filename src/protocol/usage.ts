@@ -11,20 +11,20 @@ const MAX_TOKENS = 1_000_000_000_000;
 
 export const modelUsage = z
   .object({
-    inputTokens: z.number().describe("Cached tokens included"),
-    outputTokens: z.number().describe("Reasoning included"),
-    cacheReadTokens: z.number(),
-    cacheWriteTokens: z.number(),
-    reasoningTokens: z.number(),
-    tokens: z.number().describe("Input and output"),
+    inputTokens: z.int().describe("Cached tokens included"),
+    outputTokens: z.int().describe("Reasoning included"),
+    cacheReadTokens: z.int(),
+    cacheWriteTokens: z.int(),
+    reasoningTokens: z.int(),
+    tokens: z.int().describe("Input and output"),
     estimatedTokens: z
-      .number()
+      .int()
       .describe("How many of `tokens` are estimated, because the provider did not report them. So is their cost"),
     costUsd: z.number().nullable().describe("Null: the price of something is not known"),
-    llmCalls: z.number(),
-    toolCalls: z.number(),
-    iterations: z.number(),
-    cachedCalls: z.number().describe("Calls answered from the cache. They cost nothing"),
+    llmCalls: z.int(),
+    toolCalls: z.int(),
+    iterations: z.int(),
+    cachedCalls: z.int().describe("Calls answered from the cache. They cost nothing"),
   })
   .meta({ id: "ModelUsage" });
 

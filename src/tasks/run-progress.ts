@@ -1,6 +1,6 @@
 // The progress of a run: a line for each step of each node, and what it does now. Written for a model that waits for the answer.
 
-import { formatCount } from "../util/text/format.ts";
+import { formatCount, formatSeconds } from "../util/text/format.ts";
 import { shorten } from "../util/text/shorten.ts";
 import type { RunEvent } from "../protocol/run-events.ts";
 import type { NodeId } from "../protocol/runs.ts";
@@ -92,9 +92,9 @@ function toAnswered({ called, answered }: NodeState): string {
 function toStepLine(nodeId: NodeId, node: NodeState, observation: string, time: number): string {
   const { lines, called, isFinal, startedAt } = node;
   const facts = [
-    lines === 0 ? "no code" : `${lines} ${lines === 1 ? "line" : "lines"} of code`,
-    ...(called === 0 ? [] : [`${called} ${called === 1 ? "call" : "calls"} of models`]),
-    `${((time - startedAt) / 1000).toFixed(1)} s`,
+    lines === 0 ? "no code" : `${formatCount(lines, "line")} of code`,
+    ...(called === 0 ? [] : [`${formatCount(called, "call")} of models`]),
+    formatSeconds(time - startedAt),
   ];
   const isAccepted = isFinal && observation.startsWith("Output of block");
   const came = isAccepted ? "gives the answer" : toLine(observation.replace(/^Output of block \d+:\n/, ""));

@@ -1,4 +1,8 @@
-// What the fork server sends: one line of JSON each. It is our own program and runs no user code, so nothing is validated.
+// What the fork server sends: one line of JSON each.
+//
+// Nothing is validated. The fork server and the inits whose events it forwards are our own programs and run no user code. User code has no
+// descriptor of the socket between them. The fork server sets `sandbox` itself, so an init speaks only for its own sandbox. If code took
+// over an init, it could send false events that a schema accepts.
 
 import type { UserRange } from "../../util/user-range.ts";
 

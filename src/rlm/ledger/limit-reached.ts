@@ -2,14 +2,16 @@
 
 import { RLMError } from "../../errors.ts";
 import type { LedgerAxis, NodeId } from "../../protocol/runs.ts";
+import { formatCost, formatCount, formatSeconds } from "../../util/text/format.ts";
 
+/** Amounts of money and time have their unit in the number. */
 const UNITS: Readonly<Record<LedgerAxis, string>> = {
-  tokens: "tokens",
-  costUsd: "USD",
-  llmCalls: "calls of models",
-  toolCalls: "calls of tools",
-  wallMs: "ms",
-  iterations: "steps",
+  tokens: " tokens",
+  costUsd: "",
+  llmCalls: " calls of models",
+  toolCalls: " calls of tools",
+  wallMs: "",
+  iterations: " steps",
 };
 
 interface Refusal {
@@ -35,11 +37,11 @@ export class LimitReached extends RLMError {
   readonly remaining: number;
   readonly isTemporary: boolean;
   constructor({ axis, ownerId, used, limit, remaining, needed, isTemporary }: Refusal, options?: ErrorOptions) {
-    const [need, left, all] = [needed, remaining, limit].map((value) => toText(value));
+    const [need, left, all] = [needed, remaining, limit].map((value) => toText(axis, value));
     const what =
       axis === "wallMs"
-        ? `only ${left} of ${all} ms are left`
-        : `this needs ${need} ${UNITS[axis]}, ${left} of ${all} are left`;
+        ? `only ${left} of ${all} are left`
+        : `this needs ${need}${UNITS[axis]}, ${left} of ${all} are left`;
     super(`Cannot go on: ${what}`, options);
     this.axis = axis;
     this.ownerId = ownerId;
@@ -55,6 +57,7 @@ export function toExhausted(axis: LedgerAxis, ownerId: NodeId, used: number, lim
   return new LimitReached({ axis, ownerId, used, limit, remaining: 0, needed: 1, isTemporary: false });
 }
 
-function toText(value: number): string {
-  return value.toLocaleString("en-US", { maximumFractionDigits: 6 });
+function toText(axis: LedgerAxis, value: number): string {
+  if (axis === "costUsd") return formatCost(value);
+  return axis === "wallMs" ? formatSeconds(value) : formatCount(value);
 }

@@ -113,8 +113,8 @@ export function createServerFactory(runtime: Runtime, settings: MCPSettings): Mc
   };
 }
 
-function toListing({ listing, runs }: MCPTool, isStructured: boolean): Tool {
-  const listed = { ...listing, ...(isStructured && { outputSchema: toOutputSchema(runs) }) };
+function toListing({ listing, output }: MCPTool, isStructured: boolean): Tool {
+  const listed = { ...listing, ...(isStructured && { outputSchema: toOutputSchema(output) }) };
   return listed as unknown as Tool; // the SDK's schema types are narrower than JSON Schema
 }
 

@@ -45,6 +45,12 @@ describe("reserve()", () => {
     expect(() => root.reserve({ tokens: 400, costUsd: 0 })).not.toThrow();
   });
 
+  test("refuses a cost in dollars", () => {
+    const { root } = open({ costUsd: 2 });
+    const { message } = refused(() => root.reserve({ tokens: 0, costUsd: 5 }));
+    expect(message).toBe("Cannot go on: this needs $5.00, $1.80 of $2.00 are left");
+  });
+
   test("keeps a tenth for finishing, and at least one call", () => {
     const { root } = open({ tokens: 1000, llmCalls: 3, costUsd: 1 });
     expect(remaining(root)).toEqual({ tokens: 900, llmCalls: 2, costUsd: 0.9 });
@@ -86,7 +92,7 @@ describe("reserve()", () => {
     expect([remaining(root).wallMs, remaining(root, { finishing: true }).wallMs]).toEqual([9_000, 10_000]);
     clock.nowMs += 9_000;
     expect(refused(() => root.reserve({ tokens: 0, costUsd: 0 }))).toMatchObject({ axis: "wallMs", used: 9_000 });
-    expect(refused(() => root.countIteration()).message).toBe("Cannot go on: only 0 of 10,000 ms are left");
+    expect(refused(() => root.countIteration()).message).toBe("Cannot go on: only 0.0 s of 10.0 s are left");
     root.reserve({ tokens: 0, costUsd: 0 }, { finishing: true }).release();
     clock.nowMs += 1_000;
     expect(refused(() => root.reserve({ tokens: 0, costUsd: 0 }, { finishing: true })).axis).toBe("wallMs");

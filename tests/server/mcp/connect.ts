@@ -11,7 +11,7 @@ import type { Mount } from "../../../src/environments/environment.ts";
 import type { RLM } from "../../../src/rlm/rlm.ts";
 import { HostPaths } from "../../../src/server/mcp/calls/host-paths.ts";
 import { createServerFactory, type MCPSettings } from "../../../src/server/mcp/server.ts";
-import { selectTools } from "../../../src/server/mcp/tools/select-tools.ts";
+import { ALL_TOOLS, selectTools } from "../../../src/server/mcp/tools/select-tools.ts";
 import { openTestRuntime } from "../../open.ts";
 
 export type Era = "legacy" | "modern";
@@ -48,7 +48,9 @@ export class Connection implements AsyncDisposable {
   }
 
   async call(name: string, args: Record<string, unknown> = {}): Promise<CallToolResult> {
-    return this.client.callTool({ name, arguments: args });
+    const result = await this.client.callTool({ name, arguments: args });
+    checkFacts(name, result);
+    return result;
   }
 
   /** The text alone, of a call that must work. */
@@ -102,6 +104,12 @@ export async function connect(options: ConnectOptions = {}): Promise<Connection>
 
 export function textOf({ content }: CallToolResult): string {
   return content.map((block) => (block.type === "text" ? block.text : "")).join("");
+}
+
+/** Throws if the tool does not declare a fact, or declares another type. */
+function checkFacts(name: string, result: CallToolResult): void {
+  const output = ALL_TOOLS.find(({ listing }) => listing.name === name)?.output.strict();
+  if (factsOf(result) !== undefined) output?.parse(factsOf(result));
 }
 
 /** The machine data of a result. */

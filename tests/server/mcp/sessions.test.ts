@@ -240,6 +240,14 @@ describe("variables", () => {
     expect(mcp.unexpected).toEqual([]);
   });
 
+  test("previews are at most 80 characters, and never end in half of one", async () => {
+    await mcp.text("create_repl_session", { session_id: "faces" });
+    await mcp.text("execute_repl", { session_id: "faces", code: "a, b = '😀' * 100, ' ' + '😀' * 100" });
+    const previews = (await mcp.text("get_repl_context", { session_id: "faces" })).split("\n").map(toPreview);
+    expect(previews.join("")).not.toMatch(/\p{Surrogate}/u);
+    expect(previews.map((preview) => preview.length)).toEqual([80, 79]);
+  });
+
   test("the listing has names, types, sizes and short previews, and never whole values", async () => {
     await mcp.text("create_repl_session", { session_id: "listed" });
     const code = "import math\nbig = 'x' * 1_000_000\nn = 5\ndef f(): pass\nnames = list(range(1000))";
@@ -362,3 +370,7 @@ describe("saved sessions", () => {
     expect(await mcp.failure("execute_repl", { session_id: "bad", code: "1" })).toContain("No session 'bad'");
   });
 });
+
+function toPreview(line: string): string {
+  return line.slice(line.indexOf(" = ") + 3);
+}

@@ -5,6 +5,7 @@
 import { formatCount } from "../../../util/text/format.ts";
 import type { Session } from "../../../session/session.ts";
 import type { Task } from "../../../tasks/tasks.ts";
+import type { WorkFacts } from "../output-schema.ts";
 import { DEFAULT_MAX_OUTPUT, type ToolResult } from "../render/result.ts";
 import { renderExecution } from "../render/execution.ts";
 import { renderRunning, renderShell } from "../render/task.ts";
@@ -28,7 +29,7 @@ export async function runPython(
   session: Session,
   code: string,
   { timeout = DEFAULT_TIMEOUT_SECONDS, maxOutput = DEFAULT_MAX_OUTPUT, isOnce = false }: RunOptions,
-): Promise<ToolResult> {
+): Promise<ToolResult<WorkFacts>> {
   checkLength("code", code, call);
   const { runtime, images } = call;
   const execution = session.execute(code, { timeoutMs: timeout * 1000 });
@@ -45,10 +46,10 @@ export async function runPython(
 }
 
 /** In a session that ends with the code. */
-export async function runOnce(call: ToolCall, code: string, options: RunOptions): Promise<ToolResult> {
+export async function runOnce(call: ToolCall, code: string, options: RunOptions): Promise<ToolResult<WorkFacts>> {
   checkLength("code", code, call);
   const session = await call.runtime.openSession(toSessionOptions(call));
-  let result: ToolResult;
+  let result: ToolResult<WorkFacts>;
   try {
     result = await runPython(call, session, code, { ...options, isOnce: true });
   } catch (error) {
@@ -70,7 +71,7 @@ export async function runShell(
   session: Session,
   command: string,
   { timeout, cwd, maxOutput = DEFAULT_MAX_OUTPUT }: ShellOptions,
-): Promise<ToolResult> {
+): Promise<ToolResult<WorkFacts>> {
   checkLength("command", command, call);
   const task = call.runtime.shell(command, {
     session,
@@ -88,7 +89,7 @@ export async function runShell(
   return renderShell(task, await task.result, maxOutput);
 }
 
-function toDetached({ runtime }: ToolCall, task: Task, maxOutput: number): ToolResult {
+function toDetached({ runtime }: ToolCall, task: Task, maxOutput: number): ToolResult<WorkFacts> {
   return { ...renderRunning(runtime, task, maxOutput), task };
 }
 

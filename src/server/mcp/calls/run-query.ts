@@ -4,6 +4,7 @@ import type { Context } from "../../../rlm/context/context-items.ts";
 import type { Run } from "../../../rlm/run.ts";
 import type { RunRequest } from "../../../rlm/rlm.ts";
 import type { RunTask } from "../../../tasks/run-task.ts";
+import type { WorkFacts } from "../output-schema.ts";
 import { DEFAULT_MAX_OUTPUT, type ToolResult } from "../render/result.ts";
 import { renderRun } from "../render/run.ts";
 import { renderRunning } from "../render/task.ts";
@@ -21,7 +22,7 @@ export interface QueryRequest {
   readonly tokenBudget?: number | undefined;
 }
 
-export async function runQuery(call: ToolCall, request: QueryRequest): Promise<ToolResult> {
+export async function runQuery(call: ToolCall, request: QueryRequest): Promise<ToolResult<WorkFacts>> {
   const { rlm, runtime, timings } = call;
   if (rlm === undefined) throw new ArgumentsError("No model is configured for this server: nothing can be asked.");
   const run = await start(rlm, request, call);

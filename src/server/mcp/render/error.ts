@@ -15,7 +15,7 @@ import {
 import type { Runtime } from "../../../runtime.ts";
 import { ArgumentsError } from "../tools/arguments-error.ts";
 import type { ToolCall } from "../tools/tool-call.ts";
-import { shorten } from "./format.ts";
+import { shorten } from "../../../util/text/shorten.ts";
 
 const MAX_LISTED = 20;
 const MAX_ID = 80;

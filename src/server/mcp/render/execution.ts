@@ -3,6 +3,8 @@
 import type { Runtime } from "../../../runtime.ts";
 import type { ExecutionTask } from "../../../tasks/execution-task.ts";
 import type { ExecutionResult, InterruptReason, StateAfter } from "../../../protocol/execution.ts";
+import type { TaskId } from "../../../protocol/ids.ts";
+import type { WorkFacts } from "../output-schema.ts";
 import type { ToolResult } from "./result.ts";
 import { truncateText } from "../../../util/text/truncate-text.ts";
 import type { Images } from "./images.ts";
@@ -19,12 +21,14 @@ interface Ended {
   readonly execution: Execution;
   readonly result: ExecutionResult;
   readonly maxOutput: number;
+  /** Absent: it is no task. */
+  readonly taskId?: TaskId;
   /** Its session ends with it. */
   readonly isOnce?: boolean;
 }
 
-export async function renderExecution(ended: Ended): Promise<ToolResult> {
-  const { runtime, images, execution, result, maxOutput, isOnce = false } = ended;
+export async function renderExecution(ended: Ended): Promise<ToolResult<WorkFacts>> {
+  const { runtime, images, execution, result, maxOutput, taskId, isOnce = false } = ended;
   const rich = await showRich(result, images);
   const printed = {
     stdout: result.stdout,
@@ -42,7 +46,7 @@ export async function renderExecution(ended: Ended): Promise<ToolResult> {
     text: text === "" && rich.images.length === 0 ? NO_OUTPUT : text,
     images: rich.images,
     isError: result.status === "error" || result.status === "interrupted",
-    facts: toFacts(execution, result, cutFrom !== undefined || isValueCut, cutFrom?.id ?? null),
+    facts: toFacts(execution, result, cutFrom !== undefined || isValueCut, taskId ?? cutFrom?.id ?? null),
     structured: () => toStructured(result, values),
   };
   return cutFrom === undefined ? rendered : { ...rendered, linkTo: cutFrom };
@@ -74,13 +78,8 @@ function showTraceback(traceback: string, maxCharacters: number): string {
   return truncateText(traceback, { maxCharacters, hint: () => CATCH, isTruncated });
 }
 
-function toFacts(
-  execution: Execution,
-  result: ExecutionResult,
-  isCut: boolean,
-  taskId: string | null,
-): Record<string, unknown> {
-  const facts: Record<string, unknown> = {
+function toFacts(execution: Execution, result: ExecutionResult, isCut: boolean, taskId: TaskId | null): WorkFacts {
+  return {
     status: result.status,
     session_id: result.sessionId,
     execution_id: result.executionId,
@@ -93,27 +92,23 @@ function toFacts(
     state: result.state,
     truncated: isCut,
     task_id: taskId,
+    ...(result.reason !== undefined && { reason: result.reason }),
   };
-  if (result.reason !== undefined) facts["reason"] = result.reason;
-  return facts;
 }
 
-function toStructured(result: ExecutionResult, values: ValueOptions): Record<string, unknown> {
+function toStructured(result: ExecutionResult, values: ValueOptions): Partial<WorkFacts> {
   const { stdout, stderr, value, error } = result;
   const within = (text: string, hint = "see task_id"): string =>
     truncateText(text, { maxCharacters: values.maxCharacters, hint: () => hint });
   return {
     stdout: within(stdout),
     stderr: within(stderr),
-    value: value?.["text/plain"] === undefined ? null : truncateValue(value["text/plain"], result, values),
-    error:
-      error === undefined
-        ? null
-        : {
-            name: error.name,
-            value: within(error.value, CATCH),
-            traceback: showTraceback(error.traceback, values.maxCharacters),
-          },
+    value: value?.["text/plain"] === undefined ? undefined : truncateValue(value["text/plain"], result, values),
+    error: error && {
+      name: error.name,
+      value: within(error.value, CATCH),
+      traceback: showTraceback(error.traceback, values.maxCharacters),
+    },
   };
 }
 

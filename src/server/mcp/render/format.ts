@@ -2,6 +2,7 @@
 
 import type { Usage } from "../../../protocol/execution.ts";
 import { formatSeconds } from "../../../util/text/format.ts";
+import type { WorkFacts } from "../output-schema.ts";
 import { DEFAULT_SESSION } from "../tools/tool-call.ts";
 
 const INFORMATIVE_MS = 1_000;
@@ -36,10 +37,6 @@ function withoutLastNewlines(text: string): string {
   return text.slice(0, end);
 }
 
-export function shorten(text: string, maxCharacters: number): string {
-  return text.length > maxCharacters ? `${text.slice(0, maxCharacters)}…` : text;
-}
-
 /** The call that the model should make next. */
 export function toStatusCall(taskId: string, args: Readonly<Record<string, number | boolean>> = {}): string {
   const more = Object.entries(args).map(([name, value]) => `, ${name}=${value}`);
@@ -57,6 +54,6 @@ export function toReprCall(name: string, [from, to]: readonly [number, number], 
 }
 
 /** For structured results. */
-export function toUsageFacts({ cpuMs, peakMemoryBytes }: Usage): Readonly<Record<string, number>> {
+export function toUsageFacts({ cpuMs, peakMemoryBytes }: Usage): Pick<WorkFacts, "cpu_ms" | "peak_memory_bytes"> {
   return { cpu_ms: Math.round(cpuMs), peak_memory_bytes: peakMemoryBytes };
 }

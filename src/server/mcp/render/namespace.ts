@@ -2,10 +2,12 @@
 
 import type { Session } from "../../../session/session.ts";
 import type { InspectedVariable, Variable } from "../../../protocol/variables.ts";
+import type { VariableFacts } from "../output-schema.ts";
 import { limitLength, type ToolResult } from "./result.ts";
 import { countCharacters } from "../../../util/text/truncate-text.ts";
 import { formatCount, formatSize } from "../../../util/text/format.ts";
-import { joinParts, shorten, toReprCall } from "./format.ts";
+import { shorten } from "../../../util/text/shorten.ts";
+import { joinParts, toReprCall } from "./format.ts";
 
 const MAX_PREVIEW = 80;
 /** Of a single variable. */
@@ -13,11 +15,14 @@ const MAX_VALUE = 2_000;
 const MAX_COLUMNS = 50;
 const NO_TIME = "its own code took too long";
 
-export async function describeNamespace(session: Session, name: string | undefined): Promise<ToolResult> {
+export async function describeNamespace(
+  session: Session,
+  name: string | undefined,
+): Promise<ToolResult<VariableFacts>> {
   return name === undefined ? listVariables(session) : describeVariable(session, name);
 }
 
-async function listVariables(session: Session): Promise<ToolResult> {
+async function listVariables(session: Session): Promise<ToolResult<VariableFacts>> {
   const { variables, total } = await session.variables();
   const own = variables.filter(({ kind }) => kind !== "module");
   const modules = variables.filter(({ kind }) => kind === "module").map(({ name }) => name);
@@ -33,7 +38,7 @@ async function listVariables(session: Session): Promise<ToolResult> {
   };
 }
 
-async function describeVariable(session: Session, name: string): Promise<ToolResult> {
+async function describeVariable(session: Session, name: string): Promise<ToolResult<VariableFacts>> {
   const variable = await session.inspect(name, { maxCharacters: MAX_VALUE });
   if (variable === null) {
     const { variables } = await session.variables();

@@ -13,7 +13,8 @@ export interface Image {
   readonly base64: string;
 }
 
-export interface ToolResult {
+/** `Facts`: as in the output schema of the tool. */
+export interface ToolResult<Facts = object> {
   /** Everything that a model needs to know. */
   readonly text: string;
   readonly images?: readonly Image[];
@@ -21,9 +22,9 @@ export interface ToolResult {
   readonly linkTo?: Task;
   readonly isError?: boolean;
   /** For programs: clients do not show it to a model. */
-  readonly facts?: Readonly<Record<string, unknown>>;
+  readonly facts?: Facts;
   /** Additional fields of structured results. Called only when a client wants them. */
-  readonly structured?: () => Readonly<Record<string, unknown>>;
+  readonly structured?: () => Partial<Facts>;
   /** The call continues as this task. Clients that support tasks get it instead of the text. */
   readonly task?: Task;
 }
@@ -55,7 +56,7 @@ export function toCallToolResult(
 }
 
 /** Unknown values are omitted: not all clients understand nullable schemas. */
-function toStructured(text: string, ...parts: readonly ToolResult["facts"][]): Record<string, unknown> {
+function toStructured(text: string, ...parts: readonly (object | undefined)[]): Record<string, unknown> {
   const entries = parts.flatMap((part) => Object.entries(part ?? {}));
   return { text, ...Object.fromEntries(entries.filter(([, value]) => value !== null && value !== undefined)) };
 }

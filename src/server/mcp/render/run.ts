@@ -2,22 +2,24 @@
 
 import type { RunTask } from "../../../tasks/run-task.ts";
 import type { RunResult } from "../../../protocol/runs.ts";
+import type { WorkFacts } from "../output-schema.ts";
 import type { ToolResult } from "./result.ts";
 import { textSource } from "../../../util/bytes/byte-source.ts";
 import { truncateOutput } from "../../../util/text/truncate.ts";
 import { toReadOn } from "./output.ts";
 import { formatCost, formatCount, formatSeconds } from "../../../util/text/format.ts";
-import { joinParts, shorten, toNote } from "./format.ts";
+import { shorten } from "../../../util/text/shorten.ts";
+import { joinParts, toNote } from "./format.ts";
 
 /** Reserved for the text after the answer. */
 const NOTE_CHARACTERS = 600;
 const MAX_WHY = 400;
 
 /** Waits for the end of the run. */
-export async function renderRun(task: RunTask, maxOutput: number): Promise<ToolResult> {
+export async function renderRun(task: RunTask, maxOutput: number): Promise<ToolResult<WorkFacts>> {
   await task.ended;
   const { durationMs } = task.info();
-  const base = { task_id: task.id, run_id: task.run.id, kind: task.kind, duration_ms: Math.round(durationMs) };
+  const base = { task_id: task.id, run_id: task.run.id, kind: "run" as const, duration_ms: Math.round(durationMs) };
   const result = await task.run.result.catch(() => undefined);
   if (result === undefined)
     return { text: await toRunOutcome(task), isError: true, facts: { ...base, status: "failed" } };

@@ -4,11 +4,13 @@ import type { Runtime } from "../../../runtime.ts";
 import type { SaveReport } from "../../../session/state/save-state.ts";
 import type { SessionInfo } from "../../../protocol/sessions.ts";
 import type { Session } from "../../../session/session.ts";
+import type { SessionFacts, SessionFileFacts, SessionListFacts } from "../output-schema.ts";
 import { limitLength, type ToolResult } from "./result.ts";
 import type { HostPaths, OpenedFile } from "../calls/host-paths.ts";
 import { IDLE_MINUTES } from "../tools/tool-call.ts";
 import { formatCount, formatSize } from "../../../util/text/format.ts";
-import { joinParts, shorten } from "./format.ts";
+import { shorten } from "../../../util/text/shorten.ts";
+import { joinParts } from "./format.ts";
 
 const MAX_NAMES = 12;
 const MAX_NAME = 40;
@@ -16,7 +18,11 @@ const MAX_SKIPPED = 20;
 /** For programs, which read more than a model. */
 const MAX_FACTS = 1_000;
 
-export function describeCreated(session: Session, includeStdlib: boolean, hostPaths: HostPaths): ToolResult {
+export function describeCreated(
+  session: Session,
+  includeStdlib: boolean,
+  hostPaths: HostPaths,
+): ToolResult<SessionFacts> {
   const { loaded, error } = session.stdlib;
   const visible = hostPaths.describe();
   const text = joinParts(
@@ -37,7 +43,7 @@ function describeStdlib(
   return includeStdlib ? "empty" : "not wanted";
 }
 
-export async function listSessions(runtime: Runtime): Promise<ToolResult> {
+export async function listSessions(runtime: Runtime): Promise<ToolResult<SessionListFacts>> {
   const infos = await Promise.all(runtime.sessions.list().map((session) => session.info()));
   if (infos.length === 0) return { text: "There are no sessions yet. execute_python makes 'default'." };
   const rows = infos.map((info) => [
@@ -53,13 +59,16 @@ export async function listSessions(runtime: Runtime): Promise<ToolResult> {
   return { text: limitLength(table, "destroy sessions that are not needed"), facts: { sessions: infos.map(toFacts) } };
 }
 
-export function describeDestroyed(info: SessionInfo): ToolResult {
+export function describeDestroyed(info: SessionInfo): ToolResult<SessionFacts> {
   const lived = Date.now() - Date.parse(info.createdAt);
   const text = `Session '${info.id}' has ended: ${formatCount(info.executionCount, "execution")} in ${Math.round(lived / 1000)} s, variables: ${describeNames(info)}.`;
   return { text: limitLength(text), facts: toFacts(info) };
 }
 
-export function describeSaved({ names, skipped, sizeBytes }: SaveReport, { shown }: OpenedFile): ToolResult {
+export function describeSaved(
+  { names, skipped, sizeBytes }: SaveReport,
+  { shown }: OpenedFile,
+): ToolResult<SessionFileFacts> {
   const text = joinParts(
     `Saved ${formatCount(names.length, "name")} (${formatSize(sizeBytes)}) to ${shown}${toList(names)}`,
     describeSkipped(skipped, "saved"),
@@ -67,7 +76,7 @@ export function describeSaved({ names, skipped, sizeBytes }: SaveReport, { shown
   return { text: limitLength(text), facts: { path: shown, size_bytes: sizeBytes, ...toNameFacts(names, skipped) } };
 }
 
-export function describeLoaded(session: Session, { shown }: OpenedFile): ToolResult {
+export function describeLoaded(session: Session, { shown }: OpenedFile): ToolResult<SessionFileFacts> {
   const { names, skipped } = session.loaded ?? { names: [], skipped: [] };
   const text = joinParts(
     `Session '${session.id}' has ${formatCount(names.length, "name")} from ${shown}${toList(names)}`,
@@ -81,7 +90,7 @@ function toList(names: readonly string[]): string {
 }
 
 /** The first names, and their total. */
-function toNameFacts(names: readonly string[], skipped: SaveReport["skipped"]): Record<string, unknown> {
+function toNameFacts(names: readonly string[], skipped: SaveReport["skipped"]): SessionFileFacts {
   return {
     names: names.slice(0, MAX_FACTS),
     name_count: names.length,
@@ -106,7 +115,7 @@ function listNames(names: readonly string[], total = names.length): string {
   return shown.join(", ") + (total > shown.length ? ", …" : "");
 }
 
-function toFacts(info: SessionInfo): Record<string, unknown> {
+function toFacts(info: SessionInfo): SessionFacts {
   return {
     session_id: info.id,
     state: info.state,

@@ -4,6 +4,7 @@ import type { Runtime } from "../../../runtime.ts";
 import type { ShellTask } from "../../../tasks/shell-task.ts";
 import type { Task } from "../../../tasks/tasks.ts";
 import type { TaskResult } from "../../../protocol/tasks.ts";
+import type { WorkFacts } from "../output-schema.ts";
 import { DEFAULT_MAX_OUTPUT, type ToolResult } from "./result.ts";
 import { pageOutput, truncateOutput } from "../../../util/text/truncate.ts";
 import { truncateText } from "../../../util/text/truncate-text.ts";
@@ -19,7 +20,7 @@ const RESERVED_CHARACTERS = 400;
 const NEXT_WAIT_SECONDS = 30;
 
 /** For a call that returns while the task keeps running. */
-export function renderRunning(runtime: Runtime, task: Task, maxOutput = DEFAULT_MAX_OUTPUT): ToolResult {
+export function renderRunning(runtime: Runtime, task: Task, maxOutput = DEFAULT_MAX_OUTPUT): ToolResult<WorkFacts> {
   const source = taskSource(task);
   const maxCharacters = Math.max(200, maxOutput - RESERVED_CHARACTERS);
   const { text: output } = truncateOutput(source, { maxCharacters, hint: (offset) => toReadOn(task, offset) });
@@ -52,16 +53,15 @@ export async function renderEnded(
   { runtime, images }: Pick<ToolCall, "runtime" | "images">,
   task: Task,
   maxOutput = DEFAULT_MAX_OUTPUT,
-): Promise<ToolResult> {
+): Promise<ToolResult<WorkFacts>> {
   if (task.kind === "shell") return renderShell(task, await task.result, maxOutput);
   if (task.kind === "run") return renderRun(task, maxOutput);
-  const { execution } = task;
-  const rendered = await renderExecution({ runtime, images, execution, result: await execution.result, maxOutput });
-  return { ...rendered, facts: { ...rendered.facts, task_id: task.id } };
+  const { id: taskId, execution } = task;
+  return renderExecution({ runtime, images, execution, result: await execution.result, maxOutput, taskId });
 }
 
 /** A page of output; the last page also says how the task ended. */
-export async function renderPage(runtime: Runtime, task: Task, offset: number): Promise<ToolResult> {
+export async function renderPage(runtime: Runtime, task: Task, offset: number): Promise<ToolResult<WorkFacts>> {
   const source = taskSource(task);
   const maxCharacters = DEFAULT_MAX_OUTPUT - RESERVED_CHARACTERS;
   const { text: page, nextOffset } = pageOutput(source, { offset, maxCharacters });
@@ -76,7 +76,7 @@ export async function renderPage(runtime: Runtime, task: Task, offset: number): 
   return { text: joinParts(page, end) || "[no more output]", facts };
 }
 
-export function renderShell(task: ShellTask, result: TaskResult, maxOutput: number): ToolResult {
+export function renderShell(task: ShellTask, result: TaskResult, maxOutput: number): ToolResult<WorkFacts> {
   const { stdout, stderr, status, truncated } = result;
   const printed = {
     stdout,
@@ -121,7 +121,7 @@ function toNext(task: Task, offset: number): string {
   return `Wait for more with ${next}; end it with ${toStatusCall(task.id, { kill: true })}.`;
 }
 
-function toTaskFacts(task: Task): Record<string, unknown> {
+function toTaskFacts(task: Task): WorkFacts {
   const { id, kind, sessionId, status, exitCode, durationMs, outputBytes, usage } = task.info();
   return {
     status,

@@ -1,6 +1,7 @@
 // Python tools under the names that other servers use.
 
 import { runOnce, runPython } from "../calls/run-code.ts";
+import { workFacts } from "../output-schema.ts";
 import { toolsIn, RUNS, type MCPTool } from "./tool.ts";
 import { useSession } from "./tool-call.ts";
 import { code, optionalSessionId, timeout } from "./parameters.ts";
@@ -13,7 +14,7 @@ export const REPL_TOOLS: readonly MCPTool[] = [
     description: "Run Python in a fresh sandbox that is gone afterwards: nothing is kept.",
     input: { code, timeout },
     annotations: RUNS,
-    runs: true,
+    output: workFacts,
     call: async (args, call) => runOnce(call, args.code, { timeout: args.timeout }),
   }),
   defineTool("python_session", {
@@ -21,7 +22,7 @@ export const REPL_TOOLS: readonly MCPTool[] = [
     description: "The same as execute_python.",
     input: { code, session_id: optionalSessionId },
     annotations: RUNS,
-    runs: true,
+    output: workFacts,
     call: async (args, call) => runPython(call, await useSession(call, args.session_id), args.code, {}),
   }),
 ];

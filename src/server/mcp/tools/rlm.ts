@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { runQuery } from "../calls/run-query.ts";
+import { workFacts } from "../output-schema.ts";
 import { ArgumentsError } from "./arguments-error.ts";
 import { ASKS, toolsIn, type MCPTool } from "./tool.ts";
 
@@ -21,7 +22,7 @@ export const RLM_TOOLS: readonly MCPTool[] = [
       token_budget: z.int().min(1).optional(),
     },
     annotations: ASKS,
-    runs: true,
+    output: workFacts,
     call: async ({ query, context, path, max_depth: maxDepth, token_budget: tokenBudget }, call) => {
       if (context !== undefined && path !== undefined)
         throw new ArgumentsError("rlm_query takes one of context and path.");

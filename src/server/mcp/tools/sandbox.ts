@@ -3,6 +3,7 @@
 import { z } from "zod";
 import type { Session } from "../../../session/session.ts";
 import { limitLength, type ToolResult } from "../render/result.ts";
+import { variableFacts, workFacts } from "../output-schema.ts";
 import { waitUntilIdle } from "../calls/when-idle.ts";
 import { runPython } from "../calls/run-code.ts";
 import { ArgumentsError } from "./arguments-error.ts";
@@ -22,7 +23,7 @@ export const SANDBOX_TOOLS: readonly MCPTool[] = [
     input: { code, session_id: optionalSessionId, timeout, max_output: maxOutput },
     annotations: RUNS,
     isCore: true,
-    runs: true,
+    output: workFacts,
     call: async (args, call) => {
       const session = await useSession(call, args.session_id);
       return runPython(call, session, args.code, { timeout: args.timeout, maxOutput: args.max_output });
@@ -33,6 +34,7 @@ export const SANDBOX_TOOLS: readonly MCPTool[] = [
     description: "List the variables of a session, or describe one: type, size, shape, preview. Never whole values.",
     input: { key: z.string().optional(), session_id: optionalSessionId },
     annotations: READS,
+    output: variableFacts,
     call: async ({ key, session_id: id }, call) => describeNamespace(await useSession(call, id), key),
   }),
   defineTool("set_repl_context", {
@@ -67,7 +69,7 @@ export const SANDBOX_TOOLS: readonly MCPTool[] = [
   }),
 ];
 
-export async function clearSession(call: ToolCall, session: Session): Promise<ToolResult> {
+export async function clearSession(call: ToolCall, session: Session): Promise<ToolResult<never>> {
   await waitUntilIdle(call, session);
   await session.reset();
   return { text: `Session '${session.id}' is empty; its files are still there.` };

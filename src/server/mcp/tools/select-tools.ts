@@ -1,5 +1,6 @@
 // All tools, and the selection that a server offers.
 
+import { workFacts } from "../output-schema.ts";
 import { REPL_TOOLS } from "./repl.ts";
 import { RLM_TOOLS } from "./rlm.ts";
 import { SANDBOX_TOOLS } from "./sandbox.ts";
@@ -31,7 +32,7 @@ export function selectTools(choice: string, whyNoModel?: string): readonly MCPTo
     if (found.length === 0) throw new RangeError(`There is no tool '${part}': ${describeChoices()}`);
     for (const tool of found) wanted.add(tool);
   }
-  const isRead = [...wanted].some(({ runs }) => runs);
+  const isRead = [...wanted].some(({ output }) => output === workFacts);
   return offered.filter((tool) => wanted.has(tool) || (isRead && tool.listing.name === READER));
 }
 

@@ -1,6 +1,7 @@
 // Sessions: creating, using, inspecting, saving and ending them.
 
 import { z } from "zod";
+import { sessionFacts, sessionFileFacts, sessionListFacts, variableFacts, workFacts } from "../output-schema.ts";
 import { waitUntilIdle } from "../calls/when-idle.ts";
 import { runPython } from "../calls/run-code.ts";
 import { describeCreated, describeDestroyed, describeLoaded, describeSaved, listSessions } from "../render/sessions.ts";
@@ -22,6 +23,7 @@ export const SESSION_TOOLS: readonly MCPTool[] = [
       include_stdlib: z.boolean().optional().describe("with functions of add_to_stdlib, default true"),
     },
     annotations: ADDS,
+    output: sessionFacts,
     call: async ({ session_id: id, include_stdlib: includeStdlib = true }, call) => {
       const options = { ...toSessionOptions(call), includeStdlib, ...(id !== undefined && { id }) };
       return describeCreated(await call.runtime.openSession(options), includeStdlib, call.hostPaths);
@@ -32,7 +34,7 @@ export const SESSION_TOOLS: readonly MCPTool[] = [
     description: "Like execute_python, but the session must exist.",
     input: { session_id: sessionId, code, timeout },
     annotations: RUNS,
-    runs: true,
+    output: workFacts,
     call: async (args, call) =>
       runPython(call, call.runtime.sessions.get(args.session_id), args.code, { timeout: args.timeout }),
   }),
@@ -41,6 +43,7 @@ export const SESSION_TOOLS: readonly MCPTool[] = [
     description: "All sessions with their state, memory and variables.",
     input: {},
     annotations: READS,
+    output: sessionListFacts,
     call: async (_, { runtime }) => listSessions(runtime),
   }),
   defineTool("get_session_namespace", {
@@ -48,6 +51,7 @@ export const SESSION_TOOLS: readonly MCPTool[] = [
     description: "Like get_repl_context, but the session must exist.",
     input: { session_id: sessionId, variable_name: z.string().optional() },
     annotations: READS,
+    output: variableFacts,
     call: async ({ session_id: id, variable_name: name }, { runtime }) =>
       describeNamespace(runtime.sessions.get(id), name),
   }),
@@ -56,6 +60,7 @@ export const SESSION_TOOLS: readonly MCPTool[] = [
     description: "End a session with its variables, files and processes.",
     input: { session_id: sessionId },
     annotations: CLEARS,
+    output: sessionFacts,
     call: async ({ session_id: id }, { runtime }) => describeDestroyed(await runtime.sessions.get(id).close()),
   }),
   defineTool("clear_repl_session", {
@@ -70,6 +75,7 @@ export const SESSION_TOOLS: readonly MCPTool[] = [
     description: "Save a session's variables, functions and imports to a file that load_repl_session reads.",
     input: { session_id: sessionId, filepath: filepath.describe("a name, or a path in a writable folder") },
     annotations: ADDS,
+    output: sessionFileFacts,
     call: async ({ session_id: id, filepath: path }, call) => {
       const session = call.runtime.sessions.get(id);
       await waitUntilIdle(call, session);
@@ -82,6 +88,7 @@ export const SESSION_TOOLS: readonly MCPTool[] = [
     description: "Make a session from a saved file.",
     input: { session_id: sessionId.describe("of the new session"), filepath },
     annotations: RUNS,
+    output: sessionFileFacts,
     call: async ({ session_id: id, filepath: path }, call) => {
       using file = await call.hostPaths.openForLoading(path);
       const options = { ...toSessionOptions(call), id, signal: call.signal };
@@ -94,6 +101,7 @@ export const SESSION_TOOLS: readonly MCPTool[] = [
     description: "Copy a live session with all its variables and files, in milliseconds, to try something.",
     input: { session_id: sessionId, new_session_id: z.string().optional() },
     annotations: ADDS,
+    output: sessionFacts,
     call: async ({ session_id: id, new_session_id: newId }, { runtime }) => {
       const copy = await runtime.sessions.get(id).fork(newId === undefined ? {} : { id: newId });
       return { text: `Session '${copy.id}' is a copy of '${id}'.`, facts: { session_id: copy.id } };

@@ -4,6 +4,7 @@ import { z } from "zod";
 import type { Task } from "../../../tasks/tasks.ts";
 import { runShell } from "../calls/run-code.ts";
 import { renderEnded, renderPage, renderRunning } from "../render/task.ts";
+import { workFacts } from "../output-schema.ts";
 import { CLEARS, toolsIn, RUNS, type MCPTool } from "./tool.ts";
 import { useSession } from "./tool-call.ts";
 import { waitForEnd } from "../calls/progress.ts";
@@ -26,7 +27,7 @@ export const SHELL_TOOLS: readonly MCPTool[] = [
     },
     annotations: RUNS,
     isCore: true,
-    runs: true,
+    output: workFacts,
     aliases: { working_dir: "cwd" },
     call: async (args, call) => {
       const { cwd, timeout, max_output: shown } = args;
@@ -45,7 +46,7 @@ export const SHELL_TOOLS: readonly MCPTool[] = [
     },
     annotations: CLEARS,
     isCore: true,
-    runs: true,
+    output: workFacts,
     call: async ({ task_id: id, wait = 0, offset, kill = false }, call) => {
       const task = call.runtime.tasks.get(id);
       if (kill) {

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { limitLength } from "../render/result.ts";
+import { stdlibFacts } from "../output-schema.ts";
 import { ArgumentsError } from "./arguments-error.ts";
 import { ADDS, toolsIn, READS, type MCPTool } from "./tool.ts";
 import { joinParts } from "../render/format.ts";
@@ -14,6 +15,7 @@ export const STDLIB_TOOLS: readonly MCPTool[] = [
     description: "Keep Python functions, so that every session created later has them.",
     input: { function_code: z.string() },
     annotations: ADDS,
+    output: stdlibFacts,
     call: async ({ function_code: source }, { runtime }) => {
       if (source.trim() === "") throw new ArgumentsError("function_code holds nothing. Give the source of a function.");
       const names = await runtime.stdlib.add(source);

@@ -4,7 +4,9 @@
 // be strings, and optional ones may be null.
 
 import { z } from "zod";
+import type { Shape as Shaped } from "../../../protocol/shape.ts";
 import type { ToolResult } from "../render/result.ts";
+import { noFacts } from "../output-schema.ts";
 import { ArgumentsError } from "./arguments-error.ts";
 import type { ToolCall } from "./tool-call.ts";
 
@@ -30,8 +32,8 @@ export interface MCPTool {
   readonly group: ToolGroup;
   /** As in `tools/list`. The same text in every process. */
   readonly listing: ToolListing;
-  /** Its structured results describe something that ran. */
-  readonly runs: boolean;
+  /** Of the facts in its results. */
+  readonly output: z.ZodObject;
   /** Throws ArgumentsError, or what the work throws. */
   readonly call: (args: unknown, call: ToolCall) => Promise<ToolResult>;
 }
@@ -58,30 +60,34 @@ export interface PropertySchema {
   readonly maximum?: number;
 }
 
-interface Definition<Shape extends z.ZodRawShape> {
+interface Definition<Shape extends z.ZodRawShape, Output extends z.ZodObject> {
   readonly title: string;
   readonly description: string;
   readonly input: Shape;
   readonly annotations: Annotations;
   /** Clients that hide most tools until they are searched for should show this one. */
   readonly isCore?: true;
-  readonly runs?: true;
+  /** Default: it has no facts. */
+  readonly output?: Output;
   /** Names that other servers use for a parameter: accepted, but not listed. */
   readonly aliases?: Readonly<Record<string, string>>;
-  readonly call: (args: z.output<z.ZodObject<Shape>>, call: ToolCall) => Promise<ToolResult>;
+  readonly call: (args: z.output<z.ZodObject<Shape>>, call: ToolCall) => Promise<ToolResult<Shaped<Output>>>;
 }
 
 const ALWAYS_LOAD = { "anthropic/alwaysLoad": true };
 
-type DefineTool = <Shape extends z.ZodRawShape>(name: string, definition: Definition<Shape>) => MCPTool;
+type DefineTool = <Shape extends z.ZodRawShape, Output extends z.ZodObject = typeof noFacts>(
+  name: string,
+  definition: Definition<Shape, Output>,
+) => MCPTool;
 
 export function toolsIn(group: ToolGroup): DefineTool {
-  return (name, { title, description, annotations, isCore, runs = false, aliases = {}, input, call }) => {
+  return (name, { title, description, annotations, isCore, output = noFacts, aliases = {}, input, call }) => {
     const schema = z.object(input);
     const inputSchema = toPublished(schema);
     return {
       group,
-      runs,
+      output,
       listing: { name, title, description, inputSchema, annotations, ...(isCore && { _meta: ALWAYS_LOAD }) },
       call: async (args, toolCall) => {
         const parsed = schema.safeParse(forgive(name, args, inputSchema, aliases));
