@@ -10,6 +10,7 @@ import type { Limits, SessionOptions } from "./session/options.ts";
 import type { SessionNames, SessionSettings } from "./session/session.ts";
 import { SessionFileWriter } from "./store/session-file.ts";
 import { checkCount, checkDuration } from "./util/check-number.ts";
+import { dataPath } from "./util/data-folder.ts";
 import type { IdStyle } from "./util/make-id.ts";
 import { parseUserRange, USER_RANGE_RULE, type UserRange } from "./util/user-range.ts";
 
@@ -35,6 +36,8 @@ export interface RuntimeOptions {
    * no account has. Default: RLM_SANDBOX_USERS, else a range that is free here.
    */
   readonly users?: string;
+  /** The file of the standard library; it need not exist. Default: `stdlib.py` in the data folder. */
+  readonly stdlibPath?: string;
   /** What generated ids look like: `short` (`s1`, `t1`), or `random`, which cannot be guessed. Default: short. */
   readonly ids?: IdStyle;
 }
@@ -78,6 +81,7 @@ export function toRuntimeSettings(options: RuntimeOptions): RuntimeSettings {
     timeoutMs: toLimit(options.timeoutMs, 55_000),
     idleTimeoutMs: toLimit(options.idleTimeoutMs, 5 * 60_000),
     users: toUserRange(options.users ?? process.env["RLM_SANDBOX_USERS"]),
+    stdlibPath: options.stdlibPath ?? dataPath("stdlib.py"),
     ids: options.ids ?? "short",
   };
 }

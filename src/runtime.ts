@@ -32,7 +32,7 @@ import { StdlibFile } from "./store/stdlib-file.ts";
 import { checkCommand, DEFAULT_SESSION, type ShellOptions } from "./tasks/shell-options.ts";
 import type { ShellTask } from "./tasks/shell-task.ts";
 import { Tasks } from "./tasks/tasks.ts";
-import { dataFolder, dataPath } from "./util/data-folder.ts";
+import { dataFolder } from "./util/data-folder.ts";
 import { idMaker, randomId } from "./util/make-id.ts";
 
 const FINISHED_TASKS = { finished: 1000, finishedBytes: 128 * 1024 * 1024, keptMs: 3_600_000 };
@@ -60,7 +60,7 @@ export class Runtime implements AsyncDisposable {
   readonly #settings: RuntimeSettings;
   readonly #environments: Environments;
   readonly #recorder = new RunRecorder();
-  readonly #stdlibFile = new StdlibFile(dataPath("stdlib.py"));
+  readonly #stdlibFile: StdlibFile;
   readonly #spillFiles: SpillFiles;
   readonly #output: OutputLimits;
   /** Created with the first run, as is its folder. */
@@ -78,6 +78,7 @@ export class Runtime implements AsyncDisposable {
     this.#output = { keptBytes, readableBytes, files: this.#spillFiles };
     const makeTaskId = idMaker("t", settings.ids) as () => TaskId;
     this.tasks = new Tasks({ running, ...FINISHED_TASKS, output: this.#output }, makeTaskId);
+    this.#stdlibFile = new StdlibFile(settings.stdlibPath);
     this.stdlib = new StandardLibrary(this.#stdlibFile, () => this.#openKernels());
   }
 

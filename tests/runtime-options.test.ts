@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import type { Environment } from "../src/environments/environment.ts";
 import { checkSessionOptions, toRuntimeSettings, toSessionSettings } from "../src/runtime-options.ts";
@@ -15,7 +16,9 @@ const toSettings = (options: SessionOptions, runtime = {}) =>
   });
 
 test("every option of a runtime has a default", () => {
+  const data = "/some/data";
   vi.stubEnv("RLM_PYTHON", "/opt/python3");
+  vi.stubEnv("RLM_DATA", data);
   expect(toRuntimeSettings({})).toEqual({
     environment: "local",
     python: "/opt/python3",
@@ -26,6 +29,7 @@ test("every option of a runtime has a default", () => {
     timeoutMs: 55_000,
     idleTimeoutMs: 300_000,
     users: undefined,
+    stdlibPath: join(data, "stdlib.py"),
     ids: "short",
   });
 });

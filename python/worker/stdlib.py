@@ -9,6 +9,7 @@ from .report import error_of
 
 FILENAME = "stdlib.py"
 MAX_LINE = 300
+_NOT_A_DEFINITION = "only functions, classes, imports and constants can be added, and there is something else"
 
 
 def run(namespace: Dict[str, Any], source: str) -> Tuple[Dict[str, Any], Optional[Dict[str, str]]]:
@@ -42,9 +43,17 @@ def describe(names: Dict[str, Any]) -> Dict[str, Any]:
 
 
 def add(source: str, added: str) -> Dict[str, Any]:
-    """Appends ``added`` to the source and drops the functions and classes that it redefines. Runs nothing."""
+    """Appends ``added`` to the source and drops the functions and classes that it redefines. Runs nothing.
+
+    What is added runs in every later session, so it only defines: other statements are refused. The file itself may have any.
+    """
     tree = _parse(source, "the file")
-    names = _defined(_parse(added, "what is to be added").body)
+    body = _parse(added, "what is to be added").body
+    for statement in body:
+        if not _only_defines(statement):
+            text = (added.splitlines()[statement.lineno - 1].strip() or "?")[:MAX_LINE]
+            raise ValueError(f"{_NOT_A_DEFINITION} in line {statement.lineno}: {text}")
+    names = _defined(body)
     lines = source.splitlines(True)
     for start, end in reversed(_replaced(tree.body, lines, set(names))):
         del lines[start:end]
@@ -52,6 +61,25 @@ def add(source: str, added: str) -> Dict[str, Any]:
     whole = f"{kept}\n\n\n{added.strip()}\n" if kept else f"{added.strip()}\n"
     compile(whole, FILENAME, "exec", 0, True)
     return {"source": whole, "names": names}
+
+
+def _only_defines(statement: ast.stmt) -> bool:
+    """A function, a class, an import, a constant, or a text. Decorators, defaults, annotations and class bodies are not looked at."""
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)):
+        return True
+    if isinstance(statement, ast.Assign) and all(isinstance(target, ast.Name) for target in statement.targets):
+        return _is_literal(statement.value)
+    if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+        return statement.value is None or _is_literal(statement.value)
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def _is_literal(value: ast.expr) -> bool:
+    try:
+        ast.literal_eval(value)
+        return True
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return False
 
 
 def _parse(source: str, what: str) -> ast.Module:

@@ -1,16 +1,17 @@
-// A file that appears at its path complete or not at all, and leaves nothing behind if this process is killed while it writes.
+// A file that appears at its path complete or not at all.
 //
-// It is written as an unnamed file (O_TMPFILE) and linked to its path at the end. Where the file system cannot do that, it has a
-// temporary name beside its path.
+// It is written as an unnamed file (O_TMPFILE) and linked to its path at the end, so that nothing is left if this process is killed while it
+// writes. Where the file system cannot do that, and for a moment while another file is replaced, it has a temporary name beside its path.
+// What a killed process leaves there is removed by the next one that writes into the folder.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, constants, copyFileSync, existsSync, fsync, openSync, renameSync, rmSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { makeFolder } from "../util/data-folder.ts";
 import { UNNAMED } from "../util/bytes/anonymous-file.ts";
-import { randomBytes } from "node:crypto";
+import { removeAbandoned, temporaryName } from "./temporary-files.ts";
 
 const MODE = 0o600;
 
@@ -37,6 +38,7 @@ export class AtomicFile {
     else await this.#link();
     this.#close();
     await syncFolder(dirname(this.path));
+    await removeAbandoned(dirname(this.path));
   }
 
   discard(): void {
@@ -72,10 +74,6 @@ function openUnnamed(folder: string): number | undefined {
     if (["EOPNOTSUPP", "ENOTSUP", "EISDIR", "EINVAL", "ENOENT"].includes(code)) return undefined;
     throw error;
   }
-}
-
-function temporaryName(path: string): string {
-  return join(dirname(path), `.${basename(path)}.${randomBytes(6).toString("hex")}.tmp`);
 }
 
 /** Node cannot link an open descriptor, `ln` can. False: it failed, for whatever reason. */

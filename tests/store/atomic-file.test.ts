@@ -9,14 +9,23 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
+import type * as childProcess from "node:child_process";
+import { spawn } from "node:child_process";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, expect, test, vi } from "vitest";
+import { afterAll, expect, test, vi } from "vitest";
 import { AtomicFile } from "../../src/store/atomic-file.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "rlm-atomic-file-"));
 
-afterEach(() => vi.unstubAllEnvs());
+type ChildProcess = typeof childProcess;
+vi.mock("node:child_process", async (importOriginal) => ({
+  ...(await importOriginal<ChildProcess>()),
+  spawn: vi.fn(),
+}));
+const original = await vi.importActual<ChildProcess>("node:child_process");
+const spawnNothing = (): unknown => original.spawn("/nowhere/ln");
+vi.mocked(spawn).mockImplementation(original.spawn);
 afterAll(() => rmSync(folder, { recursive: true }));
 
 test("has no name before commit(), and only its own name afterwards", async () => {
@@ -31,11 +40,11 @@ test("has no name before commit(), and only its own name afterwards", async () =
 });
 
 test.each([
-  ["with the help of ln", process.env["PATH"] ?? ""],
-  ["where there is no ln", "/nowhere"],
-])("replaces an existing file, %s", async (_, path) => {
-  vi.stubEnv("PATH", path);
-  const place = join(folder, "replaced");
+  ["with the help of ln", true],
+  ["where there is no ln", false],
+])("replaces an existing file, %s", async (_, hasLn) => {
+  vi.mocked(spawn).mockImplementation((hasLn ? original.spawn : spawnNothing) as typeof spawn);
+  const place = join(folder, `replaced-${hasLn}`);
   mkdirSync(place, { recursive: true });
   writeFileSync(join(place, "file"), "old");
   chmodSync(join(place, "file"), 0o644);

@@ -18,6 +18,7 @@ import { chooseTools } from "./choose-tools.ts";
 import { printError, printUnexpected } from "../io/print-error.ts";
 import { EXIT } from "../exit-code.ts";
 import { findModel } from "./mcp-model.ts";
+import { projectStdlib } from "./project-stdlib.ts";
 import type { AddressArguments } from "./serve-until-signal.ts";
 import { asUsageError, UsageError } from "../options/usage-error.ts";
 
@@ -63,6 +64,7 @@ async function open(options: MCPServeArguments, limits: Partial<Limits> = {}): P
     timeoutMs: DEFAULT_TIMEOUT_SECONDS * 1000,
     idleTimeoutMs: IDLE_MINUTES * 60_000,
     ids: http === true ? "random" : "short",
+    stdlibPath: projectStdlib(process.cwd()),
     ...(python !== undefined && { python }),
   });
   const factory = createServerFactory(runtime, {

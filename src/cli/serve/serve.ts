@@ -76,16 +76,21 @@ export async function serve(flags: ServeArguments): Promise<number> {
 
 function greeting(runtime: Runtime, { url }: HTTPListener, token: Token, warning: string | undefined): string {
   const { name, tier, python } = runtime.report();
-  const header = quote(`Authorization: Bearer ${token.value}`);
   return [
     `listening ${url}`,
-    `curl -s ${url}/process/interpreter/execute -H ${header} -d '{"code":"print(6*7)"}'`,
+    `curl -s ${url}/process/interpreter/execute -H ${authorization(token)} -d '{"code":"print(6*7)"}'`,
     `every route: ${url}/v1/docs`,
     `environment ${name}, sandbox tier ${tier ?? "unknown"}, Python ${python?.version ?? "unknown"}`,
     ...(warning === undefined ? [] : [warning]),
     describeToken(token),
     "",
   ].join("\n");
+}
+
+/** For a shell. The token itself is for a terminal only: other output is kept in logs, and read by others. */
+function authorization({ value, path }: Token): string {
+  if (process.stdout.isTTY) return quote(`Authorization: Bearer ${value}`);
+  return `"Authorization: Bearer ${path === null ? "$RLM_TOKEN" : `$(cat ${quote(path)})`}"`;
 }
 
 /** Quotes a text for a shell. */

@@ -1,11 +1,11 @@
 // Writes the files of one run: mode 0600, in a new folder of mode 0700.
 
 import { randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { appendFile, mkdir, open, rename, rm, stat, writeFile, type FileHandle } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { makeFolder } from "../../util/data-folder.ts";
+import { startOfProcess } from "../../util/start-of-process.ts";
 import type { LogWriter } from "./run-log-format.ts";
 
 const MODE = 0o600;
@@ -102,16 +102,4 @@ export function isAlive({ pid, host, since }: LogWriter): boolean | undefined {
     if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
   }
   return since === null || since === startOfProcess(pid);
-}
-
-/** Process ids are reused; together with the start time they are unique. */
-function startOfProcess(pid: number): string | null {
-  try {
-    const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
-      .replace(/^.*\) /s, "")
-      .split(" ");
-    return fields[19] ?? null;
-  } catch {
-    return null;
-  }
 }

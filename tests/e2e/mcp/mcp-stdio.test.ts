@@ -109,7 +109,7 @@ describe("what is visible", () => {
 });
 
 describe("two servers at once", () => {
-  test("share saved sessions and the standard library, and nothing else", async () => {
+  test("of one project share saved sessions and the standard library, and nothing else", async () => {
     const shared = makeDataFolder(join(folder, "data"));
     await using one = await start([], shared);
     await using two = await start([], shared);
@@ -127,6 +127,17 @@ describe("two servers at once", () => {
     await one.call("save_repl_session", { session_id: "default", filepath: "mine" });
     expect(await two.call("load_repl_session", { session_id: "theirs", filepath: "mine" })).toContain("1 name");
     expect(readdirSync(join(shared, "sessions"))).toEqual(["mine.rlm"]);
+  });
+
+  test("of two projects have each a standard library of its own", async () => {
+    const shared = makeDataFolder(join(folder, "data"));
+    await using one = await start([], shared);
+    await using two = await MCPProgram.start({ cwd: folder, env: { RLM_DATA: shared } });
+    await one.call("add_to_stdlib", { function_code: "def planted(): pass" });
+    expect(await one.call("list_stdlib_functions")).toBe("planted()");
+    expect(await two.call("list_stdlib_functions")).toBe("Nothing is kept yet. add_to_stdlib keeps functions.");
+    expect(await two.call("execute_python", { code: "planted" })).toContain("NameError");
+    expect(readdirSync(join(shared, "stdlib"))).toEqual([expect.stringMatching(/^project-[0-9a-f]{32}\.py$/)]);
   });
 });
 

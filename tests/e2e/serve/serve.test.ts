@@ -8,6 +8,7 @@ import { makeDataFolder } from "../../make-data-folder.ts";
 import { countProcesses, findProcesses, uniqueSleep } from "../processes.ts";
 import { COMMAND, rlm, shell, start, type Program } from "../program.ts";
 import { remove } from "../../remove.ts";
+import { TestTerminal } from "../terminal.ts";
 
 const TOKEN = "e2e-token";
 const ROUTE = "/process/interpreter/execute";
@@ -134,9 +135,47 @@ describe("start", () => {
       expect(routes).toBe(`every route: ${server.url}/v1/docs`);
       expect(place).toBe(`token in ${path}`);
       expect(statSync(path).mode & 0o777).toBe(0o600);
-      expect(curl).toContain(`Bearer ${readFileSync(path, "utf8").trim()}'`);
+      expect(curl).toContain(`-H "Authorization: Bearer $(cat '${path}')"`);
       if ((await shell("command -v curl").ended).code !== 0) return skip("curl is not installed");
       expect(JSON.parse((await shell(curl).ended).stdout)).toMatchObject({ status: "ok", stdout: "42\n" });
+    } finally {
+      remove(data);
+    }
+  });
+
+  test.each([
+    ["a token of its own", ""],
+    ["RLM_TOKEN", "planted-token"],
+  ])("with %s: it is not in what is printed or logged anywhere but on a terminal", async (_, given) => {
+    const data = makeDataFolder();
+    try {
+      const env = { RLM_TOKEN: given, RLM_DATA: data };
+      const log = join(data, "log");
+      await using server = await startServer(env, ["--log-level", "debug"]);
+      await using logging = await startServer(env, ["--log-level", "debug", "--log-file", log]);
+      await using mcp = start(["mcp-serve", "--http", "--port", "0"], { env });
+      await mcp.until(/^token .*\n/m);
+      const token = given || readFileSync(join(data, "server", "token"), "utf8").trim();
+      const headers = { authorization: `Bearer ${token}` };
+      for (const { url } of [server, logging]) expect((await fetch(`${url}/v1/version`, { headers })).status).toBe(200);
+      expect(server.program.text("stdout")).toContain(given === "" ? "token in /" : 'Bearer $RLM_TOKEN"');
+      await Promise.all([server.program, logging.program, mcp].map((program) => program[Symbol.asyncDispose]()));
+      const printed = [server.program, logging.program, mcp].map((program) => [
+        program.text("stdout"),
+        program.text("stderr"),
+      ]);
+      expect([...printed.flat(), readFileSync(log, "utf8")].filter((text) => text.includes(token))).toEqual([]);
+    } finally {
+      remove(data);
+    }
+  });
+
+  test("on a terminal the command has the token", async () => {
+    const data = makeDataFolder();
+    try {
+      const env = { RLM_TOKEN: "planted-token", RLM_DATA: data };
+      await using terminal = new TestTerminal(["serve", "--port", "0"], { env, columns: 200 });
+      expect(await terminal.until(/^token .*$/m)).toContain("-H 'Authorization: Bearer planted-token' -d");
     } finally {
       remove(data);
     }

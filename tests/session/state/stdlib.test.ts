@@ -73,9 +73,32 @@ describe("stdlib.add()", () => {
     expect(readFileSync(file, "utf8")).toBe(old);
   });
 
-  test("does not run what it adds", async () => {
-    await runtime.stdlib.add("while True: pass");
-    expect(readFileSync(file, "utf8")).toBe("while True: pass\n");
+  test("keeps constants, texts and what every kind of definition needs, and runs none of it", async () => {
+    const source = `"""Mine."""\nfrom math import pi\nimport os, json as j\nLIMIT = -3\nNAMES: list = ["a", ("b", {"c": 1.5})]\n@print\ndef f(x=print("default")): return LIMIT\nasync def g(): pass\nclass K:\n    print("body")\n`;
+    expect(await runtime.stdlib.add(source)).toEqual(["pi", "os", "j", "LIMIT", "NAMES", "f", "g", "K"]);
+    expect(readFileSync(file, "utf8")).toBe(source);
+  });
+
+  test.each([
+    ["a call", "def f(): pass\n\nf()", 3],
+    ["a loop", "while True: pass", 1],
+    ["a statement behind a definition", "import os; os.remove('x')", 1],
+    ["a value that is computed", "X = 1\nY = open('/x')", 2],
+    ["an attribute", "import os\nos.environ = {}", 2],
+    ["a condition", "if True:\n    def f(): pass", 1],
+    ["a deletion", "x = 1\ndel x", 2],
+    ["a lambda", "f = lambda: 1", 1],
+    ["f-strings", "x = f'{1}'", 1],
+  ])("refuses %s: it would run in every later session", async (_, source, line) => {
+    await runtime.stdlib.add("def kept(): pass");
+    const old = readFileSync(file, "utf8");
+    await expect(runtime.stdlib.add(source)).rejects.toMatchObject({
+      code: "STDLIB",
+      message: expect.stringMatching(
+        `^Cannot add to the standard library: only functions, classes, imports and constants can be added, and there is something else in line ${line}: ${source.split("\n")[line - 1]?.slice(0, 3)}`,
+      ) as string,
+    });
+    expect(readFileSync(file, "utf8")).toBe(old);
   });
 
   test("reports a broken file, and keeps it", async () => {
