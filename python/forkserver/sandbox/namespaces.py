@@ -181,7 +181,8 @@ def _build_root(plan: Plan, trees: list[tuple[Mount, int]]) -> None:
 
 
 def clone_tree(mount: Mount) -> int:
-    """A detached copy of the mounts at a path, read-only unless it may be written."""
+    """A detached copy of the mounts at a path, read-only unless it may be written. It is private: what the host mounts below
+    the path later does not appear, with attributes of its own."""
     flags = _OPEN_TREE_CLONE | _AT_RECURSIVE | _CLOEXEC
     try:
         tree = _open_exact_tree(mount.path, flags) if mount.exact else libc.syscall(
@@ -189,7 +190,7 @@ def clone_tree(mount: Mount) -> int:
         attributes = _ATTR_NOSUID | (0 if mount.path.startswith("/dev/") else _ATTR_NODEV)
         if not mount.write:
             attributes |= _ATTR_RDONLY
-        request = struct.pack("=QQQQ", attributes, 0, 0, 0)
+        request = struct.pack("=QQQQ", attributes, 0, _PRIVATE, 0)
         libc.syscall(libc.MOUNT_SETATTR, tree, b"", _AT_EMPTY_PATH | _AT_RECURSIVE, request, len(request))
     except OSError as error:
         raise OSError(error.errno, error.strerror, mount.path) from None
