@@ -150,7 +150,7 @@ class Jobs:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         descriptors.close_all_but(set(keep))
-        libc.prctl(libc.PR_SET_DUMPABLE, 0)
+        libc.forbid_tracing()
         set_mark(0)  # of no branch
         set_limits(
             (resource.RLIMIT_DATA, _MEMORY),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Callable, Iterable
 
 from .. import libc
-from . import interpreter, landlock, limits, reports, seccomp
+from . import checks, interpreter, landlock, limits, reports, seccomp
 
 NAMESPACES = (libc.CLONE_NEWUSER | libc.CLONE_NEWNS | libc.CLONE_NEWPID | libc.CLONE_NEWNET | libc.CLONE_NEWIPC
               | libc.CLONE_NEWUTS | libc.CLONE_NEWCGROUP)
@@ -21,6 +21,8 @@ WORK = "/work"
 FORKS = "/forks"  # the working folders of forked sessions
 INODES = 65536
 
+_HOST_NAME = "sandbox"
+_OOM_SCORE = "/proc/self/oom_score_adj"
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 _WRITABLE = (WORK, FORKS, "/tmp", "/dev/shm")
 _PASSWD = f"root:x:0:0:root:/:/usr/sbin/nologin\nuser:x:{USER}:{USER}:user:{WORK}:/bin/sh\n"
@@ -97,7 +99,7 @@ def confine(plan: Plan, stage: Callable[[str], None]) -> None:
         _write("/proc/self/uid_map", b"%d %d 1" % (USER, plan.uid))
         _write("/proc/self/gid_map", b"%d %d 1" % (USER, plan.gid))
     stage("set the host name")
-    libc.sethostname(b"sandbox")
+    libc.sethostname(_HOST_NAME.encode())
     stage("build the root")
     libc.mount(None, b"/", None, _REC | _PRIVATE)
     trees = [(mount, clone_tree(mount) if mount.tree is None else mount.tree) for mount in plan.mounts]  # before the new root hides them
@@ -108,7 +110,7 @@ def confine(plan: Plan, stage: Callable[[str], None]) -> None:
         stage("build the root")
     _build_root(plan, trees)
     stage("offer itself to the kernel when memory runs out")
-    _write("/proc/self/oom_score_adj", b"800")
+    _write(_OOM_SCORE, b"800")
     stage("limit what is counted for its user")
     set_counts(plan.counts)
     stage("drop privileges")
@@ -119,6 +121,13 @@ def confine(plan: Plan, stage: Callable[[str], None]) -> None:
     landlock.restrict(plan.landlock, [os.fsencode(p) for p in writable], [b"/dev/" + d.encode() for d in _DEVICES])
     stage("install the system call filter")
     seccomp.install(plan.filter)
+    stage("find itself confined")
+    checks.check(USER, _HOST_NAME, _expected_mounts(plan), _OOM_SCORE)
+
+
+def _expected_mounts(plan: Plan) -> list[checks.Shown]:
+    own = [checks.Shown("/", write=False), *(checks.Shown(path, write=True) for path in ("/proc", *_WRITABLE))]
+    return own + [checks.Shown(mount.path, mount.write, mount.path.startswith("/dev/")) for mount in plan.mounts]
 
 
 def map_self(uid: int, gid: int) -> None:
@@ -148,8 +157,11 @@ def _become_mapped_user(report: int) -> None:
 
 
 def _build_root(plan: Plan, trees: list[tuple[Mount, int]]) -> None:
+    of_the_host = os.stat("/tmp").st_dev
     libc.mount(b"tmpfs", b"/tmp", b"tmpfs", _NOSUID | _NODEV, b"size=1m,nr_inodes=1024,mode=0755")
     os.chdir("/tmp")
+    if os.stat(".").st_dev == of_the_host:
+        raise OSError(errno.EPERM, "nothing was mounted", "/tmp")  # or the next steps would leave folders there
     for folder in ("dev", "proc", "tmp", "etc", "run", "var", "work", "forks", "store", "dev/shm"):
         os.mkdir(folder, 0o755)
     for target, path in plan.links:
@@ -184,6 +196,7 @@ def clone_tree(mount: Mount) -> int:
     """A detached copy of the mounts at a path, read-only unless it may be written. It is private: what the host mounts below
     the path later does not appear, with attributes of its own."""
     flags = _OPEN_TREE_CLONE | _AT_RECURSIVE | _CLOEXEC
+    tree = -1
     try:
         tree = _open_exact_tree(mount.path, flags) if mount.exact else libc.syscall(
             libc.OPEN_TREE, -100, os.fsencode(mount.path), flags)
@@ -193,6 +206,8 @@ def clone_tree(mount: Mount) -> int:
         request = struct.pack("=QQQQ", attributes, 0, _PRIVATE, 0)
         libc.syscall(libc.MOUNT_SETATTR, tree, b"", _AT_EMPTY_PATH | _AT_RECURSIVE, request, len(request))
     except OSError as error:
+        if tree >= 0:
+            os.close(tree)
         raise OSError(error.errno, error.strerror, mount.path) from None
     return tree
 
@@ -238,6 +253,7 @@ def drop_capabilities() -> None:
 def _write(path: str, content: bytes, create: bool = False) -> None:
     fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC | (os.O_CREAT if create else 0), 0o644)
     try:
-        os.write(fd, content)
+        if os.write(fd, content) != len(content):
+            raise OSError(errno.EIO, "it was not written whole", path)
     finally:
         os.close(fd)
