@@ -64,23 +64,24 @@ class Init:
             limits, self._memory, self._branches, self._jobs, self._programs, self._queries, self._kill)
 
     def run(self, plan: namespaces.Plan, pipes: list[int]) -> NoReturn:
+        stages: list[str] = ["start"]
         try:
-            self._confine(plan)
-            wake = wakeup.open_wake()
-            self._start_worker({"branch": 1, "member": 1, "folder": namespaces.WORK}, pipes)
+            try:
+                self._confine(plan, stages.append)
+                stages.append("start a worker")
+                wake = wakeup.open_wake()
+                self._start_worker({"branch": 1, "member": 1, "folder": namespaces.WORK}, pipes)
+            except BaseException as error:
+                self._send({"event": "failed", "stage": stages[-1], "message": str(error)})
+                raise
             self._loop(wake)
         finally:
             os._exit(1)
 
-    def _confine(self, plan: namespaces.Plan) -> None:
-        stages: list[str] = ["start"]
-        try:
-            self._oom_events = namespaces.confine(plan, stages.append)
-            self._objects.has_cgroup = self._oom_events is not None
-            libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)
-        except BaseException as error:
-            self._send({"event": "failed", "stage": stages[-1], "message": str(error)})
-            raise
+    def _confine(self, plan: namespaces.Plan, stage: Callable[[str], None]) -> None:
+        self._oom_events = namespaces.confine(plan, stage)
+        self._objects.has_cgroup = self._oom_events is not None
+        libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)
 
     def _loop(self, wake: int) -> None:
         self._poll.register(self._server, select.POLLIN)
@@ -151,7 +152,10 @@ class Init:
             if branch is not None:
                 self._kill(branch, order["reason"])
         elif op == "worker":
-            self._start_worker(order, fds)
+            try:
+                self._start_worker(order, fds)
+            except OSError:  # the session keeps its files, and may ask again
+                self._send({"event": "exit", "branch": order["branch"], "reason": None, "code": 1})
         elif op == "clone":
             self._clone(order, fds)
         elif op == "streams":

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+from errno import EPERM
 
 _libc = ctypes.PyDLL(None, use_errno=True)
 # Looked up before the fork: the first access to a function creates an object, in every process that has not inherited it.
@@ -28,6 +29,7 @@ PIVOT_ROOT = 155 if X86_64 else 41
 CAPSET = 126 if X86_64 else 91
 
 PR_SET_PDEATHSIG = 1
+PR_GET_DUMPABLE = 3
 PR_SET_DUMPABLE = 4
 PR_SET_SECCOMP = 22
 PR_CAPBSET_DROP = 24
@@ -56,6 +58,13 @@ def prctl(option: int, a: int = 0, b: int = 0, c: int = 0, d: int = 0) -> int:
     if result == -1:
         _fail()
     return result
+
+
+def forbid_tracing() -> None:
+    """No process of the same user can look into the calling process, or open its descriptors."""
+    prctl(PR_SET_DUMPABLE, 0)
+    if prctl(PR_GET_DUMPABLE) != 0:
+        raise OSError(EPERM, "other processes could look into it")
 
 
 def mount(source: bytes | None, target: bytes, kind: bytes | None, flags: int, data: bytes | None = None) -> None:

@@ -204,8 +204,7 @@ class Server:
         self._by_pid[pid] = number
         if broker is not None:
             broker.adopt(pid, wants_user, user, sandbox_limits.cgroup_bytes(1), reporting)
-        init_end.close()
-        close_all(trees + theirs)
+        close_all([init_end.detach(), *trees, *theirs])
         self._epoll.register(server_end, select.EPOLLIN)
         self._send({"event": "pipes", "sandbox": number, "branch": 1, "fds": ours})
 

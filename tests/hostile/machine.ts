@@ -38,8 +38,8 @@ export function proportionalBytes(pids: readonly number[]): number {
 }
 
 /** Polls until the condition holds. Only for what sends no event, such as the end of an unrelated process. */
-export async function comesTrue(condition: () => boolean): Promise<boolean> {
-  const deadline = performance.now() + PATIENCE_MS;
+export async function comesTrue(condition: () => boolean, patienceMs = PATIENCE_MS): Promise<boolean> {
+  const deadline = performance.now() + patienceMs;
   while (!condition()) {
     if (performance.now() > deadline) return false;
     await new Promise((resolve) => setTimeout(resolve, 10));

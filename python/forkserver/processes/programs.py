@@ -8,6 +8,7 @@ command itself has ended, processes it left running stay until the sandbox ends.
 from __future__ import annotations
 
 import contextlib
+import errno
 import itertools
 import json
 import os
@@ -19,7 +20,8 @@ from typing import Callable
 from .. import descriptors
 from ..sandbox import limits as limits_module, seccomp
 from .memory import held_bytes, resident_bytes
-from .proc import DEAD, STOPPED, cpu_seconds, lower_priority, parent_of, processes, send_signal, set_mark, state_of
+from .proc import (
+    DEAD, STOPPED, cpu_seconds, is_mark_fixed, lower_priority, parent_of, processes, send_signal, set_mark, state_of)
 from .process_barrier import no_new_processes
 
 # stdin, stdout, stderr: (pages, True if the program reads it).
@@ -137,6 +139,8 @@ class Programs:
         command = spec["command"]
         arguments = ["-c", command] if len(command.encode()) <= _MAX_ARGUMENT else [_command_file(command)]
         seccomp.install(seccomp.build_fixed_mark())
+        if not is_mark_fixed(order["program"]):
+            raise OSError(errno.EPERM, "it could change its mark")
         limits_module.apply(self._limits)
         shell = next((path for path in _SHELLS if os.path.exists(path)), _SHELLS[0])
         os.execve(shell, ["bash", *arguments], environment)

@@ -287,8 +287,11 @@ def _open_nursery(parent: Parent | None, fork_server: int) -> Nursery | None:
 
 
 def _parent(process: int) -> int:
-    with open(os.open("stat", os.O_RDONLY | os.O_CLOEXEC, dir_fd=process), "rb") as stat_file:
-        return int(stat_file.read().rpartition(b")")[2].split()[1])
+    fd = os.open("stat", os.O_RDONLY | os.O_CLOEXEC, dir_fd=process)
+    try:
+        return int(os.read(fd, 4096).rpartition(b")")[2].split()[1])
+    finally:
+        os.close(fd)
 
 
 def _write(folder: int, name: str, content: str) -> None:

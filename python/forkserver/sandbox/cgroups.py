@@ -65,18 +65,18 @@ class Cgroup:
         """A descriptor for `oom_kills`."""
         return os.open(f"{self.folder}/{_FILES[self.version].events}", os.O_RDONLY | os.O_CLOEXEC)
 
-    def remove(self) -> None:
-        """Processes that have just been killed keep it for a moment."""
+    def remove(self) -> bool:
+        """Whether it is gone. Processes that have just been killed keep it for a moment."""
         deadline = time.monotonic() + _REMOVE_TIMEOUT_S
         while True:
             try:
                 os.rmdir(self.folder)
-                return
+                return True
             except FileNotFoundError:
-                return
+                return True
             except OSError:
                 if time.monotonic() > deadline:
-                    return
+                    return False
                 time.sleep(0.005)
 
 
@@ -113,6 +113,8 @@ class Nursery:
         self._count = 0
         self._cgroups: dict[int, Cgroup] = {}  # by pid of an init
         self._next: Cgroup | None = None
+        # Those that the fork server could not leave when their sandbox ended.
+        self._left: list[Cgroup] = []
         self.prepare()
 
     def take_in(self, init: int, memory_bytes: int) -> Cgroup:
@@ -135,6 +137,7 @@ class Nursery:
                 cgroup.remove()
                 raise
             self._next = cgroup
+            self._left = [left for left in self._left if not left.remove()]
 
     def set_limit(self, init: int, memory_bytes: int) -> None:
         if init in self._cgroups:
@@ -143,12 +146,12 @@ class Nursery:
     def remove(self, init: int) -> None:
         """The init and all processes of its sandbox have ended."""
         cgroup = self._cgroups.pop(init, None)
-        if cgroup is not None:
-            cgroup.remove()
+        if cgroup is not None and not cgroup.remove():
+            self._left.append(cgroup)
 
     def end(self) -> None:
         """The fork server and all its sandboxes have ended."""
-        for cgroup in (*self._cgroups.values(), *([self._next] if self._next else [])):
+        for cgroup in (*self._cgroups.values(), *self._left, *([self._next] if self._next else [])):
             cgroup.remove()
 
     def _make(self) -> Cgroup:

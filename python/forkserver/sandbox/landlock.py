@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import struct
 
 from .. import libc
@@ -53,7 +54,7 @@ def restrict(version: int, writable: list[bytes], devices: list[bytes]) -> None:
 
 
 def _allow(ruleset: int, path: bytes, access: int) -> None:
-    if not os.path.isdir(path):
+    if not stat.S_ISDIR(os.stat(path).st_mode):
         access &= _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
     fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
     libc.syscall(libc.LANDLOCK_ADD_RULE, ruleset, 1, struct.pack("=Qi", access, fd), 0)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Callable, Iterable
 
 from .. import libc
-from . import interpreter, landlock, limits, reports, seccomp
+from . import checks, interpreter, landlock, limits, reports, seccomp
 
 NAMESPACES = (libc.CLONE_NEWUSER | libc.CLONE_NEWNS | libc.CLONE_NEWPID | libc.CLONE_NEWNET | libc.CLONE_NEWIPC
               | libc.CLONE_NEWUTS | libc.CLONE_NEWCGROUP)
@@ -23,6 +23,8 @@ FORKS = "/forks"  # the working folders of forked sessions
 READ_ONLY = "/read-only"  # see _place
 INODES = 65536
 
+_HOST_NAME = "sandbox"
+_OOM_SCORE = "/proc/self/oom_score_adj"
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 # Not zero: what is open for writing can be mapped shared, which is shared memory without a name (seccomp.py).
 _WRITABLE_DEVICES = ("null", "full", "random", "urandom")
@@ -106,7 +108,7 @@ def confine(plan: Plan, stage: Callable[[str], None]) -> int | None:
         _write("/proc/self/uid_map", b"%d %d 1" % (USER, plan.uid))
         _write("/proc/self/gid_map", b"%d %d 1" % (USER, plan.gid))
     stage("set the host name")
-    libc.sethostname(b"sandbox")
+    libc.sethostname(_HOST_NAME.encode())
     stage("build the root")
     libc.mount(None, b"/", None, _REC | _PRIVATE)
     trees = [(mount, clone_tree(mount) if mount.tree is None else mount.tree) for mount in plan.mounts]  # before the new root hides them
@@ -115,9 +117,9 @@ def confine(plan: Plan, stage: Callable[[str], None]) -> int | None:
         assert plan.report is not None
         _become_mapped_user(plan.report)
         stage("build the root")
-    _build_root(plan, trees)
+    shown = _build_root(plan, trees)
     stage("offer itself to the kernel when memory runs out")
-    _write("/proc/self/oom_score_adj", b"800")
+    _write(_OOM_SCORE, b"800")
     stage("limit what is counted for its user")
     set_counts(plan.counts)
     stage("forbid core dumps")
@@ -128,14 +130,17 @@ def confine(plan: Plan, stage: Callable[[str], None]) -> int | None:
     stage("restrict with Landlock")
     writable = [*_WRITABLE, *(m.path for m in plan.mounts if m.write and not m.path.startswith("/dev/"))]
     landlock.restrict(plan.landlock, [os.fsencode(p) for p in writable], [b"/dev/" + d.encode() for d in _WRITABLE_DEVICES])
+    checks.check_landlock(_OOM_SCORE)  # now, because it belongs to root once nobody may look into this process
     events: int | None = None
     if plan.report is not None:
         stage("join a cgroup")
         events = reports.wait_for_cgroup(plan.report)
         os.close(plan.report)
     stage("install the system call filter")
-    libc.prctl(libc.PR_SET_DUMPABLE, 0)  # so that code cannot look into the init; the filter ignores this from now on
+    libc.forbid_tracing()  # the filter ignores this from now on
     seccomp.install(plan.filters[events is not None])
+    stage("find itself confined")
+    checks.check(USER, _HOST_NAME, shown)
     return events
 
 
@@ -165,9 +170,13 @@ def _become_mapped_user(report: int) -> None:
     libc.prctl(libc.PR_SET_DUMPABLE, 1)  # so that /proc/self belongs to the new user
 
 
-def _build_root(plan: Plan, trees: list[tuple[Mount, int]]) -> None:
+def _build_root(plan: Plan, trees: list[tuple[Mount, int]]) -> list[checks.Shown]:
+    """Returns what is mounted then."""
+    of_the_host = os.stat("/tmp").st_dev
     libc.mount(b"tmpfs", b"/tmp", b"tmpfs", _NOSUID | _NODEV, b"size=1m,nr_inodes=1024,mode=0755")
     os.chdir("/tmp")
+    if os.stat(".").st_dev == of_the_host:
+        raise OSError(errno.EPERM, "nothing was mounted", "/tmp")  # or the next steps would leave folders there
     for folder in ("dev", "proc", "tmp", "etc", "run", "var", "work", "forks", "store", "dev/shm"):
         os.mkdir(folder, 0o755)
     for target, path in plan.links:
@@ -189,6 +198,7 @@ def _build_root(plan: Plan, trees: list[tuple[Mount, int]]) -> None:
         libc.mount(f"store/{name}".encode(), target.encode(), None, _BIND)
     libc.umount_detached(b"store")
     os.rmdir("store")
+    shown = [checks.Shown("/", write=False), *(checks.Shown(path, write=True) for path in ("/proc", *_WRITABLE))]
     moved: list[str] = []
     for index, (mount, tree) in enumerate(trees):
         if any(_is_in(mount.path, later.path) for later in plan.mounts[index + 1:]):
@@ -196,26 +206,32 @@ def _build_root(plan: Plan, trees: list[tuple[Mount, int]]) -> None:
         else:
             path = _place(mount, plan.mounts, moved)
             _attach(tree, path)
+            shown.append(checks.Shown(path, mount.write, mount.path.startswith("/dev/")))
             _hide(path, mount.hidden)  # before mounts inside of it, which are not hidden
     libc.syscall(libc.PIVOT_ROOT, b".", b".")
     libc.umount_detached(b".")
     os.chdir("/")
     libc.mount(None, b"/", None, _REMOUNT | _BIND | _RDONLY | _NOSUID | _NODEV)
     os.chdir(WORK)
+    return shown
 
 
 def clone_tree(mount: Mount) -> int:
-    """A detached copy of the mounts at a path, read-only unless it may be written."""
+    """A detached copy of the mounts at a path, read-only unless it may be written. It is private: what the host mounts below
+    the path later does not appear, with attributes of its own."""
     flags = _OPEN_TREE_CLONE | _AT_RECURSIVE | _CLOEXEC
+    tree = -1
     try:
         tree = _open_exact_tree(mount.path, flags) if mount.exact else libc.syscall(
             libc.OPEN_TREE, -100, os.fsencode(mount.path), flags)
         attributes = _ATTR_NOSUID | (0 if mount.path.startswith("/dev/") else _ATTR_NODEV)
         if not mount.write:
             attributes |= _ATTR_RDONLY
-        request = struct.pack("=QQQQ", attributes, 0, 0, 0)
+        request = struct.pack("=QQQQ", attributes, 0, _PRIVATE, 0)
         libc.syscall(libc.MOUNT_SETATTR, tree, b"", _AT_EMPTY_PATH | _AT_RECURSIVE, request, len(request))
     except OSError as error:
+        if tree >= 0:
+            os.close(tree)
         raise OSError(error.errno, error.strerror, mount.path) from None
     return tree
 
@@ -310,6 +326,7 @@ def drop_capabilities() -> None:
 def _write(path: str, content: bytes, create: bool = False) -> None:
     fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC | (os.O_CREAT if create else 0), 0o644)
     try:
-        os.write(fd, content)
+        if os.write(fd, content) != len(content):
+            raise OSError(errno.EIO, "it was not written whole", path)
     finally:
         os.close(fd)

@@ -45,6 +45,8 @@ def _become_reserved(user: int, home: str, ranges: list[range]) -> Standing:
     os.setgroups([])
     os.setresgid(user, user, user)
     os.setresuid(user, user, user)
+    if os.getresuid() + os.getresgid() != (user,) * 6 or os.getgroups():
+        raise PermissionError("it cannot give up the privileges of root")
     libc.prctl(libc.PR_SET_DUMPABLE, 1)  # so that /proc/self belongs to the new user
     return Standing(broker, ranges, None)
 

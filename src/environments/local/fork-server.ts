@@ -61,9 +61,9 @@ export class ForkServer {
     this.hello = hello;
     this.#lastError = lastError;
     lines.onLine = (line) => {
-      const event = parse<ServerEvent>(line);
+      const event = parse(line);
       if (event === undefined) process.kill("SIGKILL");
-      else this.#handle(event);
+      else this.#handle(event as ServerEvent);
     };
     this.#ended = new Promise((resolve) => {
       process.once("exit", () => {
@@ -91,7 +91,7 @@ export class ForkServer {
     });
     const hello = await new Promise<Hello>((resolve, reject) => {
       lines.onLine = (line) => {
-        const first = parse<Hello | Refusal>(line);
+        const first = parse(line) as Hello | Refusal | undefined;
         if (first === undefined) process.kill("SIGKILL");
         else if (first.event === "hello") resolve(first);
         else reject(refusedRange(options.users, first.why));
@@ -185,9 +185,9 @@ function lastLine(text: string): string | undefined {
 }
 
 /** Undefined if it is not JSON: then the fork server does not do what it should, and must end. */
-function parse<Message>(line: string): Message | undefined {
+function parse(line: string): unknown {
   try {
-    return JSON.parse(line) as Message;
+    return JSON.parse(line);
   } catch {
     return undefined;
   }

@@ -1,0 +1,95 @@
+"""Looks at the walls of a sandbox after they were built. A call that reports success may have done nothing: emulated kernels
+and some containers accept calls that they do not carry out.
+
+It runs in every init, so it reads and compares bytes: files and text would take several times as long.
+"""
+from __future__ import annotations
+
+import errno
+import os
+import re
+from typing import NamedTuple
+
+_CAPABILITIES = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
+_ESCAPED = re.compile(rb"\\([0-7]{3})")
+
+
+class Shown(NamedTuple):
+    """Something is mounted at this path, and perhaps below it."""
+
+    path: str
+    write: bool
+    has_devices: bool = False
+
+
+def check(user: int, host_name: str, expected: list[Shown]) -> None:
+    """Raises OSError for the first wall that does not stand."""
+    _check_status(_read("/proc/self/status"), user)
+    if os.uname().nodename != host_name:
+        raise _gap("it shows the host's name")
+    _check_mounts(_read("/proc/self/mountinfo"), expected)
+
+
+def check_landlock(read_only: str) -> None:
+    """Raises OSError if a file can be written that only Landlock protects."""
+    try:
+        os.close(os.open(read_only, os.O_WRONLY | os.O_CLOEXEC))
+    except PermissionError:
+        return
+    raise _gap("Landlock does not restrict it")
+
+
+def _check_status(status: bytes, user: int) -> None:
+    ids = "\t".join([str(user)] * 4)
+    for line in ("Pid:\t1", f"Uid:\t{ids}", f"Gid:\t{ids}", "NoNewPrivs:\t1", "Seccomp:\t2",
+                 *(f"{name}:\t{'0' * 16}" for name in _CAPABILITIES)):
+        if f"\n{line}\n".encode() not in status:
+            raise _gap(f"its status is not '{line}'")
+
+
+def _check_mounts(mounts: bytes, expected: list[Shown]) -> None:
+    by_path: dict[str, Shown] = {}
+    for shown in expected:
+        if shown.path not in by_path or shown.write:
+            by_path[shown.path] = shown
+    missing = set(by_path)
+    for line in mounts.rstrip(b"\n").split(b"\n"):  # other white space may be in a path
+        fields = line.partition(b" - ")[0].split(b" ")
+        path = os.fsdecode(_ESCAPED.sub(lambda match: bytes([int(match[1], 8)]), fields[4]) if b"\\" in fields[4] else fields[4])
+        nearest = _nearest(path, by_path)
+        if nearest is None or (path == "/" and "/" not in missing):
+            raise _gap(f"{path} of the host is there")
+        missing.discard(path)
+        options = fields[5].split(b",")
+        if b"ro" not in options and not nearest.write:
+            raise _gap(f"{path} can be written")
+        if b"nosuid" not in options or (b"nodev" not in options and not nearest.has_devices):
+            raise _gap(f"{path} may have devices or set-user-ID programs")
+        if len(fields) > 6:  # it is shared with the host, or follows it
+            raise _gap(f"mounts of the host appear below {path}")
+    if missing:
+        raise _gap(f"{min(missing)} is not mounted")
+
+
+def _nearest(path: str, by_path: dict[str, Shown]) -> Shown | None:
+    """The mount at this path, or the innermost above it, whose attributes it has. Nothing else is mounted at the root."""
+    while path not in by_path:
+        path = path.rpartition("/")[0]
+        if not path:
+            return None
+    return by_path[path]
+
+
+def _read(path: str) -> bytes:
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        parts: list[bytes] = []
+        while part := os.read(fd, 65536):
+            parts.append(part)
+        return b"".join(parts)
+    finally:
+        os.close(fd)
+
+
+def _gap(what: str) -> OSError:
+    return OSError(errno.EPERM, what)
