@@ -61,7 +61,7 @@ export class Runtime implements AsyncDisposable {
   readonly #environments: Environments;
   readonly #recorder = new RunRecorder();
   readonly #stdlibFile = new StdlibFile(dataPath("stdlib.py"));
-  readonly #spillFiles = new SpillFiles();
+  readonly #spillFiles: SpillFiles;
   readonly #output: OutputLimits;
   #closing: Promise<void> | undefined;
 
@@ -72,6 +72,7 @@ export class Runtime implements AsyncDisposable {
     this.limits = settings.limits;
     this.sessions = sessions;
     const { keptOutputBytes: keptBytes, readableOutputBytes: readableBytes, tasks: running } = this.limits;
+    this.#spillFiles = new SpillFiles({ maxBytes: this.limits.totalOutputBytes });
     this.#output = { keptBytes, readableBytes, files: this.#spillFiles };
     const makeTaskId = idMaker("t", settings.ids) as () => TaskId;
     this.tasks = new Tasks({ running, ...FINISHED_TASKS, output: this.#output }, makeTaskId);

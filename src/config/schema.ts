@@ -119,6 +119,7 @@ const limits = z.strictObject({
   tasks: count.optional(),
   kept_output: size.optional(),
   readable_output: size.optional(),
+  total_output: size.optional(),
 });
 
 /** Not used yet; for environments with network access. */

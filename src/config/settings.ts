@@ -54,6 +54,7 @@ export interface LimitSettings {
   readonly tasks?: number;
   readonly keptOutputBytes?: number;
   readonly readableOutputBytes?: number;
+  readonly totalOutputBytes?: number;
 }
 
 export type Settings<Section extends keyof ConfigFile> = Readonly<NonNullable<ConfigFile[Section]>>;
@@ -102,7 +103,7 @@ export function toPrice(section: NonNullable<ConfigFile["prices"]>[string]): Pri
 }
 
 export function toLimits(section: NonNullable<ConfigFile["limits"]>): LimitSettings {
-  const { memory, disk, open_files, total_memory, kept_output, readable_output, ...plain } = section;
+  const { memory, disk, open_files, total_memory, kept_output, readable_output, total_output, ...plain } = section;
   return omitUndefined({
     ...plain,
     memoryBytes: memory,
@@ -111,6 +112,7 @@ export function toLimits(section: NonNullable<ConfigFile["limits"]>): LimitSetti
     totalMemoryBytes: total_memory,
     keptOutputBytes: kept_output,
     readableOutputBytes: readable_output,
+    totalOutputBytes: total_output,
   });
 }
 

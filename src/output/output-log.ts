@@ -1,7 +1,8 @@
 // The output of one stream of one execution or task: in memory while it is small, then in an anonymous file.
 //
 // The result keeps the beginning and the end. What lies between stays readable by offset up to a limit, past which bytes are counted and
-// dropped. So endless output takes a fixed amount of memory and disk.
+// dropped. So endless output takes a fixed amount of memory and disk. Output that has ended gives up its file, from the end on, when others
+// need the space; it then keeps in memory what a result keeps.
 
 import { formatCount } from "../util/text/format.ts";
 import type { Cut } from "../protocol/execution.ts";
@@ -22,11 +23,14 @@ export class OutputLog {
   readonly #limits: OutputLimits;
   /** All output while it fits into `keptBytes`; empty once there is a file. */
   readonly #head = new ByteBuffer();
-  /** The last bytes, once they are past the readable limit. */
+  /** The last bytes, once some were dropped. */
   readonly #tail = new ByteBuffer();
-  /** Null: it could not be created, so only the head is readable. */
+  /** Null: it could not be created or was given up, so only the head is readable. */
   #file: SpillFile | null | undefined;
   #total = 0;
+  /** Something was dropped, so that what follows cannot be readable either. */
+  #isCut = false;
+  #isFinished = false;
   #isClosed = false;
 
   constructor(limits: OutputLimits) {
@@ -46,13 +50,37 @@ export class OutputLog {
   append(chunk: Buffer): void {
     this.#total += chunk.length;
     if (this.#isClosed) return;
-    if (this.#file === undefined && this.#head.length + chunk.length <= this.#limits.keptBytes) {
-      this.#head.append(chunk);
-      return;
+    const stored = this.#isCut ? 0 : this.#store(chunk);
+    if (stored === chunk.length) return;
+    this.#isCut = true;
+    this.#appendTail(chunk.subarray(stored));
+  }
+
+  /** No more is expected, though more may come. */
+  finish(): void {
+    this.#isFinished = true;
+    if (this.#file) this.#limits.files.addFinished(this);
+  }
+
+  /** Called where others need the space. */
+  shrink(bytes: number): boolean {
+    const file = this.#file;
+    if (!file) return false;
+    const { keptBytes } = this.#limits;
+    const last = Buffer.from(this.#lastBytes(Math.ceil(keptBytes / 2)));
+    this.#isCut = true;
+    this.#tail.clear();
+    this.#tail.append(last);
+    const length = Math.max(file.length - bytes, Math.floor(keptBytes / 2));
+    if (length < file.length) {
+      file.truncate(length);
+      return true;
     }
-    if (this.#file === undefined) this.#file = this.#spill();
-    const written = this.#file === null ? 0 : this.#file.append(chunk.subarray(0, this.#capacity(this.#file)));
-    if (written < chunk.length) this.#appendTail(chunk.subarray(written));
+    this.#head.append(file.read(0, length));
+    this.#file = null;
+    file.truncate(0);
+    file.close();
+    return false;
   }
 
   /** At most `length` bytes; fewer where the stream ends or was dropped. */
@@ -77,14 +105,32 @@ export class OutputLog {
   /** Drops everything but the total, also later output. */
   close(): void {
     this.#isClosed = true;
+    this.#limits.files.removeFinished(this);
     this.#file?.close();
     this.#file = null;
     this.#head.clear();
     this.#tail.clear();
   }
 
-  #capacity(file: SpillFile): number {
-    return Math.max(0, this.#limits.readableBytes - file.length);
+  /** How many bytes, from the first, stay readable. */
+  #store(chunk: Buffer): number {
+    const { keptBytes, readableBytes } = this.#limits;
+    const wanted = chunk.subarray(0, Math.max(0, readableBytes - this.readable));
+    if (this.#file) return this.#write(this.#file, wanted);
+    const inHead = wanted.subarray(0, Math.max(0, keptBytes - this.#head.length));
+    this.#head.append(inHead);
+    if (inHead.length === wanted.length) return wanted.length;
+    this.#file = this.#spill();
+    return inHead.length + (this.#file === null ? 0 : this.#write(this.#file, wanted.subarray(inHead.length)));
+  }
+
+  /** Output that came late is not given up to make room for itself. */
+  #write(file: SpillFile, data: Buffer): number {
+    const { files } = this.#limits;
+    if (this.#isFinished) files.removeFinished(this);
+    const written = file.append(data);
+    if (this.#isFinished) files.addFinished(this);
+    return written;
   }
 
   #spill(): SpillFile | null {
@@ -95,6 +141,7 @@ export class OutputLog {
       return null;
     }
     this.#head.clear();
+    if (this.#isFinished) this.#limits.files.addFinished(this);
     return file;
   }
 

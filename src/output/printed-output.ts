@@ -18,6 +18,7 @@ export class PrintedOutput {
   #stdout: OutputLog | undefined;
   #stderr: OutputLog | undefined;
   #owners = 1;
+  #isFinished = false;
 
   constructor(limits: OutputLimits) {
     this.#limits = limits;
@@ -52,6 +53,13 @@ export class PrintedOutput {
     return { stdout, stderr, truncated };
   }
 
+  /** No more is expected: others may get the space that it takes on disk. */
+  finish(): void {
+    this.#isFinished = true;
+    this.#stdout?.finish();
+    this.#stderr?.finish();
+  }
+
   /** Adds an owner, which must call `close`. */
   hold(): void {
     this.#owners += 1;
@@ -67,6 +75,7 @@ export class PrintedOutput {
 
   #open(stream: OutputStream): OutputLog {
     const log = new OutputLog(this.#limits);
+    if (this.#isFinished) log.finish();
     if (stream === "stdout") this.#stdout = log;
     else this.#stderr = log;
     return log;

@@ -118,6 +118,7 @@ export abstract class Transcript<Event extends { readonly type: string }> extend
   /** No events follow. Output that is printed later can still be read by offset. */
   protected end(): void {
     this.coverPending();
+    this.printed.finish();
     this.complete();
   }
 

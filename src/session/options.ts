@@ -1,10 +1,11 @@
 // Options of sessions, executions and operations, and the limits of a runtime; checked where they enter.
 
-import { totalmem } from "node:os";
+import { tmpdir, totalmem } from "node:os";
 import type { Mount, SandboxLimits } from "../environments/environment.ts";
 import type { EnvironmentName } from "../environments/registry.ts";
 import type { CallHandler } from "../kernel/calls.ts";
 import type { OutputReceiver } from "../kernel/listeners.ts";
+import { freeBytes } from "../util/bytes/free-bytes.ts";
 import { checkCount, checkDuration } from "../util/check-number.ts";
 import type { InputHandler } from "./execution/input.ts";
 
@@ -71,6 +72,8 @@ export interface Limits extends SandboxLimits {
   readonly keptOutputBytes: number;
   /** What stays readable by offset. */
   readonly readableOutputBytes: number;
+  /** What the output of all executions and tasks may take in the temporary folder. */
+  readonly totalOutputBytes: number;
 }
 
 const MIB = 1024 * 1024;
@@ -87,6 +90,7 @@ export const DEFAULT_LIMITS: Limits = {
   tasks: 100,
   keptOutputBytes: MIB,
   readableOutputBytes: 256 * MIB,
+  totalOutputBytes: Math.min(4096 * MIB, Math.floor(freeBytes(tmpdir()) / 2)),
 };
 
 /** A worker needs at least this to start. Its own file descriptors are numbered from 64 on. */

@@ -97,6 +97,7 @@ export class RunTask extends AdoptedTask implements AsyncIterable<RunEvent> {
     } catch (error) {
       this.settle("failed", (error as Error).message);
     }
+    this.printed.finish();
   }
 
   #print(text: string): void {

@@ -92,6 +92,7 @@ test("every section is read, with our names and units", () => {
     [limits]
     memory = "1g"
     kept_output = 1000
+    total_output = "2g"
     processes = 64
     [network]
     allow = ["pypi.org"]
@@ -122,7 +123,7 @@ test("every section is read, with our names and units", () => {
     docker: { image: "python:3.11-slim", cpus: 1, memory: 512 * 1024 ** 2 },
     sessions: { python: "python3", timeout: 10, env: { A: "1" } },
     server: { port: 0, allow_hosts: ["box.example"] },
-    limits: { memoryBytes: 1024 ** 3, keptOutputBytes: 1000, processes: 64 },
+    limits: { memoryBytes: 1024 ** 3, keptOutputBytes: 1000, totalOutputBytes: 2 * 1024 ** 3, processes: 64 },
     network: { allow: ["pypi.org"] },
     mcpServers: { docs: { url: "https://example.com/mcp", token_env: "DOCS_TOKEN" } },
   });

@@ -1,7 +1,7 @@
 // The checks of `rlm doctor`, in the order of their dependencies. They repair nothing.
 
 import { existsSync } from "node:fs";
-import { access, constants, readFile, statfs } from "node:fs/promises";
+import { access, constants, readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname } from "node:path";
@@ -12,6 +12,7 @@ import { DEFAULT_MAX_RUNS } from "../../server/context/run-admission.ts";
 import { DEFAULT_EXECUTION_LIMITS } from "../../server/context/executions.ts";
 import { DEFAULT_SERVER_LIMITS } from "../../server/net/guards/request-limiter.ts";
 import { healthAnswer } from "../../protocol/api/about.ts";
+import { freeBytes } from "../../util/bytes/free-bytes.ts";
 import { dataFolder, dataPath } from "../../util/data-folder.ts";
 import { parseJSON } from "../../util/parse-json.ts";
 import { formatSize } from "../../util/text/format.ts";
@@ -28,7 +29,7 @@ export async function* findings(): AsyncGenerator<Finding, void, undefined> {
   yield* await checkSandbox();
   yield await memory();
   yield await folder();
-  yield await temporary();
+  yield temporary();
   const config = readConfig();
   if ("check" in config) yield config;
   else {
@@ -71,24 +72,19 @@ async function folder(): Promise<Finding> {
     const found = `${path ?? dataPath("server")} cannot be written`;
     return warn(check, found, "Set RLM_DATA to a folder that can be written");
   }
-  const free = await freeBytes(path);
+  const free = freeBytes(path);
   const found = `${formatSize(free)} free in ${dirname(path)}`;
   if (free >= GIB) return ok(check, found);
   return warn(check, found, "Free some space, or set RLM_DATA to a folder that has more");
 }
 
 /** It holds long output of executions. */
-async function temporary(): Promise<Finding> {
+function temporary(): Finding {
   const path = tmpdir();
-  const free = await freeBytes(path);
+  const free = freeBytes(path);
   const found = `${formatSize(free)} free in ${path}`;
   if (free >= 2 * DEFAULT_LIMITS.readableOutputBytes) return ok("disk", found);
   return warn("disk", found, "Free some space, or set TMPDIR to a folder that has more");
-}
-
-async function freeBytes(path: string): Promise<number> {
-  const { bavail, bsize } = await statfs(path).catch(() => ({ bavail: 0, bsize: 0 }));
-  return bavail * bsize;
 }
 
 /** The port that `rlm serve` would use. */
@@ -113,9 +109,10 @@ function docker(): Finding {
 }
 
 function toLimits(limits: typeof DEFAULT_LIMITS): string {
-  const { memoryBytes, diskBytes, processes, openFiles, branches, sessions, totalMemoryBytes } = limits;
+  const { memoryBytes, diskBytes, processes, openFiles, branches, sessions } = limits;
   const each = `${formatSize(memoryBytes)} memory, ${formatSize(diskBytes)} disk, ${processes} processes, ${openFiles} open files`;
-  return `${each}, ${branches} branches for a session; ${sessions} sessions, ${formatSize(totalMemoryBytes)} memory together`;
+  const together = `${formatSize(limits.totalMemoryBytes)} memory, ${formatSize(limits.totalOutputBytes)} stored output`;
+  return `${each}, ${branches} branches for a session; ${sessions} sessions, together ${together}`;
 }
 
 function toServerLimits({ requests, executions, runs }: Config["server"]): string {

@@ -22,7 +22,7 @@ interface Entry extends Omit<HistoryEntry, "startedAt" | "status" | "durationMs"
 export class History {
   #entries: Entry[] = [];
   /** Readable outputs, oldest first. */
-  readonly #outputs: { readonly id: ExecutionId; readonly output: PrintedOutput }[] = [];
+  readonly #outputs: { readonly id: ExecutionId; readonly output: PrintedOutput; bytes: number }[] = [];
   #printedBytes = 0;
 
   begin(execution: Execution, startedAt: number): void {
@@ -35,7 +35,7 @@ export class History {
       durationMs: null,
     });
     if (this.#entries.length > MAX_ENTRIES * 2) this.#entries = this.#entries.slice(-MAX_ENTRIES);
-    this.#outputs.push({ id: execution.id, output: execution.printed });
+    this.#outputs.push({ id: execution.id, output: execution.printed, bytes: 0 });
   }
 
   end(execution: Execution, status: ExecutionStatus, durationMs: number): void {
@@ -44,7 +44,8 @@ export class History {
       last.status = status;
       last.durationMs = durationMs;
     }
-    this.#printedBytes += execution.printed.readable;
+    const ended = this.#outputs.findLast(({ id }) => id === execution.id);
+    if (ended !== undefined) this.#printedBytes += ended.bytes = execution.printed.readable;
     while (this.#isOverLimit()) this.#dropOldest();
   }
 
@@ -73,7 +74,7 @@ export class History {
   #dropOldest(): void {
     const oldest = this.#outputs.shift();
     if (oldest === undefined) return;
-    this.#printedBytes -= oldest.output.readable;
+    this.#printedBytes -= oldest.bytes;
     oldest.output.close();
   }
 }

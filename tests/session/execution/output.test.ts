@@ -1,5 +1,9 @@
 // Output of executions.
 
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ExecutionEvent, Runtime } from "../../../src/index.ts";
 import { openTestRuntime } from "../../open.ts";
@@ -78,6 +82,47 @@ describe("output", () => {
       if (event.type === "output-gap") gaps.push(event.omittedBytes);
     }
     expect(gaps).toEqual([5000]);
+  });
+
+  test("of all sessions together is stored up to one limit, and that which ended longest ago is dropped first", async () => {
+    await using small = await openTestRuntime({
+      poolSize: 0,
+      limits: { keptOutputBytes: 1000, totalOutputBytes: 4_000_000 },
+    });
+    const [one, other] = [await small.openSession(), await small.openSession()];
+    const [first, second] = [await run(one, "print('a' * 3_000_000)"), await run(other, "print('b' * 3_000_000)")];
+    expect(other.output(second.executionId)).toMatchObject({ readableBytes: 3_000_001 });
+    const kept = one.output(first.executionId);
+    expect(kept?.totalBytes).toBe(3_000_001);
+    expect(kept?.readableBytes).toBeLessThan(1_000_000);
+    expect(kept?.bytes.toString()).toMatch(/^a{500,}$/);
+    const third = await run(one, "print('c' * 5_000_000)");
+    expect(third.truncated).toEqual({ stdout: { total: 5_000_001, omitted: 4_999_001 } });
+    expect(one.output(third.executionId)).toMatchObject({ totalBytes: 5_000_001, readableBytes: 4_000_000 });
+    expect(other.output(second.executionId)).toMatchObject({ totalBytes: 3_000_001, readableBytes: 500 });
+  });
+
+  test.skipIf(process.getuid?.() !== 0)("is dropped and counted when the disk is full", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "rlm-full-"));
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=2m", "none", folder]);
+    const before = process.env["TMPDIR"];
+    process.env["TMPDIR"] = folder;
+    try {
+      await using own = await openTestRuntime({ poolSize: 0 });
+      await using session = await own.openSession();
+      const result = await run(session, "print('x' * 9_999_999)");
+      expect(result).toMatchObject({ status: "ok", truncated: { stdout: { total: 10_000_000 } } });
+      const { readableBytes = 0 } = session.output(result.executionId) ?? {};
+      expect(readableBytes).toBeGreaterThan(1_000_000);
+      expect(readableBytes).toBeLessThanOrEqual(2 * 1024 * 1024);
+      const next = await run(session, "print('y' * 1_999_999)"); // gets the space of the first one
+      expect(session.output(next.executionId)).toMatchObject({ readableBytes: 2_000_000 });
+    } finally {
+      if (before === undefined) delete process.env["TMPDIR"];
+      else process.env["TMPDIR"] = before;
+      execFileSync("umount", ["-l", folder]);
+      rmSync(folder, { recursive: true });
+    }
   });
 
   test("is never mixed between sessions", async () => {
