@@ -44,11 +44,15 @@ export class Calls {
 
   /** False: too many are open. The worker gets an error then. */
   admit({ id, call }: Waiting, bytes: number): boolean {
-    if (this.#open < MAX_OPEN && this.#openBytes + bytes <= MAX_OPEN_BYTES) {
-      this.#open += 1;
-      this.#openBytes += bytes;
-      return true;
-    }
+    if (!this.hasRoom(id, call, bytes)) return false;
+    this.#open += 1;
+    this.#openBytes += bytes;
+    return true;
+  }
+
+  /** False: a call of this size would not be admitted. The worker gets an error then. */
+  hasRoom(id: string, call: number, bytes: number): boolean {
+    if (this.#open < MAX_OPEN && this.#openBytes + bytes <= MAX_OPEN_BYTES) return true;
     const error = { name: "TooManyCalls", value: `${this.#open} calls are waiting already` };
     if (this.#worker.asideBacklog > MAX_UNREAD_BYTES) this.#onViolation("it does not take the answers to its calls");
     else this.#reply(id, call, { error });
@@ -105,6 +109,18 @@ export class Calls {
     this.#open -= 1;
     this.#openBytes -= bytes;
   }
+}
+
+interface InputListener {
+  onInput(call: number, hostCall: HostCall): Promise<unknown>;
+}
+
+/** Code that outlives its execution has nobody to ask. */
+export function toInputHandler(call: number, listener: InputListener | undefined): CallHandler {
+  return async (hostCall) => {
+    if (listener === undefined) throw new Error("the execution that could ask for input has ended");
+    return listener.onInput(call, hostCall);
+  };
 }
 
 function toCallError(error: unknown): { name: string; value: string } {

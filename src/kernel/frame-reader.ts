@@ -1,19 +1,14 @@
 // Splits the bytes of a worker's event pipe into messages. Everything is limited, because the sender is not trusted.
 
 import { MAX_LINE_BYTES } from "../protocol/worker/limits.ts";
-import { parseChunkHeader, parsePayloadLength } from "../protocol/worker/parse-worker-event.ts";
-import type { ChunkHeader } from "../protocol/worker/worker-events.ts";
+import { parseChunkHeader, parseHeader, parsePayloadLength } from "../protocol/worker/parse-worker-event.ts";
+import type { ChunkHeader, PayloadHeader } from "../protocol/worker/worker-events.ts";
 import { parseJSON } from "../util/parse-json.ts";
-import { exceedsJsonLimits } from "./json-limits.ts";
+import { isTooDeep } from "./json-limits.ts";
+import { PayloadReader } from "./payload-reader.ts";
 
 const NEWLINE = 10;
 const EMPTY: Buffer = Buffer.alloc(0);
-
-/** Allocated at its full size: pages that are not written yet cost nothing. */
-interface Payload {
-  readonly bytes: Buffer;
-  filled: number;
-}
 
 /** Raw bytes that are passed on as they arrive. */
 interface Passing {
@@ -21,27 +16,25 @@ interface Passing {
   left: number;
 }
 
+export interface FrameListener {
+  /** `bytes` is the length of the message. */
+  onMessage(message: unknown, bytes: number): void;
+  onViolation(why: string): void;
+  /** Whether to parse the payload behind this header. Otherwise its bytes are skipped. */
+  isWanted(header: PayloadHeader | undefined, bytes: number): boolean;
+  /** Returns what takes the raw bytes behind a `chunk`, in pieces that are only valid during the call. */
+  onChunk(header: ChunkHeader): (piece: Buffer) => void;
+}
+
 export class FrameReader {
-  readonly #onMessage: (message: unknown, bytes: number) => void;
-  readonly #onViolation: (why: string) => void;
-  readonly #onChunk: (header: ChunkHeader) => (piece: Buffer) => void;
+  readonly #listener: FrameListener;
   #rest = EMPTY;
   #passing: Passing | undefined;
-  #payload: Payload | undefined;
+  #payload: PayloadReader | undefined;
   #broken = false;
 
-  /**
-   * `bytes` is the length of the message. `onChunk` returns what takes the raw bytes behind a `chunk`, in pieces that are only valid during
-   * the call.
-   */
-  constructor(
-    onMessage: (message: unknown, bytes: number) => void,
-    onViolation: (why: string) => void,
-    onChunk: (header: ChunkHeader) => (piece: Buffer) => void = () => () => {},
-  ) {
-    this.#onMessage = onMessage;
-    this.#onViolation = onViolation;
-    this.#onChunk = onChunk;
+  constructor(listener: FrameListener) {
+    this.#listener = listener;
   }
 
   /** Reads the first `length` bytes. The buffer is only used during the call. */
@@ -77,26 +70,30 @@ export class FrameReader {
     const header = parseChunkHeader(message);
     if (header === undefined) return this.#violate("a chunk is not one");
     if (header !== null) {
-      this.#passing = { take: this.#onChunk(header), left: header.bytes };
+      this.#passing = { take: this.#listener.onChunk(header), left: header.bytes };
       return end + 1;
     }
     const length = parsePayloadLength(message);
     if (length === undefined) return this.#violate("a line is not a message");
-    if (length === 0) this.#onMessage(message, end);
-    else this.#payload = { bytes: Buffer.allocUnsafeSlow(length), filled: 0 };
+    if (length === 0) this.#listener.onMessage(message, end);
+    else this.#beginPayload(parseHeader(message), length);
     return end + 1;
   }
 
-  #takePayload(data: Buffer, payload: Payload): number {
-    const { bytes } = payload;
-    const taken = data.copy(bytes, payload.filled);
-    payload.filled += taken;
-    if (payload.filled === bytes.length) {
-      this.#payload = undefined;
-      const message = parse(bytes, bytes.length);
-      if (parsePayloadLength(message) === undefined) this.#violate("a payload is not a message");
-      else this.#onMessage(message, bytes.length);
-    }
+  #beginPayload(header: PayloadHeader | undefined, length: number): void {
+    const isWanted = this.#listener.isWanted(header, length);
+    if (isWanted && header !== undefined) this.#payload = new PayloadReader(header, length);
+    else this.#passing = { take: () => {}, left: length };
+  }
+
+  #takePayload(data: Buffer, payload: PayloadReader): number {
+    const taken = payload.push(data);
+    if (payload.isBroken) return this.#violate("a payload is not a message");
+    if (!payload.isComplete) return taken;
+    this.#payload = undefined;
+    const message = payload.message();
+    if (message === undefined) return this.#violate("a payload is not the message of its header");
+    this.#listener.onMessage(message, payload.length);
     return taken;
   }
 
@@ -110,12 +107,12 @@ export class FrameReader {
 
   #violate(why: string): 0 {
     this.#broken = true;
-    this.#onViolation(why);
+    this.#listener.onViolation(why);
     return 0;
   }
 }
 
-/** Undefined for invalid JSON, or JSON larger than any valid message. */
+/** Undefined for invalid JSON, or JSON that is nested more deeply than any valid message. */
 function parse(json: Buffer, length: number): unknown {
-  return exceedsJsonLimits(json, length) ? undefined : parseJSON(json.toString("utf8", 0, length));
+  return isTooDeep(json, length) ? undefined : parseJSON(json.toString("utf8", 0, length));
 }

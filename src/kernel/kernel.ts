@@ -14,13 +14,19 @@ import {
   type HostMessage,
   type HostQuestion,
 } from "../protocol/worker/host-messages.ts";
-import { INPUT_CALL, MAX_IGNORED, PROTOCOL_VERSION } from "../protocol/worker/limits.ts";
+import { INPUT_CALL, MAX_IGNORED, MAX_IGNORED_BYTES, PROTOCOL_VERSION } from "../protocol/worker/limits.ts";
 import { parseWorkerEvent } from "../protocol/worker/parse-worker-event.ts";
-import type { CallEvent, DisplayEvent, StatusEvent, WorkerEvent } from "../protocol/worker/worker-events.ts";
+import type {
+  CallEvent,
+  DisplayEvent,
+  PayloadHeader,
+  StatusEvent,
+  WorkerEvent,
+} from "../protocol/worker/worker-events.ts";
 import { byteLength } from "../util/bytes/byte-length.ts";
 import { PendingRequests, type ChunkSink, type RequestOptions } from "./pending-requests.ts";
 import { sendBulk } from "./send-bulk.ts";
-import { Calls, type CallHandler } from "./calls.ts";
+import { Calls, toInputHandler, type CallHandler } from "./calls.ts";
 import { ExecutionClock, WATCH_AFTER_MS } from "./execution-clock.ts";
 import { FrameReader } from "./frame-reader.ts";
 import type { ExecutionListener, KernelListener } from "./listeners.ts";
@@ -73,6 +79,7 @@ export class Kernel {
   /** The execution that waits for `#settled`. */
   #waiting: WaitingExecution | undefined;
   #ignored = 0;
+  #ignoredBytes = 0;
   #watched = false;
   #survivors = false;
   #greeted = false;
@@ -92,11 +99,12 @@ export class Kernel {
     });
     this.#calls = new Calls(worker, options.onCall, (why) => this.#violate(why));
     this.#flow = new OutputFlow(worker);
-    const frames = new FrameReader(
-      (message, bytes) => this.#receive(message, bytes),
-      (why) => this.#violate(why),
-      (header) => this.#requests.sinkOf(header) ?? this.#ignore(),
-    );
+    const frames = new FrameReader({
+      onMessage: (message, bytes) => this.#receive(message, bytes),
+      onViolation: (why) => this.#violate(why),
+      isWanted: (header, bytes) => this.#isWanted(header, bytes),
+      onChunk: (header) => this.#requests.sinkOf(header) ?? this.#ignore(header.bytes),
+    });
     worker.listen({
       onEvents: (buffer, length) => frames.push(buffer, length),
       onOutput: (stream, chunk) => this.#receiveOutput(stream, chunk),
@@ -143,6 +151,7 @@ export class Kernel {
       return;
     }
     this.#ignored = 0;
+    this.#ignoredBytes = 0;
     this.#running = { id: command.id, listener, calls: undefined, stopping: undefined };
     this.#clock.start(limitMs);
     this.#command(toExecMessage(command, byteLength));
@@ -221,12 +230,28 @@ export class Kernel {
   #receive(message: unknown, bytes: number): void {
     const event = parseWorkerEvent(message);
     const expected = event !== null && this.#dispatch(event, bytes);
-    if (!expected) this.#ignore();
+    if (!expected) this.#ignore(bytes);
   }
 
-  #ignore(): () => void {
-    if (++this.#ignored > MAX_IGNORED) this.#violate("too many messages that nobody asked for");
+  #ignore(bytes: number): () => void {
+    this.#ignored += 1;
+    this.#ignoredBytes += bytes;
+    const isTooMuch = this.#ignored > MAX_IGNORED || this.#ignoredBytes > MAX_IGNORED_BYTES;
+    if (isTooMuch) this.#violate("too many messages that nobody asked for");
     return () => {};
+  }
+
+  /** Whether to parse a large message, decided by the line before it. One that waits for a reply is answered in any case. */
+  #isWanted(header: PayloadHeader | undefined, bytes: number): boolean {
+    if (header?.type === "call" && header.call !== undefined) return this.#calls.hasRoom(header.id, header.call, bytes);
+    const isRunning = header !== undefined && header.id === this.#running?.id;
+    if (header?.type === "status" && (isRunning || this.#requests.has(header.id))) return true;
+    if (header?.type === "display" && header.call !== undefined) {
+      if (isRunning) return true;
+      this.#calls.acknowledge(header.id, header.call);
+    }
+    this.#ignore(bytes);
+    return false;
   }
 
   /** Whether the event was expected. */
@@ -374,12 +399,4 @@ export class Kernel {
   #aside({ line, payload }: HostMessage): void {
     this.#worker.aside(line, payload);
   }
-}
-
-/** Code that outlives its execution has nobody to ask. */
-function toInputHandler(call: number, listener: ExecutionListener | undefined): CallHandler {
-  return async (hostCall) => {
-    if (listener === undefined) throw new Error("the execution that could ask for input has ended");
-    return listener.onInput(call, hostCall);
-  };
 }

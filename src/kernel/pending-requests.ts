@@ -61,6 +61,11 @@ export class PendingRequests {
     });
   }
 
+  /** Whether a request waits for a status with this id. */
+  has(id: string): boolean {
+    return this.#pending.has(id);
+  }
+
   /** False: no request waits for this status. */
   resolve(status: StatusEvent): boolean {
     const request = this.#pending.get(status.id);

@@ -10,10 +10,12 @@ interface Heard {
 
 function read(chunks: readonly Buffer[]): Heard {
   const heard: Heard = { messages: [], violations: [] };
-  const reader = new FrameReader(
-    (message) => heard.messages.push(message),
-    (why) => heard.violations.push(why),
-  );
+  const reader = new FrameReader({
+    onMessage: (received) => heard.messages.push(received),
+    onViolation: (why) => heard.violations.push(why),
+    isWanted: (header) => header !== undefined && header.id !== "unwanted",
+    onChunk: () => () => {},
+  });
   for (const chunk of chunks) reader.push(chunk, chunk.length);
   return heard;
 }
@@ -24,7 +26,12 @@ function cut(data: Buffer, places: readonly number[]): Buffer[] {
   return edges.slice(1).map((edge, index) => data.subarray(edges[index], edge));
 }
 
-const message = fc.record({ type: fc.constant("call"), text: fc.string({ unit: "binary" }), n: fc.integer() });
+const message = fc.record({
+  type: fc.constant("call"),
+  id: fc.constant("e1"),
+  text: fc.string({ unit: "binary" }),
+  n: fc.integer(),
+});
 
 test("FrameReader reads messages in order, however their bytes are split", () => {
   fc.assert(
@@ -35,7 +42,7 @@ test("FrameReader reads messages in order, however their bytes are split", () =>
         const data = Buffer.concat(
           sent.map(([body, asPayload]) => {
             const json = JSON.stringify(body);
-            const header = `{"type":"call","bytes":${Buffer.byteLength(json)}}\n`;
+            const header = `{"type":"call","id":"e1","bytes":${Buffer.byteLength(json)}}\n`;
             return Buffer.from(asPayload ? header + json : `${json}\n`);
           }),
         );
@@ -56,15 +63,16 @@ test("FrameReader passes on raw bytes in order, between messages", () => {
         return Buffer.concat([Buffer.from(`{"type":"chunk","id":"a","at":${at},"bytes":${each.length}}\n`), each]);
       });
       const heard: unknown[] = [];
-      const reader = new FrameReader(
-        (received) => heard.push(received),
-        (why) => expect.fail(why),
-        ({ id, at, bytes }) => {
+      const reader = new FrameReader({
+        onMessage: (received) => heard.push(received),
+        onViolation: (why) => expect.fail(why),
+        isWanted: () => true,
+        onChunk: ({ id, at, bytes }) => {
           const whole = { id, at, bytes, data: Buffer.alloc(0) };
           heard.push(whole);
           return (piece) => void (whole.data = Buffer.concat([whole.data, piece]));
         },
-      );
+      });
       for (const chunk of cut(Buffer.concat(frames), places)) reader.push(chunk, chunk.length);
       const expected = sent.map((each, at) =>
         each instanceof Uint8Array
@@ -95,9 +103,22 @@ test.each([
   ["a negative payload", '{"bytes":-1}\n'],
   ["a payload of half a byte", '{"bytes":0.5}\n'],
   ["a payload of text", '{"bytes":"9"}\n'],
-  ["a payload that is no JSON", '{"bytes":2}\n{]'],
+  ["a payload that is no JSON", '{"type":"status","id":"e1","bytes":2}\n{]'],
+  ["a payload that is an array", '{"type":"status","id":"e1","bytes":2}\n[]'],
+  ["a payload of another type than its header", '{"type":"status","id":"e1","bytes":24}\n{"type":"call","id":"e1"}'],
+  ["a payload with another id than its header", '{"type":"status","id":"e1","bytes":26}\n{"type":"status","id":"e2"}'],
 ])("%s is a violation, which is reported once and ends the reading", (_, text) => {
   const heard = read([Buffer.from(text, "latin1"), Buffer.from('{"type":"status"}\n')]);
   expect(heard.messages).toEqual([]);
   expect(heard.violations).toHaveLength(1);
+});
+
+test("FrameReader skips a payload that is not wanted, whatever it is, and reads on behind it", () => {
+  const header = '{"type":"status","id":"unwanted","bytes":9}\n';
+  const nobody = '{"bytes":2}\n';
+  const data = Buffer.from(`${header}[[[[\n\n\n"{${nobody}{]{"type":"status","id":"e1"}\n`);
+  for (let size = 1; size < data.length; size += 1) {
+    const pieces = Array.from({ length: Math.ceil(data.length / size) }, (_, at) => at * size);
+    expect(read(cut(data, pieces))).toEqual({ messages: [{ type: "status", id: "e1" }], violations: [] });
+  }
 });

@@ -28,10 +28,12 @@ function fixtures(file: string): readonly Fixture[] {
 
 function receive({ line, payload = "" }: Fixture): { readonly messages: unknown[]; readonly violations: string[] } {
   const received = { messages: [] as unknown[], violations: [] as string[] };
-  const reader = new FrameReader(
-    (message) => received.messages.push(message),
-    (why) => received.violations.push(why),
-  );
+  const reader = new FrameReader({
+    onMessage: (message) => received.messages.push(message),
+    onViolation: (why) => received.violations.push(why),
+    isWanted: () => true,
+    onChunk: () => () => {},
+  });
   const data = Buffer.from(`${line}\n${payload}`);
   reader.push(data, data.length);
   return received;

@@ -8,6 +8,8 @@ import { closeSync, constants, openSync, readSync, writeSync } from "node:fs";
 import { Socket, type ConnectOpts, type SocketConstructorOpts } from "node:net";
 
 const READ_BYTES = 64 * 1024;
+/** How long full chunks are handled before other work comes first. */
+const LONG_MS = 5;
 /** This many characters never have more than PIPE_BUF bytes, which are written whole or not at all. */
 const ATOMIC_CHARACTERS = 1024;
 const shared = Buffer.allocUnsafeSlow(READ_BYTES);
@@ -27,6 +29,9 @@ export class PipeReader {
   readonly #socket: Socket;
   #deliver: Deliver;
   #open = true;
+  #isPaused = false;
+  /** Spent on full chunks since other work came first. */
+  #busyMs = 0;
   /** Called when the last writer has closed the pipe, or the reader was closed. */
   onEnd: () => void = () => {};
 
@@ -40,7 +45,8 @@ export class PipeReader {
       onread: {
         buffer: shared,
         callback: (length: number) => {
-          this.#deliver(shared, length);
+          if (length < READ_BYTES) this.#deliver(shared, length);
+          else this.#deliverMuch(length);
           return true;
         },
       },
@@ -59,11 +65,26 @@ export class PipeReader {
 
   /** Stops reading until `resume`. */
   pause(): void {
+    this.#isPaused = true;
     this.#socket.pause();
   }
 
   resume(): void {
+    this.#isPaused = false;
     if (this.#open) this.#socket.resume();
+  }
+
+  /** Node reads a full pipe many times before it does anything else. Where that takes long, other work comes first. */
+  #deliverMuch(length: number): void {
+    const started = performance.now();
+    this.#deliver(shared, length);
+    this.#busyMs += performance.now() - started;
+    if (this.#busyMs < LONG_MS || !this.#open) return;
+    this.#busyMs = 0;
+    this.#socket.pause();
+    setImmediate(() => {
+      if (this.#open && !this.#isPaused) this.#socket.resume();
+    });
   }
 
   /** Delivers what the pipe contains, at most about `limit` bytes, without waiting. */

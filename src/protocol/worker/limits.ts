@@ -12,7 +12,8 @@ export const MAX_CHUNK_BYTES = 1024 * 1024;
 export const MAX_DEPTH = 64;
 /** Values in one message. */
 export const MAX_PARTS = 500_000;
-/** Unexpected messages during one execution; past it the worker is killed. */
+/** Unexpected messages during one execution, and their bytes; past either the worker is killed. */
 export const MAX_IGNORED = 10_000;
+export const MAX_IGNORED_BYTES = 128 * 1024 * 1024;
 export const MAX_DISPLAY_ID = 128;
 export const MAX_CALL_NAME = 256;

@@ -4,7 +4,15 @@
 
 import type { ExecutionError, ExecutionStatus, MimeBundle } from "../execution.ts";
 import { MAX_CALL_NAME, MAX_CHUNK_BYTES, MAX_DISPLAY_ID, MAX_PAYLOAD_BYTES } from "./limits.ts";
-import type { CallEvent, ChunkHeader, DisplayEvent, ReadyEvent, StatusEvent, WorkerEvent } from "./worker-events.ts";
+import type {
+  CallEvent,
+  ChunkHeader,
+  DisplayEvent,
+  PayloadHeader,
+  ReadyEvent,
+  StatusEvent,
+  WorkerEvent,
+} from "./worker-events.ts";
 
 /** Null for a message that is unknown or invalid; it is ignored. */
 export function parseWorkerEvent(message: unknown): WorkerEvent | null {
@@ -30,6 +38,14 @@ export function parseChunkHeader(message: unknown): ChunkHeader | null | undefin
   const { id, at, bytes } = message;
   if (typeof id !== "string" || !isCount(at) || !isCount(bytes)) return undefined;
   return bytes > 0 && bytes <= MAX_CHUNK_BYTES ? { id, at, bytes } : undefined;
+}
+
+/** What the line before a payload says about it. Undefined: no worker of ours sends it. */
+export function parseHeader(message: unknown): PayloadHeader | undefined {
+  if (!isRecord(message)) return undefined;
+  const { type, id, call } = message;
+  if (typeof type !== "string" || typeof id !== "string") return undefined;
+  return call === undefined || isCount(call) ? { type, id, call } : undefined;
 }
 
 /** The length of the payload that follows a line: 0 for none, undefined for a violation. */

@@ -54,6 +54,11 @@ export type CallEvent = Shape<typeof callEvent>;
 export const workerEvent = z.discriminatedUnion("type", [readyEvent, statusEvent, displayEvent, callEvent]);
 export type WorkerEvent = Shape<typeof workerEvent>;
 
+export const payloadHeader = z
+  .object({ type: z.string(), id: z.string(), call: count.optional() })
+  .describe("The line before an event that is sent as a payload. The event repeats these fields");
+export type PayloadHeader = Shape<typeof payloadHeader>;
+
 export const chunkHeader = z
   .object({
     id: z.string(),

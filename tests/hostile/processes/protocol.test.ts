@@ -51,11 +51,11 @@ describe("a message that breaks the framing ends its worker", () => {
     ],
     [
       "a payload nested a million deep",
-      `b = b"[" * 1000000 + b"]" * 1000000; os.write(EVENTS, b'{"type":"display","id":"{{EID}}","bytes":%d}\\n' % len(b)); [os.write(EVENTS, b[i:i+65536]) for i in range(0, len(b), 65536)]`,
+      `b = b"[" * 1000000 + b"]" * 1000000; os.write(EVENTS, b'{"type":"display","id":"{{EID}}","call":1,"bytes":%d}\\n' % len(b)); [os.write(EVENTS, b[i:i+65536]) for i in range(0, len(b), 65536)]`,
     ],
     [
       "a payload of five million objects",
-      `b = b"[" + b"{}," * 5000000 + b"{}]"; os.write(EVENTS, b'{"type":"display","id":"{{EID}}","bytes":%d}\\n' % len(b)); [os.write(EVENTS, b[i:i+65536]) for i in range(0, len(b), 65536)]`,
+      `b = b"[" + b"{}," * 5000000 + b"{}]"; os.write(EVENTS, b'{"type":"display","id":"{{EID}}","call":1,"bytes":%d}\\n' % len(b)); [os.write(EVENTS, b[i:i+65536]) for i in range(0, len(b), 65536)]`,
     ],
     [
       "200,000 greetings",
@@ -259,8 +259,8 @@ for i in range(2000): os.write(EVENTS, b)`,
   // 64 MiB of arguments are kept. The rest is parsed text that waits for garbage collection.
   test("18 calls of 30 MB that are all waiting", () =>
     expectGrowth(
-      `b = b'{"type":"call","id":"{{EID}}","call":1,"name":"wait","args":{"a":"' + b"y" * 30_000_000 + b'"}}'
-for i in range(18):
+      `for i in range(18):
+    b = b'{"type":"call","id":"{{EID}}","call":%d,"name":"wait","args":{"a":"' % i + b"y" * 30_000_000 + b'"}}'
     os.write(EVENTS, b'{"type":"call","id":"{{EID}}","call":%d,"bytes":%d}\\n' % (i, len(b)))
     for j in range(0, len(b), 65536): os.write(EVENTS, b[j:j+65536])`,
       400,
