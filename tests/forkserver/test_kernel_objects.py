@@ -140,19 +140,31 @@ class Counted(unittest.TestCase):
         self.assertNotIn(hidden, kernel_objects.count([pid], {hidden}).flying_sockets)
 
     def test_a_process_that_hides_its_descriptors(self):
-        with mock.patch.object(os, "listdir", mock.Mock(side_effect=PermissionError)):
-            self.assertFalse(kernel_objects.is_small([1]))
+        with mock.patch.object(kernel_objects, "_list", mock.Mock(side_effect=PermissionError)):
+            self.assertFalse(kernel_objects.is_small([os.getpid()]))
             with mock.patch.object(kernel_objects, "_BETWEEN_SAMPLES_S", 0.01):
-                self.assertTrue(kernel_objects.is_over([1], set()))
+                self.assertTrue(kernel_objects.is_over([os.getpid()], set()))
 
     def test_a_process_that_does_so_for_a_moment(self):
-        real, calls = os.listdir, iter(range(100))
-        with mock.patch.object(os, "listdir", lambda path: real(path) if next(calls) else self.deny()):
+        real, calls = kernel_objects._list, iter(range(100))
+        with mock.patch.object(kernel_objects, "_list", lambda path: real(path) if next(calls) > 1 else self.deny()):
             with mock.patch.object(kernel_objects, "_BETWEEN_SAMPLES_S", 0.01):
                 self.assertFalse(kernel_objects.is_over([os.getpid()], set()))
 
     def deny(self):
         raise PermissionError
+
+    def test_a_dead_process_that_its_parent_has_not_waited_for(self):
+        pid = os.fork()
+        if pid == 0:
+            os._exit(0)
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+        try:
+            # An ordinary user may not read its descriptors.
+            with mock.patch.object(kernel_objects, "_list", mock.Mock(side_effect=PermissionError)):
+                self.assertFalse(kernel_objects.is_over([pid], set()))
+        finally:
+            os.waitpid(pid, 0)
 
     def test_bytes(self):
         def sockets():

@@ -20,7 +20,7 @@ from .branches import Branch
 from .jobs import Jobs
 from .memory import living_thread, proportional_sum
 from .memory_limits import Group, MemoryLimits
-from .proc import kill, processes, read_proc
+from .proc import DEAD, kill, processes, read_proc, state_of
 from .programs import Program, Programs
 from .queries import Queries
 
@@ -190,10 +190,13 @@ def kernel_bytes(pids: list[int], socket_bytes: int) -> int:
 
 def _descriptors(pid: int) -> Iterator[tuple[str, str]]:
     """The file in fdinfo of each, and what it leads to. Raises PermissionError if they cannot be read. All threads have the same
-    (seccomp.py), but the first may have exited."""
+    (seccomp.py), but those of the first cannot be read once it has exited. A dead process has none."""
     folder = f"/proc/{pid}"
-    names = _list(f"{folder}/fd")
-    if not names:
+    try:
+        names = _list(f"{folder}/fd")
+    except PermissionError:
+        names = []
+    if not names and state_of(pid) not in DEAD:
         folder = living_thread(pid)
         names = _list(f"{folder}/fd")
     for name in names:

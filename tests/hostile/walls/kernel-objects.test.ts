@@ -99,6 +99,8 @@ for reader, _ in pipes: epoll.register(reader)
 children = [subprocess.Popen(["sleep", "60"]) for _ in range(20)]
 kept = [fly([0, 1])], [socket.socketpair() for _ in range(20)], [open("file%d" % n, "w") for n in range(50)]
 for file in kept[2]: fcntl.lockf(file, fcntl.LOCK_EX)
+for _ in range(10):
+    if os.fork() == 0: os._exit(0) # nobody waits for them
 until = time.monotonic() + 4
 while time.monotonic() < until: sum(range(10_000))
 "done"`;
