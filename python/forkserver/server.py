@@ -7,7 +7,6 @@ server exits, and every sandbox with it.
 """
 from __future__ import annotations
 
-import fcntl
 import gc
 import importlib
 import json
@@ -19,19 +18,12 @@ import sys
 import time
 from dataclasses import dataclass, field, replace
 
-from . import init, libc, wakeup
+from . import init, libc, pipes, wakeup
 from .descriptors import close_all
 from .outbox import Outbox
 from .processes import jobs, memory, programs
 from .sandbox import landlock, limits, namespaces, privileges, users
 from .sandbox.broker import Broker, BrokerGone
-
-_F_SETPIPE_SZ = 1031
-_PAGE = 4096
-# commands, aside, events, stdout, stderr: (pages, True if the worker reads it). Small, because all pipes of one user share
-# 64 MiB by default. The worker enlarges its output pipe when it prints much.
-_PIPES = ((4, True), (2, True), (8, False), (16, False), (4, False))
-_OUTPUT = _PIPES[3:]
 
 
 @dataclass
@@ -149,9 +141,9 @@ class Server:
         elif op == "close":
             os.kill(sandbox.pid, signal.SIGKILL)
         elif op == "worker" or (op == "clone" and not order["frozen"]):
-            self._send_pipes(number, sandbox, _PIPES, order)
+            self._send_pipes(number, sandbox, pipes.OF_A_WORKER, order)
         elif op == "streams":
-            self._send_pipes(number, sandbox, _OUTPUT, order)
+            self._send_pipes(number, sandbox, pipes.OF_ITS_OUTPUT, order)
         elif op == "job":
             self._start_process(number, sandbox, order, jobs.PIPES, "job")
         elif op == "program":
@@ -178,7 +170,7 @@ class Server:
             stage = "mount"
             mounts = [self._mount(mount, trees, user) for mount in order["mounts"]]
             stage = "make pipes"
-            ours, theirs = _make_pipes(_PIPES)
+            ours, theirs = pipes.make(pipes.OF_A_WORKER)
             if broker is not None:
                 report, reporting = (end.detach() for end in socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET))
                 trees += [report, reporting]
@@ -230,7 +222,7 @@ class Server:
         return replace(mount, tree=tree)
 
     def _send_pipes(self, number: int, sandbox: Sandbox, kinds: tuple, order: dict) -> None:
-        ours, theirs = _make_pipes(kinds)
+        ours, theirs = pipes.make(kinds)
         try:
             sandbox.outbox.send(order, theirs)
         except OSError:
@@ -378,23 +370,3 @@ def serve(worker_main: init.WorkerMain, options: dict) -> None:
         os.write(2, b"its broker was killed\n")
     finally:
         os._exit(0)
-
-
-def _make_pipes(kinds: tuple) -> tuple[list[int], list[int]]:
-    """Pipes as (the host's ends, the worker's ends)."""
-    ours: list[int] = []
-    theirs: list[int] = []
-    try:
-        for pages, worker_reads in kinds:
-            read, write = os.pipe()
-            ours.append(write if worker_reads else read)
-            theirs.append(read if worker_reads else write)
-            os.fchmod(read, 0o666)  # a session with another user reopens its streams as /dev/stdout
-            try:
-                fcntl.fcntl(write, _F_SETPIPE_SZ, pages * _PAGE)
-            except OSError:
-                pass  # the user's share is used up: the pipe stays small, and works
-    except OSError:
-        close_all(ours + theirs)
-        raise
-    return ours, theirs

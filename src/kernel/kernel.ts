@@ -60,9 +60,7 @@ interface Running {
 }
 
 /** A request that the worker's main thread is working on. */
-interface ActiveRequest {
-  stopping: StopSequence | undefined;
-}
+type ActiveRequest = Pick<Running, "stopping">;
 
 export class Kernel {
   readonly #worker: Worker;
