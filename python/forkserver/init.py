@@ -191,7 +191,7 @@ class Init:
 
     def _start_worker(self, order: dict, pipes: list[int]) -> None:
         """Starts a fresh worker, with an empty namespace, in the folder of its session."""
-        ours, theirs = open_control_socket()
+        ours, theirs, links = open_control_socket()
         pid = os.fork()
         if pid == 0:
             try:
@@ -199,7 +199,7 @@ class Init:
             finally:
                 os._exit(1)
         theirs.close()
-        branch = Branch(order["branch"], order["member"], ours, pid=pid)
+        branch = Branch(order["branch"], order["member"], ours, links, pid=pid)
         self._branches[branch.number] = self._by_pid[pid] = branch
 
     def _become_worker(self, order: dict, pipes: list[int], control: int) -> None:
@@ -225,13 +225,13 @@ class Init:
     def _clone(self, order: dict, pipes: list[int]) -> None:
         """Delivers what a copy needs to a worker or a checkpoint, which forks when it reads its control socket."""
         original = self._branches.get(order["of"])
-        ours, theirs = open_control_socket()
+        ours, theirs, links = open_control_socket()
         with theirs:
             if original is None or not original.deliver(json.dumps(order).encode(), [theirs.fileno(), *pipes]):
                 ours.close()
                 self._send({"event": "no-clone", "branch": order["branch"], "message": "the original has ended"})
                 return
-        branch = Branch(order["branch"], order["member"], ours, frozen=order["frozen"])
+        branch = Branch(order["branch"], order["member"], ours, links, frozen=order["frozen"])
         self._branches[branch.number] = self._by_control[ours.fileno()] = branch
         self._poll.register(ours, select.POLLIN)
 

@@ -6,6 +6,7 @@ import os
 import select
 import signal
 import socket
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -144,6 +145,14 @@ class Counted(unittest.TestCase):
             self.assertFalse(kernel_objects.is_small([os.getpid()]))
             with mock.patch.object(kernel_objects, "_BETWEEN_SAMPLES_S", 0.01):
                 self.assertTrue(kernel_objects.is_over([os.getpid()], set()))
+
+    def test_a_child_of_the_init_that_is_not_yet_a_command(self):
+        pid = self.child(lambda: None)
+        with subprocess.Popen(["sleep", "60"]) as other:
+            with mock.patch.object(kernel_objects, "_list", mock.Mock(side_effect=PermissionError)):
+                self.assertEqual([kernel_objects.is_starting(each) for each in (pid, other.pid, 2**22 + 1)], [True, False, False])
+            self.assertFalse(kernel_objects.is_starting(pid))  # a worker, which can be read
+            other.kill()
 
     def test_a_process_that_does_so_for_a_moment(self):
         real, calls = kernel_objects._list, iter(range(100))

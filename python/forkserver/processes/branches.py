@@ -5,6 +5,7 @@ A session's worker is a branch; each fork of it and each checkpoint is another. 
 """
 from __future__ import annotations
 
+import os
 import socket
 import struct
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ class Branch:
     number: int
     member: int
     control: socket.socket
+    # Both ends of the control socket, as /proc names them.
+    links: frozenset[str] = frozenset()
     frozen: bool = False
     pid: int = 0
     watched: bool = False
@@ -44,9 +47,9 @@ class Branch:
         return message, 0
 
 
-def open_control_socket() -> tuple[socket.socket, socket.socket]:
-    """The init's end, which receives the sender's credentials, and the worker's end."""
+def open_control_socket() -> tuple[socket.socket, socket.socket, frozenset[str]]:
+    """The init's end, which receives the sender's credentials, the worker's end, and how /proc names both."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     ours.setblocking(False)
     ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-    return ours, theirs
+    return ours, theirs, frozenset(f"socket:[{os.fstat(end.fileno()).st_ino}]" for end in (ours, theirs))

@@ -37,6 +37,7 @@ _FEW_PROCESSES, _FEW_LINKS, _FEW_LOCKS, _BEGINNING, _LOCK_READS = 16, 48, 64, 40
 # What is in flight or cannot be read for a moment only is no offence.
 _SAMPLES, _BETWEEN_SAMPLES_S = 5, 0.4
 _MAPPING_BYTES, _SOCKET_OVERHEAD, _LISTED_PROCESSES = 250, 4096, 8
+_PF_FORKNOEXEC = 0x40
 _EPOLL, _SOCKET = "anon_inode:[eventpoll]", "socket:"
 
 
@@ -61,20 +62,26 @@ class KernelObjects:
         if now < self._next_peek:
             return
         self._next_peek = now + INTERVAL_S
-        if is_small([pid for pid in processes() if pid not in self._jobs and pid not in self._queries]):
+        for branch in list(self._branches.values()):
+            # A worker sends the init no descriptors; there they would stay in flight, where no count can look.
+            if _in_flight(f"/proc/self/fdinfo/{branch.control.fileno()}"):
+                self._kill_branch(branch, "memory")
+        first = (*(branch.pid for branch in self._branches.values()), *self._programs.commands())
+        starting = {pid for pid in first if is_starting(pid)}
+        if is_small([pid for pid in processes() if not (pid in starting or pid in self._jobs or pid in self._queries)]):
             return
         self._next_peek = now + _BACKOFF_S
         groups, strays = self._memory.groups()
         for group in groups:
-            self._ask(group.key, group.pids, partial(self._end, group))
+            self._ask(group.key, [pid for pid in group.pids if pid not in starting], partial(self._end, group))
         if strays:
             self._ask("strays", strays, partial(self._kill_strays, strays))
 
     def _ask(self, key: object, pids: list[int], on_yes: Callable[[], None]) -> None:
-        controls = [branch.control for branch in self._branches.values()]
-        own_sockets = {f"{_SOCKET}[{os.fstat(control.fileno()).st_ino}]" for control in controls}
+        branches = list(self._branches.values())
+        own_sockets = {link for branch in branches for link in branch.links}
         # No process can raise it (seccomp.py).
-        socket_bytes = controls[0].getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) if controls else 0
+        socket_bytes = branches[0].control.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) if branches else 0
         started = time.monotonic()
         self._queries.ask(("objects", key), lambda: is_over(pids, own_sockets) or self._hold_too_much(pids, socket_bytes), on_yes,
                           lambda: self._wait(time.monotonic() - started))
@@ -98,6 +105,18 @@ class KernelObjects:
     def _kill_strays(self, strays: list[int]) -> None:
         for pid in set(self._memory.groups()[1]) & set(strays):
             kill(pid)
+
+
+def is_starting(pid: int) -> bool:
+    """Whether a child of the init, as which it cannot be looked into, is not yet a worker or a command."""
+    fields = read_proc(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    if len(fields) < 7 or not int(fields[6]) & _PF_FORKNOEXEC:
+        return False
+    try:
+        _list(f"/proc/{pid}/fd")
+    except PermissionError:
+        return True
+    return False
 
 
 def is_small(pids: list[int]) -> bool:
@@ -136,7 +155,7 @@ class Count:
 
 
 def is_over(pids: list[int], own_sockets: set[str]) -> bool:
-    """Whether a limit is exceeded. `own_sockets` are the init's."""
+    """Whether a limit is exceeded. `own_sockets` are the control sockets: what is in flight there is the init's, for a worker."""
     unreadable: set[int] | None = None
     flying: set[str] = set()
     for sample in range(_SAMPLES):
@@ -165,7 +184,7 @@ def count(pids: list[int], own_sockets: set[str]) -> Count:
                     total.watches += _count_lines(path, b"\ntfd:")
                 elif link.startswith(_SOCKET) and link not in sockets:
                     sockets.add(link)
-                    total.in_flight += _in_flight(path)
+                    total.in_flight += 0 if link in own_sockets else _in_flight(path)
                 if total.watches > MAX_WATCHES:
                     return total
         except PermissionError:

@@ -288,6 +288,10 @@ class Programs:
         living = sum(map(cpu_seconds, self._processes_of({program.number})))
         return {"cpu": program.reaped_cpu_s + living, "peak": program.peak_bytes}
 
+    def commands(self) -> list[int]:
+        """The first process of each program, while it lives."""
+        return list(self._by_pid)
+
     def owner(self, pid: int) -> int:
         """The mark of a process, also of a command that has not set its mark yet."""
         number = self._by_pid.get(pid)

@@ -136,8 +136,9 @@ def confine(plan: Plan, stage: Callable[[str], None]) -> int | None:
         stage("join a cgroup")
         events = reports.wait_for_cgroup(plan.report)
         os.close(plan.report)
-    stage("install the system call filter")
+    stage("keep other processes from looking into it")
     libc.forbid_tracing()  # the filter ignores this from now on
+    stage("install the system call filter")
     seccomp.install(plan.filters[events is not None])
     stage("find itself confined")
     checks.check(USER, _HOST_NAME, shown)

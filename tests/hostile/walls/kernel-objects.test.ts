@@ -60,6 +60,7 @@ in_child(leave)`,
       "a socket in flight that has others in flight",
       `inner = fly([0] * 100); kept = inner[0], fly([inner[1].fileno()]); inner[1].close()`,
     ],
+    ["descriptors in flight to the init", `door = socket.socket(fileno=DOOR); socket.send_fds(door, [b"x"], [0] * 5)`],
     [
       "record locks",
       `kept = [open("lock%d" % n, "w") for n in range(20)]
@@ -88,6 +89,22 @@ for file in kept:
       why: expect.stringContaining("more memory was used") as string,
     });
     expect((await session.execute("x").result).value).toEqual({ "text/plain": "1" });
+  });
+
+  test("not for descriptors that the init sends to a worker that is busy", async () => {
+    await using session = await stage.runtime.openSession();
+    (await session.execute(SETUP).result).unwrap();
+    const task = stage.runtime.shell("sleep 60", { session }); // so that the init looks
+    // The interpreter is not free to read its control socket for a while.
+    await session.execute(`x = 1
+def hold(): open("held", "w").close(); ctypes.PyDLL(None).usleep(4_000_000)
+threading.Timer(0.1, hold).start()`).result;
+    await expect.poll(async () => (await session.files.list()).entries.some(({ path }) => path === "held")).toBe(true);
+    const fork = await session.fork();
+    expect((await fork.execute("x").result).value).toEqual({ "text/plain": "1" });
+    expect((await session.execute("x").result).value).toEqual({ "text/plain": "1" });
+    await fork.close();
+    await task.cancel();
   });
 
   test("not for what programs ordinarily have", async () => {
