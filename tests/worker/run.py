@@ -1,4 +1,4 @@
-"""Runs the unittests of this folder and reports each as one line of JSON on the descriptor named by the argument.
+"""Runs the unittests of this folder and of the fork server's, and reports each as one line of JSON on the descriptor named by the argument.
 
 A line is {"name", "outcome": "passed" | "failed" | "skipped", "detail"}; detail is the traceback or the reason. The lines
 have their own descriptor, so tests may print to stdout and stderr.
@@ -64,4 +64,6 @@ class Reporter(unittest.TestResult):
 
 
 with os.fdopen(int(sys.argv[1]), "w") as report:
-    unittest.TestLoader().discover(os.path.dirname(os.path.abspath(__file__))).run(Reporter(report))
+    here = os.path.dirname(os.path.abspath(__file__))
+    for folder in (here, os.path.join(os.path.dirname(here), "forkserver")):
+        unittest.TestLoader().discover(folder).run(Reporter(report))
