@@ -6,7 +6,9 @@ import { once } from "node:events";
 import { readFileSync, statSync, writeSync, type Stats } from "node:fs";
 import { createServer } from "node:net";
 import { userInfo } from "node:os";
+import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { makeFolder } from "../util/data-folder.ts";
 import { AtomicFile } from "./atomic-file.ts";
 
 const MAX_BYTES = 1024 * 1024;
@@ -57,6 +59,7 @@ export class StdlibFile {
     this.forget();
     const source = Buffer.from(await change(this.read() ?? ""));
     if (source.length > MAX_BYTES) throw new RangeError(`it would have more than ${MAX_BYTES} bytes`);
+    makeFolder(dirname(this.path)); // 0700: the names of its files tell the user's projects
     const file = new AtomicFile(this.path);
     try {
       let written = 0;

@@ -1,6 +1,6 @@
 // The user's data folder, by the XDG conventions.
 
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 
@@ -14,15 +14,24 @@ export function dataPath(name: string): string {
   return join(isAbsolute(shared) ? shared : join(homedir(), ".local", "share"), "rlm", name);
 }
 
-/** Creates a folder in the data folder with mode 0700; undefined if that fails. */
+/**
+ * Creates a folder in the data folder with mode 0700. Undefined if that fails, or if it belongs to another user or others can write to
+ * it: what is read from it, such as a token or compiled code, would be theirs.
+ */
 export function dataFolder(name: string): string | undefined {
   const folder = dataPath(name);
   try {
     makeFolder(folder);
-    return folder;
+    return isOwn(folder) ? folder : undefined;
   } catch {
     return undefined;
   }
+}
+
+function isOwn(folder: string): boolean {
+  const user = process.getuid?.();
+  const { uid, mode } = statSync(folder);
+  return uid === user && lstatSync(folder).uid === user && (mode & 0o022) === 0;
 }
 
 /**

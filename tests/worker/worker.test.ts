@@ -1,6 +1,6 @@
-// The worker's own tests, written in Python beside this file, each shown as a test here.
+// The tests of the worker and of the fork server that are written in Python, each shown as a test here.
 //
-// To run them without this: python3 -m unittest discover -s tests/worker
+// To run them without this: python3 -m unittest discover -s tests/worker, and with tests/forkserver
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync } from "node:fs";
@@ -16,23 +16,20 @@ interface Report {
 
 const files = readdirSync(import.meta.dirname).filter((name) => /^test.*\.py$/.test(name));
 
-describe.skipIf(files.length === 0)(
-  `the worker's unittests${files.length === 0 ? " (there are none yet)" : ""}`,
-  async () => {
-    const { reports, ending, output } = await runUnittests();
+describe.skipIf(files.length === 0)(`unittests${files.length === 0 ? " (there are none yet)" : ""}`, async () => {
+  const { reports, ending, output } = await runUnittests();
 
-    for (const { name, outcome, detail } of reports) {
-      test.skipIf(outcome === "skipped")(`${name}${outcome === "skipped" ? ` (${detail})` : ""}`, () => {
-        if (outcome === "failed") expect.fail(detail);
-      });
-    }
-
-    test("unittest runs to its end", () => {
-      expect(ending, output).toBe("exit code 0");
-      expect(reports.length, "number of tests found").toBeGreaterThan(0);
+  for (const { name, outcome, detail } of reports) {
+    test.skipIf(outcome === "skipped")(`${name}${outcome === "skipped" ? ` (${detail})` : ""}`, () => {
+      if (outcome === "failed") expect.fail(detail);
     });
-  },
-);
+  }
+
+  test("unittest runs to its end", () => {
+    expect(ending, output).toBe("exit code 0");
+    expect(reports.length, "number of tests found").toBeGreaterThan(0);
+  });
+});
 
 async function runUnittests(): Promise<{ reports: Report[]; ending: string; output: string }> {
   const python = existsSync("/usr/bin/python3") ? "/usr/bin/python3" : "python3";

@@ -10,6 +10,7 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { homedir, tmpdir } from "node:os";
@@ -127,6 +128,19 @@ describe("two servers at once", () => {
     await one.call("save_repl_session", { session_id: "default", filepath: "mine" });
     expect(await two.call("load_repl_session", { session_id: "theirs", filepath: "mine" })).toContain("1 name");
     expect(readdirSync(join(shared, "sessions"))).toEqual(["mine.rlm"]);
+  });
+
+  test("nobody else can read what it keeps", async () => {
+    const kept = join(folder, "new", "data");
+    await using program = await start([], kept);
+    await program.call("add_to_stdlib", { function_code: "def kept(): pass" });
+    await program.call("execute_python", { code: "x = 1" });
+    await program.call("save_repl_session", { session_id: "default", filepath: "mine" });
+    const names = readdirSync(kept, { recursive: true, encoding: "utf8" });
+    expect(names).toEqual(expect.arrayContaining(["sessions/mine.rlm", "stdlib", "python-cache"]));
+    const isOpen = (name: string): boolean =>
+      !name.startsWith("python-cache/") && (statSync(join(kept, name)).mode & 0o077) !== 0;
+    expect(["", ...names].filter(isOpen)).toEqual([]);
   });
 
   test("of two projects have each a standard library of its own", async () => {

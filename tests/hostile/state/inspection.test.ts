@@ -61,7 +61,9 @@ describe("a forged answer", () => {
       else expect(JSON.stringify(found.value).length).toBeLessThan(1000);
     }
     await session.info();
-    // A message beyond the protocol's limits ends the worker, and the session continues with a new one.
+    // A message beyond the protocol's limits ends the worker, and with it what runs when the message has been read. The session
+    // continues with a new one.
+    await session.execute("1").result;
     await expectUnharmed(session);
   });
 

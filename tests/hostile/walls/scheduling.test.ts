@@ -69,8 +69,8 @@ T(f)`;
 
 describe("code may change its own scheduling", () => {
   test.each([
-    ["by 0", `os.sched_setaffinity(0, os.sched_getaffinity(0)); os.nice(1); os.setpriority(os.PRIO_PROCESS, 0, 3)`],
-    ["by its number", `os.sched_setaffinity(os.getpid(), [0]); os.setpriority(os.PRIO_PROCESS, os.getpid(), 4)`],
+    ["by 0", `os.sched_setaffinity(0, os.sched_getaffinity(0)); os.nice(1); os.setpriority(os.PRIO_PROCESS, 0, 10)`],
+    ["by its number", `os.sched_setaffinity(os.getpid(), [0]); os.setpriority(os.PRIO_PROCESS, os.getpid(), 12)`],
     ["to a policy for batches", `os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))`],
     [
       "in a thread, as OpenMP does",
@@ -86,7 +86,7 @@ if failed: raise OSError(failed, os.strerror(failed))`,
 
   test.each([
     "nice -n 3 true",
-    "renice -n 5 -p $$",
+    "renice -n 13 -p $$",
     "taskset -c 0 true",
     "taskset -p 1 $$",
     "chrt -b 0 true",

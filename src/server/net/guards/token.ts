@@ -1,7 +1,7 @@
 // The token that clients must send: RLM_TOKEN, or one that is created at the first start in a file that only the user can read.
 
 import { randomBytes } from "node:crypto";
-import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { closeSync, constants, fchmodSync, fstatSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 export interface Token {
@@ -19,20 +19,34 @@ export function openToken(folder: string | undefined, configured: string | undef
     if (!VISIBLE.test(configured)) throw new RangeError("RLM_TOKEN must be visible ASCII characters without spaces");
     return { value: configured, path: null };
   }
-  if (folder === undefined) throw new Error("The data folder cannot be made: set RLM_DATA to one, or RLM_TOKEN");
+  if (folder === undefined) {
+    const why = "cannot be made, or others can write to it";
+    throw new Error(
+      `The folder of the token, 'server' in the data folder, ${why}: set RLM_DATA to a folder of yours, or RLM_TOKEN`,
+    );
+  }
   const path = join(folder, "token");
   return { value: readStored(path) ?? create(path), path };
 }
 
-/** Undefined: the file does not exist, or contains no token. */
+/** Undefined: the file does not exist, or contains no token. A link is not followed, and a file of another user not trusted. */
 function readStored(path: string): string | undefined {
+  let fd: number;
   try {
-    const value = readFileSync(path, "utf8").trim();
-    chmodSync(path, 0o600);
-    return VISIBLE.test(value) ? value : undefined;
+    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
+  }
+  try {
+    const status = fstatSync(fd);
+    if (!status.isFile() || status.uid !== process.getuid?.())
+      throw new Error(`'${path}' is not a file of this user: remove it, and a token is made`);
+    fchmodSync(fd, 0o600);
+    const value = readFileSync(fd, "utf8").trim();
+    return VISIBLE.test(value) ? value : undefined;
+  } finally {
+    closeSync(fd);
   }
 }
 

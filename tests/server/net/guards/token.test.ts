@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -31,6 +31,21 @@ test("replaces a file without a token", () => {
   const { value } = openToken(folder, undefined);
   expect(value).toMatch(/^[\w-]{43}$/);
   expect(openToken(folder, undefined).value).toBe(value);
+});
+
+test("does not follow a link, nor change what it leads to", () => {
+  const other = join(folder, "other");
+  writeFileSync(other, "planted");
+  chmodSync(other, 0o644);
+  symlinkSync(other, join(folder, "token"));
+  expect(() => openToken(folder, undefined)).toThrow("ELOOP");
+  expect(statSync(other).mode & 0o777).toBe(0o644);
+});
+
+test.skipIf(process.getuid?.() !== 0)("does not take a token that another user put there (skipped unless root)", () => {
+  writeFileSync(join(folder, "token"), "planted");
+  chownSync(join(folder, "token"), 64_125, 64_125);
+  expect(() => openToken(folder, undefined)).toThrow("is not a file of this user");
 });
 
 test("uses the configured token, and writes nothing", () => {
