@@ -47,7 +47,8 @@ def _facts():
         "oom": [read(f"/proc/{pid}/oom_score_adj").strip() for pid in (1, "self")],
         "init's descriptors": attempt(lambda: os.listdir("/proc/1/fd")), "init's environment": attempt(lambda: read("/proc/1/environ")),
         "maps": [read(f"/proc/self/{kind}_map").split()[::2] for kind in ("uid", "gid")],
-        "setgroups": read("/proc/self/setgroups").strip(), "name": os.uname().nodename, "pids": len([n for n in os.listdir("/proc") if n.isdigit()]),
+        "setgroups": read("/proc/self/setgroups").strip(), "name": os.uname().nodename, "few processes": sum(n.isdigit() for n in os.listdir("/proc")) < 10,  # the init may count something meanwhile
+       
         "limits": {name: resource.getrlimit(getattr(resource, name)) for name in sorted(dir(resource)) if name.startswith("RLIMIT_")},
         "mark": resource.getrlimit(10)[1],
         "counts": {name: read(f"/proc/sys/user/{name}").strip() for name in sorted(os.listdir("/proc/sys/user")) if name.startswith(("max_user", "max_fan", "max_ino"))},
