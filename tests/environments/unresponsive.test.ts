@@ -1,7 +1,7 @@
 // What the host does about a sandbox that does not answer: nothing waits for ever.
 
 import { execFileSync } from "node:child_process";
-import { closeSync, constants, mkdtempSync, openSync, rmSync } from "node:fs";
+import { closeSync, constants, mkdtempSync, openSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -33,6 +33,15 @@ test("a worker that does not end when it is killed loses its sandbox", async () 
   await vi.advanceTimersByTimeAsync(1_000);
   expect(server.orders).toEqual(["taken", "kill", "close"]);
   worker.end({ kind: "sandbox-gone" });
+});
+
+test("a worker whose pipes are gone leaves no descriptor open", () => {
+  using pipes = makePipes(5);
+  const open = (): number => readdirSync("/proc/self/fd").length;
+  const before = open();
+  const fds = [...pipes.fds.slice(0, 4), 1_000_000];
+  expect(() => new LocalWorker(new SilentServer().asServer, 1, 1, fds)).toThrow("ENOENT");
+  expect(open()).toBe(before);
 });
 
 /** A fork server that takes orders and never answers. */

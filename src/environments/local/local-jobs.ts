@@ -1,13 +1,12 @@
 // The jobs of one local sandbox, by number. Each belongs to a session in it.
 
-import { closeSync } from "node:fs";
 import { Socket } from "node:net";
 import { WorkerLostError } from "../../errors.ts";
 import { deferred, type Deferred } from "../../util/async/deferred.ts";
 import type { Job } from "../environment.ts";
 import type { JobEvent } from "./fork-server-messages.ts";
 import type { ForkServer } from "./fork-server.ts";
-import { openPipe } from "./pipes.ts";
+import { openPipes } from "./pipes.ts";
 
 /** A closed job sees the end of its input and cleans up. After this long it is killed. */
 const CLOSE_GRACE_MS = 1000;
@@ -94,17 +93,15 @@ class LocalJob implements Job {
   /** Throws when its pipes cannot be opened. The fork server closes its ends then, which ends the job. */
   constructor(server: ForkServer, sandbox: number, fds: readonly number[], kill: () => void) {
     const [input, output] = fds as [number, number];
-    const { pid } = server.hello;
     this.#kill = kill;
     try {
-      const inputFd = openPipe(pid, input, "write");
-      try {
-        this.#output = new Socket({ fd: openPipe(pid, output, "read"), readable: true, writable: false });
-      } catch (error) {
-        closeSync(inputFd);
-        throw error;
-      }
+      const opened = openPipes(server.hello.pid, [
+        [input, "write"],
+        [output, "read"],
+      ]);
+      const [inputFd, outputFd] = opened as [number, number];
       this.#input = new Socket({ fd: inputFd, readable: false, writable: true });
+      this.#output = new Socket({ fd: outputFd, readable: true, writable: false });
     } finally {
       server.send("taken", sandbox, { fds });
     }

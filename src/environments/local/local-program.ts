@@ -7,7 +7,7 @@ import { deferred, type Deferred } from "../../util/async/deferred.ts";
 import type { KillReason, Program, ProgramExit, ProgramListener, ProgramSpec, ProgramUsage } from "../environment.ts";
 import type { ProgramEvent } from "./fork-server-messages.ts";
 import type { ForkServer } from "./fork-server.ts";
-import { openPipe, PipeReader, PipeWriter } from "./pipes.ts";
+import { openPipes, PipeReader, PipeWriter } from "./pipes.ts";
 
 /** More than a pipe can contain. */
 const DRAIN_LIMIT = 2 * 1024 * 1024;
@@ -84,12 +84,14 @@ export class LocalProgram implements Program {
 
   /** Opens our ends of the pipes that the fork server made. Throws when they cannot be opened. */
   attach(server: ForkServer, sandbox: number, fds: readonly number[]): void {
-    const [input, stdout, stderr] = fds as [number, number, number];
-    const { pid } = server.hello;
     try {
-      this.#input = new PipeWriter(openPipe(pid, input, "write"));
-      this.#readers.push(this.#open("stdout", pid, stdout));
-      this.#readers.push(this.#open("stderr", pid, stderr));
+      const opened = openPipes(
+        server.hello.pid,
+        fds.map((fd, index) => [fd, index === 0 ? "write" : "read"]),
+      );
+      const [input, stdout, stderr] = opened as [number, number, number];
+      this.#input = new PipeWriter(input);
+      this.#readers.push(this.#read("stdout", stdout), this.#read("stderr", stderr));
     } finally {
       server.send("taken", sandbox, { fds });
     }
@@ -170,8 +172,8 @@ export class LocalProgram implements Program {
     this.#input?.close();
   }
 
-  #open(stream: OutputStream, pid: number, fd: number): PipeReader {
-    return new PipeReader(openPipe(pid, fd, "read"), (buffer, length) => {
+  #read(stream: OutputStream, fd: number): PipeReader {
+    return new PipeReader(fd, (buffer, length) => {
       if (this.#state !== "gone") this.#listener.onOutput(stream, buffer.subarray(0, length));
     });
   }

@@ -4,7 +4,7 @@ import type { OutputStream } from "../../protocol/execution.ts";
 import { deferred, type Deferred } from "../../util/async/deferred.ts";
 import { KILL_LIMIT_MS, type KillReason, type Worker, type WorkerExit, type WorkerListener } from "../environment.ts";
 import type { ForkServer } from "./fork-server.ts";
-import { openPipe, PipeReader, PipeWriter } from "./pipes.ts";
+import { openPipes, PipeReader, PipeWriter } from "./pipes.ts";
 
 /** More than a pipe can contain: whatever follows was written after draining began. */
 const DRAIN_LIMIT = 2 * 1024 * 1024;
@@ -42,14 +42,15 @@ export class LocalWorker implements Worker {
     this.#server = server;
     this.#sandbox = sandbox;
     this.branch = branch;
-    const [commands, aside, events, ...output] = fds as [number, number, number, number, number];
-    const { pid } = server.hello;
-    this.#commands = new PipeWriter(openPipe(pid, commands, "write"));
-    this.#aside = new PipeWriter(openPipe(pid, aside, "write"));
-    this.#events = new PipeReader(openPipe(pid, events, "read"), (buffer, length) =>
-      this.#receiveEvents(buffer, length),
+    const opened = openPipes(
+      server.hello.pid,
+      fds.map((fd, index) => [fd, index < 2 ? "write" : "read"]),
     );
-    this.#output = this.#openOutput(output);
+    const [commands, aside, events, ...output] = opened as [number, number, number, number, number];
+    this.#commands = new PipeWriter(commands);
+    this.#aside = new PipeWriter(aside);
+    this.#events = new PipeReader(events, (buffer, length) => this.#receiveEvents(buffer, length));
+    this.#output = this.#readOutput(output);
     server.send("taken", sandbox, { fds });
   }
 
@@ -127,7 +128,11 @@ export class LocalWorker implements Worker {
   /** The fork server made a new pair of output pipes and sent the other ends to the worker. */
   replaceOutput(fds: readonly number[]): void {
     const old = this.#output;
-    this.#output = this.#openOutput(fds);
+    const opened = openPipes(
+      this.#server.hello.pid,
+      fds.map((fd) => [fd, "read"]),
+    );
+    this.#output = this.#readOutput(opened);
     this.#server.send("taken", this.#sandbox, { fds });
     this.#retire("stdout", old.stdout);
     this.#retire("stderr", old.stderr);
@@ -176,13 +181,11 @@ export class LocalWorker implements Worker {
     this.#ready.resolve();
   }
 
-  #openOutput(fds: readonly number[]): OutputPipes {
-    const open = (stream: OutputStream, fd: number): PipeReader =>
-      new PipeReader(openPipe(this.#server.hello.pid, fd, "read"), (buffer, length) =>
-        this.#listener?.onOutput(stream, buffer.subarray(0, length)),
-      );
+  #readOutput(fds: readonly number[]): OutputPipes {
+    const read = (stream: OutputStream, fd: number): PipeReader =>
+      new PipeReader(fd, (buffer, length) => this.#listener?.onOutput(stream, buffer.subarray(0, length)));
     const [stdout, stderr] = fds as [number, number];
-    return { stdout: open("stdout", stdout), stderr: open("stderr", stderr) };
+    return { stdout: read("stdout", stdout), stderr: read("stderr", stderr) };
   }
 
   #retire(stream: OutputStream, reader: PipeReader): void {

@@ -16,7 +16,22 @@ const shared = Buffer.allocUnsafeSlow(READ_BYTES);
 /** Draining has its own buffer: it happens while a chunk in the shared one is being handled. */
 const drained = Buffer.allocUnsafeSlow(READ_BYTES);
 
-export function openPipe(serverPid: number, fd: number, direction: "read" | "write"): number {
+/** Opens the host's ends of several pipes, or none. A sandbox may have ended, and its pipes with it. */
+export function openPipes(
+  serverPid: number,
+  pipes: readonly (readonly [fd: number, direction: "read" | "write"])[],
+): number[] {
+  const opened: number[] = [];
+  try {
+    for (const [fd, direction] of pipes) opened.push(openPipe(serverPid, fd, direction));
+  } catch (error) {
+    for (const fd of opened) closeSync(fd);
+    throw error;
+  }
+  return opened;
+}
+
+function openPipe(serverPid: number, fd: number, direction: "read" | "write"): number {
   const flags = direction === "read" ? constants.O_RDONLY : constants.O_WRONLY;
   return openSync(`/proc/${serverPid}/fd/${fd}`, flags | constants.O_NONBLOCK);
 }
