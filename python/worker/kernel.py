@@ -39,7 +39,7 @@ class Kernel:
     def run(self, source: str, count: int, name: Optional[str] = None) -> Outcome:
         """Compiles and runs one cell. ``name`` replaces ``<cell N>`` as its file name in tracebacks."""
         interrupts = self._interrupts
-        interrupts.hit = False
+        interrupts.hit = interrupts.missed = False
         text, error = interrupts.guard(self._run, source, count, name)
         if error is None and not interrupts.hit:
             return DONE if text is None else Outcome("ok", value=text[0], total=text[1], rich=text[2])
@@ -116,17 +116,17 @@ class Kernel:
         if error is None:
             return Outcome("interrupted", error=INTERRUPTED)
         if isinstance(error, SystemExit) and not interrupts.hit:
-            code, failure = interrupts.guard(_exit_code, error)
+            code, failure = interrupts.guard_next(_exit_code, error)
             if failure is None:
                 return Outcome("exit", exit_code=code)
-        described, failure = interrupts.guard(error_of, error, self._renames)
+        described, failure = interrupts.guard_next(error_of, error, self._renames)
         if failure is not None:
             described = plain_error(error)
         if interrupts.hit:
             return Outcome("interrupted", error=described)
         incomplete = False
         if isinstance(error, SyntaxError) and _is_from_cell(error):
-            incomplete = bool(interrupts.guard(self._compiler.is_incomplete, source)[0])
+            incomplete = bool(interrupts.guard_next(self._compiler.is_incomplete, source)[0])
         return Outcome("error", error=described, incomplete=incomplete)
 
     def _initialise(self) -> None:

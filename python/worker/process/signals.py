@@ -20,12 +20,14 @@ OTHERS = ALL_SIGNALS - {SIGINT}
 
 
 class Interrupts:
-    """``hit``: a SIGINT reached user code since it was last set to False. ``count``: the SIGINTs whose handler has run.
+    """``hit``: a SIGINT reached user code since it was last set to False. ``missed``: one arrived while no user code ran, since it was
+    last set to False. ``count``: the SIGINTs whose handler has run.
     ``wake_fd`` becomes readable when any signal arrives."""
 
     def __init__(self) -> None:
         self.armed = False
         self.hit = False
+        self.missed = False
         self.count = 0
         self.wake_fd, self._wakeup = open_private_pipe()
         self._swallowed = False
@@ -147,6 +149,17 @@ class Interrupts:
         if self.armed:
             self.hit = True
             raise KeyboardInterrupt
+        self.missed = True
+
+    def guard_next(self, step: Callable[..., Any], *args: Any) -> Tuple[Any, Optional[BaseException]]:
+        """As ``guard``, for a further step of the same execution: a SIGINT that arrived between the steps is raised in this one."""
+        def next_step() -> Any:
+            if self.missed and not self.hit:
+                self.hit = True
+                raise KeyboardInterrupt
+            return step(*args)
+
+        return self.guard(next_step)
 
     def _on_unraisable(self, args: Any) -> None:
         """Python drops exceptions in ``__del__`` and weakref callbacks. An interrupt that was dropped there is repeated."""
