@@ -6,7 +6,7 @@
 import builtins
 import os
 import sys
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any, Callable, Dict, Optional
 
 from .cells import COROUTINE, FUTURES, Cell, Compiler
@@ -20,6 +20,7 @@ from .report import error_of, plain_error, text_of
 
 _modules = sys.modules
 _builtins = builtins.__dict__
+MAX_CHAIN = 1000
 INTERRUPTED = {"name": "KeyboardInterrupt", "value": "", "traceback": ""}
 
 
@@ -119,6 +120,8 @@ class Kernel:
             code, failure = interrupts.guard_next(_exit_code, error)
             if failure is None:
                 return Outcome("exit", exit_code=code)
+        if interrupts.hit:
+            _drop_user_messages(error)
         described, failure = interrupts.guard_next(error_of, error, self._renames)
         if failure is not None:
             described = plain_error(error)
@@ -135,6 +138,19 @@ class Kernel:
         self._namespace.update(
             __name__="__main__", __doc__=None, __package__=None, __loader__=None, __spec__=None, __builtins__=builtins
         )
+
+
+def _drop_user_messages(error: BaseException) -> None:
+    """An interrupt may arrive while another exception is handled, whose message would run user code. No second interrupt would end
+    that."""
+    for _ in range(MAX_CHAIN):
+        context = error.__context__
+        if context is None:
+            return
+        if type(type(context).__str__) is FunctionType:
+            error.__context__ = None
+            return
+        error = context
 
 
 def _is_from_cell(error: SyntaxError) -> bool:
