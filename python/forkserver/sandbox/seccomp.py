@@ -61,7 +61,7 @@ UNSUITABLE: dict[str, tuple[int | None, int | None]] = {
 }
 # These fail with EOPNOTSUPP, as on a file system without extended attributes, and programs that copy files go on.
 UNSUPPORTED: dict[str, tuple[int | None, int | None]] = {
-    # a tmpfs keeps access control lists of 64 KiB for each file, in memory that neither its quota nor a cgroup counts
+    # a tmpfs keeps access control lists of 64 KiB for each file, in memory that its quota does not count
     "setxattr": (188, 5), "lsetxattr": (189, 6), "fsetxattr": (190, 7),
 }
 # These do nothing and succeed.
