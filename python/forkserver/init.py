@@ -205,7 +205,7 @@ class Init:
     def _become_worker(self, order: dict, pipes: list[int], control: int) -> None:
         signal.set_wakeup_fd(-1)
         _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)  # `signal.signal` would create enum members, which copies 25 pages
-        os.setsid()
+        os.setpgid(0, 0)  # no session of its own: see limits.lower_share_of_processors
         lower_priority()
         commands, aside, events, out, err = pipes
         os.dup2(os.open("/dev/null", os.O_RDONLY), 0)

@@ -348,6 +348,7 @@ def _remove_leftovers() -> None:
 def serve(worker_main: init.WorkerMain, options: dict) -> None:
     """Runs the fork server in a process that was started with these options. Never returns."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    limits.lower_share_of_processors()
     try:
         standing = privileges.give_up(options.get("uid"), options["home"], options.get("users"))
     except users.RangeRefused as error:

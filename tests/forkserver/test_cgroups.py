@@ -18,26 +18,26 @@ V2_MOUNT = "37 30 0:33 {root} {at} rw,relatime - cgroup2 cgroup2 rw\n"
 class Locate(unittest.TestCase):
     def test_version_1(self):
         mounts = V1_MOUNT.format(root="/", at="/sys/fs/cgroup/memory")
-        found = cgroups.locate("5:cpu:/\n4:memory:/service/a\n0::/\n", mounts)
+        found = cgroups.locate("5:cpu:/\n4:memory:/service/a\n0::/\n", mounts, "memory")
         self.assertEqual(found, [(1, "/sys/fs/cgroup/memory/service/a")])
 
     def test_version_2(self):
         mounts = V2_MOUNT.format(root="/", at="/sys/fs/cgroup")
-        self.assertEqual(cgroups.locate("0::/user.slice/a.scope\n", mounts), [(2, "/sys/fs/cgroup/user.slice/a.scope")])
+        self.assertEqual(cgroups.locate("0::/user.slice/a.scope\n", mounts, "memory"), [(2, "/sys/fs/cgroup/user.slice/a.scope")])
 
     def test_a_container_sees_only_its_own_part(self):
         mounts = V1_MOUNT.format(root="/docker/abc", at="/sys/fs/cgroup/memory")
-        self.assertEqual(cgroups.locate("4:memory:/docker/abc\n", mounts), [(1, "/sys/fs/cgroup/memory")])
-        self.assertEqual(cgroups.locate("4:memory:/docker/abcdef\n", mounts), [])
+        self.assertEqual(cgroups.locate("4:memory:/docker/abc\n", mounts, "memory"), [(1, "/sys/fs/cgroup/memory")])
+        self.assertEqual(cgroups.locate("4:memory:/docker/abcdef\n", mounts, "memory"), [])
         mounts = V2_MOUNT.format(root="/", at="/sys/fs/cgroup")
-        self.assertEqual(cgroups.locate("0::/../other\n", mounts), [])
+        self.assertEqual(cgroups.locate("0::/../other\n", mounts, "memory"), [])
 
     def test_other_controllers_and_file_systems(self):
-        self.assertEqual(cgroups.locate("3:cpu:/\n", "36 30 0:32 / /c rw - cgroup cgroup rw,cpu\n"), [])
-        self.assertEqual(cgroups.locate("0::/\n", "36 30 0:32 / /tmp rw - tmpfs tmpfs rw\n"), [])
+        self.assertEqual(cgroups.locate("3:cpu:/\n", "36 30 0:32 / /c rw - cgroup cgroup rw,cpu\n", "memory"), [])
+        self.assertEqual(cgroups.locate("0::/\n", "36 30 0:32 / /tmp rw - tmpfs tmpfs rw\n", "memory"), [])
 
     def test_escaped_path(self):
-        self.assertEqual(cgroups.locate("0::/\n", V2_MOUNT.format(root="/", at=r"/a\040b")), [(2, "/a b")])
+        self.assertEqual(cgroups.locate("0::/\n", V2_MOUNT.format(root="/", at=r"/a\040b"), "memory"), [(2, "/a b")])
 
 
 class Delegated(unittest.TestCase):
@@ -65,7 +65,7 @@ class Delegated(unittest.TestCase):
 
     def test_own_processes_move_to_a_leaf(self):
         self.assertEqual(self.find({11, 12, 13}), cgroups.Parent(2, self.folder))
-        self.assertEqual(self.read("cgroup.subtree_control"), "+memory")
+        self.assertEqual(self.read("cgroup.subtree_control"), "+memory +cpu")
         self.assertIn("12", self.read(f"{cgroups.LEAF}/cgroup.procs"))
 
     def test_processes_of_others_are_not_moved(self):
@@ -79,10 +79,26 @@ class Delegated(unittest.TestCase):
         self.give("cgroup.controllers", "cpu pids")
         self.assertIsNone(self.find({11, 12}))
 
+    def test_without_a_cpu_controller(self):
+        self.give("cgroup.controllers", "memory pids")
+        self.assertIsNotNone(self.find({11, 12}))
+        self.assertEqual(self.read("cgroup.subtree_control"), "+memory")
+
     def test_a_second_fork_server_starts_in_the_leaf(self):
         self.give("cgroup.subtree_control", "memory")
         leaf = f"{self.folder}/{cgroups.LEAF}"
         self.assertEqual(cgroups._delegated(leaf, set()), cgroups.Parent(2, self.folder))
+
+
+class Processors(unittest.TestCase):
+    def test_version_1_may_have_both_in_one_mount(self):
+        mounts = "36 30 0:32 / /c rw - cgroup cgroup rw,cpu,cpuacct\n"
+        self.assertEqual(cgroups.locate("3:cpu,cpuacct:/\n", mounts, "cpu"), [(1, "/c")])
+
+    def test_what_cannot_be_made_is_done_without(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertIsNone(cgroups.Parent(1, folder, f"{folder}/absent").share_processors(os.getpid()))
+            self.assertIsNone(cgroups.Parent(1, folder, folder).share_processors(os.getpid()))  # files instead of a cgroup
 
 
 class Limits(unittest.TestCase):

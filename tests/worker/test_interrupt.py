@@ -55,7 +55,8 @@ class Interrupts(WorkerCase):
 
     def test_the_message_of_an_exception_that_was_being_handled_is_not_asked_for(self):
         status = self.check("  import time; time.sleep(60)", "class E(Exception):\n  def __str__(self):\n    while True: pass\ntry: raise E()\nexcept E:\n  ")
-        self.assertIn("time.sleep(60)", status["error"]["traceback"])
+        self.assertEqual(status["error"]["name"], "KeyboardInterrupt")
+        self.assertRegex(status["error"]["traceback"], r"line (6|7), in <module>")  # it may come before the sleep
 
     def test_an_interrupt_that_a_destructor_swallows_is_repeated(self):
         self.check("      time.sleep(60)\nd = D()\ndel d\ntime.sleep(60)", "import time\nclass D:\n  def __del__(self):\n    if 1:\n      ")

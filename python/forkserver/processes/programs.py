@@ -120,7 +120,7 @@ class Programs:
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT):
             signal.signal(number, signal.SIG_DFL)
-        os.setsid()
+        os.setpgid(0, 0)  # no session of its own: see limits.lower_share_of_processors
         lower_priority()
         set_mark(order["program"])
         source, out, err = pipes

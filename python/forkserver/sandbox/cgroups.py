@@ -1,6 +1,9 @@
 """A memory cgroup for each sandbox, where this process may make one. Then the kernel enforces the sum of all memory, also of
 memory that no process shows as its own: buffers, locks, page tables, pages of files that nobody has mapped.
 
+And a cpu cgroup: however many threads and terminal sessions code starts, the host gets a share of the processors as if they
+were one. Version 1 has one for all sandboxes of a fork server, which costs nothing per sandbox; version 2 has one for each.
+
 Version 1 as root; version 2 in a cgroup that was delegated to this process. Elsewhere there is none, and the watch of the
 init is the only limit on the sum.
 """
@@ -15,6 +18,8 @@ from typing import NamedTuple
 
 # The cgroup that the processes of a delegated cgroup move to: version 2 wants them in a leaf.
 LEAF = "rlm-main"
+# Of the processors, where others want them too. The host's group has 1024 in version 1 and 100 in version 2.
+_CPU_SHARES, _CPU_WEIGHT = 512, 50
 _REMOVE_TIMEOUT_S = 1.0
 
 
@@ -88,15 +93,32 @@ def oom_kills(events: int) -> int:
 
 @dataclass(frozen=True)
 class Parent:
-    """The cgroup below which those of the sandboxes are made."""
+    """The cgroup below which those of the sandboxes are made. `cpu` is that of version 1, where it is another one."""
 
     version: int
     folder: str
+    cpu: str | None = None
 
     def make(self, number: int) -> Cgroup:
         """A cgroup that has no limit yet."""
         cgroup = Cgroup(self.version, f"{self.folder}/rlm-{os.getpid()}-{number}")
         os.mkdir(cgroup.folder)
+        if self.version == 2 and os.path.exists(weight := f"{cgroup.folder}/cpu.weight"):
+            _write(weight, str(_CPU_WEIGHT))
+        return cgroup
+
+    def share_processors(self, fork_server: int) -> Cgroup | None:
+        """Version 1: a cpu cgroup in which the fork server's children are born. None: there is none to be had."""
+        if self.cpu is None:
+            return None
+        cgroup = Cgroup(1, f"{self.cpu}/rlm-{os.getpid()}-0")
+        try:
+            os.mkdir(cgroup.folder)
+            _write(f"{cgroup.folder}/cpu.shares", str(_CPU_SHARES))
+            cgroup.add(fork_server)
+        except OSError:
+            cgroup.remove()
+            return None
         return cgroup
 
 
@@ -116,6 +138,7 @@ class Nursery:
         # Those that the fork server could not leave when their sandbox ended.
         self._left: list[Cgroup] = []
         self.prepare()
+        self._cpu = parent.share_processors(fork_server)
 
     def take_in(self, init: int, memory_bytes: int) -> Cgroup:
         """Puts an init, which has no child yet, into a cgroup of its own. The caller calls `prepare` next."""
@@ -151,7 +174,8 @@ class Nursery:
 
     def end(self) -> None:
         """The fork server and all its sandboxes have ended."""
-        for cgroup in (*self._cgroups.values(), *self._left, *([self._next] if self._next else [])):
+        others = (cgroup for cgroup in (self._next, self._cpu) if cgroup is not None)
+        for cgroup in (*self._cgroups.values(), *self._left, *others):
             cgroup.remove()
 
     def _make(self) -> Cgroup:
@@ -165,33 +189,36 @@ def find(own_pids: set[int]) -> Parent | None:
         memberships = file.read()
     with open("/proc/self/mountinfo") as file:
         mounts = file.read()
-    for version, folder in locate(memberships, mounts):
+    cpu = next((folder for version, folder in locate(memberships, mounts, "cpu") if version == 1), None)
+    for version, folder in locate(memberships, mounts, "memory"):
         try:
-            parent = Parent(version, folder) if version == 1 else _delegated(folder, own_pids)
+            parent = Parent(version, folder, cpu) if version == 1 else _delegated(folder, own_pids)
             if parent is not None:
                 trial = parent.make(0)
                 try:
                     trial.set_limit(64 * 1024 * 1024)
                 finally:
                     trial.remove()
-                _remove_stale(parent)
+                for place in (parent.folder, parent.cpu):
+                    if place is not None:
+                        _remove_stale(place)
                 return parent
         except (OSError, ValueError):
             continue
     return None
 
 
-def locate(memberships: str, mounts: str) -> list[tuple[int, str]]:
-    """The folders of this process's cgroups that may have a memory controller, with their version."""
+def locate(memberships: str, mounts: str, controller: str) -> list[tuple[int, str]]:
+    """The folders of this process's cgroups that may have a controller, with their version."""
     found: list[tuple[int, str]] = []
     for line in mounts.splitlines():
         before, _, after = line.partition(" - ")
         kind, _, options = (after.split(" ") + ["", "", ""])[:3]
         root, folder = before.split(" ")[3:5]
-        version = 2 if kind == "cgroup2" else 1 if kind == "cgroup" and "memory" in options.split(",") else 0
+        version = 2 if kind == "cgroup2" else 1 if kind == "cgroup" and controller in options.split(",") else 0
         for member in memberships.splitlines() if version else ():
             _, controllers, path = member.split(":", 2)
-            is_this = controllers == "" if version == 2 else "memory" in controllers.split(",")
+            is_this = controllers == "" if version == 2 else controller in controllers.split(",")
             inside = path == root or path.startswith(root.rstrip("/") + "/")
             if is_this and inside and "/.." not in path:
                 below = path[len(root.rstrip("/")):].rstrip("/")
@@ -205,7 +232,8 @@ def _delegated(folder: str, own_pids: set[int]) -> Parent | None:
         folder = os.path.dirname(folder)
     if "memory" in _read(f"{folder}/cgroup.subtree_control").split():
         return Parent(2, folder)
-    if "memory" not in _read(f"{folder}/cgroup.controllers").split() or not _is_delegated(folder):
+    controllers = _read(f"{folder}/cgroup.controllers").split()
+    if "memory" not in controllers or not _is_delegated(folder):
         return None
     others = {int(pid) for pid in _read(f"{folder}/cgroup.procs").split()} - own_pids
     if others:
@@ -214,7 +242,7 @@ def _delegated(folder: str, own_pids: set[int]) -> Parent | None:
     os.makedirs(leaf, exist_ok=True)
     for pid in _read(f"{folder}/cgroup.procs").split():
         _write(f"{leaf}/cgroup.procs", pid)
-    _write(f"{folder}/cgroup.subtree_control", "+memory")
+    _write(f"{folder}/cgroup.subtree_control", "+memory +cpu" if "cpu" in controllers else "+memory")
     return Parent(2, folder)
 
 
@@ -231,13 +259,13 @@ def _is_delegated(folder: str) -> bool:
     return False
 
 
-def _remove_stale(parent: Parent) -> None:
+def _remove_stale(folder: str) -> None:
     """Removes cgroups of a process that was killed. The kernel refuses to remove one that has processes."""
-    for name in os.listdir(parent.folder):
+    for name in os.listdir(folder):
         owner = re.fullmatch(r"rlm-(\d+)-\d+", name)
         if owner and not os.path.exists(f"/proc/{owner[1]}"):
             try:
-                os.rmdir(f"{parent.folder}/{name}")
+                os.rmdir(f"{folder}/{name}")
             except OSError:
                 continue
 

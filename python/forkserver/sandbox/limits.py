@@ -7,6 +7,7 @@ from __future__ import annotations
 import errno
 import os
 import resource
+import time
 from dataclasses import dataclass
 
 # Of what a user may have, all sandboxes of a fork server that is this user get a quarter, so that the user keeps the rest.
@@ -14,6 +15,8 @@ _SHARE = 4
 # Of one sandbox. Eight watches of files at once have an instance each.
 _INOTIFY_INSTANCES, _INOTIFY_WATCHES = 12, 16_384
 _PENDING_SIGNALS = 1_024
+_SESSION_NICE = 5
+_TRIES = 10
 # What the kernel needs for the processes of a sandbox, within its cgroup.
 _KERNEL_BYTES = 64 * 1024 * 1024
 
@@ -53,6 +56,28 @@ def forbid_core_dumps() -> None:
     """At a limit of 1 the kernel dumps nothing. At 0 it still starts the program that /proc/sys/kernel/core_pattern names, as root of
     the machine. The filter keeps code from setting another limit."""
     set_limits((resource.RLIMIT_CORE, 1))
+
+
+def lower_share_of_processors() -> None:
+    """For the calling process, which leads a session, and its children.
+
+    Some kernels divide the processors evenly among sessions, and a priority counts only within one (autogroups). This lowers the
+    share of the session in which all sandboxes are, so that the host runs in time however many threads they have.
+    """
+    for _ in range(_TRIES):
+        try:
+            fd = os.open("/proc/self/autogroup", os.O_WRONLY | os.O_CLOEXEC)
+        except OSError:
+            return  # this kernel has none
+        try:
+            os.write(fd, b"%d" % _SESSION_NICE)
+            return
+        except BlockingIOError:
+            time.sleep(0.02)  # the kernel allows an ordinary user one change in a tenth of a second
+        except OSError:
+            return
+        finally:
+            os.close(fd)
 
 
 def set_limits(*limits: tuple[int, int]) -> None:

@@ -83,7 +83,7 @@ class Branches:
         assert control is not None
         move = FolderMove(order["from"], order["folder"]) if "from" in order else None
         try:
-            os.setsid()
+            os.setpgid(0, 0)
             set_mark(order["branch"])
             os.dup2(fds[0], control.fd, False)
             own = self._renew(fds[1:], move and move.new)

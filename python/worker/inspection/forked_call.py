@@ -145,7 +145,7 @@ def _parse(line: bytes) -> Dict[str, Any]:
 def _become(step: Step, pipe: int, timeout_ms: int) -> NoReturn:
     """In the child: forks again and exits. The inner process stays in the child's process group."""
     set_mark(NO_BRANCH)
-    os.setsid()
+    os.setpgid(0, 0)
     _detach(pipe)
     if _fork() != 0:
         _exit(0)
