@@ -62,6 +62,12 @@ describe.skipIf(why !== undefined)(`a system call that fails later${why === unde
     expect(await write()).toBe("it worked");
   });
 
+  test("the end of a worker is noticed although the first wakeup fails", async () => {
+    const fault = { call: "write", when: 1, how: "error=ENOMEM" };
+    const result = await withFault(fault, () => session.execute("import os; os.kill(os.getpid(), 9)").result);
+    expect(result).toMatchObject({ status: "interrupted", state: "lost" });
+  });
+
   test("where a worker cannot be killed, its sandbox ends", async () => {
     const init = stage.init;
     const stubborn = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass";
