@@ -31,6 +31,7 @@ describe.skipIf(why !== undefined)(`every system call${why === undefined ? "" : 
     ["init", "error=ENOMEM"],
     ["init", "error=EPERM"],
     ["init", "retval=0"],
+    ["init", "delay_enter=200ms"],
     ["worker", "error=ENOMEM"],
     ["worker", "retval=0"],
     ["fork server", "error=ENOMEM"],
