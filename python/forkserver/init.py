@@ -27,7 +27,8 @@ from .processes.memory_limits import MemoryLimits
 from .processes.proc import lower_priority, mark_of, parent_of, set_mark
 from .processes.programs import Programs
 from .processes.queries import Queries
-from .sandbox import cgroups, limits as limits_module, namespaces
+from .sandbox import limits as limits_module, namespaces
+from .sandbox.privileged import cgroups
 
 WATCH_INTERVAL_MS = 50
 # Of the time, at most one part in this many is for checks, so that orders do not wait for them when the init gets little CPU time.

@@ -22,8 +22,9 @@ from . import init, libc, pipes, wakeup
 from .descriptors import close_all
 from .outbox import Outbox
 from .processes import jobs, memory, programs
-from .sandbox import landlock, limits, namespaces, privileges, users
-from .sandbox.broker import Broker, BrokerGone
+from .sandbox import landlock, limits, namespaces
+from .sandbox.privileged import privileges, users
+from .sandbox.privileged.broker import Broker, BrokerGone
 
 
 @dataclass

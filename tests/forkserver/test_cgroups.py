@@ -9,7 +9,7 @@ from unittest import mock
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "python"))
 
-from forkserver.sandbox import cgroups  # noqa: E402
+from forkserver.sandbox.privileged import cgroups  # noqa: E402
 
 V1_MOUNT = "36 30 0:32 {root} {at} rw,relatime - cgroup cgroup rw,memory\n"
 V2_MOUNT = "37 30 0:33 {root} {at} rw,relatime - cgroup2 cgroup2 rw\n"

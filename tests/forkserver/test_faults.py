@@ -14,7 +14,8 @@ sys.path.insert(0, os.path.join(ROOT, "python"))
 from forkserver import descriptors  # noqa: E402
 from forkserver.outbox import Outbox  # noqa: E402
 from forkserver.processes import proc  # noqa: E402
-from forkserver.sandbox import cgroups, checks, limits, users  # noqa: E402
+from forkserver.sandbox import checks, limits  # noqa: E402
+from forkserver.sandbox.privileged import cgroups, users  # noqa: E402
 
 GONE = 2**22 + 1  # above every pid
 

@@ -10,7 +10,7 @@ from unittest import mock
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "python"))
 
-from forkserver.sandbox import users  # noqa: E402
+from forkserver.sandbox.privileged import users  # noqa: E402
 
 OTHER = 64_125
 

@@ -99,7 +99,7 @@ async function withProcess<Result>(session: Session, look: (pid: number) => Resu
 export async function lockAllBut(
   free: number,
 ): Promise<{ readonly range: string; readonly free: readonly number[] } & AsyncDisposable> {
-  const folder = join(import.meta.dirname, "../../python/forkserver/sandbox");
+  const folder = join(import.meta.dirname, "../../python/forkserver/sandbox/privileged");
   const first = RANGE.first + process.pid * RANGE.size;
   const numbers = Array.from({ length: RANGE.size }, (_, index) => first + index);
   const code = `import sys; sys.path.insert(0, ${JSON.stringify(folder)}); sys.dont_write_bytecode = True

@@ -224,7 +224,7 @@ describe.skipIf(!isRoot)("where the host is an ordinary user", () => {
 });
 
 describe("the range of users", () => {
-  const folder = join(import.meta.dirname, "../../../python/forkserver/sandbox");
+  const folder = join(import.meta.dirname, "../../../python/forkserver/sandbox/privileged");
   const choose = (usable: string, configured: string, accounts: string): string => {
     const code = `import sys; sys.path.insert(0, ${JSON.stringify(folder)}); sys.dont_write_bytecode = True
 import users

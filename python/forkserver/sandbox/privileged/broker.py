@@ -13,10 +13,10 @@ import os
 import select
 import socket
 
+from ..namespaces import USER, Mount
+from ..reports import DONE
 from .cgroups import Nursery, Parent
-from .namespaces import USER, Mount
 from .owned_mounts import owned_tree, user_namespace
-from .reports import DONE
 from .users import Users, open_lock_file
 
 

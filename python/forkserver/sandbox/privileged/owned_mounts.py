@@ -5,8 +5,8 @@ import errno
 import os
 import struct
 
-from .. import libc
-from .namespaces import Mount, clone_tree
+from ... import libc
+from ..namespaces import Mount, clone_tree
 
 _ATTR_IDMAP = 0x00100000
 

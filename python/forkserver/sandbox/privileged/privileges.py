@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from .. import libc
-from . import broker as broker_module, cgroups, interpreter, limits, namespaces, subordinate_ids, users
+from ... import libc
+from .. import interpreter, limits, namespaces
+from ..namespaces import Mount, clone_tree
+from . import broker as broker_module, cgroups, subordinate_ids, users
 from .broker import Broker
-from .namespaces import Mount, clone_tree
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""What needs privileges: users, cgroups and mounts for sandboxes, and how the fork server gives up its own."""
