@@ -200,6 +200,8 @@ export interface EnvironmentReport {
   readonly capabilities: Capabilities;
   /** The kind of isolation. Null until a sandbox has been built. */
   readonly tier: string | null;
+  /** What that kind does not stop, though the strongest does. */
+  readonly notStopped: readonly string[];
   readonly python: { readonly version: string; readonly executable: string } | null;
   readonly landlock: number | null;
   /** The version of the memory cgroup that each sandbox has. Null: none, or not known yet. */

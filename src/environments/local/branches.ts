@@ -149,7 +149,7 @@ export class Branches {
 
   /** Explains why the branches that wait will not start. */
   fail(stage: string, message: string): void {
-    this.#failure = explainFailure(stage, message);
+    this.#failure = explainFailure(this.#server.tier, stage, message);
   }
 
   /** The sandbox has ended. */

@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url";
 import type { EnvironmentUnavailableError } from "../../errors.ts";
 import type { UserRange } from "../../util/user-range.ts";
 import type { Hello, Refusal, ServerEvent } from "./fork-server-messages.ts";
-import { refusedRange, unavailable } from "./tier.ts";
+import { refusedRange, unavailable, type Tier } from "./tier.ts";
 
 export interface ForkServerOptions {
   readonly executable: string;
@@ -21,6 +21,8 @@ export interface ForkServerOptions {
   readonly cacheFolder: string | undefined;
   /** Ids of users for sandboxes. Undefined: it chooses them. */
   readonly users?: UserRange | undefined;
+  /** How it confines its sandboxes. */
+  readonly tier: Tier;
 }
 
 const START_LIMIT_MS = 60_000;
@@ -46,6 +48,7 @@ const CLEAN_ENVIRONMENT = {
 
 export class ForkServer {
   readonly hello: Hello;
+  readonly tier: Tier;
   readonly #process: ServerProcess;
   readonly #listeners = new Map<number, (event: ServerEvent) => void>();
   #nextSandbox = 1;
@@ -56,9 +59,16 @@ export class ForkServer {
   /** Called when free memory of the machine has dropped notably. */
   onLessMemory: () => void = () => {};
 
-  private constructor(process: ServerProcess, hello: Hello, lines: LineSplitter, lastError: () => string | undefined) {
+  private constructor(
+    { tier }: ForkServerOptions,
+    process: ServerProcess,
+    hello: Hello,
+    lines: LineSplitter,
+    lastError: () => string | undefined,
+  ) {
     this.#process = process;
     this.hello = hello;
+    this.tier = tier;
     this.#lastError = lastError;
     lines.onLine = (line) => {
       const event = parse(line);
@@ -102,7 +112,7 @@ export class ForkServer {
       );
     });
     limit.removeEventListener("abort", end);
-    return new ForkServer(process, hello, lines, () => lastLine(errors));
+    return new ForkServer(options, process, hello, lines, () => lastLine(errors));
   }
 
   get alive(): boolean {
@@ -149,10 +159,10 @@ export class ForkServer {
 
 type ServerProcess = ChildProcessByStdio<Writable, Readable, Readable>;
 
-function spawnServer({ executable, preload, cacheFolder, users }: ForkServerOptions): ServerProcess {
+function spawnServer({ executable, preload, cacheFolder, users, tier }: ForkServerOptions): ServerProcess {
   const user = process.getuid?.() === 0 ? { uid: RESERVED_UID } : {};
   const range = users === undefined ? {} : { users: [users.first, users.last] };
-  const options = { preload, host: process.pid, home: homedir(), ...user, ...range };
+  const options = { tier, preload, host: process.pid, home: homedir(), ...user, ...range };
   const cache = cacheFolder === undefined ? ["-B"] : ["-X", `pycache_prefix=${cacheFolder}`];
   const script = `${pythonFolder()}/forkserver/__main__.py`;
   return spawn(executable, ["-I", ...cache, script, JSON.stringify(options)], {

@@ -4,6 +4,7 @@
 // session costs nothing. Modules are preloaded by a second fork server, which replaces the first one when it is ready;
 // until then sessions start without them rather than wait.
 
+import { EnvironmentUnavailableError } from "../../errors.ts";
 import type { Environment, EnvironmentOptions, EnvironmentReport, SandboxOptions } from "../environment.ts";
 import type { Capabilities } from "../../protocol/capabilities.ts";
 import { ForkServer } from "./fork-server.ts";
@@ -11,9 +12,11 @@ import { findInterpreter } from "./interpreter.ts";
 import { LocalSandbox } from "./local-sandbox.ts";
 import { findHidden, resolveMounts } from "../mounts.ts";
 import { dataFolder } from "../../util/data-folder.ts";
-import { checkRequestedTier, TIER, unavailable } from "./tier.ts";
+import { explainAll, NOT_STOPPED, requestedTiers, unavailable, type Tier } from "./tier.ts";
 
 const REFILL_DELAY_MS = 20;
+/** The tier that held on this machine, by interpreter and request. It does not change while this process runs. */
+const known = new Map<string, Tier>();
 const NOT_LINUX = "its walls are built from Linux kernel features";
 
 const CAPABILITIES: Capabilities = {
@@ -41,7 +44,7 @@ export class LocalEnvironment implements Environment {
   #filling = false;
   #refillTimer: NodeJS.Timeout | undefined;
   #closed = false;
-  #proven = false;
+  #provenTier: Tier | undefined;
 
   constructor(options: EnvironmentOptions) {
     this.#options = options;
@@ -80,7 +83,8 @@ export class LocalEnvironment implements Environment {
     return {
       name: this.name,
       capabilities: this.capabilities,
-      tier: this.#proven ? TIER : null,
+      tier: this.#provenTier ?? null,
+      notStopped: this.#provenTier === undefined ? [] : NOT_STOPPED[this.#provenTier],
       python: hello === undefined ? null : { version: hello.python, executable: hello.executable },
       landlock: hello?.landlock ?? null,
       cgroup: hello?.cgroup ?? null,
@@ -115,7 +119,7 @@ export class LocalEnvironment implements Environment {
   async #build(server: ForkServer, { mounts, limits }: SandboxOptions): Promise<LocalSandbox> {
     const prepared = await findHidden(resolveMounts(mounts, this.name), this.name);
     const sandbox = await LocalSandbox.open(server, { mounts: prepared, limits });
-    this.#proven = true;
+    this.#provenTier = server.tier;
     return sandbox;
   }
 
@@ -149,27 +153,50 @@ export class LocalEnvironment implements Environment {
   }
 
   async #startFirst(): Promise<ForkServer> {
-    checkRequestedTier(process.env["RLM_SANDBOX_TIER"]);
+    const requested = process.env["RLM_SANDBOX_TIER"];
+    const tiers = requestedTiers(requested);
     if (process.platform !== "linux") throw unavailable(NOT_LINUX, "Run it on Linux; on Windows inside WSL 2");
     const executable = await findInterpreter(this.#options.python);
-    const server = await this.#launch(executable, []);
+    const key = JSON.stringify([executable, requested]);
+    const tier = known.get(key) ?? (tiers.length === 1 ? tiers[0] : undefined);
+    const server =
+      tier === undefined ? await this.#findTier(executable, tiers) : await this.#launch(executable, [], tier);
+    known.set(key, server.tier);
     this.#servers.add(server);
     this.#current = server;
     if (this.#options.preload.length > 0) this.#upgrading = this.#upgrade(executable, server);
     return server;
   }
 
-  async #launch(executable: string, preload: readonly string[]): Promise<ForkServer> {
+  /** A fork server of the first tier in which a sandbox can be built. */
+  async #findTier(executable: string, tiers: readonly Tier[]): Promise<ForkServer> {
+    const failures: EnvironmentUnavailableError[] = [];
+    for (const tier of tiers) {
+      const server = await this.#launch(executable, [], tier);
+      try {
+        const trial = await LocalSandbox.open(server, { mounts: [], limits: this.#options.poolOptions.limits });
+        await trial.close();
+        return server;
+      } catch (error) {
+        await server.close();
+        if (!(error instanceof EnvironmentUnavailableError) || this.#closed) throw error;
+        failures.push(error);
+      }
+    }
+    throw explainAll(failures);
+  }
+
+  async #launch(executable: string, preload: readonly string[], tier: Tier): Promise<ForkServer> {
     const cacheFolder = dataFolder("python-cache");
     const { users } = this.#options;
-    const server = await ForkServer.start({ executable, preload, cacheFolder, users }, this.#starting.signal);
+    const server = await ForkServer.start({ executable, preload, cacheFolder, users, tier }, this.#starting.signal);
     server.onLessMemory = this.#options.onLessMemory;
     return server;
   }
 
   /** Replaces the first fork server with one that has modules loaded. Sessions of the old one stay alive. */
   async #upgrade(executable: string, old: ForkServer): Promise<void> {
-    const server = await this.#launch(executable, this.#options.preload).catch(() => undefined);
+    const server = await this.#launch(executable, this.#options.preload, old.tier).catch(() => undefined);
     if (server === undefined) return;
     // A fork of a process with threads is unsafe. If a module starts some, sessions import the modules themselves.
     const useless = server.hello.modules.length === 0 || server.hello.threads > 1;

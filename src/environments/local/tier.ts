@@ -1,14 +1,25 @@
-// Explains why a sandbox could not be built on this machine, and how to fix it.
+// The tiers of the sandbox, and why one could not be built on this machine, with a fix.
 //
-// A tier is tested by using it: the first session builds all of its isolation, and the step that fails names the reason.
+// A tier is tested by using it: a first sandbox builds all of its isolation, and the step that fails names the reason.
 
 import { EnvironmentUnavailableError } from "../../errors.ts";
 import type { UserRange } from "../../util/user-range.ts";
 
-export const TIER = "A";
+/** From the strongest to the weakest. The first that holds is used. */
+export const TIERS = ["A"] as const;
 
-export function explainFailure(stage: string, message: string): EnvironmentUnavailableError {
-  return unavailable(`sandbox tier ${TIER} failed to ${stage}: ${message}`, fixFor(stage, message));
+export type Tier = (typeof TIERS)[number];
+
+/** What code in a session can do that tier A stops: whole sentences for people. */
+export const NOT_STOPPED: Readonly<Record<Tier, readonly string[]>> = { A: [] };
+
+export function explainFailure(tier: Tier, stage: string, message: string): EnvironmentUnavailableError {
+  return unavailable(`sandbox tier ${tier} failed to ${stage}: ${message}`, fixFor(stage, message));
+}
+
+/** No tier holds. The fix is that of the strongest. */
+export function explainAll(failures: readonly EnvironmentUnavailableError[]): EnvironmentUnavailableError {
+  return unavailable(failures.map(({ why }) => why).join("; "), failures[0]?.fix ?? "");
 }
 
 export function unavailable(why: string, fix: string): EnvironmentUnavailableError {
@@ -21,10 +32,12 @@ export function refusedRange(range: UserRange | undefined, why: string): Environ
   return unavailable(`the range of users${text} cannot be used: ${why}`, fix);
 }
 
-/** Throws for a tier that does not exist. */
-export function checkRequestedTier(requested: string | undefined): void {
-  if (requested === undefined || requested === "" || requested === TIER) return;
-  const why = `RLM_SANDBOX_TIER asks for tier '${requested}', and only tier ${TIER} is built`;
+/** The tiers to try, in order. Throws if one is asked for that does not exist. */
+export function requestedTiers(requested: string | undefined): readonly Tier[] {
+  if (requested === undefined || requested === "") return TIERS;
+  const tier = TIERS.find((name) => name === requested);
+  if (tier !== undefined) return [tier];
+  const why = `RLM_SANDBOX_TIER asks for tier '${requested}', and there are only ${TIERS.join(", ")}`;
   throw unavailable(why, "Unset RLM_SANDBOX_TIER");
 }
 

@@ -324,7 +324,7 @@ describe("folders of the host", () => {
     const { python } = await import("../machine.ts");
     symlinkSync(stage.values["HOME"] ?? "", join(shared, "swapped"));
     const server = await ForkServer.start(
-      { executable: python, preload: [], cacheFolder: undefined },
+      { executable: python, preload: [], cacheFolder: undefined, tier: "A" },
       new AbortController().signal,
     );
     const limits = { memoryBytes: 2 ** 28, diskBytes: 2 ** 24, processes: 32, openFiles: 128, branches: 1 };
