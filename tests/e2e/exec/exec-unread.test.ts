@@ -61,8 +61,11 @@ describe.concurrent("output that is not read", () => {
   });
 
   test("does not keep a time limit from the code", async () => {
-    const program = shell(`(${COMMAND} exec --timeout 1 -c 'while True: print("x" * 1000)'; echo $? >&2) | sleep 60`);
+    const reader = "sh -c 'echo reader $$ >&2; exec sleep 60'";
+    const program = shell(`(${COMMAND} exec --timeout 1 -c 'while True: print("x" * 1000)'; echo $? >&2) | ${reader}`);
     await using _ = program;
+    const [, pid] = await program.until(/reader (\d+)/, "stderr");
     await program.until(/KeyboardInterrupt\nrlm: stopped.*\nrlm: \d+ bytes of output were not read\n124\n$/, "stderr");
+    process.kill(Number(pid), "SIGKILL");
   });
 });
