@@ -7,6 +7,7 @@ together.
 """
 from __future__ import annotations
 
+import errno
 import os
 import re
 import socket
@@ -223,6 +224,9 @@ def _descriptors(pid: int) -> Iterator[tuple[str, str]]:
             yield f"{folder}/fdinfo/{name}", os.readlink(f"{folder}/fd/{name}")
         except (FileNotFoundError, ProcessLookupError):
             continue  # it is closed
+        except OSError as error:
+            if error.errno != errno.ENAMETOOLONG:  # a file in folders so deep that its path cannot be told
+                raise
 
 
 def _list(folder: str) -> list[str]:

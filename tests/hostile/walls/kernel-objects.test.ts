@@ -31,6 +31,10 @@ def in_child(work):
     if os.fork() == 0:
         try: kept = work(); time.sleep(60)
         finally: os._exit(0)
+def deepen(levels):
+    for _ in range(levels):
+        os.mkdir("\\n" * 255)
+        os.chdir("\\n" * 255)
 def fly(descriptors):
     pair = socket.socketpair()
     socket.send_fds(pair[0], [b"x"], descriptors)
@@ -119,6 +123,17 @@ for file in kept[2]: fcntl.lockf(file, fcntl.LOCK_EX)
 for _ in range(10):
     if os.fork() == 0: os._exit(0) # nobody waits for them
 until = time.monotonic() + 4
+while time.monotonic() < until: sum(range(10_000))
+"done"`;
+    expect(await session.execute(code).result).toMatchObject({ status: "ok", value: { "text/plain": "'done'" } });
+  });
+
+  test("not for an open file whose path is too long to be told", async () => {
+    await using session = await stage.runtime.openSession();
+    (await session.execute(SETUP).result).unwrap();
+    const code = `deepen(20)
+kept = open("file", "w")
+until = time.monotonic() + 2
 while time.monotonic() < until: sum(range(10_000))
 "done"`;
     expect(await session.execute(code).result).toMatchObject({ status: "ok", value: { "text/plain": "'done'" } });
