@@ -42,6 +42,8 @@ _MAPPING_BYTES, _SOCKET_OVERHEAD, _LISTED_PROCESSES = 250, 4096, 8
 # An open file in /proc keeps the longest line that it ever had, such as the path of a mapped file 65,536 folders deep, escaped.
 _INHERITED_BYTES, _PROC_FILE_BYTES = 64 * 128, 128 * 1024 * 1024
 _PF_FORKNOEXEC = 0x40
+# The init sets another path, through its descriptor: no process of a sandbox can open this one.
+locks_path = "/proc/locks"
 _EPOLL, _SOCKET = "anon_inode:[eventpoll]", "socket:"
 
 
@@ -296,7 +298,7 @@ def _in_flight(path: str) -> int:
 
 def _are_few_locks() -> bool:
     """The list has those of the sandbox's processes, and all of the machine that belong to no process, such as the runtime's own."""
-    fd = os.open("/proc/locks", os.O_RDONLY | os.O_CLOEXEC)
+    fd = os.open(locks_path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         own = 0
         for _ in range(_LOCK_READS):
@@ -314,7 +316,7 @@ def _are_few_locks() -> bool:
 def _locks(pids: set[int]) -> int:
     """Record locks and others that these processes have."""
     held = 0
-    with open("/proc/locks", "rb") as file:
+    with open(locks_path, "rb") as file:
         for line in file:
             owner = line.replace(b"->", b"").split()[4]
             held += owner.isdigit() and int(owner) in pids

@@ -84,8 +84,10 @@ _IOCTL, _PERSONALITY, _PRLIMIT = (16, 135, 302) if libc.X86_64 else (29, 92, 261
 _SETRLIMIT = 160 if libc.X86_64 else 164
 _FCNTL = 72 if libc.X86_64 else 25
 _SETPRIORITY, _IOPRIO_SET = (141, 251) if libc.X86_64 else (140, 30)
-# sched_setparam, sched_setscheduler, sched_setaffinity, sched_setattr: the first argument is a process or a thread.
-_SCHEDULING = (142, 144, 203, 314) if libc.X86_64 else (118, 119, 122, 274)
+# The first argument is a process or a thread.
+_SCHED_SETPARAM, _SCHED_SETSCHEDULER, _SCHED_SETAFFINITY, _SCHED_SETATTR = (
+    (142, 144, 203, 314) if libc.X86_64 else (118, 119, 122, 274))
+_POLICY, _SCHED_IDLE, _LOWEST_NICE, _NEGATIVE = 0xFF, 5, 5, 0x7FFFFFFF
 # Calls that set the mode of a file: (number, index of the mode argument).
 _MODES = ((90, 1), (91, 1), (268, 2), (452, 2), (85, 1), (133, 1), (259, 2)) if libc.X86_64 else (
     (52, 1), (53, 2), (452, 2), (33, 2))
@@ -185,9 +187,14 @@ def _argument_rules(has_cgroup: bool) -> Iterator[tuple[int, Code]]:
     yield _SETRLIMIT, _deny_values(0, _CORE_LIMIT, action=_SUCCESS)
     # How the init is scheduled decides how soon a limit is enforced. All other processes may be named: the C library never passes 0
     # for a thread of its own, nor do `renice -p $$` and psutil. Groups and users of processes may include the init.
-    for number in _SCHEDULING:
+    for number in (_SCHED_SETPARAM, _SCHED_SETAFFINITY):
         yield number, _deny_values(0, _INIT)
-    yield _SETPRIORITY, [*_deny_all_but(0, _PRIO_PROCESS), *_deny_values(1, _INIT)]
+    # A process of lower priority than others of its session may hold a lock of the kernel, as of all mounts, for as long as these
+    # keep it from the processor. So it stays as it is. What sched_setattr does is behind a pointer.
+    yield _SCHED_SETSCHEDULER, [*_deny_values(0, _INIT), _argument(1), (_AND, 0, 0, _POLICY), *_when(_JEQ, _SCHED_IDLE, _SUCCESS)]
+    yield _SCHED_SETATTR, [*_deny_values(0, _INIT), _return(_ENOSYS)]
+    yield _SETPRIORITY, [*_deny_all_but(0, _PRIO_PROCESS), *_deny_values(1, _INIT), _argument(2), *_when(_JGT, _NEGATIVE, _ALLOW),
+                         *_when(_JGT, _LOWEST_NICE, _SUCCESS)]
     yield _IOPRIO_SET, [*_deny_all_but(0, _IOPRIO_WHO_PROCESS), *_deny_values(1, _INIT)]
 
 
