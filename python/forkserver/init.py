@@ -27,7 +27,7 @@ from .processes.memory_limits import MemoryLimits
 from .processes.proc import lower_priority, mark_of, parent_of, set_mark
 from .processes.programs import Programs
 from .processes.queries import Queries
-from .sandbox import cgroups, limits as limits_module, namespaces
+from .sandbox import cgroups, limits as limits_module, namespaces, seccomp
 
 WATCH_INTERVAL_MS = 50
 # Of the time, at most one part in this many is for checks, so that orders do not wait for them when the init gets little CPU time.
@@ -221,6 +221,7 @@ class Init:
         os.environ["HOME"] = order["folder"]
         set_mark(order["branch"])
         limits_module.apply(self._limits)
+        seccomp.install_last(is_mark_fixed=False)
         for name, folder in CACHES.items():  # `update` would use the abc module and copy many pages into each worker
             os.environ[name] = folder
         self._worker_main(commands, aside, events, control)
