@@ -22,12 +22,12 @@ from .files import operations
 from .processes.branches import Branch, open_control_socket
 from .processes.endings import Endings
 from .processes.jobs import Jobs
-from .processes.kernel_objects import KernelObjects
+from .processes import kernel_objects
 from .processes.memory_limits import MemoryLimits
 from .processes.proc import lower_priority, mark_of, parent_of, set_mark
 from .processes.programs import Programs
 from .processes.queries import Queries
-from .sandbox import limits as limits_module, namespaces
+from .sandbox import limits as limits_module, namespaces, seccomp
 from .sandbox.privileged import cgroups
 
 WATCH_INTERVAL_MS = 50
@@ -57,11 +57,12 @@ class Init:
         self._check_took_ms = 0.0
         self._jobs = Jobs(limits.disk_bytes, self._send)
         self._programs = Programs(limits, self._owner_of, self._send)
-        self._queries = Queries({server.fileno()})
+        self._kept_by_queries = {server.fileno()}
+        self._queries = Queries(self._kept_by_queries)
         self._endings = Endings(limits.processes, self._branches, self._jobs, self._programs, self._queries)
         self._memory = MemoryLimits(
             limits, self._branches, self._jobs, self._programs, self._queries, self._kill, self._send)
-        self._objects = KernelObjects(
+        self._objects = kernel_objects.KernelObjects(
             limits, self._memory, self._branches, self._jobs, self._programs, self._queries, self._kill)
 
     def run(self, plan: namespaces.Plan, pipes: list[int]) -> NoReturn:
@@ -80,7 +81,9 @@ class Init:
             os._exit(1)
 
     def _confine(self, plan: namespaces.Plan, stage: Callable[[str], None]) -> None:
-        self._oom_events = namespaces.confine(plan, stage)
+        self._oom_events, locks = namespaces.confine(plan, stage)
+        self._kept_by_queries.add(locks)
+        kernel_objects.locks_path = f"/proc/self/fd/{locks}"
         self._objects.has_cgroup = self._oom_events is not None
         libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)
 
@@ -219,6 +222,7 @@ class Init:
         os.environ["HOME"] = order["folder"]
         set_mark(order["branch"])
         limits_module.apply(self._limits)
+        seccomp.install_last(is_mark_fixed=False)
         for name, folder in CACHES.items():  # `update` would use the abc module and copy many pages into each worker
             os.environ[name] = folder
         self._worker_main(commands, aside, events, control)

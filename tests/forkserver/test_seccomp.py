@@ -64,10 +64,14 @@ class Both(unittest.TestCase):
         self.check(errno.ENOSYS, (463, 463))
 
     def test_scheduling(self):
-        for numbers in ((142, 118), (144, 119), (203, 122), (314, 274)):
+        for numbers, outcome in (((142, 118), ALLOWED), ((144, 119), ALLOWED), ((203, 122), ALLOWED), ((314, 274), errno.ENOSYS)):
             self.check(errno.EPERM, numbers, 1)
             for pid in (0, 2, 4711):
-                self.check(ALLOWED, numbers, pid)
+                self.check(outcome, numbers, pid)
+        for policy, outcome in ((0, ALLOWED), (3, ALLOWED), (5, 0), (5 | 1 << 30, 0)):
+            self.check(outcome, (144, 119), 0, policy)
+        for nice, outcome in ((5, ALLOWED), (-1, ALLOWED), (6, 0), (19, 0)):
+            self.check(outcome, (141, 140), 0, 0, nice)
         for numbers, process, others in (((141, 140), 0, (1, 2)), ((251, 30), 1, (2, 3))):
             self.check(errno.EPERM, numbers, process, 1)
             self.check(ALLOWED, numbers, process, 0)

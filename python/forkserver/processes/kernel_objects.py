@@ -1,5 +1,5 @@
 """Enforces limits on objects of the kernel that no process shows as its memory, or that are counted for a user of the machine:
-epoll watches, locks on files, descriptors in flight, socket buffers, page tables and mappings.
+epoll watches, locks on files, descriptors in flight, socket buffers, page tables, mappings, and buffers of files in /proc.
 
 The init only peeks: a few dozen links and the beginnings of a few files. If that does not show that a session is small, a query
 (queries.py) counts everything. A worker, each program and the checkpoints of a session have these limits each; stray processes
@@ -7,6 +7,7 @@ together.
 """
 from __future__ import annotations
 
+import errno
 import os
 import re
 import socket
@@ -37,7 +38,12 @@ _FEW_PROCESSES, _FEW_LINKS, _FEW_LOCKS, _BEGINNING, _LOCK_READS = 16, 48, 64, 40
 # What is in flight or cannot be read for a moment only is no offence.
 _SAMPLES, _BETWEEN_SAMPLES_S = 5, 0.4
 _MAPPING_BYTES, _SOCKET_OVERHEAD, _LISTED_PROCESSES = 250, 4096, 8
+# What a mapping has at most in addition if its process descends from 128 that live, each of which has changed it: 64 bytes for each.
+# An open file in /proc keeps the longest line that it ever had, such as the path of a mapped file 65,536 folders deep, escaped.
+_INHERITED_BYTES, _PROC_FILE_BYTES = 64 * 128, 128 * 1024 * 1024
 _PF_FORKNOEXEC = 0x40
+# The init sets another path, through its descriptor: no process of a sandbox can open this one.
+locks_path = "/proc/locks"
 _EPOLL, _SOCKET = "anon_inode:[eventpoll]", "socket:"
 
 
@@ -55,6 +61,8 @@ class KernelObjects:
         self._kill_branch = kill_branch
         self.has_cgroup = False
         self._next_peek = 0.0
+        # The least memory that the kernel of the machine had for itself so far.
+        self._least_used: int | None = None
 
     def check(self) -> None:
         """Kills a branch or a program that is over a limit. Does nothing if the last call was a moment ago."""
@@ -68,32 +76,40 @@ class KernelObjects:
                 self._kill_branch(branch, "memory")
         first = (*(branch.pid for branch in self._branches.values()), *self._programs.commands())
         starting = {pid for pid in first if is_starting(pid)}
-        if is_small([pid for pid in processes() if not (pid in starting or pid in self._jobs or pid in self._queries)]):
+        pids = [pid for pid in processes() if not (pid in starting or pid in self._jobs or pid in self._queries)]
+        grown = 0 if self.has_cgroup else self._grown()
+        if grown <= self._limits.memory_bytes // 8 and is_small(pids):
             return
         self._next_peek = now + _BACKOFF_S
         groups, strays = self._memory.groups()
         for group in groups:
-            self._ask(group.key, [pid for pid in group.pids if pid not in starting], partial(self._end, group))
+            self._ask(group.key, [pid for pid in group.pids if pid not in starting], grown, partial(self._end, group))
         if strays:
-            self._ask("strays", strays, partial(self._kill_strays, strays))
+            self._ask("strays", strays, grown, partial(self._kill_strays, strays))
 
-    def _ask(self, key: object, pids: list[int], on_yes: Callable[[], None]) -> None:
+    def _grown(self) -> int:
+        """By how much the kernel of the machine has more memory for itself than at its least since the first call."""
+        used = machine_bytes()
+        self._least_used = used if self._least_used is None else min(used, self._least_used)
+        return used - self._least_used
+
+    def _ask(self, key: object, pids: list[int], grown: int, on_yes: Callable[[], None]) -> None:
         branches = list(self._branches.values())
         own_sockets = {link for branch in branches for link in branch.links}
         # No process can raise it (seccomp.py).
         socket_bytes = branches[0].control.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) if branches else 0
         started = time.monotonic()
-        self._queries.ask(("objects", key), lambda: is_over(pids, own_sockets) or self._hold_too_much(pids, socket_bytes), on_yes,
-                          lambda: self._wait(time.monotonic() - started))
+        self._queries.ask(("objects", key), lambda: is_over(pids, own_sockets) or self._hold_too_much(pids, socket_bytes, grown),
+                          on_yes, lambda: self._wait(time.monotonic() - started))
 
     def _wait(self, took_s: float) -> None:
         self._next_peek = time.monotonic() + min(_MAX_BACKOFF_S, max(_BACKOFF_S, took_s * _BACKOFF_FACTOR))
 
-    def _hold_too_much(self, pids: list[int], socket_bytes: int) -> bool:
+    def _hold_too_much(self, pids: list[int], socket_bytes: int, grown: int) -> bool:
         if self.has_cgroup:
             return False
         limit = self._limits.memory_bytes
-        held = kernel_bytes(pids, socket_bytes)
+        held = kernel_bytes(pids, socket_bytes, grown)
         return held > limit // 8 and held + proportional_sum(pids, limit - held) > limit
 
     def _end(self, group: Group) -> None:
@@ -194,8 +210,15 @@ def count(pids: list[int], own_sockets: set[str]) -> Count:
     return total
 
 
-def kernel_bytes(pids: list[int], socket_bytes: int) -> int:
-    """An estimate of the memory that the kernel has for these processes. A socket counts as its full buffer."""
+def machine_bytes() -> int:
+    """What the kernel of the machine has for itself and cannot give back, but for page tables and stacks."""
+    fields = dict(line.split(b":") for line in read_proc("/proc/meminfo").splitlines())
+    return sum(int(fields[name].split()[0]) for name in (b"SUnreclaim", b"VmallocUsed")) * 1024
+
+
+def kernel_bytes(pids: list[int], socket_bytes: int, grown: int = 0) -> int:
+    """An estimate of the memory that the kernel has for these processes. A socket counts as its full buffer. What may be hidden
+    behind mappings and files in /proc counts as far as the memory of the kernel has `grown`."""
     total = len(_sockets_of(pids)) * (socket_bytes + _SOCKET_OVERHEAD)
     for pid in pids:
         tables = re.search(rb"^VmPTE:\s+(\d+)", read_proc(f"{_folder(pid)}/status"), re.MULTILINE)
@@ -203,8 +226,23 @@ def kernel_bytes(pids: list[int], socket_bytes: int) -> int:
     # To list mappings is slow, and those of a process are at most 16 MiB: it takes many processes to make them matter.
     step = -(-len(pids) // _LISTED_PROCESSES) or 1
     listed = pids[time.monotonic_ns() // 1000 % step::step]
-    mappings = sum(_count_lines(f"{_folder(pid)}/maps", b"\n") for pid in listed)
-    return total + mappings * len(pids) // max(1, len(listed)) * _MAPPING_BYTES
+    mappings = sum(_count_lines(f"{_folder(pid)}/maps", b"\n") for pid in listed) * len(pids) // max(1, len(listed))
+    hidden = mappings * _INHERITED_BYTES
+    if hidden < grown:
+        hidden += _open_in_proc(pids) * _PROC_FILE_BYTES
+    return total + mappings * _MAPPING_BYTES + min(hidden, grown)
+
+
+def _open_in_proc(pids: list[int]) -> int:
+    """Descriptors of files in /proc, and those in flight, which may be such."""
+    found = 0
+    for pid in pids:
+        try:
+            for path, link in _descriptors(pid):
+                found += link.startswith("/proc/") or (_in_flight(path) if link.startswith(_SOCKET) else 0)
+        except PermissionError:
+            continue  # if it stays so, `is_over` is true
+    return found
 
 
 def _descriptors(pid: int) -> Iterator[tuple[str, str]]:
@@ -223,6 +261,9 @@ def _descriptors(pid: int) -> Iterator[tuple[str, str]]:
             yield f"{folder}/fdinfo/{name}", os.readlink(f"{folder}/fd/{name}")
         except (FileNotFoundError, ProcessLookupError):
             continue  # it is closed
+        except OSError as error:
+            if error.errno != errno.ENAMETOOLONG:  # a file in folders so deep that its path cannot be told
+                raise
 
 
 def _list(folder: str) -> list[str]:
@@ -257,7 +298,7 @@ def _in_flight(path: str) -> int:
 
 def _are_few_locks() -> bool:
     """The list has those of the sandbox's processes, and all of the machine that belong to no process, such as the runtime's own."""
-    fd = os.open("/proc/locks", os.O_RDONLY | os.O_CLOEXEC)
+    fd = os.open(locks_path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         own = 0
         for _ in range(_LOCK_READS):
@@ -275,7 +316,7 @@ def _are_few_locks() -> bool:
 def _locks(pids: set[int]) -> int:
     """Record locks and others that these processes have."""
     held = 0
-    with open("/proc/locks", "rb") as file:
+    with open(locks_path, "rb") as file:
         for line in file:
             owner = line.replace(b"->", b"").split()[4]
             held += owner.isdigit() and int(owner) in pids

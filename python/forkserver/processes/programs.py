@@ -138,7 +138,7 @@ class Programs:
         environment = {**os.environ, **env, "HOME": order["folder"], "PWD": cwd, "SHELL": "/bin/bash", **spec["env"]}
         command = spec["command"]
         arguments = ["-c", command] if len(command.encode()) <= _MAX_ARGUMENT else [_command_file(command)]
-        seccomp.install(seccomp.build_fixed_mark())
+        seccomp.install_last(is_mark_fixed=True)
         if not is_mark_fixed(order["program"]):
             raise OSError(errno.EPERM, "it could change its mark")
         limits_module.apply(self._limits)

@@ -10,7 +10,7 @@ import os
 import stat
 import struct
 from dataclasses import dataclass, replace
-from typing import Callable, Iterable
+from typing import Callable, Iterable, NamedTuple
 
 from .. import libc
 from . import checks, interpreter, landlock, limits, reports, seccomp
@@ -74,6 +74,14 @@ class Plan:
     has_own_user: bool = False
 
 
+class Confined(NamedTuple):
+    """Descriptors of an init: for `cgroups.oom_kills`, None if there is no memory cgroup, and of /proc/locks, which nobody can open
+    any more."""
+
+    events: int | None
+    locks: int
+
+
 def system_plan(landlock_abi: int, home: str) -> Plan:
     """What every sandbox of this fork server sees; computed once."""
     links: list[tuple[str, str]] = []
@@ -96,11 +104,10 @@ def add_to_plan(plan: Plan, mounts: list[Mount], disk_bytes: int, report: int | 
     return replace(plan, mounts=(*plan.mounts, *ordered), disk_bytes=disk_bytes, report=report, has_own_user=has_own_user)
 
 
-def confine(plan: Plan, stage: Callable[[str], None]) -> int | None:
+def confine(plan: Plan, stage: Callable[[str], None]) -> Confined:
     """Confines the calling process, which has just been forked by `libc.fork_into(NAMESPACES)`.
 
-    `stage(name)` is called before each step, so that a failure can be reported with its step. Returns a descriptor for
-    `cgroups.oom_kills`, or None if there is no memory cgroup.
+    `stage(name)` is called before each step, so that a failure can be reported with its step.
     """
     if not plan.has_own_user:
         stage("map the user")
@@ -117,7 +124,7 @@ def confine(plan: Plan, stage: Callable[[str], None]) -> int | None:
         assert plan.report is not None
         _become_mapped_user(plan.report)
         stage("build the root")
-    shown = _build_root(plan, trees)
+    shown, locks = _build_root(plan, trees)
     stage("offer itself to the kernel when memory runs out")
     _write(_OOM_SCORE, b"800")
     stage("limit what is counted for its user")
@@ -142,7 +149,7 @@ def confine(plan: Plan, stage: Callable[[str], None]) -> int | None:
     seccomp.install(plan.filters[events is not None])
     stage("find itself confined")
     checks.check(USER, _HOST_NAME, shown)
-    return events
+    return Confined(events, locks)
 
 
 def map_self(uid: int, gid: int) -> None:
@@ -171,8 +178,8 @@ def _become_mapped_user(report: int) -> None:
     libc.prctl(libc.PR_SET_DUMPABLE, 1)  # so that /proc/self belongs to the new user
 
 
-def _build_root(plan: Plan, trees: list[tuple[Mount, int]]) -> list[checks.Shown]:
-    """Returns what is mounted then."""
+def _build_root(plan: Plan, trees: list[tuple[Mount, int]]) -> tuple[list[checks.Shown], int]:
+    """Returns what is mounted then, and a descriptor of /proc/locks."""
     of_the_host = os.stat("/tmp").st_dev
     libc.mount(b"tmpfs", b"/tmp", b"tmpfs", _NOSUID | _NODEV, b"size=1m,nr_inodes=1024,mode=0755")
     os.chdir("/tmp")
@@ -190,6 +197,9 @@ def _build_root(plan: Plan, trees: list[tuple[Mount, int]]) -> list[checks.Shown
                          ("stderr", "/proc/self/fd/2")):
         os.symlink(target, f"dev/{name}")
     libc.mount(b"proc", b"proc", b"proc", _NOSUID | _NODEV | _NOEXEC)
+    # Whoever reads it keeps all processes of the machine from locking files until it gets the processor again.
+    locks = os.open("proc/locks", os.O_RDONLY | os.O_CLOEXEC)
+    _hide("/proc", (b"locks",))
     # One quota for everything that is writable: the working folder, /tmp and shared memory.
     size = b"size=%d,nr_inodes=%d,mode=0755" % (plan.disk_bytes, INODES)
     libc.mount(b"tmpfs", b"store", b"tmpfs", _NOSUID | _NODEV, size)
@@ -199,7 +209,7 @@ def _build_root(plan: Plan, trees: list[tuple[Mount, int]]) -> list[checks.Shown
         libc.mount(f"store/{name}".encode(), target.encode(), None, _BIND)
     libc.umount_detached(b"store")
     os.rmdir("store")
-    shown = [checks.Shown("/", write=False), *(checks.Shown(path, write=True) for path in ("/proc", *_WRITABLE))]
+    shown = [checks.Shown("/", write=False), checks.Shown("/proc/locks", write=False), *(checks.Shown(path, write=True) for path in ("/proc", *_WRITABLE))]
     moved: list[str] = []
     for index, (mount, tree) in enumerate(trees):
         if any(_is_in(mount.path, later.path) for later in plan.mounts[index + 1:]):
@@ -214,7 +224,7 @@ def _build_root(plan: Plan, trees: list[tuple[Mount, int]]) -> list[checks.Shown
     os.chdir("/")
     libc.mount(None, b"/", None, _REMOUNT | _BIND | _RDONLY | _NOSUID | _NODEV)
     os.chdir(WORK)
-    return shown
+    return shown, locks
 
 
 def clone_tree(mount: Mount) -> int:

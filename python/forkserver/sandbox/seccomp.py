@@ -51,6 +51,8 @@ ABSENT: dict[str, tuple[int | None, int | None]] = {
     # requests are counted for the whole machine, fs.aio-max-nr
     "io_setup": (206, 0), "io_destroy": (207, 1), "io_getevents": (208, 4), "io_submit": (209, 2), "io_cancel": (210, 3),
     "io_pgetevents": (333, 292),
+    # compiled filters are counted for the whole machine, net.core.bpf_jit_limit; the init uses prctl (build_last)
+    "seccomp": (317, 277),
     # rules are memory of the kernel without a limit; the init has set its own by then
     "landlock_create_ruleset": (444, 444), "landlock_add_rule": (445, 445), "landlock_restrict_self": (446, 446),
 }
@@ -71,8 +73,7 @@ IGNORED: dict[str, tuple[int | None, int | None]] = {
 # Allowed after a look, because a limit or the kernel's own rules hold them: fallocate (quota of the tmpfs), timer_create (pending
 # signals), mlock (RLIMIT_MEMLOCK is 0), futex_waitv, rseq and mseal (the calling process),
 # membarrier (waits for other processors, hardly disturbs them), fsync, sync_file_range and readahead (the files of a mount, as
-# reading them does), cachestat and mincore (the owner of a file only), pidfd_send_signal (the init ignores signals), seccomp (filters
-# of its own: some hundred KiB a process).
+# reading them does), cachestat and mincore (the owner of a file only), pidfd_send_signal (the init ignores signals).
 LAST_REVIEWED = 462
 
 _ARCH = 0xC000003E if libc.X86_64 else 0xC00000B7
@@ -84,8 +85,10 @@ _IOCTL, _PERSONALITY, _PRLIMIT = (16, 135, 302) if libc.X86_64 else (29, 92, 261
 _SETRLIMIT = 160 if libc.X86_64 else 164
 _FCNTL = 72 if libc.X86_64 else 25
 _SETPRIORITY, _IOPRIO_SET = (141, 251) if libc.X86_64 else (140, 30)
-# sched_setparam, sched_setscheduler, sched_setaffinity, sched_setattr: the first argument is a process or a thread.
-_SCHEDULING = (142, 144, 203, 314) if libc.X86_64 else (118, 119, 122, 274)
+# The first argument is a process or a thread.
+_SCHED_SETPARAM, _SCHED_SETSCHEDULER, _SCHED_SETAFFINITY, _SCHED_SETATTR = (
+    (142, 144, 203, 314) if libc.X86_64 else (118, 119, 122, 274))
+_POLICY, _SCHED_IDLE, _LOWEST_NICE, _NEGATIVE = 0xFF, 5, 5, 0x7FFFFFFF
 # Calls that set the mode of a file: (number, index of the mode argument).
 _MODES = ((90, 1), (91, 1), (268, 2), (452, 2), (85, 1), (133, 1), (259, 2)) if libc.X86_64 else (
     (52, 1), (53, 2), (452, 2), (33, 2))
@@ -185,20 +188,29 @@ def _argument_rules(has_cgroup: bool) -> Iterator[tuple[int, Code]]:
     yield _SETRLIMIT, _deny_values(0, _CORE_LIMIT, action=_SUCCESS)
     # How the init is scheduled decides how soon a limit is enforced. All other processes may be named: the C library never passes 0
     # for a thread of its own, nor do `renice -p $$` and psutil. Groups and users of processes may include the init.
-    for number in _SCHEDULING:
+    for number in (_SCHED_SETPARAM, _SCHED_SETAFFINITY):
         yield number, _deny_values(0, _INIT)
-    yield _SETPRIORITY, [*_deny_all_but(0, _PRIO_PROCESS), *_deny_values(1, _INIT)]
+    # A process of lower priority than others of its session may hold a lock of the kernel, as of all mounts, for as long as these
+    # keep it from the processor. So it stays as it is. What sched_setattr does is behind a pointer.
+    yield _SCHED_SETSCHEDULER, [*_deny_values(0, _INIT), _argument(1), (_AND, 0, 0, _POLICY), *_when(_JEQ, _SCHED_IDLE, _SUCCESS)]
+    yield _SCHED_SETATTR, [*_deny_values(0, _INIT), _return(_ENOSYS)]
+    yield _SETPRIORITY, [*_deny_all_but(0, _PRIO_PROCESS), *_deny_values(1, _INIT), _argument(2), *_when(_JGT, _NEGATIVE, _ALLOW),
+                         *_when(_JGT, _LOWEST_NICE, _SUCCESS)]
     yield _IOPRIO_SET, [*_deny_all_but(0, _IOPRIO_WHO_PROCESS), *_deny_values(1, _INIT)]
 
 
-def build_fixed_mark() -> bytes:
-    """A second filter on top of the first: the limit that serves as a mark can be read but not changed."""
+def build_last(is_mark_fixed: bool) -> bytes:
+    """A second filter on top of the first, for code: no further filter can be installed. `is_mark_fixed`: the limit that serves as a
+    mark can be read but not changed."""
+    more = [*_deny_values(0, libc.PR_SET_SECCOMP, action=_EINVAL), _return(_ALLOW)]
+    code = [_load(_NR), (_JEQ, 0, len(more), _PRCTL), *more]
+    if not is_mark_fixed:
+        return _pack([*code, _return(_ALLOW)])
     setting = [*_deny_values(0, _MARK_LIMIT), _return(_ALLOW)]
     # prlimit changes nothing where its third argument, a pointer, is zero in both halves.
     both = [_argument(1), *_unless(_JEQ, _MARK_LIMIT, _ALLOW), *_deny_all_but(2, 0), _load(_ARG0 + 8 * 2 + 4),
             *_unless(_JEQ, 0, _EPERM), _return(_ALLOW)]
-    return _pack([_load(_NR), (_JEQ, 0, len(setting), _SETRLIMIT), *setting, (_JEQ, 0, len(both), _PRLIMIT), *both,
-                  _return(_ALLOW)])
+    return _pack([*code, (_JEQ, 0, len(setting), _SETRLIMIT), *setting, (_JEQ, 0, len(both), _PRLIMIT), *both, _return(_ALLOW)])
 
 
 def _load(offset: int) -> Instruction:
@@ -248,3 +260,14 @@ def install(program: bytes) -> None:
     """Installs the filter for the calling process, which must have no_new_privs and one thread, and its descendants."""
     argument = _Program(len(program) // 8, program)
     libc.prctl(libc.PR_SET_SECCOMP, 2, ctypes.addressof(argument))
+
+
+def install_last(is_mark_fixed: bool) -> None:
+    """Before code runs. Raises OSError if another filter could be installed after it."""
+    install(build_last(is_mark_fixed))
+    try:
+        libc.prctl(libc.PR_SET_SECCOMP, 2, 0)  # without the filter a null pointer is another error
+    except OSError as error:
+        if error.errno == errno.EINVAL:
+            return
+    raise OSError(errno.EPERM, "it could install system call filters")

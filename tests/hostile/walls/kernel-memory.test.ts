@@ -96,6 +96,22 @@ denied = [errno_of(lambda: one.setsockopt(socket.SOL_SOCKET, name, bytes(16))) f
     expect(await errnoOf(`SC(444, struct.pack("=Q", 1), 8, 0)`)).toBe(ENOSYS);
   });
 
+  test("no system call filters, which are counted for the whole machine once they are compiled", async () => {
+    // Each installs a filter that allows everything: one with a listener, one without, one in the old way.
+    const code = `import ctypes, os, struct
+libc = ctypes.CDLL(None, use_errno=True)
+allow = ctypes.create_string_buffer(struct.pack("=HBBI", 6, 0, 0, 0x7FFF0000))
+program = ctypes.create_string_buffer(struct.pack("=HxxxxxxQ", 1, ctypes.addressof(allow)))
+seccomp, prctl = (317, 157) if os.uname().machine == "x86_64" else (277, 167)
+ways = (seccomp, 1, 8, program), (seccomp, 1, 0, program), (prctl, 22, 2, program, 0, 0)
+print([0 if libc.syscall(*way) >= 0 else ctypes.get_errno() for way in ways])`;
+    const expected = `[${ENOSYS}, ${ENOSYS}, ${EINVAL}]\n`;
+    expect((await session.execute(code).result).stdout).toBe(expected);
+    await session.files.write("code.py", code);
+    const command = await stage.runtime.shell("python3 code.py", { session }).result;
+    expect(command).toMatchObject({ exitCode: 0, stdout: expected });
+  });
+
   test("no table of futexes of any size", async () => {
     expect(await errnoOf(`SC(NR(157,167), 78, 1, 1 << 16, 0, 0)`)).toBe(EINVAL);
   });

@@ -31,6 +31,10 @@ def in_child(work):
     if os.fork() == 0:
         try: kept = work(); time.sleep(60)
         finally: os._exit(0)
+def deepen(levels):
+    for _ in range(levels):
+        os.mkdir("\\n" * 255)
+        os.chdir("\\n" * 255)
 def fly(descriptors):
     pair = socket.socketpair()
     socket.send_fds(pair[0], [b"x"], descriptors)
@@ -123,6 +127,17 @@ while time.monotonic() < until: sum(range(10_000))
 "done"`;
     expect(await session.execute(code).result).toMatchObject({ status: "ok", value: { "text/plain": "'done'" } });
   });
+
+  test("not for an open file whose path is too long to be told", async () => {
+    await using session = await stage.runtime.openSession();
+    (await session.execute(SETUP).result).unwrap();
+    const code = `deepen(20)
+kept = open("file", "w")
+until = time.monotonic() + 2
+while time.monotonic() < until: sum(range(10_000))
+"done"`;
+    expect(await session.execute(code).result).toMatchObject({ status: "ok", value: { "text/plain": "'done'" } });
+  });
 });
 
 describe.skipIf(!isRoot)("for an ordinary user without subordinate ids", () => {
@@ -133,12 +148,16 @@ describe.skipIf(!isRoot)("for an ordinary user without subordinate ids", () => {
   afterAll(() => place?.remove());
 
   /** How each piece of code in one session ended, and the exit code of the host. */
-  async function run(...codes: string[]): Promise<{ values: unknown[]; code: unknown }> {
+  function run(...codes: string[]): Promise<{ values: unknown[]; code: unknown }> {
+    return runWithin(256 * MIB, ...codes);
+  }
+
+  async function runWithin(memoryBytes: number, ...codes: string[]): Promise<{ values: unknown[]; code: unknown }> {
     const args = [place.node, place.add(fixture), join(place.folder, "dist"), "run"];
     const env = { PATH: process.env["PATH"] ?? "", HOME: place.folder, RLM_DATA: place.data, TEST_PYTHON: python };
     const user = { uid: 64123, gid: 64123 };
     const host = spawn("env", args, { env, cwd: place.folder, stdio: ["pipe", "pipe", "inherit"], ...user });
-    host.stdin.end(JSON.stringify({ limits: { memoryBytes: 256 * MIB, diskBytes: 64 * MIB }, codes }));
+    host.stdin.end(JSON.stringify({ limits: { memoryBytes, diskBytes: 64 * MIB }, codes }));
     const [output, [code]] = await Promise.all([text(host.stdout), once(host, "exit")]);
     return { values: JSON.parse(output) as unknown[], code };
   }
@@ -151,5 +170,36 @@ describe.skipIf(!isRoot)("for an ordinary user without subordinate ids", () => {
   test("the buffers of sockets count for the memory limit, as if they were full", async () => {
     const attack = `for _ in range(8): in_child(lambda: [socket.socketpair() for _ in range(120)])\ntime.sleep(60)`;
     expect(await run(SETUP, attack, "1+1")).toEqual({ values: [null, expect.objectContaining(OVER), "2"], code: 0 });
+  });
+
+  test("the buffers of files in /proc, which keep a long line as long as they are open, count for it, too", async () => {
+    const attack = `deepen(3000)
+file = os.open("file", os.O_RDWR | os.O_CREAT)
+os.write(file, b"x")
+_libc.mmap(None, 4096, 1, 2, file, 0)
+os.close(file)
+os.chdir("/")
+kept = []
+while len(kept) < 150:
+    kept.append(os.open("/proc/self/maps", os.O_RDONLY))
+    while b"012" not in os.read(kept[-1], 1 << 16): pass
+time.sleep(60)`;
+    expect(await run(SETUP, attack, "1+1")).toEqual({ values: [null, expect.objectContaining(OVER), "2"], code: 0 });
+  });
+
+  test("what the kernel keeps for mappings of processes that descend from each other counts for it, too", async () => {
+    const attack = `_libc.mmap.restype = ctypes.c_void_p
+_libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+at = _libc.mmap(None, 8192 * 3000, 3, 0x22, -1, 0)
+for start in range(at, at + 8192 * 3000, 8192):
+    ctypes.memset(start, 1, 1)
+    _libc.mprotect(start + 4096, 4096, 1)
+for _ in range(36):
+    if os.fork(): break
+time.sleep(60)`;
+    expect(await runWithin(96 * MIB, SETUP, attack, "1+1")).toEqual({
+      values: [null, expect.objectContaining(OVER), "2"],
+      code: 0,
+    });
   });
 });

@@ -99,6 +99,27 @@ if failed: raise OSError(failed, os.strerror(failed))`,
   });
 });
 
+test("no lower priority than its session's: whoever holds a lock of the kernel gets the processor", async () => {
+  await using fresh = await stage.runtime.openSession();
+  const { value } = await fresh.execute(`${prelude}
+import threading
+def lower():
+    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0)); os.sched_setscheduler(0, 5 | 1 << 30, os.sched_param(0))
+    os.nice(10); os.setpriority(os.PRIO_PROCESS, 0, 19)
+    T(lambda: SC(NR(314,274), 0, struct.pack("=IIQiIQQQ", 48, 5, 0, 19, 0, 0, 0, 0), 0))
+    fields = open("/proc/thread-self/stat").read().rpartition(")")[2].split()
+    seen.append((fields[16], fields[38]))
+seen = []
+thread = threading.Thread(target=lower); thread.start(); thread.join()
+seen`).result;
+  expect(value).toEqual({ "text/plain": "[('5', '0')]" });
+});
+
+test("the list of all locks, whose reader keeps the machine from locking files, cannot be opened", async () => {
+  const { value } = await session.execute(`T(lambda: open("/proc/locks").read())`).result;
+  expect(value?.["text/plain"]).toMatch(/^.DENIED:PermissionError/);
+});
+
 test("no real-time priority, whatever the host's user may have", async () => {
   const { value } = await session.execute(`import resource
 [resource.getrlimit(x) for x in (resource.RLIMIT_RTPRIO, resource.RLIMIT_NICE)]`).result;
