@@ -7,6 +7,7 @@ together.
 """
 from __future__ import annotations
 
+import math
 import os
 import re
 import socket
@@ -20,7 +21,7 @@ from .branches import Branch
 from .jobs import Jobs
 from .memory import living_thread, proportional_sum
 from .memory_limits import Group, MemoryLimits
-from .proc import DEAD, kill, processes, read_proc, state_of
+from .proc import DEAD, kill, processes, read_proc, state_of, threads_of
 from .programs import Program, Programs
 from .queries import Queries
 
@@ -54,10 +55,14 @@ class KernelObjects:
         self._queries = queries
         self._kill_branch = kill_branch
         self.has_cgroup = False
+        # Whether the kernel does not limit the number of processes (as_root.py).
+        self.counts_processes = False
         self._next_peek = 0.0
 
     def check(self) -> None:
         """Kills a branch or a program that is over a limit. Does nothing if the last call was a moment ago."""
+        if self.counts_processes:
+            self._limit_processes()
         now = time.monotonic()
         if now < self._next_peek:
             return
@@ -76,6 +81,17 @@ class KernelObjects:
             self._ask(group.key, [pid for pid in group.pids if pid not in starting], partial(self._end, group))
         if strays:
             self._ask("strays", strays, partial(self._kill_strays, strays))
+
+    def _limit_processes(self) -> None:
+        """Kills what has the most processes and threads, if all together are too many."""
+        if _count_threads(processes(), self._limits.processes) <= self._limits.processes:
+            return
+        groups, strays = self._memory.groups()
+        largest = max(groups, key=lambda group: _count_threads(group.pids), default=None)
+        if largest is not None and _count_threads(largest.pids) >= _count_threads(strays):
+            self._end(largest)
+        else:
+            self._kill_strays(strays)
 
     def _ask(self, key: object, pids: list[int], on_yes: Callable[[], None]) -> None:
         branches = list(self._branches.values())
@@ -105,6 +121,16 @@ class KernelObjects:
     def _kill_strays(self, strays: list[int]) -> None:
         for pid in set(self._memory.groups()[1]) & set(strays):
             kill(pid)
+
+
+def _count_threads(pids: list[int], enough: float = math.inf) -> int:
+    """Counts no further than to more than `enough`. A process that is gone for its parent only is one."""
+    total = len(pids)
+    for pid in pids:
+        if total > enough:
+            break
+        total += max(0, threads_of(pid) - 1)
+    return total
 
 
 def is_starting(pid: int) -> bool:
