@@ -19,6 +19,8 @@ from .namespaces import Mount, Plan
 Private = List[Tuple[str, List[bytes]]]
 
 PROC = "/proc"
+# What the kernel lets root list of the init, which others cannot look into.
+_OF_THE_INIT = (b"1/fd", b"1/task")
 # The init and what it starts, beside the processes of code.
 _RESERVE = 16
 # The kernel gives out these process numbers only once.
@@ -63,7 +65,7 @@ def find_private(plan: Plan) -> Private:
 def hide(plan: Plan, private: Private) -> Plan:
     hidden = dict(private)
     mounts = [_without(mount, hidden.get(mount.path, [])) for mount in plan.mounts if b"" not in hidden.get(mount.path, [])]
-    return replace(plan, mounts=tuple(mounts), hidden_in_proc=tuple(hidden[PROC]))
+    return replace(plan, mounts=tuple(mounts), hidden_in_proc=(*hidden[PROC], *_OF_THE_INIT))
 
 
 def _without(mount: Mount, hidden: list[bytes]) -> Mount:
