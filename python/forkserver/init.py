@@ -19,6 +19,7 @@ from typing import Callable, NoReturn
 
 from . import descriptors, libc, wakeup
 from .files import operations
+from .processes import process_barrier
 from .processes.branches import Branch, open_control_socket
 from .processes.endings import Endings
 from .processes.jobs import Jobs
@@ -27,7 +28,7 @@ from .processes.memory_limits import MemoryLimits
 from .processes.proc import lower_priority, mark_of, parent_of, set_mark
 from .processes.programs import Programs
 from .processes.queries import Queries
-from .sandbox import limits as limits_module, namespaces, seccomp
+from .sandbox import as_root, limits as limits_module, namespaces, seccomp
 from .sandbox.privileged import cgroups
 
 WATCH_INTERVAL_MS = 50
@@ -65,10 +66,12 @@ class Init:
         self._objects = kernel_objects.KernelObjects(
             limits, self._memory, self._branches, self._jobs, self._programs, self._queries, self._kill)
 
-    def run(self, plan: namespaces.Plan, pipes: list[int]) -> NoReturn:
+    def run(self, plan: namespaces.Plan, pipes: list[int], private: as_root.Private | None) -> NoReturn:
         stages: list[str] = ["start"]
         try:
             try:
+                if plan.is_root:
+                    plan = self._prepare_for_root(plan, private, stages.append)
                 self._confine(plan, stages.append)
                 stages.append("start a worker")
                 wake = wakeup.open_wake()
@@ -80,10 +83,20 @@ class Init:
         finally:
             os._exit(1)
 
+    def _prepare_for_root(self, plan: namespaces.Plan, private: as_root.Private | None,
+                          stage: Callable[[str], None]) -> namespaces.Plan:
+        stage("find what only root may read")
+        if private is None:
+            private = as_root.find_private(plan)
+            as_root.send_private(private, self._send)
+        if not as_root.limit_processes(self._limits.processes):
+            self._objects.counts_processes = True
+            process_barrier.cannot_hold()
+        return as_root.hide(plan, private)
+
     def _confine(self, plan: namespaces.Plan, stage: Callable[[str], None]) -> None:
-        self._oom_events, locks = namespaces.confine(plan, stage)
-        self._kept_by_queries.add(locks)
-        kernel_objects.locks_path = f"/proc/self/fd/{locks}"
+        self._oom_events, kernel_objects.locks = namespaces.confine(plan, stage)
+        self._kept_by_queries.add(kernel_objects.locks)
         self._objects.has_cgroup = self._oom_events is not None
         libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)
 
@@ -317,12 +330,12 @@ class Init:
 
 
 def start(server: socket.socket, keep: list[int], plan: namespaces.Plan, limits: limits_module.Limits,
-          worker_main: WorkerMain) -> NoReturn:
-    """Called in the child of the fork server. `keep` are the worker's ends of the five pipes."""
+          worker_main: WorkerMain, private: as_root.Private | None) -> NoReturn:
+    """Called in the child of the fork server. `keep` are the worker's ends of the five pipes, `private` what another init has found."""
     given = {fd for fd in (plan.report, *(mount.tree for mount in plan.mounts)) if fd is not None}
     descriptors.close_all_but({2, server.fileno(), *keep, *given})
     _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
-    Init(server, limits, worker_main).run(plan, keep)
+    Init(server, limits, worker_main).run(plan, keep, private)
 
 
 def _reseed() -> None:

@@ -16,14 +16,14 @@ import signal
 import socket
 import sys
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from . import init, libc, pipes, wakeup
 from .descriptors import close_all
 from .outbox import Outbox
 from .processes import jobs, memory, programs
-from .sandbox import landlock, limits, namespaces
-from .sandbox.privileged import privileges, users
+from .sandbox import as_root, landlock, limits, namespaces
+from .sandbox.privileged import mounts as broker_mounts, privileges, users
 from .sandbox.privileged.broker import Broker, BrokerGone
 
 
@@ -52,6 +52,7 @@ class Server:
         self._landlock = landlock.abi()
         self._plan = namespaces.system_plan(self._landlock, home)
         self._epoll = select.epoll()
+        self._private = as_root.Known()
         self._machine = memory.Machine()
         self._next_check = 0.0
 
@@ -169,14 +170,17 @@ class Server:
             if broker is not None and wants_user and order["mounts"]:  # else the broker takes one when it maps it
                 user = broker.take_user()
             stage = "mount"
-            mounts = [self._mount(mount, trees, user) for mount in order["mounts"]]
+            mounts, owner = self._make_mounts(order["mounts"], trees, user)
+            if owner is not None:
+                broker, wants_user = self._broker, True
             stage = "make pipes"
             ours, theirs = pipes.make(pipes.OF_A_WORKER)
             if broker is not None:
                 report, reporting = (end.detach() for end in socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET))
                 trees += [report, reporting]
             ends = server_end, init_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            plan = namespaces.add_to_plan(self._plan, mounts, sandbox_limits.disk_bytes, report, wants_user)
+            is_root = owner is not None and 0 in owner
+            plan = namespaces.add_to_plan(self._plan, mounts, sandbox_limits.disk_bytes, report, wants_user, is_root)
             stage = "fork"
             pid = libc.fork_into(namespaces.NAMESPACES)
         except Exception as error:
@@ -189,14 +193,16 @@ class Server:
             return
         if pid == 0:
             try:
-                init.start(init_end, theirs, plan, sandbox_limits, self._worker_main)
+                init.start(init_end, theirs, plan, sandbox_limits, self._worker_main, self._private.get())
             finally:
                 os._exit(1)
         self._sandboxes[number] = Sandbox(pid, server_end, Outbox(server_end, self._epoll), ours, broker, sandbox_limits)
         self._by_fd[server_end.fileno()] = number
         self._by_pid[pid] = number
         if broker is not None:
-            broker.adopt(pid, wants_user, user, sandbox_limits.cgroup_bytes(1), reporting)
+            if owner is not None and user is not None:
+                broker.put_back(user)
+            broker.adopt(pid, wants_user, owner or user, sandbox_limits.cgroup_bytes(1), reporting)
         close_all([init_end.detach(), *trees, *theirs])
         self._epoll.register(server_end, select.EPOLLIN)
         self._send({"event": "pipes", "sandbox": number, "branch": 1, "fds": ours})
@@ -213,14 +219,14 @@ class Server:
             sandbox.most_branches = len(sandbox.branches)
             sandbox.broker.set_memory_limit(sandbox.pid, sandbox.limits.cgroup_bytes(sandbox.most_branches))
 
-    def _mount(self, requested: dict, trees: list[int], user: int | None) -> namespaces.Mount:
-        hidden = tuple(path.encode("latin-1") for path in requested["hidden"])
-        mount = namespaces.Mount(requested["path"], requested["write"], exact=True, hidden=hidden)
+    def _make_mounts(self, requested: list[dict], trees: list[int],
+                     user: int | None) -> tuple[list[namespaces.Mount], broker_mounts.Ids | None]:
+        """And the ids of an owner if the sandbox needs these."""
+        mounts = [namespaces.Mount(each["path"], each["write"], exact=True,
+                                   hidden=tuple(path.encode("latin-1") for path in each["hidden"])) for each in requested]
         if self._broker is None or not self._broker.makes_mounts:
-            return mount
-        tree = self._broker.make_tree(mount, os.getuid() if user is None else user)
-        trees.append(tree)
-        return replace(mount, tree=tree)
+            return mounts, None
+        return broker_mounts.make(self._broker, mounts, os.getuid() if user is None else user, trees)
 
     def _send_pipes(self, number: int, sandbox: Sandbox, kinds: tuple, order: dict) -> None:
         ours, theirs = pipes.make(kinds)
@@ -298,6 +304,9 @@ class Server:
 
     def _pass_on(self, message: bytes, number: int) -> None:
         event = json.loads(message)
+        if event["event"] == "private":
+            self._private.keep(event["found"])
+            return
         if event["event"] == "failed" and self._broker is not None and self._broker.has_ended():
             raise BrokerGone  # so that the host does not take it for a fault of the machine
         if event["event"] in ("exit", "no-clone"):

@@ -11,6 +11,13 @@ import type { Mount } from "./environment.ts";
 const NEVER_WHOLE = "/ /bin /boot /dev /etc /home /lib /lib64 /proc /root /run /sbin /sys".split(" ");
 /** Nothing inside these is ever mounted. */
 const NEVER = ["/dev", "/proc", "/sys"];
+/** Why a path cannot be resolved, by the code of the error. */
+const WHY_NOT: Readonly<Record<string, string>> = {
+  ENOENT: "it does not exist",
+  ENOTDIR: "it does not exist",
+  ELOOP: "its links lead in a circle",
+  EACCES: "this user may not read it (a FUSE file system of another user needs the option allow_other)",
+};
 /** Every sandbox has its own. */
 const OWN = ["/work", "/forks", "/tmp", "/usr", "/var"];
 
@@ -61,8 +68,8 @@ function checkMount(path: string, mode: string, environment: string): string {
   let real: string;
   try {
     real = realpathSync(path);
-  } catch {
-    return refuse("it does not exist, or may not be read");
+  } catch (error) {
+    return refuse(WHY_NOT[(error as NodeJS.ErrnoException).code ?? ""] ?? (error as Error).message);
   }
   if (NEVER_WHOLE.includes(real) || `${homedir()}/`.startsWith(`${real}/`))
     refuse("that would show far more than a project");

@@ -8,6 +8,7 @@ together.
 from __future__ import annotations
 
 import errno
+import math
 import os
 import re
 import socket
@@ -21,7 +22,7 @@ from .branches import Branch
 from .jobs import Jobs
 from .memory import living_thread, proportional_sum
 from .memory_limits import Group, MemoryLimits
-from .proc import DEAD, kill, processes, read_proc, state_of
+from .proc import DEAD, kill, processes, read_proc, state_of, threads_of
 from .programs import Program, Programs
 from .queries import Queries
 
@@ -42,8 +43,8 @@ _MAPPING_BYTES, _SOCKET_OVERHEAD, _LISTED_PROCESSES = 250, 4096, 8
 # An open file in /proc keeps the longest line that it ever had, such as the path of a mapped file 65,536 folders deep, escaped.
 _INHERITED_BYTES, _PROC_FILE_BYTES = 64 * 128, 128 * 1024 * 1024
 _PF_FORKNOEXEC = 0x40
-# The init sets another path, through its descriptor: no process of a sandbox can open this one.
-locks_path = "/proc/locks"
+# The init's descriptor of /proc/locks, which no process of a sandbox can open by its path.
+locks: int | None = None
 _EPOLL, _SOCKET = "anon_inode:[eventpoll]", "socket:"
 
 
@@ -60,12 +61,16 @@ class KernelObjects:
         self._queries = queries
         self._kill_branch = kill_branch
         self.has_cgroup = False
+        # Whether the kernel does not limit the number of processes (as_root.py).
+        self.counts_processes = False
         self._next_peek = 0.0
         # The least memory that the kernel of the machine had for itself so far.
         self._least_used: int | None = None
 
     def check(self) -> None:
         """Kills a branch or a program that is over a limit. Does nothing if the last call was a moment ago."""
+        if self.counts_processes:
+            self._limit_processes()
         now = time.monotonic()
         if now < self._next_peek:
             return
@@ -92,6 +97,17 @@ class KernelObjects:
         used = machine_bytes()
         self._least_used = used if self._least_used is None else min(used, self._least_used)
         return used - self._least_used
+
+    def _limit_processes(self) -> None:
+        """Kills what has the most processes and threads, if all together are too many."""
+        if _count_threads(processes(), self._limits.processes) <= self._limits.processes:
+            return
+        groups, strays = self._memory.groups()
+        largest = max(groups, key=lambda group: _count_threads(group.pids), default=None)
+        if largest is not None and _count_threads(largest.pids) >= _count_threads(strays):
+            self._end(largest)
+        else:
+            self._kill_strays(strays)
 
     def _ask(self, key: object, pids: list[int], grown: int, on_yes: Callable[[], None]) -> None:
         branches = list(self._branches.values())
@@ -121,6 +137,16 @@ class KernelObjects:
     def _kill_strays(self, strays: list[int]) -> None:
         for pid in set(self._memory.groups()[1]) & set(strays):
             kill(pid)
+
+
+def _count_threads(pids: list[int], enough: float = math.inf) -> int:
+    """Counts no further than to more than `enough`. A process that is gone for its parent only is one."""
+    total = len(pids)
+    for pid in pids:
+        if total > enough:
+            break
+        total += max(0, threads_of(pid) - 1)
+    return total
 
 
 def is_starting(pid: int) -> bool:
@@ -298,25 +324,28 @@ def _in_flight(path: str) -> int:
 
 def _are_few_locks() -> bool:
     """The list has those of the sandbox's processes, and all of the machine that belong to no process, such as the runtime's own."""
-    fd = os.open(locks_path, os.O_RDONLY | os.O_CLOEXEC)
+    fd = os.open("/proc/locks", os.O_RDONLY | os.O_CLOEXEC) if locks is None else locks
     try:
-        own = 0
+        own = at = 0
         for _ in range(_LOCK_READS):
-            part = os.read(fd, _BEGINNING)
+            part = os.pread(fd, _BEGINNING, at)
             if not part:
                 return True
+            at += len(part)
             own += part.count(b"\n") - part.count(b" -1 ")
             if own > _FEW_LOCKS:
                 return False
         return False
     finally:
-        os.close(fd)
+        if locks is None:
+            os.close(fd)
 
 
 def _locks(pids: set[int]) -> int:
     """Record locks and others that these processes have."""
     held = 0
-    with open(locks_path, "rb") as file:
+    # Opened anew, because a query must not keep the init from reading.
+    with open("/proc/locks" if locks is None else f"/proc/self/fd/{locks}", "rb") as file:
         for line in file:
             owner = line.replace(b"->", b"").split()[4]
             held += owner.isdigit() and int(owner) in pids

@@ -73,6 +73,12 @@ def parent_of(pid: int) -> int:
     return int(fields[1]) if len(fields) > 1 else 0
 
 
+def threads_of(pid: int) -> int:
+    """0 for a process that is gone."""
+    fields = _stat(f"/proc/{pid}/stat")
+    return int(fields[_THREADS]) if len(fields) > _THREADS else 0
+
+
 def state_of(pid: int) -> str:
     """The kernel's letter. A process whose first thread has exited looks like a zombie; then another thread's state counts."""
     fields = _stat(f"/proc/{pid}/stat")

@@ -12,14 +12,24 @@ from typing import Iterator
 
 _MAX_THREADS = 2048
 _END_TIMEOUT_S = 0.25
+_can_hold = True
+
+
+def cannot_hold() -> None:
+    """RLIMIT_NPROC is not enforced for the user of this sandbox."""
+    global _can_hold
+    _can_hold = False
 
 
 @contextlib.contextmanager
 def no_new_processes(limit: int) -> Iterator[None]:
-    """`limit` is the process limit of the user. If not all threads can be started, the barrier has gaps.
+    """`limit` is the process limit of the user. If not all threads can be started, the barrier has gaps. Where it cannot hold, it
+    raises RuntimeError, which ends the sandbox: so do processes that nothing else ends.
 
     A thread counts from its creation. `threading` would wait until each has run, which takes long if many processes are busy.
     """
+    if not _can_hold:
+        raise RuntimeError("no barrier against new processes holds for this user")
     gate = _thread.allocate_lock()
     gate.acquire()
     others = _thread._count()

@@ -72,6 +72,9 @@ class Plan:
     report: int | None = None
     # Whether the broker maps a user. If not, the init maps its own.
     has_own_user: bool = False
+    # Whether the user or the group that the broker maps is root's (as_root.py).
+    is_root: bool = False
+    hidden_in_proc: tuple[bytes, ...] = ()
 
 
 class Confined(NamedTuple):
@@ -98,10 +101,12 @@ def system_plan(landlock_abi: int, home: str) -> Plan:
                 tuple(limits.counts_of_a_sandbox()))
 
 
-def add_to_plan(plan: Plan, mounts: list[Mount], disk_bytes: int, report: int | None, has_own_user: bool) -> Plan:
+def add_to_plan(plan: Plan, mounts: list[Mount], disk_bytes: int, report: int | None, has_own_user: bool,
+                is_root: bool) -> Plan:
     """The plan of one sandbox, with its own mounts, outer folders first."""
     ordered = sorted(mounts, key=lambda mount: mount.path)
-    return replace(plan, mounts=(*plan.mounts, *ordered), disk_bytes=disk_bytes, report=report, has_own_user=has_own_user)
+    return replace(plan, mounts=(*plan.mounts, *ordered), disk_bytes=disk_bytes, report=report, has_own_user=has_own_user,
+                   is_root=is_root)
 
 
 def confine(plan: Plan, stage: Callable[[str], None]) -> Confined:
@@ -129,6 +134,9 @@ def confine(plan: Plan, stage: Callable[[str], None]) -> Confined:
     _write(_OOM_SCORE, b"800")
     stage("limit what is counted for its user")
     set_counts(plan.counts)
+    if plan.is_root:
+        stage("make /proc read-only")
+        libc.mount(None, b"/proc", None, _REMOUNT | _BIND | _RDONLY | _NOSUID | _NODEV | _NOEXEC)
     stage("forbid core dumps")
     limits.forbid_core_dumps()
     stage("drop privileges")
@@ -137,7 +145,8 @@ def confine(plan: Plan, stage: Callable[[str], None]) -> Confined:
     stage("restrict with Landlock")
     writable = [*_WRITABLE, *(m.path for m in plan.mounts if m.write and not m.path.startswith("/dev/"))]
     landlock.restrict(plan.landlock, [os.fsencode(p) for p in writable], [b"/dev/" + d.encode() for d in _WRITABLE_DEVICES])
-    checks.check_landlock(_OOM_SCORE)  # now, because it belongs to root once nobody may look into this process
+    # Now, because its files belong to root once nobody may look into this process.
+    checks.check_landlock("/dev/zero" if plan.is_root else _OOM_SCORE)
     events: int | None = None
     if plan.report is not None:
         stage("join a cgroup")
@@ -199,7 +208,7 @@ def _build_root(plan: Plan, trees: list[tuple[Mount, int]]) -> tuple[list[checks
     libc.mount(b"proc", b"proc", b"proc", _NOSUID | _NODEV | _NOEXEC)
     # Whoever reads it keeps all processes of the machine from locking files until it gets the processor again.
     locks = os.open("proc/locks", os.O_RDONLY | os.O_CLOEXEC)
-    _hide("/proc", (b"locks",))
+    _hide("/proc", (b"locks", *plan.hidden_in_proc))
     # One quota for everything that is writable: the working folder, /tmp and shared memory.
     size = b"size=%d,nr_inodes=%d,mode=0755" % (plan.disk_bytes, INODES)
     libc.mount(b"tmpfs", b"store", b"tmpfs", _NOSUID | _NODEV, size)
@@ -209,7 +218,8 @@ def _build_root(plan: Plan, trees: list[tuple[Mount, int]]) -> tuple[list[checks
         libc.mount(f"store/{name}".encode(), target.encode(), None, _BIND)
     libc.umount_detached(b"store")
     os.rmdir("store")
-    shown = [checks.Shown("/", write=False), checks.Shown("/proc/locks", write=False), *(checks.Shown(path, write=True) for path in ("/proc", *_WRITABLE))]
+    shown = [checks.Shown("/", write=False), checks.Shown("/proc", write=not plan.is_root), checks.Shown("/proc/locks", write=False),
+             *(checks.Shown(path, write=True) for path in _WRITABLE)]
     moved: list[str] = []
     for index, (mount, tree) in enumerate(trees):
         if any(_is_in(mount.path, later.path) for later in plan.mounts[index + 1:]):

@@ -41,8 +41,42 @@ export function requestedTiers(requested: string | undefined): readonly Tier[] {
   throw unavailable(why, "Unset RLM_SANDBOX_TIER");
 }
 
+/** As the broker says it. */
+const OWNER_NOT_MAPPED = "the owner of the mounted folder cannot be mapped";
+
+const GONE = "The path was removed or renamed while the session was opened: open it again with a path that exists";
+const NOT_ALLOWED =
+  "Allow the user of the host to read the path; a FUSE file system of another user needs the option allow_other";
+
+/** By the number of the error. */
+const MOUNT_FIXES: Readonly<Record<string, string>> = {
+  1: NOT_ALLOWED,
+  2: GONE,
+  13: NOT_ALLOWED,
+  20: GONE,
+  22: "Its file system cannot be mounted elsewhere (it may be unbindable): copy the folder and mount the copy",
+  40: "The path was replaced by a symbolic link while the session was opened: mount the folder that the link leads to",
+};
+
+/** What to do about a mount that was refused after its path had been checked. */
+function fixForMount(message: string): string {
+  if (message.includes("cannot show another owner")) {
+    return "Open a session for each owner, make one of them the owner of both (chown), or copy one to a disk or volume that is not overlayfs";
+  }
+  return (
+    MOUNT_FIXES[/^\[Errno (\d+)\]/.exec(message)?.[1] ?? ""] ??
+    "Check that the path can be read, or mount a copy of the folder"
+  );
+}
+
 function fixFor(stage: string, message: string): string {
-  if (stage === "build the root" && message.includes("'")) return "Check that the mounted path exists and may be read";
+  if (stage === "mount" || (stage === "build the root" && message.includes("'"))) return fixForMount(message);
+  if (message.startsWith(OWNER_NOT_MAPPED)) {
+    return "Mount a folder that does not belong to root, or give the container the capability SETFCAP";
+  }
+  if (stage === "find what only root may read") {
+    return "Mount a folder that does not belong to root, for instance after chown -R 1000:1000 FOLDER";
+  }
   if (message.endsWith("users for sandboxes are taken")) {
     return "Close sessions of this or another runtime, or set RLM_SANDBOX_USERS to a larger range of ids";
   }
@@ -52,7 +86,6 @@ function fixFor(stage: string, message: string): string {
       "sysctl kernel.apparmor_restrict_unprivileged_userns=0; in a container run it with --security-opt seccomp=unconfined"
     );
   }
-  if (stage === "mount") return "Check that the path exists and that its file system can be mounted elsewhere";
   if (stage === "restrict with Landlock")
     return "Use Linux 5.13 or newer with Landlock enabled (boot with lsm=landlock,...)";
   if (stage === "make pipes" || stage === "open the pipes of a worker") {

@@ -2,7 +2,7 @@
 
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -103,6 +103,7 @@ describe.skipIf(!isRoot)("where the host is root, each session has a user of its
   test("it is free again when the session is closed, when its init is killed, and when the host is", async () => {
     await using others = await lockAllBut(1);
     const folder = mkdtempSync(join(tmpdir(), "hostile-users-"));
+    chmodSync(folder, 0o755); // else a session that mounts it on overlayfs has the ids of its owner
     const data = makeDataFolder(join(folder, "data"));
     await using runtime = await openRuntime({ ...options, users: others.range });
     const first = await runtime.openSession();
@@ -112,7 +113,7 @@ describe.skipIf(!isRoot)("where the host is root, each session has a user of its
     await reset;
     expect(await kernelUser(first)).toBe(others.free[0]);
     await first.close();
-    const second = await runtime.openSession({ mounts: [{ path: folder, mode: "rw" }] });
+    const second = await runtime.openSession({ mounts: [{ path: folder, mode: "ro" }] });
     expect(await kernelUser(second)).toBe(others.free[0]);
     await second.close();
 

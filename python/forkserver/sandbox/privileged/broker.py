@@ -1,6 +1,7 @@
 """The broker: one small process that keeps privileges for the fork server, which has none.
 
 It gives each sandbox a user and a memory cgroup of its own, and makes mounts in which the owner of a folder appears as that user.
+Where a file system cannot do that, the sandbox gets the ids of the owner.
 It talks only to the fork server, never forks a sandbox, and does nothing for a process that is not a child of the fork server. Where the host
 is root, the broker is root. An ordinary user with subordinate ids has one too; it has its privileges in a user namespace in
 which these ids exist, and makes no mounts.
@@ -16,7 +17,7 @@ import socket
 from ..namespaces import USER, Mount
 from ..reports import DONE
 from .cgroups import Nursery, Parent
-from .owned_mounts import owned_tree, user_namespace
+from .owned_mounts import Ids, OwnerNeeded, owned_tree, user_namespace
 from .users import Users, open_lock_file
 
 
@@ -57,9 +58,10 @@ class Broker:
         """The sandbox was not forked."""
         self._tell({"op": "put-back", "user": user})
 
-    def adopt(self, pid: int, wants_user: bool, user: int | None, memory_bytes: int, report: int) -> None:
+    def adopt(self, pid: int, wants_user: bool, user: int | Ids | None, memory_bytes: int, report: int) -> None:
         """For a child that was just forked: maps a user, or the next one, into its user namespace if it wants one, and moves it to
-        a memory cgroup of its own. Does not wait: the broker reports to the child on the socket `report` (reports.py)."""
+        a memory cgroup of its own. Does not wait: the broker reports to the child on the socket `report` (reports.py). Ids are those
+        that the last OwnerNeeded named."""
         self._tell({"op": "adopt", "pid": pid, "wants_user": wants_user, "user": user, "memory": memory_bytes}, report)
 
     def set_memory_limit(self, pid: int, memory_bytes: int) -> None:
@@ -70,11 +72,15 @@ class Broker:
         """The child was reaped. An init outlives every process of its sandbox."""
         self._tell({"op": "give-back", "pid": pid})
 
-    def make_tree(self, mount: Mount, user: int) -> int:
+    def make_tree(self, mount: Mount, user: int | Ids) -> int:
+        """Raises OwnerNeeded. Ids are those that an OwnerNeeded named."""
         try:
-            return self._ask({"op": "mount", "path": mount.path, "write": mount.write, "user": user})[1][0]
+            answer, fds = self._ask({"op": "mount", "path": mount.path, "write": mount.write, "user": user})
         except OSError as error:
             raise OSError(error.errno, error.strerror, mount.path) from None
+        if "owner" in answer:
+            raise OwnerNeeded(Ids(*answer["owner"]))
+        return fds[0]
 
     def _tell(self, request: dict, *fds: int) -> None:
         try:
@@ -131,6 +137,8 @@ class _Process:
         self._nursery = _open_nursery(cgroups, fork_server)
         self._fork_server = fork_server
         self._shared = shared
+        # The owner of a folder that was asked for, and whose file system cannot show another one.
+        self._owner: Ids | None = None
         self._users: Users | None = None
         why: str | None = why_none
         if ranges:
@@ -222,6 +230,8 @@ class _Process:
 
     def _map(self, order: dict) -> str:
         """Why it failed, or an empty text."""
+        if isinstance(order["user"], list):
+            return self._map_owner(order)
         users, user = self._own_users(), order["user"]
         try:
             if user is None:
@@ -235,6 +245,24 @@ class _Process:
                 users.put_back(user)  # does nothing if the process has it already
             return str(error)
 
+    def _map_owner(self, order: dict) -> str:
+        """For the owner of a folder that this process has found, and nobody else."""
+        try:
+            owner = self._found_owner(order["user"])
+            process = self._open_child(order["pid"])
+            try:
+                _map_ids(process, owner)
+            finally:
+                os.close(process)
+            return ""
+        except OSError as error:
+            return f"the owner of the mounted folder cannot be mapped: {error.strerror}"
+
+    def _found_owner(self, ids: list[int]) -> Ids:
+        if self._owner is None or Ids(*ids) != self._owner:
+            raise OSError(errno.EPERM, "the owner was not asked for")
+        return self._owner
+
     def _map_into(self, pid: int, user: int, users: Users) -> None:
         process = os.open(f"/proc/{pid}", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
@@ -247,24 +275,38 @@ class _Process:
                 os.close(init)
                 raise
             users.bind(user, pid, init)
-            for name, content in (("setgroups", "deny"), ("uid_map", f"{USER} {user} 1"), ("gid_map", f"{USER} {user} 1")):
-                _write(process, name, content)
+            _map_ids(process, Ids(user, user))
         finally:
             os.close(process)
 
     def _check_child(self, pid: int) -> None:
+        os.close(self._open_child(pid))
+
+    def _open_child(self, pid: int) -> int:
         process = os.open(f"/proc/{pid}", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             if _parent(process) != self._fork_server:
                 raise OSError(errno.EPERM, _NOT_A_CHILD)
-        finally:
+        except OSError:
             os.close(process)
+            raise
+        return process
 
     def _mount(self, order: dict) -> None:
         user = order["user"]
-        if user != self._shared if self._users is None else not self._users.is_taken(user):
+        if isinstance(user, list):
+            ids = self._found_owner(user)
+        elif user != self._shared if self._users is None else not self._users.is_taken(user):
             raise OSError(errno.EPERM, "the user was not taken")
-        tree = owned_tree(Mount(order["path"], order["write"], exact=True), user)
+        else:
+            ids = Ids(user, user)
+        try:
+            tree = owned_tree(Mount(order["path"], order["write"], exact=True), ids)
+        except OwnerNeeded as needed:
+            if not isinstance(user, list):
+                self._owner = needed.owner
+            self._answer({"owner": needed.owner})
+            return
         try:
             socket.send_fds(self._peer, [b"{}"], [tree])
         finally:
@@ -284,6 +326,11 @@ def _open_nursery(parent: Parent | None, fork_server: int) -> Nursery | None:
         return None if parent is None else Nursery(parent, fork_server)
     except OSError:
         return None
+
+
+def _map_ids(process: int, ids: Ids) -> None:
+    for name, content in (("setgroups", "deny"), ("uid_map", f"{USER} {ids.user} 1"), ("gid_map", f"{USER} {ids.group} 1")):
+        _write(process, name, content)
 
 
 def _parent(process: int) -> int:

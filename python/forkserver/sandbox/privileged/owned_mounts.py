@@ -1,9 +1,15 @@
-"""Mounts in which the owner of a folder appears as the user of a sandbox. Made by root."""
+"""Mounts in which the owner of a folder appears as the user of a sandbox. Made by root.
+
+Some file systems cannot show another owner: overlayfs, which is the root of containers, most of FUSE, tmpfs before Linux 6.3. A sandbox
+that has to use such a folder as its owner would is given the owner's ids instead.
+"""
 from __future__ import annotations
 
 import errno
 import os
+import stat
 import struct
+from typing import NamedTuple
 
 from ... import libc
 from ..namespaces import Mount, clone_tree
@@ -11,29 +17,52 @@ from ..namespaces import Mount, clone_tree
 _ATTR_IDMAP = 0x00100000
 
 
-def owned_tree(mount: Mount, user: int) -> int:
-    """A detached copy of the mounts at a path, for a user and the group of the same number."""
+class Ids(NamedTuple):
+    """A user and a group of the machine."""
+
+    user: int
+    group: int
+
+
+class OwnerNeeded(Exception):
+    """Only a sandbox with the ids of the owner can use the folder."""
+
+    def __init__(self, owner: Ids) -> None:
+        super().__init__(owner)
+        self.owner = owner
+
+
+def owned_tree(mount: Mount, ids: Ids) -> int:
+    """A detached copy of the mounts at a path, for a user and a group. Raises OwnerNeeded."""
     tree = clone_tree(mount)
     try:
         status = os.fstat(tree)
-        if (status.st_uid, status.st_gid) != (user, user):
-            _show_owner_as(user, tree, status, mount.write)
-    except OSError:
+        owner = Ids(status.st_uid, status.st_gid)
+        if owner != ids and not _show_owner_as(ids, tree, owner) and (mount.write or not _is_for_all(status)):
+            raise OwnerNeeded(owner)
+    except BaseException:
         os.close(tree)
         raise
     return tree
 
 
-def _show_owner_as(user: int, tree: int, status: os.stat_result, is_needed: bool) -> None:
-    namespace = user_namespace((status.st_uid, user), (status.st_gid, user))
+def _show_owner_as(ids: Ids, tree: int, owner: Ids) -> bool:
+    """Whether the file system can."""
+    namespace = user_namespace((owner.user, ids.user), (owner.group, ids.group))
     try:
         request = struct.pack("=QQQQ", _ATTR_IDMAP, 0, 0, namespace)
         libc.syscall(libc.MOUNT_SETATTR, tree, b"", 0x1000, request, len(request))
-    except OSError as error:
-        if is_needed:
-            raise OSError(error.errno, "its file system cannot show another owner, so it can only be mounted read-only")
+        return True
+    except OSError:
+        return False
     finally:
         os.close(namespace)
+
+
+def _is_for_all(status: os.stat_result) -> bool:
+    """Whether every user may read it. In a folder like that, a file that is its owner's alone cannot be read then."""
+    wanted = 0o005 if stat.S_ISDIR(status.st_mode) else 0o004
+    return status.st_mode & wanted == wanted
 
 
 def user_namespace(user: tuple[int, int], group: tuple[int, int]) -> int:
