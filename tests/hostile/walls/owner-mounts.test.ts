@@ -170,6 +170,21 @@ def shown():
         }
       });
 
+      test("opens nothing that processes of ours have open", async () => {
+        await using session = await open({ path: ofRoot, mode: "rw" });
+        await using _ = await session.files.watch();
+        const code = `import os
+def opened():
+    for pid in {int(name) for name in os.listdir("/proc") if name.isdigit()} - {os.getpid()}:
+        try: names = os.listdir(f"/proc/{pid}/fd")
+        except PermissionError: names = range(64)
+        for path in (*(f"/proc/{pid}/fd/{name}" for name in names), *(f"/proc/{pid}/{name}" for name in ("mem", "environ", "maps"))):
+            try: os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK)); yield path
+            except PermissionError: pass
+len(os.listdir("/proc")) > 2, [*opened()]`;
+        expect(await valueOf(session, code)).toBe("(True, [])");
+      });
+
       test("takes no more of what is counted for a user than others", async () => {
         await using session = await open({ path: ofRoot, mode: "rw" });
         const taken = await take<Taken>(session, TAKE_ALL);
