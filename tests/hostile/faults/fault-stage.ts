@@ -9,6 +9,7 @@ import { holdings, type Holdings } from "./leftovers.ts";
 import { injectFault, recordCalls, type Call, type Fault } from "./strace.ts";
 
 const OPEN_LIMIT_MS = 30_000;
+const SETTLE_LIMIT_MS = 2_000;
 
 export interface Outcome {
   /** Why no session was opened. */
@@ -99,7 +100,10 @@ export class FaultStage implements AsyncDisposable {
   /** How a session differs from one in which nothing failed. */
   async gapsOf(session: Session): Promise<readonly string[]> {
     const inside = await factsInside(session).catch((error: Error) => ({ broken: error.message }));
-    return differences(this.#facts, { ...inside, ...factsOutside(this.init) });
+    const gaps = (): readonly string[] => differences(this.#facts, { ...inside, ...factsOutside(this.init) });
+    // The init has one more descriptor open while it counts something.
+    await comesTrue(() => !gaps().some((gap) => gap.startsWith("open in the init")), SETTLE_LIMIT_MS);
+    return gaps();
   }
 
   /** What sandboxes have left behind. Waits for what is being removed. */
