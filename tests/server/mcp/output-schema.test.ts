@@ -1,11 +1,21 @@
 // Structured results and the schemas that clients are given for them.
 
+import { rmSync } from "node:fs";
 import type { CallToolResult } from "@modelcontextprotocol/client";
-import { expect, test } from "vitest";
+import { afterAll, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { ScriptedBackend, type Runtime } from "../../../src/index.ts";
 import { ALL_TOOLS } from "../../../src/server/mcp/tools/select-tools.ts";
+import { makeDataFolder } from "../../make-data-folder.ts";
 import { connect, factsOf } from "./connect.ts";
+
+/** Its own, because what it adds to the standard library is in every session with the same folder. */
+const data = makeDataFolder();
+vi.stubEnv("RLM_DATA", data);
+afterAll(() => {
+  vi.unstubAllEnvs();
+  rmSync(data, { recursive: true, force: true });
+});
 
 type Calls = readonly (readonly [tool: string, args: Record<string, unknown>, expected: Record<string, unknown>])[];
 
