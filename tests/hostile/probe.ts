@@ -235,3 +235,14 @@ function textOf(result: Result, { language }: Probe): string {
   const value = result.value?.["text/plain"] ?? "";
   return /^(['"]).*\1$/s.test(value) ? value.slice(1, -1) : value;
 }
+
+/** As many threads and processes as there may be; its value is their number. For the prelude of the corpus. */
+export const THREAD_AND_FORK_BOMB = `import threading
+n = 0
+try:
+    while n < 5000:
+        threading.Thread(target=time.sleep, args=(30,), daemon=True).start(); n += 1
+        if os.fork() == 0: time.sleep(60); os._exit(0)
+        n += 1
+except BaseException: pass
+n`;

@@ -9,7 +9,7 @@ import { openRuntime, type Mount, type Runtime } from "../../../src/index.ts";
 import { valueOf } from "../../open.ts";
 import { comesTrue, processesWith, python } from "../machine.ts";
 import { mountByFuse, mountOverlay } from "../overlay.ts";
-import { toProbe, uniqueSleep } from "../probe.ts";
+import { THREAD_AND_FORK_BOMB, toProbe, uniqueSleep } from "../probe.ts";
 import { failureOf, hold, openStage, readCorpus, type OpenStage } from "../stage.ts";
 import { kernelUser, TAKE_ALL, TAKE_ONE, take, takeOutside, type Taken } from "../users.ts";
 
@@ -196,17 +196,11 @@ len(os.listdir("/proc")) > 2, [*opened()]`;
       });
 
       test.skipIf(!isSince(6, 14))("has no more processes than its limit and a few (Linux 6.14)", () => {
-        const code = `import threading
-n = 0
-try:
-    while n < 5000:
-        threading.Thread(target=time.sleep, args=(30,), daemon=True).start(); n += 1
-        if os.fork() == 0: time.sleep(60); os._exit(0)
-        n += 1
-except BaseException: pass
-n`;
         return hold(
-          toProbe("bomb", code, { check: { value_int_max: 144 }, mounts: [{ path: ofRoot, mode: "rw" }] }),
+          toProbe("bomb", THREAD_AND_FORK_BOMB, {
+            check: { value_int_max: 144 },
+            mounts: [{ path: ofRoot, mode: "rw" }],
+          }),
           corpus.prelude_python,
           stage,
         );

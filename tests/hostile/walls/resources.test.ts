@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Session } from "../../../src/index.ts";
 import { valueOf } from "../../open.ts";
 import { comesTrue, descendantsOf, proportionalBytes } from "../machine.ts";
-import { toProbe } from "../probe.ts";
+import { THREAD_AND_FORK_BOMB, toProbe } from "../probe.ts";
 import { hold, openStage, readCorpus, type OpenStage } from "../stage.ts";
 
 const MIB = 2 ** 20;
@@ -101,19 +101,7 @@ n`,
 
   test("threads and forks together", () =>
     hold(
-      toProbe(
-        "thread and fork bomb",
-        `import threading
-n = 0
-try:
-    while n < 5000:
-        threading.Thread(target=time.sleep, args=(30,), daemon=True).start(); n += 1
-        if os.fork() == 0: time.sleep(60); os._exit(0)
-        n += 1
-except BaseException: pass
-n`,
-        { check: { value_int_max: 130, max_ms: 10_000 } },
-      ),
+      toProbe("thread and fork bomb", THREAD_AND_FORK_BOMB, { check: { value_int_max: 130, max_ms: 10_000 } }),
       prelude,
       stage,
     ));
