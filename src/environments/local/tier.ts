@@ -37,7 +37,7 @@ export function requestedTiers(requested: string | undefined): readonly Tier[] {
   if (requested === undefined || requested === "") return TIERS;
   const tier = TIERS.find((name) => name === requested);
   if (tier !== undefined) return [tier];
-  const why = `RLM_SANDBOX_TIER asks for tier '${requested}', and there are only ${TIERS.join(", ")}`;
+  const why = `RLM_SANDBOX_TIER asks for tier '${requested}', and the known tiers are: ${TIERS.join(", ")}`;
   throw unavailable(why, "Unset RLM_SANDBOX_TIER");
 }
 
