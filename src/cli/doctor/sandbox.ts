@@ -25,7 +25,8 @@ export async function checkSandbox(): Promise<readonly Finding[]> {
     const answer = result.value?.["text/plain"] ?? result.error?.value ?? result.status;
     if (answer !== "2") return [python(report), failed(`1+1 gave ${answer}`, "Report this: it is a fault of ours")];
     const times = `first session in ${openedMs.toFixed(0)} ms, 1+1 in ${result.durationMs.toFixed(1)} ms`;
-    return [python(report), ok("sandbox", `tier ${report.tier}, ${times}`), environment(report), ...hardening(report)];
+    const sandbox = ok("sandbox", `tier ${report.tier}, ${times}`);
+    return [python(report), sandbox, ...gaps(report), environment(report), ...hardening(report)];
   } catch (error) {
     return explain(error, runtime.report());
   }
@@ -39,6 +40,11 @@ function python({ python: found }: EnvironmentReport): Finding {
   if (shim === undefined) return ok(check, text);
   const fix = `RLM_PYTHON=${found.executable} saves the detour at every start`;
   return warn(check, `${text}, by way of the script ${shim}`, fix);
+}
+
+function gaps({ tier, notStopped }: EnvironmentReport): Finding[] {
+  const fix = "Tier A stops this: RLM_SANDBOX_TIER=A rlm doctor tells what it lacks here";
+  return notStopped.map((what) => warn("sandbox", `tier ${tier}: ${what}`, fix));
 }
 
 function environment({ name, capabilities }: EnvironmentReport): Finding {
