@@ -44,7 +44,7 @@ function python({ python: found }: EnvironmentReport): Finding {
 
 function gaps({ tier, notStopped }: EnvironmentReport): Finding[] {
   const fix = "Tier A stops this: RLM_SANDBOX_TIER=A rlm doctor tells what it lacks here";
-  return notStopped.map((what) => warn("sandbox", `tier ${tier}: ${what}`, fix));
+  return notStopped.length === 0 ? [] : [warn("sandbox", `tier ${tier} is weaker: ${notStopped.join(" ")}`, fix)];
 }
 
 function environment({ name, capabilities }: EnvironmentReport): Finding {
@@ -61,7 +61,7 @@ function hardening({ landlock, cgroup, user, users }: EnvironmentReport): Findin
   const landlocked =
     landlock !== null && landlock > 0
       ? ok("landlock", `version ${landlock}`)
-      : warn("landlock", "the kernel has none", "Linux 5.13 or newer adds this layer to the others");
+      : warn("landlock", "not in use", "Linux 5.13 or newer, with Landlock enabled, adds this layer to the others");
   const limited =
     cgroup === null
       ? ok("cgroup", "none can be made here; the init of a session watches its memory")

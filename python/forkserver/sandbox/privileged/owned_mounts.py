@@ -3,10 +3,11 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import struct
 
 from ... import libc
-from ..namespaces import Mount, clone_tree
+from ..namespaces import HAS_ONLY_CLASSIC_MOUNTS, Mount, clone_tree
 
 _ATTR_IDMAP = 0x00100000
 
@@ -25,6 +26,12 @@ def owned_tree(mount: Mount, user: int) -> int:
 
 
 def _show_owner_as(user: int, tree: int, status: os.stat_result, is_needed: bool) -> None:
+    if HAS_ONLY_CLASSIC_MOUNTS:
+        needed = 0o005 if stat.S_ISDIR(status.st_mode) else 0o004
+        if is_needed or status.st_mode & needed != needed:
+            what = "a folder for writing" if is_needed else "what others may not read"
+            raise OSError(errno.EOPNOTSUPP, f"before Linux 5.12 root cannot mount {what}")
+        return
     namespace = user_namespace((status.st_uid, user), (status.st_gid, user))
     try:
         request = struct.pack("=QQQQ", _ATTR_IDMAP, 0, 0, namespace)
