@@ -36,10 +36,16 @@ export function adviseOn(stage: string, message: string, inContainer = isInConta
     return "Parts of /proc are covered by other mounts, so no other can be made: unmount them (grep ' /proc/' /proc/self/mountinfo)";
   }
   if (stage === "open the pipes of a worker") return;
-  return setting("kernel/apparmor_restrict_unprivileged_userns") === "0" || stage === "fork"
-    ? `A system call filter or a security module denies this: ${outside()}`
-    : "Ubuntu and others take away the privileges in a user namespace. Allow them, as root of the machine: " +
-        "sysctl kernel.apparmor_restrict_unprivileged_userns=0";
+  if (stage === "fork" || setting("kernel/apparmor_restrict_unprivileged_userns") === "0") {
+    return (
+      "A system call filter, a security module or a chroot denies user namespaces: start it outside of that, " +
+      "or allow unshare, clone and mount there"
+    );
+  }
+  return (
+    "Ubuntu and others take away the privileges in a user namespace. Allow them, as root of the machine: " +
+    "sysctl kernel.apparmor_restrict_unprivileged_userns=0"
+  );
 }
 
 /** What is wrong with /proc, and the fix. Undefined: nothing. */
@@ -66,16 +72,13 @@ export function isInContainer(): boolean {
   return /docker|kubepods|containerd|libpod|lxc/.test(read("/proc/1/cgroup"));
 }
 
-function outside(): string {
-  return "start it outside of the program that confines it, or allow unshare, clone and mount there";
-}
-
 function isChroot(): boolean {
+  if (!/^\S+ \S+ \S+ \S+ \/ /m.test(read("/proc/self/mountinfo"))) return true; // its root is no mount
   try {
     const [own, first] = [statSync("/"), statSync("/proc/1/root/.")];
     return own.ino !== first.ino || own.dev !== first.dev;
   } catch {
-    return !/^\S+ \S+ \S+ \S+ \/ /m.test(read("/proc/self/mountinfo")); // others may not look at process 1
+    return false; // only root may look at process 1
   }
 }
 

@@ -3,7 +3,7 @@
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { adviseOn, isInContainer } from "../../src/environments/linux-advice.ts";
 import { python } from "../hostile/machine.ts";
@@ -81,6 +81,27 @@ describe.skipIf(!isRoot).concurrent("doctor", { timeout: 60_000 }, () => {
       status: "fail",
       found: expect.stringMatching(found) as string,
       fix: expect.stringMatching(fix) as string,
+    });
+  });
+
+  test("says what to do: a chroot", async () => {
+    const shown = [
+      "/usr",
+      "/bin",
+      "/lib",
+      "/lib64",
+      "/etc",
+      "/dev",
+      "/proc",
+      join(import.meta.dirname, "../.."),
+      dirname(process.execPath),
+    ];
+    const binds = shown.map((path) => `mkdir -p '${data}/root${path}'; mount --rbind '${path}' '${data}/root${path}';`);
+    const command = `unshare -m sh -c "${binds.join(" ")} exec chroot '${data}/root' env RLM_DATA=/ ${DOCTOR}"`;
+    expect(await sandboxAfter(command)).toMatchObject({
+      status: "fail",
+      found: expect.stringMatching(/failed to fork/) as string,
+      fix: expect.stringMatching(/systemd-nspawn|docker run/) as string,
     });
   });
 
