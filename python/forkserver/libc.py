@@ -17,6 +17,7 @@ _syscall.restype = ctypes.c_long
 X86_64 = os.uname().machine == "x86_64"
 
 # Numbers above 423 are the same on every architecture.
+CLOSE_RANGE = 436
 OPEN_TREE = 428
 OPENAT2 = 437
 MOVE_MOUNT = 429

@@ -42,14 +42,14 @@ class Sandbox:
 
 
 class Server:
-    def __init__(self, worker_main: init.WorkerMain, standing: privileges.Standing, home: str) -> None:
+    def __init__(self, worker_main: init.WorkerMain, standing: privileges.Standing, home: str, tier: str) -> None:
         self._worker_main = worker_main
         self._standing = standing
         self._broker = standing.broker
         self._sandboxes: dict[int, Sandbox] = {}
         self._by_fd: dict[int, int] = {}
         self._by_pid: dict[int, int] = {}
-        self._landlock = landlock.abi()
+        self._landlock = None if tier == "A-no-landlock" else landlock.abi()
         self._plan = namespaces.system_plan(self._landlock, home)
         self._epoll = select.epoll()
         self._private = as_root.Known()
@@ -62,7 +62,7 @@ class Server:
         self._epoll.register(wake, select.EPOLLIN)
         broker = -1 if self._broker is None else self._broker.socket.fileno()
         self._send({"event": "hello", "pid": os.getpid(), "python": sys.version.split()[0],
-                    "executable": sys.executable, "prefix": sys.prefix, "landlock": self._landlock, "uid": os.getuid(),
+                    "executable": sys.executable, "prefix": sys.prefix, "landlock": self._landlock or 0, "uid": os.getuid(),
                     "users": self._users(), "cgroup": self._cgroup_version(),
                     "threads": len(os.listdir("/proc/self/task")), "modules": sorted(_preloaded)})
         if self._broker is not None:
@@ -164,6 +164,8 @@ class Server:
         report: int | None = None
         user: int | None = None
         wants_user = self._has_own_user(order["mounts"])
+        if not wants_user:
+            sandbox_limits = replace(sandbox_limits, other_processes=limits.other_processes())
         broker = self._broker if self._broker is not None and (wants_user or self._broker.cgroups) else None
         stage = "take a user"
         try:
@@ -372,7 +374,7 @@ def serve(worker_main: init.WorkerMain, options: dict) -> None:
     preload(options["preload"])
     # Each worker replaces these, and dropping the last reference there would copy the pages of the objects it frees.
     sys.stdin = sys.__stdin__ = sys.stdout = sys.__stdout__ = None  # type: ignore[assignment,misc]
-    server = Server(worker_main, standing, options["home"])
+    server = Server(worker_main, standing, options["home"], options["tier"])
     gc.collect()
     gc.freeze()
     try:

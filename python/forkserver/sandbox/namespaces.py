@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Callable, Iterable, NamedTuple
 
 from .. import libc
-from . import checks, interpreter, landlock, limits, reports, seccomp
+from . import checks, classic_mounts, interpreter, landlock, limits, reports, seccomp
 
 NAMESPACES = (libc.CLONE_NEWUSER | libc.CLONE_NEWNS | libc.CLONE_NEWPID | libc.CLONE_NEWNET | libc.CLONE_NEWIPC
               | libc.CLONE_NEWUTS | libc.CLONE_NEWCGROUP)
@@ -28,6 +28,8 @@ _OOM_SCORE = "/proc/self/oom_score_adj"
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 # Not zero: what is open for writing can be mapped shared, which is shared memory without a name (seccomp.py).
 _WRITABLE_DEVICES = ("null", "full", "random", "urandom")
+# Where there is no Landlock to allow only reading, /dev/zero is a file of this length without content.
+_ZERO_BYTES = 1 << 60
 _WRITABLE = (WORK, FORKS, "/tmp", "/dev/shm")
 _PASSWD = f"root:x:0:0:root:/:/usr/sbin/nologin\nuser:x:{USER}:{USER}:user:{WORK}:/bin/sh\n"
 _GROUP = f"root:x:0:\nuser:x:{USER}:\n"
@@ -36,6 +38,7 @@ _BIND, _REC, _PRIVATE, _NOSUID, _NODEV, _NOEXEC, _RDONLY, _REMOUNT = 4096, 16384
 _OPEN_TREE_CLONE, _AT_EMPTY_PATH, _AT_RECURSIVE, _CLOEXEC = 1, 0x1000, 0x8000, os.O_CLOEXEC
 _ATTR_RDONLY, _ATTR_NOSUID, _ATTR_NODEV = 1, 2, 4
 _RESOLVE_NO_SYMLINKS, _RESOLVE_BENEATH = 4, 8
+HAS_ONLY_CLASSIC_MOUNTS = classic_mounts.are_needed()
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,8 @@ class Plan:
     links: tuple[tuple[str, str], ...]
     mounts: tuple[Mount, ...]
     disk_bytes: int
-    landlock: int
+    # The kernel's version of Landlock. None: it is not used, and /proc is read-only instead.
+    landlock: int | None
     # System call filters for a sandbox without and with a memory cgroup.
     filters: tuple[bytes, bytes]
     uid: int
@@ -85,7 +89,7 @@ class Confined(NamedTuple):
     locks: int
 
 
-def system_plan(landlock_abi: int, home: str) -> Plan:
+def system_plan(landlock_abi: int | None, home: str) -> Plan:
     """What every sandbox of this fork server sees; computed once."""
     links: list[tuple[str, str]] = []
     shown: list[Mount] = []
@@ -95,7 +99,8 @@ def system_plan(landlock_abi: int, home: str) -> Plan:
         elif os.path.exists(path):
             shown.append(Mount(path, write=False))
     shown += [Mount(folder, write=False) for folder in interpreter.folders(home)]
-    shown += [Mount(f"/dev/{name}", write=True) for name in _DEVICES]
+    devices = _DEVICES if landlock_abi is not None else _WRITABLE_DEVICES
+    shown += [Mount(f"/dev/{name}", write=True) for name in devices]
     filters = seccomp.build(has_cgroup=False), seccomp.build(has_cgroup=True)
     return Plan(tuple(links), tuple(shown), 0, landlock_abi, filters, os.getuid(), os.getgid(),
                 tuple(limits.counts_of_a_sandbox()))
@@ -134,7 +139,7 @@ def confine(plan: Plan, stage: Callable[[str], None]) -> Confined:
     _write(_OOM_SCORE, b"800")
     stage("limit what is counted for its user")
     set_counts(plan.counts)
-    if plan.is_root:
+    if plan.is_root or plan.landlock is None:
         stage("make /proc read-only")
         libc.mount(None, b"/proc", None, _REMOUNT | _BIND | _RDONLY | _NOSUID | _NODEV | _NOEXEC)
     stage("forbid core dumps")
@@ -142,11 +147,12 @@ def confine(plan: Plan, stage: Callable[[str], None]) -> Confined:
     stage("drop privileges")
     drop_capabilities()
     libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1)
-    stage("restrict with Landlock")
-    writable = [*_WRITABLE, *(m.path for m in plan.mounts if m.write and not m.path.startswith("/dev/"))]
-    landlock.restrict(plan.landlock, [os.fsencode(p) for p in writable], [b"/dev/" + d.encode() for d in _WRITABLE_DEVICES])
+    if plan.landlock is not None:
+        stage("restrict with Landlock")
+        writable = [*_WRITABLE, *(m.path for m in plan.mounts if m.write and not m.path.startswith("/dev/"))]
+        landlock.restrict(plan.landlock, [os.fsencode(p) for p in writable], [b"/dev/" + d.encode() for d in _WRITABLE_DEVICES])
     # Now, because its files belong to root once nobody may look into this process.
-    checks.check_landlock("/dev/zero" if plan.is_root else _OOM_SCORE)
+    checks.check_unwritable("/dev/zero" if plan.is_root and plan.landlock is not None else _OOM_SCORE)
     events: int | None = None
     if plan.report is not None:
         stage("join a cgroup")
@@ -205,6 +211,9 @@ def _build_root(plan: Plan, trees: list[tuple[Mount, int]]) -> tuple[list[checks
     for name, target in (("fd", "/proc/self/fd"), ("stdin", "/proc/self/fd/0"), ("stdout", "/proc/self/fd/1"),
                          ("stderr", "/proc/self/fd/2")):
         os.symlink(target, f"dev/{name}")
+    if plan.landlock is None:
+        _write("dev/zero", b"", create=True)
+        os.truncate("dev/zero", _ZERO_BYTES)
     libc.mount(b"proc", b"proc", b"proc", _NOSUID | _NODEV | _NOEXEC)
     # Whoever reads it keeps all processes of the machine from locking files until it gets the processor again.
     locks = os.open("proc/locks", os.O_RDONLY | os.O_CLOEXEC)
@@ -218,7 +227,8 @@ def _build_root(plan: Plan, trees: list[tuple[Mount, int]]) -> tuple[list[checks
         libc.mount(f"store/{name}".encode(), target.encode(), None, _BIND)
     libc.umount_detached(b"store")
     os.rmdir("store")
-    shown = [checks.Shown("/", write=False), checks.Shown("/proc", write=not plan.is_root), checks.Shown("/proc/locks", write=False),
+    shown = [checks.Shown("/", write=False), checks.Shown("/proc", write=plan.landlock is not None and not plan.is_root),
+             checks.Shown("/proc/locks", write=False),
              *(checks.Shown(path, write=True) for path in _WRITABLE)]
     moved: list[str] = []
     for index, (mount, tree) in enumerate(trees):
@@ -226,7 +236,7 @@ def _build_root(plan: Plan, trees: list[tuple[Mount, int]]) -> tuple[list[checks
             os.close(tree)  # it would be covered
         else:
             path = _place(mount, plan.mounts, moved)
-            _attach(tree, path)
+            _attach(mount, tree, path)
             shown.append(checks.Shown(path, mount.write, mount.path.startswith("/dev/")))
             _hide(path, mount.hidden)  # before mounts inside of it, which are not hidden
     libc.syscall(libc.PIVOT_ROOT, b".", b".")
@@ -239,7 +249,9 @@ def _build_root(plan: Plan, trees: list[tuple[Mount, int]]) -> tuple[list[checks
 
 def clone_tree(mount: Mount) -> int:
     """A detached copy of the mounts at a path, read-only unless it may be written. It is private: what the host mounts below
-    the path later does not appear, with attributes of its own."""
+    the path later does not appear, with attributes of its own. With classic mounts only, a descriptor of what is at the path."""
+    if HAS_ONLY_CLASSIC_MOUNTS:
+        return _open_source(mount)
     flags = _OPEN_TREE_CLONE | _AT_RECURSIVE | _CLOEXEC
     tree = -1
     try:
@@ -255,6 +267,16 @@ def clone_tree(mount: Mount) -> int:
             os.close(tree)
         raise OSError(error.errno, error.strerror, mount.path) from None
     return tree
+
+
+def _open_source(mount: Mount) -> int:
+    try:
+        path = os.fsencode(mount.path)
+        return classic_mounts.open_exact(path) if mount.exact else os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except PermissionError as error:
+        raise OSError(error.errno, "before Linux 5.12 root cannot mount what others may not reach", mount.path)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, mount.path) from None
 
 
 def _open_exact_tree(path: str, flags: int) -> int:
@@ -292,14 +314,22 @@ def _is_in(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder + "/")
 
 
-def _attach(tree: int, path: str) -> None:
+def _attach(mount: Mount, tree: int, path: str) -> None:
     target = path[1:]
     _make_parents(path)
     if os.path.isdir(f"/proc/self/fd/{tree}"):
         os.makedirs(target, exist_ok=True)
     elif not os.path.exists(target):
         os.close(os.open(target, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o644))
-    libc.syscall(libc.MOVE_MOUNT, tree, b"", -100, os.fsencode(target), 4)  # 4: the source is the descriptor itself
+    attach_tree(mount, tree, target)
+
+
+def attach_tree(mount: Mount, tree: int, target: str) -> None:
+    """Attaches what `clone_tree` returned, and closes it."""
+    if HAS_ONLY_CLASSIC_MOUNTS:
+        classic_mounts.attach(tree, os.fsencode(target), mount.write, mount.path.startswith("/dev/"))
+    else:
+        libc.syscall(libc.MOVE_MOUNT, tree, b"", -100, os.fsencode(target), 4)  # 4: the source is the descriptor itself
     os.close(tree)
 
 
@@ -314,16 +344,29 @@ def _hide(path: str, hidden: tuple[bytes, ...]) -> None:
     root = os.open(path[1:], os.O_PATH | os.O_CLOEXEC)
     for name in hidden:
         try:
-            target = _open_path(root, name, _RESOLVE_NO_SYMLINKS | _RESOLVE_BENEATH)
+            target = _open_below(root, name)
         except (FileNotFoundError, NotADirectoryError):
             continue  # it has been removed
+        except PermissionError:
+            if not HAS_ONLY_CLASSIC_MOUNTS:
+                raise
+            continue  # it is in a folder that the user of the sandbox cannot enter
         cover = clone_tree(Mount("hidden-folder" if stat.S_ISDIR(os.fstat(target).st_mode) else "hidden-file", write=False))
-        libc.syscall(libc.MOVE_MOUNT, cover, b"", target, b"", 0x44)  # both are the descriptors themselves
+        if HAS_ONLY_CLASSIC_MOUNTS:
+            classic_mounts.cover(root, name, cover)
+        else:
+            libc.syscall(libc.MOVE_MOUNT, cover, b"", target, b"", 0x44)  # both are the descriptors themselves
         os.close(cover)
         os.close(target)
     os.close(root)
     os.rmdir("hidden-folder")
     os.unlink("hidden-file")
+
+
+def _open_below(folder: int, path: bytes) -> int:
+    if HAS_ONLY_CLASSIC_MOUNTS:
+        return classic_mounts.open_exact(path, folder)
+    return _open_path(folder, path, _RESOLVE_NO_SYMLINKS | _RESOLVE_BENEATH)
 
 
 def _make_parents(path: str) -> None:

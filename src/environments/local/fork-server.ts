@@ -11,6 +11,7 @@ import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { EnvironmentUnavailableError } from "../../errors.ts";
 import type { UserRange } from "../../util/user-range.ts";
+import { containerLine, isInContainer } from "../linux-advice.ts";
 import type { Hello, Refusal, ServerEvent } from "./fork-server-messages.ts";
 import { refusedRange, unavailable, type Tier } from "./tier.ts";
 
@@ -25,6 +26,8 @@ export interface ForkServerOptions {
   readonly tier: Tier;
 }
 
+/** What the fork server says of root without capabilities. */
+const NO_OTHER_USER = "it may not become another user";
 const START_LIMIT_MS = 60_000;
 
 /** The user that the fork server becomes when the host is root. It is no account and owns nothing. */
@@ -186,6 +189,12 @@ function toPath(executable: string): string {
 }
 
 function startFailure(executable: string, why: string): EnvironmentUnavailableError {
+  if (why.includes(NO_OTHER_USER)) {
+    const instead = isInContainer()
+      ? containerLine()
+      : "Start it as an ordinary user, or as root with all capabilities";
+    return unavailable(`it is root, and ${NO_OTHER_USER}`, instead);
+  }
   const fix = "Install Python 3.9 or newer, or name another interpreter with RLM_PYTHON";
   return unavailable(`Python at '${executable}' did not start the fork server: ${why}`, fix);
 }
