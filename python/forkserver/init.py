@@ -15,7 +15,7 @@ import signal
 import socket
 import sys
 import time
-from typing import Callable, NoReturn
+from typing import Callable, Iterable, NoReturn, Protocol
 
 from . import descriptors, libc, wakeup
 from .files import operations
@@ -24,10 +24,10 @@ from .processes.endings import Endings
 from .processes.jobs import Jobs
 from .processes.kernel_objects import KernelObjects
 from .processes.memory_limits import MemoryLimits
-from .processes.proc import lower_priority, mark_of, parent_of, set_mark
+from .processes.proc import is_child_of_init, lower_priority, mark_of, set_mark
 from .processes.programs import Programs
 from .processes.queries import Queries
-from .sandbox import limits as limits_module, namespaces
+from .sandbox import limits as limits_module
 from .sandbox.privileged import cgroups
 
 WATCH_INTERVAL_MS = 50
@@ -35,15 +35,32 @@ WATCH_INTERVAL_MS = 50
 CHECK_SHARE = 4
 REAP_AT_ONCE = 256
 MAX_FDS = 5
-# Keeps caches out of the session's files. Set only in the sandbox, because these are paths inside it.
-CACHES = {"MPLCONFIGDIR": "/tmp/.matplotlib", "XDG_CACHE_HOME": "/tmp/.cache"}
 
 WorkerMain = Callable[[int, int, int, int], None]
 
 
+class Plan(Protocol):
+    """How a sandbox is confined: namespaces.py, or container/plan.py where no namespaces can be made."""
+
+    # Paths inside the sandbox.
+    work: str
+    environment: dict[str, str]
+    # What `confine` needs; all others are closed.
+    descriptors: Iterable[int]
+
+    def confine(self, stage: Callable[[str], None]) -> int | None:
+        """Confines the init. Returns a descriptor for `cgroups.oom_kills`, or None if there is no memory cgroup."""
+
+    def become_member(self, session_limits: limits_module.Limits) -> None:
+        """Limits a worker or a command, which the init has just forked."""
+
+    def disk_bytes_used(self) -> int: ...
+
+
 class Init:
-    def __init__(self, server: socket.socket, limits: limits_module.Limits, worker_main: WorkerMain) -> None:
+    def __init__(self, server: socket.socket, plan: Plan, limits: limits_module.Limits, worker_main: WorkerMain) -> None:
         self._server = server
+        self._plan = plan
         self._limits = limits
         self._worker_main = worker_main
         self._branches: dict[int, Branch] = {}
@@ -56,22 +73,23 @@ class Init:
         self._last_check = 0.0
         self._check_took_ms = 0.0
         self._jobs = Jobs(limits.disk_bytes, self._send)
-        self._programs = Programs(limits, self._owner_of, self._send)
+        self._programs = Programs(limits, self._owner_of, self._send, plan.become_member)
         self._queries = Queries({server.fileno()})
         self._endings = Endings(limits.processes, self._branches, self._jobs, self._programs, self._queries)
         self._memory = MemoryLimits(
-            limits, self._branches, self._jobs, self._programs, self._queries, self._kill, self._send)
+            limits, self._branches, self._jobs, self._programs, self._queries, self._kill, self._send,
+            plan.disk_bytes_used)
         self._objects = KernelObjects(
             limits, self._memory, self._branches, self._jobs, self._programs, self._queries, self._kill)
 
-    def run(self, plan: namespaces.Plan, pipes: list[int]) -> NoReturn:
+    def run(self, pipes: list[int]) -> NoReturn:
         stages: list[str] = ["start"]
         try:
             try:
-                self._confine(plan, stages.append)
+                self._confine(stages.append)
                 stages.append("start a worker")
                 wake = wakeup.open_wake()
-                self._start_worker({"branch": 1, "member": 1, "folder": namespaces.WORK}, pipes)
+                self._start_worker({"branch": 1, "member": 1, "folder": self._plan.work}, pipes)
             except BaseException as error:
                 self._send({"event": "failed", "stage": stages[-1], "message": str(error)})
                 raise
@@ -79,8 +97,8 @@ class Init:
         finally:
             os._exit(1)
 
-    def _confine(self, plan: namespaces.Plan, stage: Callable[[str], None]) -> None:
-        self._oom_events = namespaces.confine(plan, stage)
+    def _confine(self, stage: Callable[[str], None]) -> None:
+        self._oom_events = self._plan.confine(stage)
         self._objects.has_cgroup = self._oom_events is not None
         libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)
 
@@ -169,7 +187,7 @@ class Init:
         elif op == "end-job":
             self._jobs.kill(order["job"])
         elif op == "program":
-            self._programs.start(order, fds, CACHES)
+            self._programs.start(order, fds, self._plan.environment)
         elif op == "end-programs":
             self._programs.kill_all(order["member"])
         elif "program" in order:
@@ -218,8 +236,8 @@ class Init:
         os.chdir(order["folder"])
         os.environ["HOME"] = order["folder"]
         set_mark(order["branch"])
-        limits_module.apply(self._limits)
-        for name, folder in CACHES.items():  # `update` would use the abc module and copy many pages into each worker
+        self._plan.become_member(self._limits)
+        for name, folder in self._plan.environment.items():  # `update` would use the abc module and copy many pages into each worker
             os.environ[name] = folder
         self._worker_main(commands, aside, events, control)
 
@@ -241,7 +259,7 @@ class Init:
         branch = self._by_control.pop(fd)
         self._poll.unregister(fd)
         message, pid = branch.receive()
-        if message == b"h" and pid not in self._by_pid and parent_of(pid) == 1:  # a child of the init, whatever it claims
+        if message == b"h" and pid not in self._by_pid and is_child_of_init(pid):  # whatever it claims
             branch.pid = pid
             self._by_pid[pid] = branch
             self._send({"event": "cloned", "branch": branch.number})
@@ -312,13 +330,12 @@ class Init:
         self._server.send(json.dumps(event).encode())
 
 
-def start(server: socket.socket, keep: list[int], plan: namespaces.Plan, limits: limits_module.Limits,
+def start(server: socket.socket, keep: list[int], plan: Plan, limits: limits_module.Limits,
           worker_main: WorkerMain) -> NoReturn:
     """Called in the child of the fork server. `keep` are the worker's ends of the five pipes."""
-    given = {fd for fd in (plan.report, *(mount.tree for mount in plan.mounts)) if fd is not None}
-    descriptors.close_all_but({2, server.fileno(), *keep, *given})
+    descriptors.close_all_but({2, server.fileno(), *keep, *plan.descriptors})
     _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
-    Init(server, limits, worker_main).run(plan, keep)
+    Init(server, plan, limits, worker_main).run(keep)
 
 
 def _reseed() -> None:

@@ -23,6 +23,7 @@ from .descriptors import close_all
 from .outbox import Outbox
 from .processes import jobs, memory, programs
 from .sandbox import landlock, limits, namespaces
+from .sandbox.container import keeper
 from .sandbox.privileged import privileges, users
 from .sandbox.privileged.broker import Broker, BrokerGone
 
@@ -50,10 +51,13 @@ class Server:
         self._by_fd: dict[int, int] = {}
         self._by_pid: dict[int, int] = {}
         self._landlock = landlock.abi()
-        self._plan = namespaces.system_plan(self._landlock, home)
+        self._plan = self._make_plan(home)
         self._epoll = select.epoll()
         self._machine = memory.Machine()
         self._next_check = 0.0
+
+    def _make_plan(self, home: str) -> namespaces.Plan:
+        return namespaces.system_plan(self._landlock, home)
 
     def run(self) -> None:
         wake = wakeup.open_wake()
@@ -192,14 +196,19 @@ class Server:
                 init.start(init_end, theirs, plan, sandbox_limits, self._worker_main)
             finally:
                 os._exit(1)
-        self._sandboxes[number] = Sandbox(pid, server_end, Outbox(server_end, self._epoll), ours, broker, sandbox_limits)
-        self._by_fd[server_end.fileno()] = number
-        self._by_pid[pid] = number
         if broker is not None:
             broker.adopt(pid, wants_user, user, sandbox_limits.cgroup_bytes(1), reporting)
         close_all([init_end.detach(), *trees, *theirs])
-        self._epoll.register(server_end, select.EPOLLIN)
-        self._send({"event": "pipes", "sandbox": number, "branch": 1, "fds": ours})
+        self._add(number, Sandbox(pid, server_end, Outbox(server_end, self._epoll), ours, broker, sandbox_limits), plan)
+
+    def _add(self, number: int, sandbox: Sandbox, plan: init.Plan) -> None:
+        """Its init is forked. The host learns where the session finds its files."""
+        self._sandboxes[number] = sandbox
+        self._by_fd[sandbox.socket.fileno()] = number
+        self._by_pid[sandbox.pid] = number
+        self._epoll.register(sandbox.socket, select.EPOLLIN)
+        self._send({"event": "opened", "sandbox": number, "work": plan.work, "forks": plan.forks})
+        self._send({"event": "pipes", "sandbox": number, "branch": 1, "fds": sandbox.untaken})
 
     def _has_own_user(self, mounts: list) -> bool:
         """Without a broker that makes mounts, files of the host's user cannot be those of another user."""
@@ -270,13 +279,14 @@ class Server:
     def _reap(self) -> None:
         while True:
             try:
-                pid, _ = os.waitpid(-1, os.WNOHANG)
+                pid, status = os.waitpid(-1, os.WNOHANG)
             except ChildProcessError:
                 return
             if pid == 0:
                 return
             number = self._by_pid.pop(pid, None)
             if number is None:
+                self._reaped_other(pid, status)
                 continue
             sandbox = self._sandboxes[number]
             self._drain_events(number, sandbox)
@@ -284,9 +294,16 @@ class Server:
             sandbox.socket.close()
             sandbox.outbox.close()
             close_all(sandbox.untaken)
-            if sandbox.broker is not None:
-                sandbox.broker.give_back(pid)
-            self._send({"event": "closed", "sandbox": number})
+            self._end(number, sandbox)
+
+    def _end(self, number: int, sandbox: Sandbox) -> None:
+        """Its init was reaped."""
+        if sandbox.broker is not None:
+            sandbox.broker.give_back(sandbox.pid)
+        self._send({"event": "closed", "sandbox": number})
+
+    def _reaped_other(self, pid: int, status: int) -> None:
+        """A child was reaped that is no init."""
 
     def _drain_events(self, number: int, sandbox: Sandbox) -> None:
         sandbox.socket.setblocking(False)
@@ -350,20 +367,28 @@ def serve(worker_main: init.WorkerMain, options: dict) -> None:
     """Runs the fork server in a process that was started with these options. Never returns."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     limits.lower_share_of_processors()
+    parent = options["host"]
     try:
-        standing = privileges.give_up(options.get("uid"), options["home"], options.get("users"))
+        if options["tier"] == "C":
+            from .container_server import ContainerServer
+            kind: type[Server] = ContainerServer
+            parent = os.getpid()  # this process becomes the keeper
+            standing = keeper.start(options["scratch"], options["host"], options.get("users"))
+        else:
+            kind = Server
+            standing = privileges.give_up(options.get("uid"), options["home"], options.get("users"))
     except users.RangeRefused as error:
         os.write(1, json.dumps({"event": "refused", "why": str(error)}).encode() + b"\n")
         os._exit(0)
     # Nobody reads stdin during a long import, so the kernel must end this process with its host. Dropping privileges resets
     # this setting, so it comes after.
     libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != options["host"]:
+    if os.getppid() != parent:
         os._exit(0)
     preload(options["preload"])
     # Each worker replaces these, and dropping the last reference there would copy the pages of the objects it frees.
     sys.stdin = sys.__stdin__ = sys.stdout = sys.__stdout__ = None  # type: ignore[assignment,misc]
-    server = Server(worker_main, standing, options["home"])
+    server = kind(worker_main, standing, options["home"])
     gc.collect()
     gc.freeze()
     try:

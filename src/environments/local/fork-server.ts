@@ -5,7 +5,7 @@
 
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { existsSync } from "node:fs";
-import { homedir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { dirname } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
@@ -162,7 +162,7 @@ type ServerProcess = ChildProcessByStdio<Writable, Readable, Readable>;
 function spawnServer({ executable, preload, cacheFolder, users, tier }: ForkServerOptions): ServerProcess {
   const user = process.getuid?.() === 0 ? { uid: RESERVED_UID } : {};
   const range = users === undefined ? {} : { users: [users.first, users.last] };
-  const options = { tier, preload, host: process.pid, home: homedir(), ...user, ...range };
+  const options = { tier, preload, host: process.pid, home: homedir(), scratch: tmpdir(), ...user, ...range };
   const cache = cacheFolder === undefined ? ["-B"] : ["-X", `pycache_prefix=${cacheFolder}`];
   const script = `${pythonFolder()}/forkserver/__main__.py`;
   return spawn(executable, ["-I", ...cache, script, JSON.stringify(options)], {

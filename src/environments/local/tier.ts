@@ -6,12 +6,19 @@ import { EnvironmentUnavailableError } from "../../errors.ts";
 import type { UserRange } from "../../util/user-range.ts";
 
 /** From the strongest to the weakest. The first that holds is used. */
-export const TIERS = ["A"] as const;
+export const TIERS = ["A", "C"] as const;
 
 export type Tier = (typeof TIERS)[number];
 
 /** What code in a session can do that tier A stops: whole sentences for people. */
-export const NOT_STOPPED: Readonly<Record<Tier, readonly string[]>> = { A: [] };
+export const NOT_STOPPED: Readonly<Record<Tier, readonly string[]>> = {
+  A: [],
+  C: [
+    "Code sees the names, command lines and network connections of other processes of this machine or container in /proc.",
+    "Code can tell whether a file exists, its size and its owner, if it knows the path.",
+    "Nothing limits how much disk space and how many files a session uses together; one file is limited.",
+  ],
+};
 
 export function explainFailure(tier: Tier, stage: string, message: string): EnvironmentUnavailableError {
   return unavailable(`sandbox tier ${tier} failed to ${stage}: ${message}`, fixFor(stage, message));
