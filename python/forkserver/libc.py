@@ -29,6 +29,8 @@ CLONE = 56 if X86_64 else 220
 PIVOT_ROOT = 155 if X86_64 else 41
 CAPSET = 126 if X86_64 else 91
 
+CAP_CHOWN, CAP_KILL, CAP_SETGID, CAP_SETUID, CAP_SETPCAP = 0, 5, 6, 7, 8
+
 PR_SET_PDEATHSIG = 1
 PR_GET_DUMPABLE = 3
 PR_SET_DUMPABLE = 4
@@ -67,6 +69,11 @@ def forbid_tracing() -> None:
     prctl(PR_SET_DUMPABLE, 0)
     if prctl(PR_GET_DUMPABLE) != 0:
         raise OSError(EPERM, "other processes could look into it")
+
+
+def effective_capabilities() -> int:
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1], 16) for line in status if line.startswith("CapEff:"))
 
 
 def set_capabilities(permitted: int) -> None:

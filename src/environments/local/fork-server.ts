@@ -26,6 +26,8 @@ export interface ForkServerOptions {
 }
 
 const START_LIMIT_MS = 60_000;
+/** In tier C it removes the files of its sandboxes, one by one. */
+const CLOSE_LIMIT_MS: Readonly<Record<Tier, number>> = { A: 2_000, C: 20_000 };
 
 /** The user that the fork server becomes when the host is root. It is no account and owns nothing. */
 const RESERVED_UID = 64001;
@@ -143,7 +145,7 @@ export class ForkServer {
 
   async close(): Promise<void> {
     this.#process.stdin.end();
-    const killer = setTimeout(() => this.#process.kill("SIGKILL"), 2000);
+    const killer = setTimeout(() => this.#process.kill("SIGKILL"), CLOSE_LIMIT_MS[this.tier]);
     await this.#ended;
     clearTimeout(killer);
   }

@@ -15,8 +15,7 @@ from ..privileged import users as users_module
 from ..privileged.users import Users
 from . import scratch
 
-_CHOWN, _KILL, _SETGID, _SETUID, _SETPCAP = 0, 5, 6, 7, 8
-_NEEDED = (_CHOWN, _KILL, _SETGID, _SETUID)
+_NEEDED = (libc.CAP_CHOWN, libc.CAP_KILL, libc.CAP_SETGID, libc.CAP_SETUID)
 _WAKING = {signal.SIGCHLD, signal.SIGTERM}
 
 
@@ -35,7 +34,7 @@ class Standing:
 
 def start(temporary: str, host: int, configured: tuple[int, int] | None) -> Standing:
     """Returns in the fork server, a child of the calling process, which becomes the keeper. Raises users.RangeRefused."""
-    is_root = os.getuid() == 0 and all(_effective() >> capability & 1 for capability in _NEEDED)
+    is_root = os.getuid() == 0 and all(libc.effective_capabilities() >> capability & 1 for capability in _NEEDED)
     folder = _reachable(temporary) if is_root else temporary
     users, ranges, why = _find_users(configured) if is_root else (None, [], "it takes root to give sessions users of their own")
     scratch.remove_stale(folder)
@@ -49,7 +48,7 @@ def start(temporary: str, host: int, configured: tuple[int, int] | None) -> Stan
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _WAKING)
     libc.prctl(libc.PR_SET_CHILD_SUBREAPER, 1)
     if is_root:
-        _keep_only(_NEEDED + (_SETPCAP,))
+        _keep_only(_NEEDED + (libc.CAP_SETPCAP,))
     return Standing(base, users, ranges, why, is_root)
 
 
@@ -85,10 +84,5 @@ def _reachable(temporary: str) -> str:
     return temporary if all(os.stat(path).st_mode & 0o001 for path in paths) else "/tmp"
 
 
-def _effective() -> int:
-    with open("/proc/self/status") as status:
-        return next(int(line.split()[1], 16) for line in status if line.startswith("CapEff:"))
-
-
 def _keep_only(capabilities: tuple[int, ...]) -> None:
-    libc.set_capabilities(_effective() & sum(1 << capability for capability in capabilities))
+    libc.set_capabilities(libc.effective_capabilities() & sum(1 << capability for capability in capabilities))
