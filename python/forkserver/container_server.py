@@ -11,11 +11,11 @@ import socket
 from dataclasses import dataclass, replace
 
 from . import init, pipes
+from .container import plan as plans, scratch as scratches
+from .container.keeper import Standing
 from .descriptors import close_all
 from .outbox import Outbox
 from .sandbox import interpreter, limits
-from .sandbox.container import plan as plans, scratch as scratches
-from .sandbox.container.keeper import Standing
 from .sandbox.namespaces import Mount
 from .sandbox.privileged.users import Users
 from .server import Sandbox, Server

@@ -19,11 +19,11 @@ import time
 from dataclasses import dataclass, field, replace
 
 from . import init, libc, pipes, wakeup
+from .container import keeper
 from .descriptors import close_all
 from .outbox import Outbox
 from .processes import jobs, memory, programs
 from .sandbox import landlock, limits, namespaces
-from .sandbox.container import keeper
 from .sandbox.privileged import privileges, users
 from .sandbox.privileged.broker import Broker, BrokerGone
 

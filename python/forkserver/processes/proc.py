@@ -48,8 +48,27 @@ def has_own_namespace() -> bool:
 def processes() -> list[int]:
     """Every process of the sandbox except the init."""
     if not has_own_namespace():
-        return [pid for pid in processes_marked(_Sandbox.mark, _Sandbox.mark) if pid != _Sandbox.init]
+        # A look at every process of the machine takes long. It is taken only to be sure that nothing is left.
+        marked = _descendants(_Sandbox.init) or processes_marked(_Sandbox.mark, _Sandbox.mark)
+        return [pid for pid in marked if pid != _Sandbox.init]
     return [int(name) for name in os.listdir("/proc") if name.isdigit() and name != "1"]
+
+
+def _descendants(pid: int) -> list[int]:
+    """Whoever loses its parent becomes a child of the init. Empty where the kernel does not list children."""
+    found: list[int] = []
+    pending = [pid]
+    while pending:
+        folder = f"/proc/{pending.pop()}/task"
+        try:
+            threads = os.listdir(folder)
+        except _IS_GONE:
+            continue
+        for thread in threads:
+            children = [int(child) for child in _read_all(f"{folder}/{thread}/children").split()]
+            found += children
+            pending += children
+    return found
 
 
 def processes_marked(first: int, last: int) -> list[int]:
@@ -152,6 +171,14 @@ def read_proc(path: str) -> bytes:
         return b""
     finally:
         os.close(fd)
+
+
+def _read_all(path: str) -> bytes:
+    try:
+        with open(path, "rb", buffering=0) as file:
+            return file.read()
+    except _IS_GONE:
+        return b""
 
 
 def _state_of_threads(pid: int) -> str:

@@ -49,6 +49,15 @@ export function requestedTiers(requested: string | undefined): readonly Tier[] {
 }
 
 function fixFor(stage: string, message: string): string {
+  if (message.includes("reach the folder of the interpreter")) {
+    return "Set RLM_PYTHON to an interpreter that every user can reach, such as /usr/bin/python3, or start as an ordinary user";
+  }
+  if (message.includes("no session runs as root")) {
+    return "Give the folder to another user (chown -R 1000:1000 FOLDER), or start as an ordinary user who owns it";
+  }
+  if (stage === "contain its signals") {
+    return "Use Linux 6.12 or newer; or, in a container, start as root, so that each session gets a user of its own";
+  }
   if (stage === "build the root" && message.includes("'")) return "Check that the mounted path exists and may be read";
   if (message.endsWith("users for sandboxes are taken")) {
     return "Close sessions of this or another runtime, or set RLM_SANDBOX_USERS to a larger range of ids";

@@ -155,7 +155,7 @@ subprocess.run(['bash', '-c', f'chmod 777 {p}; touch {p}; echo > {p}'], capture_
     const host = startHost(owner, ["hold", HIDE]);
     await once(host.stdout, "data");
     const marks = theirMarks();
-    expect(processesMarked(marks).length).toBeGreaterThan(3);
+    expect(await comesTrue(() => processesMarked(marks).filter(isHidden).length >= 2)).toBe(true);
     const ended = once(host, "exit");
     host.kill("SIGKILL");
     await ended;
@@ -199,7 +199,7 @@ describe("the end of a sandbox", () => {
     const opened = await runtime.openSession();
     await opened.execute(HIDE).result;
     marks = theirMarks();
-    expect(processesMarked(marks).length).toBeGreaterThan(3);
+    expect(await comesTrue(() => processesMarked(marks).filter(isHidden).length >= 2)).toBe(true);
     return opened;
   }
 

@@ -14,8 +14,8 @@ import stat
 import time
 from dataclasses import dataclass
 
-from ...files import operations
-from ...processes import proc
+from ..files import operations
+from ..processes import proc
 
 _PREFIX = "rlm-sandboxes-"
 _LOCK = "lock"

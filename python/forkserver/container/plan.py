@@ -10,10 +10,10 @@ import os
 from dataclasses import dataclass, replace
 from typing import Callable
 
-from ... import libc
-from ...processes import proc
-from .. import checks, interpreter, landlock, limits, seccomp
-from ..namespaces import Mount, forget_capabilities, open_exact
+from .. import libc
+from ..processes import proc
+from ..sandbox import checks, interpreter, landlock, limits, seccomp
+from ..sandbox.namespaces import Mount, forget_capabilities, open_exact
 from .scratch import Scratch, disk_usage
 
 # From this version on, a process cannot signal others outside of its Landlock domain.

@@ -10,9 +10,9 @@ import os
 import signal
 from dataclasses import dataclass
 
-from ... import libc
-from ..privileged import users as users_module
-from ..privileged.users import Users
+from .. import libc
+from ..sandbox.privileged import users as users_module
+from ..sandbox.privileged.users import Users
 from . import scratch
 
 _NEEDED = (libc.CAP_CHOWN, libc.CAP_KILL, libc.CAP_SETGID, libc.CAP_SETUID)
