@@ -85,6 +85,7 @@ const pythonLayers: Readonly<Record<string, readonly string[]>> = {
   "forkserver/sandbox": ["libc"],
   "forkserver/processes": ["sandbox", "libc", "descriptors"],
   "forkserver/files": ["processes", "libc"],
+  "forkserver/container": ["files", "processes", "sandbox", "libc"],
 };
 
 const maxLines = 400;

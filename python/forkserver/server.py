@@ -19,6 +19,7 @@ import time
 from dataclasses import dataclass, field
 
 from . import init, libc, pipes, wakeup
+from .container import keeper
 from .descriptors import close_all
 from .outbox import Outbox
 from .processes import jobs, memory, programs
@@ -50,11 +51,14 @@ class Server:
         self._by_fd: dict[int, int] = {}
         self._by_pid: dict[int, int] = {}
         self._landlock = None if tier == "A-no-landlock" else landlock.abi()
-        self._plan = namespaces.system_plan(self._landlock, home)
+        self._plan = self._make_plan(home)
         self._epoll = select.epoll()
         self._private = as_root.Known()
         self._machine = memory.Machine()
         self._next_check = 0.0
+
+    def _make_plan(self, home: str) -> namespaces.Plan:
+        return namespaces.system_plan(self._landlock, home)
 
     def run(self) -> None:
         wake = wakeup.open_wake()
@@ -198,16 +202,21 @@ class Server:
                 init.start(init_end, theirs, plan, sandbox_limits, self._worker_main, self._private.get())
             finally:
                 os._exit(1)
-        self._sandboxes[number] = Sandbox(pid, server_end, Outbox(server_end, self._epoll), ours, broker, sandbox_limits)
-        self._by_fd[server_end.fileno()] = number
-        self._by_pid[pid] = number
         if broker is not None:
             if owner is not None and user is not None:
                 broker.put_back(user)
             broker.adopt(pid, wants_user, owner or user, sandbox_limits.cgroup_bytes(1), reporting)
         close_all([init_end.detach(), *trees, *theirs])
-        self._epoll.register(server_end, select.EPOLLIN)
-        self._send({"event": "pipes", "sandbox": number, "branch": 1, "fds": ours})
+        self._add(number, Sandbox(pid, server_end, Outbox(server_end, self._epoll), ours, broker, sandbox_limits), plan)
+
+    def _add(self, number: int, sandbox: Sandbox, plan: init.Plan) -> None:
+        """Its init is forked. The host learns where the session finds its files."""
+        self._sandboxes[number] = sandbox
+        self._by_fd[sandbox.socket.fileno()] = number
+        self._by_pid[sandbox.pid] = number
+        self._epoll.register(sandbox.socket, select.EPOLLIN)
+        self._send({"event": "opened", "sandbox": number, "work": plan.work, "forks": plan.forks})
+        self._send({"event": "pipes", "sandbox": number, "branch": 1, "fds": sandbox.untaken})
 
     def _has_own_user(self, mounts: list) -> bool:
         """Without a broker that makes mounts, files of the host's user cannot be those of another user."""
@@ -278,13 +287,14 @@ class Server:
     def _reap(self) -> None:
         while True:
             try:
-                pid, _ = os.waitpid(-1, os.WNOHANG)
+                pid, status = os.waitpid(-1, os.WNOHANG)
             except ChildProcessError:
                 return
             if pid == 0:
                 return
             number = self._by_pid.pop(pid, None)
             if number is None:
+                self._reaped_other(pid, status)
                 continue
             sandbox = self._sandboxes[number]
             self._drain_events(number, sandbox)
@@ -292,9 +302,16 @@ class Server:
             sandbox.socket.close()
             sandbox.outbox.close()
             close_all(sandbox.untaken)
-            if sandbox.broker is not None:
-                sandbox.broker.give_back(pid)
-            self._send({"event": "closed", "sandbox": number})
+            self._end(number, sandbox)
+
+    def _end(self, number: int, sandbox: Sandbox) -> None:
+        """Its init was reaped."""
+        if sandbox.broker is not None:
+            sandbox.broker.give_back(sandbox.pid)
+        self._send({"event": "closed", "sandbox": number})
+
+    def _reaped_other(self, pid: int, status: int) -> None:
+        """A child was reaped that is no init."""
 
     def _drain_events(self, number: int, sandbox: Sandbox) -> None:
         sandbox.socket.setblocking(False)
@@ -361,20 +378,28 @@ def serve(worker_main: init.WorkerMain, options: dict) -> None:
     """Runs the fork server in a process that was started with these options. Never returns."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     limits.lower_share_of_processors()
+    parent = options["host"]
     try:
-        standing = privileges.give_up(options.get("uid"), options["home"], options.get("users"))
+        if options["tier"] == "C":
+            from .container_server import ContainerServer
+            kind: type[Server] = ContainerServer
+            parent = os.getpid()  # this process becomes the keeper
+            standing = keeper.start(options["scratch"], options["host"], options.get("users"))
+        else:
+            kind = Server
+            standing = privileges.give_up(options.get("uid"), options["home"], options.get("users"))
     except users.RangeRefused as error:
         os.write(1, json.dumps({"event": "refused", "why": str(error)}).encode() + b"\n")
         os._exit(0)
     # Nobody reads stdin during a long import, so the kernel must end this process with its host. Dropping privileges resets
     # this setting, so it comes after.
     libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != options["host"]:
+    if os.getppid() != parent:
         os._exit(0)
     preload(options["preload"])
     # Each worker replaces these, and dropping the last reference there would copy the pages of the objects it frees.
     sys.stdin = sys.__stdin__ = sys.stdout = sys.__stdout__ = None  # type: ignore[assignment,misc]
-    server = Server(worker_main, standing, options["home"], options["tier"])
+    server = kind(worker_main, standing, options["home"], options["tier"])
     gc.collect()
     gc.freeze()
     try:

@@ -79,14 +79,37 @@ class Plan:
     # Whether the user or the group that the broker maps is root's (as_root.py).
     is_root: bool = False
     hidden_in_proc: tuple[bytes, ...] = ()
+    # Its folders, as the session sees them, and variables that keep caches out of its files.
+    work: str = WORK
+    forks: str = FORKS
+
+    @property
+    def descriptors(self) -> list[int]:
+        """What the init needs, besides its own socket and the pipes of its first worker."""
+        return [fd for fd in (self.report, *(mount.tree for mount in self.mounts)) if fd is not None]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {"MPLCONFIGDIR": "/tmp/.matplotlib", "XDG_CACHE_HOME": "/tmp/.cache"}
+
+    def disk_bytes_used(self) -> int:
+        store = os.statvfs(WORK)
+        return (store.f_blocks - store.f_bfree) * store.f_frsize
+
+    def confine(self, stage: Callable[[str], None]) -> Confined:
+        return confine(self, stage)
+
+    def become_member(self, session_limits: limits.Limits) -> None:
+        """For a worker or a command of the sandbox."""
+        limits.apply(session_limits)
 
 
 class Confined(NamedTuple):
-    """Descriptors of an init: for `cgroups.oom_kills`, None if there is no memory cgroup, and of /proc/locks, which nobody can open
+    """Descriptors of an init: for `cgroups.oom_kills`, None if there is no memory cgroup, and of /proc/locks where nobody can open it
     any more."""
 
     events: int | None
-    locks: int
+    locks: int | None
 
 
 def system_plan(landlock_abi: int | None, home: str) -> Plan:
@@ -280,11 +303,16 @@ def _open_source(mount: Mount) -> int:
 
 
 def _open_exact_tree(path: str, flags: int) -> int:
-    fd = _open_path(-100, os.fsencode(path), _RESOLVE_NO_SYMLINKS)
+    fd = open_exact(path)
     try:
         return libc.syscall(libc.OPEN_TREE, fd, b"", flags | _AT_EMPTY_PATH)
     finally:
         os.close(fd)
+
+
+def open_exact(path: str) -> int:
+    """A descriptor for a path that was checked. If it has a symbolic link by now, this fails."""
+    return _open_path(-100, os.fsencode(path), _RESOLVE_NO_SYMLINKS)
 
 
 def _open_path(folder: int, path: bytes, resolve: int) -> int:
@@ -376,15 +404,20 @@ def _make_parents(path: str) -> None:
 
 
 def drop_capabilities() -> None:
+    forget_capabilities()
+    libc.set_capabilities(0)
+
+
+def forget_capabilities(is_needed: bool = True) -> None:
+    """No program that is started later can have any. `is_needed`: it fails where this process may not do that."""
     libc.prctl(libc.PR_CAP_AMBIENT, 4)
     for capability in range(64):
         try:
             libc.prctl(libc.PR_CAPBSET_DROP, capability)
         except OSError as error:
-            if error.errno != errno.EINVAL:
+            if error.errno != errno.EINVAL and is_needed:
                 raise
             break
-    libc.syscall(libc.CAPSET, struct.pack("=II", 0x20080522, 0), bytes(24))
 
 
 def _write(path: str, content: bytes, create: bool = False) -> None:

@@ -5,7 +5,7 @@
 
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { existsSync } from "node:fs";
-import { homedir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { dirname } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
@@ -29,6 +29,8 @@ export interface ForkServerOptions {
 /** What the fork server says of root without capabilities. */
 const NO_OTHER_USER = "it may not become another user";
 const START_LIMIT_MS = 60_000;
+/** In tier C it removes the files of its sandboxes, one by one. */
+const CLOSE_LIMIT_MS: Readonly<Record<Tier, number>> = { A: 2_000, "A-no-landlock": 2_000, C: 20_000 };
 
 /** The user that the fork server becomes when the host is root. It is no account and owns nothing. */
 const RESERVED_UID = 64001;
@@ -146,7 +148,7 @@ export class ForkServer {
 
   async close(): Promise<void> {
     this.#process.stdin.end();
-    const killer = setTimeout(() => this.#process.kill("SIGKILL"), 2000);
+    const killer = setTimeout(() => this.#process.kill("SIGKILL"), CLOSE_LIMIT_MS[this.tier]);
     await this.#ended;
     clearTimeout(killer);
   }
@@ -165,7 +167,7 @@ type ServerProcess = ChildProcessByStdio<Writable, Readable, Readable>;
 function spawnServer({ executable, preload, cacheFolder, users, tier }: ForkServerOptions): ServerProcess {
   const user = process.getuid?.() === 0 ? { uid: RESERVED_UID } : {};
   const range = users === undefined ? {} : { users: [users.first, users.last] };
-  const options = { tier, preload, host: process.pid, home: homedir(), ...user, ...range };
+  const options = { tier, preload, host: process.pid, home: homedir(), scratch: tmpdir(), ...user, ...range };
   const cache = cacheFolder === undefined ? ["-B"] : ["-X", `pycache_prefix=${cacheFolder}`];
   const script = `${pythonFolder()}/forkserver/__main__.py`;
   return spawn(executable, ["-I", ...cache, script, JSON.stringify(options)], {

@@ -10,7 +10,7 @@ import type { Capabilities } from "../../protocol/capabilities.ts";
 import { ForkServer } from "./fork-server.ts";
 import { findInterpreter } from "./interpreter.ts";
 import { LocalSandbox } from "./local-sandbox.ts";
-import { findHidden, resolveMounts } from "../mounts.ts";
+import { findHidden, refuseHidden, resolveMounts } from "../mounts.ts";
 import { whyNoProc } from "../linux-advice.ts";
 import { dataFolder } from "../../util/data-folder.ts";
 import { explainAll, isWorthTrying, NOT_STOPPED, requestedTiers, unavailable, type Tier } from "./tier.ts";
@@ -123,6 +123,7 @@ export class LocalEnvironment implements Environment {
   /** Every sandbox, pooled ones included, is built here, so that no mount goes unchecked. */
   async #build(server: ForkServer, { mounts, limits }: SandboxOptions): Promise<LocalSandbox> {
     const prepared = await findHidden(resolveMounts(mounts, this.name), this.name);
+    if (server.tier === "C") refuseHidden(prepared, this.name);
     const sandbox = await LocalSandbox.open(server, { mounts: prepared, limits });
     this.#provenTier = server.tier;
     return sandbox;
@@ -180,13 +181,14 @@ export class LocalEnvironment implements Environment {
     const failures: EnvironmentUnavailableError[] = [];
     for (const tier of tiers) {
       if (!isWorthTrying(tier, failures)) continue;
-      const server = await this.#launch(executable, [], tier);
+      let server: ForkServer | undefined;
       try {
+        server = await this.#launch(executable, [], tier);
         const trial = await LocalSandbox.open(server, { mounts: [], limits: this.#options.poolOptions.limits });
         await trial.close();
         return server;
       } catch (error) {
-        await server.close();
+        await server?.close();
         if (!(error instanceof EnvironmentUnavailableError) || this.#closed) throw error;
         failures.push(error);
       }

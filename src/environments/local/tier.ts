@@ -7,7 +7,7 @@ import { adviseOn } from "../linux-advice.ts";
 import type { UserRange } from "../../util/user-range.ts";
 
 /** From the strongest to the weakest. The first that holds is used. */
-export const TIERS = ["A", "A-no-landlock"] as const;
+export const TIERS = ["A", "A-no-landlock", "C"] as const;
 
 export type Tier = (typeof TIERS)[number];
 
@@ -22,9 +22,14 @@ export const NOT_STOPPED: Readonly<Record<Tier, readonly string[]>> = {
     "Before Linux 5.6, open files that the processes of a session send each other and never receive are not counted.",
     "Before Linux 5.14, sessions that share a user share its processes: one that starts many keeps the others from it.",
   ],
+  C: [
+    "Code sees the names, command lines and network connections of other processes of this machine or container in /proc.",
+    "Code can tell whether a file exists, its size and its owner, if it knows the path.",
+    "Nothing limits how much disk space and how many files a session uses together; one file is limited.",
+  ],
 };
 
-/** Whether a tier can hold after stronger ones failed. It differs from tier A in one step, so any other would fail again. */
+/** Whether a tier can hold after stronger ones failed. Without Landlock it differs from tier A in one step, so any other would fail again. */
 export function isWorthTrying(tier: Tier, failures: readonly EnvironmentUnavailableError[]): boolean {
   return tier !== "A-no-landlock" || failures.length === 0 || failures.some(({ why }) => why.includes(LANDLOCK));
 }
@@ -88,6 +93,15 @@ function fixForMount(message: string): string {
 function fixFor(stage: string, message: string): string {
   if (message.includes("before Linux 5.12")) {
     return "Use Linux 5.12 or newer, or start it as the user who owns the folder, not as root";
+  }
+  if (message.includes("reach the folder of the interpreter")) {
+    return "Set RLM_PYTHON to an interpreter that every user can reach, such as /usr/bin/python3, or start as an ordinary user";
+  }
+  if (message.includes("no session runs as root")) {
+    return "Give the folder to another user (chown -R 1000:1000 FOLDER), or start as an ordinary user who owns it";
+  }
+  if (stage === "contain its signals") {
+    return "Use Linux 6.12 or newer; or, in a container, start as root, so that each session gets a user of its own";
   }
   const advice = adviseOn(stage, message);
   if (advice !== undefined) return advice;

@@ -30,7 +30,7 @@ class Standing:
 
 def give_up(reserved: int | None, home: str, configured: tuple[int, int] | None) -> Standing:
     """`reserved` is the user to become if this is root. Raises users.RangeRefused for a configured range of ids."""
-    if reserved is None:
+    if reserved is None or not libc.effective_capabilities() >> libc.CAP_SETUID & 1:  # or it is root by name only
         return _enter_limits(home, configured)
     usable, accounts = users.ids_here(), users.account_ids()
     if not any(reserved in part for part in usable):
