@@ -16,7 +16,7 @@ from .container.keeper import Standing
 from .descriptors import close_all
 from .outbox import Outbox
 from .sandbox import interpreter, limits
-from .sandbox.namespaces import Mount
+from .sandbox.trees import Mount
 from .sandbox.privileged.users import Users
 from .server import Sandbox, Server
 

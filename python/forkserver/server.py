@@ -8,7 +8,6 @@ server exits, and every sandbox with it.
 from __future__ import annotations
 
 import gc
-import importlib
 import json
 import os
 import select
@@ -18,7 +17,7 @@ import sys
 import time
 from dataclasses import dataclass, field
 
-from . import init, libc, pipes, wakeup
+from . import init, libc, pipes, preloading, wakeup
 from .container import keeper
 from .descriptors import close_all
 from .outbox import Outbox
@@ -26,6 +25,7 @@ from .processes import jobs, memory, programs
 from .sandbox import as_root, landlock, limits, namespaces
 from .sandbox.privileged import mounts as broker_mounts, privileges, users
 from .sandbox.privileged.broker import Broker, BrokerGone
+from .sandbox.trees import Mount
 
 
 @dataclass
@@ -68,7 +68,7 @@ class Server:
         self._send({"event": "hello", "pid": os.getpid(), "python": sys.version.split()[0],
                     "executable": sys.executable, "prefix": sys.prefix, "landlock": self._landlock or 0, "uid": os.getuid(),
                     "users": self._users(), "cgroup": self._cgroup_version(),
-                    "threads": len(os.listdir("/proc/self/task")), "modules": sorted(_preloaded)})
+                    "threads": len(os.listdir("/proc/self/task")), "modules": sorted(preloading.preloaded)})
         if self._broker is not None:
             self._epoll.register(broker, select.EPOLLIN)
         pending = b""
@@ -231,9 +231,9 @@ class Server:
             sandbox.broker.set_memory_limit(sandbox.pid, sandbox.limits.cgroup_bytes(sandbox.most_branches))
 
     def _make_mounts(self, requested: list[dict], trees: list[int],
-                     user: int | None) -> tuple[list[namespaces.Mount], broker_mounts.Ids | None]:
+                     user: int | None) -> tuple[list[Mount], broker_mounts.Ids | None]:
         """And the ids of an owner if the sandbox needs these."""
-        mounts = [namespaces.Mount(each["path"], each["write"], exact=True,
+        mounts = [Mount(each["path"], each["write"], exact=True,
                                    hidden=tuple(path.encode("latin-1") for path in each["hidden"])) for each in requested]
         if self._broker is None or not self._broker.makes_mounts:
             return mounts, None
@@ -338,42 +338,6 @@ class Server:
             data = data[os.write(1, data):]
 
 
-_preloaded: list[str] = []
-
-
-def preload(modules: list[str]) -> None:
-    """Imports modules once, so that every fork has them. A module that is absent or broken is skipped.
-
-    What a module prints goes to stderr: events go to stdout.
-    """
-    events = os.dup(1)
-    os.dup2(2, 1)
-    for name in modules:
-        try:
-            importlib.import_module(name)
-            _preloaded.append(name)
-        except BaseException:  # a broken package may raise anything
-            continue
-    sys.stdout.flush()
-    os.dup2(events, 1)
-    os.close(events)
-    _remove_leftovers()
-
-
-def _remove_leftovers() -> None:
-    """matplotlib creates a temporary folder if it has no writable one, and removes it at interpreter exit, which never
-    happens here."""
-    matplotlib = sys.modules.get("matplotlib")
-    if matplotlib is None:
-        return
-    import shutil
-    import tempfile
-
-    for folder in {matplotlib.get_configdir(), matplotlib.get_cachedir()}:
-        if folder.startswith(os.path.join(tempfile.gettempdir(), "matplotlib-")):
-            shutil.rmtree(folder, ignore_errors=True)
-
-
 def serve(worker_main: init.WorkerMain, options: dict) -> None:
     """Runs the fork server in a process that was started with these options. Never returns."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -396,7 +360,7 @@ def serve(worker_main: init.WorkerMain, options: dict) -> None:
     libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(0)
-    preload(options["preload"])
+    preloading.preload(options["preload"])
     # Each worker replaces these, and dropping the last reference there would copy the pages of the objects it frees.
     sys.stdin = sys.__stdin__ = sys.stdout = sys.__stdout__ = None  # type: ignore[assignment,misc]
     server = kind(worker_main, standing, options["home"], options["tier"])

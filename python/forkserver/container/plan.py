@@ -13,7 +13,8 @@ from typing import Callable
 from .. import libc
 from ..processes import proc
 from ..sandbox import checks, interpreter, landlock, limits, seccomp
-from ..sandbox.namespaces import Confined, Mount, forget_capabilities, open_exact
+from ..sandbox.namespaces import Confined, forget_capabilities
+from ..sandbox.trees import Mount, open_exact
 from .scratch import Scratch, disk_usage
 
 # From this version on, a process cannot signal others outside of its Landlock domain.

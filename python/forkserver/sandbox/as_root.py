@@ -13,7 +13,8 @@ import time
 from dataclasses import replace
 from typing import Callable, Iterator, List, Tuple
 
-from .namespaces import Mount, Plan
+from .namespaces import Plan
+from .trees import Mount
 
 # By folder or file: paths relative to it. An empty path is the whole.
 Private = List[Tuple[str, List[bytes]]]

@@ -14,8 +14,9 @@ import os
 import select
 import socket
 
-from ..namespaces import USER, Mount
+from ..namespaces import USER
 from ..reports import DONE
+from ..trees import Mount
 from .cgroups import Nursery, Parent
 from .owned_mounts import Ids, OwnerNeeded, owned_tree, user_namespace
 from .users import Users, open_init, open_lock_file

@@ -4,7 +4,7 @@ from __future__ import annotations
 import errno
 from dataclasses import replace
 
-from ..namespaces import HAS_ONLY_CLASSIC_MOUNTS, Mount
+from ..trees import HAS_ONLY_CLASSIC_MOUNTS, Mount
 from .broker import Broker
 from .owned_mounts import Ids, OwnerNeeded
 

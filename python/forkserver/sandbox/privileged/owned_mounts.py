@@ -12,7 +12,7 @@ import struct
 from typing import NamedTuple
 
 from ... import libc
-from ..namespaces import HAS_ONLY_CLASSIC_MOUNTS, Mount, clone_tree
+from ..trees import HAS_ONLY_CLASSIC_MOUNTS, Mount, clone_tree
 
 _ATTR_IDMAP = 0x00100000
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ... import libc
 from .. import interpreter, limits, namespaces
-from ..namespaces import Mount, attach_tree, clone_tree
+from ..trees import Mount, attach_tree, clone_tree
 from . import broker as broker_module, cgroups, subordinate_ids, users
 from .broker import Broker
 
