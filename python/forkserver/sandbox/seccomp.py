@@ -274,7 +274,7 @@ def _member_rules(init: int, shares_user: bool, fixes_metadata: bool) -> Iterato
     yield _SETPGID, _deny_values(1, init)
     yield _FCNTL, _deny_values(1, _F_SETOWN, _F_SETSIG, _F_SETOWN_EX)
     yield _IOCTL, _deny_values(1, _FIOSETOWN, _SIOCSPGRP)
-    for number in _SCHEDULING:
+    for number in (_SCHED_SETPARAM, _SCHED_SETSCHEDULER, _SCHED_SETAFFINITY, _SCHED_SETATTR):
         yield number, _deny_values(0, init)
     for number in (_SETPRIORITY, _IOPRIO_SET):
         yield number, _deny_values(1, init)
