@@ -41,7 +41,9 @@ const layers: Readonly<Record<string, Layer>> = {
   protocol: { imports: [], node: false },
   environments: { imports: ["environments/registry.ts", ...ground] },
   "environments/registry.ts": { imports: ["environments", ...ground] },
-  "environments/local": { imports: [...contract, "environments/mounts.ts", ...ground] },
+  "environments/local": {
+    imports: [...contract, "environments/mounts.ts", "environments/linux-advice.ts", ...ground],
+  },
   backends: { imports: ground },
   store: { imports: ground },
   config: { imports: ["environments/registry.ts", ...ground] },
@@ -79,10 +81,11 @@ const pythonLayers: Readonly<Record<string, readonly string[]>> = {
   "worker/inspection": ["io", "branch"],
   "worker/rlm": ["inspection"],
   "forkserver/libc": [],
-  "forkserver/descriptors": [],
+  "forkserver/descriptors": ["libc"],
   "forkserver/sandbox": ["libc"],
   "forkserver/processes": ["sandbox", "libc", "descriptors"],
   "forkserver/files": ["processes", "libc"],
+  "forkserver/container": ["files", "processes", "sandbox", "libc"],
 };
 
 const maxLines = 400;

@@ -15,7 +15,7 @@ import signal
 import socket
 import sys
 import time
-from typing import Callable, NoReturn
+from typing import Callable, Iterable, NoReturn, Protocol
 
 from . import descriptors, libc, wakeup
 from .files import operations
@@ -25,7 +25,7 @@ from .processes.endings import Endings
 from .processes.jobs import Jobs
 from .processes import kernel_objects
 from .processes.memory_limits import MemoryLimits
-from .processes.proc import lower_priority, mark_of, parent_of, set_mark
+from .processes.proc import is_child_of_init, lower_priority, mark_of, set_mark
 from .processes.programs import Programs
 from .processes.queries import Queries
 from .sandbox import as_root, limits as limits_module, namespaces, seccomp
@@ -36,15 +36,35 @@ WATCH_INTERVAL_MS = 50
 CHECK_SHARE = 4
 REAP_AT_ONCE = 256
 MAX_FDS = 5
-# Keeps caches out of the session's files. Set only in the sandbox, because these are paths inside it.
-CACHES = {"MPLCONFIGDIR": "/tmp/.matplotlib", "XDG_CACHE_HOME": "/tmp/.cache"}
 
 WorkerMain = Callable[[int, int, int, int], None]
 
 
+class Plan(Protocol):
+    """How a sandbox is confined: namespaces.py, or container/plan.py where no namespaces can be made."""
+
+    # Paths inside the sandbox.
+    work: str
+    environment: dict[str, str]
+    # What `confine` needs; all others are closed.
+    descriptors: Iterable[int]
+
+    # Whether it has the ids of root (as_root.py).
+    is_root: bool
+
+    def confine(self, stage: Callable[[str], None]) -> namespaces.Confined:
+        """Confines the init."""
+
+    def become_member(self, session_limits: limits_module.Limits) -> None:
+        """Limits a worker or a command, which the init has just forked."""
+
+    def disk_bytes_used(self) -> int: ...
+
+
 class Init:
-    def __init__(self, server: socket.socket, limits: limits_module.Limits, worker_main: WorkerMain) -> None:
+    def __init__(self, server: socket.socket, plan: Plan, limits: limits_module.Limits, worker_main: WorkerMain) -> None:
         self._server = server
+        self._plan = plan
         self._limits = limits
         self._worker_main = worker_main
         self._branches: dict[int, Branch] = {}
@@ -57,25 +77,26 @@ class Init:
         self._last_check = 0.0
         self._check_took_ms = 0.0
         self._jobs = Jobs(limits.disk_bytes, self._send)
-        self._programs = Programs(limits, self._owner_of, self._send)
+        self._programs = Programs(limits, self._owner_of, self._send, plan.become_member)
         self._kept_by_queries = {server.fileno()}
         self._queries = Queries(self._kept_by_queries)
         self._endings = Endings(limits.processes, self._branches, self._jobs, self._programs, self._queries)
         self._memory = MemoryLimits(
-            limits, self._branches, self._jobs, self._programs, self._queries, self._kill, self._send)
+            limits, self._branches, self._jobs, self._programs, self._queries, self._kill, self._send,
+            plan.disk_bytes_used)
         self._objects = kernel_objects.KernelObjects(
             limits, self._memory, self._branches, self._jobs, self._programs, self._queries, self._kill)
 
-    def run(self, plan: namespaces.Plan, pipes: list[int], private: as_root.Private | None) -> NoReturn:
+    def run(self, pipes: list[int], private: as_root.Private | None) -> NoReturn:
         stages: list[str] = ["start"]
         try:
             try:
-                if plan.is_root:
-                    plan = self._prepare_for_root(plan, private, stages.append)
-                self._confine(plan, stages.append)
+                if self._plan.is_root:
+                    self._prepare_for_root(private, stages.append)
+                self._confine(stages.append)
                 stages.append("start a worker")
                 wake = wakeup.open_wake()
-                self._start_worker({"branch": 1, "member": 1, "folder": namespaces.WORK}, pipes)
+                self._start_worker({"branch": 1, "member": 1, "folder": self._plan.work}, pipes)
             except BaseException as error:
                 self._send({"event": "failed", "stage": stages[-1], "message": str(error)})
                 raise
@@ -83,20 +104,23 @@ class Init:
         finally:
             os._exit(1)
 
-    def _prepare_for_root(self, plan: namespaces.Plan, private: as_root.Private | None,
-                          stage: Callable[[str], None]) -> namespaces.Plan:
+    def _prepare_for_root(self, private: as_root.Private | None, stage: Callable[[str], None]) -> None:
         stage("find what only root may read")
+        plan = self._plan
+        assert isinstance(plan, namespaces.Plan)
         if private is None:
             private = as_root.find_private(plan)
             as_root.send_private(private, self._send)
         if not as_root.limit_processes(self._limits.processes):
             self._objects.counts_processes = True
             process_barrier.cannot_hold()
-        return as_root.hide(plan, private)
+        self._plan = as_root.hide(plan, private)
 
-    def _confine(self, plan: namespaces.Plan, stage: Callable[[str], None]) -> None:
-        self._oom_events, kernel_objects.locks = namespaces.confine(plan, stage)
-        self._kept_by_queries.add(kernel_objects.locks)
+    def _confine(self, stage: Callable[[str], None]) -> None:
+        self._oom_events, locks = self._plan.confine(stage)
+        if locks is not None:
+            kernel_objects.locks = locks
+            self._kept_by_queries.add(locks)
         self._objects.has_cgroup = self._oom_events is not None
         libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)
 
@@ -185,7 +209,7 @@ class Init:
         elif op == "end-job":
             self._jobs.kill(order["job"])
         elif op == "program":
-            self._programs.start(order, fds, CACHES)
+            self._programs.start(order, fds, self._plan.environment)
         elif op == "end-programs":
             self._programs.kill_all(order["member"])
         elif "program" in order:
@@ -234,9 +258,9 @@ class Init:
         os.chdir(order["folder"])
         os.environ["HOME"] = order["folder"]
         set_mark(order["branch"])
-        limits_module.apply(self._limits)
+        self._plan.become_member(self._limits)
         seccomp.install_last(is_mark_fixed=False)
-        for name, folder in CACHES.items():  # `update` would use the abc module and copy many pages into each worker
+        for name, folder in self._plan.environment.items():  # `update` would use the abc module and copy many pages into each worker
             os.environ[name] = folder
         self._worker_main(commands, aside, events, control)
 
@@ -258,7 +282,7 @@ class Init:
         branch = self._by_control.pop(fd)
         self._poll.unregister(fd)
         message, pid = branch.receive()
-        if message == b"h" and pid not in self._by_pid and parent_of(pid) == 1:  # a child of the init, whatever it claims
+        if message == b"h" and pid not in self._by_pid and is_child_of_init(pid):  # whatever it claims
             branch.pid = pid
             self._by_pid[pid] = branch
             self._send({"event": "cloned", "branch": branch.number})
@@ -329,13 +353,12 @@ class Init:
         self._server.send(json.dumps(event).encode())
 
 
-def start(server: socket.socket, keep: list[int], plan: namespaces.Plan, limits: limits_module.Limits,
-          worker_main: WorkerMain, private: as_root.Private | None) -> NoReturn:
+def start(server: socket.socket, keep: list[int], plan: Plan, limits: limits_module.Limits,
+          worker_main: WorkerMain, private: as_root.Private | None = None) -> NoReturn:
     """Called in the child of the fork server. `keep` are the worker's ends of the five pipes, `private` what another init has found."""
-    given = {fd for fd in (plan.report, *(mount.tree for mount in plan.mounts)) if fd is not None}
-    descriptors.close_all_but({2, server.fileno(), *keep, *given})
+    descriptors.close_all_but({2, server.fileno(), *keep, *plan.descriptors})
     _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
-    Init(server, limits, worker_main).run(plan, keep, private)
+    Init(server, plan, limits, worker_main).run(keep, private)
 
 
 def _reseed() -> None:

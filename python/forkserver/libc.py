@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import struct
 from errno import EPERM
 
 _libc = ctypes.PyDLL(None, use_errno=True)
@@ -17,6 +18,7 @@ _syscall.restype = ctypes.c_long
 X86_64 = os.uname().machine == "x86_64"
 
 # Numbers above 423 are the same on every architecture.
+CLOSE_RANGE = 436
 OPEN_TREE = 428
 OPENAT2 = 437
 MOVE_MOUNT = 429
@@ -28,11 +30,14 @@ CLONE = 56 if X86_64 else 220
 PIVOT_ROOT = 155 if X86_64 else 41
 CAPSET = 126 if X86_64 else 91
 
+CAP_CHOWN, CAP_KILL, CAP_SETGID, CAP_SETUID, CAP_SETPCAP = 0, 5, 6, 7, 8
+
 PR_SET_PDEATHSIG = 1
 PR_GET_DUMPABLE = 3
 PR_SET_DUMPABLE = 4
 PR_SET_SECCOMP = 22
 PR_CAPBSET_DROP = 24
+PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
 PR_CAP_AMBIENT = 47
 
@@ -65,6 +70,17 @@ def forbid_tracing() -> None:
     prctl(PR_SET_DUMPABLE, 0)
     if prctl(PR_GET_DUMPABLE) != 0:
         raise OSError(EPERM, "other processes could look into it")
+
+
+def effective_capabilities() -> int:
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1], 16) for line in status if line.startswith("CapEff:"))
+
+
+def set_capabilities(permitted: int) -> None:
+    """The capabilities that the calling process has from now on; it must have them."""
+    low, high = permitted & 0xFFFFFFFF, permitted >> 32
+    syscall(CAPSET, struct.pack("=II", 0x20080522, 0), struct.pack("=6I", low, low, 0, high, high, 0))
 
 
 def mount(source: bytes | None, target: bytes, kind: bytes | None, flags: int, data: bytes | None = None) -> None:

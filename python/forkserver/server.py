@@ -8,7 +8,6 @@ server exits, and every sandbox with it.
 from __future__ import annotations
 
 import gc
-import importlib
 import json
 import os
 import select
@@ -18,13 +17,15 @@ import sys
 import time
 from dataclasses import dataclass, field
 
-from . import init, libc, pipes, wakeup
+from . import init, libc, pipes, preloading, wakeup
+from .container import keeper
 from .descriptors import close_all
 from .outbox import Outbox
 from .processes import jobs, memory, programs
 from .sandbox import as_root, landlock, limits, namespaces
 from .sandbox.privileged import mounts as broker_mounts, privileges, users
 from .sandbox.privileged.broker import Broker, BrokerGone
+from .sandbox.trees import Mount
 
 
 @dataclass
@@ -42,19 +43,22 @@ class Sandbox:
 
 
 class Server:
-    def __init__(self, worker_main: init.WorkerMain, standing: privileges.Standing, home: str) -> None:
+    def __init__(self, worker_main: init.WorkerMain, standing: privileges.Standing, home: str, tier: str) -> None:
         self._worker_main = worker_main
         self._standing = standing
         self._broker = standing.broker
         self._sandboxes: dict[int, Sandbox] = {}
         self._by_fd: dict[int, int] = {}
         self._by_pid: dict[int, int] = {}
-        self._landlock = landlock.abi()
-        self._plan = namespaces.system_plan(self._landlock, home)
+        self._landlock = None if tier == "A-no-landlock" else landlock.abi()
+        self._plan = self._make_plan(home)
         self._epoll = select.epoll()
         self._private = as_root.Known()
         self._machine = memory.Machine()
         self._next_check = 0.0
+
+    def _make_plan(self, home: str) -> namespaces.Plan:
+        return namespaces.system_plan(self._landlock, home)
 
     def run(self) -> None:
         wake = wakeup.open_wake()
@@ -62,9 +66,9 @@ class Server:
         self._epoll.register(wake, select.EPOLLIN)
         broker = -1 if self._broker is None else self._broker.socket.fileno()
         self._send({"event": "hello", "pid": os.getpid(), "python": sys.version.split()[0],
-                    "executable": sys.executable, "prefix": sys.prefix, "landlock": self._landlock, "uid": os.getuid(),
+                    "executable": sys.executable, "prefix": sys.prefix, "landlock": self._landlock or 0, "uid": os.getuid(),
                     "users": self._users(), "cgroup": self._cgroup_version(),
-                    "threads": len(os.listdir("/proc/self/task")), "modules": sorted(_preloaded)})
+                    "threads": len(os.listdir("/proc/self/task")), "modules": sorted(preloading.preloaded)})
         if self._broker is not None:
             self._epoll.register(broker, select.EPOLLIN)
         pending = b""
@@ -164,6 +168,8 @@ class Server:
         report: int | None = None
         user: int | None = None
         wants_user = self._has_own_user(order["mounts"])
+        if not wants_user:
+            sandbox_limits = replace(sandbox_limits, other_processes=limits.other_processes())
         broker = self._broker if self._broker is not None and (wants_user or self._broker.cgroups) else None
         stage = "take a user"
         try:
@@ -196,16 +202,21 @@ class Server:
                 init.start(init_end, theirs, plan, sandbox_limits, self._worker_main, self._private.get())
             finally:
                 os._exit(1)
-        self._sandboxes[number] = Sandbox(pid, server_end, Outbox(server_end, self._epoll), ours, broker, sandbox_limits)
-        self._by_fd[server_end.fileno()] = number
-        self._by_pid[pid] = number
         if broker is not None:
             if owner is not None and user is not None:
                 broker.put_back(user)
             broker.adopt(pid, wants_user, owner or user, sandbox_limits.cgroup_bytes(1), reporting)
         close_all([init_end.detach(), *trees, *theirs])
-        self._epoll.register(server_end, select.EPOLLIN)
-        self._send({"event": "pipes", "sandbox": number, "branch": 1, "fds": ours})
+        self._add(number, Sandbox(pid, server_end, Outbox(server_end, self._epoll), ours, broker, sandbox_limits), plan)
+
+    def _add(self, number: int, sandbox: Sandbox, plan: init.Plan) -> None:
+        """Its init is forked. The host learns where the session finds its files."""
+        self._sandboxes[number] = sandbox
+        self._by_fd[sandbox.socket.fileno()] = number
+        self._by_pid[sandbox.pid] = number
+        self._epoll.register(sandbox.socket, select.EPOLLIN)
+        self._send({"event": "opened", "sandbox": number, "work": plan.work, "forks": plan.forks})
+        self._send({"event": "pipes", "sandbox": number, "branch": 1, "fds": sandbox.untaken})
 
     def _has_own_user(self, mounts: list) -> bool:
         """Without a broker that makes mounts, files of the host's user cannot be those of another user."""
@@ -220,9 +231,9 @@ class Server:
             sandbox.broker.set_memory_limit(sandbox.pid, sandbox.limits.cgroup_bytes(sandbox.most_branches))
 
     def _make_mounts(self, requested: list[dict], trees: list[int],
-                     user: int | None) -> tuple[list[namespaces.Mount], broker_mounts.Ids | None]:
+                     user: int | None) -> tuple[list[Mount], broker_mounts.Ids | None]:
         """And the ids of an owner if the sandbox needs these."""
-        mounts = [namespaces.Mount(each["path"], each["write"], exact=True,
+        mounts = [Mount(each["path"], each["write"], exact=True,
                                    hidden=tuple(path.encode("latin-1") for path in each["hidden"])) for each in requested]
         if self._broker is None or not self._broker.makes_mounts:
             return mounts, None
@@ -276,13 +287,14 @@ class Server:
     def _reap(self) -> None:
         while True:
             try:
-                pid, _ = os.waitpid(-1, os.WNOHANG)
+                pid, status = os.waitpid(-1, os.WNOHANG)
             except ChildProcessError:
                 return
             if pid == 0:
                 return
             number = self._by_pid.pop(pid, None)
             if number is None:
+                self._reaped_other(pid, status)
                 continue
             sandbox = self._sandboxes[number]
             self._drain_events(number, sandbox)
@@ -290,9 +302,16 @@ class Server:
             sandbox.socket.close()
             sandbox.outbox.close()
             close_all(sandbox.untaken)
-            if sandbox.broker is not None:
-                sandbox.broker.give_back(pid)
-            self._send({"event": "closed", "sandbox": number})
+            self._end(number, sandbox)
+
+    def _end(self, number: int, sandbox: Sandbox) -> None:
+        """Its init was reaped."""
+        if sandbox.broker is not None:
+            sandbox.broker.give_back(sandbox.pid)
+        self._send({"event": "closed", "sandbox": number})
+
+    def _reaped_other(self, pid: int, status: int) -> None:
+        """A child was reaped that is no init."""
 
     def _drain_events(self, number: int, sandbox: Sandbox) -> None:
         sandbox.socket.setblocking(False)
@@ -319,60 +338,32 @@ class Server:
             data = data[os.write(1, data):]
 
 
-_preloaded: list[str] = []
-
-
-def preload(modules: list[str]) -> None:
-    """Imports modules once, so that every fork has them. A module that is absent or broken is skipped.
-
-    What a module prints goes to stderr: events go to stdout.
-    """
-    events = os.dup(1)
-    os.dup2(2, 1)
-    for name in modules:
-        try:
-            importlib.import_module(name)
-            _preloaded.append(name)
-        except BaseException:  # a broken package may raise anything
-            continue
-    sys.stdout.flush()
-    os.dup2(events, 1)
-    os.close(events)
-    _remove_leftovers()
-
-
-def _remove_leftovers() -> None:
-    """matplotlib creates a temporary folder if it has no writable one, and removes it at interpreter exit, which never
-    happens here."""
-    matplotlib = sys.modules.get("matplotlib")
-    if matplotlib is None:
-        return
-    import shutil
-    import tempfile
-
-    for folder in {matplotlib.get_configdir(), matplotlib.get_cachedir()}:
-        if folder.startswith(os.path.join(tempfile.gettempdir(), "matplotlib-")):
-            shutil.rmtree(folder, ignore_errors=True)
-
-
 def serve(worker_main: init.WorkerMain, options: dict) -> None:
     """Runs the fork server in a process that was started with these options. Never returns."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     limits.lower_share_of_processors()
+    parent = options["host"]
     try:
-        standing = privileges.give_up(options.get("uid"), options["home"], options.get("users"))
+        if options["tier"] == "C":
+            from .container_server import ContainerServer
+            kind: type[Server] = ContainerServer
+            parent = os.getpid()  # this process becomes the keeper
+            standing = keeper.start(options["scratch"], options["host"], options.get("users"))
+        else:
+            kind = Server
+            standing = privileges.give_up(options.get("uid"), options["home"], options.get("users"))
     except users.RangeRefused as error:
         os.write(1, json.dumps({"event": "refused", "why": str(error)}).encode() + b"\n")
         os._exit(0)
     # Nobody reads stdin during a long import, so the kernel must end this process with its host. Dropping privileges resets
     # this setting, so it comes after.
     libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != options["host"]:
+    if os.getppid() != parent:
         os._exit(0)
-    preload(options["preload"])
+    preloading.preload(options["preload"])
     # Each worker replaces these, and dropping the last reference there would copy the pages of the objects it frees.
     sys.stdin = sys.__stdin__ = sys.stdout = sys.__stdout__ = None  # type: ignore[assignment,misc]
-    server = Server(worker_main, standing, options["home"])
+    server = kind(worker_main, standing, options["home"], options["tier"])
     gc.collect()
     gc.freeze()
     try:

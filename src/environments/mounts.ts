@@ -46,6 +46,17 @@ export function findHidden(mounts: readonly Mount[], environment: string): Promi
   );
 }
 
+/** For a sandbox that shows all of a folder, or nothing. Throws REPLSecurityError for a mount with secrets to hide. */
+export function refuseHidden(mounts: readonly PreparedMount[], environment: string): void {
+  for (const { path, hidden = [] } of mounts) {
+    const [first] = hidden;
+    if (first === undefined) continue;
+    const more = hidden.length > 1 ? ` and ${hidden.length - 1} more` : "";
+    const why = `it holds secrets (${first}${more}), which this tier of the sandbox cannot hide. Mount a part of it, or all of it as it is with --mount ${path}`;
+    throw new REPLSecurityError({ action: "mount", target: path, environment, why });
+  }
+}
+
 /** Resolves links where that is possible, and checks nothing: equal mounts get equal paths. */
 export function toRealPaths(mounts: readonly Mount[]): readonly Mount[] {
   return mounts.map((mount) => ({ ...mount, path: toRealPath(resolve(mount.path)) }));

@@ -47,7 +47,11 @@ describe("the pool", () => {
   test("gives ready sandboxes and is filled again", async () => {
     await using environment = openLocal({ poolSize: 2 });
     await environment.warm();
-    expect(environment.report()).toMatchObject({ tier: "A", landlock: expect.any(Number), preloaded: [] });
+    expect(environment.report()).toMatchObject({
+      tier: expect.any(String),
+      landlock: expect.any(Number),
+      preloaded: [],
+    });
     const sandboxes = await Promise.all([1, 2, 3].map(() => environment.openSandbox(PLAIN)));
     environment.refill();
     await Promise.all(sandboxes.map((sandbox) => sandbox.close()));

@@ -62,6 +62,16 @@ def remove_all(folder: str) -> None:
         pass
 
 
+def empty_all(folder: str) -> None:
+    """For a process that is not confined: removes what is in the folder of a sandbox that has ended, as far as possible."""
+    top = Root(folder).find(".")
+    try:
+        os.chmod(folder, 0o700)
+        _empty(open_folder(top), _Removal(open_folder(top), lambda: None, forces=True), 1)
+    except (OSError, Failure):
+        pass
+
+
 def _read(root: Root, request: dict, channel: Channel) -> None:
     target = root.find(request["path"])
     _check_regular(status(target))  # before opening it: opening a pipe would have an effect on its writer
@@ -197,10 +207,11 @@ def _remove(root: Root, request: dict, channel: Channel) -> None:
 class _Removal:
     """The state of removing one folder."""
 
-    def __init__(self, top: int, heartbeat: Callable[[], None]) -> None:
+    def __init__(self, top: int, heartbeat: Callable[[], None], forces: bool = False) -> None:
         self.top = top
         self.device = os.fstat(top).st_dev
         self.has_mount = False  # mounts belong to the host and stay
+        self.forces = forces  # also what the session has taken its own permissions away from
         self._heartbeat = heartbeat
         self._left = MAX_REMOVED  # another process may fill it as fast as it is emptied
 
@@ -231,6 +242,8 @@ def _empty(folder: int, removal: _Removal, depth: int) -> None:
         name = os.fsencode(entry)
         removal.count()
         try:
+            if removal.forces:
+                _make_accessible(folder, name)
             child = open_folder(ResolvedPath(folder, name, name))
         except OSError as error:
             if error.errno in (errno.ENOTDIR, errno.ELOOP):
@@ -252,6 +265,17 @@ def _empty(folder: int, removal: _Removal, depth: int) -> None:
                 raise
         finally:
             os.close(child)
+
+
+def _make_accessible(folder: int, name: bytes) -> None:
+    """If it is a folder that its owner cannot list or change."""
+    fd = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        mode = os.fstat(fd).st_mode
+        if stat.S_ISDIR(mode) and mode & 0o700 != 0o700:
+            os.chmod(f"/proc/self/fd/{fd}", 0o700)
+    finally:
+        os.close(fd)
 
 
 def _unlink(folder: int, name: bytes) -> bool:

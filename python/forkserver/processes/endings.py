@@ -14,7 +14,7 @@ from typing import Callable
 
 from .branches import Branch
 from .jobs import Jobs
-from .proc import kill, processes
+from .proc import has_own_namespace, kill, processes
 from .process_barrier import no_new_processes
 from .programs import Programs
 from .queries import Queries
@@ -85,7 +85,7 @@ class Endings:
     def _kill_at_once(self, branch: Branch) -> bool:
         """One system call that none of the processes can evade, where all belong to the branch. It also ends queries, which
         then count as yes; that has no effect on a branch that is ending."""
-        if not self._is_alone(branch) or self._programs or self._jobs:
+        if not (has_own_namespace() and self._is_alone(branch)) or self._programs or self._jobs:
             return False
         try:
             os.kill(-1, signal.SIGKILL)

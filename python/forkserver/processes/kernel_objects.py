@@ -22,7 +22,7 @@ from .branches import Branch
 from .jobs import Jobs
 from .memory import living_thread, proportional_sum
 from .memory_limits import Group, MemoryLimits
-from .proc import DEAD, kill, processes, read_proc, state_of, threads_of
+from .proc import DEAD, has_own_namespace, kill, processes, read_proc, state_of, threads_of
 from .programs import Program, Programs
 from .queries import Queries
 
@@ -231,7 +231,7 @@ def count(pids: list[int], own_sockets: set[str]) -> Count:
                     return total
         except PermissionError:
             total.unreadable.add(pid)
-    if total.in_flight:
+    if total.in_flight and has_own_namespace():  # else the list has sockets of everybody
         total.flying_sockets = _all_sockets() - _sockets_of(processes()) - own_sockets
     return total
 

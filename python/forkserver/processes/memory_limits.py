@@ -6,11 +6,9 @@ count once for each process there. If that is too much, a query (queries.py) cou
 """
 from __future__ import annotations
 
-import os
 import time
 from typing import Callable, List, NamedTuple, Tuple
 
-from ..sandbox import namespaces
 from ..sandbox.limits import Limits
 from .branches import Branch
 from .jobs import Jobs
@@ -28,13 +26,15 @@ class MemoryLimits:
     """`branches` are those that live now, by number. `kill_branch` takes a reason; `send` sends an event to the fork server."""
 
     def __init__(self, limits: Limits, branches: dict[int, Branch], jobs: Jobs, programs: Programs,
-                 queries: Queries, kill_branch: Callable[[Branch, str], None], send: Callable[[dict], None]) -> None:
+                 queries: Queries, kill_branch: Callable[[Branch, str], None], send: Callable[[dict], None],
+                 disk_bytes_used: Callable[[], int]) -> None:
         self._limits = limits
         self._branches = branches
         self._jobs = jobs
         self._programs = programs
         self._kill_branch = kill_branch
         self._send = send
+        self._disk_bytes_used = disk_bytes_used
         self._queries = queries
         # When the exact sum of a group may be computed again.
         self._next_sums: dict[tuple[int, bool], float] = {}
@@ -163,8 +163,7 @@ class MemoryLimits:
         for group in groups:
             pids, strays = group.pids + strays, []
             sums[group.member] = sums.get(group.member, 0) + count(pids)
-        store = os.statvfs(namespaces.WORK)
-        disk = (store.f_blocks - store.f_bfree) * store.f_frsize
+        disk = self._disk_bytes_used()
         for id in ids:
             self._send({"event": "usage", "id": id, "memory": sums, "disk": disk})
 

@@ -12,6 +12,7 @@ import resource
 import signal
 
 RLIMIT_LOCKS = 10
+_RLIMIT_RTTIME = 15
 _NICE = 5
 _TICK = os.sysconf("SC_CLK_TCK")
 _THREADS = 17
@@ -22,9 +23,71 @@ STOPPED = "tTXZ"
 _IS_GONE = (FileNotFoundError, ProcessLookupError)
 
 
+class _Sandbox:
+    """The mark of a sandbox without a process namespace, and its init. 0: everything in /proc is of the sandbox."""
+
+    mark = 0
+    init = 1
+
+
+def join_sandbox(mark: int) -> None:
+    """For an init without a process namespace: marks it and all processes it will have.
+
+    The mark is a limit on processes with a real-time priority. There are none, and code cannot change it (seccomp.py).
+    """
+    resource.setrlimit(_RLIMIT_RTTIME, (mark, mark))
+    if resource.getrlimit(_RLIMIT_RTTIME) != (mark, mark):
+        raise OSError(errno.EPERM, "it cannot be marked")
+    _Sandbox.mark, _Sandbox.init = mark, os.getpid()
+
+
+def has_own_namespace() -> bool:
+    return _Sandbox.mark == 0
+
+
 def processes() -> list[int]:
     """Every process of the sandbox except the init."""
+    if not has_own_namespace():
+        # A look at every process of the machine takes long. It is taken only to be sure that nothing is left.
+        marked = _descendants(_Sandbox.init) or processes_marked(_Sandbox.mark, _Sandbox.mark)
+        return [pid for pid in marked if pid != _Sandbox.init]
     return [int(name) for name in os.listdir("/proc") if name.isdigit() and name != "1"]
+
+
+def _descendants(pid: int) -> list[int]:
+    """Whoever loses its parent becomes a child of the init. Empty where the kernel does not list children."""
+    found: list[int] = []
+    pending = [pid]
+    while pending:
+        folder = f"/proc/{pending.pop()}/task"
+        try:
+            threads = os.listdir(folder)
+        except _IS_GONE:
+            continue
+        for thread in threads:
+            children = [int(child) for child in _read_all(f"{folder}/{thread}/children").split()]
+            found += children
+            pending += children
+    return found
+
+
+def processes_marked(first: int, last: int) -> list[int]:
+    """The processes of sandboxes with these marks, inits and zombies included."""
+    return [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if first <= _sandbox_mark_of(pid) <= last]
+
+
+def threads_of_user(uid: int) -> int:
+    """How many threads the kernel counts for a user."""
+    total = 0
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        status = read_proc(f"/proc/{name}/status")
+        if status.partition(b"\nUid:\t")[2].split(None, 1)[:1] == [b"%d" % uid]:
+            total += int(status.partition(b"\nThreads:\t")[2].split(None, 1)[0])
+    return total
+
+
+def is_child_of_init(pid: int) -> bool:
+    return parent_of(pid) == _Sandbox.init
 
 
 def send_signal(pid: int, number: int) -> None:
@@ -63,7 +126,15 @@ def lower_priority() -> None:
 
 def mark_of(pid: int) -> int:
     """-1 for a process that is gone or has no mark."""
-    soft = read_proc(f"/proc/{pid}/limits").partition(b"Max file locks")[2].split(None, 1)[:1]
+    return _soft_limit(pid, b"Max file locks")
+
+
+def _sandbox_mark_of(pid: int) -> int:
+    return _soft_limit(pid, b"Max realtime timeout")
+
+
+def _soft_limit(pid: int, name: bytes) -> int:
+    soft = read_proc(f"/proc/{pid}/limits").partition(name)[2].split(None, 1)[:1]
     return int(soft[0]) if soft and soft[0].isdigit() else -1
 
 
@@ -106,6 +177,14 @@ def read_proc(path: str) -> bytes:
         return b""
     finally:
         os.close(fd)
+
+
+def _read_all(path: str) -> bytes:
+    try:
+        with open(path, "rb", buffering=0) as file:
+            return file.read()
+    except _IS_GONE:
+        return b""
 
 
 def _state_of_threads(pid: int) -> str:

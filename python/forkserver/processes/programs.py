@@ -21,7 +21,7 @@ from .. import descriptors
 from ..sandbox import limits as limits_module, seccomp
 from .memory import held_bytes, resident_bytes
 from .proc import (
-    DEAD, STOPPED, cpu_seconds, is_mark_fixed, lower_priority, parent_of, processes, send_signal, set_mark, state_of)
+    DEAD, STOPPED, cpu_seconds, is_child_of_init, is_mark_fixed, lower_priority, processes, send_signal, set_mark, state_of)
 from .process_barrier import no_new_processes
 
 # stdin, stdout, stderr: (pages, True if the program reads it).
@@ -71,10 +71,12 @@ class Program:
 
 class Programs:
     """The programs of one sandbox, for its init. `mark_of` returns the owner of a process; `send` sends an event to the fork
-    server."""
+    server; `become_member` sets the limits of a command."""
 
-    def __init__(self, limits: limits_module.Limits, mark_of: Callable[[int], int], send: Callable[[dict], None]) -> None:
+    def __init__(self, limits: limits_module.Limits, mark_of: Callable[[int], int], send: Callable[[dict], None],
+                 become_member: Callable[[limits_module.Limits], None]) -> None:
         self._limits = limits
+        self._become_member = become_member
         self._mark_of = mark_of
         self._send = send
         self._programs: dict[int, Program] = {}
@@ -137,11 +139,11 @@ class Programs:
         # With PWD, the shell calls a folder that is reached by a link as its caller does.
         environment = {**os.environ, **env, "HOME": order["folder"], "PWD": cwd, "SHELL": "/bin/bash", **spec["env"]}
         command = spec["command"]
-        arguments = ["-c", command] if len(command.encode()) <= _MAX_ARGUMENT else [_command_file(command)]
+        arguments = ["-c", command] if len(command.encode()) <= _MAX_ARGUMENT else [_command_file(command, env.get("TMPDIR", "/tmp"))]
+        self._become_member(self._limits)
         seccomp.install_last(is_mark_fixed=True)
         if not is_mark_fixed(order["program"]):
             raise OSError(errno.EPERM, "it could change its mark")
-        limits_module.apply(self._limits)
         shell = next((path for path in _SHELLS if os.path.exists(path)), _SHELLS[0])
         os.execve(shell, ["bash", *arguments], environment)
 
@@ -230,7 +232,7 @@ class Programs:
             number = self.owner(pid)
             if number in states:
                 is_dead = state_of(pid) in DEAD
-                if not is_dead or parent_of(pid) == 1:
+                if not is_dead or is_child_of_init(pid):
                     states[number].add(is_dead)
         for number, are_dead in states.items():
             program = self._programs[number]
@@ -304,7 +306,7 @@ class Programs:
 
 def _is_zombie_of_init(pid: int) -> bool:
     """Zombies of other processes do not count: they may have any mark and stay as long as their parent likes."""
-    return state_of(pid) in DEAD and parent_of(pid) == 1
+    return state_of(pid) in DEAD and is_child_of_init(pid)
 
 
 def _read_spec(source: int) -> dict:
@@ -334,8 +336,8 @@ def _read_exactly(source: int, length: int) -> bytes:
     return b"".join(parts)
 
 
-def _command_file(command: str) -> str:
-    fd = os.open("/tmp", os.O_TMPFILE | os.O_RDWR, 0o600)
+def _command_file(command: str, folder: str) -> str:
+    fd = os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o600)
     data = memoryview(command.encode())
     while data:
         data = data[os.write(fd, data):]

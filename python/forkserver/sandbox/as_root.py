@@ -13,7 +13,8 @@ import time
 from dataclasses import replace
 from typing import Callable, Iterator, List, Tuple
 
-from .namespaces import Mount, Plan
+from .namespaces import Plan
+from .trees import Mount
 
 # By folder or file: paths relative to it. An empty path is the whole.
 Private = List[Tuple[str, List[bytes]]]
@@ -55,7 +56,7 @@ def send_private(private: Private, send: Callable[[dict], None]) -> None:
 def find_private(plan: Plan) -> Private:
     """What not every user may read in the folders that every sandbox sees, and in /proc. The caller must still be a user that owns
     nothing, and may have capabilities."""
-    folders = [mount.path for mount in plan.mounts if mount.tree is None and not mount.path.startswith("/dev/")]
+    folders = [mount.path for mount in plan.mounts if not mount.exact and not mount.path.startswith("/dev/")]
     found = [(folder, list(_unreadable(os.fsencode(folder)))) for folder in (*folders, PROC)]
     if sum(len(paths) for _, paths in found) > _MOST_PRIVATE:
         raise OSError(errno.E2BIG, "too many files that only root may read")
@@ -69,7 +70,7 @@ def hide(plan: Plan, private: Private) -> Plan:
 
 
 def _without(mount: Mount, hidden: list[bytes]) -> Mount:
-    return replace(mount, hidden=tuple(hidden)) if mount.tree is None else mount
+    return replace(mount, hidden=tuple(hidden)) if not mount.exact else mount
 
 
 def limit_processes(most: int) -> bool:

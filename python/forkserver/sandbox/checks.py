@@ -11,6 +11,7 @@ import re
 from typing import NamedTuple
 
 _CAPABILITIES = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
+_CONFINED = ("NoNewPrivs:\t1", "Seccomp:\t2")
 _ESCAPED = re.compile(rb"\\([0-7]{3})")
 
 
@@ -30,19 +31,41 @@ def check(user: int, host_name: str, expected: list[Shown]) -> None:
     _check_mounts(_read("/proc/self/mountinfo"), expected)
 
 
-def check_landlock(read_only: str) -> None:
-    """Raises OSError if a file can be written that only Landlock protects."""
+def check_container(user: int, group: int, has_own_user: bool, others: str) -> None:
+    """The same where there are no namespaces. `others` is the folder in which those of all sandboxes are."""
+    status = _read("/proc/self/status")
+    _check_lines(status, [f"Uid:\t{_four(user)}", f"Gid:\t{_four(group)}", *(["Groups:\t "] if has_own_user else []), *_CONFINED,
+                          *(f"{name}:\t{'0' * 16}" for name in _CAPABILITIES if name != "CapBnd")])
+    for folder in ("/", others):
+        try:
+            os.close(os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
+        except PermissionError:
+            continue
+        raise _gap(f"it can list {folder}")
+
+
+def check_unwritable(path: str) -> None:
+    """Raises OSError if a file can be written that only Landlock protects, or where there is none a read-only mount."""
     try:
-        os.close(os.open(read_only, os.O_WRONLY | os.O_CLOEXEC))
-    except PermissionError:
-        return
-    raise _gap("Landlock does not restrict it")
+        os.close(os.open(path, os.O_WRONLY | os.O_CLOEXEC))
+    except OSError as error:
+        if error.errno in (errno.EACCES, errno.EROFS):
+            return
+        raise
+    raise _gap(f"{path} can be written")
 
 
 def _check_status(status: bytes, user: int) -> None:
-    ids = "\t".join([str(user)] * 4)
-    for line in ("Pid:\t1", f"Uid:\t{ids}", f"Gid:\t{ids}", "NoNewPrivs:\t1", "Seccomp:\t2",
-                 *(f"{name}:\t{'0' * 16}" for name in _CAPABILITIES)):
+    ids = _four(user)
+    _check_lines(status, ["Pid:\t1", f"Uid:\t{ids}", f"Gid:\t{ids}", *_CONFINED, *(f"{name}:\t{'0' * 16}" for name in _CAPABILITIES)])
+
+
+def _four(number: int) -> str:
+    return "\t".join([str(number)] * 4)
+
+
+def _check_lines(status: bytes, lines: list[str]) -> None:
+    for line in lines:
         if f"\n{line}\n".encode() not in status:
             raise _gap(f"its status is not '{line}'")
 

@@ -9,6 +9,7 @@ import errno
 import os
 import stat
 import struct
+from typing import Iterable
 
 from .. import libc
 
@@ -27,8 +28,8 @@ def abi() -> int:
         return 0
 
 
-def restrict(version: int, writable: list[bytes], devices: list[bytes]) -> None:
-    """Allows reading everywhere, everything below `writable`, and writing to `devices`. Needs no_new_privs."""
+def restrict(version: int, writable: list[bytes], devices: list[bytes], readable: Iterable[bytes] = (b"/",)) -> None:
+    """Allows reading below `readable`, everything below `writable`, and writing to `devices`. Needs no_new_privs."""
     if version == 0:
         raise OSError(errno.EOPNOTSUPP, "this kernel has no Landlock")
     handled = (1 << 13) - 1  # the thirteen rights of the first version
@@ -44,7 +45,8 @@ def restrict(version: int, writable: list[bytes], devices: list[bytes]) -> None:
     if version >= 6:
         attributes += struct.pack("=Q", _SCOPE_ABSTRACT_UNIX_AND_SIGNALS)
     ruleset = libc.syscall(libc.LANDLOCK_CREATE_RULESET, attributes, len(attributes), 0)
-    _allow(ruleset, b"/", _READ)
+    for path in readable:
+        _allow(ruleset, path, _READ)
     for path in writable:
         _allow(ruleset, path, handled)
     for path in devices:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import resource
 import time
 from dataclasses import dataclass
@@ -27,6 +28,8 @@ class Limits:
     disk_bytes: int
     processes: int
     open_files: int
+    # Processes outside of the sandbox that the kernel counts for it as well.
+    other_processes: int = 0
 
     def cgroup_bytes(self, branches: int) -> int:
         """What all processes of a sandbox with this many workers and checkpoints may hold, its files and the kernel's own memory
@@ -40,7 +43,7 @@ def apply(limits: Limits) -> None:
     set_limits(
         (resource.RLIMIT_DATA, limits.memory_bytes),
         (resource.RLIMIT_AS, limits.memory_bytes * 4),
-        (resource.RLIMIT_NPROC, limits.processes),
+        (resource.RLIMIT_NPROC, limits.processes + limits.other_processes),
         (resource.RLIMIT_NOFILE, limits.open_files),
         (resource.RLIMIT_FSIZE, limits.disk_bytes),
         (resource.RLIMIT_MEMLOCK, 0),
@@ -103,6 +106,33 @@ def counts_of_a_sandbox() -> list[tuple[str, int]]:
         own.append(("max_fanotify_groups", 0))
     most = {"instances": _INOTIFY_INSTANCES, "watches": _INOTIFY_WATCHES}
     return own + [(f"max_inotify_{name}", min(most[name], allowed // _SHARE)) for name, allowed in _inotify().items()]
+
+
+def other_processes() -> int:
+    """The processes and threads that this user has, where the kernel counts them all for a sandbox of this user: before Linux 5.14."""
+    if not counts_per_user(os.uname().release):
+        return 0
+    own, total = _status("self")[0], 0
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            user, threads = _status(name)
+            total += threads if user == own else 0
+    return total
+
+
+def counts_per_user(release: str) -> bool:
+    found = re.match(r"(\d+)\.(\d+)", release)
+    return found is not None and (int(found[1]), int(found[2])) < (5, 14)
+
+
+def _status(name: str) -> tuple[str, int]:
+    """The real user of a process, and its threads. Nobody's for one that is gone."""
+    try:
+        with open(f"/proc/{name}/status", errors="replace") as file:
+            fields = dict(line.split(":", 1) for line in file if ":" in line)
+        return fields["Uid"].split()[0], int(fields["Threads"])
+    except (OSError, KeyError):
+        return "", 0
 
 
 def keep_pending_signals() -> None:

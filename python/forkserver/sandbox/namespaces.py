@@ -14,6 +14,7 @@ from typing import Callable, Iterable, NamedTuple
 
 from .. import libc
 from . import checks, interpreter, landlock, limits, reports, seccomp
+from .trees import Mount, attach, clone_tree, hide, make_parents, write_file
 
 NAMESPACES = (libc.CLONE_NEWUSER | libc.CLONE_NEWNS | libc.CLONE_NEWPID | libc.CLONE_NEWNET | libc.CLONE_NEWIPC
               | libc.CLONE_NEWUTS | libc.CLONE_NEWCGROUP)
@@ -28,30 +29,13 @@ _OOM_SCORE = "/proc/self/oom_score_adj"
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 # Not zero: what is open for writing can be mapped shared, which is shared memory without a name (seccomp.py).
 _WRITABLE_DEVICES = ("null", "full", "random", "urandom")
+# Where there is no Landlock to allow only reading, /dev/zero is a file of this length without content.
+_ZERO_BYTES = 1 << 60
 _WRITABLE = (WORK, FORKS, "/tmp", "/dev/shm")
 _PASSWD = f"root:x:0:0:root:/:/usr/sbin/nologin\nuser:x:{USER}:{USER}:user:{WORK}:/bin/sh\n"
 _GROUP = f"root:x:0:\nuser:x:{USER}:\n"
 
 _BIND, _REC, _PRIVATE, _NOSUID, _NODEV, _NOEXEC, _RDONLY, _REMOUNT = 4096, 16384, 1 << 18, 2, 4, 8, 1, 32
-_OPEN_TREE_CLONE, _AT_EMPTY_PATH, _AT_RECURSIVE, _CLOEXEC = 1, 0x1000, 0x8000, os.O_CLOEXEC
-_ATTR_RDONLY, _ATTR_NOSUID, _ATTR_NODEV = 1, 2, 4
-_RESOLVE_NO_SYMLINKS, _RESOLVE_BENEATH = 4, 8
-
-
-@dataclass(frozen=True)
-class Mount:
-    """A folder or file of the host, visible at the same path in the sandbox.
-
-    `tree` is a detached mount that a privileged process has prepared; without it the init makes one itself.
-    `exact`: the path was checked and contains no symbolic link; if one appeared since, the mount fails.
-    `hidden` are files and folders in it that cannot be opened, as relative paths without symbolic links.
-    """
-
-    path: str
-    write: bool
-    tree: int | None = None
-    exact: bool = False
-    hidden: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -61,7 +45,8 @@ class Plan:
     links: tuple[tuple[str, str], ...]
     mounts: tuple[Mount, ...]
     disk_bytes: int
-    landlock: int
+    # The kernel's version of Landlock. None: it is not used, and /proc is read-only instead.
+    landlock: int | None
     # System call filters for a sandbox without and with a memory cgroup.
     filters: tuple[bytes, bytes]
     uid: int
@@ -75,17 +60,40 @@ class Plan:
     # Whether the user or the group that the broker maps is root's (as_root.py).
     is_root: bool = False
     hidden_in_proc: tuple[bytes, ...] = ()
+    # Its folders, as the session sees them, and variables that keep caches out of its files.
+    work: str = WORK
+    forks: str = FORKS
+
+    @property
+    def descriptors(self) -> list[int]:
+        """What the init needs, besides its own socket and the pipes of its first worker."""
+        return [fd for fd in (self.report, *(mount.tree for mount in self.mounts)) if fd is not None]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {"MPLCONFIGDIR": "/tmp/.matplotlib", "XDG_CACHE_HOME": "/tmp/.cache"}
+
+    def disk_bytes_used(self) -> int:
+        store = os.statvfs(WORK)
+        return (store.f_blocks - store.f_bfree) * store.f_frsize
+
+    def confine(self, stage: Callable[[str], None]) -> Confined:
+        return confine(self, stage)
+
+    def become_member(self, session_limits: limits.Limits) -> None:
+        """For a worker or a command of the sandbox."""
+        limits.apply(session_limits)
 
 
 class Confined(NamedTuple):
-    """Descriptors of an init: for `cgroups.oom_kills`, None if there is no memory cgroup, and of /proc/locks, which nobody can open
+    """Descriptors of an init: for `cgroups.oom_kills`, None if there is no memory cgroup, and of /proc/locks where nobody can open it
     any more."""
 
     events: int | None
-    locks: int
+    locks: int | None
 
 
-def system_plan(landlock_abi: int, home: str) -> Plan:
+def system_plan(landlock_abi: int | None, home: str) -> Plan:
     """What every sandbox of this fork server sees; computed once."""
     links: list[tuple[str, str]] = []
     shown: list[Mount] = []
@@ -95,7 +103,8 @@ def system_plan(landlock_abi: int, home: str) -> Plan:
         elif os.path.exists(path):
             shown.append(Mount(path, write=False))
     shown += [Mount(folder, write=False) for folder in interpreter.folders(home)]
-    shown += [Mount(f"/dev/{name}", write=True) for name in _DEVICES]
+    devices = _DEVICES if landlock_abi is not None else _WRITABLE_DEVICES
+    shown += [Mount(f"/dev/{name}", write=True) for name in devices]
     filters = seccomp.build(has_cgroup=False), seccomp.build(has_cgroup=True)
     return Plan(tuple(links), tuple(shown), 0, landlock_abi, filters, os.getuid(), os.getgid(),
                 tuple(limits.counts_of_a_sandbox()))
@@ -116,9 +125,9 @@ def confine(plan: Plan, stage: Callable[[str], None]) -> Confined:
     """
     if not plan.has_own_user:
         stage("map the user")
-        _write("/proc/self/setgroups", b"deny")
-        _write("/proc/self/uid_map", b"%d %d 1" % (USER, plan.uid))
-        _write("/proc/self/gid_map", b"%d %d 1" % (USER, plan.gid))
+        write_file("/proc/self/setgroups", b"deny")
+        write_file("/proc/self/uid_map", b"%d %d 1" % (USER, plan.uid))
+        write_file("/proc/self/gid_map", b"%d %d 1" % (USER, plan.gid))
     stage("set the host name")
     libc.sethostname(_HOST_NAME.encode())
     stage("build the root")
@@ -131,10 +140,10 @@ def confine(plan: Plan, stage: Callable[[str], None]) -> Confined:
         stage("build the root")
     shown, locks = _build_root(plan, trees)
     stage("offer itself to the kernel when memory runs out")
-    _write(_OOM_SCORE, b"800")
+    write_file(_OOM_SCORE, b"800")
     stage("limit what is counted for its user")
     set_counts(plan.counts)
-    if plan.is_root:
+    if plan.is_root or plan.landlock is None:
         stage("make /proc read-only")
         libc.mount(None, b"/proc", None, _REMOUNT | _BIND | _RDONLY | _NOSUID | _NODEV | _NOEXEC)
     stage("forbid core dumps")
@@ -142,11 +151,12 @@ def confine(plan: Plan, stage: Callable[[str], None]) -> Confined:
     stage("drop privileges")
     drop_capabilities()
     libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1)
-    stage("restrict with Landlock")
-    writable = [*_WRITABLE, *(m.path for m in plan.mounts if m.write and not m.path.startswith("/dev/"))]
-    landlock.restrict(plan.landlock, [os.fsencode(p) for p in writable], [b"/dev/" + d.encode() for d in _WRITABLE_DEVICES])
+    if plan.landlock is not None:
+        stage("restrict with Landlock")
+        writable = [*_WRITABLE, *(m.path for m in plan.mounts if m.write and not m.path.startswith("/dev/"))]
+        landlock.restrict(plan.landlock, [os.fsencode(p) for p in writable], [b"/dev/" + d.encode() for d in _WRITABLE_DEVICES])
     # Now, because its files belong to root once nobody may look into this process.
-    checks.check_landlock("/dev/zero" if plan.is_root else _OOM_SCORE)
+    checks.check_unwritable("/dev/zero" if plan.is_root and plan.landlock is not None else _OOM_SCORE)
     events: int | None = None
     if plan.report is not None:
         stage("join a cgroup")
@@ -169,14 +179,14 @@ def map_self(uid: int, gid: int) -> None:
             if map_file.read():
                 continue
         if name == "gid_map":
-            _write("/proc/self/setgroups", b"deny")
-        _write(f"/proc/self/{name}", b"%d %d 1" % (own or USER, own))
+            write_file("/proc/self/setgroups", b"deny")
+        write_file(f"/proc/self/{name}", b"%d %d 1" % (own or USER, own))
 
 
 def set_counts(counts: Iterable[tuple[str, int]]) -> None:
     """Limits what is counted for each user of the calling process's user namespace."""
     for name, most in counts:
-        _write(f"/proc/sys/user/{name}", b"%d" % most)
+        write_file(f"/proc/sys/user/{name}", b"%d" % most)
 
 
 def _become_mapped_user(report: int) -> None:
@@ -197,18 +207,21 @@ def _build_root(plan: Plan, trees: list[tuple[Mount, int]]) -> tuple[list[checks
     for folder in ("dev", "proc", "tmp", "etc", "run", "var", "work", "forks", "store", "dev/shm"):
         os.mkdir(folder, 0o755)
     for target, path in plan.links:
-        _make_parents(path)
+        make_parents(path)
         os.symlink(target, path[1:])
-    _write("etc/passwd", _PASSWD.encode(), create=True)
-    _write("etc/group", _GROUP.encode(), create=True)
-    _write("etc/hosts", b"127.0.0.1 localhost sandbox\n", create=True)
+    write_file("etc/passwd", _PASSWD.encode(), create=True)
+    write_file("etc/group", _GROUP.encode(), create=True)
+    write_file("etc/hosts", b"127.0.0.1 localhost sandbox\n", create=True)
     for name, target in (("fd", "/proc/self/fd"), ("stdin", "/proc/self/fd/0"), ("stdout", "/proc/self/fd/1"),
                          ("stderr", "/proc/self/fd/2")):
         os.symlink(target, f"dev/{name}")
+    if plan.landlock is None:
+        write_file("dev/zero", b"", create=True)
+        os.truncate("dev/zero", _ZERO_BYTES)
     libc.mount(b"proc", b"proc", b"proc", _NOSUID | _NODEV | _NOEXEC)
     # Whoever reads it keeps all processes of the machine from locking files until it gets the processor again.
     locks = os.open("proc/locks", os.O_RDONLY | os.O_CLOEXEC)
-    _hide("/proc", (b"locks", *plan.hidden_in_proc))
+    hide("/proc", (b"locks", *plan.hidden_in_proc))
     # One quota for everything that is writable: the working folder, /tmp and shared memory.
     size = b"size=%d,nr_inodes=%d,mode=0755" % (plan.disk_bytes, INODES)
     libc.mount(b"tmpfs", b"store", b"tmpfs", _NOSUID | _NODEV, size)
@@ -218,7 +231,8 @@ def _build_root(plan: Plan, trees: list[tuple[Mount, int]]) -> tuple[list[checks
         libc.mount(f"store/{name}".encode(), target.encode(), None, _BIND)
     libc.umount_detached(b"store")
     os.rmdir("store")
-    shown = [checks.Shown("/", write=False), checks.Shown("/proc", write=not plan.is_root), checks.Shown("/proc/locks", write=False),
+    shown = [checks.Shown("/", write=False), checks.Shown("/proc", write=plan.landlock is not None and not plan.is_root),
+             checks.Shown("/proc/locks", write=False),
              *(checks.Shown(path, write=True) for path in _WRITABLE)]
     moved: list[str] = []
     for index, (mount, tree) in enumerate(trees):
@@ -226,48 +240,15 @@ def _build_root(plan: Plan, trees: list[tuple[Mount, int]]) -> tuple[list[checks
             os.close(tree)  # it would be covered
         else:
             path = _place(mount, plan.mounts, moved)
-            _attach(tree, path)
+            attach(mount, tree, path)
             shown.append(checks.Shown(path, mount.write, mount.path.startswith("/dev/")))
-            _hide(path, mount.hidden)  # before mounts inside of it, which are not hidden
+            hide(path, mount.hidden)  # before mounts inside of it, which are not hidden
     libc.syscall(libc.PIVOT_ROOT, b".", b".")
     libc.umount_detached(b".")
     os.chdir("/")
     libc.mount(None, b"/", None, _REMOUNT | _BIND | _RDONLY | _NOSUID | _NODEV)
     os.chdir(WORK)
     return shown, locks
-
-
-def clone_tree(mount: Mount) -> int:
-    """A detached copy of the mounts at a path, read-only unless it may be written. It is private: what the host mounts below
-    the path later does not appear, with attributes of its own."""
-    flags = _OPEN_TREE_CLONE | _AT_RECURSIVE | _CLOEXEC
-    tree = -1
-    try:
-        tree = _open_exact_tree(mount.path, flags) if mount.exact else libc.syscall(
-            libc.OPEN_TREE, -100, os.fsencode(mount.path), flags)
-        attributes = _ATTR_NOSUID | (0 if mount.path.startswith("/dev/") else _ATTR_NODEV)
-        if not mount.write:
-            attributes |= _ATTR_RDONLY
-        request = struct.pack("=QQQQ", attributes, 0, _PRIVATE, 0)
-        libc.syscall(libc.MOUNT_SETATTR, tree, b"", _AT_EMPTY_PATH | _AT_RECURSIVE, request, len(request))
-    except OSError as error:
-        if tree >= 0:
-            os.close(tree)
-        raise OSError(error.errno, error.strerror, mount.path) from None
-    return tree
-
-
-def _open_exact_tree(path: str, flags: int) -> int:
-    fd = _open_path(-100, os.fsencode(path), _RESOLVE_NO_SYMLINKS)
-    try:
-        return libc.syscall(libc.OPEN_TREE, fd, b"", flags | _AT_EMPTY_PATH)
-    finally:
-        os.close(fd)
-
-
-def _open_path(folder: int, path: bytes, resolve: int) -> int:
-    how = struct.pack("=QQQ", os.O_PATH | os.O_CLOEXEC, 0, resolve)
-    return libc.syscall(libc.OPENAT2, folder, path, how, len(how))
 
 
 def _place(mount: Mount, mounts: Iterable[Mount], moved: list[str]) -> str:
@@ -283,7 +264,7 @@ def _place(mount: Mount, mounts: Iterable[Mount], moved: list[str]) -> str:
     if mount.write or not any(_is_in(path, folder) for folder in _WRITABLE) or any(_is_in(path, other) for other in others):
         return path
     moved.append(path)
-    _make_parents(path)
+    make_parents(path)
     os.symlink(READ_ONLY + path, path[1:])
     return READ_ONLY + path
 
@@ -292,62 +273,18 @@ def _is_in(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder + "/")
 
 
-def _attach(tree: int, path: str) -> None:
-    target = path[1:]
-    _make_parents(path)
-    if os.path.isdir(f"/proc/self/fd/{tree}"):
-        os.makedirs(target, exist_ok=True)
-    elif not os.path.exists(target):
-        os.close(os.open(target, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o644))
-    libc.syscall(libc.MOVE_MOUNT, tree, b"", -100, os.fsencode(target), 4)  # 4: the source is the descriptor itself
-    os.close(tree)
-
-
-def _hide(path: str, hidden: tuple[bytes, ...]) -> None:
-    """Covers files and folders below a path with ones that exist and cannot be opened."""
-    if not hidden:
-        return
-    os.mkdir("hidden-folder")
-    _write("hidden-file", b"", create=True)
-    for name in ("hidden-folder", "hidden-file"):
-        os.chmod(name, 0)
-    root = os.open(path[1:], os.O_PATH | os.O_CLOEXEC)
-    for name in hidden:
-        try:
-            target = _open_path(root, name, _RESOLVE_NO_SYMLINKS | _RESOLVE_BENEATH)
-        except (FileNotFoundError, NotADirectoryError):
-            continue  # it has been removed
-        cover = clone_tree(Mount("hidden-folder" if stat.S_ISDIR(os.fstat(target).st_mode) else "hidden-file", write=False))
-        libc.syscall(libc.MOVE_MOUNT, cover, b"", target, b"", 0x44)  # both are the descriptors themselves
-        os.close(cover)
-        os.close(target)
-    os.close(root)
-    os.rmdir("hidden-folder")
-    os.unlink("hidden-file")
-
-
-def _make_parents(path: str) -> None:
-    parent = os.path.dirname(path)[1:]
-    if parent and not os.path.isdir(parent):
-        os.makedirs(parent, 0o755)
-
-
 def drop_capabilities() -> None:
+    forget_capabilities()
+    libc.set_capabilities(0)
+
+
+def forget_capabilities(is_needed: bool = True) -> None:
+    """No program that is started later can have any. `is_needed`: it fails where this process may not do that."""
     libc.prctl(libc.PR_CAP_AMBIENT, 4)
     for capability in range(64):
         try:
             libc.prctl(libc.PR_CAPBSET_DROP, capability)
         except OSError as error:
-            if error.errno != errno.EINVAL:
+            if error.errno != errno.EINVAL and is_needed:
                 raise
             break
-    libc.syscall(libc.CAPSET, struct.pack("=II", 0x20080522, 0), bytes(24))
-
-
-def _write(path: str, content: bytes, create: bool = False) -> None:
-    fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC | (os.O_CREAT if create else 0), 0o644)
-    try:
-        if os.write(fd, content) != len(content):
-            raise OSError(errno.EIO, "it was not written whole", path)
-    finally:
-        os.close(fd)

@@ -213,6 +213,80 @@ def build_last(is_mark_fixed: bool) -> bytes:
     return _pack([*code, (_JEQ, 0, len(setting), _SETRLIMIT), *setting, (_JEQ, 0, len(both), _PRLIMIT), *both, _return(_ALLOW)])
 
 
+# In a sandbox without namespaces, for workers and commands: denied with EPERM.
+_SHARED_IPC: dict[str, tuple[int | None, int | None]] = {
+    # objects of the host, by numbers that can be guessed
+    "semop": (65, 193), "semtimedop": (220, 192), "semctl": (66, 191), "msgsnd": (69, 189), "msgrcv": (70, 188), "msgctl": (71, 187),
+}
+# These fail with ENOSYS.
+_UNSEEN: dict[str, tuple[int | None, int | None]] = {
+    # names of files that Landlock does not allow to list
+    "inotify_init": (253, None), "inotify_init1": (294, 26), "inotify_add_watch": (254, 27),
+    # a signal to a descriptor that may stand for the init; programs use kill instead
+    "pidfd_send_signal": (424, 424), "tkill": (200, 130),
+}
+# Where the user of the host has the same id, it owns files that Landlock does not protect from these. They do nothing and succeed, as
+# on a file system without permissions.
+_METADATA_OF_PATHS: dict[str, tuple[int | None, int | None]] = {
+    "chmod": (90, None), "fchmodat": (268, 53), "fchmodat2": (452, 452), "chown": (92, None), "lchown": (94, None),
+    "fchownat": (260, 54), "fchown": (93, 55), "utime": (132, None), "utimes": (235, None), "futimesat": (261, None),
+}
+_NO_ATTRIBUTES: dict[str, tuple[int | None, int | None]] = {
+    "removexattr": (197, 14), "lremovexattr": (198, 15), "fremovexattr": (199, 16),
+}
+_FCHMOD, _UTIMENSAT, _TRUNCATE = (91, 280, 76) if libc.X86_64 else (52, 88, 45)
+# kill, tgkill, rt_sigqueueinfo, rt_tgsigqueueinfo, pidfd_open: the first argument is a process.
+_SIGNALS = (62, 234, 129, 297, 434) if libc.X86_64 else (129, 131, 138, 240, 434)
+_SETPGID = 109 if libc.X86_64 else 154
+_F_SETOWN, _F_SETSIG, _F_SETOWN_EX = 8, 10, 15
+_FIOSETOWN, _SIOCSPGRP = 0x8901, 0x8902
+_SANDBOX_MARK_LIMIT = 15  # RLIMIT_RTTIME: see proc.py
+
+
+def build_member(init: int, shares_user: bool, fixes_metadata: bool, truncates: bool) -> bytes:
+    """A second filter, for workers and commands of a sandbox without namespaces. They have the user of their init.
+
+    `shares_user`: others have this user, too. `fixes_metadata`: it could own files that it may only read. `truncates`: Landlock
+    decides which files may be truncated.
+    """
+    code = [_load(_NR)]
+    for number, rules in _member_rules(init, shares_user, fixes_metadata):
+        code += [(_JEQ, 0, len(rules) + 1, number), *rules, _return(_ALLOW)]
+    tables = [(_SHARED_IPC, _EPERM), (_UNSEEN, _ENOSYS)]
+    if shares_user:
+        tables += [(_METADATA_OF_PATHS, _SUCCESS), (_NO_ATTRIBUTES, _EOPNOTSUPP)]
+    for calls, action in tables:
+        for numbers in calls.values():
+            number = numbers[_COLUMN]
+            if number is not None:
+                code += _when(_JEQ, number, action)
+    if fixes_metadata:
+        code += _when(_JEQ, _FCHMOD, _SUCCESS)
+    if not truncates:
+        code += _when(_JEQ, _TRUNCATE, _EPERM)
+    return _pack([*code, _return(_ALLOW)])
+
+
+def _member_rules(init: int, shares_user: bool, fixes_metadata: bool) -> Iterator[tuple[int, Code]]:
+    # Not the init, its group, or all processes of the user.
+    for number in _SIGNALS:
+        yield number, _deny_values(0, init, 0x1_0000_0000 - init, 0xFFFFFFFF)
+    yield _SETPGID, _deny_values(1, init)
+    yield _FCNTL, _deny_values(1, _F_SETOWN, _F_SETSIG, _F_SETOWN_EX)
+    yield _IOCTL, _deny_values(1, _FIOSETOWN, _SIOCSPGRP)
+    for number in (_SCHED_SETPARAM, _SCHED_SETSCHEDULER, _SCHED_SETAFFINITY, _SCHED_SETATTR):
+        yield number, _deny_values(0, init)
+    for number in (_SETPRIORITY, _IOPRIO_SET):
+        yield number, _deny_values(1, init)
+    yield _SETRLIMIT, _deny_values(0, _SANDBOX_MARK_LIMIT, action=_SUCCESS)
+    yield _PRLIMIT, [_argument(1), *_unless(_JEQ, _SANDBOX_MARK_LIMIT, _ALLOW), *_deny_all_but(2, 0, action=_SUCCESS),
+                     _load(_ARG0 + 8 * 2 + 4), *_unless(_JEQ, 0, _SUCCESS)]
+    if shares_user:
+        # Without a path it is about a descriptor.
+        by_path = [*_deny_all_but(1, 0, action=_SUCCESS), _load(_ARG0 + 8 + 4), *_unless(_JEQ, 0, _SUCCESS)]
+        yield _UTIMENSAT, [_return(_SUCCESS)] if fixes_metadata else by_path
+
+
 def _load(offset: int) -> Instruction:
     return _LOAD, 0, 0, offset
 

@@ -32,6 +32,7 @@ class Branches:
     def __init__(self, control_fd: Optional[int], renew: Callable[[List[int], Optional[str]], Set[int]]) -> None:
         self._control = None if control_fd is None else ControlSocket(control_fd)
         self._renew = renew
+        self._init = os.getppid()
         self.is_forking = False  # whether a fork that happens now is ours, not user code's
 
     def receive(self) -> Tuple[bytes, List[int]]:
@@ -92,7 +93,7 @@ class Branches:
             if move:
                 move_to_copy(move)
             reopen_files(own | {control.fd}, move)
-            wait_for_init()
+            wait_for_init(self._init)
             control.send(b"h")
         except BaseException as error:
             try:

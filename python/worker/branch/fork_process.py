@@ -51,9 +51,9 @@ def refuse_threads() -> None:
     raise ForkRefused(f"{alive}: {', '.join(names[:8])}")
 
 
-def wait_for_init() -> None:
+def wait_for_init(init: int) -> None:
     """Waits until the intermediate process is gone and the init is the parent, which reaps this process from then on."""
-    while os.getppid() != 1:
+    while os.getppid() != init:
         time.sleep(0.0002)
 
 

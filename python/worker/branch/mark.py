@@ -15,9 +15,10 @@ def set_mark(number: int) -> None:
 
 
 def mark_of(pid: int) -> bytes:
-    """The mark as the kernel prints it; empty for a process that is gone."""
+    """The mark as the kernel prints it, with that of the sandbox (forkserver/processes/proc.py); empty for a process that is gone."""
     try:
         with open(f"/proc/{pid}/limits", "rb") as file:
-            return file.read(4096).partition(b"Max file locks")[2].split(None, 1)[0]
+            limits = file.read(4096)
+        return b" ".join(limits.partition(name)[2].split(None, 1)[0] for name in (b"Max file locks", b"Max realtime timeout"))
     except (OSError, IndexError):
         return b""

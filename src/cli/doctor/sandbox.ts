@@ -25,7 +25,8 @@ export async function checkSandbox(): Promise<readonly Finding[]> {
     const answer = result.value?.["text/plain"] ?? result.error?.value ?? result.status;
     if (answer !== "2") return [python(report), failed(`1+1 gave ${answer}`, "Report this: it is a fault of ours")];
     const times = `first session in ${openedMs.toFixed(0)} ms, 1+1 in ${result.durationMs.toFixed(1)} ms`;
-    return [python(report), ok("sandbox", `tier ${report.tier}, ${times}`), environment(report), ...hardening(report)];
+    const sandbox = ok("sandbox", `tier ${report.tier}, ${times}`);
+    return [python(report), sandbox, ...gaps(report), environment(report), ...hardening(report)];
   } catch (error) {
     return explain(error, runtime.report());
   }
@@ -39,6 +40,11 @@ function python({ python: found }: EnvironmentReport): Finding {
   if (shim === undefined) return ok(check, text);
   const fix = `RLM_PYTHON=${found.executable} saves the detour at every start`;
   return warn(check, `${text}, by way of the script ${shim}`, fix);
+}
+
+function gaps({ tier, notStopped }: EnvironmentReport): Finding[] {
+  const fix = "Tier A stops this: RLM_SANDBOX_TIER=A rlm doctor tells what it lacks here";
+  return notStopped.length === 0 ? [] : [warn("sandbox", `tier ${tier} is weaker: ${notStopped.join(" ")}`, fix)];
 }
 
 function environment({ name, capabilities }: EnvironmentReport): Finding {
@@ -55,7 +61,7 @@ function hardening({ landlock, cgroup, user, users }: EnvironmentReport): Findin
   const landlocked =
     landlock !== null && landlock > 0
       ? ok("landlock", `version ${landlock}`)
-      : warn("landlock", "the kernel has none", "Linux 5.13 or newer adds this layer to the others");
+      : warn("landlock", "not in use", "Linux 5.13 or newer, with Landlock enabled, adds this layer to the others");
   const limited =
     cgroup === null
       ? ok("cgroup", "none can be made here; the init of a session watches its memory")

@@ -29,6 +29,12 @@ export interface Member {
   readonly folder: string;
 }
 
+/** Known when the sandbox is opened. */
+interface Folders {
+  readonly work: string;
+  readonly forks: string;
+}
+
 export class Family {
   readonly jobs: LocalJobs;
   readonly programs: LocalPrograms;
@@ -38,6 +44,7 @@ export class Family {
   readonly #branches: Branches;
   readonly #members = new Set<Member>();
   readonly #measurements = new Map<number, (event: UsageEvent | undefined) => void>();
+  #folders: Folders = { work: "", forks: "" };
   #lastMeasurement = 0;
   #lastMember = 0;
   #isGone = false;
@@ -54,15 +61,14 @@ export class Family {
 
   /** Builds the sandbox. Resolves when its first worker is ready. A sandbox without a worker is closed. */
   async open(mounts: readonly PreparedMount[]): Promise<{ member: Member; worker: LocalWorker }> {
-    const member = this.#join("/work");
     const limits = this.#limits;
     try {
       const worker = await this.#branches.startFirst(() =>
         this.#send("open", { mounts: mounts.map(toMessage), limits }),
       );
-      return { member, worker };
+      return { member: this.#join(this.#folders.work), worker };
     } catch (error) {
-      void this.leave(member, { isFork: false });
+      void this.#close();
       throw error;
     }
   }
@@ -136,8 +142,12 @@ export class Family {
       this.#send("remove", { folder: member.folder });
       return;
     }
+    await this.#close();
+  }
+
+  #close(): Promise<void> {
     this.#send("close");
-    await this.#gone.promise;
+    return this.#gone.promise;
   }
 
   /** How many sessions it has. */
@@ -151,7 +161,7 @@ export class Family {
 
   #join(folder?: string): Member {
     this.#lastMember += 1;
-    const member = { number: this.#lastMember, folder: folder ?? `/forks/${this.#lastMember}` };
+    const member = { number: this.#lastMember, folder: folder ?? `${this.#folders.forks}/${this.#lastMember}` };
     this.#members.add(member);
     return member;
   }
@@ -161,6 +171,9 @@ export class Family {
     if ("job" in event) return this.jobs.handle(event);
     if ("program" in event) return this.programs.handle(event);
     switch (event.event) {
+      case "opened":
+        this.#folders = event;
+        return;
       case "usage":
         return this.#endMeasurement(event.id, event);
       case "failed":

@@ -35,9 +35,17 @@ export type ServerEvent = { readonly sandbox: number } & (
   | ProgramEvent
   | UsageEvent
   | { readonly event: "failed"; readonly stage: string; readonly message: string }
+  | OpenedEvent
   | { readonly event: "less" }
   | { readonly event: "closed" }
 );
+
+/** Where the session finds its files: its working directory, and the folder for those of its forks. */
+export interface OpenedEvent {
+  readonly event: "opened";
+  readonly work: string;
+  readonly forks: string;
+}
 
 /** A branch is a worker or a checkpoint. */
 export type BranchEvent =

@@ -5,12 +5,13 @@
 
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { existsSync } from "node:fs";
-import { homedir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { dirname } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { EnvironmentUnavailableError } from "../../errors.ts";
 import type { UserRange } from "../../util/user-range.ts";
+import { containerLine, isInContainer } from "../linux-advice.ts";
 import type { Hello, Refusal, ServerEvent } from "./fork-server-messages.ts";
 import { refusedRange, unavailable, type Tier } from "./tier.ts";
 
@@ -25,7 +26,11 @@ export interface ForkServerOptions {
   readonly tier: Tier;
 }
 
+/** What the fork server says of root without capabilities. */
+const NO_OTHER_USER = "it may not become another user";
 const START_LIMIT_MS = 60_000;
+/** In tier C it removes the files of its sandboxes, one by one. */
+const CLOSE_LIMIT_MS: Readonly<Record<Tier, number>> = { A: 2_000, "A-no-landlock": 2_000, C: 20_000 };
 
 /** The user that the fork server becomes when the host is root. It is no account and owns nothing. */
 const RESERVED_UID = 64001;
@@ -143,7 +148,7 @@ export class ForkServer {
 
   async close(): Promise<void> {
     this.#process.stdin.end();
-    const killer = setTimeout(() => this.#process.kill("SIGKILL"), 2000);
+    const killer = setTimeout(() => this.#process.kill("SIGKILL"), CLOSE_LIMIT_MS[this.tier]);
     await this.#ended;
     clearTimeout(killer);
   }
@@ -162,7 +167,7 @@ type ServerProcess = ChildProcessByStdio<Writable, Readable, Readable>;
 function spawnServer({ executable, preload, cacheFolder, users, tier }: ForkServerOptions): ServerProcess {
   const user = process.getuid?.() === 0 ? { uid: RESERVED_UID } : {};
   const range = users === undefined ? {} : { users: [users.first, users.last] };
-  const options = { tier, preload, host: process.pid, home: homedir(), ...user, ...range };
+  const options = { tier, preload, host: process.pid, home: homedir(), scratch: tmpdir(), ...user, ...range };
   const cache = cacheFolder === undefined ? ["-B"] : ["-X", `pycache_prefix=${cacheFolder}`];
   const script = `${pythonFolder()}/forkserver/__main__.py`;
   return spawn(executable, ["-I", ...cache, script, JSON.stringify(options)], {
@@ -186,6 +191,12 @@ function toPath(executable: string): string {
 }
 
 function startFailure(executable: string, why: string): EnvironmentUnavailableError {
+  if (why.includes(NO_OTHER_USER)) {
+    const instead = isInContainer()
+      ? containerLine()
+      : "Start it as an ordinary user, or as root with all capabilities";
+    return unavailable(`it is root, and ${NO_OTHER_USER}`, instead);
+  }
   const fix = "Install Python 3.9 or newer, or name another interpreter with RLM_PYTHON";
   return unavailable(`Python at '${executable}' did not start the fork server: ${why}`, fix);
 }

@@ -10,14 +10,19 @@ import type { Capabilities } from "../../protocol/capabilities.ts";
 import { ForkServer } from "./fork-server.ts";
 import { findInterpreter } from "./interpreter.ts";
 import { LocalSandbox } from "./local-sandbox.ts";
-import { findHidden, resolveMounts } from "../mounts.ts";
+import { findHidden, refuseHidden, resolveMounts } from "../mounts.ts";
+import { whyNoProc } from "../linux-advice.ts";
 import { dataFolder } from "../../util/data-folder.ts";
-import { explainAll, NOT_STOPPED, requestedTiers, unavailable, type Tier } from "./tier.ts";
+import { explainAll, isWorthTrying, NOT_STOPPED, requestedTiers, unavailable, type Tier } from "./tier.ts";
 
 const REFILL_DELAY_MS = 20;
 /** The tier that held on this machine, by interpreter and request. It does not change while this process runs. */
 const known = new Map<string, Tier>();
 const NOT_LINUX = "its walls are built from Linux kernel features";
+const NOT_LINUX_FIX =
+  process.platform === "win32"
+    ? "On Windows run it inside WSL 2, or in a Linux container of Docker Desktop"
+    : "Run it on Linux, or in a Linux container";
 
 const CAPABILITIES: Capabilities = {
   fork: true,
@@ -118,6 +123,7 @@ export class LocalEnvironment implements Environment {
   /** Every sandbox, pooled ones included, is built here, so that no mount goes unchecked. */
   async #build(server: ForkServer, { mounts, limits }: SandboxOptions): Promise<LocalSandbox> {
     const prepared = await findHidden(resolveMounts(mounts, this.name), this.name);
+    if (server.tier === "C") refuseHidden(prepared, this.name);
     const sandbox = await LocalSandbox.open(server, { mounts: prepared, limits });
     this.#provenTier = server.tier;
     return sandbox;
@@ -155,7 +161,9 @@ export class LocalEnvironment implements Environment {
   async #startFirst(): Promise<ForkServer> {
     const requested = process.env["RLM_SANDBOX_TIER"];
     const tiers = requestedTiers(requested);
-    if (process.platform !== "linux") throw unavailable(NOT_LINUX, "Run it on Linux; on Windows inside WSL 2");
+    if (process.platform !== "linux") throw unavailable(NOT_LINUX, NOT_LINUX_FIX);
+    const proc = whyNoProc();
+    if (proc !== undefined) throw unavailable(proc.why, proc.fix);
     const executable = await findInterpreter(this.#options.python);
     const key = JSON.stringify([executable, requested]);
     const tier = known.get(key) ?? (tiers.length === 1 ? tiers[0] : undefined);
@@ -172,13 +180,15 @@ export class LocalEnvironment implements Environment {
   async #findTier(executable: string, tiers: readonly Tier[]): Promise<ForkServer> {
     const failures: EnvironmentUnavailableError[] = [];
     for (const tier of tiers) {
-      const server = await this.#launch(executable, [], tier);
+      if (!isWorthTrying(tier, failures)) continue;
+      let server: ForkServer | undefined;
       try {
+        server = await this.#launch(executable, [], tier);
         const trial = await LocalSandbox.open(server, { mounts: [], limits: this.#options.poolOptions.limits });
         await trial.close();
         return server;
       } catch (error) {
-        await server.close();
+        await server?.close();
         if (!(error instanceof EnvironmentUnavailableError) || this.#closed) throw error;
         failures.push(error);
       }

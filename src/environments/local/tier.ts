@@ -3,15 +3,36 @@
 // A tier is tested by using it: a first sandbox builds all of its isolation, and the step that fails names the reason.
 
 import { EnvironmentUnavailableError } from "../../errors.ts";
+import { adviseOn } from "../linux-advice.ts";
 import type { UserRange } from "../../util/user-range.ts";
 
 /** From the strongest to the weakest. The first that holds is used. */
-export const TIERS = ["A"] as const;
+export const TIERS = ["A", "A-no-landlock", "C"] as const;
 
 export type Tier = (typeof TIERS)[number];
 
+const LANDLOCK = "restrict with Landlock";
+
 /** What code in a session can do that tier A stops: whole sentences for people. */
-export const NOT_STOPPED: Readonly<Record<Tier, readonly string[]>> = { A: [] };
+export const NOT_STOPPED: Readonly<Record<Tier, readonly string[]>> = {
+  A: [],
+  "A-no-landlock": [
+    "Code can write to named pipes of the host in folders that are mounted read-only.",
+    "If a bug of the kernel shows a session more files than its own, no second layer keeps it from them.",
+    "Before Linux 5.6, open files that the processes of a session send each other and never receive are not counted.",
+    "Before Linux 5.14, sessions that share a user share its processes: one that starts many keeps the others from it.",
+  ],
+  C: [
+    "Code sees the names, command lines and network connections of other processes of this machine or container in /proc.",
+    "Code can tell whether a file exists, its size and its owner, if it knows the path.",
+    "Nothing limits how much disk space and how many files a session uses together; one file is limited.",
+  ],
+};
+
+/** Whether a tier can hold after stronger ones failed. Without Landlock it differs from tier A in one step, so any other would fail again. */
+export function isWorthTrying(tier: Tier, failures: readonly EnvironmentUnavailableError[]): boolean {
+  return tier !== "A-no-landlock" || failures.length === 0 || failures.some(({ why }) => why.includes(LANDLOCK));
+}
 
 export function explainFailure(tier: Tier, stage: string, message: string): EnvironmentUnavailableError {
   return unavailable(`sandbox tier ${tier} failed to ${stage}: ${message}`, fixFor(stage, message));
@@ -70,6 +91,20 @@ function fixForMount(message: string): string {
 }
 
 function fixFor(stage: string, message: string): string {
+  if (message.includes("before Linux 5.12")) {
+    return "Use Linux 5.12 or newer, or start it as the user who owns the folder, not as root";
+  }
+  if (message.includes("reach the folder of the interpreter")) {
+    return "Set RLM_PYTHON to an interpreter that every user can reach, such as /usr/bin/python3, or start as an ordinary user";
+  }
+  if (message.includes("no session runs as root")) {
+    return "Give the folder to another user (chown -R 1000:1000 FOLDER), or start as an ordinary user who owns it";
+  }
+  if (stage === "contain its signals") {
+    return "Use Linux 6.12 or newer; or, in a container, start as root, so that each session gets a user of its own";
+  }
+  const advice = adviseOn(stage, message);
+  if (advice !== undefined) return advice;
   if (stage === "mount" || (stage === "build the root" && message.includes("'"))) return fixForMount(message);
   if (message.startsWith(OWNER_NOT_MAPPED)) {
     return "Mount a folder that does not belong to root, or give the container the capability SETFCAP";
@@ -80,16 +115,9 @@ function fixFor(stage: string, message: string): string {
   if (message.endsWith("users for sandboxes are taken")) {
     return "Close sessions of this or another runtime, or set RLM_SANDBOX_USERS to a larger range of ids";
   }
-  if (stage === "fork" || stage === "map the user") {
-    return (
-      "Allow unprivileged user namespaces: sysctl user.max_user_namespaces=15000; on Ubuntu 23.10 or newer also " +
-      "sysctl kernel.apparmor_restrict_unprivileged_userns=0; in a container run it with --security-opt seccomp=unconfined"
-    );
-  }
-  if (stage === "restrict with Landlock")
-    return "Use Linux 5.13 or newer with Landlock enabled (boot with lsm=landlock,...)";
+  if (stage === LANDLOCK) return "Use Linux 5.13 or newer with Landlock enabled (boot with lsm=landlock,...)";
   if (stage === "make pipes" || stage === "open the pipes of a worker") {
-    return "Raise the limit of open files (ulimit -n); as root in a container also give it the capability SYS_PTRACE";
+    return "Raise the limit of open files (ulimit -n)";
   }
   return "Run 'rlm doctor' to see what this machine offers";
 }

@@ -18,6 +18,7 @@ export const versionAnswer = z
     python: z.string().nullable(),
     environment: z.string(),
     tier: z.string().nullable().describe("How sessions are isolated. Null: none was opened yet"),
+    notStopped: z.array(z.string()).describe("What this tier does not stop, though the strongest does"),
     capabilities: capabilities.describe("What the environment can do"),
   })
   .meta({ id: "Version" });

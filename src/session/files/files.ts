@@ -143,6 +143,11 @@ export class Files {
     return { size };
   }
 
+  /** The working directory, as code in the session sees it. */
+  get folder(): string {
+    return this.#owner.kernels.sandbox.folder;
+  }
+
   /** Creates or replaces a file atomically, and creates its parent folders. */
   async write(path: string, content: FileContent, options: FileOptions = {}): Promise<FileEntry> {
     const chunks = toChunks(content);
@@ -325,8 +330,7 @@ export class Files {
 
   #inner(action: string, path: string): string {
     this.#owner.checkOpen();
-    const { folder } = this.#owner.kernels.sandbox;
-    return toInnerPath(path, { action, folder, environment: this.#environment });
+    return toInnerPath(path, { action, folder: this.folder, environment: this.#environment });
   }
 
   #toError({ action, path }: Target, answer: FileAnswer | undefined): Error {

@@ -198,6 +198,7 @@ test("GET /v1/version has the versions", async () => {
     python: expect.stringMatching(/^3\./),
     environment: "local",
     tier: "A",
+    notStopped: [],
     capabilities: LOCAL_CAPABILITIES,
   });
 });

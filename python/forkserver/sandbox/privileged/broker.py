@@ -14,11 +14,12 @@ import os
 import select
 import socket
 
-from ..namespaces import USER, Mount
+from ..namespaces import USER
 from ..reports import DONE
+from ..trees import Mount
 from .cgroups import Nursery, Parent
 from .owned_mounts import Ids, OwnerNeeded, owned_tree, user_namespace
-from .users import Users, open_lock_file
+from .users import Users, open_init, open_lock_file
 
 
 _NOT_A_CHILD = "the process is not a child of the fork server"
@@ -266,7 +267,7 @@ class _Process:
     def _map_into(self, pid: int, user: int, users: Users) -> None:
         process = os.open(f"/proc/{pid}", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            init = os.pidfd_open(pid)
+            init = open_init(pid, process)
             try:
                 # If the child has ended, its number is nobody's, or at worst that of a younger child, which is mapped only once.
                 if _parent(process) != self._fork_server:

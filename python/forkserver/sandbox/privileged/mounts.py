@@ -4,7 +4,7 @@ from __future__ import annotations
 import errno
 from dataclasses import replace
 
-from ..namespaces import Mount
+from ..trees import HAS_ONLY_CLASSIC_MOUNTS, Mount
 from .broker import Broker
 from .owned_mounts import Ids, OwnerNeeded
 
@@ -35,7 +35,7 @@ def make(broker: Broker, mounts: list[Mount], user: int, trees: list[int]) -> tu
 
 def _make(broker: Broker, mount: Mount, user: int | Ids, trees: list[int]) -> Mount:
     trees.append(broker.make_tree(mount, user))
-    return replace(mount, tree=trees[-1])
+    return mount if HAS_ONLY_CLASSIC_MOUNTS else replace(mount, tree=trees[-1])  # the init makes a classic mount itself
 
 
 def _name(ids: Ids) -> str:

@@ -12,7 +12,7 @@ import struct
 from typing import NamedTuple
 
 from ... import libc
-from ..namespaces import Mount, clone_tree
+from ..trees import HAS_ONLY_CLASSIC_MOUNTS, Mount, clone_tree
 
 _ATTR_IDMAP = 0x00100000
 
@@ -47,7 +47,9 @@ def owned_tree(mount: Mount, ids: Ids) -> int:
 
 
 def _show_owner_as(ids: Ids, tree: int, owner: Ids) -> bool:
-    """Whether the file system can."""
+    """Whether the file system can, and the kernel: since 5.12."""
+    if HAS_ONLY_CLASSIC_MOUNTS:
+        return False
     namespace = user_namespace((owner.user, ids.user), (owner.group, ids.group))
     try:
         request = struct.pack("=QQQQ", _ATTR_IDMAP, 0, 0, namespace)

@@ -11,9 +11,12 @@ from dataclasses import dataclass
 
 from ... import libc
 from .. import interpreter, limits, namespaces
-from ..namespaces import Mount, clone_tree
+from ..trees import Mount, attach_tree, clone_tree
 from . import broker as broker_module, cgroups, subordinate_ids, users
 from .broker import Broker
+
+
+_CHANGE_USER = 1 << 6 | 1 << 7  # CAP_SETGID, CAP_SETUID
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,7 @@ class Standing:
 
 def give_up(reserved: int | None, home: str, configured: tuple[int, int] | None) -> Standing:
     """`reserved` is the user to become if this is root. Raises users.RangeRefused for a configured range of ids."""
-    if reserved is None:
+    if reserved is None or not libc.effective_capabilities() >> libc.CAP_SETUID & 1:  # or it is root by name only
         return _enter_limits(home, configured)
     usable, accounts = users.ids_here(), users.account_ids()
     if not any(reserved in part for part in usable):
@@ -39,6 +42,8 @@ def give_up(reserved: int | None, home: str, configured: tuple[int, int] | None)
 
 
 def _become_reserved(user: int, home: str, ranges: list[range]) -> Standing:
+    if not _may_change_user():
+        raise PermissionError("it may not become another user")
     broker = broker_module.start(ranges, "too few ids exist in this user namespace", user, _find_cgroup())
     hidden = interpreter.hidden_from(user, home)
     if hidden:
@@ -50,6 +55,12 @@ def _become_reserved(user: int, home: str, ranges: list[range]) -> Standing:
         raise PermissionError("it cannot give up the privileges of root")
     libc.prctl(libc.PR_SET_DUMPABLE, 1)  # so that /proc/self belongs to the new user
     return Standing(broker, ranges, None)
+
+
+def _may_change_user() -> bool:
+    with open("/proc/self/status") as status:
+        effective = next(int(line.split()[1], 16) for line in status if line.startswith("CapEff:"))
+    return effective & _CHANGE_USER == _CHANGE_USER
 
 
 def _enter_limits(home: str, configured: tuple[int, int] | None) -> Standing:
@@ -98,13 +109,13 @@ def _uncover(folders: list[str]) -> None:
     """In a private mount namespace, replaces inaccessible parents of the interpreter by folders that contain only it."""
     libc.unshare(libc.CLONE_NEWNS)
     libc.mount(None, b"/", None, 16384 | (1 << 18))
-    trees = [(folder, clone_tree(Mount(folder, write=False))) for folder in folders]
+    mounts = [Mount(folder, write=False) for folder in folders]
+    trees = [(mount, clone_tree(mount)) for mount in mounts]
     for closed in sorted({_closed_parent(folder) for folder in folders}):
         libc.mount(b"tmpfs", os.fsencode(closed), b"tmpfs", 6, b"size=1m,mode=0755")
-    for folder, tree in trees:
-        os.makedirs(folder, 0o755, exist_ok=True)
-        libc.syscall(libc.MOVE_MOUNT, tree, b"", -100, os.fsencode(folder), 4)
-        os.close(tree)
+    for mount, tree in trees:
+        os.makedirs(mount.path, 0o755, exist_ok=True)
+        attach_tree(mount, tree, mount.path)
 
 
 def _closed_parent(folder: str) -> str:

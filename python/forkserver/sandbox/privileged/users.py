@@ -14,6 +14,7 @@ import select
 import signal
 import stat
 import struct
+import time
 from typing import Iterable
 
 # Above what SSSD and FreeIPA allot (to 2,000,200,000), below 2^31, and in no range that systemd uses.
@@ -23,6 +24,7 @@ SMALL = range(64_002, 65_534)
 ANY = range(1_000, 65_534)
 # As many as the sandboxes of one runtime with the default limits.
 FEWEST = 128
+_WAIT_S = 0.01
 _NOT_USERS = {65_534, 65_535}
 
 
@@ -121,10 +123,39 @@ def _open_in_own_folder(path: str, user: int) -> int:
         os.close(folder)
 
 
+def open_init(pid: int, folder: int) -> int:
+    """A descriptor for `Users.bind`: a pidfd, or where there is none, before Linux 5.3, the folder of the process in /proc."""
+    return os.pidfd_open(pid) if _HAS_PIDFD else os.dup(folder)
+
+
+def _has_pidfd() -> bool:
+    try:
+        os.close(os.pidfd_open(os.getpid()))
+        return True
+    except (AttributeError, OSError):  # this Python may have been built without it
+        return False
+
+
+_HAS_PIDFD = _has_pidfd()
+
+
 def _ended(process: int, timeout_ms: int | None) -> bool:
+    if not _HAS_PIDFD:
+        while not (ended := _is_gone(process)) and timeout_ms is None:
+            time.sleep(_WAIT_S)
+        return ended
     poll = select.poll()
     poll.register(process, select.POLLIN)
     return bool(poll.poll(timeout_ms))
+
+
+def _is_gone(folder: int) -> bool:
+    """Whether the process of a folder in /proc was reaped. Another one with its number has another folder."""
+    try:
+        os.close(os.open("stat", os.O_RDONLY | os.O_CLOEXEC, dir_fd=folder))
+        return False
+    except (FileNotFoundError, ProcessLookupError):
+        return True
 
 
 class Users:
@@ -138,7 +169,7 @@ class Users:
         self._next = random.SystemRandom().randrange(self._size)
         # Users that have no init yet.
         self._taken: set[int] = set()
-        # By pid of an init: its user, and a pidfd.
+        # By pid of an init: its user, and what `open_init` returned.
         self._inits: dict[int, tuple[int, int]] = {}
 
     def take(self) -> int:
@@ -175,7 +206,7 @@ class Users:
     def end(self) -> None:
         """Ends every init. The locks are held until the last process is gone."""
         inits = [init for _, init in self._inits.values()]
-        for init in inits:
+        for init in inits if _HAS_PIDFD else ():  # else they end by themselves, with the fork server
             try:
                 signal.pidfd_send_signal(init, signal.SIGKILL)
             except ProcessLookupError:

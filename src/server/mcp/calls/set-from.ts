@@ -9,9 +9,6 @@ import type { ToolCall } from "../tools/tool-call.ts";
 import { parseJSON } from "../../../util/parse-json.ts";
 import { formatCount } from "../../../util/text/format.ts";
 
-/** Where code in a session finds its working directory. */
-const WORKING_DIRECTORY = "/work/";
-
 /** JSON if it parses, else text. */
 export async function setFromValue(
   session: Session,
@@ -55,10 +52,10 @@ export async function findText(session: Session, path: string, call: ToolCall): 
 async function findAbsolute(session: Session, path: string, call: ToolCall): Promise<TextSource> {
   const file = await call.hostPaths.openVisible(path);
   if (file !== undefined) return { file };
-  if (path.startsWith(WORKING_DIRECTORY)) return readOwn(session, path, call);
+  if (path.startsWith(`${session.files.folder}/`)) return readOwn(session, path, call);
   const visible = call.hostPaths.describe();
   throw new ArgumentsError(
-    `Cannot read '${path}': it is in none of the folders that sessions see${visible === "" ? "" : `: ${visible}`}, nor in the session's own /work.`,
+    `Cannot read '${path}': it is in none of the folders that sessions see${visible === "" ? "" : `: ${visible}`}, nor in the session's own ${session.files.folder}.`,
   );
 }
 

@@ -1,0 +1,161 @@
+"""Confines a sandbox without namespaces, as in a default container: it sees what Landlock allows, and has a folder of its own.
+
+The interface is that of `namespaces.Plan`: the init carries out the plan before any worker exists. A step that fails raises; the
+caller ends the sandbox and reports the step. No step is ever skipped.
+"""
+from __future__ import annotations
+
+import errno
+import os
+from dataclasses import dataclass, replace
+from typing import Callable
+
+from .. import libc
+from ..processes import proc
+from ..sandbox import checks, interpreter, landlock, limits, seccomp
+from ..sandbox.namespaces import Confined, forget_capabilities
+from ..sandbox.trees import Mount, open_exact
+from .scratch import Scratch, disk_usage
+
+# From this version on, a process cannot signal others outside of its Landlock domain.
+SCOPES_SIGNALS = 6
+_TRUNCATE = 3
+_OOM_SCORE = "/proc/self/oom_score_adj"
+_DEVICES = ("null", "zero", "full", "random", "urandom")
+# Not zero: see namespaces.py.
+_WRITABLE_DEVICES = ("null", "full", "random", "urandom")
+
+
+@dataclass(frozen=True)
+class User:
+    """Whom a sandbox runs as. `is_own`: nobody else has this user, now or as the owner of files outside the sandbox."""
+
+    uid: int
+    gid: int
+    is_own: bool
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that is decided before the fork, so that the init only has to carry it out."""
+
+    # Files and folders of the system that every sandbox may read.
+    system: tuple[str, ...]
+    landlock: int
+    filter: bytes
+    # Whether files that it may only read could belong to its user.
+    owns_readable: bool
+    # The following differ for each sandbox.
+    user: User = User(-1, -1, False)
+    mounts: tuple[Mount, ...] = ()
+    scratch: Scratch = Scratch("", 0)
+    is_root: bool = False
+    descriptors: tuple[int, ...] = ()
+
+    @property
+    def work(self) -> str:
+        return f"{self.scratch.folder}/work"
+
+    @property
+    def forks(self) -> str:
+        return f"{self.scratch.folder}/forks"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        temporary = f"{self.scratch.folder}/tmp"
+        return {"TMPDIR": temporary, "MPLCONFIGDIR": f"{temporary}/.matplotlib", "XDG_CACHE_HOME": f"{temporary}/.cache"}
+
+    def disk_bytes_used(self) -> int:
+        return disk_usage(self.scratch.folder)
+
+    def confine(self, stage: Callable[[str], None]) -> Confined:
+        """Confines the calling process, which has just been forked. `stage(name)` is called before each step."""
+        user = self.user
+        stage("become a group of processes")
+        os.setpgid(0, 0)
+        libc.prctl(libc.PR_SET_CHILD_SUBREAPER, 1)
+        stage("drop privileges")
+        forget_capabilities(is_needed=False)
+        if os.getresuid() != (user.uid,) * 3 or os.getresgid() != (user.gid,) * 3:
+            os.setgroups([])
+            os.setresgid(user.gid, user.gid, user.gid)
+            os.setresuid(user.uid, user.uid, user.uid)
+            libc.prctl(libc.PR_SET_DUMPABLE, 1)  # so that /proc/self belongs to the new user
+        libc.set_capabilities(0)
+        libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1)
+        stage("offer itself to the kernel when memory runs out")
+        _write(_OOM_SCORE, b"800")
+        stage("forbid core dumps")
+        limits.forbid_core_dumps()
+        stage("mark its processes")
+        proc.join_sandbox(self.scratch.mark)
+        stage("enter its folder")
+        os.chdir(self.work)
+        stage("restrict with Landlock")
+        self._restrict()
+        stage("keep other processes from looking into it")
+        libc.forbid_tracing()  # the filter ignores this from now on
+        stage("install the system call filter")
+        seccomp.install(self.filter)
+        stage("find itself confined")
+        checks.check_container(user.uid, user.gid, user.is_own, os.path.dirname(self.scratch.folder))
+        return Confined(None, None)
+
+    def become_member(self, session_limits: limits.Limits) -> None:
+        """For a worker or a command: its limits, and a second filter on top of the init's."""
+        if not self.user.is_own:  # the kernel counts every process of the user
+            session_limits = replace(session_limits, processes=session_limits.processes + proc.threads_of_user(self.user.uid))
+        limits.apply(session_limits)
+        keeps_all = not self.user.is_own and (self.owns_readable or any(not mount.write for mount in self.mounts))
+        seccomp.install(seccomp.build_member(
+            os.getppid(), shares_user=not self.user.is_own, fixes_metadata=keeps_all, truncates=self.landlock >= _TRUNCATE))
+
+    def _restrict(self) -> None:
+        readable = [*(os.fsencode(path) for path in self.system), b"/proc"]
+        writable = [os.fsencode(self.scratch.folder)]
+        opened = [open_exact(mount.path) for mount in self.mounts]
+        for fd, mount in zip(opened, self.mounts):
+            (writable if mount.write else readable).append(b"/proc/self/fd/%d" % fd)
+        devices = [b"/dev/" + name.encode() for name in _WRITABLE_DEVICES]
+        landlock.restrict(self.landlock, writable, devices, [*readable, *(b"/dev/" + name.encode() for name in _DEVICES)])
+        for fd in opened:
+            os.close(fd)
+        checks.check_unwritable(_OOM_SCORE)  # now, because it belongs to root once nobody may look into this process
+
+
+def system_plan(landlock_abi: int, home: str) -> Plan:
+    """What every sandbox of this fork server sees; computed once."""
+    folders = interpreter.folders(home)
+    system = [path for path in (*interpreter.SYSTEM, *(f"/etc/{name}" for name in interpreter.ETC)) if os.path.exists(path)]
+    uid = os.getuid()
+    owns_readable = any(os.stat(folder).st_uid == uid for folder in (*system, *folders))
+    return Plan((*system, *folders), landlock_abi, seccomp.build(has_cgroup=False), owns_readable)
+
+
+def check_mounts(mounts: tuple[Mount, ...], scratch: str) -> None:
+    """Raises OSError for what Landlock cannot do: it allows everything below a folder, or nothing."""
+    for mount in mounts:
+        if mount.hidden:
+            raise OSError(errno.EOPNOTSUPP, f"it holds secrets ({_name(mount.hidden)}), and they can be hidden in tier A only", mount.path)
+        if _is_in(scratch, mount.path):
+            raise OSError(errno.EACCES, "the files of all sessions are in it", mount.path)
+        outer = [other.path for other in mounts if other.write and not mount.write and _is_in(mount.path, other.path)]
+        if outer:
+            raise OSError(errno.EOPNOTSUPP, f"it cannot be read-only in {outer[0]}, which may be written", mount.path)
+
+
+def _name(hidden: tuple[bytes, ...]) -> str:
+    more = f" and {len(hidden) - 1} more" if len(hidden) > 1 else ""
+    return f"{os.fsdecode(hidden[0])}{more}"
+
+
+def _is_in(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder + "/")
+
+
+def _write(path: str, content: bytes) -> None:
+    fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        os.write(fd, content)
+    finally:
+        os.close(fd)

@@ -1,0 +1,175 @@
+"""The folders of sandboxes that have no root of their own, and how a sandbox ends there.
+
+All sandboxes of a fork server have their folders in one base folder, whose name is random. A lock on a file in it tells that it is
+in use; the file holds the first of the marks that processes of these sandboxes carry (proc.py). So the next runtime of the same user
+can end and remove what a killed one left.
+"""
+from __future__ import annotations
+
+import fcntl
+import os
+import resource
+import signal
+import stat
+import time
+from dataclasses import dataclass
+
+from ..files import operations
+from ..processes import proc
+
+_PREFIX = "rlm-sandboxes-"
+_LOCK = "lock"
+_FOLDERS = ("work", "forks", "tmp")
+_MARKS = 1 << 20
+_MAX_COUNTED = 100_000
+_LONGEST_PAUSE_S = 0.1
+
+
+@dataclass(frozen=True)
+class Scratch:
+    """The folder of one sandbox, and the mark of its processes."""
+
+    folder: str
+    mark: int
+
+
+@dataclass(frozen=True)
+class Base:
+    folder: str
+    first_mark: int
+
+    def scratch(self, number: int) -> Scratch:
+        return Scratch(f"{self.folder}/{number}", self.first_mark + number % _MARKS)
+
+    def remove(self, own: list[range]) -> None:
+        """Ends every sandbox and removes its folder, where no fork server uses it any more. `own` are users that nobody else has."""
+        _kill_once(proc.processes_marked(self.first_mark, self.first_mark + _MARKS - 1))
+        for name in os.listdir(self.folder):
+            if name.isdigit():
+                scratch = self.scratch(int(name))
+                owner = os.lstat(scratch.folder)
+                is_own = any(owner.st_uid in part for part in own)
+                pid = start_cleaner(scratch, owner.st_uid, owner.st_gid, is_own)
+                os.waitpid(pid, 0)
+                remove_emptied(scratch)
+        os.unlink(f"{self.folder}/{_LOCK}")
+        os.rmdir(self.folder)
+
+
+def make_base(temporary: str, others_enter: bool) -> Base:
+    """Its lock is held by this process and its children that keep the descriptor."""
+    folder = f"{os.path.realpath(temporary)}/{_PREFIX}{os.getuid()}-{os.urandom(6).hex()}"
+    os.mkdir(folder, 0o700)
+    first_mark = (1 << 61) | int.from_bytes(os.urandom(5), "big") * _MARKS
+    fd = os.open(f"{folder}/{_LOCK}", os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    fcntl.flock(fd, fcntl.LOCK_EX)
+    os.write(fd, b"%d" % first_mark)
+    os.chmod(folder, 0o711 if others_enter else 0o700)
+    return Base(folder, first_mark)
+
+
+def remove_stale(temporary: str) -> None:
+    """Removes what killed runtimes of this user left."""
+    mine = f"{_PREFIX}{os.getuid()}-"
+    for name in os.listdir(temporary):
+        if name.startswith(mine):
+            try:
+                _remove_if_stale(f"{temporary}/{name}")
+            except (OSError, ValueError):
+                continue  # another runtime removes it at the same time, or it is not ours
+
+
+def _remove_if_stale(folder: str) -> None:
+    status = os.lstat(folder)
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
+        return
+    fd = os.open(f"{folder}/{_LOCK}", os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        Base(folder, int(os.read(fd, 64))).remove([])
+    finally:
+        os.close(fd)
+
+
+def make(scratch: Scratch, uid: int, gid: int) -> None:
+    folders = [scratch.folder, *(f"{scratch.folder}/{name}" for name in _FOLDERS)]
+    for folder in folders:
+        os.mkdir(folder, 0o700)
+    if (uid, gid) != (os.getuid(), os.getgid()):
+        for folder in reversed(folders):
+            os.chown(folder, uid, gid)
+
+
+def remove_made(scratch: Scratch) -> None:
+    """The sandbox was not forked: its folders are empty, as far as they were made."""
+    for folder in (*(f"{scratch.folder}/{name}" for name in _FOLDERS), scratch.folder):
+        try:
+            os.rmdir(folder)
+        except OSError:
+            continue
+
+
+def start_cleaner(scratch: Scratch, uid: int, gid: int, kills_user: bool) -> int:
+    """Forks a process that ends what is left of a sandbox whose init is gone, and empties its folder. It becomes the user of the
+    sandbox, so that it can do no more than that. `kills_user`: nobody else has this user."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            if uid != os.getuid():
+                os.setgroups([])
+                os.setresgid(gid, gid, gid)
+                os.setresuid(uid, uid, uid)
+            _kill_all(scratch.mark, kills_user and uid != 0)
+            operations.empty_all(scratch.folder)
+            os._exit(0)
+        finally:
+            os._exit(1)
+    return pid
+
+
+def remove_emptied(scratch: Scratch) -> None:
+    """What could not be removed stays until the next start."""
+    try:
+        os.rmdir(scratch.folder)
+    except OSError:
+        pass
+
+
+def _kill_all(mark: int, kills_user: bool) -> None:
+    """Returns when no process with the mark lives. Zombies are reaped by their parents."""
+    pause = 0.001
+    while living := [pid for pid in proc.processes_marked(mark, mark) if proc.state_of(pid) not in proc.DEAD]:
+        if kills_user:
+            os.kill(-1, signal.SIGKILL)  # no process can evade it
+        _kill_once(living)
+        time.sleep(pause)
+        pause = min(pause * 1.5, _LONGEST_PAUSE_S)
+
+
+def _kill_once(pids: list[int]) -> None:
+    """Also keeps them from forking meanwhile, where they have the user of this process."""
+    for pid in pids:
+        try:
+            resource.prlimit(pid, resource.RLIMIT_NPROC, (0, 0))
+        except (OSError, ValueError):
+            pass
+        proc.kill(pid)
+
+
+def disk_usage(folder: str) -> int:
+    """What files below a folder take, of as many as can be counted in a short time."""
+    total = counted = 0
+    pending = [folder]
+    while pending and counted < _MAX_COUNTED:
+        try:
+            with os.scandir(pending.pop()) as entries:
+                for entry in entries:
+                    counted += 1
+                    total += entry.stat(follow_symlinks=False).st_blocks * 512
+                    if entry.is_dir(follow_symlinks=False):
+                        pending.append(entry.path)
+        except OSError:
+            continue
+    return total

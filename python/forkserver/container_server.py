@@ -1,0 +1,155 @@
+"""The fork server where no namespaces can be made: an init is an ordinary child, and has a folder and perhaps a user.
+
+When an init ends, its processes become children of this one. A cleaner (scratch.py) ends them and empties the folder; the sandbox is
+closed when that is done.
+"""
+from __future__ import annotations
+
+import errno
+import os
+import socket
+from dataclasses import dataclass, replace
+
+from . import init, pipes
+from .container import plan as plans, scratch as scratches
+from .container.keeper import Standing
+from .descriptors import close_all
+from .outbox import Outbox
+from .sandbox import interpreter, limits
+from .sandbox.trees import Mount
+from .sandbox.privileged.users import Users
+from .server import Sandbox, Server
+
+_MAX_TRIES = 20
+
+
+@dataclass
+class _Cleaning:
+    number: int
+    init: int
+    plan: plans.Plan
+    tries: int = 1
+
+
+class ContainerServer(Server):
+    _standing: Standing  # type: ignore[assignment]
+    _plan: plans.Plan  # type: ignore[assignment]
+
+    def __init__(self, worker_main: init.WorkerMain, standing: Standing, home: str, tier: str) -> None:
+        self._home = home
+        self._plans: dict[int, plans.Plan] = {}
+        self._cleanings: dict[int, _Cleaning] = {}
+        super().__init__(worker_main, standing, home, tier)  # type: ignore[arg-type]
+
+    def _make_plan(self, home: str) -> plans.Plan:  # type: ignore[override]
+        return plans.system_plan(self._landlock, home)
+
+    def _open(self, number: int, order: dict) -> None:
+        requested = order["limits"]
+        sandbox_limits = limits.Limits(
+            requested["memoryBytes"], requested["diskBytes"], requested["processes"], requested["openFiles"])
+        mounts = tuple(Mount(mount["path"], mount["write"], hidden=tuple(path.encode("latin-1") for path in mount["hidden"]))
+                       for mount in order["mounts"])
+        scratch = self._standing.base.scratch(number)
+        user: plans.User | None = None
+        ends: tuple[socket.socket, ...] = ()
+        ours: list[int] = []
+        theirs: list[int] = []
+        stage = "mount"
+        try:
+            plans.check_mounts(mounts, scratch.folder)
+            stage = "take a user"
+            user = self._choose_user(mounts)
+            if not user.is_own and self._landlock < plans.SCOPES_SIGNALS:
+                stage = "contain its signals"
+                raise OSError(errno.EOPNOTSUPP, f"Landlock has version {self._landlock}, and needs {plans.SCOPES_SIGNALS} (Linux 6.12)")
+            stage = "make its folder"
+            scratches.make(scratch, user.uid, user.gid)
+            stage = "make pipes"
+            ours, theirs = pipes.make(pipes.OF_A_WORKER)
+            ends = server_end, init_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            plan = replace(self._plan, user=user, mounts=mounts, scratch=scratch)
+            stage = "fork"
+            pid = os.fork()
+        except Exception as error:
+            close_all(ours + theirs)
+            for end in ends:
+                end.close()
+            if user is not None and user.is_own:
+                self._users_of_sandboxes().put_back(user.uid)
+            scratches.remove_made(scratch)
+            self._fail(number, stage, error)
+            return
+        if pid == 0:
+            try:
+                init.start(init_end, theirs, plan, sandbox_limits, self._worker_main)
+            finally:
+                os._exit(1)
+        if user.is_own:
+            self._users_of_sandboxes().bind(user.uid, pid, os.pidfd_open(pid))
+        self._plans[number] = plan
+        close_all([init_end.detach(), *theirs])
+        self._add(number, Sandbox(pid, server_end, Outbox(server_end, self._epoll), ours, None, sandbox_limits), plan)
+
+    def _choose_user(self, mounts: tuple[Mount, ...]) -> plans.User:
+        """A user of its own; the owner of folders that nobody else can use; or the host's user, if that is not root."""
+        standing = self._standing
+        if not standing.is_root:
+            return plans.User(os.getuid(), os.getgid(), False)
+        hidden = interpreter.hidden_from(-1, self._home)
+        if hidden:
+            raise OSError(errno.EACCES, "other users than root cannot reach the folder of the interpreter", hidden[0])
+        owners = {owner for mount in mounts if (owner := _owner_needed(mount)) is not None}
+        if len(owners) > 1:
+            raise OSError(errno.EACCES, "the mounted folders belong to different users, and a session has one")
+        if owners:
+            return plans.User(*owners.pop(), False)
+        if standing.users is None:
+            raise OSError(errno.EAGAIN, standing.why)
+        number = standing.users.take()
+        return plans.User(number, number, True)
+
+    def _users_of_sandboxes(self) -> Users:
+        assert self._standing.users is not None
+        return self._standing.users
+
+    def _end(self, number: int, sandbox: Sandbox) -> None:
+        self._clean(_Cleaning(number, sandbox.pid, self._plans.pop(number)))
+
+    def _clean(self, cleaning: _Cleaning) -> None:
+        user = cleaning.plan.user
+        try:
+            pid = scratches.start_cleaner(cleaning.plan.scratch, user.uid, user.gid, user.is_own)
+        except OSError:
+            return  # the keeper does it
+        self._cleanings[pid] = cleaning
+
+    def _reaped_other(self, pid: int, status: int) -> None:
+        cleaning = self._cleanings.pop(pid, None)
+        if cleaning is None:
+            return
+        if status != 0 and cleaning.tries < _MAX_TRIES:  # a process of the sandbox may have killed it
+            cleaning.tries += 1
+            self._clean(cleaning)
+            return
+        scratches.remove_emptied(cleaning.plan.scratch)
+        if cleaning.plan.user.is_own and status == 0:
+            self._users_of_sandboxes().give_back(cleaning.init)
+        self._send({"event": "closed", "sandbox": cleaning.number})
+
+
+def _owner_needed(mount: Mount) -> tuple[int, int] | None:
+    """The user who must use a folder, if not everybody can."""
+    status = os.stat(mount.path)
+    needed = 0o7 if mount.write else 0o5
+    if not mount.write and _can_reach(mount.path) and status.st_mode & needed in (needed, 0o4):
+        return None
+    if status.st_uid == 0:
+        what = "be written" if mount.write else "be read"
+        raise OSError(errno.EACCES, f"it can {what} by root only, and in tier C no session runs as root", mount.path)
+    return status.st_uid, status.st_gid
+
+
+def _can_reach(path: str) -> bool:
+    parts = path.split("/")
+    return all(os.stat("/".join(parts[:depth])).st_mode & 0o001 for depth in range(2, len(parts)))
