@@ -1,6 +1,7 @@
 """Mounts of files and folders of the host, as detached trees that are attached in the root of a sandbox."""
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import struct
