@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
-import struct
 from dataclasses import dataclass, replace
 from typing import Callable, Iterable, NamedTuple
 
