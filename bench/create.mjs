@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { openKernel } from "./lib/ipykernel.mjs";
 import { watchLoop } from "./lib/loop-delay.mjs";
 import { CACHE, lineReader, pin, PYTHON, start, stop, unpin, within } from "./lib/processes.mjs";
-import { openBenchRuntime } from "./lib/runtime.mjs";
+import { openAndExecute, openAndKeep, openBenchRuntime, timeFromPool } from "./lib/runtime.mjs";
 import { compare, median, race, timeEach } from "./lib/stats.mjs";
 
 const WORKER = fileURLToPath(new URL("../dist/python/worker/__main__.py", import.meta.url));
@@ -101,32 +101,6 @@ async function measureBurst({ row, note, delay }) {
     ratio: { best: Math.min(...times) / (Math.min(...plain) / 1000) },
     aim: { text: failed === 0 ? "no failure" : `no failure: ${failed} of ${3 * count}`, met: failed === 0 },
   });
-}
-
-async function timeFromPool(runtime, samples) {
-  const times = new Float64Array(samples);
-  for (let index = 0; index < samples; index += 1) {
-    await new Promise((resolve) => setTimeout(resolve, 30)); // a refill starts 20 ms after an execution
-    await within(TIMEOUT_MS, "filling the pool", runtime.warm());
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    const begin = performance.now();
-    const session = await openAndKeep(runtime);
-    times[index] = (performance.now() - begin) * 1000;
-    await session.close();
-  }
-  return times;
-}
-
-async function openAndExecute(runtime) {
-  const session = await openAndKeep(runtime);
-  void session.close();
-}
-
-async function openAndKeep(runtime) {
-  const session = await within(TIMEOUT_MS, "opening a session", runtime.openSession());
-  const { status } = await within(TIMEOUT_MS, "a first execution", session.execute("1+1").result);
-  if (status !== "ok") throw new Error(`the first execution ended with ${status}`);
-  return session;
 }
 
 /** The minimum for starting Python: no site, no import, one byte. */

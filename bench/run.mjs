@@ -3,7 +3,7 @@
 //   npm run bench -- [--quick] [--only A,B,...] [--json FILE] [--write]
 //
 //   --quick   smaller rounds, less than a minute       --only    A create, B round-trip, C output, D many, E interrupt, F state,
-//                                                          G mcp and shell, H rlm, I http
+//                                                          G mcp and shell, H rlm, I http, J tiers
 //   --json    all measurements                         --write   writes the table to bench/README.md
 
 import { fork, spawnSync } from "node:child_process";
@@ -24,6 +24,7 @@ const QUESTIONS = {
   G: "mcp",
   H: "rlm",
   I: "http",
+  J: "tiers",
 };
 const TIMEOUT_MS = 120_000;
 

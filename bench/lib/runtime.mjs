@@ -1,7 +1,8 @@
 // The product as users have it: the built SDK and fully sandboxed sessions with only the standard library.
 
-import { PYTHON } from "./processes.mjs";
+import { PYTHON, within } from "./processes.mjs";
 
+const TIMEOUT_MS = 30_000;
 const opened = [];
 
 /** Opens a runtime with a running fork server and a full pool; `closeRuntimes` closes it. */
@@ -15,4 +16,31 @@ export async function openBenchRuntime(options) {
 
 export async function closeRuntimes() {
   await Promise.all(opened.map((runtime) => runtime.close()));
+}
+
+/** From `openSession` to the first result with a warm sandbox in the pool, in microseconds. */
+export async function timeFromPool(runtime, samples) {
+  const times = new Float64Array(samples);
+  for (let index = 0; index < samples; index += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 30)); // a refill starts 20 ms after an execution
+    await within(TIMEOUT_MS, "filling the pool", runtime.warm());
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const begin = performance.now();
+    const session = await openAndKeep(runtime);
+    times[index] = (performance.now() - begin) * 1000;
+    await session.close();
+  }
+  return times;
+}
+
+export async function openAndExecute(runtime) {
+  const session = await openAndKeep(runtime);
+  void session.close();
+}
+
+export async function openAndKeep(runtime) {
+  const session = await within(TIMEOUT_MS, "opening a session", runtime.openSession());
+  const { status } = await within(TIMEOUT_MS, "a first execution", session.execute("1+1").result);
+  if (status !== "ok") throw new Error(`the first execution ended with ${status}`);
+  return session;
 }
