@@ -14,6 +14,15 @@ export async function valueOf(session: Session, code: string): Promise<string | 
   return (await session.execute(code).result).unwrap().value?.["text/plain"];
 }
 
+/** Python: the command lines of all processes that a session sees, as bytes. */
+export const COMMAND_LINES =
+  "__import__('subprocess').run('cat /proc/[0-9]*/cmdline 2>/dev/null', shell=True, capture_output=True).stdout";
+
+/** `/work`, but for tier C, in which each session has a folder of the machine. */
+export async function workFolderOf(session: Session): Promise<string> {
+  return (await valueOf(session, "__import__('os').getcwd()"))?.slice(1, -1) ?? "";
+}
+
 /** A session in which this code has run. */
 export async function openWith(runtime: Runtime, code: string): Promise<Session> {
   const session = await runtime.openSession();

@@ -38,14 +38,21 @@ def install() -> None:
     for file in sorted(set(EMBEDDED.values())):
         spec = importlib.util.find_spec(f"{package}.{file}")
         codes[file] = spec.loader.get_code(f"{package}.{file}")
-    sys.meta_path.insert(0, HookFinder())
-    sys.meta_path.append(EmbeddedFinder(codes))
+    embedded = EmbeddedFinder(codes)
+    sys.meta_path.insert(0, HookFinder(embedded))
+    sys.meta_path.append(embedded)
 
 
 class HookFinder:
-    """Wraps the loaders of the modules in HOOKS."""
+    """Wraps the loaders of the modules in HOOKS. The module of our own package is embedded even where its file can be found,
+    which a sandbox without a root of its own cannot read."""
+
+    def __init__(self, embedded: "EmbeddedFinder") -> None:
+        self._embedded = embedded
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Optional[ModuleSpec]:
+        if name == BACKEND:
+            return self._embedded.find_spec(name)
         hook = HOOKS.get(name)
         if hook is None:
             return None

@@ -4,6 +4,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { Folder } from "../config/folder.ts";
 import { LOCAL_CAPABILITIES } from "../environments/open-local.ts";
 import { rlm } from "./program.ts";
+import { TIER } from "../tier.ts";
 
 interface Report {
   readonly usable: boolean;
@@ -18,7 +19,7 @@ interface Report {
 test("doctor checks the sandbox and finds this machine usable", async () => {
   const { code, stdout, stderr } = await rlm(["doctor"]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  expect(stdout).toMatch(/^ok {4}sandbox {6}tier A, first session in \d+ ms/m);
+  expect(stdout).toMatch(new RegExp(`^ok {4}sandbox {6}tier ${TIER}, first session in \\d+ ms`, "m"));
   expect(stdout).toMatch(/\nSessions can be used here\.\n$/);
 });
 

@@ -17,6 +17,7 @@ import { EnvironmentUnavailableError, type Runtime } from "../../src/index.ts";
 import { converse, describeEnvironment, PLAIN } from "../contracts/environment.ts";
 import { openTestRuntime, PYTHON } from "../open.ts";
 import { LOCAL_CAPABILITIES, openLocal } from "./open-local.ts";
+import { skipInTierC } from "../tier.ts";
 
 const capabilities = LOCAL_CAPABILITIES;
 describeEnvironment("local", { open: () => openLocal(), capabilities });
@@ -59,7 +60,8 @@ describe("the pool", () => {
 });
 
 describe("interpreters", () => {
-  test("a virtual environment is used with its packages, also one under a closed home folder", async () => {
+  test("a virtual environment is used with its packages, also one under a closed home folder", async (context) => {
+    skipInTierC(context, "sessions of root have users of their own, which cannot reach it");
     const home = join(scratch, "home");
     mkdirSync(home, { mode: 0o700 });
     const venv = makeVenv(join(home, "venv"), { only_here: "answer = 42\n" });
@@ -72,6 +74,7 @@ describe("interpreters", () => {
   });
 
   test("commands find what is beside the interpreter, and a virtual environment may be named by its folder", async () => {
+    chmodSync(scratch, 0o755);
     const venv = makeVenv(join(scratch, "named-venv"), { only_here: "answer = 43\n" });
     const before = process.cwd();
     process.chdir(scratch);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Runtime, TaskEvent } from "../../src/index.ts";
-import { openTestRuntime, valueOf } from "../open.ts";
+import { openTestRuntime, valueOf, workFolderOf } from "../open.ts";
 import { printed } from "./observe-task.ts";
 
 let runtime: Runtime;
@@ -31,7 +31,7 @@ describe("a shell command", () => {
     await using session = await runtime.openSession({ env: { COLOUR: "red" } });
     const { stdout } = await runtime.shell("pwd; echo $COLOUR $SIZE | tee note.txt", { session, env: { SIZE: "9" } })
       .result;
-    expect(stdout).toBe("/work\nred 9\n");
+    expect(stdout).toBe(`${await workFolderOf(session)}\nred 9\n`);
     expect(await valueOf(session, "open('note.txt').read()")).toBe("'red 9\\n'");
   });
 
@@ -39,12 +39,12 @@ describe("a shell command", () => {
     await using session = await runtime.openSession();
     await runtime.shell("mkdir -p a/b", { session }).result;
     expect(await runtime.shell("pwd", { session: session.id, cwd: "a/b" }).result).toMatchObject({
-      stdout: "/work/a/b\n",
+      stdout: `${await workFolderOf(session)}/a/b\n`,
     });
     expect(await runtime.shell("pwd", { session, cwd: "nowhere" }).result).toMatchObject({
       status: "failed",
       exitCode: null,
-      why: "/work/nowhere: No such file or directory",
+      why: `${await workFolderOf(session)}/nowhere: No such file or directory`,
     });
   });
 

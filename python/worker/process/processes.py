@@ -1,14 +1,15 @@
 """Processes that user code started: finds those that still live, and kills those that an interrupted execution left.
 
 The kernel numbers every new process and thread. If the last number has not changed, there is nothing to look at. In a
-sandbox every process with this worker's mark belongs to the session; elsewhere only descendants of the worker do.
+sandbox every process with this worker's mark belongs to the session; elsewhere only descendants of the worker do. Without a
+process namespace, a sandbox is the descendants of its init.
 """
 
 import itertools
 import os
 import signal
 import time
-from typing import Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
+from typing import Dict, Iterable, Iterator, List, NamedTuple, Optional, Set, Tuple
 
 from ..branch.mark import mark_of
 from ..io.descriptors import move
@@ -32,7 +33,7 @@ class Process(NamedTuple):
 
 
 class Processes:
-    """``alone``: every process in this pid namespace except pid 1 belongs to the session."""
+    """``alone``: every process in this sandbox except its init, the worker's parent, belongs to the session."""
 
     def __init__(self, alone: bool) -> None:
         self._alone = alone
@@ -127,7 +128,7 @@ class Processes:
     def _all(self) -> Iterator[Tuple[int, Optional[Process]]]:
         """The processes of this worker by pid, including zombies; None for any process that is gone by now."""
         try:
-            pids = map(int, filter(str.isdigit, os.listdir("/proc"))) if self._alone else _descendants(self._me)
+            pids = self._pids()
         except OSError:
             if _has_children():
                 yield UNLISTED, Process(UNLISTED, self._me, 0, False)
@@ -139,6 +140,12 @@ class Processes:
             mark = mark_of(pid)
             if mark == self._mark or not mark:
                 yield pid, process if mark else None
+
+    def _pids(self) -> Iterable[int]:
+        if not self._alone:
+            return _descendants(self._me)
+        init = os.getppid()
+        return map(int, filter(str.isdigit, os.listdir("/proc"))) if init == 1 else _descendants(init)
 
 
 def _open_counter() -> Optional[int]:

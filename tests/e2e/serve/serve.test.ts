@@ -9,6 +9,7 @@ import { countProcesses, findProcesses, uniqueSleep } from "../processes.ts";
 import { COMMAND, rlm, shell, start, type Program } from "../program.ts";
 import { remove } from "../../remove.ts";
 import { TestTerminal } from "../terminal.ts";
+import { TIER } from "../../tier.ts";
 
 const TOKEN = "e2e-token";
 const ROUTE = "/process/interpreter/execute";
@@ -131,7 +132,7 @@ describe("start", () => {
       await using server = await startServer({ RLM_TOKEN: "", RLM_DATA: data });
       const path = join(data, "server", "token");
       const [, curl = "", routes, environment, place] = server.program.text("stdout").trimEnd().split("\n");
-      expect(environment).toMatch(/^environment local, sandbox tier A, Python 3\./);
+      expect(environment?.startsWith(`environment local, sandbox tier ${TIER}, Python 3.`)).toBe(true);
       expect(routes).toBe(`every route: ${server.url}/v1/docs`);
       expect(place).toBe(`token in ${path}`);
       expect(statSync(path).mode & 0o777).toBe(0o600);

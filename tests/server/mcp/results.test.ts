@@ -130,8 +130,9 @@ describe("commands", () => {
 
   test("cwd is where it runs, also under the name that other servers use", async () => {
     await mcp.text("shell", { command: "mkdir -p inner" });
-    expect(await mcp.text("shell", { command: "pwd", cwd: "inner" })).toBe("/work/inner");
-    expect(await mcp.text("shell", { command: "pwd", working_dir: "inner" })).toBe("/work/inner");
+    const inner = `${await mcp.text("shell", { command: "pwd" })}/inner`;
+    expect(await mcp.text("shell", { command: "pwd", cwd: "inner" })).toBe(inner);
+    expect(await mcp.text("shell", { command: "pwd", working_dir: "inner" })).toBe(inner);
   });
 });
 

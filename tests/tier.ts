@@ -1,0 +1,20 @@
+// The tier of the sandbox in which the tests run. What it does not stop, or does differently, is declared where it is tested.
+
+import type { TestContext } from "vitest";
+import { openTestRuntime } from "./open.ts";
+
+/** Empty where no session can be opened: then tests say why. */
+export const TIER: string = await findTier().catch(() => "");
+/** Whether sessions have a root, processes and users of their own, as in every tier but C. */
+export const hasNamespaces = TIER !== "C";
+
+/** Skips a test of what tier C does not do, with the reason. */
+export function skipInTierC(context: TestContext, why: string): void {
+  context.skip(!hasNamespaces, `tier C: ${why}`);
+}
+
+async function findTier(): Promise<string> {
+  await using runtime = await openTestRuntime({ poolSize: 0 });
+  await using _ = await runtime.openSession();
+  return runtime.report().tier ?? "";
+}
