@@ -1,6 +1,5 @@
 // J. The tiers of the sandbox beside tier A: a new session, a warm execution, the memory of an idle session.
 
-import { watchLoop } from "./lib/loop-delay.mjs";
 import { descendants, forkServers, pin, proportionalBytes, unpin, within } from "./lib/processes.mjs";
 import { openAndExecute, openAndKeep, openBenchRuntime, timeFromPool } from "./lib/runtime.mjs";
 import { compare, race, timeEach } from "./lib/stats.mjs";
@@ -10,8 +9,7 @@ const TIMEOUT_MS = 30_000;
 const MIB = 2 ** 20;
 const POOL = 3;
 
-export async function measure({ quick, row, note, absent, delay }) {
-  const stopWatching = watchLoop();
+export async function measure({ quick, row, note, absent }) {
   const tiers = { A: await openTier("A", quick) };
   for (const tier of WEAKER) {
     try {
@@ -47,7 +45,6 @@ export async function measure({ quick, row, note, absent, delay }) {
       ratio: { best: ours / other },
     });
   }
-  delay("tiers", stopWatching());
 }
 
 function addRow(row, tier, question, unit, ours, other) {

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FileError, WorkerLostError } from "../../../src/index.ts";
 import { begin, valueOf } from "../../open.ts";
+import { skipInTierC } from "../../tier.ts";
 import { failureOf, openStage, type OpenStage } from "../stage.ts";
 
 const MIB = 2 ** 20;
@@ -14,7 +15,8 @@ beforeAll(async () => {
 afterAll(() => stage?.[Symbol.asyncDispose]());
 
 describe("limits", () => {
-  test("a full disk is reported, existing files stay, and removing frees space", async () => {
+  test("a full disk is reported, existing files stay, and removing frees space", async (context) => {
+    skipInTierC(context, "nothing limits the space and the number of files of a session");
     await using session = await stage.runtime.openSession({ limits: { diskBytes: 16 * MIB } });
     await session.files.write("kept", "old");
     await valueOf(session, "f = open('fill', 'wb')\ntry:\n  while True: f.write(bytes(65536))\nexcept OSError: pass");
@@ -39,7 +41,8 @@ describe("limits", () => {
     expect((await session.files.list()).entries).toEqual([]);
   });
 
-  test("70,000 files: as many as there may be are made, listed in part, and removed", async () => {
+  test("70,000 files: as many as there may be are made, listed in part, and removed", async (context) => {
+    skipInTierC(context, "nothing limits the space and the number of files of a session");
     await using session = await stage.runtime.openSession();
     const made = Number(
       await valueOf(
@@ -96,7 +99,8 @@ describe.concurrent("the processes that do it", () => {
   const OTHERS =
     "import os, signal\njobs = [int(p) for p in os.listdir('/proc') if p.isdigit() and int(p) not in (1, os.getpid())]\n";
 
-  test("cannot be looked into, and their pipes cannot be opened", async () => {
+  test("cannot be looked into, and their pipes cannot be opened", async (context) => {
+    skipInTierC(context, "the processes of other sessions are in the same /proc");
     await using session = await stage.runtime.openSession();
     await using _ = await session.files.watch();
     const code = `${OTHERS}
@@ -115,7 +119,8 @@ def pipe(pid):
     expect(await valueOf(session, code)).toBe(`[(${Array.from({ length: 5 }, () => no).join(", ")})]`);
   });
 
-  test("one that is stopped is given up, and the session goes on", async () => {
+  test("one that is stopped is given up, and the session goes on", async (context) => {
+    skipInTierC(context, "no process can signal all others");
     await using session = await stage.runtime.openSession();
     await session.files.write("f", "1");
     const running = await begin(
@@ -149,7 +154,8 @@ except OSError: pass`;
     expect((await session.files.read("f")).toString()).toBe("1");
   });
 
-  test("are gone when nobody needs them, however many there were", async () => {
+  test("are gone when nobody needs them, however many there were", async (context) => {
+    skipInTierC(context, "the processes of other sessions are in the same /proc");
     await using session = await stage.runtime.openSession();
     await session.files.write("f", Buffer.alloc(MIB));
     const controller = new AbortController();

@@ -15,14 +15,15 @@ afterAll(() => stage?.[Symbol.asyncDispose]());
 
 describe("races: code swaps a file, a folder and links while the host works", () => {
   // `x` alternates between a file, a link to a secret, a folder and a link to a folder of secrets.
-  const SWAP = `import os, itertools, shutil
-os.makedirs('/tmp/secrets'); os.mkdir('forms')
-open('/tmp/secrets/f', 'w').write('SECRET'); open('/tmp/secret', 'w').write('SECRET')
+  const SWAP = `import os, itertools, shutil, tempfile
+outside = tempfile.gettempdir()
+os.makedirs(outside + '/secrets'); os.mkdir('forms')
+open(outside + '/secrets/f', 'w').write('SECRET'); open(outside + '/secret', 'w').write('SECRET')
 def make(kind, name):
     if kind == 'file': open(name, 'w').write('good')
     elif kind == 'folder': os.mkdir(name); open(name + '/f', 'w').write('good')
-    elif kind == 'link': os.symlink('/tmp/secret', name)
-    else: os.symlink('/tmp/secrets', name)
+    elif kind == 'link': os.symlink(outside + '/secret', name)
+    else: os.symlink(outside + '/secrets', name)
 def clear(name):
     if os.path.isdir(name) and not os.path.islink(name): shutil.rmtree(name, ignore_errors=True)
     else: os.unlink(name)
@@ -42,8 +43,10 @@ for i, kind in enumerate(itertools.cycle(('file', 'folder', 'link', 'folder-link
   afterAll(async () => {
     session.interrupt();
     expect((await running.result).status).toBe("interrupted");
-    expect(await valueOf(session, "open('/tmp/secret').read() + open('/tmp/secrets/f').read()")).toBe("'SECRETSECRET'");
-    expect(await valueOf(session, "sorted(os.listdir('/tmp')), os.listdir('/tmp/secrets')")).toBe(
+    expect(await valueOf(session, "open(outside + '/secret').read() + open(outside + '/secrets/f').read()")).toBe(
+      "'SECRETSECRET'",
+    );
+    expect(await valueOf(session, "sorted(os.listdir(outside)), os.listdir(outside + '/secrets')")).toBe(
       "(['secret', 'secrets'], ['f'])",
     );
     await session.close();

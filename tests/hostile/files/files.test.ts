@@ -57,7 +57,7 @@ describe("paths that lead out", () => {
     const name = target.slice(target.lastIndexOf("/") + 1);
     await valueOf(
       session,
-      `import os; open('/tmp/x', 'w').write('secret'); os.symlink('${target}', 'last'); os.symlink('${folder}', 'first'); os.mkdir('d'); os.symlink('../last', 'd/chain')`,
+      `import os, tempfile; outside = tempfile.gettempdir() + '/x'; open(outside, 'w').write('secret'); os.symlink('${target}', 'last'); os.symlink('${folder}', 'first'); os.mkdir('d'); os.symlink('../last', 'd/chain')`,
     );
     for (const path of ["last", `first/${name}`, "d/chain", `d/../first/${name}`]) {
       expect(await failureOf(session.files.read(path))).toBeInstanceOf(REPLSecurityError);
@@ -68,7 +68,7 @@ describe("paths that lead out", () => {
     expect(await failureOf(session.files.rename("d", "first/d"))).toBeInstanceOf(REPLSecurityError);
     await session.files.remove("last");
     await session.files.remove("first");
-    expect(await valueOf(session, "(os.listdir(), open('/tmp/x').read())")).toBe("(['d'], 'secret')");
+    expect(await valueOf(session, "(os.listdir(), open(outside).read())")).toBe("(['d'], 'secret')");
   });
 
   test("links to descriptors and roots of processes are refused, the init's included", async () => {
@@ -85,9 +85,9 @@ describe("paths that lead out", () => {
     await using session = await stage.runtime.openSession();
     await valueOf(
       session,
-      `import os; os.symlink('b', 'a'); os.symlink('a', 'b'); os.symlink('.', 'self')
+      `import os; home = os.getcwd(); os.symlink('b', 'a'); os.symlink('a', 'b'); os.symlink('.', 'self')
 for _ in range(1500): os.mkdir('d'); os.chdir('d')
-os.chdir('/work')`,
+os.chdir(home)`,
     );
     expect(await failureOf(session.files.read("a"))).toMatchObject({ code: "FILE", reason: "denied" });
     expect(await failureOf(session.files.list("self/".repeat(60)))).toMatchObject({ code: "FILE", reason: "denied" });
