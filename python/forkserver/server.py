@@ -43,14 +43,15 @@ class Sandbox:
 
 
 class Server:
-    def __init__(self, worker_main: init.WorkerMain, standing: privileges.Standing, home: str, tier: str) -> None:
+    def __init__(self, worker_main: init.WorkerMain, standing: privileges.Standing, home: str, tier: str,
+                 most_landlock: int | None = None) -> None:
         self._worker_main = worker_main
         self._standing = standing
         self._broker = standing.broker
         self._sandboxes: dict[int, Sandbox] = {}
         self._by_fd: dict[int, int] = {}
         self._by_pid: dict[int, int] = {}
-        self._landlock = None if tier == "A-no-landlock" else landlock.abi()
+        self._landlock = None if tier == "A-no-landlock" else landlock.abi(most_landlock)
         self._plan = self._make_plan(home)
         self._epoll = select.epoll()
         self._private = as_root.Known()
@@ -363,7 +364,7 @@ def serve(worker_main: init.WorkerMain, options: dict) -> None:
     preloading.preload(options["preload"])
     # Each worker replaces these, and dropping the last reference there would copy the pages of the objects it frees.
     sys.stdin = sys.__stdin__ = sys.stdout = sys.__stdout__ = None  # type: ignore[assignment,misc]
-    server = kind(worker_main, standing, options["home"], options["tier"])
+    server = kind(worker_main, standing, options["home"], options["tier"], options.get("landlock"))
     gc.collect()
     gc.freeze()
     try:

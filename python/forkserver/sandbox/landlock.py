@@ -20,10 +20,11 @@ _SCOPE_ABSTRACT_UNIX_AND_SIGNALS = 3
 _TCP_BIND_AND_CONNECT = 3
 
 
-def abi() -> int:
-    """The kernel's Landlock version, or 0. Uses the system call, because securityfs may be absent."""
+def abi(most: int | None = None) -> int:
+    """The kernel's Landlock version, or 0. Uses the system call, because securityfs may be absent. `most`: newer ones are not used."""
     try:
-        return libc.syscall(libc.LANDLOCK_CREATE_RULESET, 0, 0, 1)
+        version = libc.syscall(libc.LANDLOCK_CREATE_RULESET, 0, 0, 1)
+        return version if most is None else min(version, most)
     except OSError:
         return 0
 

@@ -63,6 +63,9 @@ class Plan:
     # Its folders, as the session sees them, and variables that keep caches out of its files.
     work: str = WORK
     forks: str = FORKS
+    # A namespace has what these are for in container/plan.py.
+    supervisor: None = None
+    kept: tuple[int, ...] = ()
 
     @property
     def descriptors(self) -> list[int]:

@@ -100,9 +100,6 @@ function fixFor(stage: string, message: string): string {
   if (message.includes("no session runs as root")) {
     return "Give the folder to another user (chown -R 1000:1000 FOLDER), or start as an ordinary user who owns it";
   }
-  if (stage === "contain its signals") {
-    return "Use Linux 6.12 or newer; or, in a container, start as root, so that each session gets a user of its own";
-  }
   const advice = adviseOn(stage, message);
   if (advice !== undefined) return advice;
   if (stage === "mount" || (stage === "build the root" && message.includes("'"))) return fixForMount(message);
