@@ -15,11 +15,12 @@ import signal
 import socket
 import sys
 import time
-from typing import Callable, Iterable, NoReturn, Protocol
+from typing import Any, Callable, Iterable, NoReturn, Protocol
 
 from . import descriptors, libc, wakeup
 from .files import operations
 from .processes import process_barrier
+from .container import root_files
 from .container.supervisor import Supervisor
 from .processes.branches import Branch, open_control_socket
 from .processes.endings import Endings
@@ -52,6 +53,8 @@ class Plan(Protocol):
 
     # Whether it has the ids of root (as_root.py).
     is_root: bool
+    # Whether the kernel is known not to limit the number of its processes.
+    counts_processes: bool
     # Decides on calls of members about other processes. None: they reach no other than their own.
     supervisor: Supervisor | None
     # Descriptors that `become_member` needs.
@@ -96,6 +99,10 @@ class Init:
         stages: list[str] = ["start"]
         try:
             try:
+                if self._plan.supervisor is not None:  # its user has other processes, which may end and leave it more than its own limit
+                    self._objects.most_processes = self._limits.processes * 2
+                if self._plan.counts_processes:
+                    self._count_processes()
                 if self._plan.is_root:
                     self._prepare_for_root(private, stages.append)
                 self._confine(stages.append)
@@ -112,14 +119,17 @@ class Init:
     def _prepare_for_root(self, private: as_root.Private | None, stage: Callable[[str], None]) -> None:
         stage("find what only root may read")
         plan = self._plan
-        assert isinstance(plan, namespaces.Plan)
+        ways: Any = as_root if isinstance(plan, namespaces.Plan) else root_files
         if private is None:
-            private = as_root.find_private(plan)
+            private = ways.find_private(plan)
             as_root.send_private(private, self._send)
-        if not as_root.limit_processes(self._limits.processes):
-            self._objects.counts_processes = True
-            process_barrier.cannot_hold()
-        self._plan = as_root.hide(plan, private)
+        if not ways.limit_processes(self._limits.processes):
+            self._count_processes()
+        self._plan = ways.hide(plan, private)
+
+    def _count_processes(self) -> None:
+        self._objects.most_processes = self._limits.processes
+        process_barrier.cannot_hold()
 
     def _confine(self, stage: Callable[[str], None]) -> None:
         self._oom_events, locks = self._plan.confine(stage)

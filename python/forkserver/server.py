@@ -53,6 +53,8 @@ class Server:
         self._by_pid: dict[int, int] = {}
         self._landlock = None if tier == "A-no-landlock" else landlock.abi(most_landlock)
         self._plan = self._make_plan(home)
+        # For root by name only, or of a user namespace, that is root of the machine all the same.
+        self._is_unlimited = not limits.holds_processes()
         self._epoll = select.epoll()
         self._private = as_root.Known()
         self._machine = memory.Machine()
@@ -188,6 +190,8 @@ class Server:
             ends = server_end, init_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             is_root = owner is not None and 0 in owner
             plan = namespaces.add_to_plan(self._plan, mounts, sandbox_limits.disk_bytes, report, wants_user, is_root)
+            if not wants_user and self._is_unlimited:
+                plan = replace(plan, counts_processes=True)
             stage = "fork"
             pid = libc.fork_into(namespaces.NAMESPACES)
         except Exception as error:

@@ -52,7 +52,10 @@ class Plan:
     user: User = User(-1, -1, False)
     mounts: tuple[Mount, ...] = ()
     scratch: Scratch = Scratch("", 0)
+    # Whether it has the user of root (root_files.py). Then folders of the system that can be listed, beside those that can be read.
     is_root: bool = False
+    listed: tuple[str, ...] = ()
+    counts_processes: bool = False
     # None: the sandbox has a user of its own.
     supervisor: Supervisor | None = None
     descriptors: tuple[int, ...] = ()
@@ -85,7 +88,8 @@ class Plan:
         libc.prctl(libc.PR_SET_CHILD_SUBREAPER, 1)
         stage("drop privileges")
         forget_capabilities(is_needed=False)
-        if os.getresuid() != (user.uid,) * 3 or os.getresgid() != (user.gid,) * 3:
+        is_other = os.getresuid() != (user.uid,) * 3 or os.getresgid() != (user.gid,) * 3
+        if is_other or (self.is_root and libc.effective_capabilities() >> libc.CAP_SETGID & 1):
             os.setgroups([])
             os.setresgid(user.gid, user.gid, user.gid)
             os.setresuid(user.uid, user.uid, user.uid)
@@ -136,7 +140,8 @@ class Plan:
         for fd, mount in zip(opened, self.mounts):
             (writable if mount.write else readable).append(b"/proc/self/fd/%d" % fd)
         devices = [b"/dev/" + name.encode() for name in _WRITABLE_DEVICES]
-        landlock.restrict(self.landlock, writable, devices, [*readable, *(b"/dev/" + name.encode() for name in _DEVICES)])
+        readable += [b"/dev/" + name.encode() for name in _DEVICES]
+        landlock.restrict(self.landlock, writable, devices, readable, map(os.fsencode, self.listed))
         for fd in opened:
             os.close(fd)
         checks.check_unwritable(_OOM_SCORE)  # now, because it belongs to root once nobody may look into this process

@@ -168,7 +168,7 @@ function spawnServer({ executable, preload, cacheFolder, users, tier }: ForkServ
   const user = process.getuid?.() === 0 ? { uid: RESERVED_UID } : {};
   const range = users === undefined ? {} : { users: [users.first, users.last] };
   // For tests: an older kernel, as far as Landlock is concerned.
-  const newest = Number(process.env["RLM_SANDBOX_LANDLOCK"] ?? Number.NaN);
+  const newest = Number.parseInt(process.env["RLM_SANDBOX_LANDLOCK"] ?? "", 10);
   const landlock = Number.isInteger(newest) ? { landlock: newest } : {};
   const place = { host: process.pid, home: homedir(), scratch: tmpdir() };
   const options = { tier, preload, ...place, ...user, ...range, ...landlock };

@@ -97,9 +97,6 @@ function fixFor(stage: string, message: string): string {
   if (message.includes("reach the folder of the interpreter")) {
     return "Set RLM_PYTHON to an interpreter that every user can reach, such as /usr/bin/python3, or start as an ordinary user";
   }
-  if (message.includes("no session runs as root")) {
-    return "Give the folder to another user (chown -R 1000:1000 FOLDER), or start as an ordinary user who owns it";
-  }
   const advice = adviseOn(stage, message);
   if (advice !== undefined) return advice;
   if (stage === "mount" || (stage === "build the root" && message.includes("'"))) return fixForMount(message);
