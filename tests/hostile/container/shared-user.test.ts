@@ -97,6 +97,30 @@ signal.raise_signal(signal.SIGUSR1); signal.pthread_kill(threading.get_ident(), 
     ]);
   });
 
+  test.skipIf(version !== undefined)(
+    "multiprocessing has pools, queues, values and locks without /dev/shm",
+    async () => {
+      const codes = [
+        `import multiprocessing, os; mp = multiprocessing.get_context("fork")
+with mp.Pool(2) as pool: squares = pool.map(abs, [-1, -2, 3])
+squares`,
+        `queue, value, lock = mp.Queue(), mp.Value("i", 0), mp.RLock()
+def count():
+  for _ in range(100):
+    with lock, lock, value.get_lock(): value.value += 1
+  queue.put(os.getpid())
+processes = [mp.Process(target=count) for _ in range(3)]
+for process in processes: process.start()
+(len({queue.get() for _ in processes}), value.value)`,
+        "once = mp.Lock(); (once.acquire(), once.acquire(False), once.acquire(timeout=0.01), once.release())",
+        "once.release()",
+        "multiprocessing.get_context('spawn').Lock()",
+      ];
+      const values = named(await hosts.run(way, { codes }));
+      expect(values).toEqual(["[1, 2, 3]", "(3, 300)", "(True, False, False, None)", "ValueError", "PermissionError"]);
+    },
+  );
+
   test("no file outside is truncated, nor its mode or a flag changed, by a descriptor that Landlock grants", async () => {
     const shown = join(hosts.folder, "shown");
     const files = [join(hosts.folder, "outside"), join(shown, "file")];
