@@ -29,12 +29,21 @@ export interface Work {
   readonly timeoutMs?: number;
 }
 
+/** Of a probe, and of `1+1` after it. */
+export interface Answer {
+  readonly id: string;
+  readonly value?: Readonly<Record<string, string>>;
+  readonly after?: Readonly<Record<string, string>>;
+}
+
 export interface Hosts extends Disposable {
   /** Everybody may write there. */
   readonly folder: string;
   /** Runs codes in one session. Throws if none could be opened. */
   run(way: Way, work: Work): Promise<Outcome[]>;
   /** The result of a command that is cancelled when it has printed something. */
+  /** Runs each in a session of its own. */
+  probe(way: Way, probes: readonly object[]): Promise<Answer[]>;
   cancelShell(way: Way, command: string): Promise<{ readonly status: string }>;
 }
 
@@ -43,9 +52,16 @@ export async function openHosts(): Promise<Hosts> {
   const folder = mkdtempSync(join(tmpdir(), "tier-c-hosts-"));
   chmodSync(folder, 0o1777);
   const host = forAll.add(join(import.meta.dirname, "../../fixtures/user-host.mjs"));
+  const prober = forAll.add(join(import.meta.dirname, "../../fixtures/hostile-host.mjs"));
 
   async function ask({ through = [], owner, env = {} }: Way, task: string, input: object): Promise<unknown> {
-    const [program, ...args] = [...through, forAll.node, host, join(forAll.folder, "dist"), task];
+    const [program, ...args] = [
+      ...through,
+      forAll.node,
+      task === "probe" ? prober : host,
+      join(forAll.folder, "dist"),
+      task,
+    ];
     const place = { PATH: "/usr/bin:/bin:/usr/sbin:/sbin", HOME: forAll.folder, RLM_DATA: forAll.data, TMPDIR: folder };
     const child = spawn(program, args, {
       cwd: "/",
@@ -62,6 +78,7 @@ export async function openHosts(): Promise<Hosts> {
     folder,
     run: async (way, work) => (await ask(way, "run", work)) as Outcome[],
     cancelShell: async (way, command) => (await ask(way, "shell", { command })) as { status: string },
+    probe: async (way, probes) => ((await ask(way, "probe", probes)) as { results: Answer[] }).results,
     [Symbol.dispose]() {
       forAll.remove();
       rmSync(folder, { recursive: true });
